@@ -1,0 +1,219 @@
+//! Defines every `cu*` function that `cust_raw` declares and forwards it to the NVIDIA driver,
+//! which is opened on first use.
+//!
+//! So the program links with no CUDA toolkit and starts with no driver. Without a driver library
+//! every call returns `CUDA_ERROR_SHARED_OBJECT_INIT_FAILED` (303); a function that the driver
+//! lacks returns `CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND` (302); a result code that
+//! `cust_raw`'s enum does not know becomes `CUDA_ERROR_UNKNOWN` (999), since any other value in a
+//! Rust enum would be undefined behaviour. [`last_unknown_code`] keeps the original.
+//!
+//! `LIFESTREAMS_LIBCUDA` names another library to open instead: the tests put a driver of their
+//! own under the program that way.
+#![allow(unsafe_code)] // forwarding to C is what this crate is for
+#![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, missing_docs)]
+
+use cust_raw::*;
+use libloading::Library;
+use std::ffi::{c_char, c_void};
+use std::os::raw::{c_int, c_uchar, c_uint, c_ulonglong, c_ushort};
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+/// The environment variable that names another driver library.
+pub const ENV_LIBRARY: &str = "LIFESTREAMS_LIBCUDA";
+
+#[cfg(windows)]
+const CANDIDATES: &[&str] = &["nvcuda.dll"];
+#[cfg(not(windows))]
+const CANDIDATES: &[&str] = &[
+    "libcuda.so.1",
+    "/usr/lib/wsl/lib/libcuda.so.1",
+    "/run/opengl-driver/lib/libcuda.so.1",
+];
+
+struct Driver {
+    library: Library,
+    name: String,
+}
+
+fn driver() -> Result<&'static Driver, &'static str> {
+    static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
+    DRIVER.get_or_init(open_first).as_ref().map_err(String::as_str)
+}
+
+fn open_first() -> Result<Driver, String> {
+    let named = std::env::var(ENV_LIBRARY).ok();
+    let names: Vec<&str> = match &named {
+        Some(name) => vec![name],
+        None => CANDIDATES.to_vec(),
+    };
+    let mut first_reason = String::new();
+    for name in names {
+        // SAFETY: loading the driver runs its initialisers, which is the purpose.
+        match unsafe { Library::new(name) } {
+            Ok(library) => return Ok(Driver { library, name: name.into() }),
+            Err(error) if first_reason.is_empty() => first_reason = error.to_string(),
+            Err(_) => {}
+        }
+    }
+    Err(first_reason)
+}
+
+/// Opens the driver library: its name, or why there is none. Call it before `cust::init`; the
+/// call also ties this crate's symbols into the program.
+pub fn open() -> Result<&'static str, &'static str> {
+    driver().map(|driver| driver.name.as_str())
+}
+
+/// The functions of `cust_raw` that the opened driver lacks.
+pub fn missing() -> Vec<&'static str> {
+    let bare = |symbol: &'static str| symbol.trim_end_matches('\0');
+    let Ok(driver) = driver() else { return SYMBOLS.iter().map(|s| bare(s)).collect() };
+    // SAFETY: only asked whether they are there; nothing is called.
+    let lacks = |s: &str| unsafe { driver.library.get::<*mut c_void>(s.as_bytes()) }.is_err();
+    SYMBOLS.iter().copied().filter(|s| lacks(s)).map(bare).collect()
+}
+
+static LAST_UNKNOWN: AtomicU32 = AtomicU32::new(0);
+
+/// The last result code that this `cust_raw` has no name for (0: none so far).
+pub fn last_unknown_code() -> u32 {
+    LAST_UNKNOWN.load(Ordering::Relaxed)
+}
+
+/// One function's address: null until asked for, then the address or [`ABSENT`].
+struct Slot {
+    name: &'static str, // ends in NUL
+    at: AtomicPtr<c_void>,
+}
+
+const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
+
+impl Slot {
+    const fn new(name: &'static str) -> Self {
+        Slot { name, at: AtomicPtr::new(std::ptr::null_mut()) }
+    }
+
+    #[inline]
+    fn get(&self) -> Option<*mut c_void> {
+        let at = self.at.load(Ordering::Acquire);
+        if at.is_null() {
+            self.resolve()
+        } else if at == ABSENT {
+            None
+        } else {
+            Some(at)
+        }
+    }
+
+    #[cold]
+    fn resolve(&self) -> Option<*mut c_void> {
+        let found = driver().ok().and_then(|driver| {
+            // SAFETY: only the address is taken here.
+            let symbol = unsafe { driver.library.get::<*mut c_void>(self.name.as_bytes()) };
+            // SAFETY: the library is never closed, so the address outlives the symbol.
+            symbol.ok().map(|s| unsafe { s.into_raw() }.as_raw_ptr())
+        });
+        self.at.store(found.unwrap_or(ABSENT), Ordering::Release);
+        found
+    }
+}
+
+#[cold]
+fn absent() -> CUresult {
+    match driver() {
+        Ok(_) => CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND,
+        Err(_) => CUresult::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED,
+    }
+}
+
+#[inline]
+fn checked(code: u32) -> CUresult {
+    if code == 0 { CUresult::CUDA_SUCCESS } else { checked_error(code) }
+}
+
+#[cold]
+fn checked_error(code: u32) -> CUresult {
+    if symbols::KNOWN_CODES.binary_search(&code).is_ok() {
+        // SAFETY: `code` is one of the values of the enum, which is repr(u32).
+        unsafe { std::mem::transmute::<u32, CUresult>(code) }
+    } else {
+        LAST_UNKNOWN.store(code, Ordering::Relaxed);
+        CUresult::CUDA_ERROR_UNKNOWN
+    }
+}
+
+macro_rules! forward {
+    ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
+        pub(crate) const SYMBOLS: &[&str] = &[$(concat!(stringify!($name), "\0")),*];
+        $(
+            #[unsafe(no_mangle)]
+            pub unsafe extern "C" fn $name($($arg: $ty),*) -> CUresult {
+                // Fails to compile where cust_raw declares another signature.
+                const _: unsafe extern "C" fn($($ty),*) -> CUresult = cust_raw::$name;
+                static SLOT: Slot = Slot::new(concat!(stringify!($name), "\0"));
+                match SLOT.get() {
+                    Some(at) => {
+                        // SAFETY: the driver's function of this name has this C signature; its
+                        // result is read as a plain number and checked.
+                        let code = unsafe {
+                            let f: unsafe extern "C" fn($($ty),*) -> u32 = std::mem::transmute(at);
+                            f($($arg),*)
+                        };
+                        checked(code)
+                    }
+                    None => absent(),
+                }
+            }
+        )*
+    };
+}
+
+mod symbols {
+    use super::*;
+    include!("symbols.rs");
+}
+use symbols::SYMBOLS;
+
+/// `Display` of `cust::error::CudaError` calls cuGetErrorString and panics if that fails, so
+/// the two text functions answer without a driver as well.
+///
+/// # Safety
+/// `out` must be valid for a write.
+unsafe fn error_text(slot: &Slot, code: CUresult, out: *mut *const c_char) -> CUresult {
+    if let Some(at) = slot.get() {
+        // SAFETY: cuGetErrorString and cuGetErrorName have this C signature.
+        let answer = unsafe {
+            let f: unsafe extern "C" fn(CUresult, *mut *const c_char) -> u32 =
+                std::mem::transmute(at);
+            checked(f(code, out))
+        };
+        if answer == CUresult::CUDA_SUCCESS {
+            return answer;
+        }
+    }
+    let text = match code {
+        CUresult::CUDA_ERROR_SHARED_OBJECT_INIT_FAILED => c"no NVIDIA driver library",
+        CUresult::CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND => {
+            c"the NVIDIA driver is too old: it lacks this function"
+        }
+        _ => c"CUDA error",
+    };
+    // SAFETY: the caller vouches for `out`.
+    unsafe { *out = text.as_ptr() };
+    CUresult::CUDA_SUCCESS
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) -> CUresult {
+    static SLOT: Slot = Slot::new("cuGetErrorString\0");
+    // SAFETY: the caller vouches for `pStr`, as with the driver's own function.
+    unsafe { error_text(&SLOT, error, pStr) }
+}
+
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) -> CUresult {
+    static SLOT: Slot = Slot::new("cuGetErrorName\0");
+    // SAFETY: the caller vouches for `pStr`, as with the driver's own function.
+    unsafe { error_text(&SLOT, error, pStr) }
+}

@@ -1,0 +1,66 @@
+//! What can go wrong in an engine, each with its remedy.
+
+use crate::engine::{LatticeId, Slot};
+use crate::life::Size;
+
+/// Why an engine could not do something.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum EngineError {
+    /// There is no CUDA here: no driver, no device, or one too old.
+    #[error("{0}")]
+    NoCuda(String),
+    /// A device that is not there.
+    #[error("no CUDA device {asked}: this machine has {present}; 'lifestreams devices' lists them")]
+    NoSuchDevice {
+        /// The ordinal asked for.
+        asked: u32,
+        /// How many there are.
+        present: u32,
+    },
+    /// Memory ran out.
+    #[error("out of {place} memory: {what} needs {needed_mib} MiB; use fewer --instances, a smaller --size or --kernel bits")]
+    OutOfMemory {
+        /// `device` or `page-locked host`.
+        place: &'static str,
+        /// What was to be allocated.
+        what: String,
+        /// Its size in MiB.
+        needed_mib: u64,
+    },
+    /// A lattice that a kernel cannot take.
+    #[error("kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does")]
+    TooLarge {
+        /// The kernel asked for.
+        kernel: &'static str,
+        /// Its limit in words.
+        limit: String,
+        /// The size asked for.
+        size: Size,
+        /// One that takes it.
+        instead: &'static str,
+    },
+    /// The driver failed in a way that the context does not survive.
+    #[error("the CUDA context is lost ({0}); every lattice must be restored")]
+    ContextLost(String),
+    /// The driver refused a call.
+    #[error("{call} failed: {reason}")]
+    Driver {
+        /// The function.
+        call: &'static str,
+        /// The driver's words.
+        reason: String,
+    },
+    /// A slot that is read or already bound was to be written.
+    #[error("slot {1:?} of lattice {0:?} is in use")]
+    SlotBusy(LatticeId, Slot),
+    /// A program that contradicts the engine's state: a defect of this program.
+    #[error("internal: {0}")]
+    BadProgram(String),
+}
+
+impl EngineError {
+    /// Whether the engine that said this must be replaced.
+    pub fn is_fatal(&self) -> bool {
+        matches!(self, EngineError::ContextLost(_))
+    }
+}

@@ -1,0 +1,48 @@
+//! The part of a lattice that a panel shows, in whole numbers, so that every engine reduces it
+//! to the same bytes.
+
+/// A rectangle of a lattice, divided into pixels.
+///
+/// Cell coordinates are fixed-point with 16 fractional bits: pixel column `i` covers the cells
+/// from `(x0 + i * step) >> 16` up to, not including, `(x0 + (i + 1) * step) >> 16`, and at
+/// least one; rows likewise. Its byte is `255 * alive / covered`, rounded to the nearest. Cells
+/// outside the lattice count as dead and as covered.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Viewport {
+    /// Left edge.
+    pub x0: i64,
+    /// Top edge.
+    pub y0: i64,
+    /// Cells a pixel, both ways.
+    pub step: i64,
+    /// Pixels a row; a multiple of 4, so that rows are whole words.
+    pub width: u32,
+    /// Rows of pixels.
+    pub height: u32,
+}
+
+impl Viewport {
+    /// One cell, in fixed point.
+    pub const ONE: i64 = 1 << 16;
+
+    /// Words that its bytes take.
+    pub const fn words(self) -> usize {
+        self.width as usize / 4 * self.height as usize
+    }
+
+    /// The cells from-to (exclusive) that pixel column `i` covers.
+    pub const fn columns(self, i: u32) -> (i64, i64) {
+        Self::covered(self.x0, self.step, i)
+    }
+
+    /// The cells from-to (exclusive) that pixel row `j` covers.
+    pub const fn rows(self, j: u32) -> (i64, i64) {
+        Self::covered(self.y0, self.step, j)
+    }
+
+    const fn covered(origin: i64, step: i64, i: u32) -> (i64, i64) {
+        let from = (origin + i as i64 * step) >> 16;
+        let to = (origin + (i as i64 + 1) * step) >> 16;
+        (from, if to > from { to } else { from + 1 })
+    }
+}

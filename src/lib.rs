@@ -1,0 +1,7 @@
+//! lifestreams: N toroidal Game of Life lattices, each in its own CUDA stream, live in one
+//! window.
+#![deny(unsafe_code)]
+
+pub mod engine;
+pub mod life;
+pub mod session;

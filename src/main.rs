@@ -1,0 +1,3 @@
+//! The program `lifestreams`.
+
+fn main() {}

@@ -1,0 +1,251 @@
+//! What a person can ask for, and the one table of keys that window, terminal, help and README
+//! are made from. It knows no toolkit.
+
+use std::fmt;
+
+/// Something a person asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Action {
+    /// Runs, or pauses.
+    TogglePause,
+    /// Pauses, and steps every instance one generation.
+    StepGeneration,
+    /// Pauses, and makes one round.
+    StepRound,
+    /// More rounds a second, up to as many as the engine makes.
+    Faster,
+    /// Fewer rounds a second.
+    Slower,
+    /// Sets the selected instance back to its start.
+    ResetPanel,
+    /// Sets every instance back to its start.
+    ResetAll,
+    /// Fills every instance with a new soup, of the next seed.
+    NewSeed,
+    /// The next kernel that takes this size.
+    NextKernel,
+    /// The previous kernel that takes this size.
+    PreviousKernel,
+    /// Selects the next panel.
+    SelectNext,
+    /// Selects the previous panel.
+    SelectPrevious,
+    /// Selects this panel.
+    Select(usize),
+    /// The selected panel alone, or all again.
+    ToggleSingle,
+    /// Closer.
+    ZoomIn,
+    /// Farther.
+    ZoomOut,
+    /// Moves the view left.
+    PanLeft,
+    /// Moves the view right.
+    PanRight,
+    /// Moves the view up.
+    PanUp,
+    /// Moves the view down.
+    PanDown,
+    /// The whole lattice.
+    Fit,
+    /// Grid lines, where cells are large enough.
+    ToggleGridLines,
+    /// The next colours.
+    NextColours,
+    /// Live and dead change colours.
+    Invert,
+    /// Fullscreen, or back.
+    ToggleFullscreen,
+    /// The window's picture to a PNG file.
+    SavePicture,
+    /// Shows the keys, or hides them.
+    ToggleHelp,
+    /// Unwinds help, single panel, fullscreen, in this order; never quits.
+    Escape,
+    /// Leaves.
+    Quit,
+}
+
+/// A key, whatever the toolkit calls it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Key {
+    /// A character, letters in upper case.
+    Char(char),
+    /// The space bar.
+    Space,
+    /// Enter.
+    Enter,
+    /// Tab.
+    Tab,
+    /// Escape.
+    Escape,
+    /// Page up.
+    PageUp,
+    /// Page down.
+    PageDown,
+    /// Arrow.
+    Left,
+    /// Arrow.
+    Right,
+    /// Arrow.
+    Up,
+    /// Arrow.
+    Down,
+    /// A function key.
+    F(u8),
+}
+
+/// A key with its modifiers. Shift counts for letters and named keys; a sign such as `+` is
+/// itself, however it is typed.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Chord {
+    /// The key.
+    pub key: Key,
+    /// With Shift.
+    pub shift: bool,
+    /// With Ctrl.
+    pub ctrl: bool,
+}
+
+impl fmt::Display for Chord {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.ctrl {
+            write!(f, "Ctrl+")?;
+        }
+        if self.shift {
+            write!(f, "Shift+")?;
+        }
+        match self.key {
+            Key::Char('-') => write!(f, "−"),
+            Key::Char(c) => write!(f, "{c}"),
+            Key::Escape => write!(f, "Esc"),
+            Key::PageUp => write!(f, "PgUp"),
+            Key::PageDown => write!(f, "PgDn"),
+            Key::Left => write!(f, "←"),
+            Key::Right => write!(f, "→"),
+            Key::Up => write!(f, "↑"),
+            Key::Down => write!(f, "↓"),
+            Key::F(n) => write!(f, "F{n}"),
+            named => write!(f, "{named:?}"),
+        }
+    }
+}
+
+/// A row of the key table.
+#[derive(Debug)]
+pub struct Binding {
+    /// What it does.
+    pub action: Action,
+    /// The keys, the first one shown first.
+    pub chords: &'static [Chord],
+    /// The mouse's way, in words, if there is one.
+    pub mouse: &'static str,
+    /// What it does, in a few words.
+    pub help: &'static str,
+}
+
+const fn key(key: Key) -> Chord {
+    Chord { key, shift: false, ctrl: false }
+}
+const fn char(c: char) -> Chord {
+    key(Key::Char(c))
+}
+const fn shift(c: char) -> Chord {
+    Chord { key: Key::Char(c), shift: true, ctrl: false }
+}
+const fn ctrl(c: char) -> Chord {
+    Chord { key: Key::Char(c), shift: false, ctrl: true }
+}
+const fn row(
+    action: Action,
+    chords: &'static [Chord],
+    mouse: &'static str,
+    help: &'static str,
+) -> Binding {
+    Binding { action, chords, mouse, help }
+}
+
+/// Every key there is.
+pub static KEYS: &[Binding] = &[
+    row(Action::TogglePause, &[key(Key::Space), key(Key::Enter)], "", "run / pause"),
+    row(Action::StepGeneration, &[char('.')], "", "one generation"),
+    row(Action::StepRound, &[key(Key::Tab)], "", "one round"),
+    row(Action::Faster, &[char('+'), char('=')], "", "faster, up to unthrottled"),
+    row(Action::Slower, &[char('-')], "", "slower"),
+    row(Action::ResetPanel, &[char('R')], "", "reset the selected panel"),
+    row(Action::ResetAll, &[shift('R')], "", "reset all panels"),
+    row(Action::NewSeed, &[char('N')], "", "new seed"),
+    row(Action::NextKernel, &[char('K')], "", "next kernel"),
+    row(Action::PreviousKernel, &[shift('K')], "", "previous kernel"),
+    row(Action::SelectNext, &[key(Key::PageDown)], "click", "select the next panel"),
+    row(Action::SelectPrevious, &[key(Key::PageUp)], "", "select the previous panel"),
+    row(Action::ToggleSingle, &[char('E')], "double click", "the selected panel alone / all again"),
+    row(Action::ZoomIn, &[char(']')], "wheel", "zoom in"),
+    row(Action::ZoomOut, &[char('[')], "wheel", "zoom out"),
+    row(Action::PanLeft, &[key(Key::Left)], "drag", "move left"),
+    row(Action::PanRight, &[key(Key::Right)], "drag", "move right"),
+    row(Action::PanUp, &[key(Key::Up)], "drag", "move up"),
+    row(Action::PanDown, &[key(Key::Down)], "drag", "move down"),
+    row(Action::Fit, &[char('F')], "", "the whole lattice"),
+    row(Action::ToggleGridLines, &[char('X')], "", "grid lines"),
+    row(Action::NextColours, &[char('C')], "", "next colours"),
+    row(Action::Invert, &[char('I')], "", "invert the colours"),
+    row(Action::ToggleFullscreen, &[key(Key::F(11))], "", "fullscreen"),
+    row(Action::SavePicture, &[char('O')], "", "picture to a PNG"),
+    row(Action::ToggleHelp, &[char('H'), char('?'), key(Key::F(1))], "", "these keys"),
+    row(
+        Action::Escape,
+        &[key(Key::Escape)],
+        "",
+        "unwind help, single panel, fullscreen; never quits",
+    ),
+    row(Action::Quit, &[ctrl('Q')], "", "quit"),
+];
+
+/// What a chord asks for, if anything.
+pub fn action_for(chord: Chord) -> Option<Action> {
+    // A sign is itself however it is typed: '?' and '+' need Shift on some keyboards.
+    let shift_counts = !matches!(chord.key, Key::Char(c) if !c.is_alphabetic());
+    let chord = Chord { shift: chord.shift && shift_counts, ..chord };
+    KEYS.iter().find(|row| row.chords.contains(&chord)).map(|row| row.action)
+}
+
+impl Binding {
+    /// The keys and the mouse's way, as help and README show them: `Space, Enter`.
+    pub fn keys(&self) -> String {
+        let mut names: Vec<String> = self.chords.iter().map(Chord::to_string).collect();
+        if !self.mouse.is_empty() {
+            names.push(self.mouse.into());
+        }
+        names.join(", ")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn no_two_rows_share_a_chord_or_an_action() {
+        let mut chords = HashSet::new();
+        let mut actions = HashSet::new();
+        for row in KEYS {
+            assert!(actions.insert(row.action), "{:?} stands twice", row.action);
+            for chord in row.chords {
+                assert!(chords.insert(*chord), "{chord} stands twice");
+                assert_eq!(action_for(*chord), Some(row.action));
+            }
+        }
+    }
+
+    #[test]
+    fn shift_counts_for_letters_alone() {
+        let typed = |c, shift| action_for(Chord { key: Key::Char(c), shift, ctrl: false });
+        assert_eq!(typed('?', true), Some(Action::ToggleHelp));
+        assert_eq!(typed('+', true), Some(Action::Faster));
+        assert_eq!(typed('R', false), Some(Action::ResetPanel));
+        assert_eq!(typed('R', true), Some(Action::ResetAll));
+        assert_eq!(typed('Q', false), None);
+    }
+}
