@@ -1,0 +1,254 @@
+//! Rounds prepared once and replayed: one launch for the host instead of hundreds.
+
+use std::sync::Arc;
+
+use cust::sys::{self, CUstreamCaptureMode};
+
+use super::CudaEngine;
+use super::driver::check;
+use super::event::Event;
+use super::issue::{State, no_lattice};
+use super::runs::{Replay, Run};
+use super::slots::CudaSlots;
+use super::timing::{TimedStep, Timer, Timing};
+use crate::engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, StreamId};
+
+/// A program captured for replay, a graph a device.
+pub(super) struct Prepared {
+    pub(super) parts: Vec<Part>,
+    /// The states it was captured from, and those it leaves behind.
+    pub(super) states: Vec<(LatticeId, State, State)>,
+    /// Downloads of all parts, to be bound before a replay.
+    pub(super) downloads: Vec<(LatticeId, Slot)>,
+    /// The engine's allocations as they were; a graph holds their addresses.
+    pub(super) epoch: u64,
+    pub(super) _slots: Option<Arc<CudaSlots>>,
+}
+
+/// One device's graph.
+pub(super) struct Part {
+    pub(super) gpu: usize,
+    pub(super) graph: Graph,
+    pub(super) downloads: Arc<[(LatticeId, Slot)]>,
+    pub(super) events: Arc<[Event]>,
+    pub(super) steps: Arc<[TimedStep]>,
+}
+
+/// An instantiated graph.
+pub(super) struct Graph(sys::CUgraphExec);
+
+impl Graph {
+    /// Captures what `issue` puts into `origin` and into streams that wait for it.
+    pub(super) fn capture(
+        origin: sys::CUstream,
+        issue: impl FnOnce() -> Result<()>,
+    ) -> Result<Graph> {
+        let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
+        // SAFETY: the stream is alive; every capture begun is ended below.
+        check("cuStreamBeginCapture", unsafe { sys::cuStreamBeginCapture_v2(origin, mode) })?;
+        let issued = issue();
+        let mut graph = std::ptr::null_mut();
+        // SAFETY: `graph` is valid for the write. After a failed issue it may come back null.
+        let ended = check("cuStreamEndCapture", unsafe {
+            sys::cuStreamEndCapture(origin, &mut graph)
+        });
+        let instantiated = issued.and(ended).and_then(|()| {
+            let mut exec = std::ptr::null_mut();
+            // SAFETY: the graph is complete, `exec` is valid for the write.
+            let code = unsafe { sys::cuGraphInstantiateWithFlags(&mut exec, graph, 0) };
+            check("cuGraphInstantiateWithFlags", code).map(|()| Graph(exec))
+        });
+        if !graph.is_null() {
+            // SAFETY: destroyed once; an instantiated graph does not need it.
+            unsafe { sys::cuGraphDestroy(graph) };
+        }
+        let graph = instantiated?;
+        // Readies the first replay; old drivers lack it and are only slower then.
+        // SAFETY: graph and stream are alive.
+        unsafe { sys::cuGraphUpload(graph.0, origin) };
+        Ok(graph)
+    }
+
+    pub(super) fn launch(&self, stream: sys::CUstream) -> Result<()> {
+        // SAFETY: graph and stream are alive; the addresses in it are (see Prepared::epoch).
+        check("cuGraphLaunch", unsafe { sys::cuGraphLaunch(self.0, stream) })
+    }
+}
+
+impl Drop for Graph {
+    fn drop(&mut self) {
+        // SAFETY: destroyed once; the driver keeps what still runs.
+        unsafe { sys::cuGraphExecDestroy(self.0) };
+    }
+}
+
+impl CudaEngine {
+    /// Captures a program, a graph a device.
+    pub(super) fn capture_all(&mut self, program: &Program) -> Result<Prepared> {
+        let before = self.states(program);
+        let used = self.streams_used(program)?;
+        let parts: Result<Vec<Part>> =
+            used.iter().map(|(gpu, streams)| self.capture(*gpu, streams, program)).collect();
+        // Issuing into the capture moved the states on; nothing has run yet.
+        let states = before
+            .into_iter()
+            .map(|(id, state)| {
+                let after = std::mem::replace(&mut self.homes[id.index()].state, state);
+                (id, state, after)
+            })
+            .collect();
+        let parts = parts?;
+        let downloads = parts.iter().flat_map(|part| part.downloads.iter().copied()).collect();
+        let (epoch, _slots) = (self.epoch, self.slots.clone());
+        Ok(Prepared { parts, states, downloads, epoch, _slots })
+    }
+
+    /// Captures one device's steps of a program.
+    fn capture(&mut self, gpu: usize, streams: &[StreamId], program: &Program) -> Result<Part> {
+        self.make_current(gpu)?;
+        let origin = self.gpus[gpu].graph_stream.raw();
+        let fork = self.gpus[gpu].pool.plain()?;
+        let mut joins: Vec<Event> =
+            streams.iter().map(|_| self.gpus[gpu].pool.plain()).collect::<Result<_>>()?;
+        let mut timer = Timer::new(gpu, self.gpus[gpu].origin()?, self.streams.len());
+        let mut downloads = Vec::new();
+        self.load_functions(gpu, program)?;
+        let graph = Graph::capture(origin, || {
+            fork.record(origin)?;
+            for stream in streams {
+                fork.hold(self.streams[stream.0 as usize].raw.raw())?;
+            }
+            for (index, step) in program.steps.iter().enumerate() {
+                if self.gpu_of(step.stream)? != gpu {
+                    continue;
+                }
+                let raw = self.streams[step.stream.0 as usize].raw.raw();
+                let record = |event: &Event| event.record_external(raw);
+                if program.timed {
+                    timer.before(&mut self.gpus[gpu], step.stream, record)?;
+                }
+                self.issue(gpu, step)?;
+                if program.timed {
+                    timer.after(&mut self.gpus[gpu], index, step.stream, record)?;
+                }
+                if let Op::Download { lattice, slot, .. } = step.op {
+                    downloads.push((lattice, slot));
+                }
+            }
+            for (stream, join) in streams.iter().zip(&joins) {
+                join.record(self.streams[stream.0 as usize].raw.raw())?;
+                join.hold(origin)?;
+            }
+            Ok(())
+        })?;
+        let pool = &mut self.gpus[gpu].pool;
+        joins.drain(..).chain([fork]).for_each(|event| pool.give_back_plain(event));
+        Ok(Part {
+            gpu,
+            graph,
+            downloads: downloads.into(),
+            events: timer.events.into(),
+            steps: timer.steps.into(),
+        })
+    }
+
+    /// Does what cannot be done while a stream is captured: loads modules, makes room for views.
+    fn load_functions(&mut self, gpu: usize, program: &Program) -> Result<()> {
+        for step in &program.steps {
+            match &step.op {
+                Op::Advance { kernel, .. } => {
+                    self.gpus[gpu].function(kernel.file, kernel.symbol)?;
+                }
+                Op::Pack(_) => {
+                    self.gpus[gpu].function("pack", "pack_i32")?;
+                }
+                Op::Unpack { .. } => {
+                    self.gpus[gpu].function("unpack", "unpack_i32")?;
+                }
+                Op::Reduce { lattice, viewport } => {
+                    self.gpus[gpu].function("reduce", "reduce_bits")?;
+                    let home = self.homes.get(lattice.index()).ok_or_else(|| no_lattice(*lattice))?;
+                    if home.gpu == gpu {
+                        let (group, index) = (home.group, home.index);
+                        self.gpus[gpu].groups[group].view_at(index, viewport.words())?;
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// The states of the lattices that a program touches.
+    fn states(&self, program: &Program) -> Vec<(LatticeId, State)> {
+        let mut states = Vec::new();
+        for step in &program.steps {
+            let lattices = match &step.op {
+                Op::Advance { lattices, .. } => lattices.clone(),
+                Op::Upload { lattice, .. }
+                | Op::Pack(lattice)
+                | Op::Unpack { lattice, .. }
+                | Op::Reduce { lattice, .. }
+                | Op::Download { lattice, .. } => lattice.0..lattice.0 + 1,
+                Op::Record(_) | Op::Wait(_) => 0..0,
+            };
+            for id in lattices.map(LatticeId) {
+                if let Some(home) = self.homes.get(id.index())
+                    && !states.iter().rev().take(4).any(|(known, _)| *known == id)
+                {
+                    states.push((id, home.state));
+                }
+            }
+        }
+        states.sort_by_key(|(id, _)| *id);
+        states.dedup_by_key(|(id, _)| *id);
+        states
+    }
+
+    /// Starts a prepared program; its graphs run behind whatever their streams hold.
+    pub(super) fn replay_taken(&mut self, program: &Prepared) -> Result<RunId> {
+        if program.epoch != self.epoch {
+            return Err(EngineError::BadProgram("memory moved since it was prepared".into()));
+        }
+        let differs = |(id, state, _): &&(LatticeId, State, State)| {
+            self.homes[id.index()].state != *state
+        };
+        if let Some((id, ..)) = program.states.iter().find(differs) {
+            let why = format!("{id:?} is not in the state it was prepared from");
+            return Err(EngineError::BadProgram(why));
+        }
+        self.bind(program.downloads.iter().copied())?;
+        let run = self.runs.begin();
+        let mut open = Run { open: program.parts.len(), ..Default::default() };
+        for part in &program.parts {
+            self.make_current(part.gpu)?;
+            let raw = self.gpus[part.gpu].graph_stream.raw();
+            for (stream, marks) in self.streams.iter().zip(&self.runs.marks) {
+                if let (true, Some(mark)) = (stream.gpu == part.gpu, marks.back()) {
+                    mark.event.hold(raw)?;
+                }
+            }
+            part.graph.launch(raw)?;
+            let end = self.gpus[part.gpu].pool.plain()?;
+            end.record(raw)?;
+            self.gpus[part.gpu].replays += 1;
+            let downloads = part.downloads.clone();
+            self.runs.replays.push_back(Replay { run, gpu: part.gpu, end, downloads });
+            if !part.steps.is_empty() {
+                open.timings.push(Timing {
+                    gpu: part.gpu,
+                    origin: self.gpus[part.gpu].origin()?,
+                    events: part.events.clone(),
+                    steps: part.steps.clone(),
+                    pooled: false,
+                });
+            }
+        }
+        self.runs.open.insert(run, open);
+        for (id, _, after) in &program.states {
+            self.homes[id.index()].state = *after;
+        }
+        self.idle_polls = 0;
+        Ok(run)
+    }
+}

@@ -1,0 +1,165 @@
+//! Page-locked host memory that `get_async` lands in.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use cust::context::{Context, CurrentContext};
+use cust::sys;
+
+use super::driver::{check, cust};
+use crate::engine::{EngineError, LatticeId, Result, Slot, Slots, SlotsSpec};
+
+/// A slot's lock: so many readers, or bound by the device.
+const BOUND: u32 = u32::MAX;
+
+/// Every lattice's slots; one allocation a slot for all lattices of a device that were created
+/// together.
+pub(super) struct CudaSlots {
+    spec: SlotsSpec,
+    whole_words: usize,
+    homes: Vec<Home>,
+    locks: Vec<AtomicU32>,
+    _regions: Vec<Region>,
+}
+
+/// Where one lattice's slots lie: the first lattice's address in each slot's region, and this
+/// lattice's index there.
+#[derive(Clone)]
+struct Home {
+    bases: Arc<[*mut u32]>,
+    index: usize,
+}
+
+/// A page-locked allocation.
+struct Region {
+    at: *mut u32,
+    context: Arc<Context>,
+}
+
+/// Lattices of one group, for [`CudaSlots::allocate`].
+pub(super) struct GroupShape {
+    pub(super) context: Arc<Context>,
+    pub(super) count: usize,
+    pub(super) words: usize,
+}
+
+// SAFETY: the addresses are of host memory that lives as long as the struct; who may touch which
+// slot when is decided by `locks`.
+unsafe impl Send for CudaSlots {}
+// SAFETY: as above.
+unsafe impl Sync for CudaSlots {}
+
+impl CudaSlots {
+    /// Allocates the slots of all groups. Every group must have lattices of the same size.
+    pub(super) fn allocate(spec: SlotsSpec, groups: &[GroupShape]) -> Result<CudaSlots> {
+        let mut regions = Vec::new();
+        let mut homes = Vec::new();
+        let whole_words = groups.first().map_or(0, |g| g.words);
+        for group in groups {
+            cust("cuCtxSetCurrent", CurrentContext::set_current(&*group.context))?;
+            let mut bases = Vec::new();
+            for slot in 0..spec.pictures + spec.checkpoints {
+                let words = if slot < spec.pictures { spec.picture_words } else { group.words };
+                let region = Region::new(group, words.max(1) * group.count)?;
+                bases.push(region.at);
+                regions.push(region);
+            }
+            let bases: Arc<[*mut u32]> = bases.into();
+            homes.extend((0..group.count).map(|index| Home { bases: bases.clone(), index }));
+        }
+        let per_lattice = usize::from(spec.pictures + spec.checkpoints);
+        let locks = (0..homes.len() * per_lattice).map(|_| AtomicU32::new(0)).collect();
+        Ok(CudaSlots { spec, whole_words, homes, locks, _regions: regions })
+    }
+
+    fn words(&self, slot: Slot) -> usize {
+        if slot.0 < self.spec.pictures { self.spec.picture_words } else { self.whole_words }
+    }
+
+    /// The address that a download of `words` is bound for.
+    pub(super) fn address(&self, lattice: LatticeId, slot: Slot, words: usize) -> Result<*mut u32> {
+        let home = self.homes.get(lattice.index()).filter(|_| words <= self.words(slot));
+        let home = home.ok_or_else(|| {
+            EngineError::BadProgram(format!("{words} words do not fit {slot:?} of {lattice:?}"))
+        })?;
+        let base = *home
+            .bases
+            .get(usize::from(slot.0))
+            .ok_or_else(|| EngineError::BadProgram(format!("there is no {slot:?}")))?;
+        Ok(base.wrapping_add(home.index * self.words(slot)))
+    }
+
+    fn lock(&self, lattice: LatticeId, slot: Slot) -> Option<&AtomicU32> {
+        let per_lattice = usize::from(self.spec.pictures + self.spec.checkpoints);
+        (usize::from(slot.0) < per_lattice)
+            .then(|| self.locks.get(lattice.index() * per_lattice + usize::from(slot.0)))?
+    }
+
+    /// Reserves a slot for a download.
+    pub(super) fn bind(&self, lattice: LatticeId, slot: Slot) -> Result<()> {
+        let busy = || EngineError::SlotBusy(lattice, slot);
+        let lock = self.lock(lattice, slot).ok_or_else(busy)?;
+        lock.compare_exchange(0, BOUND, Ordering::Acquire, Ordering::Relaxed)
+            .map(|_| ())
+            .map_err(|_| busy())
+    }
+
+    /// Lets a slot be read again, once its download is complete or was never issued.
+    pub(super) fn unbind(&self, lattice: LatticeId, slot: Slot) {
+        if let Some(lock) = self.lock(lattice, slot) {
+            lock.store(0, Ordering::Release);
+        }
+    }
+}
+
+impl Slots for CudaSlots {
+    fn read(&self, lattice: LatticeId, slot: Slot, look: &mut dyn FnMut(&[u32])) -> bool {
+        let Some(lock) = self.lock(lattice, slot) else { return false };
+        let join = |now: u32| (now < BOUND - 1).then_some(now + 1);
+        if lock.fetch_update(Ordering::Acquire, Ordering::Relaxed, join).is_err() {
+            return false;
+        }
+        let home = &self.homes[lattice.index()];
+        let words = self.words(slot);
+        let at = home.bases[usize::from(slot.0)].wrapping_add(home.index * words);
+        // SAFETY: the region holds `words` words from `at` and lives as long as `self`; nothing
+        // writes them, because `lock` counts us as a reader and `bind` needs it to be 0.
+        look(unsafe { std::slice::from_raw_parts(at, words) });
+        lock.fetch_sub(1, Ordering::Release);
+        true
+    }
+
+    fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
+        self.lock(lattice, slot).is_some_and(|lock| lock.load(Ordering::Relaxed) == 0)
+    }
+}
+
+impl Region {
+    fn new(group: &GroupShape, words: usize) -> Result<Region> {
+        let mut at = std::ptr::null_mut();
+        // SAFETY: `at` is valid for the write; the group's context is current. 1 is
+        // CU_MEMHOSTALLOC_PORTABLE: every context sees it as page-locked.
+        let code = unsafe { sys::cuMemHostAlloc(&mut at, words * 4, 1) };
+        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return Err(EngineError::OutOfMemory {
+                place: "page-locked host",
+                what: format!("a host slot for {} lattices", group.count),
+                needed_mib: (words as u64 * 4) >> 20,
+            });
+        }
+        check("cuMemHostAlloc", code)?;
+        // SAFETY: just allocated, of this length; read before the first download otherwise.
+        unsafe { std::ptr::write_bytes(at.cast::<u32>(), 0, words) };
+        Ok(Region { at: at.cast(), context: group.context.clone() })
+    }
+}
+
+impl Drop for Region {
+    fn drop(&mut self) {
+        // The last Arc may fall on a thread that never saw the context.
+        if CurrentContext::set_current(&*self.context).is_ok() {
+            // SAFETY: allocated by cuMemHostAlloc, freed once.
+            unsafe { sys::cuMemFreeHost(self.at.cast()) };
+        }
+    }
+}

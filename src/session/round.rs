@@ -1,0 +1,150 @@
+//! What a round is, as a program: every instance advances and downloads once, in its stream.
+
+use crate::engine::{Kernel, LatticeId, Layout, Op, Program, Slot, StreamId, Transfer, Viewport};
+use crate::life::Rule;
+
+/// What the rounds of the moment are made of.
+#[derive(Clone, Debug)]
+pub struct RoundPlan {
+    /// The stream of each instance; instance i is lattice i.
+    pub streams: Vec<StreamId>,
+    /// What steps them.
+    pub kernel: &'static Kernel,
+    /// By which rule.
+    pub rule: Rule,
+    /// What is downloaded, if anything.
+    pub picture: Option<PicturePlan>,
+}
+
+/// What a round downloads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PicturePlan {
+    /// Bits, or the reduced view.
+    pub transfer: Transfer,
+    /// The view's part of the lattice.
+    pub viewport: Viewport,
+    /// The one instance that is wanted, or all.
+    pub only: Option<usize>,
+}
+
+impl RoundPlan {
+    /// Which instances a round downloads.
+    pub fn downloads(&self) -> std::ops::Range<usize> {
+        match self.picture {
+            None => 0..0,
+            Some(PicturePlan { only: Some(one), .. }) => one..one + 1,
+            Some(_) => 0..self.streams.len(),
+        }
+    }
+
+    /// A round of so many generations whose pictures land in `slot`; depth-first: all of one
+    /// instance's ops are issued before the next one's.
+    pub fn program(&self, generations: u32, slot: Slot) -> Program {
+        let mut program = Program::default();
+        let wanted = self.downloads();
+        for (i, &stream) in self.streams.iter().enumerate() {
+            let lattice = LatticeId(i as u32);
+            if generations > 0 {
+                let lattices = lattice.0..lattice.0 + 1;
+                let (kernel, rule) = (self.kernel, self.rule);
+                program.push(stream, Op::Advance { kernel, lattices, rule, generations });
+            }
+            if let (true, Some(picture)) = (wanted.contains(&i), self.picture) {
+                self.download(&mut program, stream, lattice, slot, picture);
+            }
+        }
+        program
+    }
+
+    /// Every lattice's bits into `slot`.
+    pub fn checkpoint(&self, slot: Slot) -> Program {
+        let mut program = Program::default();
+        for (i, &stream) in self.streams.iter().enumerate() {
+            let lattice = LatticeId(i as u32);
+            self.pack(&mut program, stream, lattice);
+            program.push(stream, Op::Download { lattice, slot, what: Transfer::Bits });
+        }
+        program
+    }
+
+    /// Every lattice out of its present layout into `to`.
+    pub fn relayout(&self, to: Layout) -> Program {
+        let mut program = Program::default();
+        for (i, &stream) in self.streams.iter().enumerate() {
+            program.push(stream, Op::Unpack { lattice: LatticeId(i as u32), to });
+        }
+        program
+    }
+
+    /// Every lattice's bits made anew from its layout.
+    pub fn pack_all(&self) -> Program {
+        let mut program = Program::default();
+        for (i, &stream) in self.streams.iter().enumerate() {
+            self.pack(&mut program, stream, LatticeId(i as u32));
+        }
+        program
+    }
+
+    fn pack(&self, program: &mut Program, stream: StreamId, lattice: LatticeId) {
+        if self.kernel.layout != Layout::Bits {
+            program.push(stream, Op::Pack(lattice));
+        }
+    }
+
+    fn download(
+        &self,
+        program: &mut Program,
+        stream: StreamId,
+        lattice: LatticeId,
+        slot: Slot,
+        picture: PicturePlan,
+    ) {
+        self.pack(program, stream, lattice);
+        let (what, viewport) = (picture.transfer, picture.viewport);
+        if what == Transfer::View {
+            program.push(stream, Op::Reduce { lattice, viewport });
+        }
+        program.push(stream, Op::Download { lattice, slot, what });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::kernels;
+
+    fn plan(kernel: &str, transfer: Transfer) -> RoundPlan {
+        let viewport = Viewport { x0: 0, y0: 0, step: Viewport::ONE, width: 4, height: 4 };
+        RoundPlan {
+            streams: vec![StreamId(0), StreamId(1)],
+            kernel: kernels::find(kernel).unwrap(),
+            rule: Rule::LIFE,
+            picture: Some(PicturePlan { transfer, viewport, only: None }),
+        }
+    }
+
+    fn labels(program: &Program) -> Vec<(u32, &'static str)> {
+        program.steps.iter().map(|step| (step.stream.0, step.op.label())).collect()
+    }
+
+    #[test]
+    fn a_round_of_bits_launches_and_downloads() {
+        let program = plan("bits", Transfer::Bits).program(1, Slot(0));
+        let want = [(0, "bits"), (0, "download"), (1, "bits"), (1, "download")];
+        assert_eq!(labels(&program), want);
+    }
+
+    #[test]
+    fn other_layouts_pack_and_views_reduce() {
+        let program = plan("global", Transfer::View).program(3, Slot(0));
+        let want = ["global", "pack", "reduce", "download"];
+        assert_eq!(labels(&program)[..4], want.map(|label| (0, label)));
+    }
+
+    #[test]
+    fn a_refresh_has_no_launch_and_one_panel_one_download() {
+        let mut plan = plan("bits", Transfer::Bits);
+        plan.picture.as_mut().unwrap().only = Some(1);
+        assert_eq!(labels(&plan.program(0, Slot(0))), [(1, "download")]);
+    }
+}

@@ -1,0 +1,472 @@
+//! The instances on their engine: where rounds are issued, completions counted, and kernels
+//! switched without losing a cell.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::engine::cpu::CpuEngine;
+use crate::engine::cuda::{CudaEngine, Ordinals};
+use crate::engine::{
+    Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Nanos, Op, PreparedId,
+    Program, Result, RunId, Slot, Slots, SlotsSpec, Span, StreamId, Transfer,
+};
+use crate::life::{Lattice, Rule, Size, soup};
+use crate::session::round::{PicturePlan, RoundPlan};
+use crate::session::{DeviceChoice, Setup, Start, Streams};
+
+/// Picture slots an instance: one being drawn, one newest, one under way.
+pub const PICTURE_SLOTS: u8 = 3;
+
+/// Rounds that may be under way at once: the next is queued while one runs, so that the device
+/// never waits for the host.
+const DEPTH: usize = 2;
+
+/// Makes the engine that a choice asks for; `Auto` falls back to the CPU.
+pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+    let cuda = |ordinals| Ok(Box::new(CudaEngine::open(ordinals)?) as Box<dyn Engine>);
+    match choice {
+        DeviceChoice::Cpu => Ok(Box::new(CpuEngine::with_all_cores())),
+        DeviceChoice::Cuda => cuda(Ordinals::All),
+        DeviceChoice::CudaOrdinal(i) => cuda(Ordinals::One(i)),
+        DeviceChoice::Auto => match cuda(Ordinals::First) {
+            Err(EngineError::NoCuda(why)) => {
+                tracing::debug!("no CUDA: {why}");
+                open_engine(DeviceChoice::Cpu)
+            }
+            answer => answer,
+        },
+    }
+}
+
+/// The first generation of an instance.
+pub fn start_lattice(start: &Start, size: Size, instance: usize) -> Arc<Lattice> {
+    match start {
+        Start::Soup { density, seed } => Arc::new(soup(size, *density, *seed, instance as u64)),
+        Start::Lattices(lattices) => lattices[instance % lattices.len()].clone(),
+    }
+}
+
+/// A round under way.
+struct UnderWay {
+    run: RunId,
+    /// The generations of its pictures, by instance; shared with the rounds that change nothing.
+    generations: Arc<[u64]>,
+    picture: Option<PicturePlan>,
+    kind: Kind,
+    labels: Vec<&'static str>,
+    launches: u32,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Kind {
+    Round,
+    Refresh,
+    Checkpoint(Slot),
+    Other,
+}
+
+/// What came of polling.
+pub enum Event<'a> {
+    /// An instance's picture landed.
+    Picture {
+        /// Which instance.
+        instance: usize,
+        /// Its generation.
+        generation: u64,
+        /// What it shows.
+        picture: PicturePlan,
+        /// Where it is.
+        slot: Slot,
+    },
+    /// A round is complete; with spans and their ops' names if it was timed.
+    Round {
+        /// A span a step.
+        spans: &'a [Span],
+        /// The steps' names.
+        labels: &'a [&'static str],
+        /// Launches that the longest step stands for.
+        launches: u32,
+    },
+    /// All lattices' bits are in this slot.
+    Checkpoint {
+        /// Which.
+        slot: Slot,
+        /// Of which generations.
+        generations: Arc<[u64]>,
+    },
+}
+
+/// N lattices on an engine.
+pub struct Worlds {
+    engine: Box<dyn Engine>,
+    plan: RoundPlan,
+    size: Size,
+    graphs: bool,
+    generations: Arc<[u64]>,
+    slots: Arc<dyn Slots>,
+    spec: SlotsSpec,
+    under_way: VecDeque<UnderWay>,
+    prepared: HashMap<PreparedKey, (PreparedId, Vec<&'static str>)>,
+    completions: Vec<Completion>,
+}
+
+/// What a prepared round was made for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct PreparedKey {
+    slot: Slot,
+    parity: u8,
+    generations: u32,
+    timed: bool,
+}
+
+impl Worlds {
+    /// Makes the instances of a setup on an engine, dead; [`Worlds::upload`] brings them to
+    /// life. `checkpoints` is the number of whole-lattice slots.
+    pub fn new(mut engine: Box<dyn Engine>, setup: &Setup, checkpoints: u8) -> Result<Worlds> {
+        setup.kernel.admit(setup.size)?;
+        let devices = engine.devices().len();
+        let mut streams: Vec<StreamId> = Vec::with_capacity(setup.instances);
+        for device in 0..devices {
+            // Contiguous shares, so that a device's lattices lie side by side.
+            let share = |d: usize| d * setup.instances / devices;
+            let count = share(device + 1) - share(device);
+            let id = DeviceId(device as u16);
+            if count == 0 {
+                continue;
+            }
+            engine.create_lattices(id, count, setup.size)?;
+            let shared = match setup.streams {
+                Streams::One => Some(engine.create_stream(id)?),
+                Streams::PerInstance => None,
+            };
+            for _ in 0..count {
+                streams.push(match shared {
+                    Some(stream) => stream,
+                    None => engine.create_stream(id)?,
+                });
+            }
+        }
+        engine.reserve(setup.kernel.layout)?;
+        let spec = SlotsSpec { pictures: 0, picture_words: 0, checkpoints };
+        let slots = engine.allocate_slots(spec)?;
+        let (kernel, rule) = (setup.kernel, setup.rule);
+        Ok(Worlds {
+            engine,
+            plan: RoundPlan { streams, kernel, rule, picture: None },
+            size: setup.size,
+            graphs: setup.graphs,
+            generations: vec![0; setup.instances].into(),
+            slots,
+            spec,
+            under_way: VecDeque::new(),
+            prepared: HashMap::new(),
+            completions: Vec::new(),
+        })
+    }
+
+    /// The engine, for its figures.
+    pub fn engine(&self) -> &dyn Engine {
+        &*self.engine
+    }
+
+    /// What rounds are made of now.
+    pub fn plan(&self) -> &RoundPlan {
+        &self.plan
+    }
+
+    /// The lattices' size.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Every instance's generation, as of the last round issued.
+    pub fn generations(&self) -> &Arc<[u64]> {
+        &self.generations
+    }
+
+    /// The host slots.
+    pub fn slots(&self) -> &Arc<dyn Slots> {
+        &self.slots
+    }
+
+    /// Whether nothing is under way.
+    pub fn is_idle(&self) -> bool {
+        self.under_way.is_empty()
+    }
+
+    /// Rounds (and other programs) under way.
+    pub fn depth(&self) -> usize {
+        self.under_way.len()
+    }
+
+    /// Sets instances to these lattices, of these generations, each in its own stream.
+    pub fn upload(&mut self, starts: Vec<(usize, Arc<Lattice>, u64)>) -> Result<()> {
+        let mut program = Program::default();
+        let layout = self.plan.kernel.layout;
+        let mut generations = self.generations.to_vec();
+        for (instance, lattice, generation) in starts {
+            let stream = self.plan.streams[instance];
+            let id = LatticeId(instance as u32);
+            let words = lattice.words().into();
+            program.push(stream, Op::Upload { lattice: id, words });
+            if layout != Layout::Bits {
+                program.push(stream, Op::Unpack { lattice: id, to: layout });
+            }
+            generations[instance] = generation;
+        }
+        self.generations = generations.into();
+        self.forget_prepared(); // parities start anew
+        self.submit(program, Kind::Other, None)
+    }
+
+    /// Changes the kernel between two rounds; every lattice keeps its cells.
+    pub fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
+        kernel.admit(self.size)?;
+        self.forget_prepared();
+        let layout = kernel.layout;
+        if layout != self.plan.kernel.layout {
+            let pack = self.plan.pack_all();
+            self.submit(pack, Kind::Other, None)?;
+            // The bits are complete before another layout's memory is given back.
+            self.engine.reserve(layout)?;
+            let unpack = self.plan.relayout(layout);
+            self.submit(unpack, Kind::Other, None)?;
+        }
+        self.plan.kernel = kernel;
+        Ok(())
+    }
+
+    /// Changes the rule between two rounds.
+    pub fn set_rule(&mut self, rule: Rule) {
+        self.plan.rule = rule;
+        self.forget_prepared();
+    }
+
+    /// Says what rounds download from now on; makes the slots anew where they are too small.
+    /// Answers whether they were.
+    pub fn set_picture(&mut self, picture: Option<PicturePlan>) -> Result<bool> {
+        if self.plan.picture == picture {
+            return Ok(false);
+        }
+        let words = match picture {
+            None => 0,
+            Some(PicturePlan { transfer: Transfer::Bits, .. }) => self.size.words(),
+            Some(PicturePlan { viewport, .. }) => viewport.words(),
+        };
+        self.forget_prepared();
+        self.plan.picture = picture;
+        let enough = self.spec.pictures > 0 && self.spec.picture_words >= words;
+        if picture.is_none() || (enough && self.spec.picture_words <= words * 4) {
+            return Ok(false);
+        }
+        let checkpoints = self.spec.checkpoints;
+        self.spec = SlotsSpec { pictures: PICTURE_SLOTS, picture_words: words, checkpoints };
+        self.slots = self.engine.allocate_slots(self.spec)?;
+        Ok(true)
+    }
+
+    /// A picture slot that no download is bound for and nobody reads, other than those that
+    /// `newest` says hold an instance's newest picture.
+    fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
+        (0..self.spec.pictures).map(Slot).find(|&slot| {
+            let free = |i: usize| self.slots.is_free(LatticeId(i as u32), slot);
+            !newest(slot) && self.plan.downloads().all(free)
+        })
+    }
+
+    /// Issues a round of so many generations, if there is room for one: not more than two under
+    /// way, and a slot free. With `timed`, spans come back.
+    pub fn issue_round(
+        &mut self,
+        generations: u32,
+        timed: bool,
+        newest: impl Fn(Slot) -> bool,
+    ) -> Result<bool> {
+        if self.under_way.len() >= DEPTH {
+            return Ok(false);
+        }
+        let slot = match self.plan.picture {
+            None => Slot(0),
+            Some(_) => match self.free_slot(newest) {
+                Some(slot) => slot,
+                None => return Ok(false),
+            },
+        };
+        let kind = if generations == 0 { Kind::Refresh } else { Kind::Round };
+        self.generations = self.generations.iter().map(|g| g + u64::from(generations)).collect();
+        if self.graphs && kind == Kind::Round {
+            return self.replay_round(generations, slot, timed).map(|()| true);
+        }
+        let mut program = self.plan.program(generations, slot);
+        program.timed = timed;
+        self.submit(program, kind, self.plan.picture).map(|()| true)
+    }
+
+    fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
+        // All lattices move in step, so the first one's parity is everyone's.
+        let parity = self.engine.parity(LatticeId(0));
+        let key = PreparedKey { slot, parity, generations, timed };
+        let (prepared, labels) = match self.prepared.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let mut program = self.plan.program(generations, slot);
+                program.timed = timed;
+                let made = (self.engine.prepare(&program)?, labels(&program));
+                self.prepared.insert(key, made.clone());
+                made
+            }
+        };
+        let run = self.engine.replay(prepared)?;
+        let launches = self.launches(generations);
+        self.push(run, Kind::Round, self.plan.picture, labels, launches);
+        Ok(())
+    }
+
+    /// Downloads every lattice's bits into a whole-lattice slot.
+    pub fn issue_checkpoint(&mut self, index: u8) -> Result<()> {
+        let slot = Slot(self.spec.pictures + index);
+        let program = self.plan.checkpoint(slot);
+        self.submit(program, Kind::Checkpoint(slot), None)
+    }
+
+    fn submit(&mut self, program: Program, kind: Kind, picture: Option<PicturePlan>) -> Result<()> {
+        if program.steps.is_empty() {
+            return Ok(());
+        }
+        let run = self.engine.submit(&program)?;
+        let labels = if program.timed { labels(&program) } else { Vec::new() };
+        let generations = program.steps.iter().find_map(|step| match step.op {
+            Op::Advance { generations, .. } => Some(generations),
+            _ => None,
+        });
+        let launches = self.launches(generations.unwrap_or(1));
+        self.push(run, kind, picture, labels, launches);
+        Ok(())
+    }
+
+    fn push(
+        &mut self,
+        run: RunId,
+        kind: Kind,
+        picture: Option<PicturePlan>,
+        labels: Vec<&'static str>,
+        launches: u32,
+    ) {
+        let generations = self.generations.clone();
+        self.under_way.push_back(UnderWay { run, generations, picture, kind, labels, launches });
+    }
+
+    fn launches(&self, generations: u32) -> u32 {
+        match self.plan.kernel.iteration {
+            crate::engine::kernels::Iteration::Launches => generations,
+            crate::engine::kernels::Iteration::InKernel => 1,
+        }
+    }
+
+    fn forget_prepared(&mut self) {
+        for (_, (prepared, _)) in self.prepared.drain() {
+            self.engine.release(prepared);
+        }
+    }
+
+    /// Hands over what has come to pass. Never blocks.
+    pub fn poll(&mut self, mut tell: impl FnMut(Event<'_>)) -> Result<()> {
+        let mut completions = std::mem::take(&mut self.completions);
+        let polled = self.engine.poll(&mut completions);
+        for completion in completions.drain(..) {
+            match completion {
+                Completion::Downloaded { run, lattice, slot } => {
+                    let of = self.under_way.iter().find(|under_way| under_way.run == run);
+                    if let Some(UnderWay { generations, picture: Some(picture), .. }) = of {
+                        let (instance, picture) = (lattice.index(), *picture);
+                        let generation = generations[instance];
+                        tell(Event::Picture { instance, generation, picture, slot });
+                    }
+                }
+                Completion::Finished { run, spans } => {
+                    let Some(at) = self.under_way.iter().position(|u| u.run == run) else {
+                        continue;
+                    };
+                    let done = self.under_way.remove(at).expect("its place was found");
+                    match done.kind {
+                        Kind::Round => tell(Event::Round {
+                            spans: &spans,
+                            labels: &done.labels,
+                            launches: done.launches,
+                        }),
+                        Kind::Checkpoint(slot) => {
+                            tell(Event::Checkpoint { slot, generations: done.generations });
+                        }
+                        Kind::Refresh | Kind::Other => {}
+                    }
+                }
+            }
+        }
+        self.completions = completions;
+        polled
+    }
+
+    /// Sleeps until something may have come to pass.
+    pub fn wait(&mut self, timeout: std::time::Duration) {
+        self.engine.wait(timeout);
+    }
+
+    /// Blocks until nothing is under way.
+    pub fn finish(&mut self) -> Result<()> {
+        self.engine.synchronize()?;
+        while !self.is_idle() {
+            self.poll(|_| {})?;
+        }
+        Ok(())
+    }
+
+    /// Steps every instance, with no pictures, and waits for it. The wall time it took.
+    pub fn run(&mut self, generations: u64, per_round: u32) -> Result<std::time::Duration> {
+        let began = Instant::now();
+        let mut left = generations;
+        while left > 0 {
+            let now = u64::from(per_round).min(left) as u32;
+            if self.issue_round(now, false, |_| false)? {
+                left -= u64::from(now);
+            }
+            self.poll(|_| {})?;
+            if self.depth() >= DEPTH {
+                self.wait(std::time::Duration::from_millis(1));
+            }
+        }
+        self.finish()?;
+        Ok(began.elapsed())
+    }
+
+    /// Downloads every lattice and waits for them.
+    pub fn fetch(&mut self) -> Result<Vec<Lattice>> {
+        self.finish()?;
+        self.issue_checkpoint(0)?;
+        self.finish()?;
+        let slot = Slot(self.spec.pictures);
+        (0..self.plan.streams.len()).map(|i| read_lattice(&*self.slots, i, slot, self.size)).collect()
+    }
+}
+
+/// A lattice out of a host slot.
+pub fn read_lattice(slots: &dyn Slots, instance: usize, slot: Slot, size: Size) -> Result<Lattice> {
+    let mut lattice = None;
+    let id = LatticeId(instance as u32);
+    slots.read(id, slot, &mut |words| {
+        lattice = Some(Lattice::from_words(size, words[..size.words()].to_vec()));
+    });
+    lattice.ok_or(EngineError::SlotBusy(id, slot))
+}
+
+fn labels(program: &Program) -> Vec<&'static str> {
+    program.steps.iter().map(|step| step.op.label()).collect()
+}
+
+/// The median length of the spans with this label, in nanoseconds.
+pub fn median_span(spans: &[Span], labels: &[&'static str], label: &str) -> Option<Nanos> {
+    let of = |span: &&Span| labels.get(span.step as usize) == Some(&label);
+    let mut lengths: Vec<Nanos> = spans.iter().filter(of).map(|span| span.length()).collect();
+    lengths.sort_unstable();
+    lengths.get(lengths.len() / 2).copied()
+}
