@@ -1,1 +1,3 @@
 //! The CUDA engine.
+
+pub mod ptx;
