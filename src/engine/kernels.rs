@@ -40,8 +40,25 @@ pub struct Kernel {
     pub iteration: Iteration,
     /// Threads of a block, across and down.
     pub block: (u32, u32),
+    /// Rows that a thread steps.
+    pub rows_per_thread: u32,
+    /// Shared memory of a launch.
+    pub shared: SharedMemory,
+    /// Whether the cells end in the buffer they came from.
+    pub in_place: bool,
     /// The most cells a lattice may have, if there is a limit but memory.
     pub most_cells: Option<u64>,
+}
+
+/// How much shared memory a block asks for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SharedMemory {
+    /// None.
+    None,
+    /// An `i32` for every thread of the block and the halo around them.
+    TileAndHalo,
+    /// Two bytes a cell of the lattice.
+    TwoLattices,
 }
 
 impl PartialEq for Kernel {
@@ -62,6 +79,9 @@ pub static KERNELS: [Kernel; 5] = [
         layout: Layout::I32,
         iteration: Iteration::Launches,
         block: (32, 8),
+        rows_per_thread: 1,
+        shared: SharedMemory::None,
+        in_place: false,
         most_cells: None,
     },
     Kernel {
@@ -72,6 +92,9 @@ pub static KERNELS: [Kernel; 5] = [
         layout: Layout::I32,
         iteration: Iteration::Launches,
         block: (32, 8),
+        rows_per_thread: 1,
+        shared: SharedMemory::TileAndHalo,
+        in_place: false,
         most_cells: None,
     },
     Kernel {
@@ -82,6 +105,9 @@ pub static KERNELS: [Kernel; 5] = [
         layout: Layout::I32,
         iteration: Iteration::InKernel,
         block: (1024, 1),
+        rows_per_thread: 1,
+        shared: SharedMemory::None,
+        in_place: false,
         most_cells: Some(1 << 24),
     },
     Kernel {
@@ -92,6 +118,9 @@ pub static KERNELS: [Kernel; 5] = [
         layout: Layout::I32,
         iteration: Iteration::InKernel,
         block: (1024, 1),
+        rows_per_thread: 1,
+        shared: SharedMemory::TwoLattices,
+        in_place: true,
         most_cells: Some(24_576),
     },
     Kernel {
@@ -102,6 +131,9 @@ pub static KERNELS: [Kernel; 5] = [
         layout: Layout::Bits,
         iteration: Iteration::Launches,
         block: (32, 8),
+        rows_per_thread: 4,
+        shared: SharedMemory::None,
+        in_place: false,
         most_cells: None,
     },
 ];
@@ -114,7 +146,19 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
 impl Kernel {
     /// Its place in [`KERNELS`].
     pub fn index(&self) -> usize {
-        KERNELS.iter().position(|kernel| kernel == self).expect("every kernel is in the table")
+        KERNELS
+            .iter()
+            .position(|kernel| kernel == self)
+            .expect("every kernel is in the table")
+    }
+
+    /// Bytes of shared memory that a launch for this size asks for.
+    pub fn shared_bytes(&self, size: Size) -> u32 {
+        match self.shared {
+            SharedMemory::None => 0,
+            SharedMemory::TileAndHalo => (self.block.0 + 2) * (self.block.1 + 2) * 4,
+            SharedMemory::TwoLattices => size.cells() as u32 * 2,
+        }
     }
 
     /// Refuses a lattice that it cannot take, naming a kernel that can.

@@ -45,7 +45,7 @@ pub(super) struct Issuer<'a> {
 /// A launch's shape.
 #[derive(Clone, Copy)]
 struct Launch {
-    grid: (u32, u32),
+    grid: (u32, u32, u32),
     block: (u32, u32),
     shared_bytes: u32,
 }
@@ -96,7 +96,7 @@ impl Issuer<'_> {
         }
         let cells = self.gpu.groups[group].cells_at(index, state.parity)?;
         let bits = self.gpu.groups[group].bits_at(index, 0);
-        let shape = over(size.words_per_row() as u32, size.height(), (32, 8));
+        let shape = over(size.width(), size.height(), (32, 8));
         let (width, height) = sides(size);
         self.launch("pack", "pack_i32", shape, &[&cells, &bits, &width, &height])?;
         self.homes[lattice.index()].state.bits_parity = 0;
@@ -113,7 +113,7 @@ impl Issuer<'_> {
         }
         let bits = self.gpu.groups[group].bits_at(index, bits_parity);
         let cells = self.gpu.groups[group].cells_at(index, 0)?;
-        let shape = over(size.words_per_row() as u32, size.height(), (32, 8));
+        let shape = over(size.width(), size.height(), (32, 8));
         let (width, height) = sides(size);
         self.launch("unpack", "unpack_i32", shape, &[&bits, &cells, &width, &height])?;
         self.homes[lattice.index()].state = State { layout: to, parity: 0, bits_parity };
@@ -183,7 +183,7 @@ impl Issuer<'_> {
             Iteration::InKernel if generations == 0 => Ok(parity),
             Iteration::InKernel => {
                 let shape = Launch {
-                    grid: (1, 1),
+                    grid: (1, 1, 1),
                     block: kernel.block,
                     shared_bytes: kernel.shared_bytes(size),
                 };
@@ -207,7 +207,8 @@ impl Issuer<'_> {
         let pixels = self.gpu.groups[group].view_at(index, viewport.words())?;
         let (width, height) = sides(size);
         let (across, down) = (viewport.width as i32, viewport.height as i32);
-        let shape = over(viewport.width, viewport.height, (32, 8));
+        let mut shape = over(viewport.width, 1, (32, 8));
+        shape.grid.1 = viewport.height; // a row of blocks a row of pixels
         let (x0, y0, step) = (viewport.x0, viewport.y0, viewport.step);
         let arguments: [&dyn Argument; 9] =
             [&bits, &pixels, &width, &height, &x0, &y0, &step, &across, &down];
@@ -268,7 +269,7 @@ impl Issuer<'_> {
                 function,
                 shape.grid.0,
                 shape.grid.1,
-                1,
+                shape.grid.2,
                 shape.block.0,
                 shape.block.1,
                 1,
@@ -295,9 +296,12 @@ macro_rules! arguments {
 }
 arguments!(i32, u32, i64, u64);
 
-/// Enough blocks of this shape to cover so many columns and rows.
+/// Enough blocks of this shape to cover so many columns and rows. A grid has at most 65,535
+/// blocks down; beyond, the kernels count on in z.
 fn over(columns: u32, rows: u32, block: (u32, u32)) -> Launch {
-    let grid = (columns.div_ceil(block.0), rows.div_ceil(block.1));
+    let down = rows.div_ceil(block.1);
+    let deep = down.div_ceil(65_535);
+    let grid = (columns.div_ceil(block.0), down.div_ceil(deep), deep);
     Launch { grid, block, shared_bytes: 0 }
 }
 

@@ -1,0 +1,21 @@
+// The part of CUDA C that these kernels use, for a clang that has no CUDA toolkit at hand
+// (-nocudainc -nocudalib). nvcc brings all of this itself and takes nothing from here.
+#pragma once
+#if defined(__clang__) && defined(__CUDA__) && !defined(__CUDACC__)
+#define __global__ __attribute__((global))
+#define __device__ __attribute__((device))
+#define __shared__ __attribute__((shared))
+#define __launch_bounds__(threads) __attribute__((launch_bounds(threads)))
+#define __forceinline__ inline __attribute__((always_inline))
+typedef __SIZE_TYPE__ size_t;
+struct uint3 { unsigned x, y, z; };
+struct dim3 { unsigned x, y, z; };
+#include <__clang_cuda_builtin_vars.h> // clang's own: threadIdx, blockIdx, blockDim, gridDim.
+// __syncthreads clang knows by itself.
+
+static __device__ __forceinline__ int __popc(unsigned word) { return __builtin_popcount(word); }
+static __device__ __forceinline__ unsigned __ballot_sync(unsigned lanes, int vote)
+{
+    return __nvvm_vote_ballot_sync(lanes, vote);
+}
+#endif

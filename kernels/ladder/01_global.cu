@@ -1,0 +1,29 @@
+// One thread a cell, which reads its nine cells from global memory.
+//
+// Bound: 4 bytes read and 4 written a cell if the caches catch the other 8 reads; 9 loads,
+//        8 additions and the rule's shift are what it really issues.
+// Measured: not yet
+// The first rung: what one writes first.
+//
+// Launch: blocks of any shape (32x8), the grid covers the cells; generation by generation, in
+// and out change places.
+#include "../life.cuh"
+
+extern "C" __global__ void life_global(
+    const int* in, int* out, int width, int height, unsigned rule)
+{
+    const int x = blockIdx.x * blockDim.x + threadIdx.x;
+    const int y = (blockIdx.z * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+
+    const int left = wrap(x - 1, width), right = wrap(x + 1, width);
+    const int* above = in + (size_t)wrap(y - 1, height) * width;
+    const int* here = in + (size_t)y * width;
+    const int* below = in + (size_t)wrap(y + 1, height) * width;
+
+    const int neighbours = above[left] + above[x] + above[right]
+                         + here[left] + here[right]
+                         + below[left] + below[x] + below[right];
+
+    out[(size_t)y * width + x] = next_state(rule, here[x], neighbours);
+}

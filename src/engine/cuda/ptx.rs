@@ -1,0 +1,68 @@
+//! The kernels' PTX, embedded: what the driver compiles for the GPU it finds.
+
+include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
+
+/// The PTX of `kernels/*/{stem}.cu`.
+pub fn find(stem: &str) -> Option<&'static str> {
+    PTX.iter()
+        .find(|(name, _)| *name == stem)
+        .map(|(_, text)| *text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::engine::kernels::KERNELS;
+
+    fn entries(text: &str) -> Vec<&str> {
+        text.lines()
+            .filter_map(|line| line.strip_prefix(".visible .entry "))
+            .map(|rest| rest.trim_end_matches('('))
+            .collect()
+    }
+
+    fn stems(folder: &str) -> BTreeSet<String> {
+        let folder = format!("{}/kernels/{folder}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn the_ladder_is_the_table() {
+        let table: BTreeSet<String> = KERNELS.iter().map(|kernel| kernel.file.into()).collect();
+        assert_eq!(table, stems("ladder"));
+        for kernel in &KERNELS {
+            let stem = &kernel.file[3..];
+            assert_eq!(kernel.symbol, format!("life_{stem}"), "named from the stem");
+            assert_eq!(entries(find(kernel.file).unwrap()), [kernel.symbol]);
+        }
+    }
+
+    #[test]
+    fn every_file_is_embedded_with_one_entry() {
+        let mut on_disk = stems("ladder");
+        on_disk.append(&mut stems("support"));
+        let embedded: BTreeSet<String> = PTX.iter().map(|(stem, _)| stem.to_string()).collect();
+        assert_eq!(embedded, on_disk);
+        for (stem, text) in PTX {
+            assert_eq!(entries(text).len(), 1, "{stem}");
+        }
+    }
+
+    #[test]
+    fn the_support_kernels_are_there() {
+        for (stem, symbol) in [
+            ("pack", "pack_i32"),
+            ("unpack", "unpack_i32"),
+            ("reduce", "reduce_bits"),
+        ] {
+            assert_eq!(entries(find(stem).unwrap()), [symbol]);
+        }
+    }
+}
