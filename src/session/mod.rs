@@ -1,20 +1,30 @@
 //! N instances, stepped round by round on a thread of their own.
 //!
-//! A [`Session`] owns the engine's thread. The window (or the terminal) sends it
+//! A [`Session`] owns the engine's thread (`thread`). The window (or the terminal) sends it
 //! [`actions`](Action) and draws the newest complete [`pictures`](Pictures); neither ever waits
-//! for the other.
+//! for the other. What a round is stands in [`round`]; [`worlds`] holds the instances and their
+//! engine, and is what the programs without a window use directly.
 
 pub mod actions;
 mod pictures;
+pub mod round;
 mod setup;
+mod statistics;
 mod status;
+mod thread;
+pub mod worlds;
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Duration;
 
 pub use actions::Action;
 pub use pictures::{Picture, Pictures};
 pub use setup::{DeviceChoice, Pace, Setup, Start, Streams};
 pub use status::Status;
 
-use crate::engine::{Transfer, Viewport};
+use crate::engine::{Result, Transfer, Viewport};
 
 /// What the drawing side wants to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -27,34 +37,94 @@ pub struct ViewRequest {
     pub only: Option<usize>,
 }
 
+/// What the engine's thread is told.
+enum Command {
+    Act(Action),
+    View(ViewRequest),
+    Close,
+}
+
 /// A running session; see the module.
-pub struct Session {}
+pub struct Session {
+    commands: Sender<Command>,
+    status: Arc<Mutex<Arc<Status>>>,
+    pictures: Pictures,
+    thread: Option<JoinHandle<()>>,
+    closed: Receiver<()>,
+}
 
 impl Session {
-    /// Makes the engine, the instances and their thread; returns once the start is uploaded.
-    /// `wake` is called on the engine's thread whenever there is something new to draw.
-    pub fn start(_setup: Setup, _wake: impl Fn() + Send + 'static) -> anyhow::Result<Session> {
-        unimplemented!()
+    /// Makes the engine, the instances and their thread; returns once the start is on its way to
+    /// the device. `wake` is called on the engine's thread whenever there is something new to
+    /// draw.
+    pub fn start(setup: Setup, wake: impl Fn() + Send + 'static) -> Result<Session> {
+        let (commands, received) = channel();
+        let (ready, started) = channel();
+        let (closing, closed) = channel();
+        let thread = std::thread::Builder::new()
+            .name("engine".into())
+            .spawn(move || {
+                let _closing = closing; // dropped, and so told, when the thread ends
+                thread::run(setup, received, Box::new(wake), ready);
+            })
+            .expect("a thread can be started");
+        let (status, pictures) = match started.recv() {
+            Ok(answer) => answer?,
+            Err(_) => unreachable!("the engine's thread answers before it ends"),
+        };
+        Ok(Session { commands, status, pictures, thread: Some(thread), closed })
     }
 
     /// Does what a person asked for, soon, on the engine's thread; `false` if the action is not
     /// the session's but the window's.
-    pub fn act(&self, _action: Action) -> bool {
-        unimplemented!()
+    pub fn act(&self, action: Action) -> bool {
+        let ours = matches!(
+            action,
+            Action::TogglePause
+                | Action::StepGeneration
+                | Action::StepRound
+                | Action::Faster
+                | Action::Slower
+                | Action::ResetPanel
+                | Action::ResetAll
+                | Action::NewSeed
+                | Action::NextKernel
+                | Action::PreviousKernel
+                | Action::SelectNext
+                | Action::SelectPrevious
+                | Action::Select(_)
+        );
+        if ours {
+            // A thread that has ended has said why in its status.
+            let _ = self.commands.send(Command::Act(action));
+        }
+        ours
     }
 
     /// Says what is drawn from now on.
-    pub fn request_view(&self, _request: ViewRequest) {
-        unimplemented!()
+    pub fn request_view(&self, request: ViewRequest) {
+        let _ = self.commands.send(Command::View(request));
     }
 
     /// The latest figures.
-    pub fn status(&self) -> std::sync::Arc<Status> {
-        unimplemented!()
+    pub fn status(&self) -> Arc<Status> {
+        self.status.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
     }
 
     /// The newest complete pictures.
     pub fn pictures(&self) -> Pictures {
-        unimplemented!()
+        self.pictures.clone()
+    }
+}
+
+impl Drop for Session {
+    /// Ends the thread. A launch under way may be long: after a second it is left to the
+    /// process's end.
+    fn drop(&mut self) {
+        let _ = self.commands.send(Command::Close);
+        let ended = self.closed.recv_timeout(Duration::from_secs(1));
+        if let (Err(RecvTimeoutError::Disconnected), Some(thread)) = (ended, self.thread.take()) {
+            let _ = thread.join();
+        }
     }
 }

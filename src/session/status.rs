@@ -2,7 +2,7 @@
 
 use crate::engine::{DeviceInfo, Kernel, Startup, Transfer};
 use crate::life::{Rule, Size};
-use crate::session::{Pace, Streams};
+use crate::session::{Pace, Setup, Start, Streams};
 
 /// A session's state and figures, made anew a few times a second and on every change.
 #[derive(Clone, Debug)]
@@ -57,6 +57,46 @@ pub struct Status {
     pub selected: usize,
     /// Something the person should know, in one sentence; it stays for a few seconds.
     pub notice: Option<String>,
+    /// Whether all the rounds that were asked for are complete.
+    pub finished: bool,
     /// Why the session has ended, if it has.
     pub failed: Option<String>,
+}
+
+impl Status {
+    /// What can be said before anything has run.
+    pub fn before_start(setup: &Setup) -> Status {
+        Status {
+            engine: "",
+            devices: Vec::new(),
+            instances: setup.instances,
+            size: setup.size,
+            rule: setup.rule,
+            seed: match setup.start {
+                Start::Soup { seed, .. } => Some(seed),
+                Start::Lattices(_) => None,
+            },
+            kernel: setup.kernel,
+            streams: setup.streams,
+            graphs: setup.graphs,
+            transfer: Transfer::Bits,
+            running: true,
+            pace: setup.pace,
+            generations_per_round: setup.generations_per_round,
+            rounds: 0,
+            generation: 0,
+            newest_generation: 0,
+            generations_per_second: 0.0,
+            rounds_per_second: 0.0,
+            cells_per_second: 0.0,
+            launch_us: None,
+            timed_one_in: 1,
+            bytes_per_round: 0,
+            startup: Startup::default(),
+            selected: 0,
+            notice: None,
+            finished: false,
+            failed: None,
+        }
+    }
 }

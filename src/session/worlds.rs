@@ -2,6 +2,7 @@
 //! switched without losing a cell.
 
 use std::collections::{HashMap, VecDeque};
+use std::hash::Hasher;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -115,7 +116,7 @@ pub struct Worlds {
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct PreparedKey {
     slot: Slot,
-    parity: u8,
+    parities: u64,
     generations: u32,
     timed: bool,
 }
@@ -266,6 +267,16 @@ impl Worlds {
         Ok(true)
     }
 
+    /// Bytes that a round carries over the bus.
+    pub fn bytes_per_round(&self) -> u64 {
+        let words = match self.plan.picture {
+            None => 0,
+            Some(PicturePlan { transfer: Transfer::Bits, .. }) => self.size.words(),
+            Some(PicturePlan { viewport, .. }) => viewport.words(),
+        };
+        words as u64 * 4 * self.plan.downloads().len() as u64
+    }
+
     /// A picture slot that no download is bound for and nobody reads, other than those that
     /// `newest` says hold an instance's newest picture.
     fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
@@ -304,9 +315,7 @@ impl Worlds {
     }
 
     fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
-        // All lattices move in step, so the first one's parity is everyone's.
-        let parity = self.engine.parity(LatticeId(0));
-        let key = PreparedKey { slot, parity, generations, timed };
+        let key = PreparedKey { slot, parities: self.parities(), generations, timed };
         let (prepared, labels) = match self.prepared.get(&key) {
             Some(known) => known.clone(),
             None => {
@@ -355,6 +364,15 @@ impl Worlds {
     ) {
         let generations = self.generations.clone();
         self.under_way.push_back(UnderWay { run, generations, picture, kind, labels, launches });
+    }
+
+    /// Which buffer holds each lattice's cells, as one number: a graph holds their addresses.
+    fn parities(&self) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        for i in 0..self.plan.streams.len() as u32 {
+            hasher.write_u8(self.engine.parity(LatticeId(i)));
+        }
+        hasher.finish()
     }
 
     fn launches(&self, generations: u32) -> u32 {

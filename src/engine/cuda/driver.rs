@@ -31,10 +31,17 @@ fn failed(call: &'static str, code: u32) -> EngineError {
     }
 }
 
+/// The driver's own number where the enum had no name for it.
+fn result_code(code: u32) -> u32 {
+    match (code, cuda_loader::last_unknown_code()) {
+        (999, known) if known != 0 => known,
+        _ => code,
+    }
+}
+
 /// A result code in the driver's own words.
 fn describe(code: u32) -> String {
-    let known = if code == 999 { cuda_loader::last_unknown_code() } else { 0 };
-    let code = if known == 0 { code } else { known };
+    let code = result_code(code);
     let mut text = std::ptr::null();
     type AskText = unsafe extern "C" fn(u32, *mut *const std::ffi::c_char) -> CUresult;
     // SAFETY: the enum is repr(u32) and the loader's function only passes the number on, so a
@@ -59,10 +66,10 @@ pub(super) fn initialise() -> Result<u32> {
         ))
     })?;
     cust::init(cust::CudaFlags::empty()).map_err(|error| {
-        let remedy = match error {
-            CudaError::NoDevice => "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu",
-            CudaError::SystemNotReady => "the GPU is not ready; check nvidia-smi, or use --device cpu",
-            CudaError::SystemDriverMismatch => {
+        let remedy = match result_code(error as u32) {
+            100 => "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu",
+            802 => "the GPU is not ready; check nvidia-smi, or use --device cpu",
+            803 => {
                 "the driver's library and its kernel module differ; reboot or reinstall the driver, or use --device cpu"
             }
             _ => "check nvidia-smi, or use --device cpu",

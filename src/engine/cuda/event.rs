@@ -10,16 +10,12 @@ use crate::engine::Result;
 pub(super) struct Event(sys::CUevent);
 
 impl Event {
-    fn new(timing: bool) -> Result<Event> {
+    pub(super) fn new(timing: bool) -> Result<Event> {
         let mut raw = std::ptr::null_mut();
         let flags = if timing { 0 } else { 2 /* CU_EVENT_DISABLE_TIMING */ };
         // SAFETY: `raw` is valid for the write; a context is current.
         check("cuEventCreate", unsafe { sys::cuEventCreate(&mut raw, flags) })?;
         Ok(Event(raw))
-    }
-
-    pub(super) fn raw(&self) -> sys::CUevent {
-        self.0
     }
 
     /// Marks this point of a stream.

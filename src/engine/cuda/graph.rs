@@ -30,7 +30,7 @@ pub(super) struct Part {
     pub(super) gpu: usize,
     pub(super) graph: Graph,
     pub(super) downloads: Arc<[(LatticeId, Slot)]>,
-    pub(super) events: Arc<[Event]>,
+    pub(super) events: Arc<Vec<Event>>,
     pub(super) steps: Arc<[TimedStep]>,
 }
 
@@ -147,7 +147,7 @@ impl CudaEngine {
             gpu,
             graph,
             downloads: downloads.into(),
-            events: timer.events.into(),
+            events: Arc::new(timer.events),
             steps: timer.steps.into(),
         })
     }

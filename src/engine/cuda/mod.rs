@@ -248,6 +248,16 @@ impl CudaEngine {
         Ok(())
     }
 
+    /// Forgets a run that could not be issued to its end, once what was issued is through.
+    fn abandon(&mut self, run: RunId, downloads: impl Iterator<Item = (LatticeId, Slot)>) {
+        let _ = self.synchronize();
+        self.runs.open.remove(&run);
+        self.runs.marks.iter_mut().for_each(|marks| marks.retain(|mark| mark.run != run));
+        if let Some(slots) = &self.slots {
+            downloads.for_each(|(lattice, slot)| slots.unbind(lattice, slot));
+        }
+    }
+
     fn end_part(&mut self, run: RunId, completions: &mut Vec<Completion>) -> Result<()> {
         let Some(ended) = self.runs.close_part(run) else { return Ok(()) };
         let mut spans = Vec::new();
@@ -349,15 +359,14 @@ impl Engine for CudaEngine {
             streams.dedup();
             streams.len()
         };
-        self.bind(downloads)?;
+        self.bind(downloads.clone())?;
         let run = self.runs.begin();
-        let uploads = program.steps.iter().filter_map(|step| match &step.op {
-            Op::Upload { words, .. } => Some(words.clone()),
-            _ => None,
-        });
-        let open = runs::Run { open: parts, timings: Vec::new(), uploads: uploads.collect() };
+        let open = runs::Run { open: parts, timings: Vec::new() };
         self.runs.open.insert(run, open);
-        self.submit_issued(run, program)?;
+        if let Err(error) = self.submit_issued(run, program) {
+            self.abandon(run, downloads);
+            return Err(error);
+        }
         self.idle_polls = 0;
         Ok(run)
     }

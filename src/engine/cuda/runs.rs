@@ -23,8 +23,6 @@ pub(super) struct Run {
     /// Streams and graphs that are not through yet.
     pub(super) open: usize,
     pub(super) timings: Vec<Timing>,
-    /// Host memory that uploads read.
-    pub(super) uploads: Vec<Arc<[u32]>>,
 }
 
 /// A replayed graph under way.

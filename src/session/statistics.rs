@@ -1,0 +1,106 @@
+//! Rates over the last half second, and the median launch.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// How far back rates look.
+const WINDOW: Duration = Duration::from_millis(500);
+
+/// How many timed launches the median is taken over.
+const LAUNCHES: usize = 31;
+
+/// Counts rounds and generations as they complete.
+#[derive(Default)]
+pub(super) struct Statistics {
+    /// When rounds completed, and the totals of rounds and generations by then.
+    marks: VecDeque<(Instant, u64, u64)>,
+    rounds: u64,
+    generations: u64,
+    launches: VecDeque<f64>,
+}
+
+impl Statistics {
+    /// Counts a completed round of so many generations.
+    pub(super) fn round(&mut self, now: Instant, generations: u32) {
+        self.rounds += 1;
+        self.generations += u64::from(generations);
+        // A few hundred marks a second are plenty.
+        let dense = self.marks.back().is_some_and(|(at, ..)| now - *at < WINDOW / 100);
+        if dense && self.marks.len() > 1 {
+            let last = self.marks.back_mut().expect("it was looked at");
+            (last.1, last.2) = (self.rounds, self.generations);
+            return;
+        }
+        self.marks.push_back((now, self.rounds, self.generations));
+        while self.marks.len() > 2 && now - self.marks[1].0 > WINDOW {
+            self.marks.pop_front();
+        }
+    }
+
+    /// Counts a timed launch.
+    pub(super) fn launch(&mut self, us: f64) {
+        self.launches.push_back(us);
+        if self.launches.len() > LAUNCHES {
+            self.launches.pop_front();
+        }
+    }
+
+    /// Forgets the rates, not the count: after a pause, or when something changed.
+    pub(super) fn restart(&mut self) {
+        self.marks.clear();
+        self.launches.clear();
+    }
+
+    /// Rounds completed since the start.
+    pub(super) fn rounds(&self) -> u64 {
+        self.rounds
+    }
+
+    /// Rounds and generations a second; 0 until two rounds have completed, and again when none
+    /// has for a while.
+    pub(super) fn rates(&self, now: Instant) -> (f64, f64) {
+        match (self.marks.front(), self.marks.back()) {
+            (Some(first), Some(last)) if last.0 > first.0 => {
+                let quiet = now.saturating_duration_since(last.0);
+                let span = if quiet > 4 * WINDOW { now - first.0 } else { last.0 - first.0 };
+                let per_second = |count: u64| count as f64 / span.as_secs_f64();
+                (per_second(last.1 - first.1), per_second(last.2 - first.2))
+            }
+            _ => (0.0, 0.0),
+        }
+    }
+
+    /// The median of the last timed launches, in microseconds.
+    pub(super) fn launch_us(&self) -> Option<f64> {
+        let mut lengths: Vec<f64> = self.launches.iter().copied().collect();
+        lengths.sort_unstable_by(f64::total_cmp);
+        lengths.get(lengths.len() / 2).copied()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steady_rounds_give_their_rate() {
+        let mut statistics = Statistics::default();
+        let start = Instant::now();
+        for i in 0..2000u32 {
+            statistics.round(start + Duration::from_millis(u64::from(i)), 5);
+        }
+        let (rounds, generations) = statistics.rates(start + Duration::from_secs(2));
+        assert!((rounds - 1000.0).abs() < 15.0, "{rounds}");
+        assert!((generations / rounds - 5.0).abs() < 1e-9);
+        assert_eq!(statistics.rounds(), 2000);
+    }
+
+    #[test]
+    fn the_median_ignores_an_outlier() {
+        let mut statistics = Statistics::default();
+        [4.0, 5.0, 400.0].into_iter().for_each(|us| statistics.launch(us));
+        assert_eq!(statistics.launch_us(), Some(5.0));
+        statistics.restart();
+        assert_eq!(statistics.launch_us(), None);
+    }
+}
