@@ -1,6 +1,6 @@
 //! The table of kernels: one row says everything the host must know of one.
 
-use crate::engine::EngineError;
+use crate::engine::{EngineError, Viewport};
 use crate::life::Size;
 
 /// How a kernel wants its cells.
@@ -40,25 +40,15 @@ pub struct Kernel {
     pub iteration: Iteration,
     /// Threads of a block, across and down.
     pub block: (u32, u32),
-    /// Rows that a thread steps.
+    /// Rows of the lattice that a thread steps, one below the other.
     pub rows_per_thread: u32,
-    /// Shared memory of a launch.
-    pub shared: SharedMemory,
-    /// Whether the cells end in the buffer they came from.
+    /// Dynamic shared memory of a block of this shape, in bytes.
+    pub shared_bytes: fn(Size, (u32, u32)) -> u64,
+    /// Whether the cells end in the buffer they came from; otherwise every generation changes
+    /// over to the other buffer.
     pub in_place: bool,
     /// The most cells a lattice may have, if there is a limit but memory.
     pub most_cells: Option<u64>,
-}
-
-/// How much shared memory a block asks for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum SharedMemory {
-    /// None.
-    None,
-    /// An `i32` for every thread of the block and the halo around them.
-    TileAndHalo,
-    /// Two bytes a cell of the lattice.
-    TwoLattices,
 }
 
 impl PartialEq for Kernel {
@@ -80,7 +70,7 @@ pub static KERNELS: [Kernel; 5] = [
         iteration: Iteration::Launches,
         block: (32, 8),
         rows_per_thread: 1,
-        shared: SharedMemory::None,
+        shared_bytes: |_, _| 0,
         in_place: false,
         most_cells: None,
     },
@@ -93,7 +83,7 @@ pub static KERNELS: [Kernel; 5] = [
         iteration: Iteration::Launches,
         block: (32, 8),
         rows_per_thread: 1,
-        shared: SharedMemory::TileAndHalo,
+        shared_bytes: |_, (across, down)| 4 * u64::from(across + 2) * u64::from(down + 2),
         in_place: false,
         most_cells: None,
     },
@@ -106,7 +96,7 @@ pub static KERNELS: [Kernel; 5] = [
         iteration: Iteration::InKernel,
         block: (1024, 1),
         rows_per_thread: 1,
-        shared: SharedMemory::None,
+        shared_bytes: |_, _| 0,
         in_place: false,
         most_cells: Some(1 << 24),
     },
@@ -119,7 +109,7 @@ pub static KERNELS: [Kernel; 5] = [
         iteration: Iteration::InKernel,
         block: (1024, 1),
         rows_per_thread: 1,
-        shared: SharedMemory::TwoLattices,
+        shared_bytes: |size, _| 2 * size.cells(),
         in_place: true,
         most_cells: Some(24_576),
     },
@@ -132,7 +122,7 @@ pub static KERNELS: [Kernel; 5] = [
         iteration: Iteration::Launches,
         block: (32, 8),
         rows_per_thread: 4,
-        shared: SharedMemory::None,
+        shared_bytes: |_, _| 0,
         in_place: false,
         most_cells: None,
     },
@@ -152,12 +142,24 @@ impl Kernel {
             .expect("every kernel is in the table")
     }
 
-    /// Bytes of shared memory that a launch for this size asks for.
-    pub fn shared_bytes(&self, size: Size) -> u32 {
-        match self.shared {
-            SharedMemory::None => 0,
-            SharedMemory::TileAndHalo => (self.block.0 + 2) * (self.block.1 + 2) * 4,
-            SharedMemory::TwoLattices => size.cells() as u32 * 2,
+    /// How it is launched over a lattice of this size, in blocks of this shape.
+    pub fn launch(&self, size: Size, block: (u32, u32)) -> Launch {
+        let shared_bytes = (self.shared_bytes)(size, block);
+        let launch = match (self.iteration, self.layout) {
+            (Iteration::InKernel, _) => Launch {
+                grid: [1, 1, 1],
+                ..Launch::over(1, 1, block)
+            },
+            (Iteration::Launches, Layout::I32) => Launch::over(size.width(), size.height(), block),
+            (Iteration::Launches, Layout::Bits) => Launch::over(
+                size.width().div_ceil(32),
+                size.height().div_ceil(self.rows_per_thread),
+                block,
+            ),
+        };
+        Launch {
+            shared_bytes,
+            ..launch
         }
     }
 
@@ -171,6 +173,85 @@ impl Kernel {
                 instead: "bits",
             }),
             _ => Ok(()),
+        }
+    }
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Launch {
+    /// Blocks in x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block in x, y and z.
+    pub block: [u32; 3],
+    /// Dynamic shared memory of a block.
+    pub shared_bytes: u64,
+}
+
+impl Launch {
+    /// The block of the kernels that pack, unpack and reduce; they take no other.
+    pub const SUPPORT_BLOCK: (u32, u32) = (32, 8);
+
+    /// The most blocks a grid has in y, and in z.
+    const MOST_ROWS: u32 = 65_535;
+
+    /// A thread for each of `across` by `down` items. Where the rows of blocks are more than a
+    /// grid's y may have, they go on in z: kernels number them `blockIdx.z * gridDim.y +
+    /// blockIdx.y`.
+    pub const fn over(across: u32, down: u32, block: (u32, u32)) -> Launch {
+        let rows = down.div_ceil(block.1);
+        let layers = rows.div_ceil(Self::MOST_ROWS);
+        Launch {
+            grid: [across.div_ceil(block.0), rows.div_ceil(layers), layers],
+            block: [block.0, block.1, 1],
+            shared_bytes: 0,
+        }
+    }
+
+    /// Of `pack_i32` and `unpack_i32`.
+    pub const fn convert(size: Size) -> Launch {
+        Self::over(size.width(), size.height(), Self::SUPPORT_BLOCK)
+    }
+
+    /// Of `reduce_bits`: a block for 32 pixels of one row.
+    pub const fn reduce(viewport: Viewport) -> Launch {
+        let (across, down) = Self::SUPPORT_BLOCK;
+        Launch {
+            grid: [viewport.width.div_ceil(across), viewport.height, 1],
+            block: [across, down, 1],
+            shared_bytes: 0,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_grid_covers_every_row_within_its_limits() {
+        for down in [1, 8, 9, 524_280, 524_281, 1 << 24] {
+            let launch = Launch::over(1 << 24, down, (32, 8));
+            let [_, y, z] = launch.grid;
+            assert!(y <= 65_535 && z <= 65_535);
+            assert!(
+                u64::from(y) * u64::from(z) * 8 >= u64::from(down),
+                "{launch:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn shared_memory_stays_below_the_default_limit() {
+        for kernel in &KERNELS {
+            let side = kernel.most_cells.map_or(512, |most| most.isqrt()).min(512);
+            let size = Size::new(side, side).unwrap();
+            let launch = kernel.launch(size, kernel.block);
+            assert!(
+                launch.shared_bytes <= 48 * 1024,
+                "{}: {launch:?}",
+                kernel.name
+            );
         }
     }
 }

@@ -7,7 +7,7 @@ use cust::sys;
 use super::driver::check;
 use super::gpu::Gpu;
 use super::slots::CudaSlots;
-use crate::engine::kernels::{Iteration, Kernel, Layout};
+use crate::engine::kernels::{Iteration, Kernel, Launch, Layout};
 use crate::engine::{EngineError, LatticeId, Op, Result, Slot, Transfer, Viewport};
 use crate::life::{Rule, Size};
 
@@ -40,14 +40,6 @@ pub(super) struct Issuer<'a> {
     pub(super) homes: &'a mut [Home],
     pub(super) slots: Option<&'a CudaSlots>,
     pub(super) stream: sys::CUstream,
-}
-
-/// A launch's shape.
-#[derive(Clone, Copy)]
-struct Launch {
-    grid: (u32, u32, u32),
-    block: (u32, u32),
-    shared_bytes: u32,
 }
 
 impl Issuer<'_> {
@@ -96,7 +88,7 @@ impl Issuer<'_> {
         }
         let cells = self.gpu.groups[group].cells_at(index, state.parity)?;
         let bits = self.gpu.groups[group].bits_at(index, 0);
-        let shape = over(size.width(), size.height(), (32, 8));
+        let shape = Launch::convert(size);
         let (width, height) = sides(size);
         self.launch("pack", "pack_i32", shape, &[&cells, &bits, &width, &height])?;
         self.homes[lattice.index()].state.bits_parity = 0;
@@ -113,7 +105,7 @@ impl Issuer<'_> {
         }
         let bits = self.gpu.groups[group].bits_at(index, bits_parity);
         let cells = self.gpu.groups[group].cells_at(index, 0)?;
-        let shape = over(size.width(), size.height(), (32, 8));
+        let shape = Launch::convert(size);
         let (width, height) = sides(size);
         self.launch("unpack", "unpack_i32", shape, &[&bits, &cells, &width, &height])?;
         self.homes[lattice.index()].state = State { layout: to, parity: 0, bits_parity };
@@ -162,16 +154,10 @@ impl Issuer<'_> {
         let (width, height) = sides(size);
         let rule = rule.table();
         let count = generations as i32;
+        let shape = kernel.launch(size, kernel.block);
         let at = |parity: u8| &buffers[usize::from(parity)];
         match kernel.iteration {
             Iteration::Launches => {
-                let units = match kernel.layout {
-                    Layout::Bits => size.words_per_row() as u32,
-                    Layout::I32 => size.width(),
-                };
-                let rows = size.height().div_ceil(kernel.rows_per_thread);
-                let mut shape = over(units, rows, kernel.block);
-                shape.shared_bytes = kernel.shared_bytes(size);
                 for _ in 0..generations {
                     let (from, to) = (at(parity), at(parity ^ 1));
                     let arguments: [&dyn Argument; 5] = [from, to, &width, &height, &rule];
@@ -182,11 +168,6 @@ impl Issuer<'_> {
             }
             Iteration::InKernel if generations == 0 => Ok(parity),
             Iteration::InKernel => {
-                let shape = Launch {
-                    grid: (1, 1, 1),
-                    block: kernel.block,
-                    shared_bytes: kernel.shared_bytes(size),
-                };
                 let (from, to) = (at(parity), at(parity ^ 1));
                 if kernel.in_place {
                     let arguments: [&dyn Argument; 5] = [from, &width, &height, &rule, &count];
@@ -207,8 +188,7 @@ impl Issuer<'_> {
         let pixels = self.gpu.groups[group].view_at(index, viewport.words())?;
         let (width, height) = sides(size);
         let (across, down) = (viewport.width as i32, viewport.height as i32);
-        let mut shape = over(viewport.width, 1, (32, 8));
-        shape.grid.1 = viewport.height; // a row of blocks a row of pixels
+        let shape = Launch::reduce(viewport);
         let (x0, y0, step) = (viewport.x0, viewport.y0, viewport.step);
         let arguments: [&dyn Argument; 9] =
             [&bits, &pixels, &width, &height, &x0, &y0, &step, &across, &down];
@@ -267,13 +247,13 @@ impl Issuer<'_> {
         check("cuLaunchKernel", unsafe {
             sys::cuLaunchKernel(
                 function,
-                shape.grid.0,
-                shape.grid.1,
-                shape.grid.2,
-                shape.block.0,
-                shape.block.1,
-                1,
-                shape.shared_bytes,
+                shape.grid[0],
+                shape.grid[1],
+                shape.grid[2],
+                shape.block[0],
+                shape.block[1],
+                shape.block[2],
+                shape.shared_bytes as u32,
                 self.stream,
                 addresses.as_mut_ptr(),
                 std::ptr::null_mut(),
@@ -295,15 +275,6 @@ macro_rules! arguments {
     })*};
 }
 arguments!(i32, u32, i64, u64);
-
-/// Enough blocks of this shape to cover so many columns and rows. A grid has at most 65,535
-/// blocks down; beyond, the kernels count on in z.
-fn over(columns: u32, rows: u32, block: (u32, u32)) -> Launch {
-    let down = rows.div_ceil(block.1);
-    let deep = down.div_ceil(65_535);
-    let grid = (columns.div_ceil(block.0), down.div_ceil(deep), deep);
-    Launch { grid, block, shared_bytes: 0 }
-}
 
 fn sides(size: Size) -> (i32, i32) {
     (size.width() as i32, size.height() as i32)

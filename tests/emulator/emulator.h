@@ -1,0 +1,86 @@
+// CUDA C as plain C++: put before a .cu by the build in tests/driver/mod.rs, so that g++ compiles
+// the kernel as it stands and emulator.cpp runs its threads as fibers.
+//
+// One line of a kernel is rewritten on the way: `extern __shared__ T name[];` becomes a pointer to
+// the block's shared memory.
+#pragma once
+#include <cstddef>
+#include <utility>
+
+struct uint3 { unsigned x, y, z; };
+
+namespace emulator {
+
+// What the running fiber sees of its launch.
+struct Place { uint3 thread, block, block_size, grid_size; };
+extern thread_local Place place;
+
+void barrier();                                   // of the block
+const unsigned* exchange(unsigned lanes, unsigned value); // every lane's value, once all gave one
+void* shared();                                   // the block's dynamic shared memory
+
+// A kernel as the launcher sees it: parameters by address, as cuLaunchKernel takes them.
+struct Kernel {
+    const char* symbol;
+    void (*call)(void** parameters);
+    const size_t* sizes; // of the parameters
+    size_t count;
+    Kernel* next;
+};
+void add(Kernel*);
+
+template <auto Function> struct Thunk;
+template <class... A, void (*Function)(A...)> struct Thunk<Function> {
+    static constexpr size_t sizes[] = {sizeof(A)...};
+    static void call(void** parameters) { spread(parameters, std::index_sequence_for<A...>()); }
+    template <size_t... I> static void spread(void** parameters, std::index_sequence<I...>)
+    {
+        Function(*static_cast<A*>(parameters[I])...);
+    }
+    Kernel kernel;
+    explicit Thunk(const char* symbol) : kernel{symbol, call, sizes, sizeof...(A), nullptr}
+    {
+        add(&kernel);
+    }
+};
+
+unsigned lane();
+
+} // namespace emulator
+
+#define EMULATE(symbol) static emulator::Thunk<&symbol> emulated_##symbol(#symbol);
+
+#define __global__
+#define __device__
+#define __shared__ thread_local // the fibers of a block share an OS thread
+#define __forceinline__ inline
+#define __launch_bounds__(...)
+#define threadIdx (emulator::place.thread)
+#define blockIdx (emulator::place.block)
+#define blockDim (emulator::place.block_size)
+#define gridDim (emulator::place.grid_size)
+
+inline void __syncthreads() { emulator::barrier(); }
+inline int __popc(unsigned word) { return __builtin_popcount(word); }
+inline void __syncwarp(unsigned lanes = ~0u) { emulator::exchange(lanes, 0); }
+inline unsigned __ballot_sync(unsigned lanes, int vote)
+{
+    const unsigned* votes = emulator::exchange(lanes, vote != 0);
+    unsigned word = 0;
+    for (unsigned i = 0; i < 32; i++) word |= (lanes >> i & 1 & votes[i]) << i;
+    return word;
+}
+inline unsigned __shfl_sync(unsigned lanes, unsigned value, int from)
+{
+    return emulator::exchange(lanes, value)[from & 31];
+}
+inline unsigned __shfl_up_sync(unsigned lanes, unsigned value, unsigned by)
+{
+    const unsigned me = emulator::lane();
+    return emulator::exchange(lanes, value)[me >= by ? me - by : me];
+}
+inline unsigned __shfl_down_sync(unsigned lanes, unsigned value, unsigned by)
+{
+    const unsigned me = emulator::lane();
+    return emulator::exchange(lanes, value)[me + by < 32 ? me + by : me];
+}

@@ -1,0 +1,19 @@
+// The emulator's C interface, for the fake driver and for tests.
+#pragma once
+#include <stddef.h>
+
+enum {
+    EMULATOR_OK = 0,
+    EMULATOR_NO_SUCH_KERNEL = 1,
+    EMULATOR_DEADLOCK = 2,       // threads wait for others that wait elsewhere or are gone
+    EMULATOR_SHARED_OVERRUN = 3, // a write behind the dynamic shared memory asked for
+};
+
+extern "C" {
+// The kernel of this name, or null; its parameters' sizes where the pointers are given.
+const void* emulator_find(const char* symbol, const size_t** sizes, size_t* count);
+int emulator_run(const void* kernel, const unsigned grid[3], const unsigned block[3],
+                 unsigned shared_size, void** parameters);
+int emulator_launch(const char* symbol, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                    unsigned by, unsigned bz, unsigned shared_size, void** parameters);
+}
