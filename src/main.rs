@@ -1,3 +1,7 @@
-//! The program `lifestreams`.
+//! The program `lifestreams`: everything is in the library.
 
-fn main() {}
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    lifestreams::cli::main()
+}

@@ -29,9 +29,18 @@ pub(super) struct Prepared {
 pub(super) struct Part {
     pub(super) gpu: usize,
     pub(super) graph: Graph,
-    pub(super) downloads: Arc<[(LatticeId, Slot)]>,
+    pub(super) downloads: Arc<[Landing]>,
     pub(super) events: Arc<Vec<Event>>,
     pub(super) steps: Arc<[TimedStep]>,
+}
+
+/// A download in a graph, and the event that each replay records behind it, so that its picture
+/// is known to be there before the rest of the round is. (On an H200 such a node costs nothing
+/// that can be measured, and right after a launch the event counts as not fired.)
+pub(super) struct Landing {
+    pub(super) lattice: LatticeId,
+    pub(super) slot: Slot,
+    pub(super) event: Event,
 }
 
 /// An instantiated graph.
@@ -98,7 +107,8 @@ impl CudaEngine {
             })
             .collect();
         let parts = parts?;
-        let downloads = parts.iter().flat_map(|part| part.downloads.iter().copied()).collect();
+        let landings = parts.iter().flat_map(|part| part.downloads.iter());
+        let downloads = landings.map(|landing| (landing.lattice, landing.slot)).collect();
         let (epoch, _slots) = (self.epoch, self.slots.clone());
         Ok(Prepared { parts, states, downloads, epoch, _slots })
     }
@@ -132,7 +142,9 @@ impl CudaEngine {
                     timer.after(&mut self.gpus[gpu], index, step.stream, record)?;
                 }
                 if let Op::Download { lattice, slot, .. } = step.op {
-                    downloads.push((lattice, slot));
+                    let event = self.gpus[gpu].pool.plain()?;
+                    event.record_external(raw)?;
+                    downloads.push(Landing { lattice, slot, event });
                 }
             }
             for (stream, join) in streams.iter().zip(&joins) {
@@ -233,7 +245,8 @@ impl CudaEngine {
             end.record(raw)?;
             self.gpus[part.gpu].replays += 1;
             let downloads = part.downloads.clone();
-            self.runs.replays.push_back(Replay { run, gpu: part.gpu, end, downloads });
+            let landed = vec![false; downloads.len()];
+            self.runs.replays.push_back(Replay { run, gpu: part.gpu, end, downloads, landed });
             if !part.steps.is_empty() {
                 open.timings.push(Timing {
                     gpu: part.gpu,

@@ -273,6 +273,32 @@ impl CudaEngine {
         Ok(())
     }
 
+    /// Reports the downloads of replayed graphs one by one, and the graphs that have ended.
+    fn poll_replays(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        let mut replays = std::mem::take(&mut self.runs.replays);
+        let mut ended = 0;
+        for replay in &mut replays {
+            let over = replay.end.fired()?;
+            ended += usize::from(over);
+            for (landing, landed) in replay.downloads.iter().zip(&mut replay.landed) {
+                if !*landed && (over || landing.event.fired()?) {
+                    *landed = true;
+                    let download = (landing.lattice, landing.slot);
+                    completions.push(self.landed(replay.run, download));
+                }
+            }
+            if !over {
+                break; // the ones behind it wait for it
+            }
+        }
+        for replay in replays.drain(..ended) {
+            self.gpus[replay.gpu].pool.give_back_plain(replay.end);
+            self.end_part(replay.run, completions)?;
+        }
+        self.runs.replays = replays;
+        Ok(())
+    }
+
     fn landed(&self, run: RunId, (lattice, slot): (LatticeId, Slot)) -> Completion {
         if let Some(slots) = &self.slots {
             slots.unbind(lattice, slot);
@@ -416,17 +442,7 @@ impl Engine for CudaEngine {
                 }
             }
         }
-        while let Some(replay) = self.runs.replays.front() {
-            if !replay.end.fired()? {
-                break;
-            }
-            let replay = self.runs.replays.pop_front().expect("it was looked at");
-            for &download in &*replay.downloads {
-                completions.push(self.landed(replay.run, download));
-            }
-            self.gpus[replay.gpu].pool.give_back_plain(replay.end);
-            self.end_part(replay.run, completions)?;
-        }
+        self.poll_replays(completions)?;
         self.idle_polls = if completions.len() > before { 0 } else { self.idle_polls + 1 };
         Ok(())
     }

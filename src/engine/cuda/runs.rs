@@ -4,6 +4,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 
 use super::event::Event;
+use super::graph::Landing;
 use super::timing::Timing;
 use crate::engine::{Completion, LatticeId, RunId, Slot, Span};
 
@@ -30,7 +31,9 @@ pub(super) struct Replay {
     pub(super) run: RunId,
     pub(super) gpu: usize,
     pub(super) end: Event,
-    pub(super) downloads: Arc<[(LatticeId, Slot)]>,
+    pub(super) downloads: Arc<[Landing]>,
+    /// Which of them have been reported.
+    pub(super) landed: Vec<bool>,
 }
 
 /// Everything under way.

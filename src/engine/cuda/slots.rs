@@ -16,7 +16,6 @@ const BOUND: u32 = u32::MAX;
 /// together.
 pub(super) struct CudaSlots {
     spec: SlotsSpec,
-    whole_words: usize,
     homes: Vec<Home>,
     locks: Vec<AtomicU32>,
     _regions: Vec<Region>,
@@ -28,6 +27,8 @@ pub(super) struct CudaSlots {
 struct Home {
     bases: Arc<[*mut u32]>,
     index: usize,
+    /// Words of the whole lattice.
+    words: usize,
 }
 
 /// A page-locked allocation.
@@ -50,11 +51,10 @@ unsafe impl Send for CudaSlots {}
 unsafe impl Sync for CudaSlots {}
 
 impl CudaSlots {
-    /// Allocates the slots of all groups. Every group must have lattices of the same size.
+    /// Allocates the slots of all groups.
     pub(super) fn allocate(spec: SlotsSpec, groups: &[GroupShape]) -> Result<CudaSlots> {
         let mut regions = Vec::new();
         let mut homes = Vec::new();
-        let whole_words = groups.first().map_or(0, |g| g.words);
         for group in groups {
             cust("cuCtxSetCurrent", CurrentContext::set_current(&*group.context))?;
             let mut bases = Vec::new();
@@ -65,20 +65,22 @@ impl CudaSlots {
                 regions.push(region);
             }
             let bases: Arc<[*mut u32]> = bases.into();
-            homes.extend((0..group.count).map(|index| Home { bases: bases.clone(), index }));
+            let words = group.words;
+            homes.extend((0..group.count).map(|index| Home { bases: bases.clone(), index, words }));
         }
         let per_lattice = usize::from(spec.pictures + spec.checkpoints);
         let locks = (0..homes.len() * per_lattice).map(|_| AtomicU32::new(0)).collect();
-        Ok(CudaSlots { spec, whole_words, homes, locks, _regions: regions })
+        Ok(CudaSlots { spec, homes, locks, _regions: regions })
     }
 
-    fn words(&self, slot: Slot) -> usize {
-        if slot.0 < self.spec.pictures { self.spec.picture_words } else { self.whole_words }
+    fn words(&self, home: &Home, slot: Slot) -> usize {
+        if slot.0 < self.spec.pictures { self.spec.picture_words } else { home.words }
     }
 
     /// The address that a download of `words` is bound for.
     pub(super) fn address(&self, lattice: LatticeId, slot: Slot, words: usize) -> Result<*mut u32> {
-        let home = self.homes.get(lattice.index()).filter(|_| words <= self.words(slot));
+        let fits = |home: &&Home| words <= self.words(home, slot);
+        let home = self.homes.get(lattice.index()).filter(fits);
         let home = home.ok_or_else(|| {
             EngineError::BadProgram(format!("{words} words do not fit {slot:?} of {lattice:?}"))
         })?;
@@ -86,7 +88,7 @@ impl CudaSlots {
             .bases
             .get(usize::from(slot.0))
             .ok_or_else(|| EngineError::BadProgram(format!("there is no {slot:?}")))?;
-        Ok(base.wrapping_add(home.index * self.words(slot)))
+        Ok(base.wrapping_add(home.index * self.words(home, slot)))
     }
 
     fn lock(&self, lattice: LatticeId, slot: Slot) -> Option<&AtomicU32> {
@@ -120,7 +122,7 @@ impl Slots for CudaSlots {
             return false;
         }
         let home = &self.homes[lattice.index()];
-        let words = self.words(slot);
+        let words = self.words(home, slot);
         let at = home.bases[usize::from(slot.0)].wrapping_add(home.index * words);
         // SAFETY: the region holds `words` words from `at` and lives as long as `self`; nothing
         // writes them, because `lock` counts us as a reader and `bind` needs it to be 0.

@@ -1,0 +1,87 @@
+//! `lifestreams devices`: what is here, and for what is not: why, and the remedy.
+
+use anyhow::Result;
+use std::num::NonZero;
+
+use super::options::DevicesArguments;
+use super::text::print;
+use crate::engine::cpu::CpuEngine;
+use crate::engine::cuda::list_devices;
+use crate::engine::{DeviceInfo, Engine};
+use crate::view::adapters;
+
+/// What `--json` prints.
+#[derive(serde::Serialize)]
+struct Found {
+    cuda: Vec<DeviceInfo>,
+    cuda_missing: Option<String>,
+    cpu: DeviceInfo,
+    adapters: Vec<adapters::AdapterSummary>,
+    adapters_missing: Option<String>,
+    display: Result<String, String>,
+    computing: String,
+}
+
+pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
+    let (cuda, cuda_missing) = match list_devices() {
+        Ok(devices) => (devices, None),
+        Err(why) => (Vec::new(), Some(why.to_string())),
+    };
+    let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+    let cpu = CpuEngine::new(threads).devices()[0].clone();
+    let adapters = adapters::list();
+    let adapters_missing = adapters.is_empty().then(|| {
+        "no graphics driver: install libvulkan1 and mesa-vulkan-drivers, or your GPU's own driver"
+            .to_string()
+    });
+    let computing = cuda.first().unwrap_or(&cpu).name.clone();
+    let display = crate::app::display::find().map_err(|why| why.to_string());
+    let found = Found { cuda, cuda_missing, cpu, adapters, adapters_missing, display, computing };
+    if arguments.json {
+        return print(&serde_json::to_string(&found)?);
+    }
+    print_found(&found)
+}
+
+fn print_found(found: &Found) -> Result<()> {
+    print("Computing")?;
+    for (i, device) in found.cuda.iter().enumerate() {
+        let memory = device.memory.map_or(String::new(), |bytes| format!(", {} GiB", bytes >> 30));
+        let bus = device.pci_bus_id.as_ref().map_or(String::new(), |id| format!(", PCI {id}"));
+        print(&format!(
+            "  cuda:{i}  {} ({}, {} SMs{memory}{bus})",
+            device.name, device.driver, device.units
+        ))?;
+    }
+    if let Some(why) = &found.cuda_missing {
+        print(&format!("  cuda    none: {why}"))?;
+    }
+    print(&format!("  cpu     {} ({})", found.cpu.name, found.cpu.driver))?;
+    print("Drawing")?;
+    for adapter in &found.adapters {
+        let bus = match adapter.pci_bus_id.as_str() {
+            "" => String::new(),
+            id => format!(", PCI {id}"),
+        };
+        print(&format!("  {} ({}, {}{bus})", adapter.name, adapter.backend, adapter.kind))?;
+        let computes = found
+            .cuda
+            .iter()
+            .any(|cuda| cuda.pci_bus_id.as_deref() == Some(&adapter.pci_bus_id.to_lowercase()));
+        if computes {
+            print("    this GPU also computes: drawing with it disturbs the spans")?;
+        }
+        if adapter.is_software() {
+            print("    software: at most 30 frames/s; the panels cost CPU time")?;
+        }
+    }
+    if let Some(why) = &found.adapters_missing {
+        print(&format!("  none: {why}"))?;
+    }
+    print("Display")?;
+    match &found.display {
+        Ok(display) => print(&format!("  {display}"))?,
+        Err(why) => print(&format!("  none: {why}"))?,
+    }
+    print(&format!("'lifestreams' would compute on {}", found.computing))
+}

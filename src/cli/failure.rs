@@ -1,0 +1,35 @@
+//! From errors to exit codes: 1 a check failed, 2 the input or the arguments are wrong, 3 the
+//! machine lacks something.
+
+use std::process::ExitCode;
+
+use crate::engine::EngineError;
+use crate::life::{PatternError, SaveError};
+
+/// A check that failed, in words.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct CheckFailed(pub String);
+
+/// Arguments that contradict one another or the machine.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct BadArguments(pub String);
+
+/// The exit code for an error, by what is at its root.
+pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+    let code = error.chain().find_map(|cause| {
+        if cause.is::<CheckFailed>() {
+            Some(1)
+        } else if cause.is::<BadArguments>() || cause.is::<PatternError>() {
+            Some(2)
+        } else if let Some(error) = cause.downcast_ref::<SaveError>() {
+            Some(if error.is_machine() { 3 } else { 2 })
+        } else if let Some(error) = cause.downcast_ref::<EngineError>() {
+            Some(if matches!(error, EngineError::TooLarge { .. }) { 2 } else { 3 })
+        } else {
+            None
+        }
+    });
+    ExitCode::from(code.unwrap_or(3))
+}

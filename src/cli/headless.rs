@@ -1,0 +1,55 @@
+//! No display: the session runs on, and says a line of figures a second.
+
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::options::WindowArguments;
+use super::text::{print, si};
+use crate::session::{Session, Setup, Status};
+
+/// Runs until it is stopped, or until the rounds or frames asked for are through.
+pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
+    let (stop, stopped) = channel();
+    ctrlc::set_handler(move || drop(stop.send(()))).ok();
+    let session = Session::start(setup, || {})?;
+    let pictures = session.pictures();
+    let mut seen = vec![0; session.status().instances];
+    let mut frames = 0;
+    let mut said = Instant::now();
+    loop {
+        // A frame here is what it is in the window: a look at the newest pictures.
+        let mut news = false;
+        pictures.visit_newer(&mut seen, &mut |_, _, _| news = true);
+        frames += u64::from(news);
+        let status = session.status();
+        if let Some(why) = &status.failed {
+            anyhow::bail!("{why}");
+        }
+        let through = status.finished || window.frames.is_some_and(|limit| frames >= limit);
+        if through || said.elapsed() >= Duration::from_secs(1) {
+            said = Instant::now();
+            print(&line(&status))?;
+        }
+        if through {
+            return Ok(());
+        }
+        match stopped.recv_timeout(Duration::from_millis(16)) {
+            Err(RecvTimeoutError::Timeout) => {}
+            _ => return print(&line(&session.status())),
+        }
+    }
+}
+
+/// The figures in a line.
+fn line(status: &Status) -> String {
+    let launch = status.launch_us.map_or(String::new(), |us| format!(", {us:.1} µs a launch"));
+    format!(
+        "generation {}: {:.0} rounds/s, {}cells/s{launch}{}",
+        status.generation,
+        status.rounds_per_second,
+        si(status.cells_per_second),
+        status.notice.as_ref().map_or(String::new(), |notice| format!("; {notice}")),
+    )
+}

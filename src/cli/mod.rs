@@ -1,0 +1,53 @@
+//! The command line: what people type, and one module for each command that has no window.
+
+mod bench;
+mod devices;
+mod failure;
+mod headless;
+mod options;
+mod run;
+mod setup;
+mod snapshot;
+mod text;
+mod verify;
+mod window;
+
+use std::process::ExitCode;
+
+use clap::Parser;
+
+pub use options::{Cli, Command, command_line, options_table};
+
+/// Parses the arguments and does what they ask for; errors are printed once, here.
+pub fn main() -> ExitCode {
+    let cli = Cli::parse();
+    set_up_log();
+    let done = match cli.command {
+        None => window::main(&cli.common, &cli.window),
+        Some(Command::Run(arguments)) => run::main(&arguments),
+        Some(Command::Snapshot(arguments)) => snapshot::main(&arguments),
+        Some(Command::Bench(arguments)) => bench::main(&arguments),
+        Some(Command::Verify(arguments)) => verify::main(&arguments),
+        Some(Command::Devices(arguments)) => devices::main(&arguments),
+    };
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("lifestreams: {error:#}");
+            failure::exit_code(&error)
+        }
+    }
+}
+
+/// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more.
+fn set_up_log() {
+    use tracing_subscriber::EnvFilter;
+    let filter = EnvFilter::try_from_env("LIFESTREAMS_LOG")
+        .unwrap_or_else(|_| EnvFilter::new("error,lifestreams=warn"));
+    let _ = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .without_time()
+        .with_target(false)
+        .try_init();
+}

@@ -1,0 +1,362 @@
+//! Every option there is; the README's table and `--help` are made from here.
+
+use std::path::PathBuf;
+
+use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
+
+use crate::engine::Kernel;
+use crate::engine::kernels::{self, KERNELS};
+use crate::life::{Rule, Size};
+use crate::session::{DeviceChoice, Streams};
+use crate::view;
+
+/// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
+///
+/// Without a command: the window. Press H in it for the keys. Where there is no NVIDIA driver,
+/// the same program runs on the CPU.
+#[derive(Parser, Debug)]
+#[command(name = "lifestreams", version, max_term_width = 100)]
+#[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+pub struct Cli {
+    /// What to do instead of opening the window.
+    #[command(subcommand)]
+    pub command: Option<Command>,
+    /// What is stepped, and how.
+    #[command(flatten)]
+    pub common: Common,
+    /// How it is shown.
+    #[command(flatten)]
+    pub window: WindowArguments,
+}
+
+/// What else there is to do.
+#[derive(Subcommand, Debug)]
+pub enum Command {
+    /// No window: step every instance, report, save
+    Run(RunArguments),
+    /// The window's picture, rendered off-screen
+    Snapshot(SnapshotArguments),
+    /// Measure, and print the tables
+    Bench(BenchArguments),
+    /// Hold every kernel on this device against the reference
+    Verify(VerifyArguments),
+    /// What is here, and for what is not: why, and the remedy
+    Devices(DevicesArguments),
+}
+
+/// Options common to the window, `run` and `snapshot`.
+#[derive(Args, Clone, Debug)]
+pub struct Common {
+    /// How many lattices, each with its stream and its panel
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = instances)]
+    pub instances: usize,
+    /// The lattices' size in cells [default: 512x512, or the pattern's torus]
+    #[arg(long, value_name = "WxH")]
+    pub size: Option<Size>,
+    /// The rule, births and survivals [default: B3/S23, or the pattern's]
+    #[arg(long, value_name = "RULE")]
+    pub rule: Option<Rule>,
+    /// The part of cells alive at the start of a soup, from 0 to 1
+    #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
+    pub density: f64,
+    /// The soup's seed: the same seed, the same start, everywhere
+    #[arg(long, value_name = "S", default_value_t = 1)]
+    pub seed: u64,
+    /// Start from this RLE file instead of a soup; repeatable: instance i takes file i mod count
+    #[arg(long, value_name = "FILE")]
+    pub pattern: Vec<PathBuf>,
+    /// The kernel that steps the lattices
+    #[arg(long, value_name = "NAME", default_value = "sync-global", value_parser = kernel)]
+    pub kernel: &'static Kernel,
+    /// Where: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+    pub device: DeviceChoice,
+    /// In how many streams
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = StreamsArgument::PerInstance)]
+    pub streams: StreamsArgument,
+    /// Prepare each round as a CUDA graph and replay it
+    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
+    pub graphs: OnOff,
+    /// Generations a round
+    #[arg(long, value_name = "K", default_value_t = 1,
+          value_parser = clap::value_parser!(u32).range(1..))]
+    pub generations_per_round: u32,
+}
+
+/// Options of the window and the picture.
+#[derive(Args, Clone, Debug)]
+pub struct WindowArguments {
+    /// Stop after so many rounds
+    #[arg(long, value_name = "N")]
+    pub rounds: Option<u64>,
+    /// Stop after so many drawn frames
+    #[arg(long, value_name = "N")]
+    pub frames: Option<u64>,
+    /// Where to show it: auto takes the window where there is a display
+    #[arg(long, value_name = "WHERE", value_enum, default_value_t = Display::Auto)]
+    pub display: Display,
+    /// What pictures carry over the bus: auto takes bits where a texture can hold the lattice
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = TransferArgument::Auto)]
+    pub transfer: TransferArgument,
+    /// The GPU that draws, by a part of its name [default: the window's own]
+    #[arg(long, value_name = "NAME")]
+    pub adapter: Option<String>,
+}
+
+/// Options of `run`.
+#[derive(Args, Clone, Debug)]
+pub struct RunArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: Common,
+    /// Generations to step
+    #[arg(short, long, value_name = "N")]
+    pub generations: u64,
+    /// Write one RLE file an instance into this folder: 000.rle, 001.rle, …
+    #[arg(long, value_name = "DIR")]
+    pub save: Option<PathBuf>,
+    /// Print one JSON object, and nothing else, on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// Options of `snapshot`.
+#[derive(Args, Clone, Debug)]
+pub struct SnapshotArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: Common,
+    /// The PNG file to write
+    #[arg(short, long, value_name = "F.png")]
+    pub output: PathBuf,
+    /// The window's size in pixels
+    #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = pixels)]
+    pub window_size: (u32, u32),
+    /// Pixels a point, as a HiDPI monitor has them
+    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = scale)]
+    pub scale: f32,
+    /// Rounds before the picture is taken
+    #[arg(long, value_name = "N", default_value_t = 60)]
+    pub rounds: u64,
+    /// What pictures carry over the bus
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = TransferArgument::Auto)]
+    pub transfer: TransferArgument,
+    /// The GPU that draws, by a part of its name
+    #[arg(long, value_name = "NAME")]
+    pub adapter: Option<String>,
+    /// The first panel alone
+    #[arg(long)]
+    pub single: bool,
+    /// With the keys shown
+    #[arg(long)]
+    pub help_shown: bool,
+    /// Zoomed in so many times
+    #[arg(long, value_name = "X", default_value_t = 1.0)]
+    pub zoom: f64,
+}
+
+/// Options of `bench`.
+#[derive(Args, Clone, Debug)]
+pub struct BenchArguments {
+    /// Which tables: step, frame, start [default: all]
+    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start"])]
+    pub names: Vec<String>,
+    /// Where
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+    pub device: DeviceChoice,
+    /// The GPU that draws, by a part of its name
+    #[arg(long, value_name = "NAME")]
+    pub adapter: Option<String>,
+    /// Print one JSON object on stdout
+    #[arg(long)]
+    pub json: bool,
+    /// Write the results to the record of this device in this folder, such as assets/bench
+    #[arg(long, value_name = "DIR")]
+    pub write: Option<PathBuf>,
+}
+
+/// Options of `verify`.
+#[derive(Args, Clone, Debug)]
+pub struct VerifyArguments {
+    /// Few and small cases, for compute-sanitizer
+    #[arg(long)]
+    pub small: bool,
+    /// Where
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+    pub device: DeviceChoice,
+}
+
+/// Options of `devices`.
+#[derive(Args, Clone, Debug)]
+pub struct DevicesArguments {
+    /// Print one JSON object on stdout
+    #[arg(long)]
+    pub json: bool,
+}
+
+/// `--streams`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum StreamsArgument {
+    /// A stream for each instance
+    PerInstance,
+    /// One stream for all
+    One,
+}
+
+impl From<StreamsArgument> for Streams {
+    fn from(argument: StreamsArgument) -> Streams {
+        match argument {
+            StreamsArgument::PerInstance => Streams::PerInstance,
+            StreamsArgument::One => Streams::One,
+        }
+    }
+}
+
+/// `on` or `off`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum OnOff {
+    /// On.
+    On,
+    /// Off.
+    Off,
+}
+
+/// `--display`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum Display {
+    /// The window, or no window where there is no display
+    Auto,
+    /// The window
+    Window,
+    /// No window: a line of figures a second
+    None,
+}
+
+/// `--transfer`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum TransferArgument {
+    /// Bits where a texture can hold the lattice, else the view
+    Auto,
+    /// One bit a cell
+    Bits,
+    /// What the panel shows, reduced on the device: a byte of density a pixel
+    View,
+}
+
+fn instances(text: &str) -> Result<usize, String> {
+    let most = view::MOST_INSTANCES;
+    match text.parse::<usize>() {
+        Ok(n) if (1..=most).contains(&n) => Ok(n),
+        _ => Err(format!("take a whole number from 1 to {most}")),
+    }
+}
+
+fn density(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
+        _ => Err("take a number from 0 to 1".into()),
+    }
+}
+
+fn kernel(text: &str) -> Result<&'static Kernel, String> {
+    kernels::find(text).ok_or_else(|| {
+        let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.name).collect();
+        format!("unknown kernel; there are {}", names.join(", "))
+    })
+}
+
+fn device(text: &str) -> Result<DeviceChoice, String> {
+    match text {
+        "auto" => Ok(DeviceChoice::Auto),
+        "cpu" => Ok(DeviceChoice::Cpu),
+        "cuda" => Ok(DeviceChoice::Cuda),
+        _ => text
+            .strip_prefix("cuda:")
+            .and_then(|ordinal| ordinal.parse().ok())
+            .map(DeviceChoice::CudaOrdinal)
+            .ok_or_else(|| "take auto, cpu, cuda or cuda:I".into()),
+    }
+}
+
+fn pixels(text: &str) -> Result<(u32, u32), String> {
+    let side = |part: &str| part.parse().ok().filter(|n| (64..=8192).contains(n));
+    text.split_once('x')
+        .and_then(|(w, h)| Some((side(w)?, side(h)?)))
+        .ok_or_else(|| "take WIDTHxHEIGHT, each from 64 to 8192".into())
+}
+
+fn scale(text: &str) -> Result<f32, String> {
+    match text.parse::<f32>() {
+        Ok(x) if (0.5..=4.0).contains(&x) => Ok(x),
+        _ => Err("take a number from 0.5 to 4".into()),
+    }
+}
+
+/// The command line as clap knows it.
+pub fn command_line() -> clap::Command {
+    Cli::command()
+}
+
+/// The options of the window as a Markdown table, for the README.
+pub fn options_table() -> String {
+    let mut table = String::from("| Option | What it does | Default |\n|---|---|---|\n");
+    for argument in command_line().get_arguments().filter(|a| a.get_long().is_some()) {
+        let long = argument.get_long().unwrap_or_default();
+        if matches!(long, "help" | "version") {
+            continue;
+        }
+        let values = argument.get_value_names().unwrap_or_default();
+        let value: Vec<&str> = values.iter().map(|name| name.as_str()).collect();
+        let mut help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let mut default = argument
+            .get_default_values()
+            .iter()
+            .map(|value| format!("`{}`", value.to_string_lossy()))
+            .collect::<Vec<_>>()
+            .join(", ");
+        if let Some((text, stated)) = help.clone().split_once(" [default: ") {
+            help = text.into();
+            default = stated.trim_end_matches(']').into();
+        }
+        let possible = argument.get_possible_values();
+        if !possible.is_empty() {
+            let names: Vec<String> =
+                possible.iter().map(|value| format!("`{}`", value.get_name())).collect();
+            help = format!("{help}: {}", names.join(", "));
+        }
+        table += &format!("| `--{long} {}` | {help} | {default} |\n", value.join(" "));
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_command_line_holds_together() {
+        command_line().debug_assert();
+    }
+
+    #[test]
+    fn wrong_values_are_refused() {
+        for line in [
+            "--instances 0",
+            "--instances 100000",
+            "--size 0x0",
+            "--size 5",
+            "--rule B9/S1",
+            "--density 2",
+            "--kernel nope",
+            "--device gpu",
+            "--generations-per-round 0",
+            "run",
+            "snapshot",
+            "bench nope",
+        ] {
+            let words = std::iter::once("lifestreams").chain(line.split(' '));
+            let error = Cli::try_parse_from(words).expect_err(line);
+            assert_eq!(error.exit_code(), 2, "{line}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! `lifestreams run`: steps every instance, reports, saves.
+
+use std::path::Path;
+
+use anyhow::{Context, Result};
+
+use super::options::RunArguments;
+use super::text::{print, si};
+use crate::life::{Lattice, Rule, rle, write_atomically};
+use crate::session::worlds::{Worlds, open_engine, start_lattice};
+
+/// What `--json` prints.
+#[derive(serde::Serialize)]
+struct Report {
+    engine: &'static str,
+    device: String,
+    kernel: &'static str,
+    instances: usize,
+    width: u32,
+    height: u32,
+    generations: u64,
+    wall_ms: f64,
+    cells_per_second: f64,
+    population: Vec<u64>,
+}
+
+pub(super) fn main(arguments: &RunArguments) -> Result<()> {
+    let setup = arguments.common.setup()?;
+    if let Some(folder) = &arguments.save {
+        std::fs::create_dir_all(folder)
+            .map_err(|source| crate::life::SaveError::new(folder, source))?;
+    }
+    let engine = open_engine(setup.device)?;
+    let mut worlds = Worlds::new(engine, &setup, 1)?;
+    let starts =
+        (0..setup.instances).map(|i| (i, start_lattice(&setup.start, setup.size, i), 0)).collect();
+    worlds.upload(starts)?;
+    worlds.finish()?;
+    let took = worlds.run(arguments.generations, setup.generations_per_round)?;
+    let lattices = worlds.fetch()?;
+    if let Some(folder) = &arguments.save {
+        save_all(folder, &lattices, setup.rule)?;
+    }
+    let stepped = setup.size.cells() as f64 * setup.instances as f64 * arguments.generations as f64;
+    let seconds = took.as_secs_f64();
+    let devices = worlds.engine().devices();
+    let report = Report {
+        engine: worlds.engine().name(),
+        device: devices.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(" + "),
+        kernel: setup.kernel.name,
+        instances: setup.instances,
+        width: setup.size.width(),
+        height: setup.size.height(),
+        generations: arguments.generations,
+        wall_ms: seconds * 1e3,
+        cells_per_second: if arguments.generations == 0 { 0.0 } else { stepped / seconds },
+        population: lattices.iter().map(Lattice::population).collect(),
+    };
+    if arguments.json {
+        return print(&serde_json::to_string(&report)?);
+    }
+    print(&format!(
+        "{} ({}), kernel {}: {} × {}, {} generations in {:.1} ms, {}cells/s, {} alive",
+        report.device,
+        report.engine,
+        report.kernel,
+        report.instances,
+        setup.size,
+        report.generations,
+        report.wall_ms,
+        si(report.cells_per_second),
+        report.population.iter().sum::<u64>(),
+    ))
+}
+
+fn save_all(folder: &Path, lattices: &[Lattice], rule: Rule) -> Result<()> {
+    for (i, lattice) in lattices.iter().enumerate() {
+        let path = folder.join(format!("{i:03}.rle"));
+        write_atomically(&path, |out| rle::write(lattice, rule, out))
+            .with_context(|| format!("instance {i} is not saved"))?;
+    }
+    Ok(())
+}

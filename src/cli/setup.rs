@@ -1,0 +1,45 @@
+//! From options to a [`Setup`].
+
+use std::sync::Arc;
+
+use anyhow::Result;
+
+use super::options::{Common, OnOff};
+use crate::life::{Pattern, Size, resolve_patterns};
+use crate::session::{Pace, Setup, Start};
+
+/// The size of a lattice when nothing says otherwise.
+const DEFAULT_SIZE: (u64, u64) = (512, 512);
+
+/// How fast the window's rounds follow one another at the start.
+const ROUNDS_PER_SECOND: f64 = 60.0;
+
+impl Common {
+    /// What these options describe; reads the pattern files.
+    pub fn setup(&self) -> Result<Setup> {
+        let default_size = Size::new(DEFAULT_SIZE.0, DEFAULT_SIZE.1)?;
+        let patterns: Vec<Pattern> =
+            self.pattern.iter().map(|path| Pattern::load(path)).collect::<Result<_, _>>()?;
+        let (size, rule) = resolve_patterns(&patterns, self.size, self.rule, default_size)?;
+        self.kernel.admit(size)?;
+        let start = if patterns.is_empty() {
+            Start::Soup { density: self.density, seed: self.seed }
+        } else {
+            let centred = |pattern: &Pattern| pattern.centred_in(size).map(Arc::new);
+            Start::Lattices(patterns.iter().map(centred).collect::<Result<_, _>>()?)
+        };
+        Ok(Setup {
+            instances: self.instances,
+            size,
+            rule,
+            start,
+            kernel: self.kernel,
+            device: self.device,
+            streams: self.streams.into(),
+            graphs: self.graphs == OnOff::On,
+            generations_per_round: self.generations_per_round,
+            pace: Pace::PerSecond(ROUNDS_PER_SECOND),
+            rounds: None,
+        })
+    }
+}

@@ -1,0 +1,36 @@
+//! Printing for people.
+
+use std::io::Write;
+
+use anyhow::Result;
+
+/// Prints a line on stdout. A reader that has gone away is no error: it has read enough.
+pub(super) fn print(line: &str) -> Result<()> {
+    match writeln!(std::io::stdout(), "{line}") {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        answer => Ok(answer?),
+    }
+}
+
+/// A number with three digits and its SI prefix: `4.71 T`. Put the unit behind it.
+pub fn si(value: f64) -> String {
+    const PREFIXES: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
+    let (scale, prefix) = PREFIXES
+        .into_iter()
+        .find(|(scale, _)| value.abs() >= *scale)
+        .unwrap_or((1.0, ""));
+    let scaled = value / scale;
+    let digits = if scaled >= 100.0 { 0 } else { 2 - usize::from(scaled >= 10.0) };
+    format!("{scaled:.digits$} {prefix}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::si;
+
+    #[test]
+    fn three_digits_and_a_prefix() {
+        let shown = [4.7123e12, 61.3e9, 999.0, 0.0, 15_000.0].map(si);
+        assert_eq!(shown, ["4.71 T", "61.3 G", "999 ", "0.00 ", "15.0 k"]);
+    }
+}
