@@ -1,0 +1,164 @@
+//! The comments and the header line: `x = W, y = H, rule = R:TW,H`.
+
+use super::error::{Flaw, RleFault};
+use crate::life::{Rule, RuleError, Size};
+
+/// A byte order mark, which some editors put before UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// The longest rule that is looked at, in bytes; the longest that makes sense is some 50.
+const LONGEST_RULE: usize = 200;
+
+/// What a header says.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Header {
+    pub(super) width: u32,
+    pub(super) height: u32,
+    pub(super) rule: Option<Rule>,
+    pub(super) torus: Option<Size>,
+}
+
+/// The header and the offset at which the body starts.
+pub(super) fn read(text: &[u8]) -> Result<(Header, usize), Flaw> {
+    let mut at = if text.starts_with(BYTE_ORDER_MARK) {
+        BYTE_ORDER_MARK.len()
+    } else {
+        0
+    };
+    loop {
+        at += blanks(&text[at..]);
+        match text.get(at) {
+            None => return Err((text.len(), RleFault::Empty)),
+            Some(b'#') => at = line_end(text, at),
+            Some(b'x' | b'X') => break,
+            Some(_) => return Err((at, RleFault::NoHeader)),
+        }
+    }
+    let end = line_end(text, at);
+    Ok((read_line(text, at, end)?, end))
+}
+
+/// Where the line that `from` is in ends: at its LF or CR, or the text's end.
+pub(super) fn line_end(text: &[u8], from: usize) -> usize {
+    let length = text[from..]
+        .iter()
+        .position(|byte| matches!(byte, b'\n' | b'\r'));
+    length.map_or(text.len(), |length| from + length)
+}
+
+fn blanks(text: &[u8]) -> usize {
+    text.iter()
+        .take_while(|byte| byte.is_ascii_whitespace())
+        .count()
+}
+
+/// Reads the header line, the bytes from `at` to `end`.
+fn read_line(text: &[u8], mut at: usize, end: usize) -> Result<Header, Flaw> {
+    let (mut width, mut height) = (None, None);
+    let mut rule_and_torus = (None, None);
+    while at < end {
+        let name_at = at;
+        let name_length = text[at..end]
+            .iter()
+            .take_while(|b| b.is_ascii_alphabetic())
+            .count();
+        let name = &text[at..at + name_length];
+        at += name_length;
+        at += blanks(&text[at..end]);
+        if text[at..end].first() != Some(&b'=') {
+            return Err((name_at, RleFault::Field));
+        }
+        at += 1;
+        at += blanks(&text[at..end]);
+        match name {
+            b"x" | b"X" if width.is_none() => {
+                width = Some(read_number(&text[..end], &mut at, 'x')?)
+            }
+            b"y" | b"Y" if height.is_none() => {
+                height = Some(read_number(&text[..end], &mut at, 'y')?)
+            }
+            _ if name.eq_ignore_ascii_case(b"rule") => {
+                let rule = read_rule(text[at..end].trim_ascii_end());
+                rule_and_torus = rule.map_err(|fault| (at, fault))?;
+                at = end;
+            }
+            _ => return Err((name_at, RleFault::Field)),
+        }
+        at += text[at..end]
+            .iter()
+            .take_while(|b| **b == b',' || b.is_ascii_whitespace())
+            .count();
+    }
+    let (rule, torus) = rule_and_torus;
+    let width = width.ok_or((end, RleFault::Missing('x')))?;
+    let height = height.ok_or((end, RleFault::Missing('y')))?;
+    Ok(Header {
+        width,
+        height,
+        rule,
+        torus,
+    })
+}
+
+/// The number at `at`, which moves past it.
+fn read_number(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
+    let digits = line[*at..]
+        .iter()
+        .take_while(|byte| byte.is_ascii_digit())
+        .count();
+    if digits == 0 {
+        return Err((*at, RleFault::Number(name)));
+    }
+    let number = line[*at..*at + digits].iter().fold(0u32, |number, digit| {
+        number
+            .saturating_mul(10)
+            .saturating_add(u32::from(digit - b'0'))
+    });
+    if number > Size::LONGEST_SIDE {
+        return Err((*at, RleFault::Side(name)));
+    }
+    *at += digits;
+    Ok(number)
+}
+
+/// The rule and, after a colon, the torus.
+fn read_rule(text: &[u8]) -> Result<(Option<Rule>, Option<Size>), RleFault> {
+    let text = printable(text);
+    let (rule, topology) = match text.split_once(':') {
+        Some((rule, topology)) => (rule, Some(topology)),
+        None => (text.as_str(), None),
+    };
+    let rule = rule
+        .parse()
+        .map_err(|error: RuleError| RleFault::Rule(error))?;
+    Ok((Some(rule), topology.map(read_torus).transpose()?))
+}
+
+/// The torus of `T100,80`. Golly also has planes, Klein bottles, twists, shifts and sides without
+/// an end; none of them is a torus.
+fn read_torus(topology: &str) -> Result<Size, RleFault> {
+    let sides = || {
+        let (width, height) = topology.trim().strip_prefix(['T', 't'])?.split_once(',')?;
+        let side = |text: &str| text.trim().parse::<u64>().ok().filter(|&side| side > 0);
+        Some((side(width)?, side(height)?))
+    };
+    let shown = || topology.trim().chars().take(40).collect();
+    let (width, height) = sides().ok_or_else(|| RleFault::Topology(shown()))?;
+    Size::new(width, height).map_err(RleFault::Torus)
+}
+
+/// The text without what a terminal would obey; cut, and marked so, where it is far too long.
+fn printable(text: &[u8]) -> String {
+    let cut = &text[..text.len().min(LONGEST_RULE)];
+    let shown = String::from_utf8_lossy(cut);
+    let shown = shown.chars().map(|c| {
+        if c.is_control() {
+            char::REPLACEMENT_CHARACTER
+        } else {
+            c
+        }
+    });
+    shown
+        .chain((text.len() > LONGEST_RULE).then_some('…'))
+        .collect()
+}

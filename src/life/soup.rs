@@ -1,0 +1,227 @@
+//! Random starts: the same seed gives the same lattice on every engine and machine.
+//!
+//! Every row has a Xoshiro256++ of its own, so rows can be made by any number of threads without
+//! a bit's difference. With SplitMix64 as `mix`, the four words of its state are
+//! `mix(r)`, `mix(r + g)`, `mix(r + 2g)`, `mix(r + 3g)`, where
+//! `r = mix(mix(mix(seed) + instance) + row)` and `g` is SplitMix64's increment.
+//!
+//! Within a row 64 cells are made at once:
+//! if `k` is the density in 65536ths, the bits of `k` from the lowest set one upwards each take
+//! one random word, OR-ed on for a 1 and AND-ed on for a 0. OR turns a cell's chance p into
+//! (1 + p)/2 and AND into p/2, which reads the binary fraction 0.k from its end. At most 16
+//! random words make 64 cells; density 0.5 takes one.
+
+use super::{Lattice, Size};
+use rand::rngs::Xoshiro256PlusPlus;
+use rand::{Rng, SeedableRng};
+use std::thread;
+
+/// Densities are multiples of 1 in this many.
+const DENSITY_STEPS: u32 = 1 << 16;
+
+/// Words of a lattice below which further threads cost more than they bring.
+const WORDS_WORTH_A_THREAD: usize = 1 << 15;
+
+/// A lattice of this size in which each cell is alive with chance `density`, independently.
+///
+/// `density` is clamped to 0 (empty) to 1 (full) and rounded to the nearest multiple of 2⁻¹⁶;
+/// NaN is taken for 0. Another `seed` or another `instance` is another soup.
+pub fn soup(size: Size, density: f64, seed: u64, instance: u64) -> Lattice {
+    let threads = thread::available_parallelism().map_or(1, |n| n.get());
+    soup_by(
+        threads.min(size.words() / WORDS_WORTH_A_THREAD),
+        size,
+        density,
+        seed,
+        instance,
+    )
+}
+
+/// [`soup`], made by this many threads (0 as 1).
+fn soup_by(threads: usize, size: Size, density: f64, seed: u64, instance: u64) -> Lattice {
+    let chance = (density.clamp(0.0, 1.0) * f64::from(DENSITY_STEPS)).round() as u32;
+    let key = mix(mix(seed).wrapping_add(instance));
+    let mut lattice = Lattice::new(size);
+    let rows_each = (size.height() as usize).div_ceil(threads.max(1));
+    let chunks = lattice
+        .words_mut()
+        .chunks_mut(rows_each * size.words_per_row());
+    let fill = |chunk: &mut [u32], first_row: usize| {
+        for (row, words) in chunk.chunks_exact_mut(size.words_per_row()).enumerate() {
+            fill_row(words, chance, row_generator(key, (first_row + row) as u64));
+            words[size.words_per_row() - 1] &= size.last_word_mask();
+        }
+    };
+    thread::scope(|scope| {
+        for (i, chunk) in chunks.enumerate() {
+            if threads > 1 {
+                scope.spawn(move || fill(chunk, i * rows_each));
+            } else {
+                fill(chunk, i * rows_each);
+            }
+        }
+    });
+    lattice
+}
+
+/// Fills a row, two words from each 64 cells, the lower half first.
+fn fill_row(row: &mut [u32], chance: u32, mut random: Xoshiro256PlusPlus) {
+    for pair in row.chunks_mut(2) {
+        let cells = bernoulli(chance, &mut random);
+        pair[0] = cells as u32;
+        if let Some(second) = pair.get_mut(1) {
+            *second = (cells >> 32) as u32;
+        }
+    }
+}
+
+/// 64 cells, each alive with chance `chance` in [`DENSITY_STEPS`].
+fn bernoulli(chance: u32, random: &mut Xoshiro256PlusPlus) -> u64 {
+    if chance == 0 {
+        return 0;
+    }
+    if chance >= DENSITY_STEPS {
+        return u64::MAX;
+    }
+    (chance.trailing_zeros()..DENSITY_STEPS.trailing_zeros()).fold(0, |cells, bit| {
+        let word = random.next_u64();
+        if chance >> bit & 1 == 1 {
+            cells | word
+        } else {
+            cells & word
+        }
+    })
+}
+
+/// The generator of one row: its state is four draws of SplitMix64 from the row's own key.
+fn row_generator(key: u64, row: u64) -> Xoshiro256PlusPlus {
+    let start = mix(key.wrapping_add(row));
+    let mut state = [0; 32];
+    for (i, word) in state.chunks_exact_mut(8).enumerate() {
+        word.copy_from_slice(&mix(start.wrapping_add(GOLDEN.wrapping_mul(i as u64))).to_le_bytes());
+    }
+    Xoshiro256PlusPlus::from_seed(state)
+}
+
+/// 2⁶⁴ over the golden ratio, SplitMix64's increment.
+const GOLDEN: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// One draw of SplitMix64 from state `z`: neighbouring numbers come out unrelated, no two alike.
+const fn mix(z: u64) -> u64 {
+    let z = z.wrapping_add(GOLDEN);
+    let z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ z >> 31
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn size(width: u64, height: u64) -> Size {
+        Size::new(width, height).unwrap()
+    }
+
+    /// FNV-1a of the words.
+    fn fingerprint(lattice: &Lattice) -> u64 {
+        lattice
+            .words()
+            .iter()
+            .flat_map(|word| word.to_le_bytes())
+            .fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+                (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+            })
+    }
+
+    /// Recorded runs, seeds and figures in papers rest on these: they must never change.
+    #[test]
+    fn the_soups_are_those_they_always_were() {
+        for (size, density, seed, instance, population, hash) in [
+            (size(512, 512), 0.3, 1, 0, 78603, 0x518b_5e79_24e2_b9d7),
+            (size(512, 512), 0.3, 1, 1, 78646, 0xd9bf_e00e_29ff_1ec5),
+            (size(100, 75), 0.5, 42, 7, 3700, 0xa4cd_2096_4c62_ffb2),
+            (
+                size(33, 1),
+                0.9,
+                u64::MAX,
+                u64::MAX,
+                31,
+                0x4427_7765_0572_af21,
+            ),
+        ] {
+            let soup = soup(size, density, seed, instance);
+            let found = (soup.population(), fingerprint(&soup));
+            assert_eq!(
+                found,
+                (population, hash),
+                "{size} {density} {seed} {instance}"
+            );
+        }
+    }
+
+    #[test]
+    fn nothing_and_everything() {
+        let size = size(70, 9);
+        for density in [0.0, -1.0, f64::NAN, 1e-9] {
+            assert_eq!(soup(size, density, 1, 0).population(), 0, "{density}");
+        }
+        for density in [1.0, 7.0, f64::INFINITY] {
+            assert_eq!(
+                soup(size, density, 1, 0).population(),
+                size.cells(),
+                "{density}"
+            );
+        }
+    }
+
+    #[test]
+    fn as_dense_as_asked() {
+        let size = size(1000, 1000);
+        for density in [1.0 / 65536.0, 0.01, 0.25, 0.3, 0.5, 0.77, 0.99] {
+            let population = soup(size, density, 3, 0).population() as f64;
+            let cells = size.cells() as f64;
+            let deviation = (cells * density * (1.0 - density)).sqrt();
+            let off = (population - cells * density) / deviation;
+            assert!(
+                off.abs() < 4.0,
+                "{population} alive at density {density}: {off} deviations off"
+            );
+        }
+    }
+
+    /// Cells agree with their right and lower neighbours, and with the same cell of another
+    /// instance or seed, as often as independent ones do.
+    #[test]
+    fn cells_are_independent() {
+        let size = size(512, 512);
+        let here = soup(size, 0.5, 1, 0);
+        let all = || (0..511).flat_map(|y| (0..511).map(move |x| (x, y)));
+        let close_to_half = |what, agreeing: usize| {
+            let off = (agreeing as f64 - 511.0 * 511.0 / 2.0) / (511.0 / 2.0);
+            assert!(off.abs() < 4.0, "{what}: {off} deviations off");
+        };
+        let right = all().filter(|&(x, y)| here.get(x, y) == here.get(x + 1, y));
+        close_to_half("right", right.count());
+        let below = all().filter(|&(x, y)| here.get(x, y) == here.get(x, y + 1));
+        close_to_half("below", below.count());
+        for (seed, instance) in [(1, 1), (2, 0), (0, 1)] {
+            let there = soup(size, 0.5, seed, instance);
+            let same = all().filter(|&(x, y)| here.get(x, y) == there.get(x, y));
+            close_to_half("another", same.count());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn any_number_of_threads_makes_the_same(
+            width in 1u64..200, height in 1u64..50, threads in 0usize..70, density in 0.0..1.0, seed: u64,
+        ) {
+            let size = size(width, height);
+            let one = soup_by(1, size, density, seed, 5);
+            prop_assert_eq!(&one, &soup_by(threads, size, density, seed, 5));
+            let cleared = Lattice::from_words(size, one.words().to_vec());
+            prop_assert_eq!(one, cleared, "bits beyond the width");
+        }
+    }
+}
