@@ -2,6 +2,8 @@
 //! window.
 #![deny(unsafe_code)]
 
+pub mod app;
 pub mod engine;
 pub mod life;
 pub mod session;
+pub mod view;

@@ -8,7 +8,7 @@ use super::text::print;
 use crate::engine::cpu::CpuEngine;
 use crate::engine::cuda::list_devices;
 use crate::engine::{DeviceInfo, Engine};
-use crate::view::adapters;
+use crate::view::{AdapterFacts, list_adapters};
 
 /// What `--json` prints.
 #[derive(serde::Serialize)]
@@ -16,9 +16,10 @@ struct Found {
     cuda: Vec<DeviceInfo>,
     cuda_missing: Option<String>,
     cpu: DeviceInfo,
-    adapters: Vec<adapters::AdapterSummary>,
+    adapters: Vec<AdapterFacts>,
     adapters_missing: Option<String>,
-    display: Result<String, String>,
+    display: Option<String>,
+    display_missing: Option<String>,
     computing: String,
 }
 
@@ -29,14 +30,26 @@ pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
     };
     let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let cpu = CpuEngine::new(threads).devices()[0].clone();
-    let adapters = adapters::list();
+    let adapters = list_adapters();
     let adapters_missing = adapters.is_empty().then(|| {
         "no graphics driver: install libvulkan1 and mesa-vulkan-drivers, or your GPU's own driver"
             .to_string()
     });
     let computing = cuda.first().unwrap_or(&cpu).name.clone();
-    let display = crate::app::display::find().map_err(|why| why.to_string());
-    let found = Found { cuda, cuda_missing, cpu, adapters, adapters_missing, display, computing };
+    let (display, display_missing) = match crate::app::find_display() {
+        Ok(display) => (Some(display), None),
+        Err(why) => (None, Some(why.to_string())),
+    };
+    let found = Found {
+        cuda,
+        cuda_missing,
+        cpu,
+        adapters,
+        adapters_missing,
+        display,
+        display_missing,
+        computing,
+    };
     if arguments.json {
         return print(&serde_json::to_string(&found)?);
     }
@@ -59,29 +72,23 @@ fn print_found(found: &Found) -> Result<()> {
     print(&format!("  cpu     {} ({})", found.cpu.name, found.cpu.driver))?;
     print("Drawing")?;
     for adapter in &found.adapters {
-        let bus = match adapter.pci_bus_id.as_str() {
-            "" => String::new(),
-            id => format!(", PCI {id}"),
-        };
-        print(&format!("  {} ({}, {}{bus})", adapter.name, adapter.backend, adapter.kind))?;
-        let computes = found
-            .cuda
-            .iter()
-            .any(|cuda| cuda.pci_bus_id.as_deref() == Some(&adapter.pci_bus_id.to_lowercase()));
-        if computes {
+        print(&format!("  {}", adapter.title()))?;
+        if adapter.is_one_of(&found.cuda) {
             print("    this GPU also computes: drawing with it disturbs the spans")?;
         }
-        if adapter.is_software() {
-            print("    software: at most 30 frames/s; the panels cost CPU time")?;
+        if adapter.software {
+            print("    software: at most 30 frames/s, and the panels cost CPU time")?;
         }
     }
     if let Some(why) = &found.adapters_missing {
         print(&format!("  none: {why}"))?;
     }
     print("Display")?;
-    match &found.display {
-        Ok(display) => print(&format!("  {display}"))?,
-        Err(why) => print(&format!("  none: {why}"))?,
+    if let Some(display) = &found.display {
+        print(&format!("  {display}"))?;
+    }
+    if let Some(why) = &found.display_missing {
+        print(&format!("  none: {why}"))?;
     }
     print(&format!("'lifestreams' would compute on {}", found.computing))
 }

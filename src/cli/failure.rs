@@ -3,8 +3,10 @@
 
 use std::process::ExitCode;
 
+use crate::app::AppError;
 use crate::engine::EngineError;
 use crate::life::{PatternError, SaveError};
+use crate::view::ViewError;
 
 /// A check that failed, in words.
 #[derive(Debug, thiserror::Error)]
@@ -24,12 +26,16 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
         } else if cause.is::<BadArguments>() || cause.is::<PatternError>() {
             Some(2)
         } else if let Some(error) = cause.downcast_ref::<SaveError>() {
-            Some(if error.is_machine() { 3 } else { 2 })
+            Some(if error.disk_full { 3 } else { 2 })
         } else if let Some(error) = cause.downcast_ref::<EngineError>() {
             Some(if matches!(error, EngineError::TooLarge { .. }) { 2 } else { 3 })
+        } else if let Some(error) = cause.downcast_ref::<ViewError>() {
+            Some(error.exit_code())
+        } else if let Some(AppError::View(error)) = cause.downcast_ref::<AppError>() {
+            Some(error.exit_code())
         } else {
             None
         }
     });
-    ExitCode::from(code.unwrap_or(3))
+    ExitCode::from(code.unwrap_or(3)) // a display, a library, a device
 }

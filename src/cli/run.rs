@@ -6,7 +6,7 @@ use anyhow::{Context, Result};
 
 use super::options::RunArguments;
 use super::text::{print, si};
-use crate::life::{Lattice, Rule, rle, write_atomically};
+use crate::life::{Lattice, Rule, SaveError, rle, write_atomically};
 use crate::session::worlds::{Worlds, open_engine, start_lattice};
 
 /// What `--json` prints.
@@ -28,7 +28,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     let setup = arguments.common.setup()?;
     if let Some(folder) = &arguments.save {
         std::fs::create_dir_all(folder)
-            .map_err(|source| crate::life::SaveError::new(folder, source))?;
+            .map_err(|error| SaveError::new(folder, &error))?;
     }
     let engine = open_engine(setup.device)?;
     let mut worlds = Worlds::new(engine, &setup, 1)?;

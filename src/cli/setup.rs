@@ -5,7 +5,7 @@ use std::sync::Arc;
 use anyhow::Result;
 
 use super::options::{Common, OnOff};
-use crate::life::{Pattern, Size, resolve_patterns};
+use crate::life::{Pattern, Size, settle};
 use crate::session::{Pace, Setup, Start};
 
 /// The size of a lattice when nothing says otherwise.
@@ -19,8 +19,8 @@ impl Common {
     pub fn setup(&self) -> Result<Setup> {
         let default_size = Size::new(DEFAULT_SIZE.0, DEFAULT_SIZE.1)?;
         let patterns: Vec<Pattern> =
-            self.pattern.iter().map(|path| Pattern::load(path)).collect::<Result<_, _>>()?;
-        let (size, rule) = resolve_patterns(&patterns, self.size, self.rule, default_size)?;
+            self.pattern.iter().map(Pattern::load).collect::<Result<_, _>>()?;
+        let (size, rule) = settle(&patterns, self.size, self.rule, default_size)?;
         self.kernel.admit(size)?;
         let start = if patterns.is_empty() {
             Start::Soup { density: self.density, seed: self.seed }

@@ -12,6 +12,19 @@ pub struct SaveError {
     pub path: String,
     /// Why not, and what to do.
     pub reason: String,
+    /// Whether the disk is full, which is no fault of the name's.
+    pub disk_full: bool,
+}
+
+impl SaveError {
+    /// For a file or folder that could not be made.
+    pub fn new(path: &Path, error: &io::Error) -> SaveError {
+        SaveError {
+            path: path.display().to_string(),
+            reason: why_unsaved(error, path.parent().unwrap_or(path)),
+            disk_full: is_full(error),
+        }
+    }
 }
 
 /// Writes a file by way of a temporary one beside it, which takes its name only once it is whole
@@ -31,12 +44,14 @@ pub fn write_atomically(
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    check_target(path)
-        .and_then(|()| replace(path, folder, write).map_err(|error| why_unsaved(&error, folder)))
-        .map_err(|reason| SaveError {
-            path: path.display().to_string(),
-            reason,
-        })
+    let failed = |reason, disk_full| SaveError {
+        path: path.display().to_string(),
+        reason,
+        disk_full,
+    };
+    check_target(path).map_err(|reason| failed(reason, false))?;
+    replace(path, folder, write)
+        .map_err(|error| failed(why_unsaved(&error, folder), is_full(&error)))
 }
 
 /// Whether the name is free, or a regular file's that may be written: a rename would quietly
@@ -78,6 +93,13 @@ fn replace(
     Ok(())
 }
 
+fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
 fn why_unsaved(error: &io::Error, folder: &Path) -> String {
     let folder = folder.display();
     match error.kind() {
@@ -86,7 +108,7 @@ fn why_unsaved(error: &io::Error, folder: &Path) -> String {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             format!("you may not write to the folder {folder}; choose another")
         }
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+        _ if is_full(error) => {
             format!("the disk of {folder} is full; free some space or choose another folder")
         }
         _ => format!("{error}; choose another folder, or try again"),

@@ -1,0 +1,37 @@
+//! Why a window could not be opened or kept, each with its remedy.
+
+use crate::view::ViewError;
+
+/// What ends a window other than the person.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// No display to open a window on; the session was not started.
+    #[error(
+        "no window can be opened here: {0}; set DISPLAY or WAYLAND_DISPLAY, or use 'lifestreams run' or 'snapshot', which need none"
+    )]
+    NoDisplay(String),
+    /// Shared libraries that windows need are not there; the session was not started.
+    #[error("no window can be opened here: {} cannot be loaded; apt-get install libxcursor1 libxi6 libxkbcommon-x11-0", .0.join(", "))]
+    MissingLibraries(Vec<&'static str>),
+    /// The display is there but gave no window, or went away.
+    #[error("the display failed: {0}")]
+    Display(String),
+    /// Drawing failed.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// The session could not be started; what was said is the cause.
+    #[error("{0:#}")]
+    Session(anyhow::Error),
+}
+
+impl AppError {
+    /// 2 where the arguments are wrong, 3 where the machine lacks something, else 1; what a
+    /// session's error means is its maker's to say.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            AppError::NoDisplay(_) | AppError::MissingLibraries(_) | AppError::Display(_) => 3,
+            AppError::View(error) => error.exit_code(),
+            AppError::Session(_) => 1,
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The window: events become actions, the session does them, the view draws what came of it.
+//!
+//! The event loop waits; it is woken by the person, by the session when something is new, and by
+//! the clock when a frame was held back. It never waits for an engine.
+
+mod error;
+mod handler;
+mod keys;
+mod pacing;
+mod pointer;
+mod screen;
+mod startup;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+
+use crate::session::{Action, Picture, Session, Status, ViewRequest};
+use crate::view::{PictureSource, ViewOptions};
+pub use error::AppError;
+pub use startup::find_display;
+
+/// How the window starts.
+#[derive(Clone, Debug)]
+pub struct WindowOptions {
+    /// Its title.
+    pub title: String,
+    /// Its inner size in points.
+    pub size: [u32; 2],
+    /// Whether it fills the screen.
+    pub fullscreen: bool,
+    /// End after so many presented frames.
+    pub frames: Option<u64>,
+    /// The drawing GPU, by a part of its name; else the best one for the window.
+    pub adapter: Option<String>,
+    /// What is seen at first.
+    pub view: ViewOptions,
+}
+
+impl Default for WindowOptions {
+    fn default() -> WindowOptions {
+        WindowOptions {
+            title: "lifestreams".into(),
+            size: [1280, 800],
+            fullscreen: false,
+            frames: None,
+            adapter: None,
+            view: ViewOptions::default(),
+        }
+    }
+}
+
+/// What a window drives and draws: a session, or a test's stand-in.
+pub trait World: PictureSource + Send + 'static {
+    /// As [`Session::act`].
+    fn act(&self, action: Action) -> bool;
+    /// As [`Session::request_view`].
+    fn request_view(&self, request: ViewRequest);
+    /// As [`Session::status`].
+    fn status(&self) -> Arc<Status>;
+}
+
+impl PictureSource for Session {
+    fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
+        self.pictures().visit_newer(seen, draw);
+    }
+}
+
+impl World for Session {
+    fn act(&self, action: Action) -> bool {
+        Session::act(self, action)
+    }
+
+    fn request_view(&self, request: ViewRequest) {
+        Session::request_view(self, request);
+    }
+
+    fn status(&self) -> Arc<Status> {
+        Session::status(self)
+    }
+}
+
+/// Tells the window that there is something new; cheap, from any thread.
+pub type Wake = Box<dyn Fn() + Send>;
+
+/// Opens a window, starts what it shows on a thread of its own meanwhile, and runs until the
+/// person closes it or [`WindowOptions::frames`] were presented.
+///
+/// # Errors
+/// [`AppError::NoDisplay`] and [`AppError::MissingLibraries`] come before `start` is called, so
+/// that one can go on without a window; all others end what was begun.
+pub fn run<W: World>(
+    start: impl FnOnce(Wake) -> anyhow::Result<W> + Send + 'static,
+    options: WindowOptions,
+) -> Result<(), AppError> {
+    let event_loop = startup::event_loop()?;
+    let awake = Arc::new(AtomicBool::new(false));
+    let (sender, started) = mpsc::channel();
+    let wake = waker(&event_loop, &awake);
+    let ready = waker(&event_loop, &awake);
+    std::thread::Builder::new()
+        .name("start".into())
+        .spawn(move || {
+            // Whether anybody still listens is not this thread's concern.
+            let _ = sender.send(start(wake));
+            ready();
+        })
+        .map_err(|error| AppError::Display(error.to_string()))?;
+    let display = event_loop.owned_display_handle();
+    let saved = waker(&event_loop, &awake);
+    let mut handler = handler::Handler::new(options, started, awake, display, saved);
+    let ran = event_loop.run_app(&mut handler);
+    let failed = handler.failed.take();
+    drop(handler);
+    match (failed, ran) {
+        (Some(error), _) => Err(error),
+        (None, Err(error)) => Err(AppError::Display(startup::in_short(&error))),
+        (None, Ok(())) => Ok(()),
+    }
+}
+
+/// Many wakes before the loop gets round to one are one.
+fn waker(event_loop: &winit::event_loop::EventLoop<()>, awake: &Arc<AtomicBool>) -> Wake {
+    let proxy = std::sync::Mutex::new(event_loop.create_proxy());
+    let awake = awake.clone();
+    Box::new(move || {
+        if !awake.swap(true, Ordering::AcqRel)
+            && let Ok(proxy) = proxy.lock()
+        {
+            // An error says that the loop has ended.
+            let _ = proxy.send_event(());
+        }
+    })
+}

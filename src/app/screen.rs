@@ -1,0 +1,192 @@
+//! A window and what draws in it; made anew when the GPU is lost.
+
+use std::sync::Arc;
+
+use wgpu::CurrentSurfaceTexture as Acquired;
+use winit::event_loop::OwnedDisplayHandle;
+use winit::window::Window;
+
+use crate::view::offscreen::{read, target};
+use crate::view::picture_file::Image;
+use crate::view::{Canvas, Drawing, Frame, Gpu, PictureSource, Scene, ViewError};
+
+/// A window as a canvas.
+pub(super) struct WindowCanvas {
+    pub(super) window: Arc<Window>,
+    pub(super) display: OwnedDisplayHandle,
+}
+
+impl Canvas for WindowCanvas {
+    fn display(&self) -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle> {
+        Box::new(self.display.clone())
+    }
+
+    fn surface(&self, instance: &wgpu::Instance) -> Result<wgpu::Surface<'static>, String> {
+        instance
+            .create_surface(self.window.clone())
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// What became of a frame.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Outcome {
+    /// It was presented.
+    Presented,
+    /// It was not, as nobody would see it now.
+    Skipped,
+    /// It was not, as the window has changed: draw again.
+    Again,
+}
+
+/// See the module.
+pub(super) struct Screen {
+    canvas: WindowCanvas,
+    adapter: Option<String>,
+    surface: wgpu::Surface<'static>,
+    config: wgpu::SurfaceConfiguration,
+    pub(super) gpu: Gpu,
+    pub(super) scene: Scene,
+}
+
+impl Screen {
+    /// Opens a GPU for the window: the one whose name contains `adapter`, or the best one.
+    pub(super) fn open(canvas: WindowCanvas, adapter: Option<String>) -> Result<Screen, ViewError> {
+        let (gpu, surface) = Gpu::open(adapter.as_deref(), Some(&canvas))?;
+        let surface = surface.expect("a canvas gives a surface");
+        let size = canvas.window.inner_size();
+        let config = configuration(&surface, &gpu, [size.width, size.height])?;
+        surface.configure(&gpu.device, &config);
+        let scene = Scene::new(&gpu, config.format);
+        Ok(Screen {
+            canvas,
+            adapter,
+            surface,
+            config,
+            gpu,
+            scene,
+        })
+    }
+
+    /// The window.
+    pub(super) fn window(&self) -> &Window {
+        &self.canvas.window
+    }
+
+    /// Everything anew but the window.
+    pub(super) fn reopen(self) -> Result<Screen, ViewError> {
+        let Screen {
+            canvas,
+            adapter,
+            surface,
+            scene,
+            gpu,
+            ..
+        } = self;
+        // The old ones go first: a window has one swapchain.
+        drop((scene, surface, gpu));
+        Screen::open(canvas, adapter)
+    }
+
+    /// The size drawn at, in pixels.
+    pub(super) fn pixels(&self) -> [u32; 2] {
+        [self.config.width, self.config.height]
+    }
+
+    /// Follows the window's size; one of 0 (minimised) changes nothing.
+    pub(super) fn resize(&mut self, [width, height]: [u32; 2]) {
+        let most = self.scene.limits.side;
+        if width > 0 && height > 0 && [width, height] != self.pixels() {
+            (self.config.width, self.config.height) = (width.min(most), height.min(most));
+            self.surface.configure(&self.gpu.device, &self.config);
+        }
+    }
+
+    /// Uploads, draws and presents.
+    pub(super) fn present(
+        &mut self,
+        frame: &Frame<'_>,
+        pictures: Option<&dyn PictureSource>,
+    ) -> Result<Outcome, ViewError> {
+        // Before egui is run: what it says of its textures must not be thrown away.
+        let texture = match self.surface.get_current_texture() {
+            Acquired::Success(texture) | Acquired::Suboptimal(texture) => texture,
+            Acquired::Timeout | Acquired::Occluded => return Ok(Outcome::Skipped),
+            Acquired::Outdated => {
+                self.surface.configure(&self.gpu.device, &self.config);
+                self.gpu.trouble()?;
+                return Ok(Outcome::Again);
+            }
+            Acquired::Lost => {
+                self.gpu.trouble()?;
+                let surface = self.canvas.surface(&self.gpu.instance);
+                self.surface = surface.map_err(ViewError::NoAdapter)?;
+                self.surface.configure(&self.gpu.device, &self.config);
+                self.gpu.trouble()?;
+                return Ok(Outcome::Again);
+            }
+            Acquired::Validation => {
+                self.gpu.trouble()?;
+                return Ok(Outcome::Again);
+            }
+        };
+        if let Some(pictures) = pictures {
+            self.scene.update(frame, pictures)?;
+        }
+        self.scene
+            .draw(frame, &texture.texture.create_view(&Default::default()));
+        self.canvas.window.pre_present_notify();
+        self.gpu.queue.present(texture);
+        self.gpu.trouble()?;
+        Ok(Outcome::Presented)
+    }
+
+    /// The frame as a picture; waits for it.
+    pub(super) fn picture(&mut self, frame: &Frame<'_>) -> Result<Image, ViewError> {
+        let texture = target(&self.gpu.device, frame.pixels, self.config.format);
+        self.scene
+            .draw(frame, &texture.create_view(&Default::default()));
+        let image = read(&self.gpu, &texture)?;
+        self.gpu.trouble()?;
+        Ok(image)
+    }
+
+    /// What the HUD says of it.
+    pub(super) fn drawing(&self, forwarded: bool) -> Drawing {
+        Drawing {
+            adapter: Some(self.gpu.facts.clone()),
+            forwarded,
+            ..Default::default()
+        }
+    }
+}
+
+fn configuration(
+    surface: &wgpu::Surface<'_>,
+    gpu: &Gpu,
+    pixels: [u32; 2],
+) -> Result<wgpu::SurfaceConfiguration, ViewError> {
+    let most = gpu.device.limits().max_texture_dimension_2d;
+    let [width, height] = pixels.map(|side| side.clamp(1, most));
+    let refused = || ViewError::NoDevice {
+        adapter: gpu.facts.title(),
+        reason: "it does not draw to this window".into(),
+    };
+    let mut config = surface
+        .get_default_config(&gpu.adapter, width, height)
+        .ok_or_else(refused)?;
+    // egui blends in sRGB and wants a format that is not one; pictures are read back as bytes.
+    let formats = surface.get_capabilities(&gpu.adapter).formats;
+    let wanted = [
+        wgpu::TextureFormat::Bgra8Unorm,
+        wgpu::TextureFormat::Rgba8Unorm,
+    ];
+    config.format = wanted
+        .into_iter()
+        .find(|format| formats.contains(format))
+        .or_else(|| formats.iter().copied().find(|format| !format.is_srgb()))
+        .unwrap_or(config.format);
+    config.present_mode = wgpu::PresentMode::AutoVsync;
+    config.desired_maximum_frame_latency = 2;
+    Ok(config)
+}

@@ -1,0 +1,91 @@
+//! What can go wrong in drawing, each with its remedy.
+
+use std::path::PathBuf;
+
+/// Why something could not be drawn.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// No adapter at all, or none that draws to this window.
+    #[error(
+        "no graphics driver can draw here ({0}); install your GPU's Vulkan driver, or the software one: apt-get install libvulkan1 mesa-vulkan-drivers"
+    )]
+    NoAdapter(String),
+    /// No adapter of the name asked for.
+    #[error("no drawing GPU is called '{asked}'; there {}", there_are(.present))]
+    NoSuchAdapter {
+        /// The name asked for.
+        asked: String,
+        /// The names there are.
+        present: Vec<String>,
+    },
+    /// The adapter gave no device.
+    #[error("the drawing GPU '{adapter}' cannot be used ({reason}); choose another with --adapter")]
+    NoDevice {
+        /// Its name.
+        adapter: String,
+        /// The driver's words.
+        reason: String,
+    },
+    /// The drawing GPU was lost and did not come back.
+    #[error("the drawing GPU is lost ({0}); start again, or choose another with --adapter")]
+    DeviceLost(String),
+    /// Memory of the drawing GPU ran out.
+    #[error("the drawing GPU is out of memory; use fewer --instances or --transfer view")]
+    OutOfMemory,
+    /// A defect of this program.
+    #[error("internal: drawing failed: {0}")]
+    Internal(String),
+    /// More instances than can be drawn.
+    #[error("{asked} instances cannot be drawn: at most {most}; use fewer --instances, or 'run'")]
+    TooMany {
+        /// How many were asked for.
+        asked: usize,
+        /// The most there can be.
+        most: usize,
+    },
+    /// A picture larger than the adapter draws.
+    #[error(
+        "a picture of {width}x{height} pixels cannot be drawn here: both sides must be from 1 to {most}"
+    )]
+    PictureSize {
+        /// Width asked for, in pixels.
+        width: u32,
+        /// Height asked for, in pixels.
+        height: u32,
+        /// The longest side there can be.
+        most: u32,
+    },
+    /// A picture could not be written.
+    #[error("cannot write {}: {reason}", path.display())]
+    Write {
+        /// To where.
+        path: PathBuf,
+        /// Why not.
+        reason: String,
+    },
+}
+
+impl ViewError {
+    /// 2 where the arguments are wrong, 3 where the machine lacks something, else 1.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            ViewError::NoSuchAdapter { .. }
+            | ViewError::TooMany { .. }
+            | ViewError::PictureSize { .. }
+            | ViewError::Write { .. } => 2,
+            ViewError::NoAdapter(_)
+            | ViewError::NoDevice { .. }
+            | ViewError::DeviceLost(_)
+            | ViewError::OutOfMemory => 3,
+            ViewError::Internal(_) => 1,
+        }
+    }
+}
+
+fn there_are(present: &[String]) -> String {
+    match present {
+        [] => "are none".into(),
+        [only] => format!("is only: {only}"),
+        several => format!("are: {}", several.join("; ")),
+    }
+}

@@ -1,0 +1,237 @@
+//! What the HUD says, in words; where it stands is no concern here.
+
+use crate::session::{Pace, Status, Streams};
+use crate::view::hud::numbers::{bytes, grouped, si, time_us};
+use crate::view::scene::transfer_name;
+use crate::view::{Drawing, Frame};
+
+/// Whether things move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Rounds go on.
+    Running,
+    /// They wait for a key.
+    Paused,
+    /// The session has ended.
+    Ended,
+}
+
+/// A figure and its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Figure {
+    /// Its name.
+    pub label: String,
+    /// Its value, with its unit.
+    pub value: String,
+    /// What else belongs to it, smaller.
+    pub note: String,
+    /// Whether the value has a line of its own.
+    pub wide: bool,
+    /// Where room is short, the highest ranks go first.
+    pub rank: u8,
+}
+
+/// Everything the HUD says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Figures {
+    /// Whether things move.
+    pub state: State,
+    /// How fast they may.
+    pub pace: String,
+    /// The generation.
+    pub lead: Figure,
+    /// The others, in groups.
+    pub groups: Vec<Vec<Figure>>,
+    /// Sentences, the most urgent first.
+    pub messages: Vec<(Urgency, String)>,
+}
+
+/// How a sentence is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Urgency {
+    /// The session has ended.
+    Failure,
+    /// Just happened.
+    Notice,
+    /// True all the time.
+    Warning,
+}
+
+fn figure(rank: u8, label: &str, value: impl Into<String>) -> Figure {
+    Figure {
+        label: label.into(),
+        value: value.into(),
+        note: String::new(),
+        wide: false,
+        rank,
+    }
+}
+
+impl Figure {
+    fn wide(self) -> Figure {
+        Figure { wide: true, ..self }
+    }
+
+    fn note(self, note: impl Into<String>) -> Figure {
+        Figure {
+            note: note.into(),
+            ..self
+        }
+    }
+}
+
+/// The figures of a frame.
+pub(crate) fn figures(status: &Status, frame: &Frame<'_>) -> Figures {
+    let drawing = frame.drawing;
+    let ahead = status.newest_generation.saturating_sub(status.generation);
+    let ahead = if ahead == 0 {
+        String::new()
+    } else {
+        format!("up to {} ahead", grouped(ahead))
+    };
+    Figures {
+        state: match (&status.failed, status.running) {
+            (Some(_), _) => State::Ended,
+            (None, true) => State::Running,
+            (None, false) => State::Paused,
+        },
+        pace: match status.pace {
+            Pace::Unthrottled => "unthrottled".into(),
+            pace => pace.to_string(),
+        },
+        lead: figure(0, "generation", grouped(status.generation)).note(ahead),
+        groups: vec![
+            speed(status, drawing),
+            costs(status),
+            lattices(status),
+            kernel(status),
+            switches(status),
+            machine(status, drawing),
+        ],
+        messages: messages(status, drawing),
+    }
+}
+
+fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
+    let frames = match drawing.frames_per_second {
+        Some(rate) if status.running => si(rate).trim_end().to_owned(),
+        _ => "–".into(),
+    };
+    vec![
+        figure(0, "speed", format!("{}cell/s", si(status.cells_per_second))),
+        figure(
+            1,
+            "generations/s",
+            si(status.generations_per_second).trim_end(),
+        ),
+        figure(3, "rounds/s", si(status.rounds_per_second).trim_end()),
+        figure(2, "frames/s", frames),
+    ]
+}
+
+fn costs(status: &Status) -> Vec<Figure> {
+    let launch = status.launch_us.map_or("–".into(), time_us);
+    vec![
+        figure(2, "a launch", launch).note(format!(
+            "by events; 1 round in {} timed",
+            status.timed_one_in
+        )),
+        figure(5, "bus, a round", bytes(status.bytes_per_round)),
+    ]
+}
+
+fn lattices(status: &Status) -> Vec<Figure> {
+    let size = format!("{} × {}", status.size.width(), status.size.height());
+    let mut figures = vec![
+        figure(3, "lattices", grouped(status.instances as u64)),
+        figure(3, "cells each", size),
+        figure(6, "rule", status.rule.to_string()),
+    ];
+    if let Some(seed) = status.seed {
+        figures.push(figure(9, "seed", seed.to_string()));
+    }
+    let selected = format!("{} of {}", status.selected, status.instances);
+    figures.push(figure(7, "selected", selected));
+    figures
+}
+
+fn kernel(status: &Status) -> Vec<Figure> {
+    vec![
+        figure(1, "kernel", status.kernel.name)
+            .note(status.kernel.title)
+            .wide(),
+        figure(
+            6,
+            "generations a round",
+            status.generations_per_round.to_string(),
+        ),
+    ]
+}
+
+fn switches(status: &Status) -> Vec<Figure> {
+    let streams = match status.streams {
+        Streams::PerInstance => "one each",
+        Streams::One => "one for all",
+    };
+    vec![
+        figure(4, "streams", streams),
+        figure(7, "graphs", if status.graphs { "on" } else { "off" }),
+        figure(8, "transfer", transfer_name(status.transfer)),
+    ]
+}
+
+fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
+    let device = match status.devices.as_slice() {
+        [] => "–".into(),
+        [one] => one.name.clone(),
+        [first, rest @ ..] if rest.iter().all(|device| device.name == first.name) => {
+            format!("{} × {}", status.devices.len(), first.name)
+        }
+        all => all
+            .iter()
+            .map(|device| device.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    let driver = status
+        .devices
+        .first()
+        .map_or(String::new(), |device| device.driver.clone());
+    let mut figures = vec![
+        figure(4, &format!("computes ({})", status.engine), device)
+            .note(driver)
+            .wide(),
+    ];
+    if let Some(adapter) = &drawing.adapter {
+        figures.push(figure(5, &format!("draws ({})", adapter.backend), &*adapter.name).wide());
+    }
+    figures
+}
+
+fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, String)> {
+    let mut messages = Vec::new();
+    if let Some(failed) = &status.failed {
+        messages.push((Urgency::Failure, failed.clone()));
+    }
+    for notice in [&drawing.notice, &status.notice].into_iter().flatten() {
+        messages.push((Urgency::Notice, notice.clone()));
+    }
+    let mut warn = |sentence: &str| messages.push((Urgency::Warning, sentence.into()));
+    if drawing.forwarded {
+        warn("shown over forwarded X: at most 30 frames/s");
+    } else if drawing
+        .adapter
+        .as_ref()
+        .is_some_and(|adapter| adapter.software)
+    {
+        warn("drawn in software: at most 30 frames/s");
+    }
+    if drawing
+        .adapter
+        .as_ref()
+        .is_some_and(|adapter| adapter.is_one_of(&status.devices))
+    {
+        warn("one GPU computes and draws: drawing disturbs the spans");
+    }
+    messages
+}

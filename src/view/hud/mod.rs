@@ -1,0 +1,80 @@
+//! The figures beside the panels, painted by hand: every figure has its place, so that none
+//! moves when another changes. It never covers a panel; the help, when asked for, does.
+
+mod bar;
+pub mod figures;
+mod help;
+pub mod numbers;
+mod parts;
+mod side;
+mod style;
+
+use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
+
+use crate::view::layout::{Dock, Layout, PixelRect};
+use crate::view::{Frame, Look};
+pub(crate) use style::install_fonts;
+
+/// Paints everything of a frame but the cells; all lengths are pixels.
+pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout, Look)>) {
+    let screen = Rect::from_min_size(
+        egui::Pos2::ZERO,
+        vec2(frame.pixels[0] as f32, frame.pixels[1] as f32),
+    );
+    let (Some(status), Some((layout, _))) = (frame.status, place) else {
+        return starting(
+            painter,
+            screen,
+            frame.scale,
+            frame.drawing.notice.as_deref(),
+        );
+    };
+    if frame.only().is_none() && status.instances > 1 {
+        highlight(painter, layout, status.selected.min(status.instances - 1));
+    }
+    let figures = figures::figures(status, frame);
+    match layout.dock {
+        Dock::Hidden => {}
+        Dock::Side(rect) => side::paint(painter, rect_of(rect), layout.unit, &figures),
+        Dock::Bar(rect) => bar::paint(painter, rect_of(rect), layout.unit, &figures),
+    }
+    if frame.options.help {
+        help::paint(painter, screen, layout.unit);
+    }
+}
+
+/// A thin frame around the selected panel, in the gap, off its cells.
+fn highlight(painter: &Painter, layout: &Layout, place: usize) {
+    let width = (2.0 * layout.unit)
+        .round()
+        .clamp(1.0, layout.tiling.gap.max(1) as f32);
+    let rect = rect_of(layout.tiling.rect(place));
+    painter.rect_stroke(
+        rect,
+        0.0,
+        Stroke::new(width, style::ACCENT),
+        StrokeKind::Outside,
+    );
+}
+
+/// While the engine starts there is nothing else to show.
+fn starting(painter: &Painter, screen: Rect, scale: f32, notice: Option<&str>) {
+    let text = notice.unwrap_or("starting the engine …");
+    let room = screen.width() * 0.9;
+    let galley = style::paragraph(
+        painter,
+        text,
+        style::regular(20.0 * scale),
+        style::LABEL,
+        room,
+        8,
+    );
+    style::put(painter, screen.center(), Align2::CENTER_CENTER, galley);
+}
+
+fn rect_of(rect: PixelRect) -> Rect {
+    Rect::from_min_size(
+        pos2(rect.x as f32, rect.y as f32),
+        vec2(rect.width as f32, rect.height as f32),
+    )
+}

@@ -1,0 +1,84 @@
+//! Numbers as people read them.
+
+/// Three significant digits with an SI prefix: `4.71 T`, `60.0 `; the unit follows directly.
+pub fn si(value: f64) -> String {
+    scaled(value, 1000.0, &["", "k", "M", "G", "T", "P", "E"])
+}
+
+/// Bytes with a binary prefix: `2.00 MiB`.
+pub fn bytes(value: u64) -> String {
+    if value < 1024 {
+        return format!("{value} B");
+    }
+    scaled(
+        value as f64,
+        1024.0,
+        &["", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"],
+    ) + "B"
+}
+
+/// A time given in microseconds: `12.3 µs`, `1.20 ms`.
+pub fn time_us(us: f64) -> String {
+    match us {
+        us if us < 1e3 => three_digits(us) + " µs",
+        us if us < 1e6 => three_digits(us / 1e3) + " ms",
+        us => three_digits(us / 1e6) + " s",
+    }
+}
+
+/// Thousands apart: `12,345,678`.
+pub fn grouped(value: u64) -> String {
+    let digits = value.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index) % 3 == 0 {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+fn scaled(value: f64, base: f64, prefixes: &[&str]) -> String {
+    let mut value = if value.is_finite() {
+        value.max(0.0)
+    } else {
+        0.0
+    };
+    let mut prefix = 0;
+    // 999.5 would be written as 1000.
+    while value >= base.min(999.5) && prefix + 1 < prefixes.len() {
+        value /= base;
+        prefix += 1;
+    }
+    format!("{} {}", three_digits(value), prefixes[prefix])
+}
+
+fn three_digits(value: f64) -> String {
+    match value {
+        0.0 => "0".into(),
+        value if value < 9.995 => format!("{value:.2}"),
+        value if value < 99.95 => format!("{value:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_three_digits() {
+        assert_eq!(si(4.714e12), "4.71 T");
+        assert_eq!(si(60.0), "60.0 ");
+        assert_eq!(si(0.0), "0 ");
+        assert_eq!(si(999.6), "1.00 k");
+        assert_eq!(si(f64::NAN), "0 ");
+        assert_eq!(bytes(512), "512 B");
+        assert_eq!(bytes(2 << 20), "2.00 MiB");
+        assert_eq!(time_us(12.34), "12.3 µs");
+        assert_eq!(time_us(1234.0), "1.23 ms");
+        assert_eq!(grouped(12_345_678), "12,345,678");
+        assert_eq!(grouped(7), "7");
+    }
+}

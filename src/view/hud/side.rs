@@ -1,0 +1,220 @@
+//! The HUD beside the panels: figures in a column, labels left, values right.
+
+use egui::{Align2, Painter, Rect, pos2, vec2};
+
+use crate::view::hud::figures::{Figure, Figures, Urgency};
+use crate::view::hud::parts;
+use crate::view::hud::style::*;
+
+const ROW: f32 = 23.0;
+const NOTE: f32 = 15.0;
+const WIDE: f32 = 38.0;
+const GROUP: f32 = 15.0;
+const LEAD: f32 = 66.0;
+const STATE: f32 = 44.0;
+const FOOT: f32 = 18.0;
+
+/// Paints the figures into the rectangle, `unit` pixels a unit; those of the highest ranks stay
+/// away where there is no room.
+pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures) {
+    painter.rect_filled(rect, 0.0, GROUND);
+    let inside = rect.shrink2(vec2(16.0, 14.0) * unit);
+    let foot = pos2(inside.left(), inside.bottom());
+    let keys = fitted(
+        painter,
+        "H   keys and help",
+        regular(13.0 * unit),
+        LABEL,
+        inside.width(),
+    );
+    put(painter, foot, Align2::LEFT_BOTTOM, keys);
+    let mut bottom = inside.bottom() - FOOT * unit - 6.0 * unit;
+    for (urgency, sentence) in figures.messages.iter().rev() {
+        let above = inside.top() + (STATE + LEAD) * unit;
+        bottom -= message(painter, inside, bottom, above, unit, *urgency, sentence);
+    }
+
+    let state = Rect::from_min_size(inside.min, vec2(inside.width(), STATE * unit));
+    parts::state(painter, state, unit, figures.state, &figures.pace);
+    let mut y = state.bottom() + 12.0 * unit;
+    if y + LEAD * unit > bottom {
+        return;
+    }
+    lead(painter, inside, y, unit, &figures.lead);
+    y += LEAD * unit;
+
+    for group in fitting(&figures.groups, (bottom - y) / unit) {
+        let line = (y + GROUP / 2.0 * unit - 3.0 * unit).round();
+        painter.hline(inside.x_range(), line, (unit.max(1.0), RULE));
+        y += GROUP * unit;
+        for figure in group {
+            row(painter, inside, y, unit, figure);
+            y += height(figure) * unit;
+        }
+    }
+}
+
+/// A figure's height in units.
+fn height(figure: &Figure) -> f32 {
+    let own = if figure.wide { WIDE } else { ROW };
+    // The kernel's title may take two rows.
+    let notes = if figure.note.chars().count() > 38 {
+        2.0
+    } else {
+        1.0
+    };
+    if figure.note.is_empty() {
+        own
+    } else {
+        own + notes * NOTE + 2.0
+    }
+}
+
+/// The groups without the figures that have no room, the highest ranks dropped first; of a
+/// dropped figure's note first, where it has one.
+fn fitting(groups: &[Vec<Figure>], room: f32) -> Vec<Vec<&Figure>> {
+    let kept = |most: u8| -> Vec<Vec<&Figure>> {
+        let group = |group: &'_ Vec<Figure>| -> Vec<usize> {
+            (0..group.len())
+                .filter(|&index| group[index].rank <= most)
+                .collect()
+        };
+        groups
+            .iter()
+            .map(|figures| {
+                group(figures)
+                    .into_iter()
+                    .map(|index| &figures[index])
+                    .collect()
+            })
+            .filter(|figures: &Vec<&Figure>| !figures.is_empty())
+            .collect()
+    };
+    let needs = |groups: &Vec<Vec<&Figure>>| -> f32 {
+        groups
+            .iter()
+            .flatten()
+            .map(|figure| height(figure))
+            .sum::<f32>()
+            + groups.len() as f32 * GROUP
+    };
+    (0..=u8::MAX)
+        .rev()
+        .map(kept)
+        .find(|groups| needs(groups) <= room)
+        .unwrap_or_default()
+}
+
+fn lead(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
+    let label = fitted(
+        painter,
+        &figure.label,
+        regular(14.0 * unit),
+        LABEL,
+        inside.width(),
+    );
+    let used = label.size().x + 10.0 * unit;
+    put(painter, pos2(inside.left(), y), Align2::LEFT_TOP, label);
+    let note = fitted(
+        painter,
+        &figure.note,
+        regular(13.0 * unit),
+        LABEL,
+        inside.width() - used,
+    );
+    put(painter, pos2(inside.right(), y), Align2::RIGHT_TOP, note);
+    let value = fitted(
+        painter,
+        &figure.value,
+        medium(40.0 * unit),
+        VALUE,
+        inside.width(),
+    );
+    put(
+        painter,
+        pos2(inside.left(), y + 38.0 * unit),
+        Align2::LEFT_CENTER,
+        value,
+    );
+}
+
+fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
+    let width = inside.width();
+    let label_at = pos2(inside.left(), y + 11.0 * unit);
+    let mut note_at = y + ROW * unit - 2.0 * unit;
+    if figure.wide {
+        let label = fitted(painter, &figure.label, regular(13.0 * unit), LABEL, width);
+        put(
+            painter,
+            label_at - vec2(0.0, 2.0 * unit),
+            Align2::LEFT_CENTER,
+            label,
+        );
+        let value = fitted(painter, &figure.value, medium(17.0 * unit), VALUE, width);
+        put(
+            painter,
+            pos2(inside.left(), y + 28.0 * unit),
+            Align2::LEFT_CENTER,
+            value,
+        );
+        note_at = y + WIDE * unit;
+    } else {
+        let label = fitted(
+            painter,
+            &figure.label,
+            regular(14.5 * unit),
+            LABEL,
+            width * 0.58,
+        );
+        let left = width - label.size().x - 8.0 * unit;
+        put(painter, label_at, Align2::LEFT_CENTER, label);
+        let value = fitted(painter, &figure.value, medium(17.0 * unit), VALUE, left);
+        put(
+            painter,
+            pos2(inside.right(), label_at.y),
+            Align2::RIGHT_CENTER,
+            value,
+        );
+    }
+    if !figure.note.is_empty() {
+        let note = paragraph(painter, &figure.note, regular(12.5 * unit), LABEL, width, 2);
+        put(
+            painter,
+            pos2(inside.left(), note_at),
+            Align2::LEFT_TOP,
+            note,
+        );
+    }
+}
+
+/// A sentence in a box whose lower edge is at `bottom`; returns the height it took.
+fn message(
+    painter: &Painter,
+    inside: Rect,
+    bottom: f32,
+    top: f32,
+    unit: f32,
+    urgency: Urgency,
+    sentence: &str,
+) -> f32 {
+    let pad = 9.0 * unit;
+    let (ground, colour) = parts::message_colours(urgency);
+    let width = inside.width() - 2.0 * pad;
+    let text = paragraph(painter, sentence, regular(14.0 * unit), colour, width, 6);
+    let height = text.size().y + 1.6 * pad;
+    if bottom - height < top {
+        return 0.0;
+    }
+    let rect = Rect::from_min_max(
+        pos2(inside.left(), bottom - height),
+        pos2(inside.right(), bottom),
+    );
+    painter.rect_filled(rect, 5.0 * unit, ground);
+    put(
+        painter,
+        rect.min + vec2(pad, 0.8 * pad),
+        Align2::LEFT_TOP,
+        text,
+    );
+    height + 6.0 * unit
+}

@@ -1,0 +1,113 @@
+//! Type and colours of the HUD, and text that fits its place.
+
+use std::sync::Arc;
+
+use egui::{Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2};
+
+pub(super) const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
+pub(super) const RULE: Color32 = Color32::from_rgb(0x2C, 0x31, 0x39);
+pub(super) const LABEL: Color32 = Color32::from_rgb(0xA9, 0xB1, 0xBD);
+pub(super) const VALUE: Color32 = Color32::from_rgb(0xF4, 0xF6, 0xF8);
+pub(super) const ACCENT: Color32 = Color32::from_rgb(0xFF, 0xC2, 0x3D);
+pub(super) const RUNNING: Color32 = Color32::from_rgb(0x7B, 0xE3, 0xB4);
+pub(super) const RUNNING_GROUND: Color32 = Color32::from_rgb(0x17, 0x39, 0x2D);
+pub(super) const FAILED: Color32 = Color32::from_rgb(0xC6, 0x3B, 0x2B);
+
+/// Where room is short, text shrinks to this part of its size before it is cut.
+const SMALLEST: f32 = 0.72;
+
+/// Makes Roboto (digits of one width) the type of everything; egui's own stand in for signs that
+/// it lacks.
+pub(crate) fn install_fonts(context: &egui::Context) {
+    let mut fonts = FontDefinitions::default();
+    let faces: [(&str, &'static [u8]); 2] = [
+        (
+            "roboto",
+            include_bytes!("../../../assets/fonts/Roboto-Regular.ttf"),
+        ),
+        (
+            "roboto-medium",
+            include_bytes!("../../../assets/fonts/Roboto-Medium.ttf"),
+        ),
+    ];
+    let fallback = fonts
+        .families
+        .get(&FontFamily::Monospace)
+        .cloned()
+        .unwrap_or_default();
+    for (name, bytes) in faces {
+        fonts
+            .font_data
+            .insert(name.into(), Arc::new(FontData::from_static(bytes)));
+        let family = std::iter::once(name.into())
+            .chain(fallback.iter().cloned())
+            .collect();
+        fonts.families.insert(FontFamily::Name(name.into()), family);
+    }
+    let regular = fonts.families[&FontFamily::Name("roboto".into())].clone();
+    fonts.families.insert(FontFamily::Proportional, regular);
+    context.set_fonts(fonts);
+}
+
+pub(super) fn regular(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Proportional)
+}
+
+pub(super) fn medium(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Name("roboto-medium".into()))
+}
+
+/// One line of at most `width`: smaller where it must be, and cut with … where that does not do.
+pub(super) fn fitted(
+    painter: &Painter,
+    text: &str,
+    font: FontId,
+    colour: Color32,
+    width: f32,
+) -> Arc<Galley> {
+    let galley = painter.layout_no_wrap(text.into(), font.clone(), colour);
+    if galley.size().x <= width {
+        return galley;
+    }
+    let shrink = (width / galley.size().x * 0.99).max(SMALLEST);
+    let font = FontId::new((font.size * shrink * 4.0).floor() / 4.0, font.family);
+    let galley = painter.layout_no_wrap(text.into(), font.clone(), colour);
+    if galley.size().x <= width {
+        return galley;
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let cut = |count: usize| {
+        let text = letters[..count]
+            .iter()
+            .collect::<String>()
+            .trim_end()
+            .to_owned()
+            + "…";
+        painter.layout_no_wrap(text, font.clone(), colour)
+    };
+    let mut count = (letters.len() as f32 * width / galley.size().x) as usize;
+    while count > 0 && cut(count).size().x > width {
+        count -= 1;
+    }
+    cut(count)
+}
+
+/// A paragraph of at most `rows` rows, cut with ….
+pub(super) fn paragraph(
+    painter: &Painter,
+    text: &str,
+    font: FontId,
+    colour: Color32,
+    width: f32,
+    rows: usize,
+) -> Arc<Galley> {
+    let mut job = egui::text::LayoutJob::simple(text.into(), font, colour, width);
+    job.wrap.max_rows = rows;
+    painter.layout_job(job)
+}
+
+/// Puts a galley where `align` of it is at `at`, on whole pixels.
+pub(super) fn put(painter: &Painter, at: Pos2, align: Align2, galley: Arc<Galley>) {
+    let corner = align.anchor_size(at, galley.size()).min.round();
+    painter.galley(corner, galley, Color32::WHITE);
+}

@@ -1,0 +1,57 @@
+//! Draws a session: its lattices as tiled panels, its figures beside them.
+//!
+//! A frame goes one way: pictures into textures ([`PictureSource`]), panels over textures
+//! (`shaders/panels.wgsl`), the HUD beside them (egui, painted by hand so that no figure moves
+//! another). The window and [`offscreen::Renderer`] draw the very same scene.
+
+mod camera;
+mod error;
+mod gpu;
+pub mod hud;
+pub mod layout;
+pub mod offscreen;
+pub mod palette;
+mod panels;
+pub mod picture_file;
+mod scene;
+mod stack;
+mod store;
+mod transfer;
+
+#[cfg(test)]
+mod gallery;
+#[cfg(test)]
+mod made_up;
+#[cfg(test)]
+mod pixel_tests;
+
+pub use camera::{Camera, Look, MOST_PIXELS_A_CELL};
+pub use error::ViewError;
+pub use gpu::{AdapterFacts, list_adapters};
+pub use panels::LEAST_PIXELS_FOR_LINES;
+pub use scene::Drawing;
+pub use stack::{MOST_INSTANCES, most_instances};
+pub use store::PictureSource;
+pub use transfer::{MOST_ROUND_BYTES, TextureLimits, TransferChoice, request};
+
+pub(crate) use gpu::{Canvas, Gpu};
+pub(crate) use scene::{Frame, Scene};
+
+/// What the person has chosen to see; nothing of it changes what is computed.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct ViewOptions {
+    /// Which part of the lattice every panel shows.
+    pub camera: Camera,
+    /// The palette, by its number; see [`palette::palette`].
+    pub colours: usize,
+    /// Whether live and dead change colours.
+    pub invert: bool,
+    /// Whether lines are drawn between cells of at least [`LEAST_PIXELS_FOR_LINES`].
+    pub grid_lines: bool,
+    /// Whether the selected instance is drawn alone.
+    pub single: bool,
+    /// Whether the keys are shown.
+    pub help: bool,
+    /// What crosses the bus.
+    pub transfer: TransferChoice,
+}

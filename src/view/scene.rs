@@ -1,0 +1,216 @@
+//! A whole frame: panels, HUD and help, into any texture.
+
+use crate::engine::Transfer;
+use crate::session::{Status, ViewRequest};
+use crate::view::layout::{Layout, lay_out};
+use crate::view::panels::{OUTSIDE, Panels, Placing};
+use crate::view::stack::admit;
+use crate::view::store::PictureSource;
+use crate::view::transfer::{TextureLimits, request};
+use crate::view::{AdapterFacts, Gpu, Look, ViewError, ViewOptions, hud, palette};
+
+/// What the HUD says of the drawing side.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Drawing {
+    /// The drawing GPU.
+    pub adapter: Option<AdapterFacts>,
+    /// Whether pictures travel to another machine's X server.
+    pub forwarded: bool,
+    /// Frames presented a second, where they are counted.
+    pub frames_per_second: Option<f64>,
+    /// Something the person should know, in one sentence.
+    pub notice: Option<String>,
+}
+
+/// Everything a frame is made from, but the pictures.
+pub(crate) struct Frame<'a> {
+    /// The session's figures; `None` while it starts.
+    pub(crate) status: Option<&'a Status>,
+    pub(crate) options: &'a ViewOptions,
+    pub(crate) drawing: &'a Drawing,
+    /// The target's size in pixels.
+    pub(crate) pixels: [u32; 2],
+    /// Pixels a point.
+    pub(crate) scale: f32,
+}
+
+impl Frame<'_> {
+    /// The one instance that is drawn, or all.
+    pub(crate) fn only(&self) -> Option<usize> {
+        let status = self.status?;
+        self.options
+            .single
+            .then(|| status.selected.min(status.instances.saturating_sub(1)))
+    }
+
+    /// Where everything stands, and what the panels show.
+    pub(crate) fn layout(&self) -> Option<(Layout, Look)> {
+        let status = self.status?;
+        let panels = self.only().map_or(status.instances, |_| 1);
+        let layout = lay_out(self.pixels, self.scale, panels, status.size);
+        Some((
+            layout,
+            self.options.camera.look(status.size, layout.tiling.panel),
+        ))
+    }
+
+    /// What the session should send for it.
+    pub(crate) fn request(&self, limits: TextureLimits) -> Option<ViewRequest> {
+        let (status, (layout, look)) = (self.status?, self.layout()?);
+        Some(request(
+            (status.size, status.instances),
+            (look, layout.tiling.panel),
+            self.only(),
+            self.options.transfer,
+            limits,
+        ))
+    }
+}
+
+/// What draws frames; lives as long as the device.
+pub(crate) struct Scene {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    pub(crate) limits: TextureLimits,
+    panels: Panels,
+    context: egui::Context,
+    overlay: egui_wgpu::Renderer,
+}
+
+impl Scene {
+    /// For targets of this format (not an sRGB one: egui blends in sRGB).
+    pub(crate) fn new(gpu: &Gpu, format: wgpu::TextureFormat) -> Scene {
+        let limits = TextureLimits::of(&gpu.device.limits());
+        let context = egui::Context::default();
+        hud::install_fonts(&context);
+        let options = egui_wgpu::RendererOptions {
+            dithering: false,
+            ..Default::default()
+        };
+        Scene {
+            limits,
+            panels: Panels::new(&gpu.device, &gpu.queue, format, limits),
+            context,
+            overlay: egui_wgpu::Renderer::new(&gpu.device, format, options),
+            device: gpu.device.clone(),
+            queue: gpu.queue.clone(),
+        }
+    }
+
+    /// Queues pictures that are newer than those it holds; waits for nothing.
+    pub(crate) fn update(
+        &mut self,
+        frame: &Frame<'_>,
+        source: &dyn PictureSource,
+    ) -> Result<(), ViewError> {
+        let Some(status) = frame.status else {
+            return Ok(());
+        };
+        admit(status.instances, self.limits)?;
+        self.panels
+            .update((status.instances, status.size), source, frame.only());
+        Ok(())
+    }
+
+    /// How many of the frame's panels have no picture yet.
+    pub(crate) fn missing(&self, frame: &Frame<'_>) -> usize {
+        self.panels.missing(frame.only())
+    }
+
+    /// Draws a frame into `target`; returns its submission.
+    pub(crate) fn draw(
+        &mut self,
+        frame: &Frame<'_>,
+        target: &wgpu::TextureView,
+    ) -> wgpu::SubmissionIndex {
+        let place = frame.layout();
+        if let Some((layout, look)) = place {
+            self.panels.prepare(&Placing {
+                pixels: frame.pixels,
+                tiling: layout.tiling,
+                look,
+                only: frame.only(),
+                options: frame.options,
+            });
+        }
+        let mut output = self.context.run_ui(self.input(frame), |ui| {
+            hud::paint(
+                &ui.ctx().layer_painter(egui::LayerId::background()),
+                frame,
+                place.as_ref(),
+            );
+        });
+        let shapes = std::mem::take(&mut output.shapes);
+        let meshes = self.context.tessellate(shapes, 1.0);
+        let screen = egui_wgpu::ScreenDescriptor {
+            size_in_pixels: frame.pixels,
+            pixels_per_point: 1.0,
+        };
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        for (id, deltas) in output.textures_delta.set.drain() {
+            for delta in deltas {
+                self.overlay
+                    .update_texture(&self.device, &self.queue, id, &delta);
+            }
+        }
+        let extra =
+            self.overlay
+                .update_buffers(&self.device, &self.queue, &mut encoder, &meshes, &screen);
+        {
+            let mut pass = begin_pass(&mut encoder, target).forget_lifetime();
+            if place.is_some() {
+                self.panels.draw(&mut pass);
+            }
+            self.overlay.render(&mut pass, &meshes, &screen);
+        }
+        let submission = self
+            .queue
+            .submit(extra.into_iter().chain([encoder.finish()]));
+        for id in output.textures_delta.free.drain() {
+            self.overlay.free_texture(&id);
+        }
+        submission
+    }
+
+    /// egui works in pixels here: the layout has its own unit of type.
+    fn input(&self, frame: &Frame<'_>) -> egui::RawInput {
+        let size = egui::vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
+        let mut input = egui::RawInput {
+            screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, size)),
+            max_texture_side: Some(self.limits.side as usize),
+            ..Default::default()
+        };
+        if let Some(viewport) = input.viewports.get_mut(&egui::ViewportId::ROOT) {
+            viewport.native_pixels_per_point = Some(1.0);
+        }
+        input
+    }
+}
+
+fn begin_pass<'a>(
+    encoder: &'a mut wgpu::CommandEncoder,
+    target: &wgpu::TextureView,
+) -> wgpu::RenderPass<'a> {
+    let [r, g, b, _] = palette::rgb(OUTSIDE).map(f64::from);
+    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("frame"),
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view: target,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations {
+                load: wgpu::LoadOp::Clear(wgpu::Color { r, g, b, a: 1.0 }),
+                store: wgpu::StoreOp::Store,
+            },
+        })],
+        ..Default::default()
+    })
+}
+
+/// The word for a transfer.
+pub(crate) fn transfer_name(transfer: Transfer) -> &'static str {
+    match transfer {
+        Transfer::Bits => "bits",
+        Transfer::View => "view",
+    }
+}

@@ -1,0 +1,205 @@
+//! What to ask of the session: the lattices' bits, or a view reduced on the device.
+
+use crate::engine::{Transfer, Viewport};
+use crate::life::Size;
+use crate::session::ViewRequest;
+use crate::view::Look;
+
+/// The most bytes that a round's pictures take, all instances together.
+pub const MOST_ROUND_BYTES: u64 = 64 << 20;
+
+/// The most bytes of bits that are kept in textures, where bits are asked for.
+const MOST_BITS_BYTES: u64 = 1 << 30;
+
+/// What the person wants to cross the bus.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum TransferChoice {
+    /// Bits while they fit into a texture and [`MOST_ROUND_BYTES`], else the view.
+    #[default]
+    Auto,
+    /// Bits, where a texture takes them.
+    Bits,
+    /// The view.
+    View,
+}
+
+/// What textures can be here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TextureLimits {
+    /// The longest side of a texture, in texels.
+    pub side: u32,
+    /// The most layers of one.
+    pub layers: u32,
+}
+
+impl TextureLimits {
+    /// Of an open device.
+    pub(crate) fn of(limits: &wgpu::Limits) -> TextureLimits {
+        TextureLimits {
+            side: limits.max_texture_dimension_2d,
+            layers: limits.max_texture_array_layers,
+        }
+    }
+
+    /// Whether a lattice's bits can be a texture's layer.
+    pub fn take_bits(self, size: Size) -> bool {
+        size.words_per_row() <= self.side as usize && size.height() <= self.side
+    }
+}
+
+/// What the session should send for panels that look at this: of one instance `only`, or of all.
+pub fn request(
+    (size, instances): (Size, usize),
+    (look, panel): (Look, [u32; 2]),
+    only: Option<usize>,
+    choice: TransferChoice,
+    limits: TextureLimits,
+) -> ViewRequest {
+    let bits = 4 * size.words() as u64 * instances as u64;
+    let most = match choice {
+        TransferChoice::Auto => MOST_ROUND_BYTES,
+        TransferChoice::Bits => MOST_BITS_BYTES,
+        TransferChoice::View => 0,
+    };
+    if bits <= most && limits.take_bits(size) {
+        // The same for every camera, so that moving it asks for nothing.
+        let viewport = Viewport {
+            x0: 0,
+            y0: 0,
+            step: Viewport::ONE,
+            width: 4,
+            height: 1,
+        };
+        return ViewRequest {
+            transfer: Transfer::Bits,
+            viewport,
+            only: None,
+        };
+    }
+    let drawn = only.map_or(instances as u64, |_| 1).max(1);
+    let viewport = viewport(size, look, panel, MOST_ROUND_BYTES / drawn, limits.side);
+    ViewRequest {
+        transfer: Transfer::View,
+        viewport,
+        only,
+    }
+}
+
+/// A byte a pixel of the panel; a byte a cell where cells are larger than pixels; fewer where it
+/// would be more than `most` bytes.
+fn viewport(size: Size, look: Look, panel: [u32; 2], most: u64, side: u32) -> Viewport {
+    let one = Viewport::ONE as f64;
+    let step = (one / look.scale).round().max(one);
+    let lattice = [size.width(), size.height()].map(f64::from);
+    let seen = [0, 1].map(|axis| f64::from(panel[axis]) / look.scale);
+    let mut view = if step == one {
+        // Whole cells, none of them beyond the edges.
+        let from = [0, 1].map(|axis| look.origin[axis].floor().max(0.0));
+        let to = [0, 1].map(|axis| (look.origin[axis] + seen[axis]).ceil().min(lattice[axis]));
+        Viewport {
+            x0: (from[0] * one) as i64,
+            y0: (from[1] * one) as i64,
+            step: Viewport::ONE,
+            width: ((to[0] - from[0]).max(1.0) as u32).next_multiple_of(4),
+            height: (to[1] - from[1]).max(1.0) as u32,
+        }
+    } else {
+        let [x0, y0] = look.origin.map(|at| (at * one).round() as i64);
+        let width = panel[0].next_multiple_of(4);
+        Viewport {
+            x0,
+            y0,
+            step: step as i64,
+            width,
+            height: panel[1].max(1),
+        }
+    };
+    let covered = [view.width, view.height].map(|texels| f64::from(texels) * view.step as f64);
+    while view.words() as u64 * 4 > most || view.width > side || view.height > side {
+        view.step += view.step / 16;
+        let texels = covered.map(|length| (length / view.step as f64).ceil().max(1.0) as u32);
+        (view.width, view.height) = (texels[0].next_multiple_of(4), texels[1]);
+        if view.width == 4 && view.height == 1 {
+            break;
+        }
+    }
+    view
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::view::Camera;
+
+    const LIMITS: TextureLimits = TextureLimits {
+        side: 16384,
+        layers: 2048,
+    };
+
+    fn ask(size: (u64, u64), instances: usize, panel: [u32; 2], zoom: f64) -> ViewRequest {
+        let size = Size::new(size.0, size.1).unwrap();
+        let mut camera = Camera::default();
+        camera.zoom(zoom, size, panel);
+        let look = camera.look(size, panel);
+        request(
+            (size, instances),
+            (look, panel),
+            None,
+            TransferChoice::Auto,
+            LIMITS,
+        )
+    }
+
+    #[test]
+    fn small_lattices_come_as_bits_whatever_the_camera_does() {
+        let fitted = ask((512, 512), 16, [200, 200], 1.0);
+        assert_eq!(fitted.transfer, Transfer::Bits);
+        assert_eq!(fitted, ask((512, 512), 16, [250, 200], 7.0));
+    }
+
+    #[test]
+    fn what_no_texture_takes_comes_as_a_byte_a_pixel() {
+        let request = ask((16, 20_000), 1, [60, 990], 1.0);
+        assert_eq!(request.transfer, Transfer::View);
+        let request = ask((262_144, 262_144), 1, [990, 990], 1.0);
+        let view = request.viewport;
+        assert_eq!((view.width, view.height), (992, 990));
+        let (_, end) = view.columns(989);
+        assert!(
+            (end - 262_144).abs() <= 1,
+            "the last pixel ends at cell {end}"
+        );
+    }
+
+    #[test]
+    fn large_cells_come_as_a_byte_a_cell() {
+        let view = ask((262_144, 262_144), 1, [800, 800], 262_144.0).viewport;
+        assert_eq!(view.step, Viewport::ONE);
+        assert!(view.width <= 20 && view.height <= 20, "{view:?}");
+        assert_eq!(view.x0 % Viewport::ONE, 0);
+    }
+
+    #[test]
+    fn a_round_is_bounded() {
+        for instances in [1, 16, 200, 4096] {
+            for panel in [[3800, 2100], [500, 500], [20, 20], [1, 1]] {
+                for zoom in [1.0, 10.0, 1000.0, 100_000.0] {
+                    let request = ask((100_000, 400_000), instances, panel, zoom);
+                    let view = request.viewport;
+                    let bytes = view.words() as u64 * 4 * instances as u64;
+                    assert!(bytes <= MOST_ROUND_BYTES, "{instances} {panel:?}: {view:?}");
+                    assert!(view.step >= Viewport::ONE && view.width % 4 == 0);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_lower_resolution_still_covers_the_panel() {
+        let request = ask((200_000, 200_000), 200, [2000, 2000], 1.0);
+        let view = request.viewport;
+        assert!(view.words() * 4 * 200 <= 64 << 20);
+        assert!(view.columns(view.width - 1).1 >= 199_990);
+        assert!(view.rows(view.height - 1).1 >= 199_990);
+    }
+}
