@@ -193,19 +193,27 @@ impl<W: World> Handler<W> {
             .as_ref()
             .map(|world| world as &dyn crate::view::PictureSource);
         match screen.present(&frame, pictures) {
-            Ok(Outcome::Presented) => self.presented(event_loop),
+            Ok(Outcome::Presented) => self.presented(event_loop, status.as_deref()),
             Ok(Outcome::Skipped) => self.pacer.want_at(now + RETRY),
             Ok(Outcome::Again) => self.pacer.want(now),
             Err(error) => self.recover(event_loop, error),
         }
     }
 
-    fn presented(&mut self, event_loop: &ActiveEventLoop) {
+    fn presented(&mut self, event_loop: &ActiveEventLoop, status: Option<&Status>) {
         let now = Instant::now();
         self.pacer.drawn(now);
         self.rate.count(now);
         self.losses = 0;
         self.presented += 1;
+        if let Some(status) = status {
+            if let Some(announce) = self.options.announce.take() {
+                announce(status, &self.drawing);
+            }
+            if status.finished {
+                return event_loop.exit();
+            }
+        }
         match self.options.frames {
             Some(most) if self.presented >= most => event_loop.exit(),
             Some(_) => self.pacer.want(now),

@@ -16,7 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
 use crate::session::{Action, Picture, Session, Status, ViewRequest};
-use crate::view::{PictureSource, ViewOptions};
+use crate::view::{Drawing, PictureSource, ViewOptions};
 pub use error::AppError;
 pub use startup::find_display;
 
@@ -35,6 +35,8 @@ pub struct WindowOptions {
     pub adapter: Option<String>,
     /// What is seen at first.
     pub view: ViewOptions,
+    /// Called once, with the first frame that shows the session.
+    pub announce: Option<fn(&Status, &Drawing)>,
 }
 
 impl Default for WindowOptions {
@@ -46,6 +48,7 @@ impl Default for WindowOptions {
             frames: None,
             adapter: None,
             view: ViewOptions::default(),
+            announce: None,
         }
     }
 }

@@ -1,0 +1,50 @@
+//! `lifestreams snapshot`: the window's picture, rendered off-screen.
+
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use super::options::SnapshotArguments;
+use crate::session::{Session, Setup};
+use crate::view::offscreen::Renderer;
+use crate::view::{Camera, ViewOptions};
+
+/// How long rounds may take before the picture is given up.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
+    let setup = Setup { rounds: Some(arguments.rounds), ..arguments.common.setup()? };
+    let (width, height) = arguments.window_size;
+    let mut renderer =
+        Renderer::new(arguments.adapter.as_deref(), [width, height], arguments.scale)?;
+    let session = Session::start(setup, || {})?;
+    let mut options = ViewOptions {
+        transfer: arguments.transfer.into(),
+        single: arguments.single,
+        help: arguments.help_shown,
+        ..Default::default()
+    };
+    let status = session.status();
+    if arguments.zoom > 1.0 {
+        options.camera = Camera::zoomed(arguments.zoom);
+    }
+    session.request_view(renderer.request(&status, &options));
+    let began = Instant::now();
+    loop {
+        let status = session.status();
+        if let Some(why) = &status.failed {
+            bail!("{why}");
+        }
+        renderer.frame(&status, &session, &options)?;
+        if status.finished && renderer.missing(&status, &options) == 0 {
+            break;
+        }
+        if began.elapsed() > PATIENCE {
+            bail!("no picture after {} s; use fewer --rounds or a smaller --size", PATIENCE.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    // Once more with the last pictures and the last figures.
+    renderer.frame(&session.status(), &session, &options)?;
+    Ok(renderer.write_png(&arguments.output)?)
+}
