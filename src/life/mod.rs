@@ -1,6 +1,6 @@
 //! The Game of Life itself, with no thought of machines: [`Rule`], [`Lattice`], [`soup`],
 //! pattern files ([`rle`], [`Pattern`], the [`SHELF`]), whole files or none
-//! ([`write_atomically`]) and the [`reference`] step that everything else is held against.
+//! ([`write_atomically`]) and the [`reference`](mod@reference) step that everything else is held against.
 
 mod lattice;
 mod pattern;
@@ -8,15 +8,17 @@ pub mod reference;
 pub mod rle;
 mod rule;
 mod save;
+mod settle;
 mod shelf;
 mod soup;
 #[cfg(test)]
 mod testing;
 
 pub use lattice::{Lattice, Size, SizeError};
-pub use pattern::{Pattern, PatternError, settle};
+pub use pattern::{Pattern, PatternError};
 pub use rle::{Rle, RleError};
 pub use rule::{Rule, RuleError};
 pub use save::{SaveError, write_atomically};
+pub use settle::settle;
 pub use shelf::{SHELF, Shelved};
 pub use soup::soup;

@@ -30,7 +30,7 @@ impl SaveError {
 /// Writes a file by way of a temporary one beside it, which takes its name only once it is whole
 /// and on the disk: whoever looks finds the old file or the new one, never a part.
 ///
-/// `write` is given a buffered writer.
+/// `write` is given a buffered writer. A link is followed.
 ///
 /// # Errors
 /// If the folder is missing or closed to us, the disk full, `write` failing, or something other
@@ -39,13 +39,19 @@ pub fn write_atomically(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), SaveError> {
-    let path = path.as_ref();
+    let named = path.as_ref();
+    // A link stays one: what it leads to is replaced.
+    let target = named
+        .is_symlink()
+        .then(|| fs::canonicalize(named).ok())
+        .flatten();
+    let path = target.as_deref().unwrap_or(named);
     let folder = match path.parent() {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
     let failed = |reason, disk_full| SaveError {
-        path: path.display().to_string(),
+        path: named.display().to_string(),
         reason,
         disk_full,
     };
@@ -57,6 +63,9 @@ pub fn write_atomically(
 /// Whether the name is free, or a regular file's that may be written: a rename would quietly
 /// replace even a device.
 fn check_target(path: &Path) -> Result<(), String> {
+    if path.file_name().is_none() {
+        return Err("this names no file; add a file's name".into());
+    }
     let Ok(about) = fs::metadata(path) else {
         return Ok(());
     };
@@ -101,9 +110,11 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 fn why_unsaved(error: &io::Error, folder: &Path) -> String {
-    let folder = folder.display();
+    let (exists, folder) = (folder.exists(), folder.display());
     match error.kind() {
-        io::ErrorKind::NotFound => format!("there is no folder {folder}; create it first"),
+        io::ErrorKind::NotFound if !exists => {
+            format!("there is no folder {folder}; create it first")
+        }
         io::ErrorKind::NotADirectory => format!("{folder} is not a folder; choose another"),
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             format!("you may not write to the folder {folder}; choose another")
@@ -174,6 +185,7 @@ mod tests {
                 "it is a pipe or a device; name a regular file"
             );
         }
+        assert_eq!(save(Path::new("")), "this names no file; add a file's name");
         let file = folder.path().join("file");
         fs::write(&file, "old").unwrap();
         assert!(save(&file.join("a.rle")).contains("is not a folder"));
@@ -190,5 +202,17 @@ mod tests {
         let error = write_atomically(&path, |out| out.write_all(b"new")).unwrap_err();
         assert!(error.reason.contains("write-protected"), "{error}");
         assert_eq!(fs::read_to_string(&path).unwrap(), "old");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = tempfile::tempdir().unwrap();
+        let (file, link) = (folder.path().join("file"), folder.path().join("link"));
+        fs::write(&file, "old").unwrap();
+        std::os::unix::fs::symlink("file", &link).unwrap();
+        write_atomically(&link, |out| out.write_all(b"new")).unwrap();
+        assert!(link.is_symlink());
+        assert_eq!(fs::read_to_string(&file).unwrap(), "new");
     }
 }

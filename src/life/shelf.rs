@@ -86,7 +86,8 @@ mod tests {
             })
             .collect();
         let mut names: Vec<_> = SHELF.iter().map(|shelved| shelved.name).collect();
-        (files.sort(), names.sort());
+        files.sort();
+        names.sort();
         assert_eq!(files, names);
         for shelved in SHELF {
             let pattern = shelved.pattern();

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::hash::Hasher;
+use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -27,7 +28,10 @@ const DEPTH: usize = 2;
 pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     let cuda = |ordinals| Ok(Box::new(CudaEngine::open(ordinals)?) as Box<dyn Engine>);
     match choice {
-        DeviceChoice::Cpu => Ok(Box::new(CpuEngine::with_all_cores())),
+        DeviceChoice::Cpu => {
+            let workers = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+            Ok(Box::new(CpuEngine::new(workers)))
+        }
         DeviceChoice::Cuda => cuda(Ordinals::All),
         DeviceChoice::CudaOrdinal(i) => cuda(Ordinals::One(i)),
         DeviceChoice::Auto => match cuda(Ordinals::First) {
