@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
-use winit::event::{ElementState, MouseButton, MouseScrollDelta, StartCause, WindowEvent};
+use winit::event::{ElementState, MouseButton, MouseScrollDelta, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, OwnedDisplayHandle};
 use winit::keyboard::ModifiersState;
 use winit::window::{Fullscreen, Window, WindowId};
@@ -50,6 +50,8 @@ pub(super) struct Handler<W> {
     losses: u32,
     visible: bool,
     pointer: Pointer,
+    /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
+    wheel: f64,
     modifiers: ModifiersState,
     /// Why it ended, if not by the person.
     pub(super) failed: Option<AppError>,
@@ -83,6 +85,7 @@ impl<W: World> Handler<W> {
             losses: 0,
             visible: true,
             pointer: Pointer::default(),
+            wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,
         }
@@ -428,8 +431,6 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
         }
     }
 
-    fn new_events(&mut self, _event_loop: &ActiveEventLoop, _cause: StartCause) {}
-
     fn user_event(&mut self, event_loop: &ActiveEventLoop, (): ()) {
         self.awake.store(false, Ordering::Release);
         self.look_for_world(event_loop);
@@ -483,8 +484,13 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
                     MouseScrollDelta::LineDelta(_, lines) => f64::from(lines),
                     MouseScrollDelta::PixelDelta(pixels) => pixels.y / (40.0 * scale),
                 };
-                self.zoom(1.25f64.powf(notches), self.pointer.at);
-                self.pacer.want(Instant::now());
+                self.wheel += notches;
+                let whole = self.wheel.trunc();
+                if whole != 0.0 {
+                    self.wheel -= whole;
+                    self.zoom(1.25f64.powf(whole), self.pointer.at);
+                    self.pacer.want(Instant::now());
+                }
             }
             _ => {}
         }

@@ -87,23 +87,47 @@ pub struct Layout {
 /// this size.
 pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size) -> Layout {
     let unit = unit(pixels, scale);
-    let dock = dock(pixels, scale, unit);
-    let [width, height] = pixels;
-    let area = match dock {
-        Dock::Hidden => [width, height],
-        Dock::Side(rect) => [rect.x, height],
-        Dock::Bar(rect) => [width, rect.y],
-    };
     let gap = match panels {
         0..=36 => 6.0,
         37..=144 => 4.0,
         145..=1024 => 2.0,
         _ => 1.0,
     };
+    let tiling = |dock| {
+        let area = match dock {
+            Dock::Hidden => pixels,
+            Dock::Side(rect) => [rect.x, pixels[1]],
+            Dock::Bar(rect) => [pixels[0], rect.y],
+        };
+        tile(area, panels, aspect(size), (gap * unit).round() as u32)
+    };
+    let mut dock = dock(pixels, scale, unit);
+    let mut tiled = tiling(dock);
+    if let Dock::Bar(rect) = dock {
+        // Height that the panels cannot use is the figures'.
+        let taller = [0.5, 0.46, 0.42, 0.38, 0.34].map(|part| Dock::Bar(bar(pixels, part, rect)));
+        if let Some(free) = taller
+            .into_iter()
+            .find(|&bar| tiling(bar).panel == tiled.panel)
+        {
+            (dock, tiled) = (free, tiling(free));
+        }
+    }
     Layout {
         dock,
-        tiling: tile(area, panels, aspect(size), (gap * unit).round() as u32),
+        tiling: tiled,
         unit,
+    }
+}
+
+/// A bar over `part` of the window's height, but never lower than `least`.
+fn bar([width, height]: [u32; 2], part: f32, least: PixelRect) -> PixelRect {
+    let bar = ((part * height as f32).round() as u32).max(least.height);
+    PixelRect {
+        x: 0,
+        y: height - bar,
+        width,
+        height: bar,
     }
 }
 

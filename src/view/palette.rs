@@ -14,7 +14,7 @@ pub struct Palette {
 
 /// Live colours for panels of their own hue (Okabe and Ito's, the dark ones lightened).
 const TINTS: [u32; 7] = [
-    0xE69F00, 0x56B4E9, 0x2FC79A, 0xF0E442, 0x6F9BFF, 0xF07A3C, 0xDE8FBF,
+    0xE69F00, 0x56B4E9, 0x2FC79A, 0xF0E442, 0x6F9BFF, 0xF68B50, 0xDE8FBF,
 ];
 
 /// How many palettes there are.

@@ -187,7 +187,7 @@ impl Scene {
     }
 }
 
-fn begin_pass<'a>(
+pub(crate) fn begin_pass<'a>(
     encoder: &'a mut wgpu::CommandEncoder,
     target: &wgpu::TextureView,
 ) -> wgpu::RenderPass<'a> {

@@ -14,7 +14,8 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     painter.rect_filled(rect, 0.0, GROUND);
     let inside = rect.shrink2(vec2(14.0, 8.0) * unit);
     let columns = (inside.width() / (CELL * unit)).floor().max(2.0) as usize;
-    let mut lines = (inside.height() / (LINE * unit)).floor().max(1.0) as usize;
+    let all = (inside.height() / (LINE * unit)).floor().max(1.0) as usize;
+    let mut lines = all;
     if let Some((urgency, sentence)) = figures.messages.first() {
         // A sentence takes the last line.
         if lines > 1 {
@@ -34,13 +35,18 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
             text,
         );
     }
-    let cell = vec2(inside.width() / columns as f32, LINE * unit);
+    // What is left over goes between the lines.
+    let line = (inside.height() / all as f32).min(1.4 * LINE * unit);
+    let cell = vec2(inside.width() / columns as f32, line);
     let place = |index: usize| {
         let at = vec2(
             (index % columns) as f32 * cell.x,
             (index / columns) as f32 * cell.y,
         );
-        Rect::from_min_size(inside.min + at, cell - vec2(12.0, 6.0) * unit)
+        Rect::from_min_size(
+            inside.min + at,
+            vec2(cell.x - 12.0 * unit, (LINE - 8.0) * unit),
+        )
     };
     let shown = by_rank(figures, columns * lines - 1);
     parts::state(painter, place(0), unit, figures.state, "");
@@ -61,7 +67,12 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
             VALUE,
             place.width(),
         );
-        put(painter, place.left_bottom(), Align2::LEFT_BOTTOM, value);
+        put(
+            painter,
+            place.left_top() + vec2(0.0, 16.0 * unit),
+            Align2::LEFT_TOP,
+            value,
+        );
     }
 }
 

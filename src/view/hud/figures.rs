@@ -150,8 +150,11 @@ fn lattices(status: &Status) -> Vec<Figure> {
     if let Some(seed) = status.seed {
         figures.push(figure(9, "seed", seed.to_string()));
     }
-    let selected = format!("{} of {}", status.selected, status.instances);
-    figures.push(figure(7, "selected", selected));
+    figures.push(figure(
+        7,
+        "selected",
+        format!("instance {}", status.selected),
+    ));
     figures
 }
 
@@ -174,7 +177,7 @@ fn switches(status: &Status) -> Vec<Figure> {
         Streams::One => "one for all",
     };
     vec![
-        figure(4, "streams", streams),
+        figure(5, "streams", streams),
         figure(7, "graphs", if status.graphs { "on" } else { "off" }),
         figure(8, "transfer", transfer_name(status.transfer)),
     ]
@@ -203,7 +206,7 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
             .wide(),
     ];
     if let Some(adapter) = &drawing.adapter {
-        figures.push(figure(5, &format!("draws ({})", adapter.backend), &*adapter.name).wide());
+        figures.push(figure(4, &format!("draws ({})", adapter.backend), &*adapter.name).wide());
     }
     figures
 }

@@ -43,66 +43,52 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     lead(painter, inside, y, unit, &figures.lead);
     y += LEAD * unit;
 
-    for group in fitting(&figures.groups, (bottom - y) / unit) {
+    let Some(most) = most_rank(&figures.groups, (bottom - y) / unit) else {
+        return;
+    };
+    for group in &figures.groups {
+        let kept: Vec<_> = group.iter().filter(|figure| figure.rank <= most).collect();
+        if kept.is_empty() {
+            continue;
+        }
         let line = (y + GROUP / 2.0 * unit - 3.0 * unit).round();
         painter.hline(inside.x_range(), line, (unit.max(1.0), RULE));
         y += GROUP * unit;
-        for figure in group {
-            row(painter, inside, y, unit, figure);
-            y += height(figure) * unit;
+        for figure in kept {
+            let noted = noted(figure, most);
+            row(painter, inside, y, unit, figure, noted);
+            y += height(figure, noted) * unit;
         }
     }
 }
 
 /// A figure's height in units.
-fn height(figure: &Figure) -> f32 {
+fn height(figure: &Figure, noted: bool) -> f32 {
     let own = if figure.wide { WIDE } else { ROW };
-    // The kernel's title may take two rows.
-    let notes = if figure.note.chars().count() > 38 {
+    // A kernel's title may take two rows.
+    let rows = if figure.note.chars().count() > 38 {
         2.0
     } else {
         1.0
     };
-    if figure.note.is_empty() {
-        own
-    } else {
-        own + notes * NOTE + 2.0
-    }
+    if noted { own + rows * NOTE + 2.0 } else { own }
 }
 
-/// The groups without the figures that have no room, the highest ranks dropped first; of a
-/// dropped figure's note first, where it has one.
-fn fitting(groups: &[Vec<Figure>], room: f32) -> Vec<Vec<&Figure>> {
-    let kept = |most: u8| -> Vec<Vec<&Figure>> {
-        let group = |group: &'_ Vec<Figure>| -> Vec<usize> {
-            (0..group.len())
-                .filter(|&index| group[index].rank <= most)
-                .collect()
+/// Whether a figure's note stays: notes go before the figures of the same rank do.
+fn noted(figure: &Figure, most: u8) -> bool {
+    !figure.note.is_empty() && figure.rank.saturating_add(3) <= most
+}
+
+/// The highest rank for which there is room, if there is for any.
+fn most_rank(groups: &[Vec<Figure>], room: f32) -> Option<u8> {
+    (0..=12).rev().find(|&most| {
+        let needed = |group: &Vec<Figure>| {
+            let kept = group.iter().filter(|figure| figure.rank <= most);
+            let heights: f32 = kept.map(|figure| height(figure, noted(figure, most))).sum();
+            if heights > 0.0 { heights + GROUP } else { 0.0 }
         };
-        groups
-            .iter()
-            .map(|figures| {
-                group(figures)
-                    .into_iter()
-                    .map(|index| &figures[index])
-                    .collect()
-            })
-            .filter(|figures: &Vec<&Figure>| !figures.is_empty())
-            .collect()
-    };
-    let needs = |groups: &Vec<Vec<&Figure>>| -> f32 {
-        groups
-            .iter()
-            .flatten()
-            .map(|figure| height(figure))
-            .sum::<f32>()
-            + groups.len() as f32 * GROUP
-    };
-    (0..=u8::MAX)
-        .rev()
-        .map(kept)
-        .find(|groups| needs(groups) <= room)
-        .unwrap_or_default()
+        groups.iter().map(needed).sum::<f32>() <= room
+    })
 }
 
 fn lead(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
@@ -123,13 +109,8 @@ fn lead(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
         inside.width() - used,
     );
     put(painter, pos2(inside.right(), y), Align2::RIGHT_TOP, note);
-    let value = fitted(
-        painter,
-        &figure.value,
-        medium(40.0 * unit),
-        VALUE,
-        inside.width(),
-    );
+    let size = lead_size(&figure.value, inside.width() / unit) * unit;
+    let value = fitted(painter, &figure.value, medium(size), VALUE, inside.width());
     put(
         painter,
         pos2(inside.left(), y + 38.0 * unit),
@@ -138,7 +119,12 @@ fn lead(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
     );
 }
 
-fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
+/// The type of the leading figure: by how many digits there are, not by which.
+fn lead_size(text: &str, width: f32) -> f32 {
+    (width / (0.58 * text.chars().count() as f32)).clamp(15.0, 40.0)
+}
+
+fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure, noted: bool) {
     let width = inside.width();
     let label_at = pos2(inside.left(), y + 11.0 * unit);
     let mut note_at = y + ROW * unit - 2.0 * unit;
@@ -176,7 +162,7 @@ fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
             value,
         );
     }
-    if !figure.note.is_empty() {
+    if noted {
         let note = paragraph(painter, &figure.note, regular(12.5 * unit), LABEL, width, 2);
         put(
             painter,
