@@ -26,7 +26,11 @@ pub fn find_display() -> Result<String, AppError> {
     match (variable("WAYLAND_DISPLAY"), variable("DISPLAY")) {
         (Some(name), _) => probe(&WAYLAND_LIBRARIES).map(|()| format!("Wayland, {name}")),
         (None, Some(name)) => {
-            let forwarded = if has_host(&name) { ", forwarded: at most 30 frames/s" } else { "" };
+            let forwarded = if has_host(&name) {
+                ", forwarded: at most 30 frames/s"
+            } else {
+                ""
+            };
             probe(&X11_LIBRARIES).map(|()| format!("X11, {name}{forwarded}"))
         }
         (None, None) => {

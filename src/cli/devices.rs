@@ -59,8 +59,13 @@ pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
 fn print_found(found: &Found) -> Result<()> {
     print("Computing")?;
     for (i, device) in found.cuda.iter().enumerate() {
-        let memory = device.memory.map_or(String::new(), |bytes| format!(", {} GiB", bytes >> 30));
-        let bus = device.pci_bus_id.as_ref().map_or(String::new(), |id| format!(", PCI {id}"));
+        let memory = device
+            .memory
+            .map_or(String::new(), |bytes| format!(", {} GiB", bytes >> 30));
+        let bus = device
+            .pci_bus_id
+            .as_ref()
+            .map_or(String::new(), |id| format!(", PCI {id}"));
         print(&format!(
             "  cuda:{i}  {} ({}, {} SMs{memory}{bus})",
             device.name, device.driver, device.units
@@ -69,7 +74,10 @@ fn print_found(found: &Found) -> Result<()> {
     if let Some(why) = &found.cuda_missing {
         print(&format!("  cuda    none: {why}"))?;
     }
-    print(&format!("  cpu     {} ({})", found.cpu.name, found.cpu.driver))?;
+    print(&format!(
+        "  cpu     {} ({})",
+        found.cpu.name, found.cpu.driver
+    ))?;
     print("Drawing")?;
     for adapter in &found.adapters {
         print(&format!("  {}", adapter.title()))?;
@@ -90,5 +98,8 @@ fn print_found(found: &Found) -> Result<()> {
     if let Some(why) = &found.display_missing {
         print(&format!("  none: {why}"))?;
     }
-    print(&format!("'lifestreams' would compute on {}", found.computing))
+    print(&format!(
+        "'lifestreams' would compute on {}",
+        found.computing
+    ))
 }

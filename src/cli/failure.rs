@@ -11,15 +11,15 @@ use crate::view::ViewError;
 /// A check that failed, in words.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct CheckFailed(pub String);
+pub(super) struct CheckFailed(pub String);
 
 /// Arguments that contradict one another or the machine.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
-pub struct BadArguments(pub String);
+pub(super) struct BadArguments(pub String);
 
 /// The exit code for an error, by what is at its root.
-pub fn exit_code(error: &anyhow::Error) -> ExitCode {
+pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
     let code = error.chain().find_map(|cause| {
         if cause.is::<CheckFailed>() {
             Some(1)
@@ -28,7 +28,11 @@ pub fn exit_code(error: &anyhow::Error) -> ExitCode {
         } else if let Some(error) = cause.downcast_ref::<SaveError>() {
             Some(if error.disk_full { 3 } else { 2 })
         } else if let Some(error) = cause.downcast_ref::<EngineError>() {
-            Some(if matches!(error, EngineError::TooLarge { .. }) { 2 } else { 3 })
+            Some(if matches!(error, EngineError::TooLarge { .. }) {
+                2
+            } else {
+                3
+            })
         } else if let Some(error) = cause.downcast_ref::<ViewError>() {
             Some(error.exit_code())
         } else if let Some(AppError::View(error)) = cause.downcast_ref::<AppError>() {

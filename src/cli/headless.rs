@@ -12,7 +12,10 @@ use crate::session::{Session, Setup, Status};
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
 pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
     let (stop, stopped) = channel();
-    ctrlc::set_handler(move || drop(stop.send(()))).ok();
+    ctrlc::set_handler(move || {
+        let _ = stop.send(()); // a second Ctrl+C changes nothing
+    })
+    .ok();
     let session = Session::start(setup, || {})?;
     let pictures = session.pictures();
     let mut seen = vec![0; session.status().instances];
@@ -44,12 +47,17 @@ pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
 
 /// The figures in a line.
 fn line(status: &Status) -> String {
-    let launch = status.launch_us.map_or(String::new(), |us| format!(", {us:.1} µs a launch"));
+    let launch = status
+        .launch_us
+        .map_or(String::new(), |us| format!(", {us:.1} µs a launch"));
     format!(
         "generation {}: {:.0} rounds/s, {}cells/s{launch}{}",
         status.generation,
         status.rounds_per_second,
         si(status.cells_per_second),
-        status.notice.as_ref().map_or(String::new(), |notice| format!("; {notice}")),
+        status
+            .notice
+            .as_ref()
+            .map_or(String::new(), |notice| format!("; {notice}")),
     )
 }

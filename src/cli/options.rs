@@ -300,14 +300,20 @@ pub fn command_line() -> clap::Command {
 /// The options of the window as a Markdown table, for the README.
 pub fn options_table() -> String {
     let mut table = String::from("| Option | What it does | Default |\n|---|---|---|\n");
-    for argument in command_line().get_arguments().filter(|a| a.get_long().is_some()) {
+    for argument in command_line()
+        .get_arguments()
+        .filter(|a| a.get_long().is_some())
+    {
         let long = argument.get_long().unwrap_or_default();
         if matches!(long, "help" | "version") {
             continue;
         }
         let values = argument.get_value_names().unwrap_or_default();
         let value: Vec<&str> = values.iter().map(|name| name.as_str()).collect();
-        let mut help = argument.get_help().map(ToString::to_string).unwrap_or_default();
+        let mut help = argument
+            .get_help()
+            .map(ToString::to_string)
+            .unwrap_or_default();
         let mut default = argument
             .get_default_values()
             .iter()
@@ -320,8 +326,10 @@ pub fn options_table() -> String {
         }
         let possible = argument.get_possible_values();
         if !possible.is_empty() {
-            let names: Vec<String> =
-                possible.iter().map(|value| format!("`{}`", value.get_name())).collect();
+            let names: Vec<String> = possible
+                .iter()
+                .map(|value| format!("`{}`", value.get_name()))
+                .collect();
             help = format!("{help}: {}", names.join(", "));
         }
         table += &format!("| `--{long} {}` | {help} | {default} |\n", value.join(" "));

@@ -27,13 +27,13 @@ struct Report {
 pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     let setup = arguments.common.setup()?;
     if let Some(folder) = &arguments.save {
-        std::fs::create_dir_all(folder)
-            .map_err(|error| SaveError::new(folder, &error))?;
+        std::fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
     }
     let engine = open_engine(setup.device)?;
     let mut worlds = Worlds::new(engine, &setup, 1)?;
-    let starts =
-        (0..setup.instances).map(|i| (i, start_lattice(&setup.start, setup.size, i), 0)).collect();
+    let starts = (0..setup.instances)
+        .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
+        .collect();
     worlds.upload(starts)?;
     worlds.finish()?;
     let took = worlds.run(arguments.generations, setup.generations_per_round)?;
@@ -46,14 +46,22 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     let devices = worlds.engine().devices();
     let report = Report {
         engine: worlds.engine().name(),
-        device: devices.iter().map(|d| d.name.as_str()).collect::<Vec<_>>().join(" + "),
+        device: devices
+            .iter()
+            .map(|d| d.name.as_str())
+            .collect::<Vec<_>>()
+            .join(" + "),
         kernel: setup.kernel.name,
         instances: setup.instances,
         width: setup.size.width(),
         height: setup.size.height(),
         generations: arguments.generations,
         wall_ms: seconds * 1e3,
-        cells_per_second: if arguments.generations == 0 { 0.0 } else { stepped / seconds },
+        cells_per_second: if arguments.generations == 0 {
+            0.0
+        } else {
+            stepped / seconds
+        },
         population: lattices.iter().map(Lattice::population).collect(),
     };
     if arguments.json {

@@ -18,12 +18,18 @@ impl Common {
     /// What these options describe; reads the pattern files.
     pub fn setup(&self) -> Result<Setup> {
         let default_size = Size::new(DEFAULT_SIZE.0, DEFAULT_SIZE.1)?;
-        let patterns: Vec<Pattern> =
-            self.pattern.iter().map(Pattern::load).collect::<Result<_, _>>()?;
+        let patterns: Vec<Pattern> = self
+            .pattern
+            .iter()
+            .map(Pattern::load)
+            .collect::<Result<_, _>>()?;
         let (size, rule) = settle(&patterns, self.size, self.rule, default_size)?;
         self.kernel.admit(size)?;
         let start = if patterns.is_empty() {
-            Start::Soup { density: self.density, seed: self.seed }
+            Start::Soup {
+                density: self.density,
+                seed: self.seed,
+            }
         } else {
             let centred = |pattern: &Pattern| pattern.centred_in(size).map(Arc::new);
             Start::Lattices(patterns.iter().map(centred).collect::<Result<_, _>>()?)

@@ -6,17 +6,23 @@ use anyhow::{Result, bail};
 
 use super::options::SnapshotArguments;
 use crate::session::{Session, Setup};
+use crate::view::ViewOptions;
 use crate::view::offscreen::Renderer;
-use crate::view::{Camera, ViewOptions};
 
 /// How long rounds may take before the picture is given up.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
-    let setup = Setup { rounds: Some(arguments.rounds), ..arguments.common.setup()? };
+    let setup = Setup {
+        rounds: Some(arguments.rounds),
+        ..arguments.common.setup()?
+    };
     let (width, height) = arguments.window_size;
-    let mut renderer =
-        Renderer::new(arguments.adapter.as_deref(), [width, height], arguments.scale)?;
+    let mut renderer = Renderer::new(
+        arguments.adapter.as_deref(),
+        [width, height],
+        arguments.scale,
+    )?;
     let session = Session::start(setup, || {})?;
     let mut options = ViewOptions {
         transfer: arguments.transfer.into(),
@@ -26,7 +32,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     };
     let status = session.status();
     if arguments.zoom > 1.0 {
-        options.camera = Camera::zoomed(arguments.zoom);
+        renderer.zoom(&status, &mut options, arguments.zoom);
     }
     session.request_view(renderer.request(&status, &options));
     let began = Instant::now();
@@ -40,7 +46,10 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             break;
         }
         if began.elapsed() > PATIENCE {
-            bail!("no picture after {} s; use fewer --rounds or a smaller --size", PATIENCE.as_secs());
+            bail!(
+                "no picture after {} s; use fewer --rounds or a smaller --size",
+                PATIENCE.as_secs()
+            );
         }
         std::thread::sleep(Duration::from_millis(5));
     }

@@ -13,14 +13,18 @@ pub(super) fn print(line: &str) -> Result<()> {
 }
 
 /// A number with three digits and its SI prefix: `4.71 T`. Put the unit behind it.
-pub fn si(value: f64) -> String {
+pub(super) fn si(value: f64) -> String {
     const PREFIXES: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];
     let (scale, prefix) = PREFIXES
         .into_iter()
         .find(|(scale, _)| value.abs() >= *scale)
         .unwrap_or((1.0, ""));
     let scaled = value / scale;
-    let digits = if scaled >= 100.0 { 0 } else { 2 - usize::from(scaled >= 10.0) };
+    let digits = if scaled >= 100.0 {
+        0
+    } else {
+        2 - usize::from(scaled >= 10.0)
+    };
     format!("{scaled:.digits$} {prefix}")
 }
 

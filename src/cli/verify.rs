@@ -29,11 +29,32 @@ impl Cases {
         let rule = |text: &&str| text.parse().expect("a rule");
         // Sides shorter than 3, around a word, around a block, long and thin, and large.
         let awkward: &[(u64, u64)] = &[
-            (1, 1), (1, 2), (2, 1), (2, 2), (3, 3), (1, 37), (37, 1), (2, 40), (31, 5), (32, 32),
-            (33, 7), (63, 9), (64, 64), (65, 11), (100, 100), (128, 96), (129, 65),
+            (1, 1),
+            (1, 2),
+            (2, 1),
+            (2, 2),
+            (3, 3),
+            (1, 37),
+            (37, 1),
+            (2, 40),
+            (31, 5),
+            (32, 32),
+            (33, 7),
+            (63, 9),
+            (64, 64),
+            (65, 11),
+            (100, 100),
+            (128, 96),
+            (129, 65),
         ];
         let large: &[(u64, u64)] = &[
-            (257, 255), (512, 512), (1000, 37), (37, 1000), (5000, 3), (3, 5000), (1023, 1025),
+            (257, 255),
+            (512, 512),
+            (1000, 37),
+            (37, 1000),
+            (5000, 3),
+            (3, 5000),
+            (1023, 1025),
             (2048, 2048),
         ];
         if small {
@@ -45,7 +66,15 @@ impl Cases {
                 seeds: 1,
             };
         }
-        let rules = ["B3/S23", "B36/S23", "B2/S", "B0/S8", "B0123478/S01234678", "B1357/S02468", "B/S"];
+        let rules = [
+            "B3/S23",
+            "B36/S23",
+            "B2/S",
+            "B0/S8",
+            "B0123478/S01234678",
+            "B1357/S02468",
+            "B/S",
+        ];
         Cases {
             sizes: awkward.iter().chain(large).map(size).collect(),
             rules: rules.iter().map(rule).collect(),
@@ -60,9 +89,16 @@ const REFERENCE_BUDGET: u64 = 20_000_000;
 
 pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
     let engine = open_engine(arguments.device)?;
-    let names: Vec<String> =
-        engine.devices().iter().map(|d| format!("{} ({})", d.name, d.driver)).collect();
-    print(&format!("verifying on {} ({})", names.join(" + "), engine.name()))?;
+    let names: Vec<String> = engine
+        .devices()
+        .iter()
+        .map(|d| format!("{} ({})", d.name, d.driver))
+        .collect();
+    print(&format!(
+        "verifying on {} ({})",
+        names.join(" + "),
+        engine.name()
+    ))?;
     let mut bench = Bench::new(engine, Cases::new(arguments.small))?;
     let mut failures = Vec::new();
     for kernel in &KERNELS {
@@ -86,7 +122,12 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
     if failures.is_empty() {
         return print("everything agrees with the reference");
     }
-    Err(CheckFailed(format!("{} checks failed: {}", failures.len(), failures.join("; "))).into())
+    Err(CheckFailed(format!(
+        "{} checks failed: {}",
+        failures.len(),
+        failures.join("; ")
+    ))
+    .into())
 }
 
 #[derive(Default)]
@@ -104,15 +145,17 @@ impl Outcome {
     }
 }
 
-fn report(
-    name: &str,
-    began: Instant,
-    outcome: Outcome,
-    failures: &mut Vec<String>,
-) -> Result<()> {
-    let verdict = if outcome.wrong.is_empty() { "ok" } else { "WRONG" };
+fn report(name: &str, began: Instant, outcome: Outcome, failures: &mut Vec<String>) -> Result<()> {
+    let verdict = if outcome.wrong.is_empty() {
+        "ok"
+    } else {
+        "WRONG"
+    };
     let ms = began.elapsed().as_secs_f64() * 1e3;
-    print(&format!("{name:22} {:5} cases  {verdict}  {ms:8.0} ms", outcome.cases))?;
+    print(&format!(
+        "{name:22} {:5} cases  {verdict}  {ms:8.0} ms",
+        outcome.cases
+    ))?;
     for wrong in outcome.wrong.iter().take(5) {
         print(&format!("    {wrong}"))?;
     }
@@ -146,9 +189,18 @@ impl Bench {
         }
         engine.reserve(Layout::I32)?;
         let picture_words = (VIEW_PIXELS.0 / 4 * VIEW_PIXELS.1) as usize;
-        let spec = SlotsSpec { pictures: 1, picture_words, checkpoints: 1 };
+        let spec = SlotsSpec {
+            pictures: 1,
+            picture_words,
+            checkpoints: 1,
+        };
         let slots = engine.allocate_slots(spec)?;
-        Ok(Bench { engine, cases, streams, slots })
+        Ok(Bench {
+            engine,
+            cases,
+            streams,
+            slots,
+        })
     }
 
     fn finish(&mut self) -> Result<Vec<Completion>> {
@@ -159,14 +211,25 @@ impl Bench {
     }
 
     fn read(&self, case: usize) -> Result<Lattice> {
-        Ok(read_lattice(&*self.slots, case, SLOT, self.cases.sizes[case])?)
+        Ok(read_lattice(
+            &*self.slots,
+            case,
+            SLOT,
+            self.cases.sizes[case],
+        )?)
     }
 
     /// Upload, advance as told, download: in the case's stream.
     fn push(&self, program: &mut Program, case: usize, start: &Lattice, advances: &[Advance]) {
         let lattice = LatticeId(case as u32);
         let stream = self.streams[case];
-        program.push(stream, Op::Upload { lattice, words: start.words().into() });
+        program.push(
+            stream,
+            Op::Upload {
+                lattice,
+                words: start.words().into(),
+            },
+        );
         self.push_advances(program, case, advances, Layout::Bits);
     }
 
@@ -182,14 +245,35 @@ impl Bench {
         for &(kernel, rule, generations) in advances {
             if layout != kernel.layout {
                 program.push(stream, Op::Pack(lattice));
-                program.push(stream, Op::Unpack { lattice, to: kernel.layout });
+                program.push(
+                    stream,
+                    Op::Unpack {
+                        lattice,
+                        to: kernel.layout,
+                    },
+                );
                 layout = kernel.layout;
             }
             let lattices = lattice.0..lattice.0 + 1;
-            program.push(stream, Op::Advance { kernel, lattices, rule, generations });
+            program.push(
+                stream,
+                Op::Advance {
+                    kernel,
+                    lattices,
+                    rule,
+                    generations,
+                },
+            );
         }
         program.push(stream, Op::Pack(lattice));
-        program.push(stream, Op::Download { lattice, slot: SLOT, what: Transfer::Bits });
+        program.push(
+            stream,
+            Op::Download {
+                lattice,
+                slot: SLOT,
+                what: Transfer::Bits,
+            },
+        );
     }
 
     /// Every size × rule × seed × number of generations; all sizes at once, each in its stream.
@@ -205,14 +289,22 @@ impl Bench {
                     let chosen: Vec<usize> = (0..self.cases.sizes.len())
                         .filter(|&case| within(&self.cases.sizes[case]))
                         .collect();
-                    let start = |case: usize| soup(self.cases.sizes[case], 0.4, seed, case as u64);
+                    let sizes = self.cases.sizes.clone();
+                    let start = |case: usize| soup(sizes[case], 0.4, seed, case as u64);
                     let mut program = Program::default();
                     for &case in &chosen {
-                        self.push(&mut program, case, &start(case), &[(kernel, rule, generations)]);
+                        self.push(
+                            &mut program,
+                            case,
+                            &start(case),
+                            &[(kernel, rule, generations)],
+                        );
                     }
                     self.engine.submit(&program)?;
-                    let wanted: Vec<Lattice> =
-                        chosen.iter().map(|&c| reference::run(&start(c), rule, generations.into())).collect();
+                    let wanted: Vec<Lattice> = chosen
+                        .iter()
+                        .map(|&c| reference::run(&start(c), rule, generations.into()))
+                        .collect();
                     self.finish()?;
                     for (&case, want) in chosen.iter().zip(&wanted) {
                         let got = self.read(case)?;
@@ -238,7 +330,12 @@ impl Bench {
             }
             let admitted = KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok());
             let advances: Vec<_> = admitted
-                .chain(KERNELS.iter().rev().filter(|kernel| kernel.admit(size).is_ok()))
+                .chain(
+                    KERNELS
+                        .iter()
+                        .rev()
+                        .filter(|kernel| kernel.admit(size).is_ok()),
+                )
                 .zip([3, 2, 5, 4, 1, 1, 7, 3, 2, 5])
                 .map(|(kernel, generations)| (kernel, rule, generations))
                 .collect();
@@ -263,7 +360,8 @@ impl Bench {
                 .filter(|&c| kernel.admit(self.cases.sizes[c]).is_ok())
                 .collect();
             let rule: Rule = "B36/S23".parse()?;
-            let start = |case: usize| soup(self.cases.sizes[case], 0.35, 5, case as u64);
+            let sizes = self.cases.sizes.clone();
+            let start = |case: usize| soup(sizes[case], 0.35, 5, case as u64);
             let mut eager = Program::default();
             let mut round = Program::default();
             for &case in &chosen {
@@ -281,7 +379,9 @@ impl Bench {
             self.engine.release(prepared);
             for &case in &chosen {
                 let same = self.read(case)? == reference::run(&start(case), rule, 7);
-                outcome.expect(same, || format!("{} on {}", kernel.name, self.cases.sizes[case]));
+                outcome.expect(same, || {
+                    format!("{} on {}", kernel.name, self.cases.sizes[case])
+                });
             }
         }
         Ok(outcome)
@@ -295,15 +395,38 @@ impl Bench {
             let size = self.cases.sizes[case];
             let start = soup(size, 0.4, 3, case as u64);
             let whole = (i64::from(size.width()) << 16) / i64::from(width) + 1;
-            let views = [(0, 0, whole), (-70_000, 5, whole / 3 + 1), (99_999, 1 << 16, 20_000)];
+            let views = [
+                (0, 0, whole),
+                (-70_000, 5, whole / 3 + 1),
+                (99_999, 1 << 16, 20_000),
+            ];
             for (x0, y0, step) in views {
-                let viewport = Viewport { x0, y0, step, width, height };
+                let viewport = Viewport {
+                    x0,
+                    y0,
+                    step,
+                    width,
+                    height,
+                };
                 let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
                 let mut program = Program::default();
-                program.push(stream, Op::Upload { lattice, words: start.words().into() });
+                program.push(
+                    stream,
+                    Op::Upload {
+                        lattice,
+                        words: start.words().into(),
+                    },
+                );
                 program.push(stream, Op::Reduce { lattice, viewport });
                 let what = Transfer::View;
-                program.push(stream, Op::Download { lattice, slot: VIEW_SLOT, what });
+                program.push(
+                    stream,
+                    Op::Download {
+                        lattice,
+                        slot: VIEW_SLOT,
+                        what,
+                    },
+                );
                 self.engine.submit(&program)?;
                 self.finish()?;
                 let want = reduced(&start, viewport);
@@ -321,9 +444,13 @@ impl Bench {
     fn check_events(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         let device = DeviceId(0);
-        let (one, two) = (self.engine.create_stream(device)?, self.engine.create_stream(device)?);
-        let events: Vec<EventId> =
-            (0..2).map(|_| self.engine.create_event(device)).collect::<Result<_, _>>()?;
+        let (one, two) = (
+            self.engine.create_stream(device)?,
+            self.engine.create_stream(device)?,
+        );
+        let events: Vec<EventId> = (0..2)
+            .map(|_| self.engine.create_event(device))
+            .collect::<Result<_, _>>()?;
         for kernel in &KERNELS {
             // Cases take turns on the devices; the first one is on device 0.
             let devices = self.engine.devices().len();
@@ -335,21 +462,48 @@ impl Bench {
             let lattice = LatticeId(case as u32);
             let start = soup(size, 0.4, 8, 0);
             let mut program = Program::default();
-            program.push(one, Op::Upload { lattice, words: start.words().into() });
+            program.push(
+                one,
+                Op::Upload {
+                    lattice,
+                    words: start.words().into(),
+                },
+            );
             if kernel.layout != Layout::Bits {
-                program.push(one, Op::Unpack { lattice, to: kernel.layout });
+                program.push(
+                    one,
+                    Op::Unpack {
+                        lattice,
+                        to: kernel.layout,
+                    },
+                );
             }
             for _ in 0..10 {
                 for (mine, theirs, event) in [(one, two, events[0]), (two, one, events[1])] {
                     let lattices = lattice.0..lattice.0 + 1;
                     let (rule, generations) = (Rule::LIFE, 1);
-                    program.push(mine, Op::Advance { kernel, lattices, rule, generations });
+                    program.push(
+                        mine,
+                        Op::Advance {
+                            kernel,
+                            lattices,
+                            rule,
+                            generations,
+                        },
+                    );
                     program.push(mine, Op::Record(event));
                     program.push(theirs, Op::Wait(event));
                 }
             }
             program.push(one, Op::Pack(lattice));
-            program.push(one, Op::Download { lattice, slot: SLOT, what: Transfer::Bits });
+            program.push(
+                one,
+                Op::Download {
+                    lattice,
+                    slot: SLOT,
+                    what: Transfer::Bits,
+                },
+            );
             self.engine.submit(&program)?;
             self.finish()?;
             let same = self.read(case)? == reference::run(&start, Rule::LIFE, 20);
@@ -361,7 +515,10 @@ impl Bench {
     /// Spans of one stream follow one another and are as many as the steps.
     fn check_spans(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
-        let mut program = Program { timed: true, ..Default::default() };
+        let mut program = Program {
+            timed: true,
+            ..Default::default()
+        };
         for case in 0..self.cases.sizes.len() {
             let start = soup(self.cases.sizes[case], 0.4, 2, 0);
             let kernel = KERNELS.last().expect("there are kernels");
@@ -370,16 +527,21 @@ impl Bench {
         let steps = program.steps.len();
         self.engine.submit(&program)?;
         for completion in self.finish()? {
-            let Completion::Finished { spans, .. } = completion else { continue };
-            outcome.expect(spans.len() == steps, || format!("{} spans of {steps}", spans.len()));
+            let Completion::Finished { spans, .. } = completion else {
+                continue;
+            };
+            outcome.expect(spans.len() == steps, || {
+                format!("{} spans of {steps}", spans.len())
+            });
             for &stream in &self.streams {
                 let of: Vec<_> = spans.iter().filter(|span| span.stream == stream).collect();
                 outcome.expect(of.iter().all(|span| span.start <= span.end), || {
                     format!("{stream:?} has a span that ends before it starts")
                 });
-                outcome.expect(of.windows(2).all(|pair| pair[0].end <= pair[1].start), || {
-                    format!("{stream:?} has spans that overlap")
-                });
+                outcome.expect(
+                    of.windows(2).all(|pair| pair[0].end <= pair[1].start),
+                    || format!("{stream:?} has spans that overlap"),
+                );
             }
         }
         Ok(outcome)
@@ -390,7 +552,10 @@ type Advance = (&'static Kernel, Rule, u32);
 
 /// A viewport's bytes, as its definition has them.
 fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
-    let (width, height) = (i64::from(lattice.size().width()), i64::from(lattice.size().height()));
+    let (width, height) = (
+        i64::from(lattice.size().width()),
+        i64::from(lattice.size().height()),
+    );
     let mut bytes = Vec::new();
     for j in 0..viewport.height {
         let (top, bottom) = viewport.rows(j);

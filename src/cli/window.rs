@@ -10,7 +10,10 @@ use crate::session::{DeviceChoice, Session, Setup, Status};
 use crate::view::{Drawing, TransferChoice, ViewOptions};
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
-    let setup = Setup { rounds: window.rounds, ..common.setup()? };
+    let setup = Setup {
+        rounds: window.rounds,
+        ..common.setup()?
+    };
     if window.display == Display::None {
         say_without_window("--display none", setup.device);
         return headless::main(setup, window);
@@ -18,7 +21,10 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let options = WindowOptions {
         frames: window.frames,
         adapter: window.adapter.clone(),
-        view: ViewOptions { transfer: window.transfer.into(), ..Default::default() },
+        view: ViewOptions {
+            transfer: window.transfer.into(),
+            ..Default::default()
+        },
         announce: Some(announce),
         ..Default::default()
     };
@@ -38,11 +44,23 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
 
 /// What was found and what is used, in one line.
 fn announce(status: &Status, drawing: &Drawing) {
-    let computing: Vec<String> =
-        status.devices.iter().map(|device| format!("{} ({})", device.name, device.driver)).collect();
-    let drawn_by = drawing.adapter.as_ref().map_or("nothing".into(), |adapter| adapter.title());
-    let both = drawing.adapter.as_ref().is_some_and(|adapter| adapter.is_one_of(&status.devices));
-    let software = drawing.adapter.as_ref().is_some_and(|adapter| adapter.software);
+    let computing: Vec<String> = status
+        .devices
+        .iter()
+        .map(|device| format!("{} ({})", device.name, device.driver))
+        .collect();
+    let drawn_by = drawing
+        .adapter
+        .as_ref()
+        .map_or("nothing".into(), |adapter| adapter.title());
+    let both = drawing
+        .adapter
+        .as_ref()
+        .is_some_and(|adapter| adapter.is_one_of(&status.devices));
+    let software = drawing
+        .adapter
+        .as_ref()
+        .is_some_and(|adapter| adapter.software);
     let remark = match (software, drawing.forwarded, both) {
         (true, ..) => " in software, at most 30 frames/s",
         (_, true, _) => " over forwarded X, at most 30 frames/s",
@@ -50,7 +68,10 @@ fn announce(status: &Status, drawing: &Drawing) {
         _ => "",
     };
     let why = no_cuda(status.engine);
-    eprintln!("lifestreams: computing on {}{why}; drawing with {drawn_by}{remark}", computing.join(" + "));
+    eprintln!(
+        "lifestreams: computing on {}{why}; drawing with {drawn_by}{remark}",
+        computing.join(" + ")
+    );
 }
 
 /// Why the CPU computes, where that was not asked for.

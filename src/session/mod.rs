@@ -72,7 +72,13 @@ impl Session {
             Ok(answer) => answer?,
             Err(_) => unreachable!("the engine's thread answers before it ends"),
         };
-        Ok(Session { commands, status, pictures, thread: Some(thread), closed })
+        Ok(Session {
+            commands,
+            status,
+            pictures,
+            thread: Some(thread),
+            closed,
+        })
     }
 
     /// Does what a person asked for, soon, on the engine's thread; `false` if the action is not
@@ -108,7 +114,10 @@ impl Session {
 
     /// The latest figures.
     pub fn status(&self) -> Arc<Status> {
-        self.status.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).clone()
+        self.status
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .clone()
     }
 
     /// The newest complete pictures.

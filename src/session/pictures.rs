@@ -31,12 +31,20 @@ struct Board {
 
 impl Pictures {
     pub(crate) fn new(slots: Arc<dyn Slots>, instances: usize) -> Pictures {
-        let board = Board { slots, newest: vec![None; instances], sequence: 0 };
-        Pictures { board: Arc::new(Mutex::new(board)) }
+        let board = Board {
+            slots,
+            newest: vec![None; instances],
+            sequence: 0,
+        };
+        Pictures {
+            board: Arc::new(Mutex::new(board)),
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Board> {
-        self.board.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.board
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
     /// Hands over every picture that is newer than `seen` says (by instance), and notes it there.
@@ -53,7 +61,9 @@ impl Pictures {
                     }
                 };
                 let id = LatticeId(instance as u32);
-                if slots.read(id, picture.slot, &mut |words| draw(instance, &picture, words)) {
+                if slots.read(id, picture.slot, &mut |words| {
+                    draw(instance, &picture, words)
+                }) {
                     *seen = picture.sequence;
                     break;
                 }
@@ -72,12 +82,21 @@ impl Pictures {
         let mut board = self.lock();
         board.sequence += 1;
         let sequence = board.sequence;
-        board.newest[instance] = Some(Picture { sequence, generation, viewport, slot });
+        board.newest[instance] = Some(Picture {
+            sequence,
+            generation,
+            viewport,
+            slot,
+        });
     }
 
     /// Whether a slot holds any instance's newest picture.
     pub(crate) fn holds_newest(&self, slot: Slot) -> bool {
-        self.lock().newest.iter().flatten().any(|picture| picture.slot == slot)
+        self.lock()
+            .newest
+            .iter()
+            .flatten()
+            .any(|picture| picture.slot == slot)
     }
 
     /// Lets go of the slots: there are no pictures until there are new slots.

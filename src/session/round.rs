@@ -32,7 +32,9 @@ impl RoundPlan {
     pub fn downloads(&self) -> std::ops::Range<usize> {
         match self.picture {
             None => 0..0,
-            Some(PicturePlan { only: Some(one), .. }) => one..one + 1,
+            Some(PicturePlan {
+                only: Some(one), ..
+            }) => one..one + 1,
             Some(_) => 0..self.streams.len(),
         }
     }
@@ -47,7 +49,15 @@ impl RoundPlan {
             if generations > 0 {
                 let lattices = lattice.0..lattice.0 + 1;
                 let (kernel, rule) = (self.kernel, self.rule);
-                program.push(stream, Op::Advance { kernel, lattices, rule, generations });
+                program.push(
+                    stream,
+                    Op::Advance {
+                        kernel,
+                        lattices,
+                        rule,
+                        generations,
+                    },
+                );
             }
             if let (true, Some(picture)) = (wanted.contains(&i), self.picture) {
                 self.download(&mut program, stream, lattice, slot, picture);
@@ -62,7 +72,14 @@ impl RoundPlan {
         for (i, &stream) in self.streams.iter().enumerate() {
             let lattice = LatticeId(i as u32);
             self.pack(&mut program, stream, lattice);
-            program.push(stream, Op::Download { lattice, slot, what: Transfer::Bits });
+            program.push(
+                stream,
+                Op::Download {
+                    lattice,
+                    slot,
+                    what: Transfer::Bits,
+                },
+            );
         }
         program
     }
@@ -71,7 +88,13 @@ impl RoundPlan {
     pub fn relayout(&self, to: Layout) -> Program {
         let mut program = Program::default();
         for (i, &stream) in self.streams.iter().enumerate() {
-            program.push(stream, Op::Unpack { lattice: LatticeId(i as u32), to });
+            program.push(
+                stream,
+                Op::Unpack {
+                    lattice: LatticeId(i as u32),
+                    to,
+                },
+            );
         }
         program
     }
@@ -104,7 +127,14 @@ impl RoundPlan {
         if what == Transfer::View {
             program.push(stream, Op::Reduce { lattice, viewport });
         }
-        program.push(stream, Op::Download { lattice, slot, what });
+        program.push(
+            stream,
+            Op::Download {
+                lattice,
+                slot,
+                what,
+            },
+        );
     }
 }
 
@@ -114,17 +144,31 @@ mod tests {
     use crate::engine::kernels;
 
     fn plan(kernel: &str, transfer: Transfer) -> RoundPlan {
-        let viewport = Viewport { x0: 0, y0: 0, step: Viewport::ONE, width: 4, height: 4 };
+        let viewport = Viewport {
+            x0: 0,
+            y0: 0,
+            step: Viewport::ONE,
+            width: 4,
+            height: 4,
+        };
         RoundPlan {
             streams: vec![StreamId(0), StreamId(1)],
             kernel: kernels::find(kernel).unwrap(),
             rule: Rule::LIFE,
-            picture: Some(PicturePlan { transfer, viewport, only: None }),
+            picture: Some(PicturePlan {
+                transfer,
+                viewport,
+                only: None,
+            }),
         }
     }
 
     fn labels(program: &Program) -> Vec<(u32, &'static str)> {
-        program.steps.iter().map(|step| (step.stream.0, step.op.label())).collect()
+        program
+            .steps
+            .iter()
+            .map(|step| (step.stream.0, step.op.label()))
+            .collect()
     }
 
     #[test]

@@ -25,7 +25,10 @@ impl Statistics {
         self.rounds += 1;
         self.generations += u64::from(generations);
         // A few hundred marks a second are plenty.
-        let dense = self.marks.back().is_some_and(|(at, ..)| now - *at < WINDOW / 100);
+        let dense = self
+            .marks
+            .back()
+            .is_some_and(|(at, ..)| now - *at < WINDOW / 100);
         if dense && self.marks.len() > 1 {
             let last = self.marks.back_mut().expect("it was looked at");
             (last.1, last.2) = (self.rounds, self.generations);
@@ -62,7 +65,11 @@ impl Statistics {
         match (self.marks.front(), self.marks.back()) {
             (Some(first), Some(last)) if last.0 > first.0 => {
                 let quiet = now.saturating_duration_since(last.0);
-                let span = if quiet > 4 * WINDOW { now - first.0 } else { last.0 - first.0 };
+                let span = if quiet > 4 * WINDOW {
+                    now - first.0
+                } else {
+                    last.0 - first.0
+                };
                 let per_second = |count: u64| count as f64 / span.as_secs_f64();
                 (per_second(last.1 - first.1), per_second(last.2 - first.2))
             }
@@ -98,7 +105,9 @@ mod tests {
     #[test]
     fn the_median_ignores_an_outlier() {
         let mut statistics = Statistics::default();
-        [4.0, 5.0, 400.0].into_iter().for_each(|us| statistics.launch(us));
+        [4.0, 5.0, 400.0]
+            .into_iter()
+            .for_each(|us| statistics.launch(us));
         assert_eq!(statistics.launch_us(), Some(5.0));
         statistics.restart();
         assert_eq!(statistics.launch_us(), None);

@@ -11,9 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::statistics::Statistics;
 use super::worlds::{Event, Worlds, median_span, open_engine, read_lattice, start_lattice};
-use super::{
-    Action, Command, DeviceChoice, Pace, Pictures, Setup, Start, Status, ViewRequest,
-};
+use super::{Action, Command, DeviceChoice, Pace, Pictures, Setup, Start, Status, ViewRequest};
 use crate::engine::kernels::KERNELS;
 use crate::engine::{EngineError, Kernel, Result, Slot, Transfer, Viewport};
 use crate::life::Lattice;
@@ -44,7 +42,10 @@ pub(super) fn run(
         Ok(pilot) => pilot,
         Err(error) => return drop(ready.send(Err(error))),
     };
-    if ready.send(Ok((pilot.status.clone(), pilot.pictures.clone()))).is_err() {
+    if ready
+        .send(Ok((pilot.status.clone(), pilot.pictures.clone())))
+        .is_err()
+    {
         return;
     }
     drop(ready);
@@ -90,7 +91,13 @@ impl Pilot {
     fn new(setup: Setup, wake: Box<dyn Fn()>) -> Result<Pilot> {
         let view = ViewRequest {
             transfer: Transfer::Bits,
-            viewport: Viewport { x0: 0, y0: 0, step: Viewport::ONE, width: 4, height: 1 },
+            viewport: Viewport {
+                x0: 0,
+                y0: 0,
+                step: Viewport::ONE,
+                width: 4,
+                height: 1,
+            },
             only: None,
         };
         let engine = open_engine(setup.device)?;
@@ -108,7 +115,10 @@ impl Pilot {
             view: None,
             selected: 0,
             statistics: Statistics::default(),
-            checkpoints: Checkpoints { stale: true, ..Default::default() },
+            checkpoints: Checkpoints {
+                stale: true,
+                ..Default::default()
+            },
             recoveries: VecDeque::new(),
             notice: None,
             failed: None,
@@ -158,7 +168,11 @@ impl Pilot {
             self.meet(error);
         }
         let now = Instant::now();
-        if self.notice.as_ref().is_some_and(|(_, since)| now - *since > NOTICE_FOR) {
+        if self
+            .notice
+            .as_ref()
+            .is_some_and(|(_, since)| now - *since > NOTICE_FOR)
+        {
             self.notice = None;
             self.changed = true;
         }
@@ -182,7 +196,11 @@ impl Pilot {
             (true, _) => self.due.saturating_duration_since(now),
             (false, false) => LONG,
         };
-        Rest::Commands(if self.changed { until_due.min(STATUS_EVERY) } else { until_due })
+        Rest::Commands(if self.changed {
+            until_due.min(STATUS_EVERY)
+        } else {
+            until_due
+        })
     }
 
     /// Polls, and issues what is due.
@@ -204,14 +222,20 @@ impl Pilot {
     }
 
     fn issue(&mut self, generations: u32, timed: bool) -> Result<bool> {
-        let Some(worlds) = &mut self.worlds else { return Ok(false) };
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(false);
+        };
         let pictures = &self.pictures;
         let issued = worlds.issue_round(generations, timed, |slot| pictures.holds_newest(slot))?;
         if issued && generations > 0 {
             self.issued += 1;
             self.checkpoints.stale = true;
             self.refresh = false; // the round's own pictures are newer
-            if self.setup.rounds.is_some_and(|rounds| self.issued >= rounds) {
+            if self
+                .setup
+                .rounds
+                .is_some_and(|rounds| self.issued >= rounds)
+            {
                 self.running = false;
             }
         }
@@ -220,7 +244,9 @@ impl Pilot {
 
     /// Sets when the next round is due; rounds missed by far are not made up for.
     fn keep_pace(&mut self, now: Instant) {
-        let Pace::PerSecond(rounds) = self.pace else { return self.due = now };
+        let Pace::PerSecond(rounds) = self.pace else {
+            return self.due = now;
+        };
         let period = Duration::from_secs_f64(1.0 / rounds);
         self.due += period;
         if self.due + 4 * period < now {
@@ -229,7 +255,9 @@ impl Pilot {
     }
 
     fn poll(&mut self, now: Instant) -> Result<()> {
-        let Some(worlds) = &mut self.worlds else { return Ok(()) };
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(());
+        };
         let mut news = false;
         let mut checkpoint = None;
         let kernel = self.setup.kernel.name;
@@ -238,12 +266,21 @@ impl Pilot {
         let polled = worlds.poll(|event| {
             news = true;
             match event {
-                Event::Picture { instance, generation, picture, slot } => {
+                Event::Picture {
+                    instance,
+                    generation,
+                    picture,
+                    slot,
+                } => {
                     let view = picture.transfer == Transfer::View;
                     let viewport = view.then_some(picture.viewport);
                     pictures.note(instance, generation, viewport, slot);
                 }
-                Event::Round { spans, labels, launches } => {
+                Event::Round {
+                    spans,
+                    labels,
+                    launches,
+                } => {
                     statistics.round(now, per_round);
                     if let Some(length) = median_span(spans, labels, kernel) {
                         statistics.launch(length.as_us() / f64::from(launches.max(1)));
@@ -265,7 +302,13 @@ impl Pilot {
 
     /// Brings every lattice to the host once a second, in its own stream.
     fn checkpoint(&mut self, now: Instant) -> Result<()> {
-        let Checkpoints { under_way, stale, made, next, .. } = self.checkpoints;
+        let Checkpoints {
+            under_way,
+            stale,
+            made,
+            next,
+            ..
+        } = self.checkpoints;
         let due = made.is_none_or(|made| now - made >= CHECKPOINT_EVERY);
         let Some(worlds) = self.worlds.as_mut().filter(|_| due && stale && !under_way) else {
             return Ok(());
@@ -295,8 +338,14 @@ impl Pilot {
             Action::ResetAll => self.restart(0..self.setup.instances)?,
             Action::NewSeed => {
                 self.setup.start = match self.setup.start {
-                    Start::Soup { density, seed } => Start::Soup { density, seed: seed + 1 },
-                    Start::Lattices(_) => Start::Soup { density: 0.3, seed: 1 },
+                    Start::Soup { density, seed } => Start::Soup {
+                        density,
+                        seed: seed + 1,
+                    },
+                    Start::Lattices(_) => Start::Soup {
+                        density: 0.3,
+                        seed: 1,
+                    },
                 };
                 self.restart(0..self.setup.instances)?;
             }
@@ -304,8 +353,7 @@ impl Pilot {
             Action::PreviousKernel => self.change_kernel(KERNELS.len() - 1)?,
             Action::SelectNext => self.selected = (self.selected + 1) % self.setup.instances,
             Action::SelectPrevious => {
-                self.selected =
-                    (self.selected + self.setup.instances - 1) % self.setup.instances;
+                self.selected = (self.selected + self.setup.instances - 1) % self.setup.instances;
             }
             Action::Select(i) => self.selected = i.min(self.setup.instances - 1),
             _ => {}
@@ -330,7 +378,9 @@ impl Pilot {
         self.refresh = true;
         self.checkpoints.stale = true;
         let starts = starts(&self.setup, instances);
-        self.worlds.as_mut().map_or(Ok(()), |worlds| worlds.upload(starts))
+        self.worlds
+            .as_mut()
+            .map_or(Ok(()), |worlds| worlds.upload(starts))
     }
 
     /// Goes `ahead` kernels on in the table, past those that do not take this size.
@@ -342,7 +392,9 @@ impl Pilot {
                 break &KERNELS[at];
             }
         };
-        let Some(worlds) = &mut self.worlds else { return Ok(()) };
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(());
+        };
         worlds.set_kernel(kernel)?;
         self.setup.kernel = kernel;
         self.statistics.restart();
@@ -350,16 +402,29 @@ impl Pilot {
     }
 
     fn set_view(&mut self, view: ViewRequest) -> Result<()> {
-        let ViewRequest { transfer, viewport, only } = view;
+        let ViewRequest {
+            transfer,
+            viewport,
+            only,
+        } = view;
         let only = only.filter(|_| transfer == Transfer::View);
         self.view = Some(view);
-        let Some(worlds) = &mut self.worlds else { return Ok(()) };
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(());
+        };
         let before = worlds.plan().picture;
-        let plan = Some(PicturePlan { transfer, viewport, only });
+        let plan = Some(PicturePlan {
+            transfer,
+            viewport,
+            only,
+        });
         if worlds.set_picture(plan)? {
             self.pictures.replace_slots(worlds.slots().clone());
             // Checkpoints lived in the slots that were given back.
-            self.checkpoints = Checkpoints { stale: true, ..Default::default() };
+            self.checkpoints = Checkpoints {
+                stale: true,
+                ..Default::default()
+            };
         }
         self.refresh |= before != plan;
         self.changed = true;
@@ -372,7 +437,9 @@ impl Pilot {
         match error {
             EngineError::ContextLost(why) => {
                 if let Err(error) = self.recover(&why) {
-                    self.fail(format!("the CUDA context was lost ({why}), and then: {error}"));
+                    self.fail(format!(
+                        "the CUDA context was lost ({why}), and then: {error}"
+                    ));
                 }
             }
             EngineError::BadProgram(_) | EngineError::Driver { .. } => {
@@ -400,13 +467,18 @@ impl Pilot {
     /// Makes a new engine and sets every lattice to the last checkpoint, or to its start.
     fn recover(&mut self, why: &str) -> Result<()> {
         let now = Instant::now();
-        self.recoveries.retain(|at| now - *at < Duration::from_secs(10));
+        self.recoveries
+            .retain(|at| now - *at < Duration::from_secs(10));
         self.recoveries.push_back(now);
         if self.recoveries.len() > 3 {
             return Err(EngineError::ContextLost("again and again".into()));
         }
         let lattices = self.last_lattices();
-        let generation = lattices.iter().map(|(.., generation)| *generation).min().unwrap_or(0);
+        let generation = lattices
+            .iter()
+            .map(|(.., generation)| *generation)
+            .min()
+            .unwrap_or(0);
         // The old context must be gone, its host memory too, before a new one is made.
         self.pictures.clear();
         self.worlds = None;
@@ -427,7 +499,10 @@ impl Pilot {
         worlds.0.upload(lattices)?;
         self.pictures.replace_slots(worlds.0.slots().clone());
         self.worlds = Some(worlds.0);
-        self.checkpoints = Checkpoints { stale: true, ..Default::default() };
+        self.checkpoints = Checkpoints {
+            stale: true,
+            ..Default::default()
+        };
         self.statistics.restart();
         if let Some(view) = self.view {
             self.set_view(view)?;
@@ -456,7 +531,10 @@ impl Pilot {
 
     fn publish_status(&mut self, now: Instant) {
         let status = Arc::new(self.make_status(now));
-        *self.status.lock().unwrap_or_else(|poisoned| poisoned.into_inner()) = status;
+        *self
+            .status
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner()) = status;
         self.status_made = now;
         self.changed = false;
         (self.wake)();
@@ -505,5 +583,7 @@ enum Rest {
 
 /// The first generation of these instances.
 fn starts(setup: &Setup, instances: std::ops::Range<usize>) -> Vec<(usize, Arc<Lattice>, u64)> {
-    instances.map(|i| (i, start_lattice(&setup.start, setup.size, i), 0)).collect()
+    instances
+        .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
+        .collect()
 }

@@ -153,12 +153,21 @@ impl Worlds {
             }
         }
         engine.reserve(setup.kernel.layout)?;
-        let spec = SlotsSpec { pictures: 0, picture_words: 0, checkpoints };
+        let spec = SlotsSpec {
+            pictures: 0,
+            picture_words: 0,
+            checkpoints,
+        };
         let slots = engine.allocate_slots(spec)?;
         let (kernel, rule) = (setup.kernel, setup.rule);
         Ok(Worlds {
             engine,
-            plan: RoundPlan { streams, kernel, rule, picture: None },
+            plan: RoundPlan {
+                streams,
+                kernel,
+                rule,
+                picture: None,
+            },
             size: setup.size,
             graphs: setup.graphs,
             generations: vec![0; setup.instances].into(),
@@ -216,7 +225,13 @@ impl Worlds {
             let words = lattice.words().into();
             program.push(stream, Op::Upload { lattice: id, words });
             if layout != Layout::Bits {
-                program.push(stream, Op::Unpack { lattice: id, to: layout });
+                program.push(
+                    stream,
+                    Op::Unpack {
+                        lattice: id,
+                        to: layout,
+                    },
+                );
             }
             generations[instance] = generation;
         }
@@ -256,7 +271,10 @@ impl Worlds {
         }
         let words = match picture {
             None => 0,
-            Some(PicturePlan { transfer: Transfer::Bits, .. }) => self.size.words(),
+            Some(PicturePlan {
+                transfer: Transfer::Bits,
+                ..
+            }) => self.size.words(),
             Some(PicturePlan { viewport, .. }) => viewport.words(),
         };
         self.forget_prepared();
@@ -266,7 +284,11 @@ impl Worlds {
             return Ok(false);
         }
         let checkpoints = self.spec.checkpoints;
-        self.spec = SlotsSpec { pictures: PICTURE_SLOTS, picture_words: words, checkpoints };
+        self.spec = SlotsSpec {
+            pictures: PICTURE_SLOTS,
+            picture_words: words,
+            checkpoints,
+        };
         self.slots = self.engine.allocate_slots(self.spec)?;
         Ok(true)
     }
@@ -275,7 +297,10 @@ impl Worlds {
     pub fn bytes_per_round(&self) -> u64 {
         let words = match self.plan.picture {
             None => 0,
-            Some(PicturePlan { transfer: Transfer::Bits, .. }) => self.size.words(),
+            Some(PicturePlan {
+                transfer: Transfer::Bits,
+                ..
+            }) => self.size.words(),
             Some(PicturePlan { viewport, .. }) => viewport.words(),
         };
         words as u64 * 4 * self.plan.downloads().len() as u64
@@ -308,8 +333,16 @@ impl Worlds {
                 None => return Ok(false),
             },
         };
-        let kind = if generations == 0 { Kind::Refresh } else { Kind::Round };
-        self.generations = self.generations.iter().map(|g| g + u64::from(generations)).collect();
+        let kind = if generations == 0 {
+            Kind::Refresh
+        } else {
+            Kind::Round
+        };
+        self.generations = self
+            .generations
+            .iter()
+            .map(|g| g + u64::from(generations))
+            .collect();
         if self.graphs && kind == Kind::Round {
             return self.replay_round(generations, slot, timed).map(|()| true);
         }
@@ -319,7 +352,12 @@ impl Worlds {
     }
 
     fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
-        let key = PreparedKey { slot, parities: self.parities(), generations, timed };
+        let key = PreparedKey {
+            slot,
+            parities: self.parities(),
+            generations,
+            timed,
+        };
         let (prepared, labels) = match self.prepared.get(&key) {
             Some(known) => known.clone(),
             None => {
@@ -348,7 +386,11 @@ impl Worlds {
             return Ok(());
         }
         let run = self.engine.submit(&program)?;
-        let labels = if program.timed { labels(&program) } else { Vec::new() };
+        let labels = if program.timed {
+            labels(&program)
+        } else {
+            Vec::new()
+        };
         let generations = program.steps.iter().find_map(|step| match step.op {
             Op::Advance { generations, .. } => Some(generations),
             _ => None,
@@ -367,7 +409,14 @@ impl Worlds {
         launches: u32,
     ) {
         let generations = self.generations.clone();
-        self.under_way.push_back(UnderWay { run, generations, picture, kind, labels, launches });
+        self.under_way.push_back(UnderWay {
+            run,
+            generations,
+            picture,
+            kind,
+            labels,
+            launches,
+        });
     }
 
     /// Which buffer holds each lattice's cells, as one number: a graph holds their addresses.
@@ -400,10 +449,20 @@ impl Worlds {
             match completion {
                 Completion::Downloaded { run, lattice, slot } => {
                     let of = self.under_way.iter().find(|under_way| under_way.run == run);
-                    if let Some(UnderWay { generations, picture: Some(picture), .. }) = of {
+                    if let Some(UnderWay {
+                        generations,
+                        picture: Some(picture),
+                        ..
+                    }) = of
+                    {
                         let (instance, picture) = (lattice.index(), *picture);
                         let generation = generations[instance];
-                        tell(Event::Picture { instance, generation, picture, slot });
+                        tell(Event::Picture {
+                            instance,
+                            generation,
+                            picture,
+                            slot,
+                        });
                     }
                 }
                 Completion::Finished { run, spans } => {
@@ -418,7 +477,10 @@ impl Worlds {
                             launches: done.launches,
                         }),
                         Kind::Checkpoint(slot) => {
-                            tell(Event::Checkpoint { slot, generations: done.generations });
+                            tell(Event::Checkpoint {
+                                slot,
+                                generations: done.generations,
+                            });
                         }
                         Kind::Refresh | Kind::Other => {}
                     }
@@ -467,7 +529,9 @@ impl Worlds {
         self.issue_checkpoint(0)?;
         self.finish()?;
         let slot = Slot(self.spec.pictures);
-        (0..self.plan.streams.len()).map(|i| read_lattice(&*self.slots, i, slot, self.size)).collect()
+        (0..self.plan.streams.len())
+            .map(|i| read_lattice(&*self.slots, i, slot, self.size))
+            .collect()
     }
 }
 

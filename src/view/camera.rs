@@ -50,15 +50,6 @@ impl Camera {
         self.scale = None;
     }
 
-    /// Shows the lattice's middle, `times` as large as fitted.
-    ///
-    /// `size` and `panel` (in pixels) say what fitted is.
-    pub fn zoomed(times: f64, size: Size, panel: [u32; 2]) -> Camera {
-        let mut camera = Camera::default();
-        camera.zoom(times, size, panel);
-        camera
-    }
-
     /// Through a panel of `panel` pixels: never smaller than fitted, never beyond the edges, and
     /// from 2 pixels a cell on with cells on whole pixels.
     pub fn look(&self, size: Size, panel: [u32; 2]) -> Look {

@@ -10,6 +10,7 @@ use crate::view::PictureSource;
 /// The figures of a session that does well.
 pub(crate) fn status(instances: usize, size: Size) -> Status {
     Status {
+        finished: false,
         engine: "cuda",
         devices: vec![DeviceInfo {
             name: "NVIDIA H200".into(),

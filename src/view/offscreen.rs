@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::session::{Status, ViewRequest};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
-    AdapterFacts, Drawing, Frame, Gpu, PictureSource, Scene, ViewError, ViewOptions,
+    AdapterFacts, Camera, Drawing, Frame, Gpu, PictureSource, Scene, ViewError, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -102,6 +102,15 @@ impl Renderer {
                 .map_err(|error| ViewError::DeviceLost(error.to_string()))?;
         }
         self.gpu.trouble()
+    }
+
+    /// Zooms the camera about the lattice's middle, as the key does.
+    pub fn zoom(&self, status: &Status, options: &mut ViewOptions, times: f64) {
+        if let Some((layout, _)) = self.with(status, options).layout() {
+            options.camera = Camera::default();
+            let panel = layout.tiling.panel;
+            options.camera.zoom(times, status.size, panel);
+        }
     }
 
     /// How many of the panels have no picture yet: a picture is complete when there is none.

@@ -5,10 +5,13 @@ use std::ops::Range;
 use crate::view::ViewError;
 use crate::view::transfer::TextureLimits;
 
+/// The most instances that can be drawn anywhere.
+pub const MOST_INSTANCES: usize = 4096;
+
 /// The most instances that can be drawn, on an adapter of these limits: 16 arrays, or 4,096 (with
 /// more, a panel is a speck).
 pub fn most_instances(limits: TextureLimits) -> usize {
-    (limits.layers as usize * MOST_ARRAYS).min(4096)
+    (limits.layers as usize * MOST_ARRAYS).min(MOST_INSTANCES)
 }
 
 /// Refuses more instances than [`most_instances`].

@@ -11,7 +11,11 @@ const OLDEST_DRIVER: i32 = 11_040;
 
 /// Turns a driver's answer into ours; `call` names the function for the message.
 pub(super) fn check(call: &'static str, code: CUresult) -> Result<()> {
-    if code == CUresult::CUDA_SUCCESS { Ok(()) } else { Err(failed(call, code as u32)) }
+    if code == CUresult::CUDA_SUCCESS {
+        Ok(())
+    } else {
+        Err(failed(call, code as u32))
+    }
 }
 
 /// The same for what `cust` answers.
@@ -23,7 +27,9 @@ pub(super) fn cust<T>(call: &'static str, answer: Result<T, CudaError>) -> Resul
 fn failed(call: &'static str, code: u32) -> EngineError {
     let reason = describe(code);
     // After these the context answers nothing else; see the driver API's list of results.
-    const FATAL: &[u32] = &[4, 201, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719];
+    const FATAL: &[u32] = &[
+        4, 201, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719,
+    ];
     if FATAL.contains(&code) {
         EngineError::ContextLost(format!("{call}: {reason}"))
     } else {

@@ -12,16 +12,24 @@ pub(super) struct Event(sys::CUevent);
 impl Event {
     pub(super) fn new(timing: bool) -> Result<Event> {
         let mut raw = std::ptr::null_mut();
-        let flags = if timing { 0 } else { 2 /* CU_EVENT_DISABLE_TIMING */ };
+        let flags = if timing {
+            0
+        } else {
+            2 /* CU_EVENT_DISABLE_TIMING */
+        };
         // SAFETY: `raw` is valid for the write; a context is current.
-        check("cuEventCreate", unsafe { sys::cuEventCreate(&mut raw, flags) })?;
+        check("cuEventCreate", unsafe {
+            sys::cuEventCreate(&mut raw, flags)
+        })?;
         Ok(Event(raw))
     }
 
     /// Marks this point of a stream.
     pub(super) fn record(&self, stream: sys::CUstream) -> Result<()> {
         // SAFETY: event and stream are alive and of one context.
-        check("cuEventRecord", unsafe { sys::cuEventRecord(self.0, stream) })
+        check("cuEventRecord", unsafe {
+            sys::cuEventRecord(self.0, stream)
+        })
     }
 
     /// While a stream is captured: a node that records the event at each replay.
@@ -35,7 +43,9 @@ impl Event {
     /// Holds what follows in a stream until the event has fired.
     pub(super) fn hold(&self, stream: sys::CUstream) -> Result<()> {
         // SAFETY: event and stream are alive.
-        check("cuStreamWaitEvent", unsafe { sys::cuStreamWaitEvent(stream, self.0, 0) })
+        check("cuStreamWaitEvent", unsafe {
+            sys::cuStreamWaitEvent(stream, self.0, 0)
+        })
     }
 
     /// Whether it has fired.
@@ -57,7 +67,9 @@ impl Event {
 
     pub(super) fn synchronize(&self) -> Result<()> {
         // SAFETY: the event is alive.
-        check("cuEventSynchronize", unsafe { sys::cuEventSynchronize(self.0) })
+        check("cuEventSynchronize", unsafe {
+            sys::cuEventSynchronize(self.0)
+        })
     }
 }
 

@@ -89,7 +89,10 @@ impl Gpu {
     }
 
     pub(super) fn make_current(&self) -> Result<()> {
-        cust("cuCtxSetCurrent", CurrentContext::set_current(&*self.context))
+        cust(
+            "cuCtxSetCurrent",
+            CurrentContext::set_current(&*self.context),
+        )
     }
 
     /// What the times of events recorded from now on are counted from.
@@ -121,7 +124,13 @@ impl Gpu {
         let words = count * size.words();
         let what = "the lattices' bits";
         let bits = [zeroed(what, words)?, uninitialized(what, words)?];
-        self.groups.push(Group { size, count, bits, cells: None, view: None });
+        self.groups.push(Group {
+            size,
+            count,
+            bits,
+            cells: None,
+            view: None,
+        });
         Ok(())
     }
 }
@@ -138,7 +147,10 @@ fn zeroed(what: &str, words: usize) -> Result<DeviceBuffer<u32>> {
 }
 
 /// Device memory that is written before it is read.
-fn uninitialized<T: cust::memory::DeviceCopy>(what: &str, length: usize) -> Result<DeviceBuffer<T>> {
+fn uninitialized<T: cust::memory::DeviceCopy>(
+    what: &str,
+    length: usize,
+) -> Result<DeviceBuffer<T>> {
     // SAFETY: every element is written by a kernel or a copy before anything reads it.
     unsafe { DeviceBuffer::uninitialized(length) }.map_err(|error| match error {
         cust::error::CudaError::OutOfMemory => EngineError::OutOfMemory {
@@ -159,9 +171,10 @@ impl Group {
 
     /// The address of a lattice's `i32` buffer of this parity.
     pub(super) fn cells_at(&self, index: usize, parity: u8) -> Result<sys::CUdeviceptr> {
-        let cells = self.cells.as_ref().ok_or_else(|| {
-            EngineError::BadProgram("layout i32 was not reserved".into())
-        })?;
+        let cells = self
+            .cells
+            .as_ref()
+            .ok_or_else(|| EngineError::BadProgram("layout i32 was not reserved".into()))?;
         let base = cells[usize::from(parity)].as_device_ptr().as_raw();
         Ok(base + index as u64 * self.size.cells() * 4)
     }

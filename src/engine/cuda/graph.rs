@@ -54,7 +54,9 @@ impl Graph {
     ) -> Result<Graph> {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
         // SAFETY: the stream is alive; every capture begun is ended below.
-        check("cuStreamBeginCapture", unsafe { sys::cuStreamBeginCapture_v2(origin, mode) })?;
+        check("cuStreamBeginCapture", unsafe {
+            sys::cuStreamBeginCapture_v2(origin, mode)
+        })?;
         let issued = issue();
         let mut graph = std::ptr::null_mut();
         // SAFETY: `graph` is valid for the write. After a failed issue it may come back null.
@@ -80,7 +82,9 @@ impl Graph {
 
     pub(super) fn launch(&self, stream: sys::CUstream) -> Result<()> {
         // SAFETY: graph and stream are alive; the addresses in it are (see Prepared::epoch).
-        check("cuGraphLaunch", unsafe { sys::cuGraphLaunch(self.0, stream) })
+        check("cuGraphLaunch", unsafe {
+            sys::cuGraphLaunch(self.0, stream)
+        })
     }
 }
 
@@ -96,8 +100,10 @@ impl CudaEngine {
     pub(super) fn capture_all(&mut self, program: &Program) -> Result<Prepared> {
         let before = self.states(program);
         let used = self.streams_used(program)?;
-        let parts: Result<Vec<Part>> =
-            used.iter().map(|(gpu, streams)| self.capture(*gpu, streams, program)).collect();
+        let parts: Result<Vec<Part>> = used
+            .iter()
+            .map(|(gpu, streams)| self.capture(*gpu, streams, program))
+            .collect();
         // Issuing into the capture moved the states on; nothing has run yet.
         let states = before
             .into_iter()
@@ -108,9 +114,17 @@ impl CudaEngine {
             .collect();
         let parts = parts?;
         let landings = parts.iter().flat_map(|part| part.downloads.iter());
-        let downloads = landings.map(|landing| (landing.lattice, landing.slot)).collect();
+        let downloads = landings
+            .map(|landing| (landing.lattice, landing.slot))
+            .collect();
         let (epoch, _slots) = (self.epoch, self.slots.clone());
-        Ok(Prepared { parts, states, downloads, epoch, _slots })
+        Ok(Prepared {
+            parts,
+            states,
+            downloads,
+            epoch,
+            _slots,
+        })
     }
 
     /// Captures one device's steps of a program.
@@ -118,8 +132,10 @@ impl CudaEngine {
         self.make_current(gpu)?;
         let origin = self.gpus[gpu].graph_stream.raw();
         let fork = self.gpus[gpu].pool.plain()?;
-        let mut joins: Vec<Event> =
-            streams.iter().map(|_| self.gpus[gpu].pool.plain()).collect::<Result<_>>()?;
+        let mut joins: Vec<Event> = streams
+            .iter()
+            .map(|_| self.gpus[gpu].pool.plain())
+            .collect::<Result<_>>()?;
         let mut timer = Timer::new(gpu, self.gpus[gpu].origin()?, self.streams.len());
         let mut downloads = Vec::new();
         self.load_functions(gpu, program)?;
@@ -144,7 +160,11 @@ impl CudaEngine {
                 if let Op::Download { lattice, slot, .. } = step.op {
                     let event = self.gpus[gpu].pool.plain()?;
                     event.record_external(raw)?;
-                    downloads.push(Landing { lattice, slot, event });
+                    downloads.push(Landing {
+                        lattice,
+                        slot,
+                        event,
+                    });
                 }
             }
             for (stream, join) in streams.iter().zip(&joins) {
@@ -154,7 +174,10 @@ impl CudaEngine {
             Ok(())
         })?;
         let pool = &mut self.gpus[gpu].pool;
-        joins.drain(..).chain([fork]).for_each(|event| pool.give_back_plain(event));
+        joins
+            .drain(..)
+            .chain([fork])
+            .for_each(|event| pool.give_back_plain(event));
         Ok(Part {
             gpu,
             graph,
@@ -179,7 +202,10 @@ impl CudaEngine {
                 }
                 Op::Reduce { lattice, viewport } => {
                     self.gpus[gpu].function("reduce", "reduce_bits")?;
-                    let home = self.homes.get(lattice.index()).ok_or_else(|| no_lattice(*lattice))?;
+                    let home = self
+                        .homes
+                        .get(lattice.index())
+                        .ok_or_else(|| no_lattice(*lattice))?;
                     if home.gpu == gpu {
                         let (group, index) = (home.group, home.index);
                         self.gpus[gpu].groups[group].view_at(index, viewport.words())?;
@@ -220,18 +246,22 @@ impl CudaEngine {
     /// Starts a prepared program; its graphs run behind whatever their streams hold.
     pub(super) fn replay_taken(&mut self, program: &Prepared) -> Result<RunId> {
         if program.epoch != self.epoch {
-            return Err(EngineError::BadProgram("memory moved since it was prepared".into()));
+            return Err(EngineError::BadProgram(
+                "memory moved since it was prepared".into(),
+            ));
         }
-        let differs = |(id, state, _): &&(LatticeId, State, State)| {
-            self.homes[id.index()].state != *state
-        };
+        let differs =
+            |(id, state, _): &&(LatticeId, State, State)| self.homes[id.index()].state != *state;
         if let Some((id, ..)) = program.states.iter().find(differs) {
             let why = format!("{id:?} is not in the state it was prepared from");
             return Err(EngineError::BadProgram(why));
         }
         self.bind(program.downloads.iter().copied())?;
         let run = self.runs.begin();
-        let mut open = Run { open: program.parts.len(), ..Default::default() };
+        let mut open = Run {
+            open: program.parts.len(),
+            ..Default::default()
+        };
         for part in &program.parts {
             self.make_current(part.gpu)?;
             let raw = self.gpus[part.gpu].graph_stream.raw();
@@ -246,7 +276,13 @@ impl CudaEngine {
             self.gpus[part.gpu].replays += 1;
             let downloads = part.downloads.clone();
             let landed = vec![false; downloads.len()];
-            self.runs.replays.push_back(Replay { run, gpu: part.gpu, end, downloads, landed });
+            self.runs.replays.push_back(Replay {
+                run,
+                gpu: part.gpu,
+                end,
+                downloads,
+                landed,
+            });
             if !part.steps.is_empty() {
                 open.timings.push(Timing {
                     gpu: part.gpu,

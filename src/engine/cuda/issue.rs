@@ -21,7 +21,11 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) const NEW: State = State { layout: Layout::Bits, parity: 0, bits_parity: 0 };
+    pub(super) const NEW: State = State {
+        layout: Layout::Bits,
+        parity: 0,
+        bits_parity: 0,
+    };
 }
 
 /// A lattice's place and state.
@@ -49,11 +53,20 @@ impl Issuer<'_> {
             Op::Upload { lattice, words } => self.upload(*lattice, words),
             Op::Pack(lattice) => self.pack(*lattice),
             Op::Unpack { lattice, to } => self.unpack(*lattice, *to),
-            Op::Advance { kernel, lattices, rule, generations } => lattices
+            Op::Advance {
+                kernel,
+                lattices,
+                rule,
+                generations,
+            } => lattices
                 .clone()
                 .try_for_each(|i| self.advance(kernel, LatticeId(i), *rule, *generations)),
             Op::Reduce { lattice, viewport } => self.reduce(*lattice, *viewport),
-            Op::Download { lattice, slot, what } => {
+            Op::Download {
+                lattice,
+                slot,
+                what,
+            } => {
                 let (from, words) = self.source(*what, *lattice)?;
                 self.download(*lattice, *slot, from, words)
             }
@@ -62,7 +75,10 @@ impl Issuer<'_> {
     }
 
     fn home(&self, lattice: LatticeId) -> Result<(usize, usize, State, Size)> {
-        let home = self.homes.get(lattice.index()).ok_or_else(|| no_lattice(lattice))?;
+        let home = self
+            .homes
+            .get(lattice.index())
+            .ok_or_else(|| no_lattice(lattice))?;
         let size = self.gpu.groups[home.group].size;
         Ok((home.group, home.index, home.state, size))
     }
@@ -70,7 +86,10 @@ impl Issuer<'_> {
     fn upload(&mut self, lattice: LatticeId, words: &[u32]) -> Result<()> {
         let (group, index, _, size) = self.home(lattice)?;
         if words.len() != size.words() {
-            return Err(EngineError::BadProgram(format!("{} words for {size}", words.len())));
+            return Err(EngineError::BadProgram(format!(
+                "{} words for {size}",
+                words.len()
+            )));
         }
         let to = self.gpu.groups[group].bits_at(index, 0);
         // SAFETY: the lengths were compared; the driver has read pageable memory by its return.
@@ -100,15 +119,28 @@ impl Issuer<'_> {
         let bits_parity = state.bits_parity;
         if to == Layout::Bits {
             let parity = bits_parity;
-            self.homes[lattice.index()].state = State { layout: to, parity, bits_parity };
+            self.homes[lattice.index()].state = State {
+                layout: to,
+                parity,
+                bits_parity,
+            };
             return Ok(());
         }
         let bits = self.gpu.groups[group].bits_at(index, bits_parity);
         let cells = self.gpu.groups[group].cells_at(index, 0)?;
         let shape = Launch::convert(size);
         let (width, height) = sides(size);
-        self.launch("unpack", "unpack_i32", shape, &[&bits, &cells, &width, &height])?;
-        self.homes[lattice.index()].state = State { layout: to, parity: 0, bits_parity };
+        self.launch(
+            "unpack",
+            "unpack_i32",
+            shape,
+            &[&bits, &cells, &width, &height],
+        )?;
+        self.homes[lattice.index()].state = State {
+            layout: to,
+            parity: 0,
+            bits_parity,
+        };
         Ok(())
     }
 
@@ -123,7 +155,10 @@ impl Issuer<'_> {
         kernel.admit(size)?;
         if state.layout != kernel.layout {
             let have = state.layout;
-            let why = format!("{} needs {:?}, {lattice:?} is {have:?}", kernel.name, kernel.layout);
+            let why = format!(
+                "{} needs {:?}, {lattice:?} is {have:?}",
+                kernel.name, kernel.layout
+            );
             return Err(EngineError::BadProgram(why));
         }
         let buffers = [0, 1].map(|parity| match kernel.layout {
@@ -132,7 +167,8 @@ impl Issuer<'_> {
         });
         let [even, odd] = buffers;
         let buffers = [even?, odd?];
-        let parity = self.launch_generations(kernel, buffers, state.parity, size, rule, generations)?;
+        let parity =
+            self.launch_generations(kernel, buffers, state.parity, size, rule, generations)?;
         let state = &mut self.homes[lattice.index()].state;
         state.parity = parity;
         if kernel.layout == Layout::Bits {
@@ -190,19 +226,16 @@ impl Issuer<'_> {
         let (across, down) = (viewport.width as i32, viewport.height as i32);
         let shape = Launch::reduce(viewport);
         let (x0, y0, step) = (viewport.x0, viewport.y0, viewport.step);
-        let arguments: [&dyn Argument; 9] =
-            [&bits, &pixels, &width, &height, &x0, &y0, &step, &across, &down];
+        let arguments: [&dyn Argument; 9] = [
+            &bits, &pixels, &width, &height, &x0, &y0, &step, &across, &down,
+        ];
         self.launch("reduce", "reduce_bits", shape, &arguments)?;
         self.homes[lattice.index()].view_words = viewport.words();
         Ok(())
     }
 
     /// The device address that a download reads, and how many words.
-    fn source(
-        &mut self,
-        what: Transfer,
-        lattice: LatticeId,
-    ) -> Result<(sys::CUdeviceptr, usize)> {
+    fn source(&mut self, what: Transfer, lattice: LatticeId) -> Result<(sys::CUdeviceptr, usize)> {
         let (group, index, state, size) = self.home(lattice)?;
         let group = &mut self.gpu.groups[group];
         match what {
@@ -221,7 +254,9 @@ impl Issuer<'_> {
         from: sys::CUdeviceptr,
         words: usize,
     ) -> Result<()> {
-        let slots = self.slots.ok_or_else(|| EngineError::BadProgram("there are no slots".into()))?;
+        let slots = self
+            .slots
+            .ok_or_else(|| EngineError::BadProgram("there are no slots".into()))?;
         let to = slots.address(lattice, slot, words)?;
         // SAFETY: `address` checked that the slot holds so many words; it is bound to this
         // download, so nobody else touches it until the event behind the copy has fired.

@@ -80,12 +80,17 @@ unsafe impl Send for CudaEngine {}
 /// The devices that the driver sees, without using any.
 pub fn list_devices() -> Result<Vec<DeviceInfo>> {
     let count = driver::initialise()?;
-    (0..count).map(|i| driver::describe_device(device(i, count)?)).collect()
+    (0..count)
+        .map(|i| driver::describe_device(device(i, count)?))
+        .collect()
 }
 
 fn device(ordinal: u32, present: u32) -> Result<Device> {
     if ordinal >= present {
-        return Err(EngineError::NoSuchDevice { asked: ordinal, present });
+        return Err(EngineError::NoSuchDevice {
+            asked: ordinal,
+            present,
+        });
     }
     cust("cuDeviceGet", Device::get_device(ordinal))
 }
@@ -101,8 +106,14 @@ impl CudaEngine {
             Ordinals::One(i) => i..i + 1,
         };
         let devices: Vec<Device> = wanted.map(|i| device(i, present)).collect::<Result<_>>()?;
-        let infos = devices.iter().map(|&d| driver::describe_device(d)).collect::<Result<_>>()?;
-        let gpus = devices.iter().map(|&d| Gpu::new(d)).collect::<Result<_>>()?;
+        let infos = devices
+            .iter()
+            .map(|&d| driver::describe_device(d))
+            .collect::<Result<_>>()?;
+        let gpus = devices
+            .iter()
+            .map(|&d| Gpu::new(d))
+            .collect::<Result<_>>()?;
         Ok(CudaEngine {
             runs: Runs::default(),
             prepared: Vec::new(),
@@ -130,7 +141,9 @@ impl CudaEngine {
 
     fn gpu_of(&self, stream: StreamId) -> Result<usize> {
         let stream = self.streams.get(stream.0 as usize);
-        stream.map(|s| s.gpu).ok_or_else(|| EngineError::BadProgram("there is no such stream".into()))
+        stream
+            .map(|s| s.gpu)
+            .ok_or_else(|| EngineError::BadProgram("there is no such stream".into()))
     }
 
     /// Binds the slots of a program's downloads, or none of them.
@@ -143,7 +156,9 @@ impl CudaEngine {
         };
         for (bound, (lattice, slot)) in downloads.clone().enumerate() {
             if let Err(busy) = slots.bind(lattice, slot) {
-                downloads.take(bound).for_each(|(lattice, slot)| slots.unbind(lattice, slot));
+                downloads
+                    .take(bound)
+                    .for_each(|(lattice, slot)| slots.unbind(lattice, slot));
                 return Err(busy);
             }
         }
@@ -163,7 +178,13 @@ impl CudaEngine {
             op => {
                 let slots = self.slots.as_deref();
                 let gpu = &mut self.gpus[gpu];
-                Issuer { gpu, homes: &mut self.homes, slots, stream }.issue(op)
+                Issuer {
+                    gpu,
+                    homes: &mut self.homes,
+                    slots,
+                    stream,
+                }
+                .issue(op)
             }
         }
     }
@@ -237,7 +258,12 @@ impl CudaEngine {
             if download.is_some() || last {
                 let event = self.gpus[gpu].pool.plain()?;
                 event.record(raw)?;
-                let mark = Mark { event, run, download, last };
+                let mark = Mark {
+                    event,
+                    run,
+                    download,
+                    last,
+                };
                 self.runs.marks[step.stream.0 as usize].push_back(mark);
             }
         }
@@ -252,14 +278,19 @@ impl CudaEngine {
     fn abandon(&mut self, run: RunId, downloads: impl Iterator<Item = (LatticeId, Slot)>) {
         let _ = self.synchronize();
         self.runs.open.remove(&run);
-        self.runs.marks.iter_mut().for_each(|marks| marks.retain(|mark| mark.run != run));
+        self.runs
+            .marks
+            .iter_mut()
+            .for_each(|marks| marks.retain(|mark| mark.run != run));
         if let Some(slots) = &self.slots {
             downloads.for_each(|(lattice, slot)| slots.unbind(lattice, slot));
         }
     }
 
     fn end_part(&mut self, run: RunId, completions: &mut Vec<Completion>) -> Result<()> {
-        let Some(ended) = self.runs.close_part(run) else { return Ok(()) };
+        let Some(ended) = self.runs.close_part(run) else {
+            return Ok(());
+        };
         let mut spans = Vec::new();
         for timing in ended.timings {
             timing.spans(&mut spans)?;
@@ -321,7 +352,13 @@ impl Engine for CudaEngine {
         self.make_current(gpu)?;
         self.gpus[gpu].add_group(count, size)?;
         let group = self.gpus[gpu].groups.len() - 1;
-        let homes = (0..count).map(|index| Home { gpu, group, index, state: State::NEW, view_words: 0 });
+        let homes = (0..count).map(|index| Home {
+            gpu,
+            group,
+            index,
+            state: State::NEW,
+            view_words: 0,
+        });
         self.homes.extend(homes);
         Ok(())
     }
@@ -331,7 +368,10 @@ impl Engine for CudaEngine {
         self.epoch += 1;
         for gpu in 0..self.gpus.len() {
             self.make_current(gpu)?;
-            self.gpus[gpu].groups.iter_mut().try_for_each(|group| group.reserve(layout))?;
+            self.gpus[gpu]
+                .groups
+                .iter_mut()
+                .try_for_each(|group| group.reserve(layout))?;
         }
         Ok(())
     }
@@ -347,7 +387,11 @@ impl Engine for CudaEngine {
                 let gpu = &self.gpus[home.gpu];
                 let group = &gpu.groups[home.group];
                 let context = gpu.context.clone();
-                shapes.push(GroupShape { context, count: group.count, words: group.size.words() });
+                shapes.push(GroupShape {
+                    context,
+                    count: group.count,
+                    words: group.size.words(),
+                });
             }
         }
         self.slots = None; // gives page-locked memory back first, unless somebody still reads it
@@ -361,7 +405,11 @@ impl Engine for CudaEngine {
         let gpu = usize::from(device.0);
         self.make_current(gpu)?;
         let replays_seen = self.gpus[gpu].replays;
-        self.streams.push(Stream { gpu, raw: RawStream::new()?, replays_seen });
+        self.streams.push(Stream {
+            gpu,
+            raw: RawStream::new()?,
+            replays_seen,
+        });
         self.runs.marks.push(Default::default());
         Ok(StreamId(self.streams.len() as u32 - 1))
     }
@@ -387,7 +435,10 @@ impl Engine for CudaEngine {
         };
         self.bind(downloads.clone())?;
         let run = self.runs.begin();
-        let open = runs::Run { open: parts, timings: Vec::new() };
+        let open = runs::Run {
+            open: parts,
+            timings: Vec::new(),
+        };
         self.runs.open.insert(run, open);
         if let Err(error) = self.submit_issued(run, program) {
             self.abandon(run, downloads);
@@ -405,7 +456,10 @@ impl Engine for CudaEngine {
 
     fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {
         let gone = || EngineError::BadProgram(format!("{prepared:?} was released"));
-        let slot = self.prepared.get_mut(prepared.0 as usize).ok_or_else(gone)?;
+        let slot = self
+            .prepared
+            .get_mut(prepared.0 as usize)
+            .ok_or_else(gone)?;
         let program = slot.take().ok_or_else(gone)?;
         let answer = self.replay_taken(&program);
         self.prepared[prepared.0 as usize] = Some(program);
@@ -419,7 +473,9 @@ impl Engine for CudaEngine {
     }
 
     fn parity(&self, lattice: LatticeId) -> u8 {
-        self.homes.get(lattice.index()).map_or(0, |home| home.state.parity)
+        self.homes
+            .get(lattice.index())
+            .map_or(0, |home| home.state.parity)
     }
 
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
@@ -432,18 +488,26 @@ impl Engine for CudaEngine {
                 if !mark.event.fired()? {
                     break;
                 }
-                let mark = self.runs.marks[stream].pop_front().expect("it was looked at");
+                let mark = self.runs.marks[stream]
+                    .pop_front()
+                    .expect("it was looked at");
                 if let Some(download) = mark.download {
                     completions.push(self.landed(mark.run, download));
                 }
-                self.gpus[self.streams[stream].gpu].pool.give_back_plain(mark.event);
+                self.gpus[self.streams[stream].gpu]
+                    .pool
+                    .give_back_plain(mark.event);
                 if mark.last {
                     self.end_part(mark.run, completions)?;
                 }
             }
         }
         self.poll_replays(completions)?;
-        self.idle_polls = if completions.len() > before { 0 } else { self.idle_polls + 1 };
+        self.idle_polls = if completions.len() > before {
+            0
+        } else {
+            self.idle_polls + 1
+        };
         Ok(())
     }
 
@@ -471,7 +535,10 @@ impl Engine for CudaEngine {
 
     fn startup(&self) -> Startup {
         let modules_ms = self.gpus.iter().map(|gpu| gpu.modules_ms).sum();
-        Startup { driver_ms: self.driver_ms, modules_ms }
+        Startup {
+            driver_ms: self.driver_ms,
+            modules_ms,
+        }
     }
 }
 

@@ -60,7 +60,11 @@ impl Runs {
     pub(super) fn close_part(&mut self, run: RunId) -> Option<Run> {
         let open = &mut self.open.get_mut(&run)?.open;
         *open -= 1;
-        if *open == 0 { self.open.remove(&run) } else { None }
+        if *open == 0 {
+            self.open.remove(&run)
+        } else {
+            None
+        }
     }
 }
 

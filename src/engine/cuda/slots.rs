@@ -56,25 +56,47 @@ impl CudaSlots {
         let mut regions = Vec::new();
         let mut homes = Vec::new();
         for group in groups {
-            cust("cuCtxSetCurrent", CurrentContext::set_current(&*group.context))?;
+            cust(
+                "cuCtxSetCurrent",
+                CurrentContext::set_current(&*group.context),
+            )?;
             let mut bases = Vec::new();
             for slot in 0..spec.pictures + spec.checkpoints {
-                let words = if slot < spec.pictures { spec.picture_words } else { group.words };
+                let words = if slot < spec.pictures {
+                    spec.picture_words
+                } else {
+                    group.words
+                };
                 let region = Region::new(group, words.max(1) * group.count)?;
                 bases.push(region.at);
                 regions.push(region);
             }
             let bases: Arc<[*mut u32]> = bases.into();
             let words = group.words;
-            homes.extend((0..group.count).map(|index| Home { bases: bases.clone(), index, words }));
+            homes.extend((0..group.count).map(|index| Home {
+                bases: bases.clone(),
+                index,
+                words,
+            }));
         }
         let per_lattice = usize::from(spec.pictures + spec.checkpoints);
-        let locks = (0..homes.len() * per_lattice).map(|_| AtomicU32::new(0)).collect();
-        Ok(CudaSlots { spec, homes, locks, _regions: regions })
+        let locks = (0..homes.len() * per_lattice)
+            .map(|_| AtomicU32::new(0))
+            .collect();
+        Ok(CudaSlots {
+            spec,
+            homes,
+            locks,
+            _regions: regions,
+        })
     }
 
     fn words(&self, home: &Home, slot: Slot) -> usize {
-        if slot.0 < self.spec.pictures { self.spec.picture_words } else { home.words }
+        if slot.0 < self.spec.pictures {
+            self.spec.picture_words
+        } else {
+            home.words
+        }
     }
 
     /// The address that a download of `words` is bound for.
@@ -93,8 +115,10 @@ impl CudaSlots {
 
     fn lock(&self, lattice: LatticeId, slot: Slot) -> Option<&AtomicU32> {
         let per_lattice = usize::from(self.spec.pictures + self.spec.checkpoints);
-        (usize::from(slot.0) < per_lattice)
-            .then(|| self.locks.get(lattice.index() * per_lattice + usize::from(slot.0)))?
+        (usize::from(slot.0) < per_lattice).then(|| {
+            self.locks
+                .get(lattice.index() * per_lattice + usize::from(slot.0))
+        })?
     }
 
     /// Reserves a slot for a download.
@@ -116,9 +140,14 @@ impl CudaSlots {
 
 impl Slots for CudaSlots {
     fn read(&self, lattice: LatticeId, slot: Slot, look: &mut dyn FnMut(&[u32])) -> bool {
-        let Some(lock) = self.lock(lattice, slot) else { return false };
+        let Some(lock) = self.lock(lattice, slot) else {
+            return false;
+        };
         let join = |now: u32| (now < BOUND - 1).then_some(now + 1);
-        if lock.fetch_update(Ordering::Acquire, Ordering::Relaxed, join).is_err() {
+        if lock
+            .fetch_update(Ordering::Acquire, Ordering::Relaxed, join)
+            .is_err()
+        {
             return false;
         }
         let home = &self.homes[lattice.index()];
@@ -132,7 +161,8 @@ impl Slots for CudaSlots {
     }
 
     fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
-        self.lock(lattice, slot).is_some_and(|lock| lock.load(Ordering::Relaxed) == 0)
+        self.lock(lattice, slot)
+            .is_some_and(|lock| lock.load(Ordering::Relaxed) == 0)
     }
 }
 
@@ -152,7 +182,10 @@ impl Region {
         check("cuMemHostAlloc", code)?;
         // SAFETY: just allocated, of this length; read before the first download otherwise.
         unsafe { std::ptr::write_bytes(at.cast::<u32>(), 0, words) };
-        Ok(Region { at: at.cast(), context: group.context.clone() })
+        Ok(Region {
+            at: at.cast(),
+            context: group.context.clone(),
+        })
     }
 }
 

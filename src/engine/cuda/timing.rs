@@ -34,8 +34,14 @@ impl Clock {
     pub(super) fn new(idle: sys::CUstream) -> Result<Clock> {
         let event = Event::new(true)?;
         event.record(idle)?;
-        let anchor = Anchor { event, nanos: 0, made: std::time::Instant::now() };
-        Ok(Clock { anchor: RefCell::new(Rc::new(anchor)) })
+        let anchor = Anchor {
+            event,
+            nanos: 0,
+            made: std::time::Instant::now(),
+        };
+        Ok(Clock {
+            anchor: RefCell::new(Rc::new(anchor)),
+        })
     }
 
     /// The anchor for events recorded from now on.
@@ -85,7 +91,12 @@ impl Timing {
         for timed in &*self.steps {
             let start = Nanos(self.origin.nanos(&self.events[timed.from])?);
             let end = Nanos(self.origin.nanos(&self.events[timed.to])?);
-            spans.push(Span { step: timed.step, stream: timed.stream, start, end });
+            spans.push(Span {
+                step: timed.step,
+                stream: timed.stream,
+                start,
+                end,
+            });
         }
         Ok(())
     }
@@ -103,7 +114,13 @@ pub(super) struct Timer {
 impl Timer {
     pub(super) fn new(gpu: usize, origin: Origin, streams: usize) -> Timer {
         let latest = vec![None; streams];
-        Timer { gpu, origin, events: Vec::new(), steps: Vec::new(), latest }
+        Timer {
+            gpu,
+            origin,
+            events: Vec::new(),
+            steps: Vec::new(),
+            latest,
+        }
     }
 
     fn mark(
@@ -143,13 +160,23 @@ impl Timer {
     ) -> Result<()> {
         let from = self.latest[stream.0 as usize].expect("the step was begun");
         let to = self.mark(gpu, stream, record)?;
-        self.steps.push(TimedStep { step: step as u32, stream, from, to });
+        self.steps.push(TimedStep {
+            step: step as u32,
+            stream,
+            from,
+            to,
+        });
         Ok(())
     }
 
     pub(super) fn finish(self) -> Timing {
         let (events, steps) = (Arc::new(self.events), self.steps.into());
-        Timing { gpu: self.gpu, origin: self.origin, events, steps, pooled: true }
+        Timing {
+            gpu: self.gpu,
+            origin: self.origin,
+            events,
+            steps,
+            pooled: true,
+        }
     }
 }
-

@@ -1,0 +1,140 @@
+//! Whole rounds (every instance steps and downloads in its own stream) and whole frames (the
+//! newest pictures uploaded and drawn besides).
+
+use std::cell::Cell;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use super::{RUN, RUNS, Table, rate, setup, worlds};
+use crate::engine::{Transfer, Viewport};
+use crate::session::round::PicturePlan;
+use crate::session::worlds::{Event, Worlds};
+use crate::session::{DeviceChoice, Picture, Session, Setup, Streams};
+use crate::view::offscreen::Renderer;
+use crate::view::{PictureSource, ViewOptions, list_adapters};
+
+/// What every round of these tables downloads.
+const BITS: PicturePlan = PicturePlan {
+    transfer: Transfer::Bits,
+    viewport: Viewport { x0: 0, y0: 0, step: Viewport::ONE, width: 4, height: 1 },
+    only: None,
+};
+
+pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
+    let mut table = Table::new("frame", "rounds and frames a second");
+    for (instances, side) in [(16, 128), (256, 128), (16, 1024)] {
+        let eager = setup("bits", instances, side, device)?;
+        let graphs = Setup { graphs: true, ..eager.clone() };
+        for (setup, how) in [(eager, "eager"), (graphs, "as a graph")] {
+            let runs = rounds_per_second(&setup)?;
+            table.add(format!("rounds of {instances} × {side}², `bits`, {how}"), "rounds/s", &runs);
+        }
+    }
+    let each = setup("sync-global", 16, 512, device)?;
+    let one = Setup { streams: Streams::One, ..each.clone() };
+    let (each, one) = (round_times(&each)?, round_times(&one)?);
+    let defaults = "a round of 16 × 512², `sync-global`";
+    table.add(format!("{defaults}, a stream each"), "ms", &each);
+    table.add(format!("{defaults}, one stream for all"), "ms", &one);
+    let factors: Vec<f64> = one.iter().zip(&each).map(|(one, each)| one / each).collect();
+    table.add(format!("{defaults}, the factor"), "times", &factors);
+    if !list_adapters().is_empty() {
+        let frames = frames_per_second(&setup("bits", 16, 1024, device)?, adapter)?;
+        table.add("frames of 16 × 1024², `bits`, drawn at 1920×1080", "frames/s", &frames);
+    }
+    Ok(table)
+}
+
+fn with_pictures(setup: &Setup) -> Result<Worlds> {
+    let mut worlds = worlds(setup, None)?;
+    worlds.set_picture(Some(BITS))?;
+    Ok(worlds)
+}
+
+fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
+    let mut worlds = with_pictures(setup)?;
+    let mut latest = u64::MAX;
+    rate(|rounds| {
+        let (mut issued, mut done, mut pictures) = (0, 0, 0);
+        while done < rounds {
+            if issued < rounds && worlds.issue_round(1, false, |_| false)? {
+                issued += 1;
+            }
+            worlds.poll(|event| match event {
+                Event::Round { .. } => done += 1,
+                Event::Picture { generation, .. } => {
+                    pictures += 1;
+                    latest = generation;
+                }
+                Event::Checkpoint { .. } => {}
+            })?;
+            if worlds.depth() > 1 {
+                worlds.wait(Duration::from_millis(1));
+            }
+        }
+        if pictures != rounds * setup.instances as u64 {
+            bail!("internal: {pictures} pictures of {rounds} rounds");
+        }
+        Ok(())
+    })
+}
+
+/// The time from a round's first call to its last event, with no other under way, in
+/// milliseconds.
+fn round_times(setup: &Setup) -> Result<Vec<f64>> {
+    let mut worlds = with_pictures(setup)?;
+    let mut times = Vec::new();
+    for _ in 0..50 {
+        let began = Instant::now();
+        worlds.issue_round(1, false, |_| false)?;
+        while !worlds.is_idle() {
+            worlds.poll(|_| {})?;
+        }
+        times.push(began.elapsed().as_secs_f64() * 1e3);
+    }
+    times.sort_unstable_by(f64::total_cmp);
+    // The middle ones: the first round loads the modules, a rare one is disturbed.
+    Ok(times[20..20 + RUNS].to_vec())
+}
+
+/// Frames in which every panel's picture was a newer one, a second, drawn off-screen at
+/// 1920×1080; the session runs unthrottled on its own thread, as in the window.
+fn frames_per_second(setup: &Setup, adapter: Option<&str>) -> Result<Vec<f64>> {
+    let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
+    let session = Session::start(setup.clone(), || {})?;
+    let options = ViewOptions::default();
+    session.request_view(renderer.request(&session.status(), &options));
+    let source = Counted { session: &session, newer: Cell::new(0) };
+    let mut run = |least: Duration| -> Result<f64> {
+        let began = Instant::now();
+        let mut whole = 0u64;
+        let mut newer = 0;
+        while began.elapsed() < least {
+            renderer.frame(&session.status(), &source, &options)?;
+            newer += source.newer.take();
+            // A frame counts once a picture of every instance has been drawn since the last.
+            if newer >= setup.instances {
+                newer -= setup.instances.min(newer);
+                whole += 1;
+            }
+        }
+        Ok(whole as f64 / began.elapsed().as_secs_f64())
+    };
+    run(RUN)?; // warm-up
+    (0..RUNS).map(|_| run(4 * RUN)).collect()
+}
+
+struct Counted<'a> {
+    session: &'a Session,
+    newer: Cell<usize>,
+}
+
+impl PictureSource for Counted<'_> {
+    fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
+        self.session.pictures().visit_newer(seen, &mut |instance, picture, words| {
+            self.newer.set(self.newer.get() + 1);
+            draw(instance, picture, words);
+        });
+    }
+}

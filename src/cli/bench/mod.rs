@@ -1,0 +1,135 @@
+//! `lifestreams bench`: measures on this machine, prints tables, keeps records.
+//!
+//! Everything is measured on random cells, after a warm-up, several times; a row shows the
+//! median, and the lowest and highest run. `verify` says whether what is measured is right.
+
+mod frame;
+mod record;
+mod start;
+mod step;
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::options::BenchArguments;
+use super::text::{print, si};
+use crate::engine::cpu::CpuEngine;
+use crate::engine::kernels;
+use crate::life::{Rule, Size};
+use crate::session::worlds::{Worlds, open_engine, start_lattice};
+use crate::session::{DeviceChoice, Pace, Setup, Start, Streams};
+
+pub use record::{Record, Row, Table, markdown};
+
+/// Runs of each measurement.
+const RUNS: usize = 5;
+
+/// How long a run takes at least.
+const RUN: Duration = Duration::from_millis(250);
+
+pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
+    let wanted = |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
+    let device = arguments.device;
+    let mut record = Record::of(device, arguments.adapter.as_deref())?;
+    let quiet = arguments.json;
+    if !quiet {
+        print(&record.title())?;
+    }
+    let mut add = |table: Table| -> Result<()> {
+        if !quiet {
+            print(&table.shown())?;
+        }
+        record.tables.push(table);
+        Ok(())
+    };
+    if wanted("start") {
+        add(start::table(device, arguments.adapter.as_deref())?)?;
+    }
+    if wanted("step") {
+        add(step::table(device)?)?;
+    }
+    if wanted("frame") {
+        add(frame::table(device, arguments.adapter.as_deref())?)?;
+    }
+    if let Some(folder) = &arguments.write {
+        let path = record.write(folder)?;
+        if !quiet {
+            print(&format!("written to {}", path.display()))?;
+        }
+    }
+    if quiet { print(&serde_json::to_string_pretty(&record)?) } else { Ok(()) }
+}
+
+/// A setup to measure.
+fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Result<Setup> {
+    Ok(Setup {
+        instances,
+        size: Size::new(side, side)?,
+        rule: Rule::LIFE,
+        start: Start::Soup { density: 0.3, seed: 1 },
+        kernel: kernels::find(kernel).expect("a kernel of the table"),
+        device,
+        streams: Streams::PerInstance,
+        graphs: false,
+        generations_per_round: 1,
+        pace: Pace::Unthrottled,
+        rounds: None,
+    })
+}
+
+/// The setup's instances, uploaded. `threads` limits the CPU engine's.
+fn worlds(setup: &Setup, threads: Option<std::num::NonZero<usize>>) -> Result<Worlds> {
+    let engine = match threads {
+        Some(threads) => Box::new(CpuEngine::new(threads)),
+        None => open_engine(setup.device)?,
+    };
+    let mut worlds = Worlds::new(engine, setup, 0)?;
+    let starts =
+        (0..setup.instances).map(|i| (i, start_lattice(&setup.start, setup.size, i), 0)).collect();
+    worlds.upload(starts)?;
+    worlds.finish()?;
+    Ok(worlds)
+}
+
+/// Measures how often a second something is done: `work(n)` does it n times.
+fn rate(mut work: impl FnMut(u64) -> Result<()>) -> Result<[f64; RUNS]> {
+    let mut timed = |n: u64| -> Result<f64> {
+        let began = Instant::now();
+        work(n)?;
+        Ok(began.elapsed().as_secs_f64())
+    };
+    let mut count = 1;
+    loop {
+        let seconds = timed(count)?;
+        if seconds >= RUN.as_secs_f64() {
+            break;
+        }
+        let more = (RUN.as_secs_f64() * 1.1 / seconds.max(1e-6)).clamp(2.0, 100.0);
+        count = (count as f64 * more) as u64;
+    }
+    let mut rates = [0.0; RUNS];
+    for rate in &mut rates {
+        *rate = count as f64 / timed(count)?;
+    }
+    Ok(rates)
+}
+
+/// The device's name and its driver, as records have them.
+fn named(device: DeviceChoice) -> Result<(&'static str, String, String)> {
+    let engine = open_engine(device)?;
+    let devices = engine.devices();
+    let join = |part: fn(&crate::engine::DeviceInfo) -> String| {
+        devices.iter().map(part).collect::<Vec<_>>().join(" + ")
+    };
+    Ok((engine.name(), join(|d| d.name.clone()), join(|d| d.driver.clone())))
+}
+
+fn shown(value: f64, unit: &str) -> String {
+    match unit {
+        "ms" | "times" => format!("{value:.2} {unit}"),
+        "µs" => format!("{value:.1} {unit}"),
+        _ if value < 1e6 => format!("{value:.0} {unit}"),
+        _ => format!("{}{unit}", si(value)),
+    }
+}

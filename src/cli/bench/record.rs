@@ -1,0 +1,141 @@
+//! What was measured, where, of which commit: printed, kept as JSON, shown in the README.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use serde::{Deserialize, Serialize};
+
+use super::{named, shown};
+use crate::life::write_atomically;
+use crate::session::DeviceChoice;
+use crate::view::list_adapters;
+
+/// Everything measured in one run.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Record {
+    /// `cuda` or `cpu`.
+    pub engine: String,
+    /// The computing device.
+    pub device: String,
+    /// Its driver.
+    pub driver: String,
+    /// The drawing GPU, if there is one.
+    pub adapter: Option<String>,
+    /// The commit that was built.
+    pub commit: String,
+    /// The tables.
+    pub tables: Vec<Table>,
+}
+
+/// Figures that belong together.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Table {
+    /// What one asks for: `step`, `frame`, `start`.
+    pub name: String,
+    /// What it shows.
+    pub title: String,
+    /// The figures.
+    pub rows: Vec<Row>,
+}
+
+/// A figure.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Row {
+    /// What was measured.
+    pub what: String,
+    /// The median of the runs.
+    pub median: f64,
+    /// The lowest.
+    pub lowest: f64,
+    /// The highest.
+    pub highest: f64,
+    /// Of all three.
+    pub unit: String,
+    /// How many runs.
+    pub runs: usize,
+}
+
+impl Record {
+    /// An empty one for this machine.
+    pub(super) fn of(device: DeviceChoice, adapter: Option<&str>) -> Result<Record> {
+        let (engine, device, driver) = named(device)?;
+        let wanted = adapter.unwrap_or_default().to_lowercase();
+        let adapter = list_adapters()
+            .into_iter()
+            .map(|adapter| adapter.title())
+            .find(|title| title.to_lowercase().contains(&wanted));
+        let commit = env!("LIFESTREAMS_COMMIT").to_string();
+        Ok(Record { engine: engine.into(), device, driver, adapter, commit, tables: Vec::new() })
+    }
+
+    /// Where and with what.
+    pub fn title(&self) -> String {
+        let drawing = self.adapter.as_ref().map_or(String::new(), |a| format!("; drawing: {a}"));
+        let commit = &self.commit[..self.commit.len().min(12)];
+        format!("{} ({}){drawing}; commit {commit}", self.device, self.driver)
+    }
+
+    /// Writes it into a folder, under the device's name.
+    pub(super) fn write(&self, folder: &Path) -> Result<PathBuf> {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let name: String = self.device.chars().map(plain).collect();
+        let parts: Vec<&str> = name.split('-').filter(|part| !part.is_empty()).collect();
+        let path = folder.join(format!("{}.json", parts.join("-")));
+        let text = serde_json::to_string_pretty(self)? + "\n";
+        write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
+        Ok(path)
+    }
+}
+
+impl Table {
+    pub(super) fn new(name: &str, title: &str) -> Table {
+        Table { name: name.into(), title: title.into(), rows: Vec::new() }
+    }
+
+    /// Adds a figure from its runs.
+    pub(super) fn add(&mut self, what: impl Into<String>, unit: &str, runs: &[f64]) {
+        let mut sorted = runs.to_vec();
+        sorted.sort_unstable_by(f64::total_cmp);
+        self.rows.push(Row {
+            what: what.into(),
+            median: sorted[sorted.len() / 2],
+            lowest: sorted[0],
+            highest: sorted[sorted.len() - 1],
+            unit: unit.into(),
+            runs: sorted.len(),
+        });
+    }
+
+    /// As text.
+    pub(super) fn shown(&self) -> String {
+        let mut text = format!("\n{}: {}\n", self.name, self.title);
+        let width = self.rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
+        for row in &self.rows {
+            let pad = width - row.what.chars().count();
+            text += &format!("  {}{:pad$}  {}\n", row.what, "", row.figures());
+        }
+        text.trim_end().into()
+    }
+}
+
+impl Row {
+    fn figures(&self) -> String {
+        let Row { median, lowest, highest, unit, .. } = self;
+        if self.runs == 1 {
+            return shown(*median, unit);
+        }
+        format!("{} ({} to {})", shown(*median, unit), shown(*lowest, unit), shown(*highest, unit))
+    }
+}
+
+/// A record as the README shows it.
+pub fn markdown(record: &Record) -> String {
+    let mut text = format!("**{}**\n", record.title());
+    for table in &record.tables {
+        text += &format!("\n| {} | median (lowest to highest) |\n|---|---|\n", table.title);
+        for row in &table.rows {
+            text += &format!("| {} | {} |\n", row.what, row.figures());
+        }
+    }
+    text
+}

@@ -1,0 +1,48 @@
+//! How long it takes from nothing to the first frame, with the defaults.
+
+use std::time::Instant;
+
+use anyhow::Result;
+
+use super::{Table, setup};
+use crate::session::{DeviceChoice, Pace, Session, Setup};
+use crate::view::offscreen::Renderer;
+use crate::view::{ViewOptions, list_adapters};
+
+/// Starts, each in a process that has used the driver before: what the driver spends the first
+/// time is a row of its own.
+const STARTS: usize = 3;
+
+pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
+    let mut table = Table::new("start", "from nothing to the first frame, 16 × 512², `sync-global`");
+    let setup = Setup { pace: Pace::PerSecond(60.0), ..setup("sync-global", 16, 512, device)? };
+    let (mut ours, mut driver, mut modules) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..STARTS {
+        let began = Instant::now();
+        let session = Session::start(setup.clone(), || {})?;
+        let drawn = if list_adapters().is_empty() {
+            let mut seen = vec![0; setup.instances];
+            while seen.contains(&0) {
+                session.pictures().visit_newer(&mut seen, &mut |_, _, _| {});
+            }
+            began.elapsed()
+        } else {
+            let mut renderer = Renderer::new(adapter, [1280, 800], 1.0)?;
+            let options = ViewOptions::default();
+            session.request_view(renderer.request(&session.status(), &options));
+            while renderer.missing(&session.status(), &options) > 0 {
+                renderer.frame(&session.status(), &session, &options)?;
+            }
+            renderer.read()?;
+            began.elapsed()
+        };
+        let startup = session.status().startup;
+        driver.push(startup.driver_ms);
+        modules.push(startup.modules_ms);
+        ours.push(drawn.as_secs_f64() * 1e3 - startup.driver_ms - startup.modules_ms);
+    }
+    table.add("first frame off-screen, beside what follows", "ms", &ours);
+    table.add("the driver's start", "ms", &driver);
+    table.add("the driver compiling PTX", "ms", &modules);
+    Ok(table)
+}
