@@ -1,1 +1,263 @@
-//! The CPU engine.
+//! The CPU engine: the same streams, events, ops and kernels with no GPU.
+//!
+//! A stream is a queue, served by a pool of threads ([`stream`]); a lattice is buffers behind a
+//! lock ([`lattices`]), stepped by twins of the CUDA kernels ([`kernels`]); host slots are memory
+//! that a download fills ([`slots`]). What a program asks is checked against the state that will
+//! be ([`issue`]) before any of it is queued, so a refused program leaves no trace.
+
+mod bit_rows;
+mod issue;
+mod kernels;
+mod lattices;
+mod memory;
+mod reduce;
+mod slots;
+mod stream;
+
+#[cfg(test)]
+mod tests;
+
+use std::collections::HashMap;
+use std::fs;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::engine::{
+    Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout, Op,
+    PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
+};
+use crate::life::Size;
+use issue::{Account, Phase};
+use lattices::Lattices;
+use slots::CpuSlots;
+use stream::Pool;
+
+/// The engine for machines without CUDA, and the one that the others are held against.
+pub struct CpuEngine {
+    device: DeviceInfo,
+    startup: Startup,
+    pool: Pool,
+    lattices: Arc<Lattices>,
+    accounts: Vec<Account>,
+    slots: Option<Arc<CpuSlots>>,
+    prepared: HashMap<PreparedId, Prepared>,
+    next_prepared: u32,
+}
+
+struct Prepared {
+    program: Arc<Program>,
+    /// The lattices that it is about, as they must be.
+    before: Vec<(usize, Phase)>,
+    slots: Option<Arc<CpuSlots>>,
+}
+
+impl CpuEngine {
+    /// An engine whose streams are served by so many threads: as many streams run at once.
+    pub fn new(workers: NonZeroUsize) -> CpuEngine {
+        let started = Instant::now();
+        let lattices = Arc::new(Lattices::default());
+        let store = lattices.clone();
+        let pool = Pool::new(workers, move |op, stop| store.execute(op, stop));
+        CpuEngine {
+            device: describe(pool.workers()),
+            startup: Startup {
+                driver_ms: started.elapsed().as_secs_f64() * 1e3,
+                modules_ms: 0.0,
+            },
+            pool,
+            lattices,
+            accounts: Vec::new(),
+            slots: None,
+            prepared: HashMap::new(),
+            next_prepared: 0,
+        }
+    }
+
+    fn known(&self, device: DeviceId) -> Result<()> {
+        match device {
+            DeviceId(0) => Ok(()),
+            other => Err(EngineError::BadProgram(format!("no {other:?}"))),
+        }
+    }
+
+    fn checked(&self, program: &Program) -> Result<Vec<Account>> {
+        self.pool.sound()?;
+        self.pool.check(program)?;
+        issue::issue(program, &self.accounts, self.slots.as_deref())
+    }
+
+    fn start(&mut self, program: &Arc<Program>) -> Result<RunId> {
+        let accounts = self.checked(program)?;
+        self.bind_slots(program)?;
+        self.accounts = accounts;
+        Ok(self.pool.submit(program))
+    }
+
+    /// Binds the slots of every download, or none.
+    fn bind_slots(&self, program: &Program) -> Result<()> {
+        let Some(slots) = &self.slots else {
+            return Ok(());
+        };
+        let downloads = || {
+            program.steps.iter().filter_map(|step| match step.op {
+                Op::Download { lattice, slot, .. } => Some((lattice, slot)),
+                _ => None,
+            })
+        };
+        for (bound, (lattice, slot)) in downloads().enumerate() {
+            if let Err(busy) = slots.bind(lattice, slot) {
+                downloads()
+                    .take(bound)
+                    .for_each(|(lattice, slot)| slots.release(lattice, slot));
+                return Err(busy);
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Engine for CpuEngine {
+    fn name(&self) -> &'static str {
+        "cpu"
+    }
+
+    fn devices(&self) -> &[DeviceInfo] {
+        std::slice::from_ref(&self.device)
+    }
+
+    fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
+        self.known(device)?;
+        self.lattices.create(count, size)?;
+        self.accounts.extend((0..count).map(|_| Account::new(size)));
+        Ok(())
+    }
+
+    fn reserve(&mut self, layout: Layout) -> Result<()> {
+        self.pool.synchronize()?;
+        self.lattices.reserve(layout)?;
+        self.accounts
+            .iter_mut()
+            .for_each(|account| account.reserve(layout));
+        Ok(())
+    }
+
+    fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
+        self.pool.synchronize()?;
+        let words: Vec<_> = self
+            .accounts
+            .iter()
+            .map(|account| account.size.words())
+            .collect();
+        let slots = Arc::new(CpuSlots::new(spec, &words)?);
+        self.lattices.set_slots(slots.clone());
+        self.slots = Some(slots.clone());
+        Ok(slots)
+    }
+
+    fn create_stream(&mut self, device: DeviceId) -> Result<StreamId> {
+        self.known(device)?;
+        Ok(self.pool.create_stream())
+    }
+
+    fn create_event(&mut self, device: DeviceId) -> Result<EventId> {
+        self.known(device)?;
+        Ok(self.pool.create_event())
+    }
+
+    fn submit(&mut self, program: &Program) -> Result<RunId> {
+        self.start(&Arc::new(program.clone()))
+    }
+
+    fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
+        self.checked(program)?;
+        let mut about: Vec<usize> = program
+            .steps
+            .iter()
+            .flat_map(|step| issue::lattices(&step.op))
+            .collect();
+        about.sort_unstable();
+        about.dedup();
+        let before = about
+            .into_iter()
+            .map(|at| (at, self.accounts[at].phase))
+            .collect();
+        let id = PreparedId(self.next_prepared);
+        self.next_prepared += 1;
+        let program = Arc::new(program.clone());
+        self.prepared.insert(
+            id,
+            Prepared {
+                program,
+                before,
+                slots: self.slots.clone(),
+            },
+        );
+        Ok(id)
+    }
+
+    fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {
+        let refuse = |why: String| Err(EngineError::BadProgram(why));
+        let Some(ready) = self.prepared.get(&prepared) else {
+            return refuse(format!("no {prepared:?}"));
+        };
+        let same = |(a, b): (&Arc<CpuSlots>, &Arc<CpuSlots>)| Arc::ptr_eq(a, b);
+        if !ready
+            .slots
+            .as_ref()
+            .zip(self.slots.as_ref())
+            .is_none_or(same)
+        {
+            return refuse(format!("{prepared:?} is for slots that were replaced"));
+        }
+        for &(at, phase) in &ready.before {
+            let now = self.accounts[at].phase;
+            if now != phase {
+                return refuse(format!(
+                    "{prepared:?} is for {phase:?} of lattice {at}, not {now:?}"
+                ));
+            }
+        }
+        self.start(&ready.program.clone())
+    }
+
+    fn release(&mut self, prepared: PreparedId) {
+        self.prepared.remove(&prepared);
+    }
+
+    fn parity(&self, lattice: LatticeId) -> u8 {
+        self.accounts[lattice.index()].phase.parity()
+    }
+
+    fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        self.pool.poll(completions)
+    }
+
+    fn wait(&mut self, timeout: Duration) {
+        self.pool.wait(timeout);
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        self.pool.synchronize()
+    }
+
+    fn startup(&self) -> Startup {
+        self.startup
+    }
+}
+
+/// This processor, as people know it.
+fn describe(workers: usize) -> DeviceInfo {
+    let model = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
+        let line = text.lines().find(|line| line.starts_with("model name"))?;
+        Some(line.split_once(':')?.1.trim().to_string())
+    });
+    let threads = if workers == 1 { "thread" } else { "threads" };
+    DeviceInfo {
+        name: model.unwrap_or_else(|| "CPU".into()),
+        driver: format!("{workers} {threads}, {}", kernels::bits::instruction_set()),
+        units: workers as u32,
+        memory: memory::total(),
+        pci_bus_id: None,
+    }
+}

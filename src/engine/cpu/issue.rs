@@ -1,0 +1,175 @@
+//! What is known of every lattice when work is issued, before any of it is done: its working
+//! layout, and in which of two buffers its cells will be.
+//!
+//! The CPU could do without; a CUDA graph cannot, whose pointers are fixed when it is made. So
+//! both engines keep the same account and refuse the same programs.
+
+use std::ops::Range;
+
+use super::kernels::{flips, twin};
+use super::reduce;
+use super::slots::CpuSlots;
+use crate::engine::{EngineError, LatticeId, Layout, Op, Program, Result, Slot, Transfer};
+use crate::life::Size;
+
+/// A lattice as it will be once everything issued is done.
+#[derive(Clone, Debug)]
+pub(super) struct Account {
+    /// Its sides.
+    pub(super) size: Size,
+    /// Whether an `i32` a cell is reserved.
+    pub(super) reserved: bool,
+    /// What a prepared program depends on.
+    pub(super) phase: Phase,
+    /// Words of the last reduction's view; 0 if there never was one.
+    view_words: usize,
+}
+
+/// Where a lattice's cells are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Phase {
+    layout: Layout,
+    /// Which buffer holds its bits.
+    bits: u8,
+    /// Which buffer holds its cells as `i32`; 0 in layout bits.
+    cells: u8,
+}
+
+impl Phase {
+    const START: Phase = Phase {
+        layout: Layout::Bits,
+        bits: 0,
+        cells: 0,
+    };
+
+    /// The buffer of the working layout.
+    pub(super) fn parity(self) -> u8 {
+        match self.layout {
+            Layout::Bits => self.bits,
+            Layout::I32 => self.cells,
+        }
+    }
+}
+
+impl Account {
+    /// Of a new lattice.
+    pub(super) fn new(size: Size) -> Account {
+        Account {
+            size,
+            reserved: false,
+            phase: Phase::START,
+            view_words: 0,
+        }
+    }
+
+    /// After [`Engine::reserve`](crate::engine::Engine::reserve).
+    pub(super) fn reserve(&mut self, layout: Layout) {
+        self.reserved = layout == Layout::I32;
+        if !self.reserved {
+            self.enter(Layout::Bits);
+        }
+    }
+
+    fn enter(&mut self, layout: Layout) {
+        self.phase = Phase {
+            layout,
+            bits: self.phase.bits,
+            cells: 0,
+        };
+    }
+
+    fn issue(&mut self, op: &Op, slot_words: impl Fn(Slot) -> Option<usize>) -> Result<()> {
+        let refuse = |why: String| Err(EngineError::BadProgram(why));
+        match op {
+            Op::Upload { words, .. } if words.len() != self.size.words() => {
+                return refuse(format!("{} words for a {} lattice", words.len(), self.size));
+            }
+            Op::Upload { .. } => self.phase = Phase::START,
+            Op::Unpack {
+                to: Layout::I32, ..
+            } if !self.reserved => {
+                return refuse("layout i32 is not reserved".into());
+            }
+            Op::Unpack { to, .. } => self.enter(*to),
+            Op::Advance {
+                kernel,
+                generations,
+                ..
+            } => {
+                kernel.admit(self.size)?;
+                if kernel.layout != self.phase.layout {
+                    let (has, wants) = (self.phase.layout, kernel.layout);
+                    return refuse(format!(
+                        "{} wants layout {wants:?}, not {has:?}",
+                        kernel.name
+                    ));
+                }
+                let flip = u8::from(flips(kernel, *generations));
+                match kernel.layout {
+                    Layout::Bits => self.phase.bits ^= flip,
+                    Layout::I32 => self.phase.cells ^= flip,
+                }
+            }
+            Op::Reduce { viewport, .. } => self.view_words = viewport.words(),
+            Op::Download { slot, what, .. } => {
+                let words = match what {
+                    Transfer::Bits => self.size.words(),
+                    Transfer::View if self.view_words == 0 => {
+                        return refuse("a view is downloaded before one is made".into());
+                    }
+                    Transfer::View => self.view_words,
+                };
+                match slot_words(*slot) {
+                    None => return refuse(format!("no {slot:?}")),
+                    Some(room) if room < words => {
+                        return refuse(format!("{words} words for {slot:?} of {room}"));
+                    }
+                    Some(_) => {}
+                }
+            }
+            Op::Pack(_) | Op::Record(_) | Op::Wait(_) => {}
+        }
+        Ok(())
+    }
+}
+
+/// The accounts as a program will leave them, or why it cannot be.
+pub(super) fn issue(
+    program: &Program,
+    accounts: &[Account],
+    slots: Option<&CpuSlots>,
+) -> Result<Vec<Account>> {
+    let mut accounts = accounts.to_vec();
+    for step in &program.steps {
+        match &step.op {
+            Op::Advance { kernel, .. } if twin(kernel).is_none() => {
+                let why = format!("kernel {} has no twin on the CPU", kernel.name);
+                return Err(EngineError::BadProgram(why));
+            }
+            Op::Reduce { viewport, .. } => reduce::check(*viewport)?,
+            _ => {}
+        }
+        for lattice in lattices(&step.op) {
+            let slot_words = |slot| slots?.words(LatticeId(lattice as u32), slot);
+            match accounts.get_mut(lattice) {
+                Some(account) => account.issue(&step.op, slot_words)?,
+                None => return Err(EngineError::BadProgram(format!("no lattice {lattice}"))),
+            }
+        }
+    }
+    Ok(accounts)
+}
+
+/// The lattices that an op is about.
+pub(super) fn lattices(op: &Op) -> Range<usize> {
+    let one = |lattice: LatticeId| lattice.index()..lattice.index() + 1;
+    match op {
+        Op::Advance { lattices, .. } => lattices.start as usize..lattices.end as usize,
+        Op::Upload { lattice, .. }
+        | Op::Pack(lattice)
+        | Op::Unpack { lattice, .. }
+        | Op::Reduce { lattice, .. }
+        | Op::Download { lattice, .. } => one(*lattice),
+        Op::Record(_) | Op::Wait(_) => 0..0,
+    }
+}

@@ -1,0 +1,25 @@
+//! `sync-shared`: the whole lattice is copied close by, a byte a cell, stepped there through
+//! all generations, and written back to where it came from.
+
+use super::{Launch, Pair, torus_row};
+
+/// All generations of a launch.
+pub(super) fn run(launch: &Launch, cells: &mut Pair<Vec<i32>>) {
+    let (width, height) = (launch.size.width() as usize, launch.size.height() as usize);
+    let mut from: Vec<u8> = cells.now.iter().map(|&cell| cell as u8).collect();
+    let mut to = vec![0; from.len()];
+    for _ in launch.generations() {
+        let row = |y: usize| &from[y % height * width..][..width];
+        for (y, out) in to.chunks_exact_mut(width).enumerate() {
+            torus_row(
+                [row(y + height - 1), row(y), row(y + 1)],
+                launch.rule.table(),
+                out,
+            );
+        }
+        std::mem::swap(&mut from, &mut to);
+    }
+    for (cell, byte) in cells.now.iter_mut().zip(from) {
+        *cell = byte.into();
+    }
+}

@@ -1,0 +1,174 @@
+//! Every twin against the definition, where tori are awkward and rules are strange.
+
+use std::sync::atomic::AtomicBool;
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::engine::cpu::tests::{AWKWARD, generations_later, soup};
+use crate::engine::kernels::KERNELS;
+use crate::life::Lattice;
+
+/// Steps by a twin; also whether the result is in the other buffer.
+fn step_by(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) -> (Lattice, bool) {
+    let size = lattice.size();
+    let stop = AtomicBool::new(false);
+    let launch = Launch {
+        size,
+        rule,
+        generations,
+        stop: &stop,
+    };
+    let cell = |i: u64| {
+        lattice.get(
+            (i % size.width() as u64) as u32,
+            (i / size.width() as u64) as u32,
+        )
+    };
+    let cells: Vec<i32> = (0..size.cells()).map(|i| cell(i).into()).collect();
+    let start = cells.as_ptr();
+    let mut cells = Pair {
+        next: vec![-1; cells.len()],
+        now: cells,
+    };
+    match twin(kernel).expect(kernel.name) {
+        Twin::Cells(step) => {
+            for _ in launch.generations() {
+                step(size, rule, &cells.now, &mut cells.next);
+                cells.flip();
+            }
+        }
+        Twin::CellsInKernel(run) => run(&launch, &mut cells),
+        Twin::Bits(step) => {
+            let rows = || BitRows::new(size, "a test").unwrap();
+            let mut bits = Pair {
+                now: rows(),
+                next: rows(),
+            };
+            let start = bits.now.words().as_ptr();
+            bits.now.load(lattice.words());
+            for _ in launch.generations() {
+                step(rule, &bits.now, &mut bits.next);
+                bits.flip();
+            }
+            let mut words = vec![u32::MAX; size.words()];
+            bits.now.store(&mut words);
+            let after = Lattice::from_words(size, words.clone());
+            assert_eq!(after.words(), words, "bits beyond the width are 0");
+            return (after, start != bits.now.words().as_ptr());
+        }
+    }
+    let mut after = Lattice::new(size);
+    for (i, &cell) in cells.now.iter().enumerate() {
+        assert!(cell == 0 || cell == 1, "{cell}");
+        let (x, y) = (i % size.width() as usize, i / size.width() as usize);
+        after.set(x as u32, y as u32, cell == 1);
+    }
+    (after, start != cells.now.as_ptr())
+}
+
+fn agree(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) {
+    let (after, flipped) = step_by(kernel, lattice, rule, generations);
+    let expected = generations_later(lattice, rule, generations);
+    let what = format!(
+        "{} {rule} {} after {generations}",
+        kernel.name,
+        lattice.size()
+    );
+    assert_eq!(after, expected, "{what}");
+    assert_eq!(flipped, flips(kernel, generations), "{what}: the buffer");
+}
+
+#[test]
+fn awkward_tori_are_exact() {
+    let rules = [
+        "B3/S23",
+        "B36/S23",
+        "B0/S",
+        "B0123478/S34678",
+        "B1357/S02468",
+        "B2/S8",
+    ];
+    for (i, &(width, height)) in AWKWARD.iter().enumerate() {
+        let size = Size::new(width, height).unwrap();
+        for kernel in &KERNELS {
+            for (j, rule) in rules.iter().enumerate() {
+                let seed = (i * rules.len() + j) as u64;
+                agree(
+                    kernel,
+                    &soup(size, seed),
+                    rule.parse().unwrap(),
+                    1 + seed as u32 % 4,
+                );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+    #[test]
+    fn random_tori_and_rules_agree(
+        width in 1u64..180, height in 1u64..20, seed: u64,
+        birth in 0u16..512, survival in 0u16..512, generations in 0u32..6,
+    ) {
+        let lattice = soup(Size::new(width, height).unwrap(), seed);
+        for kernel in &KERNELS {
+            agree(kernel, &lattice, Rule::from_masks(birth, survival), generations);
+            agree(kernel, &lattice, Rule::LIFE, generations);
+        }
+    }
+}
+
+#[test]
+fn every_kernel_has_a_twin_of_its_layout() {
+    for kernel in &KERNELS {
+        let layout = match twin(kernel) {
+            Some(Twin::Bits(_)) => crate::engine::Layout::Bits,
+            Some(_) => crate::engine::Layout::I32,
+            None => panic!("{} has no twin", kernel.name),
+        };
+        assert_eq!(layout, kernel.layout, "{}", kernel.name);
+    }
+}
+
+#[test]
+fn a_launch_is_cut_short_when_the_engine_ends() {
+    let (size, stop) = (Size::new(3, 3).unwrap(), AtomicBool::new(true));
+    let launch = Launch {
+        size,
+        rule: Rule::LIFE,
+        generations: u32::MAX,
+        stop: &stop,
+    };
+    assert_eq!(launch.generations().count(), 0);
+}
+
+/// Not a test but a figure: `cargo test --release --lib bits_throughput -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn bits_throughput() {
+    for rule in [Rule::LIFE, "B36/S23".parse().unwrap()] {
+        for side in [32, 128, 512, 2048, 8192] {
+            let size = Size::new(side, side).unwrap();
+            let rows = || BitRows::new(size, "a measurement").unwrap();
+            let mut bits = Pair {
+                now: rows(),
+                next: rows(),
+            };
+            bits.now.load(soup(size, side).words());
+            let generations = 10_000_000_000 / size.cells();
+            let started = std::time::Instant::now();
+            for _ in 0..generations {
+                bits::step(rule, &bits.now, &mut bits.next);
+                bits.flip();
+            }
+            let cells = (generations * size.cells()) as f64;
+            let rate = cells / started.elapsed().as_nanos() as f64;
+            println!(
+                "{rule} {size} {}: {rate:.1} Gcell/s",
+                bits::instruction_set()
+            );
+        }
+    }
+}

@@ -1,0 +1,253 @@
+//! The lattices' memory, and the doing of every op on it.
+
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use super::bit_rows::BitRows;
+use super::kernels::{Launch, Pair, Twin, twin};
+use super::slots::CpuSlots;
+use super::{memory, reduce};
+use crate::engine::{EngineError, Kernel, LatticeId, Layout, Op, Result, Transfer};
+use crate::life::{Rule, Size};
+
+/// All lattices and the slots that they are downloaded to, shared with the workers.
+#[derive(Default)]
+pub(super) struct Lattices {
+    all: RwLock<Vec<Arc<Mutex<Stored>>>>,
+    slots: RwLock<Option<Arc<CpuSlots>>>,
+}
+
+/// One lattice's buffers.
+struct Stored {
+    size: Size,
+    layout: Layout,
+    bits: Pair<BitRows>,
+    /// Where [`Layout::I32`] is reserved.
+    cells: Option<Pair<Vec<i32>>>,
+    /// The bytes of the last reduction.
+    view: Vec<u32>,
+}
+
+impl Lattices {
+    /// Adds dead lattices.
+    pub(super) fn create(&self, count: usize, size: Size) -> Result<()> {
+        let what = format!("{count} lattices of {size}");
+        memory::ensure(
+            (2 * BitRows::bytes(size)).saturating_mul(count as u64),
+            &what,
+        )?;
+        let stored = |_| {
+            let bits = Pair {
+                now: BitRows::new(size, &what)?,
+                next: BitRows::new(size, &what)?,
+            };
+            let layout = Layout::Bits;
+            let stored = Stored {
+                size,
+                layout,
+                bits,
+                cells: None,
+                view: Vec::new(),
+            };
+            Ok(Arc::new(Mutex::new(stored)))
+        };
+        let new: Vec<_> = (0..count).map(stored).collect::<Result<_>>()?;
+        self.all
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(new);
+        Ok(())
+    }
+
+    /// Makes or gives back the room for an `i32` a cell; nothing runs meanwhile.
+    pub(super) fn reserve(&self, layout: Layout) -> Result<()> {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let all: Vec<_> = all
+            .iter()
+            .map(|one| one.lock().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        if layout == Layout::Bits {
+            for mut stored in all {
+                stored.cells = None;
+                stored.layout = Layout::Bits;
+            }
+            return Ok(());
+        }
+        let mut without: Vec<_> = all.into_iter().filter(|one| one.cells.is_none()).collect();
+        let what = format!("an i32 a cell for {} lattices", without.len());
+        let bytes = without.iter().map(|one| 8 * one.size.cells());
+        memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
+        let room = |size: Size| memory::zeroed(size.cells() as usize, &what);
+        let room = |size| {
+            Ok(Pair {
+                now: room(size)?,
+                next: room(size)?,
+            })
+        };
+        let rooms: Vec<_> = without
+            .iter()
+            .map(|one| room(one.size))
+            .collect::<Result<_>>()?;
+        for (stored, room) in without.iter_mut().zip(rooms) {
+            stored.cells = Some(room);
+        }
+        Ok(())
+    }
+
+    /// Downloads go here from now on.
+    pub(super) fn set_slots(&self, slots: Arc<CpuSlots>) {
+        *self.slots.write().unwrap_or_else(PoisonError::into_inner) = Some(slots);
+    }
+
+    /// Does an op; programs are checked before, so that only memory can still be missing.
+    pub(super) fn execute(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
+        match op {
+            Op::Upload { lattice, words } => self.with(*lattice, |stored| {
+                stored.bits.now.load(words);
+                stored.layout = Layout::Bits;
+                Ok(())
+            }),
+            Op::Pack(lattice) => self.with(*lattice, Stored::pack),
+            Op::Unpack { lattice, to } => self.with(*lattice, |stored| stored.unpack(*to)),
+            Op::Advance {
+                kernel,
+                lattices,
+                rule,
+                generations,
+            } => lattices.clone().try_for_each(|lattice| {
+                self.with(LatticeId(lattice), |stored| {
+                    stored.advance(kernel, *rule, *generations, stop)
+                })
+            }),
+            Op::Reduce { lattice, viewport } => self.with(*lattice, |stored| {
+                reduce::reduce(&stored.bits.now, *viewport, &mut stored.view)
+            }),
+            Op::Download {
+                lattice,
+                slot,
+                what,
+            } => {
+                let slots = self
+                    .slots
+                    .read()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .clone();
+                let slots = slots.ok_or_else(|| EngineError::BadProgram("no slots".into()))?;
+                self.with(*lattice, |stored| {
+                    slots.land(*lattice, *slot, |words| stored.download(*what, words));
+                    Ok(())
+                })
+            }
+            Op::Record(_) | Op::Wait(_) => Ok(()),
+        }
+    }
+
+    fn with<T>(
+        &self,
+        lattice: LatticeId,
+        work: impl FnOnce(&mut Stored) -> Result<T>,
+    ) -> Result<T> {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let stored = all[lattice.index()].clone();
+        drop(all);
+        work(&mut stored.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Stored {
+    fn pack(&mut self) -> Result<()> {
+        if self.layout == Layout::I32 {
+            let width = self.size.width() as usize;
+            let cells = &self.cells.as_ref().ok_or_else(not_reserved)?.now;
+            let pack = |cells: &[i32]| {
+                cells
+                    .iter()
+                    .rev()
+                    .fold(0, |word, &cell| word << 1 | (cell as u32 & 1))
+            };
+            let pack_row = |y: usize, row: &mut [u32]| {
+                let cells = cells[y * width..][..width].chunks(32);
+                row.iter_mut()
+                    .zip(cells)
+                    .for_each(|(word, cells)| *word = pack(cells));
+            };
+            self.bits.now.fill(pack_row);
+        }
+        Ok(())
+    }
+
+    fn unpack(&mut self, to: Layout) -> Result<()> {
+        if to == Layout::I32 {
+            let width = self.size.width() as usize;
+            let Some(cells) = &mut self.cells else {
+                return Err(not_reserved());
+            };
+            for (y, cells) in cells.now.chunks_exact_mut(width).enumerate() {
+                for (cells, word) in cells.chunks_mut(32).zip(self.bits.now.row(y)) {
+                    cells
+                        .iter_mut()
+                        .zip(0..)
+                        .for_each(|(cell, bit)| *cell = (word >> bit & 1) as i32);
+                }
+            }
+        }
+        self.layout = to;
+        Ok(())
+    }
+
+    fn advance(
+        &mut self,
+        kernel: &Kernel,
+        rule: Rule,
+        generations: u32,
+        stop: &AtomicBool,
+    ) -> Result<()> {
+        let launch = Launch {
+            size: self.size,
+            rule,
+            generations,
+            stop,
+        };
+        match twin(kernel) {
+            Some(Twin::Cells(step)) => {
+                let cells = self.cells_reserved_mut()?;
+                for _ in launch.generations() {
+                    step(launch.size, rule, &cells.now, &mut cells.next);
+                    cells.flip();
+                }
+            }
+            Some(Twin::CellsInKernel(run)) => run(&launch, self.cells_reserved_mut()?),
+            Some(Twin::Bits(step)) => {
+                for _ in launch.generations() {
+                    step(rule, &self.bits.now, &mut self.bits.next);
+                    self.bits.flip();
+                }
+            }
+            None => {
+                return Err(EngineError::BadProgram(format!(
+                    "no twin of {}",
+                    kernel.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn download(&self, what: Transfer, words: &mut [u32]) {
+        match what {
+            Transfer::Bits => self.bits.now.store(&mut words[..self.size.words()]),
+            Transfer::View => words
+                .iter_mut()
+                .zip(&self.view)
+                .for_each(|(to, from)| *to = *from),
+        }
+    }
+
+    fn cells_reserved_mut(&mut self) -> Result<&mut Pair<Vec<i32>>> {
+        self.cells.as_mut().ok_or_else(not_reserved)
+    }
+}
+
+fn not_reserved() -> EngineError {
+    EngineError::BadProgram("layout i32 is not reserved".into())
+}
