@@ -5,6 +5,7 @@ mod devices;
 mod failure;
 mod headless;
 mod options;
+mod readme;
 mod run;
 mod setup;
 mod snapshot;
@@ -16,7 +17,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
-pub use options::{Cli, Command, command_line, options_table};
+use options::{Cli, Command};
+pub use readme::renewed as readme;
 
 /// Parses the arguments and does what they ask for; errors are printed once, here.
 pub fn main() -> ExitCode {

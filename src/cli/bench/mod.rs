@@ -20,7 +20,8 @@ use crate::life::{Rule, Size};
 use crate::session::worlds::{Worlds, open_engine, start_lattice};
 use crate::session::{DeviceChoice, Pace, Setup, Start, Streams};
 
-pub use record::{Record, Row, Table, markdown};
+pub(super) use record::{Record, markdown};
+use record::Table;
 
 /// Runs of each measurement.
 const RUNS: usize = 5;

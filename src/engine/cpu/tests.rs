@@ -520,6 +520,9 @@ const fn copy_of_bits() -> Kernel {
         layout: Layout::Bits,
         iteration: crate::engine::kernels::Iteration::Launches,
         block: (1, 1),
+        rows_per_thread: 1,
+        shared_bytes: |_, _| 0,
+        in_place: false,
         most_cells: None,
     }
 }
