@@ -17,7 +17,7 @@ use crate::view;
 #[derive(Parser, Debug)]
 #[command(name = "lifestreams", version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-pub struct Cli {
+pub(super) struct Cli {
     /// What to do instead of opening the window.
     #[command(subcommand)]
     pub command: Option<Command>,
@@ -31,7 +31,7 @@ pub struct Cli {
 
 /// What else there is to do.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub(super) enum Command {
     /// No window: step every instance, report, save
     Run(RunArguments),
     /// The window's picture, rendered off-screen
@@ -46,7 +46,7 @@ pub enum Command {
 
 /// Options common to the window, `run` and `snapshot`.
 #[derive(Args, Clone, Debug)]
-pub struct Common {
+pub(super) struct Common {
     /// How many lattices, each with its stream and its panel
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = instances)]
     pub instances: usize,
@@ -85,7 +85,7 @@ pub struct Common {
 
 /// Options of the window and the picture.
 #[derive(Args, Clone, Debug)]
-pub struct WindowArguments {
+pub(super) struct WindowArguments {
     /// Stop after so many rounds
     #[arg(long, value_name = "N")]
     pub rounds: Option<u64>,
@@ -105,7 +105,7 @@ pub struct WindowArguments {
 
 /// Options of `run`.
 #[derive(Args, Clone, Debug)]
-pub struct RunArguments {
+pub(super) struct RunArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: Common,
@@ -122,7 +122,7 @@ pub struct RunArguments {
 
 /// Options of `snapshot`.
 #[derive(Args, Clone, Debug)]
-pub struct SnapshotArguments {
+pub(super) struct SnapshotArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: Common,
@@ -157,7 +157,7 @@ pub struct SnapshotArguments {
 
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
-pub struct BenchArguments {
+pub(super) struct BenchArguments {
     /// Which tables: step, frame, start [default: all]
     #[arg(value_name = "NAME", value_parser = ["step", "frame", "start"])]
     pub names: Vec<String>,
@@ -177,7 +177,7 @@ pub struct BenchArguments {
 
 /// Options of `verify`.
 #[derive(Args, Clone, Debug)]
-pub struct VerifyArguments {
+pub(super) struct VerifyArguments {
     /// Few and small cases, for compute-sanitizer
     #[arg(long)]
     pub small: bool,
@@ -188,7 +188,7 @@ pub struct VerifyArguments {
 
 /// Options of `devices`.
 #[derive(Args, Clone, Debug)]
-pub struct DevicesArguments {
+pub(super) struct DevicesArguments {
     /// Print one JSON object on stdout
     #[arg(long)]
     pub json: bool,
@@ -214,7 +214,7 @@ impl From<StreamsArgument> for Streams {
 
 /// `on` or `off`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum OnOff {
+pub(super) enum OnOff {
     /// On.
     On,
     /// Off.
@@ -223,7 +223,7 @@ pub enum OnOff {
 
 /// `--display`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum Display {
+pub(super) enum Display {
     /// The window, or no window where there is no display
     Auto,
     /// The window
@@ -293,12 +293,12 @@ fn scale(text: &str) -> Result<f32, String> {
 }
 
 /// The command line as clap knows it.
-pub fn command_line() -> clap::Command {
+pub(super) fn command_line() -> clap::Command {
     Cli::command()
 }
 
 /// The options of the window as a Markdown table, for the README.
-pub fn options_table() -> String {
+pub(super) fn options_table() -> String {
     let mut table = String::from("| Option | What it does | Default |\n|---|---|---|\n");
     for argument in command_line()
         .get_arguments()

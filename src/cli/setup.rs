@@ -16,7 +16,7 @@ const ROUNDS_PER_SECOND: f64 = 60.0;
 
 impl Common {
     /// What these options describe; reads the pattern files.
-    pub fn setup(&self) -> Result<Setup> {
+    pub(super) fn setup(&self) -> Result<Setup> {
         let default_size = Size::new(DEFAULT_SIZE.0, DEFAULT_SIZE.1)?;
         let patterns: Vec<Pattern> = self
             .pattern

@@ -12,7 +12,7 @@ use crate::view::list_adapters;
 
 /// Everything measured in one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Record {
+pub(crate) struct Record {
     /// `cuda` or `cpu`.
     pub engine: String,
     /// The computing device.
@@ -29,7 +29,7 @@ pub struct Record {
 
 /// Figures that belong together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Table {
+pub(crate) struct Table {
     /// What one asks for: `step`, `frame`, `start`.
     pub name: String,
     /// What it shows.
@@ -40,7 +40,7 @@ pub struct Table {
 
 /// A figure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Row {
+pub(crate) struct Row {
     /// What was measured.
     pub what: String,
     /// The median of the runs.
@@ -69,7 +69,7 @@ impl Record {
     }
 
     /// Where and with what.
-    pub fn title(&self) -> String {
+    pub(crate) fn title(&self) -> String {
         let drawing = self.adapter.as_ref().map_or(String::new(), |a| format!("; drawing: {a}"));
         let commit = &self.commit[..self.commit.len().min(12)];
         format!("{} ({}){drawing}; commit {commit}", self.device, self.driver)
@@ -129,7 +129,7 @@ impl Row {
 }
 
 /// A record as the README shows it.
-pub fn markdown(record: &Record) -> String {
+pub(crate) fn markdown(record: &Record) -> String {
     let mut text = format!("**{}**\n", record.title());
     for table in &record.tables {
         text += &format!("\n| {} | median (lowest to highest) |\n|---|---|\n", table.title);
