@@ -7,7 +7,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 use crate::engine::Kernel;
 use crate::engine::kernels::{self, KERNELS};
 use crate::life::{Rule, Size};
-use crate::session::{DeviceChoice, Streams};
+use crate::session::{DeviceChoice, Order, Streams};
 use crate::view;
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
@@ -74,6 +74,9 @@ pub(super) struct Common {
     /// In how many streams
     #[arg(long, value_name = "HOW", value_enum, default_value_t = StreamsArgument::PerInstance)]
     pub streams: StreamsArgument,
+    /// In which order the host issues a round: one instance after the other, or all launches first
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = OrderArgument::Breadth)]
+    pub order: OrderArgument,
     /// Prepare each round as a CUDA graph and replay it
     #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
     pub graphs: OnOff,
@@ -135,7 +138,7 @@ pub(super) struct SnapshotArguments {
     /// Pixels a point, as a HiDPI monitor has them
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = scale)]
     pub scale: f32,
-    /// Rounds before the picture is taken
+    /// Rounds before the picture is taken, at least
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub rounds: u64,
     /// What pictures carry over the bus
@@ -144,6 +147,9 @@ pub(super) struct SnapshotArguments {
     /// The GPU that draws, by a part of its name
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
+    /// Paused after exactly these rounds
+    #[arg(long)]
+    pub paused: bool,
     /// The first panel alone
     #[arg(long)]
     pub single: bool,
@@ -208,6 +214,24 @@ impl From<StreamsArgument> for Streams {
         match argument {
             StreamsArgument::PerInstance => Streams::PerInstance,
             StreamsArgument::One => Streams::One,
+        }
+    }
+}
+
+/// `--order`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum OrderArgument {
+    /// All of one instance's ops, then all of the next one's
+    Depth,
+    /// Every instance's launch, then every instance's download
+    Breadth,
+}
+
+impl From<OrderArgument> for Order {
+    fn from(argument: OrderArgument) -> Order {
+        match argument {
+            OrderArgument::Depth => Order::Depth,
+            OrderArgument::Breadth => Order::Breadth,
         }
     }
 }

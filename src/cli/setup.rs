@@ -42,6 +42,7 @@ impl Common {
             kernel: self.kernel,
             device: self.device,
             streams: self.streams.into(),
+            order: self.order.into(),
             graphs: self.graphs == OnOff::On,
             generations_per_round: self.generations_per_round,
             pace: Pace::PerSecond(ROUNDS_PER_SECOND),

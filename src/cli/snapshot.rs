@@ -13,8 +13,9 @@ use crate::view::offscreen::Renderer;
 const PATIENCE: Duration = Duration::from_secs(600);
 
 pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
+    let rounds = arguments.paused.then_some(arguments.rounds);
     let setup = Setup {
-        rounds: Some(arguments.rounds),
+        rounds,
         ..arguments.common.setup()?
     };
     let (width, height) = arguments.window_size;
@@ -42,7 +43,8 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             bail!("{why}");
         }
         renderer.frame(&status, &session, &options)?;
-        if status.finished && renderer.missing(&status, &options) == 0 {
+        let through = status.finished || (rounds.is_none() && status.rounds >= arguments.rounds);
+        if through && renderer.missing(&status, &options) == 0 {
             break;
         }
         if began.elapsed() > PATIENCE {

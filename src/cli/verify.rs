@@ -456,7 +456,8 @@ impl Bench {
             let devices = self.engine.devices().len();
             let case = (0..self.cases.sizes.len())
                 .filter(|c| c % devices == 0 && kernel.admit(self.cases.sizes[*c]).is_ok())
-                .max_by_key(|&c| self.cases.sizes[c].cells().min(20_000))
+                .filter(|&c| self.cases.sizes[c].cells() <= 20_000)
+                .max_by_key(|&c| self.cases.sizes[c].cells())
                 .expect("every kernel takes some size");
             let size = self.cases.sizes[case];
             let lattice = LatticeId(case as u32);

@@ -21,7 +21,7 @@ use std::time::Duration;
 
 pub use actions::Action;
 pub use pictures::{Picture, Pictures};
-pub use setup::{DeviceChoice, Pace, Setup, Start, Streams};
+pub use setup::{DeviceChoice, Order, Pace, Setup, Start, Streams};
 pub use status::Status;
 
 use crate::engine::{Result, Transfer, Viewport};

@@ -2,6 +2,7 @@
 
 use crate::engine::{Kernel, LatticeId, Layout, Op, Program, Slot, StreamId, Transfer, Viewport};
 use crate::life::Rule;
+use crate::session::Order;
 
 /// What the rounds of the moment are made of.
 #[derive(Clone, Debug)]
@@ -14,6 +15,8 @@ pub struct RoundPlan {
     pub rule: Rule,
     /// What is downloaded, if anything.
     pub picture: Option<PicturePlan>,
+    /// In which order the host issues the ops; each stream's own order is the same in both.
+    pub order: Order,
 }
 
 /// What a round downloads.
@@ -39,28 +42,29 @@ impl RoundPlan {
         }
     }
 
-    /// A round of so many generations whose pictures land in `slot`; depth-first: all of one
-    /// instance's ops are issued before the next one's.
+    /// A round of so many generations whose pictures land in `slot`.
     pub fn program(&self, generations: u32, slot: Slot) -> Program {
-        let mut program = Program::default();
         let wanted = self.downloads();
-        for (i, &stream) in self.streams.iter().enumerate() {
-            let lattice = LatticeId(i as u32);
-            if generations > 0 {
-                let lattices = lattice.0..lattice.0 + 1;
-                let (kernel, rule) = (self.kernel, self.rule);
-                program.push(
-                    stream,
-                    Op::Advance {
-                        kernel,
-                        lattices,
-                        rule,
-                        generations,
-                    },
-                );
+        let mut program = Program::default();
+        let instances = || self.streams.iter().enumerate();
+        match self.order {
+            Order::Depth => {
+                for (i, &stream) in instances() {
+                    self.advance(&mut program, stream, i, generations);
+                    if wanted.contains(&i) {
+                        (0..3).for_each(|phase| self.picture(&mut program, stream, i, slot, phase));
+                    }
+                }
             }
-            if let (true, Some(picture)) = (wanted.contains(&i), self.picture) {
-                self.download(&mut program, stream, lattice, slot, picture);
+            Order::Breadth => {
+                for (i, &stream) in instances() {
+                    self.advance(&mut program, stream, i, generations);
+                }
+                for phase in 0..3 {
+                    for (i, &stream) in instances().filter(|(i, _)| wanted.contains(i)) {
+                        self.picture(&mut program, stream, i, slot, phase);
+                    }
+                }
             }
         }
         program
@@ -114,27 +118,55 @@ impl RoundPlan {
         }
     }
 
-    fn download(
+    fn advance(&self, program: &mut Program, stream: StreamId, instance: usize, generations: u32) {
+        if generations > 0 {
+            let first = instance as u32;
+            let (kernel, rule) = (self.kernel, self.rule);
+            let lattices = first..first + 1;
+            program.push(
+                stream,
+                Op::Advance {
+                    kernel,
+                    lattices,
+                    rule,
+                    generations,
+                },
+            );
+        }
+    }
+
+    /// A picture's ops, one phase after the other: pack, reduce, download; not every picture
+    /// needs the first two.
+    fn picture(
         &self,
         program: &mut Program,
         stream: StreamId,
-        lattice: LatticeId,
+        instance: usize,
         slot: Slot,
-        picture: PicturePlan,
+        phase: u32,
     ) {
-        self.pack(program, stream, lattice);
-        let (what, viewport) = (picture.transfer, picture.viewport);
-        if what == Transfer::View {
-            program.push(stream, Op::Reduce { lattice, viewport });
+        let Some(PicturePlan {
+            transfer: what,
+            viewport,
+            ..
+        }) = self.picture
+        else {
+            return;
+        };
+        let lattice = LatticeId(instance as u32);
+        match (phase, what) {
+            (0, _) => self.pack(program, stream, lattice),
+            (1, Transfer::View) => program.push(stream, Op::Reduce { lattice, viewport }),
+            (1, Transfer::Bits) => {}
+            _ => program.push(
+                stream,
+                Op::Download {
+                    lattice,
+                    slot,
+                    what,
+                },
+            ),
         }
-        program.push(
-            stream,
-            Op::Download {
-                lattice,
-                slot,
-                what,
-            },
-        );
     }
 }
 
@@ -160,6 +192,7 @@ mod tests {
                 viewport,
                 only: None,
             }),
+            order: Order::Depth,
         }
     }
 
@@ -175,6 +208,18 @@ mod tests {
     fn a_round_of_bits_launches_and_downloads() {
         let program = plan("bits", Transfer::Bits).program(1, Slot(0));
         let want = [(0, "bits"), (0, "download"), (1, "bits"), (1, "download")];
+        assert_eq!(labels(&program), want);
+    }
+
+    #[test]
+    fn breadth_first_launches_everything_before_the_first_download() {
+        let plan = RoundPlan {
+            order: Order::Breadth,
+            ..plan("global", Transfer::View)
+        };
+        let program = plan.program(1, Slot(0));
+        let ops = ["global", "pack", "reduce", "download"];
+        let want: Vec<_> = ops.iter().flat_map(|&op| [(0, op), (1, op)]).collect();
         assert_eq!(labels(&program), want);
     }
 

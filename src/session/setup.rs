@@ -23,6 +23,8 @@ pub struct Setup {
     pub device: DeviceChoice,
     /// In how many streams.
     pub streams: Streams,
+    /// In which order the host issues a round's ops.
+    pub order: Order,
     /// Whether a round is prepared as a graph and replayed.
     pub graphs: bool,
     /// Generations a round.
@@ -68,6 +70,17 @@ pub enum Streams {
     PerInstance,
     /// One stream (a device) for all.
     One,
+}
+
+/// In which order the host issues a round's ops.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// All of one instance's ops, then all of the next one's.
+    Depth,
+    /// Every instance's launch, then every instance's download. The last launch goes out sooner:
+    /// while kernels run long, the host's calls for the downloads cost nothing.
+    Breadth,
 }
 
 /// How fast rounds follow one another.

@@ -2,7 +2,7 @@
 
 use crate::engine::{DeviceInfo, Kernel, Startup, Transfer};
 use crate::life::{Rule, Size};
-use crate::session::{Pace, Setup, Start, Streams};
+use crate::session::{Order, Pace, Setup, Start, Streams};
 
 /// A session's state and figures, made anew a few times a second and on every change.
 #[derive(Clone, Debug)]
@@ -23,6 +23,8 @@ pub struct Status {
     pub kernel: &'static Kernel,
     /// In how many streams.
     pub streams: Streams,
+    /// In which order rounds are issued.
+    pub order: Order,
     /// Whether rounds are replayed as graphs.
     pub graphs: bool,
     /// What pictures carry over the bus.
@@ -78,6 +80,7 @@ impl Status {
             },
             kernel: setup.kernel,
             streams: setup.streams,
+            order: setup.order,
             graphs: setup.graphs,
             transfer: Transfer::Bits,
             running: true,

@@ -167,6 +167,7 @@ impl Worlds {
                 kernel,
                 rule,
                 picture: None,
+                order: setup.order,
             },
             size: setup.size,
             graphs: setup.graphs,

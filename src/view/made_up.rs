@@ -11,6 +11,7 @@ use crate::view::PictureSource;
 pub(crate) fn status(instances: usize, size: Size) -> Status {
     Status {
         finished: false,
+        order: crate::session::Order::Breadth,
         engine: "cuda",
         devices: vec![DeviceInfo {
             name: "NVIDIA H200".into(),
