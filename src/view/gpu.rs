@@ -109,7 +109,7 @@ impl Gpu {
                 continue;
             };
             let found = (instance, adapter, surface);
-            if !AdapterFacts::of(&found.1).software {
+            if wanted.is_some() || !AdapterFacts::of(&found.1).software {
                 return Gpu::with(found);
             }
             software.get_or_insert(found);

@@ -52,7 +52,7 @@ fn highlight(painter: &Painter, layout: &Layout, place: usize) {
     painter.rect_stroke(
         rect,
         0.0,
-        Stroke::new(width, style::ACCENT),
+        Stroke::new(width, style::VALUE),
         StrokeKind::Outside,
     );
 }
