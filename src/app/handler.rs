@@ -196,21 +196,23 @@ impl<W: World> Handler<W> {
             .as_ref()
             .map(|world| world as &dyn crate::view::PictureSource);
         match screen.present(&frame, pictures) {
-            Ok(Outcome::Presented) => self.presented(event_loop),
+            Ok(Outcome::Presented) => self.presented(event_loop, now),
             Ok(Outcome::Skipped) => self.pacer.want_at(now + RETRY),
             Ok(Outcome::Again) => self.pacer.want(now),
             Err(error) => self.recover(event_loop, error),
         }
     }
 
-    fn presented(&mut self, event_loop: &ActiveEventLoop) {
+    /// A frame that was begun at `began` has been presented.
+    fn presented(&mut self, event_loop: &ActiveEventLoop, began: Instant) {
         let now = Instant::now();
-        self.pacer.drawn(now);
+        self.pacer.drawn(began);
         self.rate.count(now);
         self.losses = 0;
         self.presented += 1;
         match self.options.frames {
             Some(most) if self.presented >= most => event_loop.exit(),
+            // So many were asked for, whether there is anything new or not.
             Some(_) => self.pacer.want(now),
             None => {}
         }
@@ -324,7 +326,9 @@ impl<W: World> Handler<W> {
                 let (sender, wake) = (self.saved.0.clone(), self.wake.clone());
                 std::thread::spawn(move || {
                     let said = match write_dated_png(&image, ".".as_ref()) {
-                        Ok(path) => format!("saved {}", path.display()),
+                        Ok(path) => {
+                            format!("saved {}", path.file_name().unwrap_or_default().display())
+                        }
                         Err(error) => error.to_string(),
                     };
                     // Nobody is left to be told only when the window has gone.

@@ -20,7 +20,11 @@ pub(super) fn event_loop() -> Result<EventLoop<()>, AppError> {
     if cfg!(all(unix, not(target_os = "macos"))) {
         match (variable("WAYLAND_DISPLAY"), variable("DISPLAY")) {
             (Some(_), _) => probe(&WAYLAND_LIBRARIES)?,
-            (None, Some(_)) => probe(&X11_LIBRARIES)?,
+            (None, Some(_)) => {
+                probe(&X11_LIBRARIES)?;
+                let lost = AppError::Display("the X server has gone".into());
+                platform::end_with_x_display(&format!("error: {lost}"), lost.exit_code().into());
+            }
             (None, None) => {
                 let reason = "neither DISPLAY nor WAYLAND_DISPLAY is set";
                 return Err(AppError::NoDisplay(reason.into()));

@@ -114,10 +114,7 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
 impl Kernel {
     /// Its place in [`KERNELS`].
     pub fn index(&self) -> usize {
-        KERNELS
-            .iter()
-            .position(|kernel| kernel == self)
-            .expect("every kernel is in the table")
+        KERNELS.iter().position(|kernel| kernel == self).expect("every kernel is in the table")
     }
 
     /// Refuses a lattice that it cannot take, naming a kernel that can.

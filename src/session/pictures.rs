@@ -21,7 +21,11 @@ pub struct Pictures {}
 impl Pictures {
     /// Hands over every picture that is newer than `seen` says (by instance), and notes it there.
     /// The words are the lattice's bits, or the view's bytes, four a word.
-    pub fn visit_newer(&self, _seen: &mut [u64], _draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
+    pub fn visit_newer(
+        &self,
+        _seen: &mut [u64],
+        _draw: &mut dyn FnMut(usize, &Picture, &[u32]),
+    ) {
         unimplemented!()
     }
 }

@@ -8,6 +8,8 @@ pub mod numbers;
 mod parts;
 mod side;
 mod style;
+#[cfg(test)]
+mod tests;
 
 use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
