@@ -84,28 +84,29 @@ fn overlap(at: f32, lo: f32, hi: f32) -> f32 {
     return min(at + 1.0, hi) - max(at, lo);
 }
 
-fn cell(x: i32, y: i32, layer: u32) -> f32 {
-    let word = textureLoad(words, vec2<i32>(x >> 5u, y), layer, 0).r;
-    return f32(extractBits(word, u32(x & 31), 1u));
+fn bit(word: u32, at: i32) -> f32 {
+    return f32(extractBits(word, u32(at & 31), 1u));
 }
 
-// Live cells of a row between `lo` and `hi`, the two outer ones in part.
+// Live cells of a row between `lo` and `hi`, the two outer ones in part; each word is loaded once.
 fn alive_in_row(row: i32, lo: f32, hi: f32, layer: u32) -> f32 {
     let first = floor(lo);
     let last = ceil(hi) - 1.0;
     let head = scene.origin_cell.x + i32(first);
     let tail = scene.origin_cell.x + i32(last);
-    var sum = cell(head, row, layer) * overlap(first, lo, hi);
-    if (head == tail) {
-        return sum;
-    }
-    sum += cell(tail, row, layer) * overlap(last, lo, hi);
-    for (var x = head + 1; x < tail;) {
-        let bit = x & 31;
-        let count = min(32 - bit, tail - x);
-        let word = textureLoad(words, vec2<i32>(x >> 5u, row), layer, 0).r;
-        sum += f32(countOneBits(extractBits(word, u32(bit), u32(count))));
-        x += count;
+    // Where one cell is all there is, its part is counted once, as the head's.
+    let head_part = overlap(first, lo, hi);
+    let tail_part = select(overlap(last, lo, hi), 0.0, head == tail);
+    let end = tail >> 5u;
+    var sum = 0.0;
+    for (var at = head >> 5u; at <= end; at++) {
+        let word = textureLoad(words, vec2<i32>(at, row), layer, 0).r;
+        let base = at << 5u;
+        let start = max(head + 1 - base, 0);
+        let count = clamp(tail - base, start, 32) - start;
+        sum += f32(countOneBits(extractBits(word, u32(start), u32(count))));
+        sum += select(0.0, bit(word, head) * head_part, at == (head >> 5u));
+        sum += select(0.0, bit(word, tail) * tail_part, at == end);
     }
     return sum;
 }

@@ -196,16 +196,22 @@ impl<W: World> Handler<W> {
             .as_ref()
             .map(|world| world as &dyn crate::view::PictureSource);
         match screen.present(&frame, pictures) {
-            Ok(Outcome::Presented) => self.presented(event_loop, status.as_deref()),
+            Ok(Outcome::Presented) => self.presented(event_loop, now, status.as_deref()),
             Ok(Outcome::Skipped) => self.pacer.want_at(now + RETRY),
             Ok(Outcome::Again) => self.pacer.want(now),
             Err(error) => self.recover(event_loop, error),
         }
     }
 
-    fn presented(&mut self, event_loop: &ActiveEventLoop, status: Option<&Status>) {
+    /// A frame that was begun at `began` has been presented.
+    fn presented(
+        &mut self,
+        event_loop: &ActiveEventLoop,
+        began: Instant,
+        status: Option<&Status>,
+    ) {
         let now = Instant::now();
-        self.pacer.drawn(now);
+        self.pacer.drawn(began);
         self.rate.count(now);
         self.losses = 0;
         self.presented += 1;
@@ -219,6 +225,7 @@ impl<W: World> Handler<W> {
         }
         match self.options.frames {
             Some(most) if self.presented >= most => event_loop.exit(),
+            // So many were asked for, whether there is anything new or not.
             Some(_) => self.pacer.want(now),
             None => {}
         }
@@ -332,7 +339,9 @@ impl<W: World> Handler<W> {
                 let (sender, wake) = (self.saved.0.clone(), self.wake.clone());
                 std::thread::spawn(move || {
                     let said = match write_dated_png(&image, ".".as_ref()) {
-                        Ok(path) => format!("saved {}", path.display()),
+                        Ok(path) => {
+                            format!("saved {}", path.file_name().unwrap_or_default().display())
+                        }
                         Err(error) => error.to_string(),
                     };
                     // Nobody is left to be told only when the window has gone.

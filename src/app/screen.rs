@@ -39,6 +39,9 @@ pub(super) enum Outcome {
     Again,
 }
 
+/// So many frames in a row may be refused before the GPU counts as lost.
+const MOST_REFUSED: u32 = 10;
+
 /// See the module.
 pub(super) struct Screen {
     canvas: WindowCanvas,
@@ -47,6 +50,7 @@ pub(super) struct Screen {
     config: wgpu::SurfaceConfiguration,
     pub(super) gpu: Gpu,
     pub(super) scene: Scene,
+    refused: u32,
 }
 
 impl Screen {
@@ -65,6 +69,7 @@ impl Screen {
             config,
             gpu,
             scene,
+            refused: 0,
         })
     }
 
@@ -112,24 +117,14 @@ impl Screen {
         let texture = match self.surface.get_current_texture() {
             Acquired::Success(texture) | Acquired::Suboptimal(texture) => texture,
             Acquired::Timeout | Acquired::Occluded => return Ok(Outcome::Skipped),
-            Acquired::Outdated => {
-                self.surface.configure(&self.gpu.device, &self.config);
-                self.gpu.trouble()?;
-                return Ok(Outcome::Again);
-            }
+            Acquired::Outdated | Acquired::Validation => return self.again(),
             Acquired::Lost => {
-                self.gpu.trouble()?;
                 let surface = self.canvas.surface(&self.gpu.instance);
-                self.surface = surface.map_err(ViewError::NoAdapter)?;
-                self.surface.configure(&self.gpu.device, &self.config);
-                self.gpu.trouble()?;
-                return Ok(Outcome::Again);
-            }
-            Acquired::Validation => {
-                self.gpu.trouble()?;
-                return Ok(Outcome::Again);
+                self.surface = surface.map_err(ViewError::DeviceLost)?;
+                return self.again();
             }
         };
+        self.refused = 0;
         if let Some(pictures) = pictures {
             self.scene.update(frame, pictures)?;
         }
@@ -139,6 +134,20 @@ impl Screen {
         self.gpu.queue.present(texture);
         self.gpu.trouble()?;
         Ok(Outcome::Presented)
+    }
+
+    /// Readies the surface for another try; after some in a row the whole GPU counts as lost.
+    fn again(&mut self) -> Result<Outcome, ViewError> {
+        self.refused += 1;
+        // A lost device is only told of while it is polled.
+        let polled = self.gpu.device.poll(wgpu::PollType::Poll);
+        self.gpu.trouble()?;
+        if self.refused > MOST_REFUSED || polled.is_err() {
+            return Err(ViewError::DeviceLost("it gives no more frames".into()));
+        }
+        self.surface.configure(&self.gpu.device, &self.config);
+        self.gpu.trouble()?;
+        Ok(Outcome::Again)
     }
 
     /// The frame as a picture; waits for it.

@@ -43,6 +43,10 @@ pub fn find_display() -> Result<String, AppError> {
 /// The event loop, if there is a display.
 pub(super) fn event_loop() -> Result<EventLoop<()>, AppError> {
     find_display()?;
+    if variable("WAYLAND_DISPLAY").is_none() {
+        let lost = AppError::Display("the X server has gone".into());
+        platform::end_with_x_display(&format!("lifestreams: {lost}"), lost.exit_code().into());
+    }
     EventLoop::with_user_event()
         .build()
         .map_err(|error| AppError::NoDisplay(in_short(&error)))

@@ -18,9 +18,7 @@ pub enum EngineError {
         present: u32,
     },
     /// Memory ran out.
-    #[error(
-        "out of {place} memory: {what} needs {needed_mib} MiB; use fewer --instances, a smaller --size or --kernel bits"
-    )]
+    #[error("out of {place} memory: {what} needs {needed_mib} MiB; use fewer --instances, a smaller --size or --kernel bits")]
     OutOfMemory {
         /// `device` or `page-locked host`.
         place: &'static str,

@@ -109,7 +109,7 @@ impl Gpu {
                 continue;
             };
             let found = (instance, adapter, surface);
-            if !AdapterFacts::of(&found.1).software {
+            if wanted.is_some() || !AdapterFacts::of(&found.1).software {
                 return Gpu::with(found);
             }
             software.get_or_insert(found);
@@ -152,6 +152,11 @@ impl Gpu {
         let noted = trouble.clone();
         device.set_device_lost_callback(move |reason, message| {
             if reason != wgpu::DeviceLostReason::Destroyed {
+                let message = if message.is_empty() {
+                    format!("{reason:?}")
+                } else {
+                    message
+                };
                 note(&noted, ViewError::DeviceLost(message));
             }
         });
@@ -180,11 +185,23 @@ impl Gpu {
 
     /// What has gone wrong since the last call, if anything has.
     pub(crate) fn trouble(&self) -> Result<(), ViewError> {
-        let mut trouble = self
-            .trouble
+        match self.take_trouble() {
+            None => Ok(()),
+            Some(error @ ViewError::Internal(_)) => {
+                // Calls fail on a lost device too, and that it is lost is only told when polled.
+                let _ = self.device.poll(wgpu::PollType::Poll);
+                let lost = |later: &ViewError| matches!(later, ViewError::DeviceLost(_));
+                Err(self.take_trouble().filter(lost).unwrap_or(error))
+            }
+            Some(error) => Err(error),
+        }
+    }
+
+    fn take_trouble(&self) -> Option<ViewError> {
+        self.trouble
             .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
-        trouble.take().map_or(Ok(()), Err)
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .take()
     }
 }
 

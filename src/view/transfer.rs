@@ -188,7 +188,7 @@ mod tests {
                     let view = request.viewport;
                     let bytes = view.words() as u64 * 4 * instances as u64;
                     assert!(bytes <= MOST_ROUND_BYTES, "{instances} {panel:?}: {view:?}");
-                    assert!(view.step >= Viewport::ONE && view.width % 4 == 0);
+                    assert!(view.step >= Viewport::ONE && view.width.is_multiple_of(4));
                 }
             }
         }

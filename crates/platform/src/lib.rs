@@ -12,3 +12,37 @@ pub fn library_opens(name: &str) -> bool {
     // handle is closed at once.
     unsafe { Library::new(name) }.is_ok()
 }
+
+/// What is said when the connection to the X server is lost.
+static LAST_WORDS: std::sync::OnceLock<(String, i32)> = std::sync::OnceLock::new();
+
+/// Has the program end with `sentence` on stderr and this exit code when the X server goes away.
+///
+/// Xlib ends the process itself then, whatever anybody else does, and says so in its own words
+/// and with exit code 1. Does nothing where there is no Xlib; the first call counts.
+pub fn end_with_x_display(sentence: &str, exit_code: i32) {
+    type Handler = unsafe extern "C" fn(*mut std::ffi::c_void) -> std::ffi::c_int;
+    type SetHandler = unsafe extern "C" fn(Option<Handler>) -> Option<Handler>;
+
+    unsafe extern "C" fn end(_display: *mut std::ffi::c_void) -> std::ffi::c_int {
+        let (sentence, exit_code) = LAST_WORDS.get().expect("set before this handler is");
+        eprintln!("{sentence}");
+        std::process::exit(*exit_code)
+    }
+
+    if LAST_WORDS.set((sentence.into(), exit_code)).is_err() {
+        return;
+    }
+    // SAFETY: Xlib's own initialisers are harmless, and it stays loaded (below).
+    let Ok(library) = (unsafe { Library::new("libX11.so.6") }) else {
+        return;
+    };
+    // SAFETY: this is the function's type in X11/Xlib.h.
+    let set = unsafe { library.get::<SetHandler>(c"XSetIOErrorHandler".to_bytes_with_nul()) };
+    if let Ok(set) = set {
+        // SAFETY: the function only stores the pointer, and `end` lives as long as the program.
+        unsafe { set(Some(end)) };
+    }
+    // Never closed: the handler set above must stay in the library that winit opens too.
+    std::mem::forget(library);
+}

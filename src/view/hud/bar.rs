@@ -12,8 +12,9 @@ const LINE: f32 = 46.0;
 /// Paints as many of the figures into the rectangle as it takes, by rank, `unit` pixels a unit.
 pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures) {
     painter.rect_filled(rect, 0.0, GROUND);
+    let unit = unit * growth(rect.size() / unit, figures);
     let inside = rect.shrink2(vec2(14.0, 8.0) * unit);
-    let columns = (inside.width() / (CELL * unit)).floor().max(2.0) as usize;
+    let columns = columns(inside.width() / unit);
     let all = (inside.height() / (LINE * unit)).floor().max(1.0) as usize;
     let mut lines = all;
     if let Some((urgency, sentence)) = figures.messages.first() {
@@ -37,36 +38,19 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     }
     // What is left over goes between the lines.
     let line = (inside.height() / all as f32).min(1.4 * LINE * unit);
-    let cell = vec2(inside.width() / columns as f32, line);
-    let place = |index: usize| {
-        let at = vec2(
-            (index % columns) as f32 * cell.x,
-            (index / columns) as f32 * cell.y,
-        );
-        Rect::from_min_size(
-            inside.min + at,
-            vec2(cell.x - 12.0 * unit, (LINE - 8.0) * unit),
-        )
+    let cell = inside.width() / columns as f32;
+    let place = |(line_at, column): (usize, usize), span: usize| {
+        let at = vec2(column as f32 * cell, line_at as f32 * line);
+        let size = vec2(span as f32 * cell - 12.0 * unit, (LINE - 8.0) * unit);
+        Rect::from_min_size(inside.min + at, size)
     };
-    let shown = by_rank(figures, columns * lines - 1);
-    parts::state(painter, place(0), unit, figures.state, "");
-    for (index, figure) in shown.into_iter().enumerate() {
-        let place = place(index + 1);
-        let label = fitted(
-            painter,
-            &figure.label,
-            regular(12.5 * unit),
-            LABEL,
-            place.width(),
-        );
+    parts::state(painter, place((0, 0), 1), unit, figures.state, "");
+    for (figure, at) in by_rank(figures, columns, lines) {
+        let place = place(at, span(figure));
+        let width = place.width();
+        let label = fitted(painter, &figure.label, regular(12.5 * unit), LABEL, width);
         put(painter, place.left_top(), Align2::LEFT_TOP, label);
-        let value = fitted(
-            painter,
-            &figure.value,
-            medium(18.0 * unit),
-            VALUE,
-            place.width(),
-        );
+        let value = fitted(painter, &figure.value, medium(18.0 * unit), VALUE, width);
         put(
             painter,
             place.left_top() + vec2(0.0, 16.0 * unit),
@@ -76,14 +60,51 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     }
 }
 
-/// The `most` figures of the lowest ranks, in their usual order.
-fn by_rank(figures: &Figures, most: usize) -> Vec<&Figure> {
-    let mut all: Vec<_> = std::iter::once(&figures.lead)
-        .chain(figures.groups.iter().flatten())
-        .enumerate()
-        .collect();
-    all.sort_by_key(|(order, figure)| (figure.rank, *order));
-    all.truncate(most);
-    all.sort_by_key(|(order, _)| *order);
-    all.into_iter().map(|(_, figure)| figure).collect()
+fn columns(width: f32) -> usize {
+    (width / CELL).floor().max(2.0) as usize
+}
+
+/// Cells that a figure takes.
+fn span(figure: &Figure) -> usize {
+    if figure.wide { 2 } else { 1 }
+}
+
+/// How much larger than usual the type can be with all figures still there.
+fn growth(room: egui::Vec2, figures: &Figures) -> f32 {
+    let count = all(figures).count();
+    let holds = |growth: f32| {
+        let inside = room / growth - vec2(28.0, 16.0);
+        // One line is for a sentence.
+        let lines = ((inside.y / LINE).floor() as usize).saturating_sub(1);
+        by_rank(figures, columns(inside.x), lines).len() == count
+    };
+    [2.0, 1.8, 1.6, 1.5, 1.4, 1.3, 1.2, 1.1]
+        .into_iter()
+        .find(|&by| holds(by))
+        .unwrap_or(1.0)
+}
+
+fn all(figures: &Figures) -> impl Iterator<Item = &Figure> {
+    std::iter::once(&figures.lead).chain(figures.groups.iter().flatten())
+}
+
+/// As many figures of the lowest ranks as the cells take, in their usual order, and the line and
+/// column of each; the first cell is the state's.
+fn by_rank(figures: &Figures, columns: usize, lines: usize) -> Vec<(&Figure, (usize, usize))> {
+    let flowed = |most: u8| {
+        let mut next = (0, 1);
+        let mut placed = Vec::new();
+        for figure in all(figures).filter(|figure| figure.rank <= most) {
+            if next.1 + span(figure) > columns {
+                next = (next.0 + 1, 0);
+            }
+            placed.push((figure, next));
+            next.1 += span(figure);
+        }
+        placed
+    };
+    let fits = |placed: &Vec<(&Figure, (usize, usize))>| {
+        placed.last().is_none_or(|(_, (line, _))| *line < lines)
+    };
+    (0..=12).rev().map(flowed).find(fits).unwrap_or_default()
 }

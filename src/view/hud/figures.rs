@@ -141,10 +141,10 @@ fn costs(status: &Status) -> Vec<Figure> {
 }
 
 fn lattices(status: &Status) -> Vec<Figure> {
-    let size = format!("{} × {}", status.size.width(), status.size.height());
+    let (width, height) = (status.size.width(), status.size.height());
+    let lattices = format!("{} of {width} × {height}", grouped(status.instances as u64));
     let mut figures = vec![
-        figure(3, "lattices", grouped(status.instances as u64)),
-        figure(3, "cells each", size),
+        figure(3, "lattices", lattices),
         figure(6, "rule", status.rule.to_string()),
     ];
     if let Some(seed) = status.seed {

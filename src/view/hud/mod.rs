@@ -8,6 +8,8 @@ pub mod numbers;
 mod parts;
 mod side;
 mod style;
+#[cfg(test)]
+mod tests;
 
 use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
@@ -52,7 +54,7 @@ fn highlight(painter: &Painter, layout: &Layout, place: usize) {
     painter.rect_stroke(
         rect,
         0.0,
-        Stroke::new(width, style::ACCENT),
+        Stroke::new(width, style::VALUE),
         StrokeKind::Outside,
     );
 }

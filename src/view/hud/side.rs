@@ -6,11 +6,11 @@ use crate::view::hud::figures::{Figure, Figures, Urgency};
 use crate::view::hud::parts;
 use crate::view::hud::style::*;
 
-const ROW: f32 = 23.0;
+const ROW: f32 = 22.0;
 const NOTE: f32 = 15.0;
 const WIDE: f32 = 38.0;
-const GROUP: f32 = 15.0;
-const LEAD: f32 = 66.0;
+const GROUP: f32 = 12.0;
+const LEAD: f32 = 64.0;
 const STATE: f32 = 44.0;
 const FOOT: f32 = 18.0;
 
@@ -51,7 +51,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
         if kept.is_empty() {
             continue;
         }
-        let line = (y + GROUP / 2.0 * unit - 3.0 * unit).round();
+        let line = (y + GROUP / 2.0 * unit - 1.0 * unit).round();
         painter.hline(inside.x_range(), line, (unit.max(1.0), RULE));
         y += GROUP * unit;
         for figure in kept {
