@@ -155,9 +155,8 @@ fn step_one(seen: [&[u32]; 3], out: &mut [u32], next: impl Fn([Sums; 3], u32) ->
     let n = out.len() - 2;
     let row = |j: usize| Words::new(seen[j], n);
     let (r0, r1, r2) = (row(0), row(1), row(2));
-    let out = &mut out[1..n + 1];
-    for i in 0..n {
-        out[i] = next([r0.sums(i), r1.sums(i), r2.sums(i)], r1.cells[i]);
+    for (i, out) in out[1..n + 1].iter_mut().enumerate() {
+        *out = next([r0.sums(i), r1.sums(i), r2.sums(i)], r1.cells[i]);
     }
 }
 
