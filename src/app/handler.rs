@@ -204,12 +204,7 @@ impl<W: World> Handler<W> {
     }
 
     /// A frame that was begun at `began` has been presented.
-    fn presented(
-        &mut self,
-        event_loop: &ActiveEventLoop,
-        began: Instant,
-        status: Option<&Status>,
-    ) {
+    fn presented(&mut self, event_loop: &ActiveEventLoop, began: Instant, status: Option<&Status>) {
         let now = Instant::now();
         self.pacer.drawn(began);
         self.rate.count(now);

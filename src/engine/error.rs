@@ -18,7 +18,9 @@ pub enum EngineError {
         present: u32,
     },
     /// Memory ran out.
-    #[error("out of {place} memory: {what} needs {needed_mib} MiB; use fewer --instances, a smaller --size or --kernel bits")]
+    #[error(
+        "out of {place} memory: {what} needs {needed_mib} MiB; use fewer --instances, a smaller --size or --kernel bits"
+    )]
     OutOfMemory {
         /// `device` or `page-locked host`.
         place: &'static str,
@@ -40,7 +42,7 @@ pub enum EngineError {
         instead: &'static str,
     },
     /// The driver failed in a way that the context does not survive.
-    #[error("the CUDA context is lost ({0}); every lattice must be restored")]
+    #[error("the engine is lost ({0}); every lattice must be restored")]
     ContextLost(String),
     /// The driver refused a call.
     #[error("{call} failed: {reason}")]

@@ -136,7 +136,10 @@ pub fn find(name: &str) -> Option<&'static Kernel> {
 impl Kernel {
     /// Its place in [`KERNELS`].
     pub fn index(&self) -> usize {
-        KERNELS.iter().position(|kernel| kernel == self).expect("every kernel is in the table")
+        KERNELS
+            .iter()
+            .position(|kernel| kernel == self)
+            .expect("every kernel is in the table")
     }
 
     /// How it is launched over a lattice of this size, in blocks of this shape.

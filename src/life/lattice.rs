@@ -39,7 +39,10 @@ impl Size {
         if width * height > Self::MOST_CELLS {
             return Err(SizeError::Cells(width, height));
         }
-        Ok(Size { width: width as u32, height: height as u32 })
+        Ok(Size {
+            width: width as u32,
+            height: height as u32,
+        })
     }
 
     /// Cells in a row.
@@ -102,7 +105,10 @@ pub struct Lattice {
 impl Lattice {
     /// A lattice with no live cell.
     pub fn new(size: Size) -> Lattice {
-        Lattice { size, words: vec![0; size.words()] }
+        Lattice {
+            size,
+            words: vec![0; size.words()],
+        }
     }
 
     /// The lattice of these words; bits beyond the width are cleared.
@@ -159,7 +165,10 @@ impl Lattice {
 
     /// How many cells are alive.
     pub fn population(&self) -> u64 {
-        self.words.iter().map(|word| u64::from(word.count_ones())).sum()
+        self.words
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum()
     }
 
     fn word_at(&self, x: u32, y: u32) -> usize {
@@ -190,7 +199,11 @@ mod tests {
         let mut lattice = Lattice::new(Size::new(65, 3).unwrap());
         lattice.set(64, 2, true);
         assert!(lattice.get(64, 2));
-        assert_eq!(lattice.words()[8], 1, "bit 0 of the third word of the third row");
+        assert_eq!(
+            lattice.words()[8],
+            1,
+            "bit 0 of the third word of the third row"
+        );
         assert_eq!(lattice.population(), 1);
         lattice.set(64, 2, false);
         assert_eq!(lattice.population(), 0);
@@ -205,7 +218,16 @@ mod tests {
     #[test]
     fn sizes_are_read_and_refused() {
         assert_eq!("512x256".parse::<Size>().unwrap().to_string(), "512x256");
-        for text in ["0x5", "5x0", "5", "x", "-1x4", "99999999999x1", "16777216x16777216", ""] {
+        for text in [
+            "0x5",
+            "5x0",
+            "5",
+            "x",
+            "-1x4",
+            "99999999999x1",
+            "16777216x16777216",
+            "",
+        ] {
             assert!(text.parse::<Size>().is_err(), "{text}");
         }
     }

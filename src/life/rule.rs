@@ -12,18 +12,26 @@ pub struct Rule {
 
 /// Why a text is not a rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown rule '{text}': write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)")]
+#[error(
+    "unknown rule '{text}': write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)"
+)]
 pub struct RuleError {
     text: String,
 }
 
 impl Rule {
     /// Conway's Life, B3/S23.
-    pub const LIFE: Rule = Rule { birth: 1 << 3, survival: 1 << 2 | 1 << 3 };
+    pub const LIFE: Rule = Rule {
+        birth: 1 << 3,
+        survival: 1 << 2 | 1 << 3,
+    };
 
     /// The rule with these masks; bit n stands for n live neighbours (0 to 8).
     pub const fn from_masks(birth: u16, survival: u16) -> Rule {
-        Rule { birth: birth & 0x1ff, survival: survival & 0x1ff }
+        Rule {
+            birth: birth & 0x1ff,
+            survival: survival & 0x1ff,
+        }
     }
 
     /// Counts that give birth, bit n for n neighbours.
@@ -83,9 +91,14 @@ impl FromStr for Rule {
                 },
                 _ => return None,
             };
-            Some(Rule { birth: digits(birth)?, survival: digits(survival)? })
+            Some(Rule {
+                birth: digits(birth)?,
+                survival: digits(survival)?,
+            })
         };
-        parse().ok_or_else(|| RuleError { text: text.chars().take(40).collect() })
+        parse().ok_or_else(|| RuleError {
+            text: text.chars().take(40).collect(),
+        })
     }
 }
 
@@ -114,9 +127,21 @@ mod tests {
 
     #[test]
     fn nonsense_is_named() {
-        for text in ["", "B3", "B9/S23", "B3/23", "3/S2", "B3/S2x", "B3/S23/4", "Generations"] {
+        for text in [
+            "",
+            "B3",
+            "B9/S23",
+            "B3/23",
+            "3/S2",
+            "B3/S2x",
+            "B3/S23/4",
+            "Generations",
+        ] {
             let error = text.parse::<Rule>().unwrap_err().to_string();
-            assert!(error.contains("unknown rule") && error.contains("B3/S23"), "{error}");
+            assert!(
+                error.contains("unknown rule") && error.contains("B3/S23"),
+                "{error}"
+            );
         }
     }
 

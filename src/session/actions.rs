@@ -145,16 +145,28 @@ pub struct Binding {
 }
 
 const fn key(key: Key) -> Chord {
-    Chord { key, shift: false, ctrl: false }
+    Chord {
+        key,
+        shift: false,
+        ctrl: false,
+    }
 }
 const fn char(c: char) -> Chord {
     key(Key::Char(c))
 }
 const fn shift(c: char) -> Chord {
-    Chord { key: Key::Char(c), shift: true, ctrl: false }
+    Chord {
+        key: Key::Char(c),
+        shift: true,
+        ctrl: false,
+    }
 }
 const fn ctrl(c: char) -> Chord {
-    Chord { key: Key::Char(c), shift: false, ctrl: true }
+    Chord {
+        key: Key::Char(c),
+        shift: false,
+        ctrl: true,
+    }
 }
 const fn row(
     action: Action,
@@ -162,24 +174,59 @@ const fn row(
     mouse: &'static str,
     help: &'static str,
 ) -> Binding {
-    Binding { action, chords, mouse, help }
+    Binding {
+        action,
+        chords,
+        mouse,
+        help,
+    }
 }
 
 /// Every key there is.
 pub static KEYS: &[Binding] = &[
-    row(Action::TogglePause, &[key(Key::Space), key(Key::Enter)], "", "run / pause"),
+    row(
+        Action::TogglePause,
+        &[key(Key::Space), key(Key::Enter)],
+        "",
+        "run / pause",
+    ),
     row(Action::StepGeneration, &[char('.')], "", "one generation"),
     row(Action::StepRound, &[key(Key::Tab)], "", "one round"),
-    row(Action::Faster, &[char('+'), char('=')], "", "faster, up to unthrottled"),
+    row(
+        Action::Faster,
+        &[char('+'), char('=')],
+        "",
+        "faster, up to unthrottled",
+    ),
     row(Action::Slower, &[char('-')], "", "slower"),
-    row(Action::ResetPanel, &[char('R')], "", "reset the selected panel"),
+    row(
+        Action::ResetPanel,
+        &[char('R')],
+        "",
+        "reset the selected panel",
+    ),
     row(Action::ResetAll, &[shift('R')], "", "reset all panels"),
     row(Action::NewSeed, &[char('N')], "", "new seed"),
     row(Action::NextKernel, &[char('K')], "", "next kernel"),
     row(Action::PreviousKernel, &[shift('K')], "", "previous kernel"),
-    row(Action::SelectNext, &[key(Key::PageDown)], "click", "select the next panel"),
-    row(Action::SelectPrevious, &[key(Key::PageUp)], "", "select the previous panel"),
-    row(Action::ToggleSingle, &[char('E')], "double click", "the selected panel alone / all again"),
+    row(
+        Action::SelectNext,
+        &[key(Key::PageDown)],
+        "click",
+        "select the next panel",
+    ),
+    row(
+        Action::SelectPrevious,
+        &[key(Key::PageUp)],
+        "",
+        "select the previous panel",
+    ),
+    row(
+        Action::ToggleSingle,
+        &[char('E')],
+        "double click",
+        "the selected panel alone / all again",
+    ),
     row(Action::ZoomIn, &[char(']')], "wheel", "zoom in"),
     row(Action::ZoomOut, &[char('[')], "wheel", "zoom out"),
     row(Action::PanLeft, &[key(Key::Left)], "drag", "move left"),
@@ -190,9 +237,19 @@ pub static KEYS: &[Binding] = &[
     row(Action::ToggleGridLines, &[char('X')], "", "grid lines"),
     row(Action::NextColours, &[char('C')], "", "next colours"),
     row(Action::Invert, &[char('I')], "", "invert the colours"),
-    row(Action::ToggleFullscreen, &[key(Key::F(11))], "", "fullscreen"),
+    row(
+        Action::ToggleFullscreen,
+        &[key(Key::F(11))],
+        "",
+        "fullscreen",
+    ),
     row(Action::SavePicture, &[char('O')], "", "picture to a PNG"),
-    row(Action::ToggleHelp, &[char('H'), char('?'), key(Key::F(1))], "", "these keys"),
+    row(
+        Action::ToggleHelp,
+        &[char('H'), char('?'), key(Key::F(1))],
+        "",
+        "these keys",
+    ),
     row(
         Action::Escape,
         &[key(Key::Escape)],
@@ -206,8 +263,13 @@ pub static KEYS: &[Binding] = &[
 pub fn action_for(chord: Chord) -> Option<Action> {
     // A sign is itself however it is typed: '?' and '+' need Shift on some keyboards.
     let shift_counts = !matches!(chord.key, Key::Char(c) if !c.is_alphabetic());
-    let chord = Chord { shift: chord.shift && shift_counts, ..chord };
-    KEYS.iter().find(|row| row.chords.contains(&chord)).map(|row| row.action)
+    let chord = Chord {
+        shift: chord.shift && shift_counts,
+        ..chord
+    };
+    KEYS.iter()
+        .find(|row| row.chords.contains(&chord))
+        .map(|row| row.action)
 }
 
 impl Binding {
@@ -241,7 +303,13 @@ mod tests {
 
     #[test]
     fn shift_counts_for_letters_alone() {
-        let typed = |c, shift| action_for(Chord { key: Key::Char(c), shift, ctrl: false });
+        let typed = |c, shift| {
+            action_for(Chord {
+                key: Key::Char(c),
+                shift,
+                ctrl: false,
+            })
+        };
         assert_eq!(typed('?', true), Some(Action::ToggleHelp));
         assert_eq!(typed('+', true), Some(Action::Faster));
         assert_eq!(typed('R', false), Some(Action::ResetPanel));

@@ -94,8 +94,9 @@ pub enum Pace {
 
 impl Pace {
     /// The steps of the keys `+` and `−`, in rounds a second.
-    const LADDER: [f64; 12] =
-        [1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 240.0, 500.0, 1000.0, 2000.0];
+    const LADDER: [f64; 12] = [
+        1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 240.0, 500.0, 1000.0, 2000.0,
+    ];
 
     /// The next faster step.
     pub fn faster(self) -> Pace {

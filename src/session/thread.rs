@@ -437,9 +437,7 @@ impl Pilot {
         match error {
             EngineError::ContextLost(why) => {
                 if let Err(error) = self.recover(&why) {
-                    self.fail(format!(
-                        "the CUDA context was lost ({why}), and then: {error}"
-                    ));
+                    self.fail(format!("the engine was lost ({why}), and then: {error}"));
                 }
             }
             EngineError::BadProgram(_) | EngineError::Driver { .. } => {
@@ -509,7 +507,7 @@ impl Pilot {
         }
         self.refresh = true;
         self.say(format!(
-            "the CUDA context was lost ({why}): every lattice was restored from generation {generation} {}",
+            "the engine was lost ({why}): every lattice was restored from generation {generation} {}",
             worlds.1
         ));
         self.refresh = true;

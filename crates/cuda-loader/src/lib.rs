@@ -10,7 +10,12 @@
 //! `LIFESTREAMS_LIBCUDA` names another library to open instead: the tests put a driver of their
 //! own under the program that way.
 #![allow(unsafe_code)] // forwarding to C is what this crate is for
-#![allow(non_snake_case, clippy::missing_safety_doc, clippy::too_many_arguments, missing_docs)]
+#![allow(
+    non_snake_case,
+    clippy::missing_safety_doc,
+    clippy::too_many_arguments,
+    missing_docs
+)]
 
 use cust_raw::*;
 use libloading::Library;
@@ -38,7 +43,10 @@ struct Driver {
 
 fn driver() -> Result<&'static Driver, &'static str> {
     static DRIVER: OnceLock<Result<Driver, String>> = OnceLock::new();
-    DRIVER.get_or_init(open_first).as_ref().map_err(String::as_str)
+    DRIVER
+        .get_or_init(open_first)
+        .as_ref()
+        .map_err(String::as_str)
 }
 
 fn open_first() -> Result<Driver, String> {
@@ -51,7 +59,12 @@ fn open_first() -> Result<Driver, String> {
     for name in names {
         // SAFETY: loading the driver runs its initialisers, which is the purpose.
         match unsafe { Library::new(name) } {
-            Ok(library) => return Ok(Driver { library, name: name.into() }),
+            Ok(library) => {
+                return Ok(Driver {
+                    library,
+                    name: name.into(),
+                });
+            }
             Err(error) if first_reason.is_empty() => first_reason = error.to_string(),
             Err(_) => {}
         }
@@ -68,10 +81,17 @@ pub fn open() -> Result<&'static str, &'static str> {
 /// The functions of `cust_raw` that the opened driver lacks.
 pub fn missing() -> Vec<&'static str> {
     let bare = |symbol: &'static str| symbol.trim_end_matches('\0');
-    let Ok(driver) = driver() else { return SYMBOLS.iter().map(|s| bare(s)).collect() };
+    let Ok(driver) = driver() else {
+        return SYMBOLS.iter().map(|s| bare(s)).collect();
+    };
     // SAFETY: only asked whether they are there; nothing is called.
     let lacks = |s: &str| unsafe { driver.library.get::<*mut c_void>(s.as_bytes()) }.is_err();
-    SYMBOLS.iter().copied().filter(|s| lacks(s)).map(bare).collect()
+    SYMBOLS
+        .iter()
+        .copied()
+        .filter(|s| lacks(s))
+        .map(bare)
+        .collect()
 }
 
 static LAST_UNKNOWN: AtomicU32 = AtomicU32::new(0);
@@ -91,7 +111,10 @@ const ABSENT: *mut c_void = std::ptr::without_provenance_mut(1);
 
 impl Slot {
     const fn new(name: &'static str) -> Self {
-        Slot { name, at: AtomicPtr::new(std::ptr::null_mut()) }
+        Slot {
+            name,
+            at: AtomicPtr::new(std::ptr::null_mut()),
+        }
     }
 
     #[inline]
@@ -129,7 +152,11 @@ fn absent() -> CUresult {
 
 #[inline]
 fn checked(code: u32) -> CUresult {
-    if code == 0 { CUresult::CUDA_SUCCESS } else { checked_error(code) }
+    if code == 0 {
+        CUresult::CUDA_SUCCESS
+    } else {
+        checked_error(code)
+    }
 }
 
 #[cold]

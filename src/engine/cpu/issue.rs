@@ -7,13 +7,13 @@
 use std::ops::Range;
 
 use super::kernels::{flips, twin};
-use super::reduce;
 use super::slots::CpuSlots;
+use super::{memory, reduce};
 use crate::engine::{EngineError, LatticeId, Layout, Op, Program, Result, Slot, Transfer};
 use crate::life::Size;
 
 /// A lattice as it will be once everything issued is done.
-#[derive(Clone, Debug)]
+#[derive(Clone, Copy, Debug)]
 pub(super) struct Account {
     /// Its sides.
     pub(super) size: Size,
@@ -110,7 +110,14 @@ impl Account {
                     Layout::I32 => self.phase.cells ^= flip,
                 }
             }
-            Op::Reduce { viewport, .. } => self.view_words = viewport.words(),
+            Op::Reduce { viewport, .. } => {
+                reduce::check(*viewport)?;
+                let words = viewport.words();
+                if words > self.view_words {
+                    memory::ensure(memory::bytes_of::<u32>(words), "a view")?;
+                }
+                self.view_words = words;
+            }
             Op::Download { slot, what, .. } => {
                 let words = match what {
                     Transfer::Bits => self.size.words(),
@@ -133,35 +140,58 @@ impl Account {
     }
 }
 
-/// The accounts as a program will leave them, or why it cannot be.
+/// The accounts as they were before each change, for [`undo`].
+pub(super) type Log = Vec<(usize, Account)>;
+
+/// Enters a program's changes into the accounts, or changes nothing and says why it cannot be.
 pub(super) fn issue(
     program: &Program,
-    accounts: &[Account],
+    accounts: &mut [Account],
     slots: Option<&CpuSlots>,
-) -> Result<Vec<Account>> {
-    let mut accounts = accounts.to_vec();
-    for step in &program.steps {
-        match &step.op {
-            Op::Advance { kernel, .. } if twin(kernel).is_none() => {
-                let why = format!("kernel {} has no twin on the CPU", kernel.name);
-                return Err(EngineError::BadProgram(why));
-            }
-            Op::Reduce { viewport, .. } => reduce::check(*viewport)?,
-            _ => {}
-        }
-        for lattice in lattices(&step.op) {
-            let slot_words = |slot| slots?.words(LatticeId(lattice as u32), slot);
-            match accounts.get_mut(lattice) {
-                Some(account) => account.issue(&step.op, slot_words)?,
-                None => return Err(EngineError::BadProgram(format!("no lattice {lattice}"))),
-            }
+) -> Result<Log> {
+    let mut log = Log::new();
+    match enter_all(program, accounts, slots, &mut log) {
+        Ok(()) => Ok(log),
+        Err(error) => {
+            undo(accounts, log);
+            Err(error)
         }
     }
-    Ok(accounts)
+}
+
+/// Takes a program's changes back.
+pub(super) fn undo(accounts: &mut [Account], log: Log) {
+    log.into_iter()
+        .rev()
+        .for_each(|(at, before)| accounts[at] = before);
+}
+
+fn enter_all(
+    program: &Program,
+    accounts: &mut [Account],
+    slots: Option<&CpuSlots>,
+    log: &mut Log,
+) -> Result<()> {
+    for step in &program.steps {
+        if let Op::Advance { kernel, .. } = &step.op
+            && twin(kernel).is_none()
+        {
+            let why = format!("kernel {} has no twin on the CPU", kernel.name);
+            return Err(EngineError::BadProgram(why));
+        }
+        for at in lattices(&step.op) {
+            let Some(account) = accounts.get_mut(at) else {
+                return Err(EngineError::BadProgram(format!("no lattice {at}")));
+            };
+            log.push((at, *account));
+            account.issue(&step.op, |slot| slots?.words(LatticeId(at as u32), slot))?;
+        }
+    }
+    Ok(())
 }
 
 /// The lattices that an op is about.
-pub(super) fn lattices(op: &Op) -> Range<usize> {
+fn lattices(op: &Op) -> Range<usize> {
     let one = |lattice: LatticeId| lattice.index()..lattice.index() + 1;
     match op {
         Op::Advance { lattices, .. } => lattices.start as usize..lattices.end as usize,

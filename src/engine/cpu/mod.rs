@@ -28,7 +28,7 @@ use crate::engine::{
     PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
 };
 use crate::life::Size;
-use issue::{Account, Phase};
+use issue::{Account, Log, Phase};
 use lattices::Lattices;
 use slots::CpuSlots;
 use stream::Pool;
@@ -81,17 +81,22 @@ impl CpuEngine {
         }
     }
 
-    fn checked(&self, program: &Program) -> Result<Vec<Account>> {
+    /// Enters a program into the accounts if it can be.
+    fn issue(&mut self, program: &Program) -> Result<Log> {
         self.pool.sound()?;
         self.pool.check(program)?;
-        issue::issue(program, &self.accounts, self.slots.as_deref())
+        issue::issue(program, &mut self.accounts, self.slots.as_deref())
     }
 
     fn start(&mut self, program: &Arc<Program>) -> Result<RunId> {
-        let accounts = self.checked(program)?;
-        self.bind_slots(program)?;
-        self.accounts = accounts;
-        Ok(self.pool.submit(program))
+        let log = self.issue(program)?;
+        match self.bind_slots(program) {
+            Ok(()) => Ok(self.pool.submit(program)),
+            Err(busy) => {
+                issue::undo(&mut self.accounts, log);
+                Err(busy)
+            }
+        }
     }
 
     /// Binds the slots of every download, or none.
@@ -170,12 +175,9 @@ impl Engine for CpuEngine {
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
-        self.checked(program)?;
-        let mut about: Vec<usize> = program
-            .steps
-            .iter()
-            .flat_map(|step| issue::lattices(&step.op))
-            .collect();
+        let log = self.issue(program)?;
+        let mut about: Vec<usize> = log.iter().map(|&(at, _)| at).collect();
+        issue::undo(&mut self.accounts, log);
         about.sort_unstable();
         about.dedup();
         let before = about

@@ -4,10 +4,11 @@
 //! until it is empty or held at a [`Op::Wait`]; so the steps of a stream are done in order and
 //! one at a time, and as many streams advance together as there are workers. Nobody spins: a
 //! worker without a stream and a host without news sleep on condition variables.
-//!
-//! An event is a list of marks not yet passed. Each [`Op::Record`] submitted makes a mark; a
-//! [`Op::Wait`] looks for the mark that was the latest when it was submitted, and for no later
-//! one, as in CUDA.
+
+mod event;
+
+#[cfg(test)]
+mod tests;
 
 use std::any::Any;
 use std::collections::{BTreeMap, VecDeque};
@@ -17,6 +18,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
+
+use event::Event;
 
 use crate::engine::{
     Completion, EngineError, EventId, Nanos, Op, Program, Result, RunId, Span, Step, StreamId,
@@ -62,16 +65,6 @@ struct Stream {
     busy: bool,
     /// When it came to the wait that holds it.
     held_since: Option<Nanos>,
-}
-
-#[derive(Default)]
-struct Event {
-    /// The latest mark; 0 if there never was one.
-    latest: u64,
-    /// Marks submitted and not passed.
-    ahead: Vec<u64>,
-    /// Streams that are held, and by which mark.
-    held: Vec<(u64, StreamId)>,
 }
 
 struct Task {
@@ -178,7 +171,7 @@ impl Pool {
         for (step, Step { stream, op }) in program.steps.iter().enumerate() {
             let mark = match op {
                 Op::Record(event) => desk.events[event.0 as usize].mark(),
-                Op::Wait(event) => desk.events[event.0 as usize].latest,
+                Op::Wait(event) => desk.events[event.0 as usize].latest(),
                 _ => 0,
             };
             let queue = &mut desk.streams[stream.0 as usize];
@@ -252,6 +245,20 @@ impl Shared {
         self.news.notify_all();
     }
 
+    /// Does an op; whatever goes wrong in it, the engine does not survive.
+    fn execute(&self, op: &Op) -> Result<()> {
+        let result = catch_unwind(AssertUnwindSafe(|| (self.execute)(op, &self.stop)));
+        let why = match result {
+            Ok(Ok(())) => return Ok(()),
+            Ok(Err(error)) => error.to_string(),
+            Err(panic) => words(panic),
+        };
+        Err(EngineError::ContextLost(format!(
+            "{} failed: {why}",
+            op.label()
+        )))
+    }
+
     /// A worker's life.
     fn work(&self) {
         let mut desk = self.desk();
@@ -286,8 +293,7 @@ impl Shared {
                 }
                 Op::Wait(event) => {
                     let event = &mut desk.events[event.0 as usize];
-                    if event.ahead.contains(&task.mark) {
-                        event.held.push((task.mark, stream));
+                    if event.holds(task.mark, stream) {
                         let queue = &mut desk.streams[stream.0 as usize];
                         queue.held_since = Some(start);
                         queue.tasks.push_front(task);
@@ -296,14 +302,7 @@ impl Shared {
                 }
                 op => {
                     drop(desk);
-                    let work = AssertUnwindSafe(|| (self.execute)(op, &self.stop));
-                    let result = catch_unwind(work).unwrap_or_else(|panic| {
-                        Err(EngineError::ContextLost(format!(
-                            "{} failed: {}",
-                            op.label(),
-                            words(panic)
-                        )))
-                    });
+                    let result = self.execute(op);
                     desk = self.desk();
                     if let Err(fault) = result {
                         desk.fault.get_or_insert(fault);
@@ -363,24 +362,6 @@ impl Desk {
     }
 }
 
-impl Event {
-    /// Makes a mark.
-    fn mark(&mut self) -> u64 {
-        self.latest += 1;
-        self.ahead.push(self.latest);
-        self.latest
-    }
-
-    /// Passes a mark; the streams that it held.
-    fn pass(&mut self, mark: u64) -> Vec<StreamId> {
-        self.ahead.retain(|&ahead| ahead != mark);
-        self.held
-            .extract_if(.., |(by, _)| *by == mark)
-            .map(|(_, stream)| stream)
-            .collect()
-    }
-}
-
 /// What a panic said.
 fn words(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<String>() {
@@ -391,6 +372,3 @@ fn words(panic: Box<dyn Any + Send>) -> String {
             .to_string(),
     }
 }
-
-#[cfg(test)]
-mod tests;

@@ -1,49 +1,23 @@
 //! What the engine promises: streams in order and together, events as in CUDA, and a state that
 //! survives every change of kernel.
 
+mod refusals;
+mod streams;
+
 use std::num::NonZeroUsize;
 
 use super::*;
 use crate::engine::kernels::{KERNELS, find};
-use crate::engine::{Kernel, Slot, Span, Transfer, Viewport};
+use crate::engine::{Slot, Span, Transfer, Viewport};
 use crate::life::{Lattice, Rule};
 
 /// Sizes that a careless torus or a careless word gets wrong.
+#[rustfmt::skip]
 pub(super) const AWKWARD: [(u64, u64); 34] = [
-    (1, 1),
-    (1, 2),
-    (2, 1),
-    (2, 2),
-    (1, 3),
-    (3, 1),
-    (1, 7),
-    (2, 9),
-    (3, 3),
-    (5, 4),
-    (7, 2),
-    (9, 1),
-    (30, 5),
-    (31, 1),
-    (31, 3),
-    (32, 1),
-    (32, 8),
-    (33, 2),
-    (33, 9),
-    (63, 4),
-    (64, 5),
-    (65, 6),
-    (65, 1),
-    (96, 3),
-    (97, 7),
-    (127, 4),
-    (128, 1),
-    (129, 5),
-    (255, 3),
-    (257, 8),
-    (288, 6),
-    (511, 5),
-    (512, 4),
-    (545, 13),
+    (1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (1, 7), (2, 9), (3, 3), (5, 4), (7, 2), (9, 1),
+    (30, 5), (31, 1), (31, 3), (32, 1), (32, 8), (33, 2), (33, 9), (63, 4), (64, 5), (65, 6),
+    (65, 1), (96, 3), (97, 7), (127, 4), (128, 1), (129, 5), (255, 3), (257, 8), (288, 6),
+    (511, 5), (512, 4), (545, 13),
 ];
 
 /// Random cells, about three in eight alive.
@@ -286,126 +260,6 @@ fn layouts_keep_the_state_and_bits_are_as_of_the_last_pack() {
 }
 
 #[test]
-fn steps_of_a_stream_are_in_order_and_never_overlap() {
-    let mut bench = Bench::new(4, "256x256");
-    let steps = (0..200).map(|i| {
-        (
-            bench.streams[i % 4],
-            advance("bits", LatticeId(i as u32 % 4), 3),
-        )
-    });
-    let spans = spans(&bench.run(steps.collect::<Vec<_>>()));
-    assert_eq!(spans.len(), 200);
-    assert!(
-        spans
-            .iter()
-            .enumerate()
-            .all(|(i, span)| span.step as usize == i)
-    );
-    for stream in &bench.streams {
-        let own: Vec<_> = spans.iter().filter(|span| span.stream == *stream).collect();
-        assert_eq!(own.len(), 50);
-        assert!(own.iter().all(|span| span.start <= span.end));
-        assert!(own.windows(2).all(|pair| pair[0].end <= pair[1].start));
-    }
-}
-
-#[test]
-fn a_wait_holds_a_stream_until_the_mark_is_passed() {
-    let mut bench = Bench::new(2, "512x512");
-    let [first, second] = bench.streams[..] else {
-        unreachable!()
-    };
-    let event = bench.engine.create_event(DeviceId(0)).unwrap();
-    let completions = bench.run([
-        (first, advance("bits", FIRST, 200)),
-        (first, Op::Record(event)),
-        (second, Op::Wait(event)),
-        (second, advance("bits", FIRST, 1)),
-    ]);
-    let spans = spans(&completions);
-    assert!(spans[2].end >= spans[1].start && spans[3].start >= spans[0].end);
-    let expected = bench.soups[0].clone();
-    let mut alone = Bench::new(1, "512x512");
-    assert_eq!(alone.soups[0], expected);
-    alone.run([(alone.streams[0], advance("bits", FIRST, 201))]);
-    assert_eq!(bench.lattice(FIRST), alone.lattice(FIRST));
-}
-
-#[test]
-fn a_downloaded_picture_does_not_wait_for_the_run() {
-    let mut bench = Bench::new(2, "64x64");
-    let [first, second] = bench.streams[..] else {
-        unreachable!()
-    };
-    let endless = Op::Advance {
-        kernel: find("bits").unwrap(),
-        lattices: 0..1,
-        rule: Rule::LIFE,
-        generations: u32::MAX,
-    };
-    let run = bench.engine.submit(&program([
-        (first, endless),
-        (second, download(LatticeId(1), 0)),
-    ]));
-    let mut completions = Vec::new();
-    while completions.is_empty() {
-        bench.engine.wait(Duration::from_secs(1));
-        bench.engine.poll(&mut completions).unwrap();
-    }
-    let [
-        Completion::Downloaded {
-            run: of,
-            lattice: LatticeId(1),
-            slot: Slot(0),
-        },
-    ] = completions[..]
-    else {
-        panic!("{completions:?}")
-    };
-    assert_eq!(of, run.unwrap());
-    let soup = bench.soups[1].clone();
-    assert!(
-        bench
-            .slots
-            .read(LatticeId(1), Slot(0), &mut |words| assert_eq!(
-                words,
-                soup.words()
-            ))
-    );
-    let started = Instant::now();
-    drop(bench);
-    assert!(
-        started.elapsed() < Duration::from_secs(5),
-        "what runs is abandoned"
-    );
-}
-
-#[test]
-fn a_slot_in_use_is_refused_and_nothing_is_queued() {
-    let mut bench = Bench::new(1, "64x64");
-    let stream = bench.streams[0];
-    let before = bench.lattice(FIRST);
-    let slots = bench.slots.clone();
-    let engine = &mut bench.engine;
-    assert!(slots.read(FIRST, Slot(0), &mut |_| {
-        let steps = [
-            (stream, advance("bits", FIRST, 1)),
-            (stream, download(FIRST, 1)),
-            (stream, download(FIRST, 0)),
-        ];
-        let busy = engine.submit(&program(steps));
-        assert_eq!(busy, Err(EngineError::SlotBusy(FIRST, Slot(0))));
-        assert!(slots.is_free(FIRST, Slot(1)), "what was bound is released");
-    }));
-    assert_eq!(bench.engine.parity(FIRST), 0);
-    assert_eq!(bench.lattice(FIRST), before);
-    let twice = [(stream, download(FIRST, 0)), (stream, download(FIRST, 0))];
-    let busy = bench.engine.submit(&program(twice));
-    assert_eq!(busy, Err(EngineError::SlotBusy(FIRST, Slot(0))));
-}
-
-#[test]
 fn a_prepared_program_replays_from_its_state_only() {
     let mut bench = Bench::new(1, "33x17");
     let stream = bench.streams[0];
@@ -450,84 +304,6 @@ fn a_prepared_program_replays_from_its_state_only() {
 }
 
 #[test]
-fn programs_that_cannot_be_are_refused() {
-    let mut bench = Bench::new(1, "256x256");
-    let unpack = Op::Unpack {
-        lattice: FIRST,
-        to: Layout::I32,
-    };
-    let viewport = Viewport {
-        x0: 0,
-        y0: 0,
-        step: Viewport::ONE,
-        width: 6,
-        height: 1,
-    };
-    let view = Op::Download {
-        lattice: FIRST,
-        slot: Slot(0),
-        what: Transfer::View,
-    };
-    static STRANGE: Kernel = Kernel {
-        name: "strange",
-        ..copy_of_bits()
-    };
-    let strange = Op::Advance {
-        kernel: &STRANGE,
-        lattices: 0..1,
-        rule: Rule::LIFE,
-        generations: 1,
-    };
-    for (op, why) in [
-        (advance("global", FIRST, 1), "wants layout I32"),
-        (advance("sync-shared", FIRST, 1), "at most 24576 cells"),
-        (advance("bits", LatticeId(1), 1), "no lattice 1"),
-        (strange, "no twin"),
-        (
-            Op::Upload {
-                lattice: FIRST,
-                words: [0; 3].into(),
-            },
-            "3 words",
-        ),
-        (
-            Op::Reduce {
-                lattice: FIRST,
-                viewport,
-            },
-            "Viewport",
-        ),
-        (view, "before one is made"),
-        (download(FIRST, 3), "no Slot(3)"),
-        (Op::Record(EventId(0)), "no EventId(0)"),
-    ] {
-        let error = bench.refused(op);
-        assert!(error.contains(why), "{error}");
-    }
-    let nowhere = program([(StreamId(7), Op::Pack(FIRST))]);
-    assert!(bench.engine.submit(&nowhere).is_err());
-    bench.engine.reserve(Layout::Bits).unwrap();
-    assert!(bench.refused(unpack).contains("not reserved"));
-    assert!(bench.engine.create_stream(DeviceId(1)).is_err());
-}
-
-const fn copy_of_bits() -> Kernel {
-    Kernel {
-        name: "bits",
-        file: "",
-        symbol: "",
-        title: "",
-        layout: Layout::Bits,
-        iteration: crate::engine::kernels::Iteration::Launches,
-        block: (1, 1),
-        rows_per_thread: 1,
-        shared_bytes: |_, _| 0,
-        in_place: false,
-        most_cells: None,
-    }
-}
-
-#[test]
 fn a_view_is_downloaded() {
     let mut bench = Bench::new(1, "64x64");
     let stream = bench.streams[0];
@@ -560,20 +336,6 @@ fn a_view_is_downloaded() {
             .slots
             .read(FIRST, Slot(0), &mut |words| assert_eq!(words[0], expected))
     );
-}
-
-#[test]
-fn what_no_machine_has_is_refused() {
-    let mut engine = CpuEngine::new(NonZeroUsize::MIN);
-    let size = Size::new(1 << 18, 1 << 18).unwrap();
-    let error = engine
-        .create_lattices(DeviceId(0), 1 << 20, size)
-        .unwrap_err();
-    assert!(matches!(error, EngineError::OutOfMemory { .. }), "{error}");
-    engine
-        .create_lattices(DeviceId(0), 1, Size::new(8, 8).unwrap())
-        .unwrap();
-    assert_eq!(engine.parity(FIRST), 0);
 }
 
 #[test]

@@ -136,7 +136,8 @@ fn step_four(
     next: impl Fn([Sums; 3], u32) -> u32,
 ) {
     let n = first.len() - 2;
-    let [r0, r1, r2, r3, r4, r5] = seen.map(|row| Words::new(row, n));
+    let row = |j: usize| Words::new(seen[j], n);
+    let (r0, r1, r2, r3, r4, r5) = (row(0), row(1), row(2), row(3), row(4), row(5));
     let (first, second) = (&mut first[1..n + 1], &mut second[1..n + 1]);
     let (third, fourth) = (&mut third[1..n + 1], &mut fourth[1..n + 1]);
     for i in 0..n {
@@ -152,10 +153,10 @@ fn step_four(
 #[inline(always)]
 fn step_one(seen: [&[u32]; 3], out: &mut [u32], next: impl Fn([Sums; 3], u32) -> u32) {
     let n = out.len() - 2;
-    let [r0, r1, r2] = seen.map(|row| Words::new(row, n));
-    let out = &mut out[1..n + 1];
-    for i in 0..n {
-        out[i] = next([r0.sums(i), r1.sums(i), r2.sums(i)], r1.cells[i]);
+    let row = |j: usize| Words::new(seen[j], n);
+    let (r0, r1, r2) = (row(0), row(1), row(2));
+    for (i, out) in out[1..n + 1].iter_mut().enumerate() {
+        *out = next([r0.sums(i), r1.sums(i), r2.sums(i)], r1.cells[i]);
     }
 }
 

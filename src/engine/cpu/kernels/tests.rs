@@ -144,10 +144,20 @@ fn a_launch_is_cut_short_when_the_engine_ends() {
     assert_eq!(launch.generations().count(), 0);
 }
 
-/// Not a test but a figure: `cargo test --release --lib bits_throughput -- --ignored --nocapture`.
+/// Not tests but figures: `cargo test --release --lib throughput -- --ignored --nocapture`.
+fn cells_per_nanosecond(size: Size, mut generation: impl FnMut()) -> f64 {
+    let started = std::time::Instant::now();
+    let mut generations = 0;
+    while started.elapsed().as_millis() < 300 {
+        (0..20).for_each(|_| generation());
+        generations += 20;
+    }
+    (generations * size.cells()) as f64 / started.elapsed().as_nanos() as f64
+}
+
 #[test]
 #[ignore = "a measurement"]
-fn bits_throughput() {
+fn throughput_of_bits() {
     for rule in [Rule::LIFE, "B36/S23".parse().unwrap()] {
         for side in [32, 128, 512, 2048, 8192] {
             let size = Size::new(side, side).unwrap();
@@ -157,18 +167,44 @@ fn bits_throughput() {
                 next: rows(),
             };
             bits.now.load(soup(size, side).words());
-            let generations = 10_000_000_000 / size.cells();
-            let started = std::time::Instant::now();
-            for _ in 0..generations {
+            let rate = cells_per_nanosecond(size, || {
                 bits::step(rule, &bits.now, &mut bits.next);
                 bits.flip();
-            }
-            let cells = (generations * size.cells()) as f64;
-            let rate = cells / started.elapsed().as_nanos() as f64;
+            });
             println!(
-                "{rule} {size} {}: {rate:.1} Gcell/s",
+                "bits {rule} {size} {}: {rate:.1} Gcell/s",
                 bits::instruction_set()
             );
         }
+    }
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn throughput_of_numbers() {
+    let size = Size::new(128, 128).unwrap();
+    let stop = AtomicBool::new(false);
+    let launch = Launch {
+        size,
+        rule: Rule::LIFE,
+        generations: 1,
+        stop: &stop,
+    };
+    for kernel in &KERNELS {
+        let zeros = || vec![0; size.cells() as usize];
+        let mut cells = Pair {
+            now: zeros(),
+            next: zeros(),
+        };
+        let rate = match twin(kernel) {
+            Some(Twin::Cells(step)) => cells_per_nanosecond(size, || {
+                step(size, launch.rule, &cells.now, &mut cells.next);
+            }),
+            Some(Twin::CellsInKernel(run)) => {
+                cells_per_nanosecond(size, || run(&launch, &mut cells))
+            }
+            _ => continue,
+        };
+        println!("{} {size}: {rate:.2} Gcell/s", kernel.name);
     }
 }

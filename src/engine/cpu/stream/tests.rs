@@ -120,7 +120,6 @@ fn a_wait_is_for_the_mark_before_it_and_for_no_later_one() {
 fn a_panic_ends_the_engine_in_words() {
     let mut pool = pool(2, 2, 0, |number| match number {
         0 => panic!("as the test wants"),
-        1 => Err(EngineError::BadProgram("an error".into())),
         _ => Ok(()),
     });
     pool.submit(&program([(0, work(0)), (1, work(2)), (0, work(2))]));
@@ -133,6 +132,17 @@ fn a_panic_ends_the_engine_in_words() {
     assert_eq!(pool.poll(&mut Vec::new()), Err(error.clone()));
     assert_eq!(pool.sound(), Err(error));
     pool.wait(Duration::from_secs(60));
+}
+
+#[test]
+fn an_error_ends_the_engine_too() {
+    let mut pool = pool(1, 1, 0, |_| Err(EngineError::BadProgram("an error".into())));
+    pool.submit(&program([(0, work(0))]));
+    let error = pool.synchronize().unwrap_err();
+    assert_eq!(
+        error,
+        EngineError::ContextLost("pack failed: internal: an error".into())
+    );
 }
 
 #[test]

@@ -1,0 +1,99 @@
+//! Streams with lattices in them: order, holding, and pictures as soon as they are there.
+
+use super::*;
+
+#[test]
+fn steps_of_a_stream_are_in_order_and_never_overlap() {
+    let mut bench = Bench::new(4, "256x256");
+    let steps = (0..200).map(|i| {
+        (
+            bench.streams[i % 4],
+            advance("bits", LatticeId(i as u32 % 4), 3),
+        )
+    });
+    let spans = spans(&bench.run(steps.collect::<Vec<_>>()));
+    assert_eq!(spans.len(), 200);
+    assert!(
+        spans
+            .iter()
+            .enumerate()
+            .all(|(i, span)| span.step as usize == i)
+    );
+    for stream in &bench.streams {
+        let own: Vec<_> = spans.iter().filter(|span| span.stream == *stream).collect();
+        assert_eq!(own.len(), 50);
+        assert!(own.iter().all(|span| span.start <= span.end));
+        assert!(own.windows(2).all(|pair| pair[0].end <= pair[1].start));
+    }
+}
+
+#[test]
+fn a_wait_holds_a_stream_until_the_mark_is_passed() {
+    let mut bench = Bench::new(2, "512x512");
+    let [first, second] = bench.streams[..] else {
+        unreachable!()
+    };
+    let event = bench.engine.create_event(DeviceId(0)).unwrap();
+    let completions = bench.run([
+        (first, advance("bits", FIRST, 200)),
+        (first, Op::Record(event)),
+        (second, Op::Wait(event)),
+        (second, advance("bits", FIRST, 1)),
+    ]);
+    let spans = spans(&completions);
+    assert!(spans[2].end >= spans[1].start && spans[3].start >= spans[0].end);
+    let expected = bench.soups[0].clone();
+    let mut alone = Bench::new(1, "512x512");
+    assert_eq!(alone.soups[0], expected);
+    alone.run([(alone.streams[0], advance("bits", FIRST, 201))]);
+    assert_eq!(bench.lattice(FIRST), alone.lattice(FIRST));
+}
+
+#[test]
+fn a_downloaded_picture_does_not_wait_for_the_run() {
+    let mut bench = Bench::new(2, "64x64");
+    let [first, second] = bench.streams[..] else {
+        unreachable!()
+    };
+    let endless = Op::Advance {
+        kernel: find("bits").unwrap(),
+        lattices: 0..1,
+        rule: Rule::LIFE,
+        generations: u32::MAX,
+    };
+    let run = bench.engine.submit(&program([
+        (first, endless),
+        (second, download(LatticeId(1), 0)),
+    ]));
+    let mut completions = Vec::new();
+    while completions.is_empty() {
+        bench.engine.wait(Duration::from_secs(1));
+        bench.engine.poll(&mut completions).unwrap();
+    }
+    let [
+        Completion::Downloaded {
+            run: of,
+            lattice: LatticeId(1),
+            slot: Slot(0),
+        },
+    ] = completions[..]
+    else {
+        panic!("{completions:?}")
+    };
+    assert_eq!(of, run.unwrap());
+    let soup = bench.soups[1].clone();
+    assert!(
+        bench
+            .slots
+            .read(LatticeId(1), Slot(0), &mut |words| assert_eq!(
+                words,
+                soup.words()
+            ))
+    );
+    let started = Instant::now();
+    drop(bench);
+    assert!(
+        started.elapsed() < Duration::from_secs(5),
+        "what runs is abandoned"
+    );
+}
