@@ -79,7 +79,8 @@ pub trait Engine: Send {
     /// Forgets a prepared program.
     fn release(&mut self, prepared: PreparedId);
 
-    /// Which of the two buffers holds a lattice's cells (0 or 1): a prepared program fits one.
+    /// Which of its buffers hold a lattice's cells and bits, as a small number: a prepared
+    /// program fits the one it was prepared from.
     fn parity(&self, lattice: LatticeId) -> u8;
 
     /// Appends what has completed since the last call. Never blocks.

@@ -307,13 +307,17 @@ impl Worlds {
         words as u64 * 4 * self.plan.downloads().len() as u64
     }
 
-    /// A picture slot that no download is bound for and nobody reads, other than those that
-    /// `newest` says hold an instance's newest picture.
+    /// A picture slot that no download is bound for and nobody reads; one that `newest` says
+    /// holds somebody's newest picture only where there is no other and nothing is under way.
+    /// (That picture is then unreadable until its successor is there; nothing is torn.)
     fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
-        (0..self.spec.pictures).map(Slot).find(|&slot| {
-            let free = |i: usize| self.slots.is_free(LatticeId(i as u32), slot);
-            !newest(slot) && self.plan.downloads().all(free)
-        })
+        let free = |slot: &Slot| {
+            let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
+            self.plan.downloads().all(free)
+        };
+        let slots = || (0..self.spec.pictures).map(Slot).filter(free);
+        let spare = slots().find(|&slot| !newest(slot));
+        spare.or_else(|| slots().next().filter(|_| self.is_idle()))
     }
 
     /// Issues a round of so many generations, if there is room for one: not more than two under

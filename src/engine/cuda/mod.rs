@@ -473,9 +473,8 @@ impl Engine for CudaEngine {
     }
 
     fn parity(&self, lattice: LatticeId) -> u8 {
-        self.homes
-            .get(lattice.index())
-            .map_or(0, |home| home.state.parity)
+        let state = self.homes.get(lattice.index()).map(|home| home.state);
+        state.map_or(0, |state| state.parity | state.bits_parity << 1)
     }
 
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
