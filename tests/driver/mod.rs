@@ -22,6 +22,12 @@ const GXX: [&str; 7] = [
     "-pthread",
 ];
 
+const DRIVER: [&str; 3] = [
+    "tests/driver/driver.cpp",
+    "tests/driver/tasks.cpp",
+    "tests/emulator/emulator.cpp",
+];
+
 /// The fake driver's shared library, built if its sources have changed.
 ///
 /// # Panics
@@ -33,11 +39,16 @@ pub(crate) fn library() -> PathBuf {
 fn build() -> Result<PathBuf, String> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut sources = kernel_sources(root);
-    for file in ["emulator.h", "emulator.cpp", "launch.h"] {
+    for file in ["emulator.h", "launch.h"] {
         sources.push(root.join("tests/emulator").join(file));
     }
-    sources.push(root.join("tests/driver/driver.cpp"));
-    for file in ["kernels/cuda.h", "kernels/life.cuh", "tests/driver/mod.rs"] {
+    for file in DRIVER
+        .iter()
+        .chain(&["tests/driver/driver.h", "tests/driver/mod.rs"])
+    {
+        sources.push(root.join(file));
+    }
+    for file in ["kernels/cuda.h", "kernels/life.cuh"] {
         sources.push(root.join(file));
     }
 
@@ -92,14 +103,16 @@ fn compile(root: &Path, work: &Path, library: &Path) -> Result<(), String> {
     }
     let mut host = gxx(root, work);
     host.arg("-c");
-    host.args(["tests/emulator/emulator.cpp", "tests/driver/driver.cpp"].map(|f| root.join(f)));
+    host.args(DRIVER.map(|file| root.join(file)));
     let (kernels, host) = (start(kernels)?, start(host)?);
     finish(kernels)?;
     finish(host)?;
 
     let partial = work.join("partial.so");
     let mut link = gxx(root, work);
-    link.arg("-shared").arg("-o").arg(&partial);
+    link.args(["-shared", "-Wl,-Bsymbolic"])
+        .arg("-o")
+        .arg(&partial);
     let objects = fs::read_dir(work)
         .map_err(|error| error.to_string())?
         .flatten();

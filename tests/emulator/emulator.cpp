@@ -7,6 +7,7 @@
 #include "emulator.h"
 #include "launch.h"
 
+#include <algorithm>
 #include <csetjmp>
 #include <cstdlib>
 #include <cstring>
@@ -187,11 +188,13 @@ void add(Kernel* kernel)
 
 using namespace emulator;
 
-extern "C" const void* emulator_find(const char* symbol, const size_t** sizes, size_t* count)
+extern "C" const void* emulator_find(const char* symbol, const size_t** sizes,
+                                     const bool** pointers, size_t* count)
 {
     for (Kernel* kernel = kernels; kernel; kernel = kernel->next) {
         if (strcmp(kernel->symbol, symbol) != 0) continue;
         if (sizes) *sizes = kernel->sizes;
+        if (pointers) *pointers = kernel->pointers;
         if (count) *count = kernel->count;
         return kernel;
     }
@@ -237,7 +240,7 @@ extern "C" int emulator_launch(const char* symbol, unsigned gx, unsigned gy, uns
                                unsigned bx, unsigned by, unsigned bz, unsigned shared_size,
                                void** parameters)
 {
-    const void* kernel = emulator_find(symbol, nullptr, nullptr);
+    const void* kernel = emulator_find(symbol, nullptr, nullptr, nullptr);
     if (!kernel) return EMULATOR_NO_SUCH_KERNEL;
     const unsigned grid[3] = {gx, gy, gz}, size[3] = {bx, by, bz};
     return emulator_run(kernel, grid, size, shared_size, parameters);

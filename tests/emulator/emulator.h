@@ -5,6 +5,7 @@
 // the block's shared memory.
 #pragma once
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 struct uint3 { unsigned x, y, z; };
@@ -23,7 +24,8 @@ void* shared();                                   // the block's dynamic shared 
 struct Kernel {
     const char* symbol;
     void (*call)(void** parameters);
-    const size_t* sizes; // of the parameters
+    const size_t* sizes;  // of the parameters
+    const bool* pointers; // which of them are
     size_t count;
     Kernel* next;
 };
@@ -32,13 +34,14 @@ void add(Kernel*);
 template <auto Function> struct Thunk;
 template <class... A, void (*Function)(A...)> struct Thunk<Function> {
     static constexpr size_t sizes[] = {sizeof(A)...};
+    static constexpr bool pointers[] = {std::is_pointer_v<A>...};
     static void call(void** parameters) { spread(parameters, std::index_sequence_for<A...>()); }
     template <size_t... I> static void spread(void** parameters, std::index_sequence<I...>)
     {
         Function(*static_cast<A*>(parameters[I])...);
     }
     Kernel kernel;
-    explicit Thunk(const char* symbol) : kernel{symbol, call, sizes, sizeof...(A), nullptr}
+    explicit Thunk(const char* symbol) : kernel{symbol, call, sizes, pointers, sizeof...(A), nullptr}
     {
         add(&kernel);
     }

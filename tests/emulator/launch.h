@@ -10,8 +10,10 @@ enum {
 };
 
 extern "C" {
-// The kernel of this name, or null; its parameters' sizes where the pointers are given.
-const void* emulator_find(const char* symbol, const size_t** sizes, size_t* count);
+// The kernel of this name, or null; of its parameters how many, their sizes, and which are
+// pointers, where there is an address to write that to.
+const void* emulator_find(const char* symbol, const size_t** sizes, const bool** pointers,
+                          size_t* count);
 int emulator_run(const void* kernel, const unsigned grid[3], const unsigned block[3],
                  unsigned shared_size, void** parameters);
 int emulator_launch(const char* symbol, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
