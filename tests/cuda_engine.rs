@@ -38,10 +38,15 @@ fn fails(command: &mut Command) -> (i32, String) {
 }
 
 fn saved(folder: &Path) -> Vec<String> {
-    let mut files: Vec<_> =
-        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
     files.sort();
-    files.iter().map(|file| std::fs::read_to_string(file).unwrap()).collect()
+    files
+        .iter()
+        .map(|file| std::fs::read_to_string(file).unwrap())
+        .collect()
 }
 
 #[test]
@@ -64,12 +69,21 @@ fn both_engines_save_the_same_cells_however_rounds_are_issued() {
         let folder = tempfile::tempdir().unwrap();
         let save = |how: &str, name: &str| {
             let to = folder.path().join(name);
-            succeeds(lifestreams(&format!("{common} {how} --save {}", to.display())));
+            succeeds(&mut lifestreams(&format!(
+                "{common} {how} --save {}",
+                to.display()
+            )));
             saved(&to)
         };
         let want = save("--device cpu", "cpu");
         assert_eq!(want.len(), 5);
-        let ways = ["", "--graphs on", "--streams one", "--order depth", "--streams one --graphs on"];
+        let ways = [
+            "",
+            "--graphs on",
+            "--streams one",
+            "--order depth",
+            "--streams one --graphs on",
+        ];
         for (i, how) in ways.iter().enumerate() {
             let got = save(&format!("--device cuda {how}"), &i.to_string());
             assert!(got == want, "{} {how} differs from the CPU", kernel.name);
@@ -92,7 +106,11 @@ fn instances_are_spread_over_all_devices() {
     let (_, one) = save("cpu", "1");
     let (said, three) = save("cuda", "3");
     assert!(one == three);
-    assert_eq!(said.matches(" + ").count(), 2, "three devices are named: {said}");
+    assert_eq!(
+        said.matches(" + ").count(),
+        2,
+        "three devices are named: {said}"
+    );
 }
 
 #[test]
@@ -108,14 +126,33 @@ fn a_driver_that_cannot_be_used_is_named_with_the_remedy() {
     let arguments = "run --device cuda --instances 1 --size 32x32 -g 1";
     for (variable, value, words) in [
         ("FAKE_CUDA_VERSION", "10020", ["too old", "update it"]),
-        ("FAKE_CUDA_INIT_ERROR", "100", ["no NVIDIA GPU is visible", "nvidia-smi"]),
-        ("FAKE_CUDA_INIT_ERROR", "803", ["kernel module differ", "reboot"]),
-        ("FAKE_CUDA_INIT_ERROR", "999", ["does not start", "--device cpu"]),
-        ("LIFESTREAMS_LIBCUDA", "/nonexistent.so", ["no NVIDIA driver is installed", "--device cpu"]),
+        (
+            "FAKE_CUDA_INIT_ERROR",
+            "100",
+            ["no NVIDIA GPU is visible", "nvidia-smi"],
+        ),
+        (
+            "FAKE_CUDA_INIT_ERROR",
+            "803",
+            ["kernel module differ", "reboot"],
+        ),
+        (
+            "FAKE_CUDA_INIT_ERROR",
+            "999",
+            ["does not start", "--device cpu"],
+        ),
+        (
+            "LIFESTREAMS_LIBCUDA",
+            "/nonexistent.so",
+            ["no NVIDIA driver is installed", "--device cpu"],
+        ),
     ] {
         let (code, said) = fails(lifestreams(arguments).env(variable, value));
         assert_eq!(code, 3, "{said}");
-        assert!(words.iter().all(|word| said.contains(word)), "{variable}={value}: {said}");
+        assert!(
+            words.iter().all(|word| said.contains(word)),
+            "{variable}={value}: {said}"
+        );
     }
     let (code, said) = fails(&mut lifestreams("run --device cuda:7 --instances 1 -g 1"));
     assert!(code == 3 && said.contains("no CUDA device 7"), "{said}");
@@ -126,7 +163,10 @@ fn out_of_device_memory_is_a_sentence() {
     let arguments = "run --device cuda --kernel global --size 1024x1024 --instances 16 -g 1";
     let (code, said) = fails(lifestreams(arguments).env("FAKE_CUDA_MEMORY", "20000000"));
     assert_eq!(code, 3, "{said}");
-    assert!(said.contains("out of device memory") && said.contains("--kernel bits"), "{said}");
+    assert!(
+        said.contains("out of device memory") && said.contains("--kernel bits"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -134,7 +174,9 @@ fn a_lost_context_does_not_end_the_session() {
     let arguments = "--display none --rounds 200 --instances 4 --size 48x48 --kernel bits";
     for (recovers, place) in [("1", "on the same device"), ("0", "on the CPU")] {
         let mut command = lifestreams(arguments);
-        command.env("FAKE_CUDA_FAIL_AFTER", "300").env("FAKE_CUDA_RECOVERS", recovers);
+        command
+            .env("FAKE_CUDA_FAIL_AFTER", "300")
+            .env("FAKE_CUDA_RECOVERS", recovers);
         let said = succeeds(&mut command);
         assert!(said.contains("every lattice was restored"), "{said}");
         assert!(said.contains(place), "{said}");
