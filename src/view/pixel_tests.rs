@@ -58,6 +58,7 @@ fn draw(
         look,
         only,
         options,
+        ground: None,
     });
     let texture = target(&gpu.device, pixels, FORMAT);
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
