@@ -164,3 +164,10 @@ fn density(in: Corner) -> @location(0) vec4<f32> {
     let share = select(sum / area(box), 0.0, is_empty(box));
     return with_lines(shade(share, in.tint), pixel);
 }
+
+// A rectangle of one colour: the HUD's ground, far cheaper than as a shape of the overlay where
+// the GPU is software.
+@fragment
+fn plain(in: Corner) -> @location(0) vec4<f32> {
+    return in.tint;
+}

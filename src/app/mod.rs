@@ -3,6 +3,7 @@
 //! The event loop waits; it is woken by the person, by the session when something is new, and by
 //! the clock when a frame was held back. It never waits for an engine.
 
+mod doing;
 mod error;
 mod handler;
 mod keys;

@@ -37,6 +37,16 @@ pub enum Dock {
     Bar(PixelRect),
 }
 
+impl Dock {
+    /// Its place, if it has one.
+    pub fn rect(self) -> Option<PixelRect> {
+        match self {
+            Dock::Hidden => None,
+            Dock::Side(rect) | Dock::Bar(rect) => Some(rect),
+        }
+    }
+}
+
 /// Equal panels in rows and columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Tiling {

@@ -23,6 +23,8 @@ mod gallery;
 #[cfg(test)]
 mod made_up;
 #[cfg(test)]
+mod model;
+#[cfg(test)]
 mod pixel_tests;
 
 pub use camera::{Camera, Look, MOST_PIXELS_A_CELL};

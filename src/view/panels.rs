@@ -3,7 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::life::Size;
-use crate::view::layout::Tiling;
+use crate::view::layout::{PixelRect, Tiling};
 use crate::view::palette::{palette, rgb, tint};
 use crate::view::stack::Stack;
 use crate::view::store::{Held, PictureSource, Store};
@@ -51,6 +51,8 @@ pub(crate) struct Placing<'a> {
     /// The one instance that is drawn, or all.
     pub(crate) only: Option<usize>,
     pub(crate) options: &'a ViewOptions,
+    /// The HUD's place, which gets a ground of its own.
+    pub(crate) ground: Option<PixelRect>,
 }
 
 /// See the module. Lives as long as the device.
@@ -59,6 +61,7 @@ pub(crate) struct Panels {
     queue: wgpu::Queue,
     limits: TextureLimits,
     pipelines: [wgpu::RenderPipeline; 2],
+    plain: wgpu::RenderPipeline,
     layouts: [wgpu::BindGroupLayout; 2],
     uniform: wgpu::Buffer,
     scene: wgpu::BindGroup,
@@ -66,6 +69,8 @@ pub(crate) struct Panels {
     store: Option<Store>,
     /// The draws readied for the next pass: pipeline, array, instances of the buffer.
     draws: Vec<(usize, wgpu::BindGroup, std::ops::Range<u32>)>,
+    /// Which instance of the buffer is the HUD's ground.
+    ground: Option<u32>,
 }
 
 impl Panels {
@@ -101,14 +106,19 @@ impl Panels {
             )
         });
         let shader = device.create_shader_module(wgpu::include_wgsl!("../../shaders/panels.wgsl"));
-        let pipeline = |index: usize, entry: &str| {
+        let pipeline = |entry: &str, groups: &[Option<&wgpu::BindGroupLayout>]| {
             let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
                 label: Some(entry),
-                bind_group_layouts: &[Some(&scene_layout), Some(&layouts[index])],
+                bind_group_layouts: groups,
                 ..Default::default()
             });
             pipeline(device, &layout, &shader, entry, format)
         };
+        let pipelines = [
+            pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),
+            pipeline("density", &[Some(&scene_layout), Some(&layouts[1])]),
+        ];
+        let plain = pipeline("plain", &[Some(&scene_layout)]);
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
             label: Some("scene"),
             size: size_of::<SceneUniform>() as u64,
@@ -125,13 +135,15 @@ impl Panels {
         });
         Panels {
             limits,
-            pipelines: [pipeline(0, "bits"), pipeline(1, "density")],
+            pipelines,
+            plain,
             layouts,
             uniform,
             scene,
             instances: instance_buffer(device, 16),
             store: None,
             draws: Vec::new(),
+            ground: None,
             device: device.clone(),
             queue: queue.clone(),
         }
@@ -176,6 +188,7 @@ impl Panels {
     /// Readies the draws of a frame; [`Panels::draw`] then only records them.
     pub(crate) fn prepare(&mut self, placing: &Placing<'_>) {
         self.draws.clear();
+        self.ground = None;
         let Some(store) = &self.store else { return };
         let uniform = scene_uniform(placing, store.size);
         self.queue
@@ -205,6 +218,10 @@ impl Panels {
                 }
             }
         }
+        self.ground = placing.ground.map(|rect| {
+            panels.push(ground(rect));
+            panels.len() as u32 - 1
+        });
         let bytes: &[u8] = bytemuck::cast_slice(&panels);
         if bytes.len() as u64 > self.instances.size() {
             self.instances = instance_buffer(&self.device, panels.len());
@@ -220,6 +237,10 @@ impl Panels {
             pass.set_pipeline(&self.pipelines[*pipeline]);
             pass.set_bind_group(1, array, &[]);
             pass.draw(0..4, panels.clone());
+        }
+        if let Some(ground) = self.ground {
+            pass.set_pipeline(&self.plain);
+            pass.draw(0..4, ground..ground + 1);
         }
     }
 }
@@ -253,6 +274,17 @@ fn panel(placing: &Placing<'_>, instance: usize, layer: usize, held: &Held) -> P
     panel
 }
 
+fn ground(rect: PixelRect) -> PanelInstance {
+    PanelInstance {
+        rect: [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32),
+        tint: rgb(GROUND),
+        offset: [0.0; 2],
+        step: 0.0,
+        layer: 0,
+        texels: [0; 2],
+    }
+}
+
 /// Where cells are smaller than pixels, sparse life would fade away: from there on the shade is
 /// the square root of the density.
 pub(crate) fn gamma(cells_per_pixel: f64) -> f32 {
@@ -282,6 +314,9 @@ fn scene_uniform(placing: &Placing<'_>, size: Size) -> SceneUniform {
 
 /// What surrounds the panels, `0xRRGGBB`.
 pub(crate) const OUTSIDE: u32 = 0x1B1E24;
+
+/// The HUD's ground, `0xRRGGBB`.
+const GROUND: u32 = 0x121418;
 
 fn bind_layout(
     device: &wgpu::Device,

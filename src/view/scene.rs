@@ -131,6 +131,7 @@ impl Scene {
                 look,
                 only: frame.only(),
                 options: frame.options,
+                ground: layout.dock.rect(),
             });
         }
         let mut output = self.context.run_ui(self.input(frame), |ui| {

@@ -104,6 +104,9 @@ impl Store {
         });
         self.flush(&mut batch);
         self.seen = seen;
+        if !self.held.iter().any(|held| matches!(held, Held::Bits)) {
+            self.bits = None;
+        }
         let used = |serial| {
             self.held
                 .iter()

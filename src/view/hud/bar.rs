@@ -11,7 +11,6 @@ const LINE: f32 = 46.0;
 
 /// Paints as many of the figures into the rectangle as it takes, by rank, `unit` pixels a unit.
 pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures) {
-    painter.rect_filled(rect, 0.0, GROUND);
     let unit = unit * growth(rect.size() / unit, figures);
     let inside = rect.shrink2(vec2(14.0, 8.0) * unit);
     let columns = columns(inside.width() / unit);

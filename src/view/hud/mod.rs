@@ -14,7 +14,8 @@ mod tests;
 use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::layout::{Dock, Layout, PixelRect};
-use crate::view::{Frame, Look};
+use crate::view::palette::palette;
+use crate::view::{Frame, Look, ViewOptions};
 pub(crate) use style::install_fonts;
 
 /// Paints everything of a frame but the cells; all lengths are pixels.
@@ -32,7 +33,8 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
         );
     };
     if frame.only().is_none() && status.instances > 1 {
-        highlight(painter, layout, status.selected.min(status.instances - 1));
+        let selected = status.selected.min(status.instances - 1);
+        highlight(painter, layout, selected, frame.options);
     }
     let figures = figures::figures(status, frame);
     match layout.dock {
@@ -46,17 +48,20 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
 }
 
 /// A thin frame around the selected panel, in the gap, off its cells.
-fn highlight(painter: &Painter, layout: &Layout, place: usize) {
+fn highlight(painter: &Painter, layout: &Layout, place: usize, options: &ViewOptions) {
     let width = (2.0 * layout.unit)
         .round()
         .clamp(1.0, layout.tiling.gap.max(1) as f32);
     let rect = rect_of(layout.tiling.rect(place));
-    painter.rect_stroke(
-        rect,
-        0.0,
-        Stroke::new(width, style::VALUE),
-        StrokeKind::Outside,
-    );
+    // White stands out beside dark cells, amber beside light ones.
+    let ramp = palette(options.colours).ramp;
+    let [_, green, _, _] = ramp[if options.invert { ramp.len() - 1 } else { 0 }];
+    let colour = if green < 0.5 {
+        style::VALUE
+    } else {
+        style::ACCENT
+    };
+    painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
 }
 
 /// While the engine starts there is nothing else to show.

@@ -17,7 +17,6 @@ const FOOT: f32 = 18.0;
 /// Paints the figures into the rectangle, `unit` pixels a unit; those of the highest ranks stay
 /// away where there is no room.
 pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures) {
-    painter.rect_filled(rect, 0.0, GROUND);
     let inside = rect.shrink2(vec2(16.0, 14.0) * unit);
     let foot = pos2(inside.left(), inside.bottom());
     let keys = fitted(
