@@ -3,5 +3,6 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    platform::quieten_vulkan();
     lifestreams::cli::main()
 }

@@ -65,11 +65,16 @@ fn open_first() -> Result<Driver, String> {
                     name: name.into(),
                 });
             }
-            Err(error) if first_reason.is_empty() => first_reason = error.to_string(),
+            Err(error) if first_reason.is_empty() => first_reason = reason(&error),
             Err(_) => {}
         }
     }
     Err(first_reason)
+}
+
+/// Why a library did not open, in the linker's own words where it has any.
+fn reason(error: &libloading::Error) -> String {
+    std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
 /// Opens the driver library: its name, or why there is none. Call it before `cust::init`; the

@@ -13,6 +13,17 @@ pub fn library_opens(name: &str) -> bool {
     unsafe { Library::new(name) }.is_ok()
 }
 
+/// Keeps a layer of Mesa's Vulkan driver from complaining on stderr where there is no session
+/// directory, as on servers; it only reorders GPUs, and we choose ours by name.
+///
+/// To be called first thing in `main`.
+pub fn quieten_vulkan() {
+    if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
+        // SAFETY: the program's first statement; no other thread reads the environment yet.
+        unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
+    }
+}
+
 /// What is said when the connection to the X server is lost.
 static LAST_WORDS: std::sync::OnceLock<(String, i32)> = std::sync::OnceLock::new();
 

@@ -71,17 +71,25 @@ pub(super) fn initialise() -> Result<u32> {
             "no NVIDIA driver is installed here ({why}): install it for CUDA, or use --device cpu"
         ))
     })?;
-    cust::init(cust::CudaFlags::empty()).map_err(|error| {
-        let remedy = match result_code(error as u32) {
-            100 => "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu",
+    // Not through `cust`, whose error has no name for some of the answers below.
+    // SAFETY: no precondition.
+    let answer = unsafe { sys::cuInit(0) } as u32;
+    if answer != 0 {
+        let remedy = match result_code(answer) {
+            100 => {
+                "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu"
+            }
             802 => "the GPU is not ready; check nvidia-smi, or use --device cpu",
             803 => {
                 "the driver's library and its kernel module differ; reboot or reinstall the driver, or use --device cpu"
             }
             _ => "check nvidia-smi, or use --device cpu",
         };
-        no(format!("the NVIDIA driver does not start: {}; {remedy}", describe(error as u32)))
-    })?;
+        return Err(no(format!(
+            "the NVIDIA driver does not start: {}; {remedy}",
+            describe(answer)
+        )));
+    }
     let version = driver_version();
     if version < OLDEST_DRIVER {
         return Err(no(format!(
