@@ -16,25 +16,6 @@ DEVICE int next_state(u32 rule, int alive, int neighbours)
     return rule >> (9 * alive + neighbours) & 1;
 }
 
-// A strip of a column: rows `top` to `bottom` (exclusive) at column `x`, then at `x + stride`,
-// and so on. A block divides a lattice so that neighbouring threads have neighbouring columns
-// and, where the columns run out, several threads share one, each with a multiple of
-// `fewest_rows` rows.
-struct Strip { int x, stride, top, bottom; };
-
-DEVICE Strip strip_of_thread(int width, int height, int fewest_rows)
-{
-    const int threads = blockDim.x * blockDim.y;
-    const int thread = threadIdx.y * blockDim.x + threadIdx.x;
-    if (width >= threads) return Strip{thread, threads, 0, height};
-    const int strips = threads / width, strip = thread / width;
-    int rows = (height + strips - 1) / strips;
-    rows = (rows + fewest_rows - 1) / fewest_rows * fewest_rows;
-    const int top = strip < strips ? strip * rows : height, bottom = top + rows;
-    const int x = top < height ? thread % width : width; // no work: no column
-    return Strip{x, width, top, bottom < height ? bottom : height};
-}
-
 // 32 one-bit numbers added at a time: bit i of every plane belongs to cell i.
 struct Sum { u32 ones, twos; };
 struct Count { u32 ones, twos, fours, eights; };
