@@ -55,7 +55,7 @@ impl Driver {
         made!(self, cuMemAlloc_v2(bytes => usize))
     }
 
-    fn locked(&self, words: usize) -> &mut [u32] {
+    fn locked(&self, words: usize) -> &'static mut [u32] {
         let at = made!(self, cuMemHostAlloc(words * 4 => usize, 0 => u32));
         // SAFETY: that many words were just allocated, and no test frees them.
         unsafe { std::slice::from_raw_parts_mut(at.cast(), words) }

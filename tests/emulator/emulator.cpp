@@ -54,7 +54,10 @@ struct Block {
     jmp_buf scheduler;
     Fiber* running = nullptr;
     bool reversed = false;
+    unsigned turn = 0; // how many threads this step has come past
 
+    unsigned number_of(unsigned i) const { return reversed ? threads.size() - 1 - i : i; }
+    bool take_next(Fiber* fiber);
     void resume(unsigned number);
     void wait_as(State state);
     int run();
@@ -67,12 +70,28 @@ thread_local Block block;
 constexpr unsigned char POISON = 0xa5;
 constexpr size_t GUARD = 64;
 
+// Gives a fiber whose thread has finished the next thread of this step, if that has not begun:
+// so a kernel in which nothing waits runs as a plain loop.
+bool Block::take_next(Fiber* fiber)
+{
+    if (turn + 1 >= threads.size()) return false;
+    const unsigned number = number_of(turn + 1);
+    Thread& next = threads[number];
+    if (next.state != State::Ready || next.fiber) return false;
+    turn++;
+    next.fiber = fiber;
+    fiber->thread = number;
+    place.thread = next.index;
+    return true;
+}
+
 void fiber_main()
 {
     for (;;) {
         block.kernel->call(block.parameters);
         Fiber* fiber = block.running;
         block.threads[fiber->thread].state = State::Finished;
+        if (block.take_next(fiber)) continue;
         block.idle.push_back(fiber);
         if (!_setjmp(fiber->at)) _longjmp(block.scheduler, 1);
     }
@@ -149,11 +168,8 @@ bool Block::settle_barrier()
 int Block::run()
 {
     for (;;) {
-        const unsigned count = threads.size();
-        for (unsigned i = 0; i < count; i++) {
-            const unsigned number = reversed ? count - 1 - i : i;
-            if (threads[number].state == State::Ready) resume(number);
-        }
+        for (turn = 0; turn < threads.size(); turn++)
+            if (threads[number_of(turn)].state == State::Ready) resume(number_of(turn));
         reversed = !reversed;
         if (settle_exchanges() || settle_barrier()) continue;
         for (Thread& thread : threads)
