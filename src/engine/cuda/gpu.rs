@@ -156,7 +156,7 @@ fn uninitialized<T: cust::memory::DeviceCopy>(
         cust::error::CudaError::OutOfMemory => EngineError::OutOfMemory {
             place: "device",
             what: what.into(),
-            needed_mib: ((length * size_of::<T>()) >> 20) as u64,
+            needed_mib: ((length * size_of::<T>()) as u64).div_ceil(1 << 20),
         },
         other => cust::<()>("cuMemAlloc", Err(other)).unwrap_err(),
     })

@@ -1,5 +1,6 @@
 //! Rounds prepared once and replayed: one launch for the host instead of hundreds.
 
+use std::rc::Rc;
 use std::sync::Arc;
 
 use cust::sys::{self, CUstreamCaptureMode};
@@ -30,7 +31,7 @@ pub(super) struct Part {
     pub(super) gpu: usize,
     pub(super) graph: Graph,
     pub(super) downloads: Arc<[Landing]>,
-    pub(super) events: Arc<Vec<Event>>,
+    pub(super) events: Rc<Vec<Event>>,
     pub(super) steps: Arc<[TimedStep]>,
 }
 
@@ -182,7 +183,7 @@ impl CudaEngine {
             gpu,
             graph,
             downloads: downloads.into(),
-            events: Arc::new(timer.events),
+            events: Rc::new(timer.events),
             steps: timer.steps.into(),
         })
     }

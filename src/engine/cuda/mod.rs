@@ -16,6 +16,7 @@ mod runs;
 mod slots;
 mod timing;
 
+use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
@@ -295,7 +296,7 @@ impl CudaEngine {
         for timing in ended.timings {
             timing.spans(&mut spans)?;
             if timing.pooled {
-                let events = Arc::into_inner(timing.events).into_iter().flatten();
+                let events = Rc::into_inner(timing.events).into_iter().flatten();
                 let pool = &mut self.gpus[timing.gpu].pool;
                 events.for_each(|event| pool.give_back_timing(event));
             }

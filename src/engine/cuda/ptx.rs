@@ -65,4 +65,21 @@ mod tests {
             assert_eq!(entries(find(stem).unwrap()), [symbol]);
         }
     }
+
+    #[test]
+    fn a_thread_has_as_many_rows_as_the_table_says() {
+        for kernel in &KERNELS {
+            let file = format!(
+                "{}/kernels/ladder/{}.cu",
+                env!("CARGO_MANIFEST_DIR"),
+                kernel.file
+            );
+            let source = std::fs::read_to_string(file).unwrap();
+            let rows = source
+                .lines()
+                .find_map(|line| line.strip_prefix("#define ROWS "));
+            let rows: u32 = rows.map_or(1, |rows| rows.split(' ').next().unwrap().parse().unwrap());
+            assert_eq!(rows, kernel.rows_per_thread, "{}", kernel.file);
+        }
+    }
 }

@@ -176,7 +176,7 @@ impl Region {
             return Err(EngineError::OutOfMemory {
                 place: "page-locked host",
                 what: format!("a host slot for {} lattices", group.count),
-                needed_mib: (words as u64 * 4) >> 20,
+                needed_mib: (words as u64 * 4).div_ceil(1 << 20),
             });
         }
         check("cuMemHostAlloc", code)?;

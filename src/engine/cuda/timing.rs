@@ -79,7 +79,7 @@ pub(super) struct TimedStep {
 pub(super) struct Timing {
     pub(super) gpu: usize,
     pub(super) origin: Origin,
-    pub(super) events: Arc<Vec<Event>>,
+    pub(super) events: Rc<Vec<Event>>,
     pub(super) steps: Arc<[TimedStep]>,
     /// Whether the events go back to the pool; a graph keeps its own.
     pub(super) pooled: bool,
@@ -170,7 +170,7 @@ impl Timer {
     }
 
     pub(super) fn finish(self) -> Timing {
-        let (events, steps) = (Arc::new(self.events), self.steps.into());
+        let (events, steps) = (Rc::new(self.events), self.steps.into());
         Timing {
             gpu: self.gpu,
             origin: self.origin,
