@@ -41,7 +41,8 @@ fn keys_table() -> String {
 }
 
 fn kernels_table() -> String {
-    let mut table = String::from("| Kernel | Idea | Cells | Generations a launch |\n|---|---|---|---|\n");
+    let mut table =
+        String::from("| Kernel | Idea | Cells | Generations a launch |\n|---|---|---|---|\n");
     for kernel in &KERNELS {
         let layout = match kernel.layout {
             Layout::I32 => "`i32`",
@@ -51,18 +52,28 @@ fn kernels_table() -> String {
             Iteration::Launches => "1",
             Iteration::InKernel => "any",
         };
-        let limit = kernel.most_cells.map_or(String::new(), |most| format!(" (at most {most} cells)"));
-        table += &format!("| `{}` | {}{limit} | {layout} | {iteration} |\n", kernel.name, kernel.title);
+        let limit = kernel
+            .most_cells
+            .map_or(String::new(), |most| format!(" (at most {most} cells)"));
+        table += &format!(
+            "| `{}` | {}{limit} | {layout} | {iteration} |\n",
+            kernel.name, kernel.title
+        );
     }
     table
 }
 
 fn bench_tables(folder: &Path) -> Result<String> {
     let mut files: Vec<_> = match std::fs::read_dir(folder) {
-        Ok(entries) => entries.filter_map(|entry| Some(entry.ok()?.path())).collect(),
+        Ok(entries) => entries
+            .filter_map(|entry| Some(entry.ok()?.path()))
+            .collect(),
         Err(_) => Vec::new(),
     };
-    files.retain(|path| path.extension().is_some_and(|extension| extension == "json"));
+    files.retain(|path| {
+        path.extension()
+            .is_some_and(|extension| extension == "json")
+    });
     files.sort();
     let mut parts = Vec::new();
     for path in files {

@@ -17,7 +17,13 @@ use crate::view::{PictureSource, ViewOptions, list_adapters};
 /// What every round of these tables downloads.
 const BITS: PicturePlan = PicturePlan {
     transfer: Transfer::Bits,
-    viewport: Viewport { x0: 0, y0: 0, step: Viewport::ONE, width: 4, height: 1 },
+    viewport: Viewport {
+        x0: 0,
+        y0: 0,
+        step: Viewport::ONE,
+        width: 4,
+        height: 1,
+    },
     only: None,
 };
 
@@ -25,23 +31,41 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     let mut table = Table::new("frame", "rounds and frames a second");
     for (instances, side) in [(16, 128), (256, 128), (16, 1024)] {
         let eager = setup("bits", instances, side, device)?;
-        let graphs = Setup { graphs: true, ..eager.clone() };
+        let graphs = Setup {
+            graphs: true,
+            ..eager.clone()
+        };
         for (setup, how) in [(eager, "eager"), (graphs, "as a graph")] {
             let runs = rounds_per_second(&setup)?;
-            table.add(format!("rounds of {instances} × {side}², `bits`, {how}"), "rounds/s", &runs);
+            table.add(
+                format!("rounds of {instances} × {side}², `bits`, {how}"),
+                "rounds/s",
+                &runs,
+            );
         }
     }
     let each = setup("sync-global", 16, 512, device)?;
-    let one = Setup { streams: Streams::One, ..each.clone() };
+    let one = Setup {
+        streams: Streams::One,
+        ..each.clone()
+    };
     let (each, one) = (round_times(&each)?, round_times(&one)?);
     let defaults = "a round of 16 × 512², `sync-global`";
     table.add(format!("{defaults}, a stream each"), "ms", &each);
     table.add(format!("{defaults}, one stream for all"), "ms", &one);
-    let factors: Vec<f64> = one.iter().zip(&each).map(|(one, each)| one / each).collect();
+    let factors: Vec<f64> = one
+        .iter()
+        .zip(&each)
+        .map(|(one, each)| one / each)
+        .collect();
     table.add(format!("{defaults}, the factor"), "times", &factors);
     if !list_adapters().is_empty() {
         let frames = frames_per_second(&setup("bits", 16, 1024, device)?, adapter)?;
-        table.add("frames of 16 × 1024², `bits`, drawn at 1920×1080", "frames/s", &frames);
+        table.add(
+            "frames of 16 × 1024², `bits`, drawn at 1920×1080",
+            "frames/s",
+            &frames,
+        );
     }
     Ok(table)
 }
@@ -105,7 +129,10 @@ fn frames_per_second(setup: &Setup, adapter: Option<&str>) -> Result<Vec<f64>> {
     let session = Session::start(setup.clone(), || {})?;
     let options = ViewOptions::default();
     session.request_view(renderer.request(&session.status(), &options));
-    let source = Counted { session: &session, newer: Cell::new(0) };
+    let source = Counted {
+        session: &session,
+        newer: Cell::new(0),
+    };
     let mut run = |least: Duration| -> Result<f64> {
         let began = Instant::now();
         let mut whole = 0u64;
@@ -132,9 +159,11 @@ struct Counted<'a> {
 
 impl PictureSource for Counted<'_> {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
-        self.session.pictures().visit_newer(seen, &mut |instance, picture, words| {
-            self.newer.set(self.newer.get() + 1);
-            draw(instance, picture, words);
-        });
+        self.session
+            .pictures()
+            .visit_newer(seen, &mut |instance, picture, words| {
+                self.newer.set(self.newer.get() + 1);
+                draw(instance, picture, words);
+            });
     }
 }

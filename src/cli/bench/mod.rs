@@ -20,8 +20,8 @@ use crate::life::{Rule, Size};
 use crate::session::worlds::{Worlds, open_engine, start_lattice};
 use crate::session::{DeviceChoice, Pace, Setup, Start, Streams};
 
-pub(super) use record::{Record, markdown};
 use record::Table;
+pub(super) use record::{Record, markdown};
 
 /// Runs of each measurement.
 const RUNS: usize = 5;
@@ -30,7 +30,8 @@ const RUNS: usize = 5;
 const RUN: Duration = Duration::from_millis(250);
 
 pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
-    let wanted = |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
+    let wanted =
+        |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
     let device = arguments.device;
     let mut record = Record::of(device, arguments.adapter.as_deref())?;
     let quiet = arguments.json;
@@ -59,7 +60,11 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
             print(&format!("written to {}", path.display()))?;
         }
     }
-    if quiet { print(&serde_json::to_string_pretty(&record)?) } else { Ok(()) }
+    if quiet {
+        print(&serde_json::to_string_pretty(&record)?)
+    } else {
+        Ok(())
+    }
 }
 
 /// A setup to measure.
@@ -68,7 +73,10 @@ fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Res
         instances,
         size: Size::new(side, side)?,
         rule: Rule::LIFE,
-        start: Start::Soup { density: 0.3, seed: 1 },
+        start: Start::Soup {
+            density: 0.3,
+            seed: 1,
+        },
         kernel: kernels::find(kernel).expect("a kernel of the table"),
         device,
         streams: Streams::PerInstance,
@@ -86,8 +94,9 @@ fn worlds(setup: &Setup, threads: Option<std::num::NonZero<usize>>) -> Result<Wo
         None => open_engine(setup.device)?,
     };
     let mut worlds = Worlds::new(engine, setup, 0)?;
-    let starts =
-        (0..setup.instances).map(|i| (i, start_lattice(&setup.start, setup.size, i), 0)).collect();
+    let starts = (0..setup.instances)
+        .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
+        .collect();
     worlds.upload(starts)?;
     worlds.finish()?;
     Ok(worlds)
@@ -123,7 +132,11 @@ fn named(device: DeviceChoice) -> Result<(&'static str, String, String)> {
     let join = |part: fn(&crate::engine::DeviceInfo) -> String| {
         devices.iter().map(part).collect::<Vec<_>>().join(" + ")
     };
-    Ok((engine.name(), join(|d| d.name.clone()), join(|d| d.driver.clone())))
+    Ok((
+        engine.name(),
+        join(|d| d.name.clone()),
+        join(|d| d.driver.clone()),
+    ))
 }
 
 fn shown(value: f64, unit: &str) -> String {

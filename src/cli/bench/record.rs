@@ -65,19 +65,38 @@ impl Record {
             .map(|adapter| adapter.title())
             .find(|title| title.to_lowercase().contains(&wanted));
         let commit = env!("LIFESTREAMS_COMMIT").to_string();
-        Ok(Record { engine: engine.into(), device, driver, adapter, commit, tables: Vec::new() })
+        Ok(Record {
+            engine: engine.into(),
+            device,
+            driver,
+            adapter,
+            commit,
+            tables: Vec::new(),
+        })
     }
 
     /// Where and with what.
     pub(crate) fn title(&self) -> String {
-        let drawing = self.adapter.as_ref().map_or(String::new(), |a| format!("; drawing: {a}"));
+        let drawing = self
+            .adapter
+            .as_ref()
+            .map_or(String::new(), |a| format!("; drawing: {a}"));
         let commit = &self.commit[..self.commit.len().min(12)];
-        format!("{} ({}){drawing}; commit {commit}", self.device, self.driver)
+        format!(
+            "{} ({}){drawing}; commit {commit}",
+            self.device, self.driver
+        )
     }
 
     /// Writes it into a folder, under the device's name.
     pub(super) fn write(&self, folder: &Path) -> Result<PathBuf> {
-        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let plain = |c: char| {
+            if c.is_ascii_alphanumeric() {
+                c.to_ascii_lowercase()
+            } else {
+                '-'
+            }
+        };
         let name: String = self.device.chars().map(plain).collect();
         let parts: Vec<&str> = name.split('-').filter(|part| !part.is_empty()).collect();
         let path = folder.join(format!("{}.json", parts.join("-")));
@@ -89,7 +108,11 @@ impl Record {
 
 impl Table {
     pub(super) fn new(name: &str, title: &str) -> Table {
-        Table { name: name.into(), title: title.into(), rows: Vec::new() }
+        Table {
+            name: name.into(),
+            title: title.into(),
+            rows: Vec::new(),
+        }
     }
 
     /// Adds a figure from its runs.
@@ -109,7 +132,12 @@ impl Table {
     /// As text.
     pub(super) fn shown(&self) -> String {
         let mut text = format!("\n{}: {}\n", self.name, self.title);
-        let width = self.rows.iter().map(|row| row.what.chars().count()).max().unwrap_or(0);
+        let width = self
+            .rows
+            .iter()
+            .map(|row| row.what.chars().count())
+            .max()
+            .unwrap_or(0);
         for row in &self.rows {
             let pad = width - row.what.chars().count();
             text += &format!("  {}{:pad$}  {}\n", row.what, "", row.figures());
@@ -120,11 +148,22 @@ impl Table {
 
 impl Row {
     fn figures(&self) -> String {
-        let Row { median, lowest, highest, unit, .. } = self;
+        let Row {
+            median,
+            lowest,
+            highest,
+            unit,
+            ..
+        } = self;
         if self.runs == 1 {
             return shown(*median, unit);
         }
-        format!("{} ({} to {})", shown(*median, unit), shown(*lowest, unit), shown(*highest, unit))
+        format!(
+            "{} ({} to {})",
+            shown(*median, unit),
+            shown(*lowest, unit),
+            shown(*highest, unit)
+        )
     }
 }
 
@@ -132,7 +171,10 @@ impl Row {
 pub(crate) fn markdown(record: &Record) -> String {
     let mut text = format!("**{}**\n", record.title());
     for table in &record.tables {
-        text += &format!("\n| {} | median (lowest to highest) |\n|---|---|\n", table.title);
+        text += &format!(
+            "\n| {} | median (lowest to highest) |\n|---|---|\n",
+            table.title
+        );
         for row in &table.rows {
             text += &format!("| {} | {} |\n", row.what, row.figures());
         }

@@ -14,8 +14,14 @@ use crate::view::{ViewOptions, list_adapters};
 const STARTS: usize = 3;
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
-    let mut table = Table::new("start", "from nothing to the first frame, 16 × 512², `sync-global`");
-    let setup = Setup { pace: Pace::PerSecond(60.0), ..setup("sync-global", 16, 512, device)? };
+    let mut table = Table::new(
+        "start",
+        "from nothing to the first frame, 16 × 512², `sync-global`",
+    );
+    let setup = Setup {
+        pace: Pace::PerSecond(60.0),
+        ..setup("sync-global", 16, 512, device)?
+    };
     let (mut ours, mut driver, mut modules) = (Vec::new(), Vec::new(), Vec::new());
     for _ in 0..STARTS {
         let began = Instant::now();

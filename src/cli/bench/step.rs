@@ -20,27 +20,55 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
             Iteration::Launches => 1,
             Iteration::InKernel => LONG_ROUND,
         };
-        let side = if kernel.most_cells.is_some_and(|most| most < 512 * 512) { 128 } else { 512 };
+        let side = if kernel.most_cells.is_some_and(|most| most < 512 * 512) {
+            128
+        } else {
+            512
+        };
         let setup = setup(kernel.name, 16, side, device)?;
         let what = match kernel.iteration {
             Iteration::Launches => "one generation a launch",
             Iteration::InKernel => "50 generations a launch",
         };
-        add(&mut table, format!("`{}`, 16 × {side}², {what}", kernel.name), &setup, per_round, None)?;
+        add(
+            &mut table,
+            format!("`{}`, 16 × {side}², {what}", kernel.name),
+            &setup,
+            per_round,
+            None,
+        )?;
     }
     if gpu {
         let eager = setup("bits", 16, 1024, device)?;
-        add(&mut table, "`bits`, 16 × 1024², one generation a launch".into(), &eager, 1, None)?;
-        let graphs = Setup { graphs: true, ..eager };
+        add(
+            &mut table,
+            "`bits`, 16 × 1024², one generation a launch".into(),
+            &eager,
+            1,
+            None,
+        )?;
+        let graphs = Setup {
+            graphs: true,
+            ..eager
+        };
         let what = "`bits`, 16 × 1024², graphs of 50 generations";
         add(&mut table, what.into(), &graphs, LONG_ROUND, None)?;
-        let large = Setup { graphs: true, ..setup("bits", 1, 16_384, device)? };
+        let large = Setup {
+            graphs: true,
+            ..setup("bits", 1, 16_384, device)?
+        };
         let what = "`bits`, 1 × 16384², graphs of 50 generations";
         add(&mut table, what.into(), &large, LONG_ROUND, None)?;
     } else {
         let one = setup("bits", 1, 2048, device)?;
         let what = "`bits`, 1 × 2048², one thread";
-        add(&mut table, what.into(), &one, 1, Some(NonZero::<usize>::MIN))?;
+        add(
+            &mut table,
+            what.into(),
+            &one,
+            1,
+            Some(NonZero::<usize>::MIN),
+        )?;
     }
     Ok(table)
 }
@@ -54,7 +82,10 @@ fn add(
 ) -> Result<()> {
     let mut worlds = worlds(setup, threads)?;
     let runs = rate(|rounds| {
-        worlds.run(rounds * u64::from(per_round), per_round).map(|_| ()).map_err(EngineError::into)
+        worlds
+            .run(rounds * u64::from(per_round), per_round)
+            .map(|_| ())
+            .map_err(EngineError::into)
     })?;
     let cells = setup.size.cells() as f64 * setup.instances as f64 * f64::from(per_round);
     table.add(what, "cells/s", &runs.map(|rounds| rounds * cells));
