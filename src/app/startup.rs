@@ -1,5 +1,7 @@
 //! What must be there before a window can be, asked for in time to say it in one sentence.
 
+use std::io::Write;
+
 use winit::event_loop::EventLoop;
 
 use crate::app::AppError;
@@ -43,9 +45,21 @@ pub fn find_display() -> Result<String, AppError> {
 /// The event loop, if there is a display.
 pub(super) fn event_loop() -> Result<EventLoop<()>, AppError> {
     find_display()?;
+    platform::on_lost_x_server(end_without_display);
     EventLoop::with_user_event()
         .build()
         .map_err(|error| AppError::NoDisplay(in_short(&error)))
+}
+
+/// Xlib lets nobody go on without its server.
+fn end_without_display() -> ! {
+    let error = AppError::Display(
+        "the connection to the X server has broken; start again once there is one, or use \
+         'lifestreams run', which needs none"
+            .into(),
+    );
+    let _ = writeln!(std::io::stderr(), "lifestreams: {error}");
+    std::process::exit(error.exit_code().into())
 }
 
 fn probe(libraries: &[&'static str]) -> Result<(), AppError> {
