@@ -15,7 +15,12 @@ fn the_tables_are_the_codes_own() {
         return;
     }
     for (number, (is, should)) in readme.lines().zip(renewed.lines()).enumerate() {
-        assert_eq!(is, should, "line {} is stale: LIFESTREAMS_RENEW=1 cargo test --test readme", number + 1);
+        assert_eq!(
+            is,
+            should,
+            "line {} is stale: LIFESTREAMS_RENEW=1 cargo test --test readme",
+            number + 1
+        );
     }
     assert_eq!(readme.lines().count(), renewed.lines().count());
 }
