@@ -3,6 +3,9 @@
 
     independent.py step IN.rle GENERATIONS OUT.rle    step a file and write the result
     independent.py compare A.rle B.rle                exit 0 if equal, 1 and the first difference if not
+    independent.py check                              many at once: each line of the input is an object
+        {"start": A.rle, "generations": N, "ends": [B.rle, ...]}; exit 1 and what differs if A after N
+        generations is not B; "torus": [W, H] and "rule": "B3/S23" stand for what A.rle does not say
 
 Needs numpy. Shares no code and no idea with src/life: the neighbours are sums of whole shifted
 arrays, the files are taken apart by regular expressions. Takes two-state B/S rules and tori.
@@ -10,6 +13,7 @@ A file that names no torus (:TW,H after its rule) is on the torus of its own ext
 """
 
 import argparse
+import json
 import re
 import sys
 
@@ -21,8 +25,11 @@ HEADER = re.compile(
 )
 
 
-def read(path):
-    """The file's cells, (height, width) of 0 and 1, and its rule as (births, survivals)."""
+def read(path, torus=None, rule=None):
+    """The file's cells, (height, width) of 0 and 1, and its rule as (births, survivals).
+
+    A torus (width, height) or a rule that is given holds against the file's own.
+    """
     with open(path, encoding="utf-8") as file:
         lines = [line.strip() for line in file]
     lines = [line for line in lines if line and not line.startswith("#")]
@@ -36,9 +43,11 @@ def read(path):
         sys.exit(f"{path}: something other than counts, b, o and $")
     width, height = int(header[1]), int(header[2])
     left = top = 0
-    if header[4]:
+    if torus is None and header[4]:
+        torus = int(header[4]), int(header[5])
+    if torus:
         # A pattern smaller than its torus lies in the middle, rounded to the top left.
-        torus_width, torus_height = int(header[4]), int(header[5])
+        torus_width, torus_height = torus
         left, top = (torus_width - width) // 2, (torus_height - height) // 2
         width, height = torus_width, torus_height
     cells = np.zeros((height, width), np.uint8)
@@ -53,7 +62,7 @@ def read(path):
                     sys.exit(f"{path}: cells beyond {width}x{height}")
                 cells[row, column : column + count] = 1
             column += count
-    return cells, read_rule(header[3] or "B3/S23")
+    return cells, read_rule(rule or header[3] or "B3/S23")
 
 
 def read_rule(text):
@@ -100,7 +109,12 @@ def step(cells, rule):
 
 def compare(a, b):
     """Says where the files differ, or nothing."""
-    (cells_a, rule_a), (cells_b, rule_b) = read(a), read(b)
+    return difference(a, *read(a), b)
+
+
+def difference(a, cells_a, rule_a, b):
+    """Says where the file b differs from cells and rule that are called a, or nothing."""
+    cells_b, rule_b = read(b)
     if rule_a != rule_b:
         return f"{a} and {b} have different rules"
     if cells_a.shape != cells_b.shape:
@@ -113,6 +127,18 @@ def compare(a, b):
     return None
 
 
+def check(lines):
+    """Yields what is not as it should be."""
+    for case in map(json.loads, lines):
+        cells, rule = read(case["start"], case.get("torus"), case.get("rule"))
+        for _ in range(case["generations"]):
+            cells = step(cells, rule)
+        name = f"{case['start']} after {case['generations']} generations"
+        for end in case["ends"]:
+            if what := difference(name, cells, rule, end):
+                yield what
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     commands = parser.add_subparsers(dest="command", required=True)
@@ -123,8 +149,13 @@ def main():
     comparing = commands.add_parser("compare")
     comparing.add_argument("a")
     comparing.add_argument("b")
+    commands.add_parser("check")
     options = parser.parse_args()
-    if options.command == "compare":
+    if options.command == "check":
+        differences = list(check(sys.stdin))
+        if differences:
+            sys.exit("\n".join(differences))
+    elif options.command == "compare":
         difference = compare(options.a, options.b)
         if difference:
             sys.exit(difference)

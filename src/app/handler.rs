@@ -209,6 +209,7 @@ impl<W: World> Handler<W> {
         self.rate.count(now);
         self.losses = 0;
         self.presented += 1;
+        tracing::trace!("frame {} presented", self.presented);
         if let Some(status) = status {
             if let Some(announce) = self.options.announce.take() {
                 announce(status, &self.drawing);

@@ -13,6 +13,7 @@ mod text;
 mod verify;
 mod window;
 
+use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -35,7 +36,7 @@ pub fn main() -> ExitCode {
     match done {
         Ok(()) => ExitCode::SUCCESS,
         Err(error) => {
-            eprintln!("lifestreams: {error:#}");
+            text::say(&format!("{error:#}"));
             failure::exit_code(&error)
         }
     }
@@ -49,6 +50,7 @@ fn set_up_log() {
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(std::io::stderr)
+        .with_ansi(std::io::stderr().is_terminal())
         .without_time()
         .with_target(false)
         .try_init();

@@ -4,6 +4,7 @@ use anyhow::Result;
 
 use super::headless;
 use super::options::{Common, Display, TransferArgument, WindowArguments};
+use super::text::say;
 use crate::app::{self, AppError, WindowOptions};
 use crate::engine::cuda;
 use crate::session::{DeviceChoice, Session, Setup, Status};
@@ -68,10 +69,10 @@ fn announce(status: &Status, drawing: &Drawing) {
         _ => "",
     };
     let why = no_cuda(status.engine);
-    eprintln!(
-        "lifestreams: computing on {}{why}; drawing with {drawn_by}{remark}",
+    say(&format!(
+        "computing on {}{why}; drawing with {drawn_by}{remark}",
         computing.join(" + ")
-    );
+    ));
 }
 
 /// Why the CPU computes, where that was not asked for.
@@ -88,7 +89,9 @@ fn say_without_window(why: &str, device: DeviceChoice) {
         (_, Ok(devices)) => format!("on {}", devices[0].name),
         (_, Err(why)) => format!("on the CPU [{why}]"),
     };
-    eprintln!("lifestreams: {why}. Computing {computing}, without a window; Ctrl+C stops it");
+    say(&format!(
+        "{why}. Computing {computing}, without a window; Ctrl+C stops it"
+    ));
 }
 
 impl From<TransferArgument> for TransferChoice {

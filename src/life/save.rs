@@ -119,6 +119,7 @@ fn why_unsaved(error: &io::Error, folder: &Path) -> String {
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
             format!("you may not write to the folder {folder}; choose another")
         }
+        io::ErrorKind::AlreadyExists => "it is a file, not a folder; choose another".into(),
         _ if is_full(error) => {
             format!("the disk of {folder} is full; free some space or choose another folder")
         }

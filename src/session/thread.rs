@@ -160,7 +160,7 @@ impl Pilot {
         };
         let done = match command {
             Some(Command::Close) => return false,
-            Some(Command::Act(action)) => self.act(action),
+            Some(Command::Act(action)) => self.act(action).inspect(|()| self.log(action)),
             Some(Command::View(request)) => self.set_view(request),
             None => Ok(()),
         };
@@ -229,6 +229,9 @@ impl Pilot {
         let issued = worlds.issue_round(generations, timed, |slot| pictures.holds_newest(slot))?;
         if issued && generations > 0 {
             self.issued += 1;
+            if !self.running {
+                tracing::debug!("stepped to generation {}", worlds.generations()[0]);
+            }
             self.checkpoints.stale = true;
             self.refresh = false; // the round's own pictures are newer
             if self
@@ -359,6 +362,16 @@ impl Pilot {
             _ => {}
         }
         Ok(())
+    }
+
+    /// What came of an action, for `LIFESTREAMS_LOG=debug`.
+    fn log(&self, action: Action) {
+        let state = if self.running { "running" } else { "paused" };
+        let generation = self.worlds.as_ref().map_or(0, |w| w.generations()[0]);
+        let (kernel, selected) = (self.setup.kernel.name, self.selected);
+        tracing::debug!(
+            "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
+        );
     }
 
     fn step(&mut self, generations: u32) {

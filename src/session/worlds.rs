@@ -7,7 +7,7 @@ use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Instant;
 
-use crate::engine::cpu::CpuEngine;
+use crate::engine::cpu::{CpuEngine, memory};
 use crate::engine::cuda::{CudaEngine, Ordinals};
 use crate::engine::{
     Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Nanos, Op, PreparedId,
@@ -130,6 +130,7 @@ impl Worlds {
     /// life. `checkpoints` is the number of whole-lattice slots.
     pub fn new(mut engine: Box<dyn Engine>, setup: &Setup, checkpoints: u8) -> Result<Worlds> {
         setup.kernel.admit(setup.size)?;
+        ensure_host_memory(&*engine, setup, checkpoints)?;
         let devices = engine.devices().len();
         let mut streams: Vec<StreamId> = Vec::with_capacity(setup.instances);
         for device in 0..devices {
@@ -538,6 +539,24 @@ impl Worlds {
             .map(|i| read_lattice(&*self.slots, i, slot, self.size))
             .collect()
     }
+}
+
+/// Refuses a setup that this machine's memory cannot hold before any of it is taken: on the CPU
+/// the lattices themselves, and in any case every start, its copy on the way to the device, and
+/// the slots. What is missed here ends the process without a word.
+fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, checkpoints: u8) -> Result<()> {
+    let bits = setup.size.words() as u64 * 4;
+    let cells = match (engine.name(), setup.kernel.layout) {
+        ("cpu", Layout::I32) => 2 * bits + 8 * setup.size.cells(),
+        ("cpu", Layout::Bits) => 2 * bits,
+        _ => 0,
+    };
+    let one = cells + (2 + u64::from(checkpoints)) * bits;
+    let what = format!(
+        "{} lattices of {} with their starts",
+        setup.instances, setup.size
+    );
+    memory::ensure(one.saturating_mul(setup.instances as u64), &what)
 }
 
 /// A lattice out of a host slot.

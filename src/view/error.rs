@@ -1,6 +1,6 @@
 //! What can go wrong in drawing, each with its remedy.
 
-use std::path::PathBuf;
+use crate::life::SaveError;
 
 /// Why something could not be drawn.
 #[derive(Debug, thiserror::Error)]
@@ -56,13 +56,8 @@ pub enum ViewError {
         most: u32,
     },
     /// A picture could not be written.
-    #[error("cannot write {}: {reason}", path.display())]
-    Write {
-        /// To where.
-        path: PathBuf,
-        /// Why not.
-        reason: String,
-    },
+    #[error(transparent)]
+    Write(#[from] SaveError),
 }
 
 impl ViewError {
@@ -71,8 +66,14 @@ impl ViewError {
         match self {
             ViewError::NoSuchAdapter { .. }
             | ViewError::TooMany { .. }
-            | ViewError::PictureSize { .. }
-            | ViewError::Write { .. } => 2,
+            | ViewError::PictureSize { .. } => 2,
+            ViewError::Write(error) => {
+                if error.disk_full {
+                    3
+                } else {
+                    2
+                }
+            }
             ViewError::NoAdapter(_)
             | ViewError::NoDevice { .. }
             | ViewError::DeviceLost(_)

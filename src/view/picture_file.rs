@@ -1,9 +1,10 @@
 //! Pictures as PNG files, whole or not at all.
 
-use std::io::{BufWriter, Write as _};
+use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+use crate::life::{SaveError, write_atomically};
 use crate::view::ViewError;
 
 /// A picture in memory.
@@ -33,10 +34,7 @@ impl Image {
 /// # Errors
 /// [`ViewError::Write`].
 pub fn write_png(image: &Image, path: &Path) -> Result<(), ViewError> {
-    written(image, path)?
-        .persist(path)
-        .map_err(|error| fail(path, error.error))?;
-    Ok(())
+    Ok(write_atomically(path, |mut out| encode(image, &mut out))?)
 }
 
 /// Writes `lifestreams-YYYYMMDD-HHMMSS.png` (the time in UTC) into a directory, with a number
@@ -50,7 +48,8 @@ pub fn write_dated_png(image: &Image, directory: &Path) -> Result<PathBuf, ViewE
         .map_or(0, |time| time.as_secs());
     let stem = format!("lifestreams-{}", timestamp(seconds));
     let mut path = directory.join(format!("{stem}.png"));
-    let mut file = written(image, &path)?;
+    let fail = |path: &Path, error| ViewError::from(SaveError::new(path, &error));
+    let mut file = partial(image, directory).map_err(|error| fail(&path, error))?;
     for number in 2.. {
         match file.persist_noclobber(&path) {
             Ok(_) => break,
@@ -64,38 +63,28 @@ pub fn write_dated_png(image: &Image, directory: &Path) -> Result<PathBuf, ViewE
     Ok(path)
 }
 
-fn written(image: &Image, path: &Path) -> Result<tempfile::NamedTempFile, ViewError> {
-    let directory = match path.parent() {
-        Some(parent) if parent != Path::new("") => parent,
-        _ => Path::new("."),
-    };
+/// The picture in a file of no lasting name.
+fn partial(image: &Image, directory: &Path) -> std::io::Result<tempfile::NamedTempFile> {
     let mut builder = tempfile::Builder::new();
     // Readable as other files are, not for the owner alone.
     #[cfg(unix)]
     let builder = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
-    let file = builder.prefix(".lifestreams-").tempfile_in(directory);
-    let mut file = file.map_err(|error| fail(path, error))?;
-    encode(image, &mut file).map_err(|error| fail(path, error))?;
+    let mut file = builder.prefix(".lifestreams-").tempfile_in(directory)?;
+    let mut out = BufWriter::new(file.as_file_mut());
+    encode(image, &mut out)?;
+    out.flush()?;
+    drop(out);
     Ok(file)
 }
 
-fn encode(image: &Image, file: &mut tempfile::NamedTempFile) -> std::io::Result<()> {
-    let mut out = BufWriter::new(file.as_file_mut());
-    let mut encoder = png::Encoder::new(&mut out, image.width, image.height);
+fn encode(image: &Image, out: &mut impl Write) -> std::io::Result<()> {
+    let mut encoder = png::Encoder::new(out, image.width, image.height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);
     encoder.set_compression(png::Compression::Fast);
     let mut writer = encoder.write_header()?;
     writer.write_image_data(&image.rgba)?;
-    writer.finish()?;
-    out.flush()
-}
-
-fn fail(path: &Path, error: impl std::fmt::Display) -> ViewError {
-    ViewError::Write {
-        path: path.into(),
-        reason: error.to_string(),
-    }
+    Ok(writer.finish()?)
 }
 
 /// `YYYYMMDD-HHMMSS` of so many seconds since 1970, in UTC.
@@ -160,7 +149,7 @@ mod tests {
         assert!(
             error
                 .to_string()
-                .starts_with("cannot write /nonexistent/a.png: "),
+                .starts_with("cannot save /nonexistent/a.png: there is no folder"),
             "{error}"
         );
     }

@@ -9,7 +9,7 @@ use std::fs;
 use crate::engine::{EngineError, Result};
 
 /// Refuses `bytes` for `what` if this machine cannot give them.
-pub(super) fn ensure(bytes: u64, what: &str) -> Result<()> {
+pub(crate) fn ensure(bytes: u64, what: &str) -> Result<()> {
     match available() {
         Some(free) if bytes > free - free / 16 => Err(refusal(bytes, what)),
         _ => Ok(()),
@@ -37,7 +37,7 @@ pub(super) fn total() -> Option<u64> {
 }
 
 fn available() -> Option<u64> {
-    [meminfo("MemAvailable:"), container()]
+    [meminfo("MemAvailable:"), container(), address_space()]
         .into_iter()
         .flatten()
         .min()
@@ -58,6 +58,17 @@ fn container() -> Option<u64> {
         .ok()?;
     let used = field(&fs::read_to_string(format!("{root}.stat")).ok()?, "anon ")?;
     Some(most.saturating_sub(used))
+}
+
+/// What `ulimit -v` still allows, where it is set.
+fn address_space() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max address space"))?;
+    let most: u64 = line.split_whitespace().next()?.parse().ok()?; // none of `unlimited`
+    let used = field(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
+    Some(most.saturating_sub(used * 1024))
 }
 
 fn field(text: &str, key: &str) -> Option<u64> {

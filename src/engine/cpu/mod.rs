@@ -9,7 +9,7 @@ mod bit_rows;
 mod issue;
 mod kernels;
 mod lattices;
-mod memory;
+pub(crate) mod memory;
 mod reduce;
 mod slots;
 mod stream;

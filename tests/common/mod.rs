@@ -1,0 +1,246 @@
+//! What the tests of the whole program share: starting it away from any display, waiting for it
+//! no longer than is decent, and reading what it said.
+#![allow(dead_code)] // each test program uses its part
+
+use std::ffi::OsStr;
+use std::io::Read;
+use std::os::unix::process::ExitStatusExt;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// The longest that anything here may take on a busy machine.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The program's path.
+pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_lifestreams");
+
+/// The program as a newcomer has it, in this folder: no display, no settings of its own.
+pub(crate) fn program(folder: &Path) -> Command {
+    command(PROGRAM, folder)
+}
+
+/// Any command in this folder, with the environment that [`program`] has.
+pub(crate) fn command(name: &str, folder: &Path) -> Command {
+    let mut command = Command::new(name);
+    command.current_dir(folder).stdin(Stdio::null());
+    for (variable, _) in std::env::vars_os() {
+        let name = variable.to_string_lossy();
+        if name.starts_with("LIFESTREAMS_") || name == "DISPLAY" || name == "WAYLAND_DISPLAY" {
+            command.env_remove(&variable);
+        }
+    }
+    // As a desktop's session sets it; Mesa says so on stderr where it is missing.
+    command.env("XDG_RUNTIME_DIR", folder);
+    // A panic or an error that shows its insides shall be seen.
+    command.env("RUST_BACKTRACE", "1");
+    command
+}
+
+/// A program that has ended.
+#[derive(Debug)]
+pub(crate) struct Ended {
+    /// Its exit code; none where a signal ended it.
+    pub(crate) code: Option<i32>,
+    /// The signal that ended it, if one did.
+    pub(crate) signal: Option<i32>,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
+    pub(crate) took: Duration,
+}
+
+/// A program under way; killed when dropped.
+pub(crate) struct Running {
+    child: Child,
+    stdout: Option<JoinHandle<String>>,
+    stderr: Option<JoinHandle<String>>,
+    began: Instant,
+    shown: String,
+}
+
+impl Running {
+    /// Starts a command; stdout and stderr are collected where they are not bound already.
+    pub(crate) fn start(command: &mut Command) -> Running {
+        let shown = format!("{command:?}");
+        let mut child = command
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{shown}: {error}"));
+        let stdout = child.stdout.take().map(collected);
+        let stderr = child.stderr.take().map(collected);
+        let began = Instant::now();
+        Running {
+            child,
+            stdout,
+            stderr,
+            began,
+            shown,
+        }
+    }
+
+    pub(crate) fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Whether it still runs.
+    pub(crate) fn runs(&mut self) -> bool {
+        self.child.try_wait().expect("a child").is_none()
+    }
+
+    /// Sends a signal by its name, such as `INT`.
+    pub(crate) fn signal(&self, name: &str) {
+        signal(self.id(), name);
+    }
+
+    /// Waits for its end, which must come within `limit` from now.
+    pub(crate) fn end(mut self, limit: Duration) -> Ended {
+        let until = Instant::now() + limit;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().expect("a child") {
+                break status;
+            }
+            if Instant::now() > until {
+                let _ = self.child.kill();
+                let said = self.stderr.take().map(|said| said.join().unwrap());
+                panic!(
+                    "{} has not ended within {limit:?}; it said: {}",
+                    self.shown,
+                    said.unwrap_or_default()
+                );
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let text = |pipe: &mut Option<JoinHandle<String>>| {
+            pipe.take()
+                .map_or_else(String::new, |pipe| pipe.join().unwrap())
+        };
+        Ended {
+            code: status.code(),
+            signal: status.signal(),
+            stdout: text(&mut self.stdout),
+            stderr: text(&mut self.stderr),
+            took: self.began.elapsed(),
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn collected(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let _ = pipe.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// Sends a process a signal by its name.
+pub(crate) fn signal(id: u32, name: &str) {
+    let line = format!("kill -{name} {id}");
+    let sent = Command::new("sh").args(["-c", &line]).status().unwrap();
+    assert!(sent.success(), "{line}");
+}
+
+/// Runs a command to its end.
+pub(crate) fn run(command: &mut Command) -> Ended {
+    Running::start(command).end(PATIENCE)
+}
+
+/// Runs the program with these arguments, words split at blanks, in this folder.
+pub(crate) fn lifestreams(folder: &Path, line: &str) -> Ended {
+    run(program(folder).args(line.split_whitespace()))
+}
+
+impl Ended {
+    /// It ended with 0 and said nothing on stderr.
+    #[track_caller]
+    pub(crate) fn is_done(self) -> Ended {
+        assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{self:?}");
+        self
+    }
+
+    /// It ended with this code, quickly, after one sentence on stderr that has all of `words` in
+    /// it, and printed nothing.
+    #[track_caller]
+    pub(crate) fn refuses(&self, code: i32, words: &[&str]) {
+        assert_eq!(self.code, Some(code), "{self:?}");
+        assert_eq!(self.stdout, "", "{self:?}");
+        self.says_one_sentence(words);
+    }
+
+    /// Stderr is one sentence that has all of `words` in it; no panic, no backtrace.
+    #[track_caller]
+    pub(crate) fn says_one_sentence(&self, words: &[&str]) {
+        for word in words {
+            assert!(self.stderr.contains(word), "no '{word}': {self:?}");
+        }
+        for word in ["panicked", "backtrace", "src/", ".rs:", "\u{1b}"] {
+            assert!(!self.stderr.contains(word), "'{word}': {self:?}");
+        }
+        let lines: Vec<_> = self
+            .stderr
+            .lines()
+            .filter(|line| !line.is_empty())
+            .collect();
+        let first = lines.first().copied().unwrap_or_default();
+        if first.starts_with("error: ") {
+            // The argument parser's: its sentence, the usage at most, and where to find help.
+            let rest = |line: &&str| line.starts_with("Usage:") || line.starts_with("For more");
+            assert!(lines[1..].iter().all(rest), "{self:?}");
+        } else {
+            assert!(first.starts_with("lifestreams: "), "{self:?}");
+            assert_eq!(lines.len(), 1, "{self:?}");
+        }
+        assert!(self.took < Duration::from_secs(20), "{self:?}");
+    }
+}
+
+/// The names in a folder, sorted.
+pub(crate) fn names(folder: &Path) -> Vec<String> {
+    let mut names: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().to_string_lossy().into_owned())
+        .collect();
+    names.sort();
+    names
+}
+
+/// Waits until `question` has an answer; says what was waited for if there is none in time.
+#[track_caller]
+pub(crate) fn wait_for<T>(what: &str, mut question: impl FnMut() -> Option<T>) -> T {
+    let until = Instant::now() + PATIENCE;
+    loop {
+        if let Some(answer) = question() {
+            return answer;
+        }
+        assert!(Instant::now() < until, "{what}: not within {PATIENCE:?}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Fails, naming the Debian package, where a program that tests need is missing.
+#[track_caller]
+pub(crate) fn needs(program: &str, package: &str) {
+    let found = std::env::var_os("PATH").is_some_and(|path| {
+        std::env::split_paths(&path).any(|folder| folder.join(OsStr::new(program)).exists())
+    });
+    assert!(
+        found,
+        "this test needs {program}: apt-get install {package}, or run scripts/test, which does"
+    );
+}
+
+/// A folder of its own for a test, gone with the answer.
+pub(crate) fn scratch() -> tempfile::TempDir {
+    tempfile::Builder::new()
+        .prefix("lifestreams-test-")
+        .tempdir()
+        .unwrap()
+}
