@@ -11,27 +11,34 @@
 // the result is in a where `generations` is even, else in b.
 #include "../life.cuh"
 
+// One cell, as in 01_global.
+DEVICE void step(const int* in, int* out, int x, int y, int width, int height, u32 rule)
+{
+    const int left = wrap(x - 1, width), right = wrap(x + 1, width);
+    const int* above = in + (size_t)wrap(y - 1, height) * width;
+    const int* here = in + (size_t)y * width;
+    const int* below = in + (size_t)wrap(y + 1, height) * width;
+
+    const int neighbours = above[left] + above[x] + above[right]
+                         + here[left] + here[right]
+                         + below[left] + below[x] + below[right];
+
+    out[(size_t)y * width + x] = next_state(rule, here[x], neighbours);
+}
+
 extern "C" __global__ void __launch_bounds__(1024) life_sync_global(
     int* a, int* b, int width, int height, unsigned rule, int generations)
 {
+    const int x0 = threadIdx.x, y0 = threadIdx.y, dx = blockDim.x, dy = blockDim.y;
+    const bool one_each = width <= dx && height <= dy;
     for (int generation = 0; generation < generations; generation++) {
         const int* in = generation & 1 ? b : a;
         int* out = generation & 1 ? a : b;
-
-        for (int y = threadIdx.y; y < height; y += blockDim.y) {
-            const int* above = in + (size_t)wrap(y - 1, height) * width;
-            const int* here = in + (size_t)y * width;
-            const int* below = in + (size_t)wrap(y + 1, height) * width;
-
-            for (int x = threadIdx.x; x < width; x += blockDim.x) {
-                const int left = wrap(x - 1, width), right = wrap(x + 1, width);
-
-                const int neighbours = above[left] + above[x] + above[right]
-                                     + here[left] + here[right]
-                                     + below[left] + below[x] + below[right];
-
-                out[(size_t)y * width + x] = next_state(rule, here[x], neighbours);
-            }
+        if (one_each) { // always the same cell: the compiler finds its neighbours once for all
+            if (x0 < width && y0 < height) step(in, out, x0, y0, width, height, rule);
+        } else {
+            for (int y = y0; y < height; y += dy)
+                for (int x = x0; x < width; x += dx) step(in, out, x, y, width, height, rule);
         }
         __syncthreads();
     }
