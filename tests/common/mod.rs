@@ -191,8 +191,11 @@ impl Ended {
             .collect();
         let first = lines.first().copied().unwrap_or_default();
         if first.starts_with("error: ") {
-            // The argument parser's: its sentence, the usage at most, and where to find help.
-            let rest = |line: &&str| line.starts_with("Usage:") || line.starts_with("For more");
+            // The argument parser's: its sentence, the values or the usage, and where to find help.
+            let rest = |line: &&str| {
+                let starts = ["  ", "Usage:", "For more"];
+                starts.into_iter().any(|start| line.starts_with(start))
+            };
             assert!(lines[1..].iter().all(rest), "{self:?}");
         } else {
             assert!(first.starts_with("lifestreams: "), "{self:?}");

@@ -60,7 +60,8 @@ fn container() -> Option<u64> {
     Some(most.saturating_sub(used))
 }
 
-/// What `ulimit -v` still allows, where it is set.
+/// Half of what `ulimit -v` still allows, where it is set: stacks of threads and arenas of the
+/// allocator take addresses too.
 fn address_space() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits
@@ -68,7 +69,7 @@ fn address_space() -> Option<u64> {
         .find_map(|line| line.strip_prefix("Max address space"))?;
     let most: u64 = line.split_whitespace().next()?.parse().ok()?; // none of `unlimited`
     let used = field(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
-    Some(most.saturating_sub(used * 1024))
+    Some(most.saturating_sub(used * 1024) / 2)
 }
 
 fn field(text: &str, key: &str) -> Option<u64> {
