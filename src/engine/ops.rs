@@ -173,6 +173,10 @@ pub enum Completion {
         run: RunId,
         /// A span a step, if the program was timed.
         spans: Vec<Span>,
+        /// If it was timed, how long the host was inside the calls that issued it: a span a
+        /// step, or one of step [`Span::WHOLE`] for a replay. Brought to the device's clock, some
+        /// microseconds inexact.
+        host: Vec<Span>,
     },
 }
 
@@ -190,6 +194,9 @@ pub struct Span {
 }
 
 impl Span {
+    /// Stands for all steps of a program at once.
+    pub const WHOLE: u32 = u32::MAX;
+
     /// How long it took.
     pub fn length(self) -> Nanos {
         Nanos(self.end.0 - self.start.0)

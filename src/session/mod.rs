@@ -12,10 +12,11 @@ mod setup;
 mod statistics;
 mod status;
 mod thread;
+pub mod trace;
 pub mod worlds;
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -23,6 +24,7 @@ pub use actions::Action;
 pub use pictures::{Picture, Pictures};
 pub use setup::{DeviceChoice, Order, Pace, Setup, Start, Streams};
 pub use status::Status;
+pub use trace::Trace;
 
 use crate::engine::{Result, Transfer, Viewport};
 
@@ -47,8 +49,7 @@ enum Command {
 /// A running session; see the module.
 pub struct Session {
     commands: Sender<Command>,
-    status: Arc<Mutex<Arc<Status>>>,
-    pictures: Pictures,
+    shared: thread::Shared,
     thread: Option<JoinHandle<()>>,
     closed: Receiver<()>,
 }
@@ -68,14 +69,13 @@ impl Session {
                 thread::run(setup, received, Box::new(wake), ready);
             })
             .expect("a thread can be started");
-        let (status, pictures) = match started.recv() {
+        let shared = match started.recv() {
             Ok(answer) => answer?,
             Err(_) => unreachable!("the engine's thread answers before it ends"),
         };
         Ok(Session {
             commands,
-            status,
-            pictures,
+            shared,
             thread: Some(thread),
             closed,
         })
@@ -114,7 +114,17 @@ impl Session {
 
     /// The latest figures.
     pub fn status(&self) -> Arc<Status> {
-        self.status
+        self.shared
+            .status
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .clone()
+    }
+
+    /// The last timed rounds.
+    pub fn trace(&self) -> Trace {
+        let trace = &self.shared.trace;
+        trace
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
             .clone()
@@ -122,7 +132,7 @@ impl Session {
 
     /// The newest complete pictures.
     pub fn pictures(&self) -> Pictures {
-        self.pictures.clone()
+        self.shared.pictures.clone()
     }
 }
 

@@ -10,7 +10,8 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use super::statistics::Statistics;
-use super::worlds::{Event, Worlds, median_span, open_engine, read_lattice, start_lattice};
+use super::trace::Trace;
+use super::worlds::{Event, Worlds, open_engine, read_lattice, start_lattice};
 use super::{Action, Command, DeviceChoice, Pace, Pictures, Setup, Start, Status, ViewRequest};
 use crate::engine::kernels::KERNELS;
 use crate::engine::{EngineError, Kernel, Result, Slot, Transfer, Viewport};
@@ -29,23 +30,30 @@ const NOTICE_FOR: Duration = Duration::from_secs(6);
 /// How often the status is made anew while rounds go by.
 const STATUS_EVERY: Duration = Duration::from_millis(15);
 
-type Started = Result<(Arc<Mutex<Arc<Status>>>, Pictures)>;
+/// What the rest of the program reads of a session.
+pub(super) struct Shared {
+    pub(super) status: Arc<Mutex<Arc<Status>>>,
+    pub(super) pictures: Pictures,
+    pub(super) trace: Arc<Mutex<Trace>>,
+}
 
 /// The thread's body: answers `ready` once, then works until it is told to close.
 pub(super) fn run(
     setup: Setup,
     commands: Receiver<Command>,
     wake: Box<dyn Fn()>,
-    ready: Sender<Started>,
+    ready: Sender<Result<Shared>>,
 ) {
     let mut pilot = match Pilot::new(setup, wake) {
         Ok(pilot) => pilot,
         Err(error) => return drop(ready.send(Err(error))),
     };
-    if ready
-        .send(Ok((pilot.status.clone(), pilot.pictures.clone())))
-        .is_err()
-    {
+    let shared = Shared {
+        status: pilot.status.clone(),
+        pictures: pilot.pictures.clone(),
+        trace: pilot.trace.clone(),
+    };
+    if ready.send(Ok(shared)).is_err() {
         return;
     }
     drop(ready);
@@ -81,6 +89,7 @@ struct Pilot {
     notice: Option<(String, Instant)>,
     failed: Option<String>,
     pictures: Pictures,
+    trace: Arc<Mutex<Trace>>,
     status: Arc<Mutex<Arc<Status>>>,
     status_made: Instant,
     changed: bool,
@@ -123,6 +132,7 @@ impl Pilot {
             notice: None,
             failed: None,
             pictures,
+            trace: Arc::default(),
             status: Arc::new(Mutex::new(Arc::new(Status::before_start(&setup)))),
             status_made: now,
             changed: true,
@@ -263,9 +273,12 @@ impl Pilot {
         };
         let mut news = false;
         let mut checkpoint = None;
-        let kernel = self.setup.kernel.name;
         let per_round = self.setup.generations_per_round;
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
+        let mut trace = self
+            .trace
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
         let polled = worlds.poll(|event| {
             news = true;
             match event {
@@ -279,14 +292,13 @@ impl Pilot {
                     let viewport = view.then_some(picture.viewport);
                     pictures.note(instance, generation, viewport, slot);
                 }
-                Event::Round {
-                    spans,
-                    labels,
-                    launches,
-                } => {
+                Event::Round { timed, launches } => {
                     statistics.round(now, per_round);
-                    if let Some(length) = median_span(spans, labels, kernel) {
-                        statistics.launch(length.as_us() / f64::from(launches.max(1)));
+                    if let Some(timed) = timed {
+                        if let Some(length) = timed.median_launch() {
+                            statistics.launch(length.as_us() / f64::from(launches.max(1)));
+                        }
+                        trace.add(timed);
                     }
                 }
                 Event::Checkpoint { slot, generations } => checkpoint = Some((slot, generations)),

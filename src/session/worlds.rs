@@ -10,11 +10,12 @@ use std::time::Instant;
 use crate::engine::cpu::{CpuEngine, memory};
 use crate::engine::cuda::{CudaEngine, Ordinals};
 use crate::engine::{
-    Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Nanos, Op, PreparedId,
-    Program, Result, RunId, Slot, Slots, SlotsSpec, Span, StreamId, Transfer,
+    Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Op, PreparedId, Program,
+    Result, RunId, Slot, Slots, SlotsSpec, Step, StreamId, Transfer,
 };
 use crate::life::{Lattice, Rule, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
+use crate::session::trace::{StepFacts, TimedRound};
 use crate::session::{DeviceChoice, Setup, Start, Streams};
 
 /// Picture slots an instance: one being drawn, one newest, one under way.
@@ -59,7 +60,7 @@ struct UnderWay {
     generations: Arc<[u64]>,
     picture: Option<PicturePlan>,
     kind: Kind,
-    labels: Vec<&'static str>,
+    steps: Arc<[StepFacts]>,
     launches: u32,
 }
 
@@ -72,7 +73,7 @@ enum Kind {
 }
 
 /// What came of polling.
-pub enum Event<'a> {
+pub enum Event {
     /// An instance's picture landed.
     Picture {
         /// Which instance.
@@ -86,10 +87,8 @@ pub enum Event<'a> {
     },
     /// A round is complete; with spans and their ops' names if it was timed.
     Round {
-        /// A span a step.
-        spans: &'a [Span],
-        /// The steps' names.
-        labels: &'a [&'static str],
+        /// What was timed, if it was.
+        timed: Option<TimedRound>,
         /// Launches that the longest step stands for.
         launches: u32,
     },
@@ -112,7 +111,7 @@ pub struct Worlds {
     slots: Arc<dyn Slots>,
     spec: SlotsSpec,
     under_way: VecDeque<UnderWay>,
-    prepared: HashMap<PreparedKey, (PreparedId, Vec<&'static str>)>,
+    prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
     completions: Vec<Completion>,
 }
 
@@ -364,19 +363,19 @@ impl Worlds {
             generations,
             timed,
         };
-        let (prepared, labels) = match self.prepared.get(&key) {
+        let (prepared, steps) = match self.prepared.get(&key) {
             Some(known) => known.clone(),
             None => {
                 let mut program = self.plan.program(generations, slot);
                 program.timed = timed;
-                let made = (self.engine.prepare(&program)?, labels(&program));
+                let made = (self.engine.prepare(&program)?, self.facts(&program));
                 self.prepared.insert(key, made.clone());
                 made
             }
         };
         let run = self.engine.replay(prepared)?;
         let launches = self.launches(generations);
-        self.push(run, Kind::Round, self.plan.picture, labels, launches);
+        self.push(run, Kind::Round, self.plan.picture, steps, launches);
         Ok(())
     }
 
@@ -392,17 +391,13 @@ impl Worlds {
             return Ok(());
         }
         let run = self.engine.submit(&program)?;
-        let labels = if program.timed {
-            labels(&program)
-        } else {
-            Vec::new()
-        };
+        let steps = self.facts(&program);
         let generations = program.steps.iter().find_map(|step| match step.op {
             Op::Advance { generations, .. } => Some(generations),
             _ => None,
         });
         let launches = self.launches(generations.unwrap_or(1));
-        self.push(run, kind, picture, labels, launches);
+        self.push(run, kind, picture, steps, launches);
         Ok(())
     }
 
@@ -411,7 +406,7 @@ impl Worlds {
         run: RunId,
         kind: Kind,
         picture: Option<PicturePlan>,
-        labels: Vec<&'static str>,
+        steps: Arc<[StepFacts]>,
         launches: u32,
     ) {
         let generations = self.generations.clone();
@@ -420,7 +415,7 @@ impl Worlds {
             generations,
             picture,
             kind,
-            labels,
+            steps,
             launches,
         });
     }
@@ -441,6 +436,19 @@ impl Worlds {
         }
     }
 
+    /// What a timed program's steps are, for whoever shows their spans.
+    fn facts(&self, program: &Program) -> Arc<[StepFacts]> {
+        if !program.timed {
+            return Arc::new([]);
+        }
+        let view = self
+            .plan
+            .picture
+            .map_or(0, |picture| picture.viewport.words());
+        let facts = |step: &Step| StepFacts::of(step, self.size, view as u64 * 4);
+        program.steps.iter().map(facts).collect()
+    }
+
     fn forget_prepared(&mut self) {
         for (_, (prepared, _)) in self.prepared.drain() {
             self.engine.release(prepared);
@@ -448,7 +456,7 @@ impl Worlds {
     }
 
     /// Hands over what has come to pass. Never blocks.
-    pub fn poll(&mut self, mut tell: impl FnMut(Event<'_>)) -> Result<()> {
+    pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
         let mut completions = std::mem::take(&mut self.completions);
         let polled = self.engine.poll(&mut completions);
         for completion in completions.drain(..) {
@@ -471,17 +479,19 @@ impl Worlds {
                         });
                     }
                 }
-                Completion::Finished { run, spans } => {
+                Completion::Finished { run, spans, host } => {
                     let Some(at) = self.under_way.iter().position(|u| u.run == run) else {
                         continue;
                     };
                     let done = self.under_way.remove(at).expect("its place was found");
                     match done.kind {
-                        Kind::Round => tell(Event::Round {
-                            spans: &spans,
-                            labels: &done.labels,
-                            launches: done.launches,
-                        }),
+                        Kind::Round => {
+                            let steps = done.steps;
+                            let timed =
+                                (!spans.is_empty()).then_some(TimedRound { steps, spans, host });
+                            let launches = done.launches;
+                            tell(Event::Round { timed, launches });
+                        }
                         Kind::Checkpoint(slot) => {
                             tell(Event::Checkpoint {
                                 slot,
@@ -567,16 +577,4 @@ pub fn read_lattice(slots: &dyn Slots, instance: usize, slot: Slot, size: Size) 
         lattice = Some(Lattice::from_words(size, words[..size.words()].to_vec()));
     });
     lattice.ok_or(EngineError::SlotBusy(id, slot))
-}
-
-fn labels(program: &Program) -> Vec<&'static str> {
-    program.steps.iter().map(|step| step.op.label()).collect()
-}
-
-/// The median length of the spans with this label, in nanoseconds.
-pub fn median_span(spans: &[Span], labels: &[&'static str], label: &str) -> Option<Nanos> {
-    let of = |span: &&Span| labels.get(span.step as usize) == Some(&label);
-    let mut lengths: Vec<Nanos> = spans.iter().filter(of).map(|span| span.length()).collect();
-    lengths.sort_unstable();
-    lengths.get(lengths.len() / 2).copied()
 }

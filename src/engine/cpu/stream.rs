@@ -75,10 +75,13 @@ struct Task {
     mark: u64,
 }
 
+#[derive(Default)]
 struct Progress {
     left: usize,
     timed: bool,
     spans: Vec<Span>,
+    /// How long queueing it took the host.
+    host: Vec<Span>,
 }
 
 impl Pool {
@@ -157,6 +160,7 @@ impl Pool {
     pub(super) fn submit(&mut self, program: &Arc<Program>) -> RunId {
         let run = RunId(self.runs);
         self.runs += 1;
+        let start = self.shared.now();
         let mut desk = self.shared.desk();
         let left = program.steps.len();
         let spans = Vec::with_capacity(if program.timed { left } else { 0 });
@@ -166,6 +170,7 @@ impl Pool {
                 left,
                 timed: program.timed,
                 spans,
+                host: Vec::new(),
             },
         );
         for (step, Step { stream, op }) in program.steps.iter().enumerate() {
@@ -185,6 +190,19 @@ impl Pool {
                 desk.runnable.push_back(*stream);
                 self.shared.work.notify_one();
             }
+        }
+        let end = self.shared.now();
+        let first = program.steps.first().map(|step| step.stream);
+        if let (true, Some(stream)) = (program.timed, first)
+            && let Some(progress) = desk.running.get_mut(&run)
+        {
+            let step = Span::WHOLE;
+            progress.host.push(Span {
+                step,
+                stream,
+                start,
+                end,
+            });
         }
         if left == 0 {
             desk.finish(run);
@@ -352,13 +370,12 @@ impl Desk {
     }
 
     fn finish(&mut self, run: RunId) {
-        let mut spans = self
-            .running
-            .remove(&run)
-            .map(|progress| progress.spans)
-            .unwrap_or_default();
+        let progress = self.running.remove(&run).unwrap_or_default();
+        let mut spans = progress.spans;
         spans.sort_unstable_by_key(|span| span.step);
-        self.completions.push(Completion::Finished { run, spans });
+        let host = progress.host;
+        self.completions
+            .push(Completion::Finished { run, spans, host });
     }
 }
 

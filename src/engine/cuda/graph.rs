@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use cust::sys::{self, CUstreamCaptureMode};
 
@@ -12,7 +13,7 @@ use super::issue::{State, no_lattice};
 use super::runs::{Replay, Run};
 use super::slots::CudaSlots;
 use super::timing::{TimedStep, Timer, Timing};
-use crate::engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, StreamId};
+use crate::engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, Span, StreamId};
 
 /// A program captured for replay, a graph a device.
 pub(super) struct Prepared {
@@ -137,7 +138,7 @@ impl CudaEngine {
             .iter()
             .map(|_| self.gpus[gpu].pool.plain())
             .collect::<Result<_>>()?;
-        let mut timer = Timer::new(gpu, self.gpus[gpu].origin()?, self.streams.len());
+        let mut timer = Timer::new(gpu, self.gpus[gpu].origin()?);
         let mut downloads = Vec::new();
         self.load_functions(gpu, program)?;
         let graph = Graph::capture(origin, || {
@@ -271,7 +272,15 @@ impl CudaEngine {
                     mark.event.hold(raw)?;
                 }
             }
+            let origin = self.gpus[part.gpu].origin()?;
+            let began = Instant::now();
             part.graph.launch(raw)?;
+            let call = Span {
+                step: Span::WHOLE,
+                stream: part.steps.first().map_or(StreamId(0), |step| step.stream),
+                start: origin.of(began),
+                end: origin.of(Instant::now()),
+            };
             let end = self.gpus[part.gpu].pool.plain()?;
             end.record(raw)?;
             self.gpus[part.gpu].replays += 1;
@@ -287,10 +296,11 @@ impl CudaEngine {
             if !part.steps.is_empty() {
                 open.timings.push(Timing {
                     gpu: part.gpu,
-                    origin: self.gpus[part.gpu].origin()?,
+                    origin,
                     events: part.events.clone(),
                     steps: part.steps.clone(),
                     pooled: false,
+                    host: vec![call],
                 });
             }
         }

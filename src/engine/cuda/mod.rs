@@ -235,7 +235,7 @@ impl CudaEngine {
             }
             if program.timed {
                 let origin = self.gpus[*gpu].origin()?;
-                timers.push(Timer::new(*gpu, origin, self.streams.len()));
+                timers.push(Timer::new(*gpu, origin));
             }
         }
         for (index, step) in program.steps.iter().enumerate() {
@@ -245,11 +245,13 @@ impl CudaEngine {
             let raw = self.streams[step.stream.0 as usize].raw.raw();
             if let Some(timer) = timer {
                 timer.before(&mut self.gpus[gpu], step.stream, |event| event.record(raw))?;
-            }
-            self.issue(gpu, step)?;
-            if let Some(timer) = timers.iter_mut().find(|timer| timer.gpu == gpu) {
+                let began = Instant::now();
+                self.issue(gpu, step)?;
+                timer.host(index as u32, step.stream, began);
                 let gpu = &mut self.gpus[gpu];
                 timer.after(gpu, index, step.stream, |event| event.record(raw))?;
+            } else {
+                self.issue(gpu, step)?;
             }
             let download = match step.op {
                 Op::Download { lattice, slot, .. } => Some((lattice, slot)),
@@ -292,16 +294,17 @@ impl CudaEngine {
         let Some(ended) = self.runs.close_part(run) else {
             return Ok(());
         };
-        let mut spans = Vec::new();
+        let (mut spans, mut host) = (Vec::new(), Vec::new());
         for timing in ended.timings {
             timing.spans(&mut spans)?;
+            host.extend_from_slice(&timing.host);
             if timing.pooled {
                 let events = Rc::into_inner(timing.events).into_iter().flatten();
                 let pool = &mut self.gpus[timing.gpu].pool;
                 events.for_each(|event| pool.give_back_timing(event));
             }
         }
-        completions.push(finished(run, spans));
+        completions.push(finished(run, spans, host));
         Ok(())
     }
 

@@ -69,7 +69,8 @@ impl Runs {
 }
 
 /// The completion of a whole run, its spans in the order of the steps.
-pub(super) fn finished(run: RunId, mut spans: Vec<Span>) -> Completion {
+pub(super) fn finished(run: RunId, mut spans: Vec<Span>, mut host: Vec<Span>) -> Completion {
     spans.sort_by_key(|span| span.step);
-    Completion::Finished { run, spans }
+    host.sort_by_key(|span| span.start);
+    Completion::Finished { run, spans, host }
 }

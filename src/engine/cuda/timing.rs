@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::rc::Rc;
 use std::sync::Arc;
+use std::time::Instant;
 
 use cust::sys;
 
@@ -22,7 +23,7 @@ pub(super) struct Clock {
 struct Anchor {
     event: Event,
     nanos: i64,
-    made: std::time::Instant,
+    made: Instant,
 }
 
 /// The anchor that a run's times are counted from.
@@ -34,10 +35,11 @@ impl Clock {
     pub(super) fn new(idle: sys::CUstream) -> Result<Clock> {
         let event = Event::new(true)?;
         event.record(idle)?;
+        event.synchronize()?;
         let anchor = Anchor {
             event,
             nanos: 0,
-            made: std::time::Instant::now(),
+            made: Instant::now(),
         };
         Ok(Clock {
             anchor: RefCell::new(Rc::new(anchor)),
@@ -52,7 +54,7 @@ impl Clock {
             event.record(idle)?;
             event.synchronize()?; // the stream is idle: some microseconds, once a second
             let nanos = old.nanos + (f64::from(event.ms_since(&old.event)?) * 1e6) as i64;
-            let made = std::time::Instant::now();
+            let made = Instant::now();
             *self.anchor.borrow_mut() = Rc::new(Anchor { event, nanos, made });
         }
         Ok(Origin(self.anchor.borrow().clone()))
@@ -60,6 +62,16 @@ impl Clock {
 }
 
 impl Origin {
+    /// A moment of the host's clock, on the device's.
+    pub(super) fn of(&self, moment: Instant) -> Nanos {
+        let (Anchor { nanos, made, .. }, signed) =
+            (&*self.0, |d: std::time::Duration| d.as_nanos() as i64);
+        match moment.checked_duration_since(*made) {
+            Some(later) => Nanos(nanos + signed(later)),
+            None => Nanos(nanos - signed(*made - moment)),
+        }
+    }
+
     /// When an event fired, on the device's clock.
     pub(super) fn nanos(&self, event: &Event) -> Result<i64> {
         Ok(self.0.nanos + (f64::from(event.ms_since(&self.0.event)?) * 1e6) as i64)
@@ -83,6 +95,8 @@ pub(super) struct Timing {
     pub(super) steps: Arc<[TimedStep]>,
     /// Whether the events go back to the pool; a graph keeps its own.
     pub(super) pooled: bool,
+    /// How long the host was inside the calls.
+    pub(super) host: Vec<Span>,
 }
 
 impl Timing {
@@ -102,25 +116,41 @@ impl Timing {
     }
 }
 
-/// Collects the timing events of a program: consecutive steps of a stream share one.
+/// Collects the timing events of a program. Steps that are issued one right after the other in a
+/// stream share one: what ends one begins the next. Others do not, for between them the stream
+/// may have had nothing to do.
 pub(super) struct Timer {
     pub(super) gpu: usize,
     origin: Origin,
     pub(super) events: Vec<Event>,
     pub(super) steps: Vec<TimedStep>,
-    latest: Vec<Option<usize>>, // by stream
+    /// The stream of the last step, and the event behind it.
+    latest: Option<(StreamId, usize)>,
+    /// How long the host was inside the calls.
+    host: Vec<Span>,
 }
 
 impl Timer {
-    pub(super) fn new(gpu: usize, origin: Origin, streams: usize) -> Timer {
-        let latest = vec![None; streams];
+    pub(super) fn new(gpu: usize, origin: Origin) -> Timer {
         Timer {
             gpu,
             origin,
             events: Vec::new(),
             steps: Vec::new(),
-            latest,
+            latest: None,
+            host: Vec::new(),
         }
+    }
+
+    /// Notes that the host was inside a step's calls from `began` until now.
+    pub(super) fn host(&mut self, step: u32, stream: StreamId, began: Instant) {
+        let (start, end) = (self.origin.of(began), self.origin.of(Instant::now()));
+        self.host.push(Span {
+            step,
+            stream,
+            start,
+            end,
+        });
     }
 
     fn mark(
@@ -133,7 +163,7 @@ impl Timer {
         record(&event)?;
         self.events.push(event);
         let at = self.events.len() - 1;
-        self.latest[stream.0 as usize] = Some(at);
+        self.latest = Some((stream, at));
         Ok(at)
     }
 
@@ -144,9 +174,9 @@ impl Timer {
         stream: StreamId,
         record: impl FnOnce(&Event) -> Result<()>,
     ) -> Result<()> {
-        match self.latest[stream.0 as usize] {
-            Some(_) => Ok(()),
-            None => self.mark(gpu, stream, record).map(|_| ()),
+        match self.latest {
+            Some((latest, _)) if latest == stream => Ok(()),
+            _ => self.mark(gpu, stream, record).map(|_| ()),
         }
     }
 
@@ -158,7 +188,7 @@ impl Timer {
         stream: StreamId,
         record: impl FnOnce(&Event) -> Result<()>,
     ) -> Result<()> {
-        let from = self.latest[stream.0 as usize].expect("the step was begun");
+        let (_, from) = self.latest.expect("the step was begun");
         let to = self.mark(gpu, stream, record)?;
         self.steps.push(TimedStep {
             step: step as u32,
@@ -177,6 +207,7 @@ impl Timer {
             events,
             steps,
             pooled: true,
+            host: self.host,
         }
     }
 }

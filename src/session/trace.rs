@@ -1,0 +1,197 @@
+//! What timed rounds did, step by step: for the timeline, and for Chrome's and Perfetto's readers.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde_json::json;
+
+use crate::engine::{Nanos, Op, Span, Step, StreamId, Transfer};
+use crate::life::Size;
+
+/// What kind of work a step is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StepKind {
+    /// A kernel that steps lattices.
+    Launch,
+    /// A kernel that only converts or reduces.
+    Support,
+    /// A copy to the device.
+    Upload,
+    /// A copy to the host.
+    Download,
+    /// An event recorded or waited for.
+    Event,
+}
+
+/// What a step is, beside when it ran.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StepFacts {
+    /// The op's name.
+    pub label: &'static str,
+    /// Its kind.
+    pub kind: StepKind,
+    /// Its stream.
+    pub stream: StreamId,
+    /// The (first) instance that it works on.
+    pub instance: Option<u32>,
+    /// Cells times generations stepped, or cells read.
+    pub cells: u64,
+    /// Bytes over the bus.
+    pub bytes: u64,
+}
+
+impl StepFacts {
+    /// Of a step on lattices of this size, whose reduced views have so many bytes.
+    pub(crate) fn of(step: &Step, size: Size, view_bytes: u64) -> StepFacts {
+        let cells = size.cells();
+        let words = size.words() as u64 * 4;
+        let (kind, instance, cells, bytes) = match &step.op {
+            Op::Advance {
+                lattices,
+                generations,
+                ..
+            } => {
+                let stepped = cells * lattices.len() as u64 * u64::from(*generations);
+                (StepKind::Launch, Some(lattices.start), stepped, 0)
+            }
+            Op::Pack(id) | Op::Unpack { lattice: id, .. } => {
+                (StepKind::Support, Some(id.0), cells, 0)
+            }
+            Op::Reduce { lattice, .. } => (StepKind::Support, Some(lattice.0), cells, 0),
+            Op::Upload { lattice, .. } => (StepKind::Upload, Some(lattice.0), cells, words),
+            Op::Download { lattice, what, .. } => {
+                let bytes = if *what == Transfer::Bits {
+                    words
+                } else {
+                    view_bytes
+                };
+                (StepKind::Download, Some(lattice.0), cells, bytes)
+            }
+            Op::Record(_) | Op::Wait(_) => (StepKind::Event, None, 0, 0),
+        };
+        let (label, stream) = (step.op.label(), step.stream);
+        StepFacts {
+            label,
+            kind,
+            stream,
+            instance,
+            cells,
+            bytes,
+        }
+    }
+}
+
+/// A round that was timed.
+#[derive(Clone, Debug)]
+pub struct TimedRound {
+    /// Its steps.
+    pub steps: Arc<[StepFacts]>,
+    /// When each ran, as bounded by events around it.
+    pub spans: Vec<Span>,
+    /// When the host was inside the calls.
+    pub host: Vec<Span>,
+}
+
+impl TimedRound {
+    /// The median length of the launches, in nanoseconds.
+    pub fn median_launch(&self) -> Option<Nanos> {
+        let launch = |span: &&Span| {
+            let facts = self.steps.get(span.step as usize);
+            facts.is_some_and(|facts| facts.kind == StepKind::Launch)
+        };
+        let mut lengths: Vec<Nanos> = self
+            .spans
+            .iter()
+            .filter(launch)
+            .map(|s| s.length())
+            .collect();
+        lengths.sort_unstable();
+        lengths.get(lengths.len() / 2).copied()
+    }
+
+    /// From the first call or op to the end of the last.
+    pub fn bounds(&self) -> Option<(Nanos, Nanos)> {
+        let all = || self.spans.iter().chain(&self.host);
+        let start = all().map(|span| span.start).min()?;
+        Some((start, all().map(|span| span.end).max()?))
+    }
+}
+
+/// The last timed rounds.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// The oldest first.
+    pub rounds: VecDeque<Arc<TimedRound>>,
+    /// Grows with every round that is added.
+    pub sequence: u64,
+}
+
+impl Trace {
+    /// How many rounds are kept.
+    pub const KEPT: usize = 8;
+
+    /// Adds a round, and forgets the oldest where there are too many.
+    pub(crate) fn add(&mut self, round: TimedRound) {
+        self.rounds.push_back(Arc::new(round));
+        self.sequence += 1;
+        if self.rounds.len() > Self::KEPT {
+            self.rounds.pop_front();
+        }
+    }
+}
+
+/// Writes rounds in the Trace Event Format that Perfetto and `chrome://tracing` open: a lane a
+/// stream and one for the host's calls; times in microseconds, as recorded.
+pub fn write_chrome<'a>(
+    rounds: impl IntoIterator<Item = &'a TimedRound>,
+    device: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    const HOST_LANE: u32 = 0;
+    let lane = |stream: StreamId| stream.0 + 1;
+    let name = |kind: &str, tid: u32, name: String| json!({"ph": "M", "pid": 1, "tid": tid, "name": kind, "args": {"name": name}});
+    let mut events = vec![
+        name(
+            "process_name",
+            HOST_LANE,
+            format!("lifestreams on {device}"),
+        ),
+        name("thread_name", HOST_LANE, "host calls".into()),
+    ];
+    let mut known = std::collections::BTreeSet::new();
+    for (number, round) in rounds.into_iter().enumerate() {
+        for facts in round.steps.iter() {
+            if known.insert(facts.stream) {
+                let title = format!("stream {}", facts.stream.0);
+                events.push(name("thread_name", lane(facts.stream), title));
+            }
+        }
+        let slice = |span: &Span, tid: u32, on_host: bool| {
+            let facts = round.steps.get(span.step as usize);
+            let label = facts.map_or("graph launch", |facts| facts.label);
+            let mut arguments = json!({"round": number});
+            if let (Some(facts), false) = (facts, on_host) {
+                arguments["instance"] = json!(facts.instance);
+                arguments["cells"] = json!(facts.cells);
+                arguments["bytes"] = json!(facts.bytes);
+            }
+            json!({
+                "ph": "X", "pid": 1, "tid": tid, "name": label, "args": arguments,
+                "ts": span.start.as_us(), "dur": span.length().as_us(),
+            })
+        };
+        events.extend(round.host.iter().map(|span| slice(span, HOST_LANE, true)));
+        events.extend(
+            round
+                .spans
+                .iter()
+                .map(|span| slice(span, lane(span.stream), false)),
+        );
+    }
+    let note = "spans are bounded by CUDA events: resolution 0.5 µs; host calls are on the same \
+                clock, some µs inexact";
+    let file = json!({"traceEvents": events, "displayTimeUnit": "ns", "otherData": {"note": note}});
+    serde_json::to_writer(&mut *out, &file)?;
+    out.write_all(b"\n")
+}
