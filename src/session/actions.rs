@@ -48,6 +48,8 @@ pub enum Action {
     PanDown,
     /// The whole lattice.
     Fit,
+    /// The timeline of every stream, or not.
+    ToggleTimeline,
     /// Grid lines, where cells are large enough.
     ToggleGridLines,
     /// The next colours.
@@ -234,6 +236,12 @@ pub static KEYS: &[Binding] = &[
     row(Action::PanUp, &[key(Key::Up)], "drag", "move up"),
     row(Action::PanDown, &[key(Key::Down)], "drag", "move down"),
     row(Action::Fit, &[char('F')], "", "the whole lattice"),
+    row(
+        Action::ToggleTimeline,
+        &[char('T')],
+        "",
+        "the streams' timeline",
+    ),
     row(Action::ToggleGridLines, &[char('X')], "", "grid lines"),
     row(Action::NextColours, &[char('C')], "", "next colours"),
     row(Action::Invert, &[char('I')], "", "invert the colours"),
