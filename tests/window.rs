@@ -521,6 +521,56 @@ fn zoom_and_fit_return_to_the_whole_lattice() {
 }
 
 #[test]
+fn the_mouse_zooms_and_moves_what_is_seen() {
+    let (shown, state) = Shown::paused("--instances 1");
+    let panel = shown.shows(&[0], state.generation)[0];
+    let whole = shown.rest();
+    let (x, y) = (panel.x + panel.width / 3, panel.y + panel.height / 3);
+    let mouse = |line: &str| shown.display.xdotool(line).expect("a mouse");
+    mouse(&format!("mousemove --window {} {x} {y}", shown.window));
+    mouse("click --repeat 3 4");
+    wait_for("a closer look", || (shown.picture() != whole).then_some(()));
+    let closer = shown.rest();
+    let dragged = |button: u32, from: Picture| {
+        mouse(&format!(
+            "mousedown {button} mousemove_relative --sync 90 40 mouseup {button}"
+        ));
+        wait_for("a move", || (shown.picture() != from).then_some(()));
+        shown.rest()
+    };
+    let moved = dragged(1, closer);
+    dragged(2, moved);
+    mouse("click --repeat 3 5");
+    shown.key("f");
+    wait_for("the whole lattice", || {
+        (shown.picture() == whole).then_some(())
+    });
+    shown.quit();
+}
+
+#[test]
+fn it_comes_back_from_being_minimised() {
+    let shown = Shown::open("--instances 2");
+    shown
+        .display
+        .xdotool(&format!("windowminimize --sync {}", shown.window))
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(500));
+    shown
+        .display
+        .xdotool(&format!("windowmap --sync {}", shown.window))
+        .unwrap();
+    let before = frames(&shown.running);
+    wait_for("frames", || {
+        (frames(&shown.running) > before + 3).then_some(())
+    });
+    shown.focus();
+    let state = shown.press("space", "TogglePause");
+    shown.shows(&[0, 1], state.generation);
+    shown.quit();
+}
+
+#[test]
 fn it_follows_its_size() {
     let (shown, state) = Shown::paused("--instances 2");
     for [width, height] in [[900, 500], [640, 800], [1280, 800], [400, 300]] {
