@@ -133,7 +133,6 @@ impl<W: World> Handler<W> {
         self.drawing.notice = Some(notice);
         self.notice_until = Some(now + NOTICE);
         self.pacer.want(now);
-        self.pacer.want_at(now + NOTICE);
     }
 
     pub(super) fn status(&self) -> Option<Arc<Status>> {
@@ -173,9 +172,9 @@ impl<W: World> Handler<W> {
 
     fn redraw(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
-        if self.notice_until.is_some_and(|until| until <= now) {
-            self.notice_until = None;
-            self.drawing.notice = None;
+        match self.notice_until {
+            Some(until) if until > now => self.pacer.want_at(until), // to take it away
+            _ => (self.notice_until, self.drawing.notice) = (None, None),
         }
         self.drawing.frames_per_second = self.rate.per_second(now);
         let status = self.status();

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::options::WindowArguments;
-use super::text::{print, si};
+use super::text::{print, print_to_reader, si};
 use crate::session::{Session, Setup, Status};
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
@@ -33,7 +33,9 @@ pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
         let through = status.finished || window.frames.is_some_and(|limit| frames >= limit);
         if through || said.elapsed() >= Duration::from_secs(1) {
             said = Instant::now();
-            print(&line(&status))?;
+            if !print_to_reader(&line(&status))? {
+                return Ok(()); // nobody would ever see it again
+            }
         }
         if through {
             return Ok(());
