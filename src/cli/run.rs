@@ -1,5 +1,6 @@
 //! `lifestreams run`: steps every instance, reports, saves.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -7,7 +8,12 @@ use anyhow::{Context, Result};
 use super::options::RunArguments;
 use super::text::{print, si};
 use crate::life::{Lattice, Rule, SaveError, rle, write_atomically};
+use crate::session::round::PicturePlan;
+use crate::session::trace::{TimedRound, write_chrome};
 use crate::session::worlds::{Worlds, open_engine, start_lattice};
+
+/// How many rounds `--trace` keeps: the last ones.
+const ROUNDS_TRACED: usize = 64;
 
 /// What `--json` prints.
 #[derive(serde::Serialize)]
@@ -36,7 +42,25 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         .collect();
     worlds.upload(starts)?;
     worlds.finish()?;
-    let took = worlds.run(arguments.generations, setup.generations_per_round)?;
+    let mut traced = VecDeque::new();
+    let mut keep = |round: TimedRound| {
+        traced.push_back(round);
+        if traced.len() > ROUNDS_TRACED {
+            traced.pop_front();
+        }
+    };
+    let keep: Option<&mut dyn FnMut(TimedRound)> = match arguments.trace {
+        Some(_) => {
+            worlds.set_picture(Some(PicturePlan::BITS))?;
+            Some(&mut keep)
+        }
+        None => None,
+    };
+    let took = worlds.run(arguments.generations, setup.generations_per_round, keep)?;
+    if let Some(path) = &arguments.trace {
+        let device = worlds.engine().devices()[0].name.clone();
+        write_atomically(path, |out| write_chrome(&traced, &device, out))?;
+    }
     let lattices = worlds.fetch()?;
     if let Some(folder) = &arguments.save {
         save_all(folder, &lattices, setup.rule)?;

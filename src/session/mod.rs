@@ -96,6 +96,9 @@ impl Session {
                 | Action::NewSeed
                 | Action::NextKernel
                 | Action::PreviousKernel
+                | Action::ToggleStreams
+                | Action::ToggleOrder
+                | Action::ToggleGraphs
                 | Action::SelectNext
                 | Action::SelectPrevious
                 | Action::Select(_)

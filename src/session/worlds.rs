@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::hash::Hasher;
 use std::num::NonZero;
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use crate::engine::cpu::{CpuEngine, memory};
 use crate::engine::cuda::{CudaEngine, Ordinals};
@@ -16,7 +16,7 @@ use crate::engine::{
 use crate::life::{Lattice, Rule, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
 use crate::session::trace::{StepFacts, TimedRound};
-use crate::session::{DeviceChoice, Setup, Start, Streams};
+use crate::session::{DeviceChoice, Order, Setup, Start, Streams};
 
 /// Picture slots an instance: one being drawn, one newest, one under way.
 pub const PICTURE_SLOTS: u8 = 3;
@@ -62,6 +62,8 @@ struct UnderWay {
     kind: Kind,
     steps: Arc<[StepFacts]>,
     launches: u32,
+    /// Before its first call.
+    issued: Instant,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,6 +93,8 @@ pub enum Event {
         timed: Option<TimedRound>,
         /// Launches that the longest step stands for.
         launches: u32,
+        /// From its first call (or the end of the round before it, if that was later) to its end.
+        took: Duration,
     },
     /// All lattices' bits are in this slot.
     Checkpoint {
@@ -113,6 +117,10 @@ pub struct Worlds {
     under_way: VecDeque<UnderWay>,
     prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
     completions: Vec<Completion>,
+    /// The streams of each way of sharing them, once made.
+    streams: [Option<Vec<StreamId>>; 2],
+    /// When the last round ended.
+    ended: Option<Instant>,
 }
 
 /// What a prepared round was made for.
@@ -131,26 +139,9 @@ impl Worlds {
         setup.kernel.admit(setup.size)?;
         ensure_host_memory(&*engine, setup, checkpoints)?;
         let devices = engine.devices().len();
-        let mut streams: Vec<StreamId> = Vec::with_capacity(setup.instances);
-        for device in 0..devices {
-            // Contiguous shares, so that a device's lattices lie side by side.
-            let share = |d: usize| d * setup.instances / devices;
-            let count = share(device + 1) - share(device);
-            let id = DeviceId(device as u16);
-            if count == 0 {
-                continue;
-            }
-            engine.create_lattices(id, count, setup.size)?;
-            let shared = match setup.streams {
-                Streams::One => Some(engine.create_stream(id)?),
-                Streams::PerInstance => None,
-            };
-            for _ in 0..count {
-                streams.push(match shared {
-                    Some(stream) => stream,
-                    None => engine.create_stream(id)?,
-                });
-            }
+        let streams = make_streams(&mut *engine, setup.instances, setup.streams)?;
+        for (device, count) in shares(setup.instances, devices) {
+            engine.create_lattices(device, count, setup.size)?;
         }
         engine.reserve(setup.kernel.layout)?;
         let spec = SlotsSpec {
@@ -177,6 +168,8 @@ impl Worlds {
             under_way: VecDeque::new(),
             prepared: HashMap::new(),
             completions: Vec::new(),
+            streams: [None, None],
+            ended: None,
         })
     }
 
@@ -258,6 +251,34 @@ impl Worlds {
         Ok(())
     }
 
+    /// Changes how instances share streams, between two rounds; waits until nothing runs.
+    pub fn set_streams(&mut self, how: Streams) -> Result<()> {
+        self.engine.synchronize()?; // between the old streams and the new ones there is no order
+        self.forget_prepared();
+        let made = match self.streams[how as usize].take() {
+            Some(made) => made,
+            None => make_streams(&mut *self.engine, self.plan.streams.len(), how)?,
+        };
+        let before = std::mem::replace(&mut self.plan.streams, made);
+        let other = match how {
+            Streams::PerInstance => Streams::One,
+            Streams::One => Streams::PerInstance,
+        };
+        self.streams[other as usize] = Some(before);
+        Ok(())
+    }
+
+    /// Changes the order in which rounds are issued.
+    pub fn set_order(&mut self, order: Order) {
+        self.plan.order = order;
+        self.forget_prepared();
+    }
+
+    /// Changes whether rounds are replayed as graphs.
+    pub fn set_graphs(&mut self, graphs: bool) {
+        self.graphs = graphs;
+    }
+
     /// Changes the rule between two rounds.
     pub fn set_rule(&mut self, rule: Rule) {
         self.plan.rule = rule;
@@ -291,6 +312,13 @@ impl Worlds {
             checkpoints,
         };
         self.slots = self.engine.allocate_slots(self.spec)?;
+        // What was under way has ended, in slots that are gone.
+        for old in &mut self.under_way {
+            old.picture = None;
+            if let Kind::Checkpoint(_) = old.kind {
+                old.kind = Kind::Other;
+            }
+        }
         Ok(true)
     }
 
@@ -373,9 +401,10 @@ impl Worlds {
                 made
             }
         };
+        let issued = Instant::now();
         let run = self.engine.replay(prepared)?;
         let launches = self.launches(generations);
-        self.push(run, Kind::Round, self.plan.picture, steps, launches);
+        self.push(run, issued, Kind::Round, self.plan.picture, steps, launches);
         Ok(())
     }
 
@@ -390,6 +419,7 @@ impl Worlds {
         if program.steps.is_empty() {
             return Ok(());
         }
+        let issued = Instant::now();
         let run = self.engine.submit(&program)?;
         let steps = self.facts(&program);
         let generations = program.steps.iter().find_map(|step| match step.op {
@@ -397,13 +427,14 @@ impl Worlds {
             _ => None,
         });
         let launches = self.launches(generations.unwrap_or(1));
-        self.push(run, kind, picture, steps, launches);
+        self.push(run, issued, kind, picture, steps, launches);
         Ok(())
     }
 
     fn push(
         &mut self,
         run: RunId,
+        issued: Instant,
         kind: Kind,
         picture: Option<PicturePlan>,
         steps: Arc<[StepFacts]>,
@@ -417,6 +448,7 @@ impl Worlds {
             kind,
             steps,
             launches,
+            issued,
         });
     }
 
@@ -490,7 +522,14 @@ impl Worlds {
                             let timed =
                                 (!spans.is_empty()).then_some(TimedRound { steps, spans, host });
                             let launches = done.launches;
-                            tell(Event::Round { timed, launches });
+                            let now = Instant::now();
+                            let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
+                            self.ended = Some(now);
+                            tell(Event::Round {
+                                timed,
+                                launches,
+                                took,
+                            });
                         }
                         Kind::Checkpoint(slot) => {
                             tell(Event::Checkpoint {
@@ -508,7 +547,7 @@ impl Worlds {
     }
 
     /// Sleeps until something may have come to pass.
-    pub fn wait(&mut self, timeout: std::time::Duration) {
+    pub fn wait(&mut self, timeout: Duration) {
         self.engine.wait(timeout);
     }
 
@@ -521,21 +560,42 @@ impl Worlds {
         Ok(())
     }
 
-    /// Steps every instance, with no pictures, and waits for it. The wall time it took.
-    pub fn run(&mut self, generations: u64, per_round: u32) -> Result<std::time::Duration> {
+    /// Steps every instance and waits for it; the wall time it took. With `traced`, every round
+    /// is timed, and handed over.
+    pub fn run(
+        &mut self,
+        generations: u64,
+        per_round: u32,
+        mut traced: Option<&mut dyn FnMut(TimedRound)>,
+    ) -> Result<Duration> {
         let began = Instant::now();
         let mut left = generations;
+        let timed = traced.is_some();
+        let mut tell = |event: Event| {
+            if let (
+                Event::Round {
+                    timed: Some(round), ..
+                },
+                Some(traced),
+            ) = (event, &mut traced)
+            {
+                traced(round);
+            }
+        };
         while left > 0 {
             let now = u64::from(per_round).min(left) as u32;
-            if self.issue_round(now, false, |_| false)? {
+            if self.issue_round(now, timed, |_| false)? {
                 left -= u64::from(now);
             }
-            self.poll(|_| {})?;
+            self.poll(&mut tell)?;
             if self.depth() >= DEPTH {
-                self.wait(std::time::Duration::from_millis(1));
+                self.wait(Duration::from_millis(1));
             }
         }
-        self.finish()?;
+        self.engine.synchronize()?;
+        while !self.is_idle() {
+            self.poll(&mut tell)?;
+        }
         Ok(began.elapsed())
     }
 
@@ -567,6 +627,34 @@ fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, checkpoints: u8) -> Re
         setup.instances, setup.size
     );
     memory::ensure(one.saturating_mul(setup.instances as u64), &what)
+}
+
+/// Which devices step how many instances: contiguous shares, so that a device's lattices lie side
+/// by side.
+fn shares(instances: usize, devices: usize) -> impl Iterator<Item = (DeviceId, usize)> {
+    let share = move |device: usize| device * instances / devices;
+    (0..devices)
+        .map(move |device| (DeviceId(device as u16), share(device + 1) - share(device)))
+        .filter(|(_, count)| *count > 0)
+}
+
+/// The stream of each instance.
+fn make_streams(engine: &mut dyn Engine, instances: usize, how: Streams) -> Result<Vec<StreamId>> {
+    let mut streams = Vec::with_capacity(instances);
+    for (device, count) in shares(instances, engine.devices().len()) {
+        match how {
+            Streams::One => {
+                let shared = engine.create_stream(device)?;
+                streams.extend(std::iter::repeat_n(shared, count));
+            }
+            Streams::PerInstance => {
+                for _ in 0..count {
+                    streams.push(engine.create_stream(device)?);
+                }
+            }
+        }
+    }
+    Ok(streams)
 }
 
 /// A lattice out of a host slot.
