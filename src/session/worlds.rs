@@ -2,21 +2,26 @@
 //! switched without losing a cell.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::Hasher;
 use std::num::NonZero;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::engine::cpu::{CpuEngine, memory};
 use crate::engine::cuda::{CudaEngine, Ordinals};
 use crate::engine::{
     Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Op, PreparedId, Program,
-    Result, RunId, Slot, Slots, SlotsSpec, Step, StreamId, Transfer,
+    Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
 use crate::life::{Lattice, Rule, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
-use crate::session::trace::{StepFacts, TimedRound};
+use crate::session::trace::StepFacts;
 use crate::session::{DeviceChoice, Order, Setup, Start, Streams};
+
+mod issue;
+mod outcome;
+
+use issue::{Kind, PreparedKey, UnderWay};
+pub use outcome::Event;
 
 /// Picture slots an instance: one being drawn, one newest, one under way.
 pub const PICTURE_SLOTS: u8 = 3;
@@ -53,58 +58,6 @@ pub fn start_lattice(start: &Start, size: Size, instance: usize) -> Arc<Lattice>
     }
 }
 
-/// A round under way.
-struct UnderWay {
-    run: RunId,
-    /// The generations of its pictures, by instance; shared with the rounds that change nothing.
-    generations: Arc<[u64]>,
-    picture: Option<PicturePlan>,
-    kind: Kind,
-    steps: Arc<[StepFacts]>,
-    launches: u32,
-    /// Before its first call.
-    issued: Instant,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Round,
-    Refresh,
-    Checkpoint(Slot),
-    Other,
-}
-
-/// What came of polling.
-pub enum Event {
-    /// An instance's picture landed.
-    Picture {
-        /// Which instance.
-        instance: usize,
-        /// Its generation.
-        generation: u64,
-        /// What it shows.
-        picture: PicturePlan,
-        /// Where it is.
-        slot: Slot,
-    },
-    /// A round is complete; with spans and their ops' names if it was timed.
-    Round {
-        /// What was timed, if it was.
-        timed: Option<TimedRound>,
-        /// Launches that the longest step stands for.
-        launches: u32,
-        /// From its first call (or the end of the round before it, if that was later) to its end.
-        took: Duration,
-    },
-    /// All lattices' bits are in this slot.
-    Checkpoint {
-        /// Which.
-        slot: Slot,
-        /// Of which generations.
-        generations: Arc<[u64]>,
-    },
-}
-
 /// N lattices on an engine.
 pub struct Worlds {
     engine: Box<dyn Engine>,
@@ -121,15 +74,6 @@ pub struct Worlds {
     streams: [Option<Vec<StreamId>>; 2],
     /// When the last round ended.
     ended: Option<Instant>,
-}
-
-/// What a prepared round was made for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct PreparedKey {
-    slot: Slot,
-    parities: u64,
-    generations: u32,
-    timed: bool,
 }
 
 impl Worlds {
@@ -335,279 +279,10 @@ impl Worlds {
         words as u64 * 4 * self.plan.downloads().len() as u64
     }
 
-    /// A picture slot that no download is bound for and nobody reads; one that `newest` says
-    /// holds somebody's newest picture only where there is no other and nothing is under way.
-    /// (That picture is then unreadable until its successor is there; nothing is torn.)
-    fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
-        let free = |slot: &Slot| {
-            let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
-            self.plan.downloads().all(free)
-        };
-        let slots = || (0..self.spec.pictures).map(Slot).filter(free);
-        let spare = slots().find(|&slot| !newest(slot));
-        spare.or_else(|| slots().next().filter(|_| self.is_idle()))
-    }
-
-    /// Issues a round of so many generations, if there is room for one: not more than two under
-    /// way, and a slot free. With `timed`, spans come back.
-    pub fn issue_round(
-        &mut self,
-        generations: u32,
-        timed: bool,
-        newest: impl Fn(Slot) -> bool,
-    ) -> Result<bool> {
-        if self.under_way.len() >= DEPTH {
-            return Ok(false);
-        }
-        let slot = match self.plan.picture {
-            None => Slot(0),
-            Some(_) => match self.free_slot(newest) {
-                Some(slot) => slot,
-                None => return Ok(false),
-            },
-        };
-        let kind = if generations == 0 {
-            Kind::Refresh
-        } else {
-            Kind::Round
-        };
-        self.generations = self
-            .generations
-            .iter()
-            .map(|g| g + u64::from(generations))
-            .collect();
-        if self.graphs && kind == Kind::Round {
-            return self.replay_round(generations, slot, timed).map(|()| true);
-        }
-        let mut program = self.plan.program(generations, slot);
-        program.timed = timed;
-        self.submit(program, kind, self.plan.picture).map(|()| true)
-    }
-
-    fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
-        let key = PreparedKey {
-            slot,
-            parities: self.parities(),
-            generations,
-            timed,
-        };
-        let (prepared, steps) = match self.prepared.get(&key) {
-            Some(known) => known.clone(),
-            None => {
-                let mut program = self.plan.program(generations, slot);
-                program.timed = timed;
-                let made = (self.engine.prepare(&program)?, self.facts(&program));
-                self.prepared.insert(key, made.clone());
-                made
-            }
-        };
-        let issued = Instant::now();
-        let run = self.engine.replay(prepared)?;
-        let launches = self.launches(generations);
-        self.push(run, issued, Kind::Round, self.plan.picture, steps, launches);
-        Ok(())
-    }
-
-    /// Downloads every lattice's bits into a whole-lattice slot.
-    pub fn issue_checkpoint(&mut self, index: u8) -> Result<()> {
-        let slot = Slot(self.spec.pictures + index);
-        let program = self.plan.checkpoint(slot);
-        self.submit(program, Kind::Checkpoint(slot), None)
-    }
-
-    fn submit(&mut self, program: Program, kind: Kind, picture: Option<PicturePlan>) -> Result<()> {
-        if program.steps.is_empty() {
-            return Ok(());
-        }
-        let issued = Instant::now();
-        let run = self.engine.submit(&program)?;
-        let steps = self.facts(&program);
-        let generations = program.steps.iter().find_map(|step| match step.op {
-            Op::Advance { generations, .. } => Some(generations),
-            _ => None,
-        });
-        let launches = self.launches(generations.unwrap_or(1));
-        self.push(run, issued, kind, picture, steps, launches);
-        Ok(())
-    }
-
-    fn push(
-        &mut self,
-        run: RunId,
-        issued: Instant,
-        kind: Kind,
-        picture: Option<PicturePlan>,
-        steps: Arc<[StepFacts]>,
-        launches: u32,
-    ) {
-        let generations = self.generations.clone();
-        self.under_way.push_back(UnderWay {
-            run,
-            generations,
-            picture,
-            kind,
-            steps,
-            launches,
-            issued,
-        });
-    }
-
-    /// Which buffer holds each lattice's cells, as one number: a graph holds their addresses.
-    fn parities(&self) -> u64 {
-        let mut hasher = std::hash::DefaultHasher::new();
-        for i in 0..self.plan.streams.len() as u32 {
-            hasher.write_u8(self.engine.parity(LatticeId(i)));
-        }
-        hasher.finish()
-    }
-
-    fn launches(&self, generations: u32) -> u32 {
-        match self.plan.kernel.iteration {
-            crate::engine::kernels::Iteration::Launches => generations,
-            crate::engine::kernels::Iteration::InKernel => 1,
-        }
-    }
-
-    /// What a timed program's steps are, for whoever shows their spans.
-    fn facts(&self, program: &Program) -> Arc<[StepFacts]> {
-        if !program.timed {
-            return Arc::new([]);
-        }
-        let view = self
-            .plan
-            .picture
-            .map_or(0, |picture| picture.viewport.words());
-        let facts = |step: &Step| StepFacts::of(step, self.size, view as u64 * 4);
-        program.steps.iter().map(facts).collect()
-    }
-
     fn forget_prepared(&mut self) {
         for (_, (prepared, _)) in self.prepared.drain() {
             self.engine.release(prepared);
         }
-    }
-
-    /// Hands over what has come to pass. Never blocks.
-    pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
-        let mut completions = std::mem::take(&mut self.completions);
-        let polled = self.engine.poll(&mut completions);
-        for completion in completions.drain(..) {
-            match completion {
-                Completion::Downloaded { run, lattice, slot } => {
-                    let of = self.under_way.iter().find(|under_way| under_way.run == run);
-                    if let Some(UnderWay {
-                        generations,
-                        picture: Some(picture),
-                        ..
-                    }) = of
-                    {
-                        let (instance, picture) = (lattice.index(), *picture);
-                        let generation = generations[instance];
-                        tell(Event::Picture {
-                            instance,
-                            generation,
-                            picture,
-                            slot,
-                        });
-                    }
-                }
-                Completion::Finished { run, spans, host } => {
-                    let Some(at) = self.under_way.iter().position(|u| u.run == run) else {
-                        continue;
-                    };
-                    let done = self.under_way.remove(at).expect("its place was found");
-                    match done.kind {
-                        Kind::Round => {
-                            let steps = done.steps;
-                            let timed =
-                                (!spans.is_empty()).then_some(TimedRound { steps, spans, host });
-                            let launches = done.launches;
-                            let now = Instant::now();
-                            let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
-                            self.ended = Some(now);
-                            tell(Event::Round {
-                                timed,
-                                launches,
-                                took,
-                            });
-                        }
-                        Kind::Checkpoint(slot) => {
-                            tell(Event::Checkpoint {
-                                slot,
-                                generations: done.generations,
-                            });
-                        }
-                        Kind::Refresh | Kind::Other => {}
-                    }
-                }
-            }
-        }
-        self.completions = completions;
-        polled
-    }
-
-    /// Sleeps until something may have come to pass.
-    pub fn wait(&mut self, timeout: Duration) {
-        self.engine.wait(timeout);
-    }
-
-    /// Blocks until nothing is under way.
-    pub fn finish(&mut self) -> Result<()> {
-        self.engine.synchronize()?;
-        while !self.is_idle() {
-            self.poll(|_| {})?;
-        }
-        Ok(())
-    }
-
-    /// Steps every instance and waits for it; the wall time it took. With `traced`, every round
-    /// is timed, and handed over.
-    pub fn run(
-        &mut self,
-        generations: u64,
-        per_round: u32,
-        mut traced: Option<&mut dyn FnMut(TimedRound)>,
-    ) -> Result<Duration> {
-        let began = Instant::now();
-        let mut left = generations;
-        let timed = traced.is_some();
-        let mut tell = |event: Event| {
-            if let (
-                Event::Round {
-                    timed: Some(round), ..
-                },
-                Some(traced),
-            ) = (event, &mut traced)
-            {
-                traced(round);
-            }
-        };
-        while left > 0 {
-            let now = u64::from(per_round).min(left) as u32;
-            if self.issue_round(now, timed, |_| false)? {
-                left -= u64::from(now);
-            }
-            self.poll(&mut tell)?;
-            if self.depth() >= DEPTH {
-                self.wait(Duration::from_millis(1));
-            }
-        }
-        self.engine.synchronize()?;
-        while !self.is_idle() {
-            self.poll(&mut tell)?;
-        }
-        Ok(began.elapsed())
-    }
-
-    /// Downloads every lattice and waits for them.
-    pub fn fetch(&mut self) -> Result<Vec<Lattice>> {
-        self.finish()?;
-        self.issue_checkpoint(0)?;
-        self.finish()?;
-        let slot = Slot(self.spec.pictures);
-        (0..self.plan.streams.len())
-            .map(|i| read_lattice(&*self.slots, i, slot, self.size))
-            .collect()
     }
 }
 

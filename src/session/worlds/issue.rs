@@ -1,0 +1,194 @@
+//! Rounds on their way to the engine: eagerly, or prepared once and replayed.
+
+use std::hash::Hasher;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{DEPTH, Worlds};
+use crate::engine::kernels::Iteration;
+use crate::engine::{LatticeId, Op, Program, Result, RunId, Slot, Step};
+use crate::session::round::PicturePlan;
+use crate::session::trace::StepFacts;
+
+/// A round under way.
+pub(super) struct UnderWay {
+    pub(super) run: RunId,
+    /// The generations of its pictures, by instance; shared with the rounds that change nothing.
+    pub(super) generations: Arc<[u64]>,
+    pub(super) picture: Option<PicturePlan>,
+    pub(super) kind: Kind,
+    pub(super) steps: Arc<[StepFacts]>,
+    pub(super) launches: u32,
+    /// Before its first call.
+    pub(super) issued: Instant,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Round,
+    Refresh,
+    Checkpoint(Slot),
+    Other,
+}
+
+/// What a prepared round was made for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct PreparedKey {
+    pub(super) slot: Slot,
+    pub(super) parities: u64,
+    pub(super) generations: u32,
+    pub(super) timed: bool,
+}
+
+impl Worlds {
+    /// A picture slot that no download is bound for and nobody reads; one that `newest` says
+    /// holds somebody's newest picture only where there is no other and nothing is under way.
+    /// (That picture is then unreadable until its successor is there; nothing is torn.)
+    pub(super) fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
+        let free = |slot: &Slot| {
+            let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
+            self.plan.downloads().all(free)
+        };
+        let slots = || (0..self.spec.pictures).map(Slot).filter(free);
+        let spare = slots().find(|&slot| !newest(slot));
+        spare.or_else(|| slots().next().filter(|_| self.is_idle()))
+    }
+
+    /// Issues a round of so many generations, if there is room for one: not more than two under
+    /// way, and a slot free. With `timed`, spans come back.
+    pub fn issue_round(
+        &mut self,
+        generations: u32,
+        timed: bool,
+        newest: impl Fn(Slot) -> bool,
+    ) -> Result<bool> {
+        if self.under_way.len() >= DEPTH {
+            return Ok(false);
+        }
+        let slot = match self.plan.picture {
+            None => Slot(0),
+            Some(_) => match self.free_slot(newest) {
+                Some(slot) => slot,
+                None => return Ok(false),
+            },
+        };
+        let kind = if generations == 0 {
+            Kind::Refresh
+        } else {
+            Kind::Round
+        };
+        self.generations = self
+            .generations
+            .iter()
+            .map(|g| g + u64::from(generations))
+            .collect();
+        if self.graphs && kind == Kind::Round {
+            return self.replay_round(generations, slot, timed).map(|()| true);
+        }
+        let mut program = self.plan.program(generations, slot);
+        program.timed = timed;
+        self.submit(program, kind, self.plan.picture).map(|()| true)
+    }
+
+    pub(super) fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
+        let key = PreparedKey {
+            slot,
+            parities: self.parities(),
+            generations,
+            timed,
+        };
+        let (prepared, steps) = match self.prepared.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let mut program = self.plan.program(generations, slot);
+                program.timed = timed;
+                let made = (self.engine.prepare(&program)?, self.facts(&program));
+                self.prepared.insert(key, made.clone());
+                made
+            }
+        };
+        let issued = Instant::now();
+        let run = self.engine.replay(prepared)?;
+        let launches = self.launches(generations);
+        self.push(run, issued, Kind::Round, self.plan.picture, steps, launches);
+        Ok(())
+    }
+
+    /// Downloads every lattice's bits into a whole-lattice slot.
+    pub fn issue_checkpoint(&mut self, index: u8) -> Result<()> {
+        let slot = Slot(self.spec.pictures + index);
+        let program = self.plan.checkpoint(slot);
+        self.submit(program, Kind::Checkpoint(slot), None)
+    }
+
+    pub(super) fn submit(
+        &mut self,
+        program: Program,
+        kind: Kind,
+        picture: Option<PicturePlan>,
+    ) -> Result<()> {
+        if program.steps.is_empty() {
+            return Ok(());
+        }
+        let issued = Instant::now();
+        let run = self.engine.submit(&program)?;
+        let steps = self.facts(&program);
+        let generations = program.steps.iter().find_map(|step| match step.op {
+            Op::Advance { generations, .. } => Some(generations),
+            _ => None,
+        });
+        let launches = self.launches(generations.unwrap_or(1));
+        self.push(run, issued, kind, picture, steps, launches);
+        Ok(())
+    }
+
+    pub(super) fn push(
+        &mut self,
+        run: RunId,
+        issued: Instant,
+        kind: Kind,
+        picture: Option<PicturePlan>,
+        steps: Arc<[StepFacts]>,
+        launches: u32,
+    ) {
+        let generations = self.generations.clone();
+        self.under_way.push_back(UnderWay {
+            run,
+            generations,
+            picture,
+            kind,
+            steps,
+            launches,
+            issued,
+        });
+    }
+
+    /// What a timed program's steps are, for whoever shows their spans.
+    pub(super) fn facts(&self, program: &Program) -> Arc<[StepFacts]> {
+        if !program.timed {
+            return Arc::new([]);
+        }
+        let view = self
+            .plan
+            .picture
+            .map_or(0, |picture| picture.viewport.words());
+        let facts = |step: &Step| StepFacts::of(step, self.size, view as u64 * 4);
+        program.steps.iter().map(facts).collect()
+    }
+
+    /// Which buffer holds each lattice's cells, as one number: a graph holds their addresses.
+    pub(super) fn parities(&self) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        for i in 0..self.plan.streams.len() as u32 {
+            hasher.write_u8(self.engine.parity(LatticeId(i)));
+        }
+        hasher.finish()
+    }
+
+    pub(super) fn launches(&self, generations: u32) -> u32 {
+        match self.plan.kernel.iteration {
+            Iteration::Launches => generations,
+            Iteration::InKernel => 1,
+        }
+    }
+}
