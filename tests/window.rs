@@ -220,7 +220,7 @@ fn computed(folder: &Path, start: &str, generation: u64) -> Vec<Lattice> {
     let _ = fs::remove_dir_all(&into);
     let line = format!("run {start} --save computed --kernel bits -g {generation}");
     let line = line.replace("--frames 60", "");
-    lifestreams(folder, &line).is_done();
+    lifestreams(folder, &line).done();
     let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
     names(&into)
         .iter()

@@ -29,6 +29,11 @@ pub enum EngineError {
         /// Its size in MiB.
         needed_mib: u64,
     },
+    /// The system gives no thread.
+    #[error(
+        "no thread can be started here; raise the limit on processes (ulimit -u), or end other programs"
+    )]
+    NoThread,
     /// A lattice that a kernel cannot take.
     #[error("kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does")]
     TooLarge {

@@ -26,7 +26,7 @@ pub use setup::{DeviceChoice, Order, Pace, Setup, Start, Streams};
 pub use status::Status;
 pub use trace::Trace;
 
-use crate::engine::{Result, Transfer, Viewport};
+use crate::engine::{EngineError, Result, Transfer, Viewport};
 
 /// What the drawing side wants to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,7 +68,7 @@ impl Session {
                 let _closing = closing; // dropped, and so told, when the thread ends
                 thread::run(setup, received, Box::new(wake), ready);
             })
-            .expect("a thread can be started");
+            .map_err(|_| EngineError::NoThread)?;
         let shared = match started.recv() {
             Ok(answer) => answer?,
             Err(_) => unreachable!("the engine's thread answers before it ends"),

@@ -177,11 +177,10 @@ impl Picture {
     /// another by whole rows and columns without it.
     pub(crate) fn rectangles(&self, colour: Rgb) -> Vec<Area> {
         let (mut columns, mut rows) = (vec![0; self.width], vec![0; self.height]);
-        for y in 0..self.height {
-            for x in (0..self.width).filter(|&x| self.at(x, y) == colour) {
-                columns[x] += 1;
-                rows[y] += 1;
-            }
+        let with_place = self.pixels.iter().enumerate();
+        for (at, _) in with_place.filter(|(_, pixel)| **pixel == colour) {
+            columns[at % self.width] += 1;
+            rows[at / self.width] += 1;
         }
         // A letter's edge may have that colour too, but not a tenth of a column or row.
         let columns = spans(columns.into_iter().map(|count| count > self.height / 10));

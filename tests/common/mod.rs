@@ -188,7 +188,7 @@ pub(crate) fn lifestreams(folder: &Path, line: &str) -> Ended {
 impl Ended {
     /// It ended with 0 and said nothing on stderr.
     #[track_caller]
-    pub(crate) fn is_done(self) -> Ended {
+    pub(crate) fn done(self) -> Ended {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{self:?}");
         self
     }
