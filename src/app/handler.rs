@@ -170,6 +170,21 @@ impl<W: World> Handler<W> {
         }
     }
 
+    /// Ends where a limit that was asked for is reached, though nobody may be looking, and where
+    /// it never will be because the session has failed.
+    fn look_for_end(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(status) = self.status() else { return };
+        let limited = self.options.frames.is_some() || self.options.limited;
+        match &status.failed {
+            Some(why) if limited => {
+                let error = anyhow::anyhow!("{why}");
+                self.fail(event_loop, AppError::Session(error));
+            }
+            None if status.finished && !self.visible => event_loop.exit(),
+            _ => {}
+        }
+    }
+
     fn redraw(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
         match self.notice_until {
@@ -271,6 +286,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
     fn user_event(&mut self, event_loop: &ActiveEventLoop, (): ()) {
         self.awake.store(false, Ordering::Release);
         self.look_for_world(event_loop);
+        self.look_for_end(event_loop);
         while let Ok(notice) = self.saved.1.try_recv() {
             self.note(notice);
         }

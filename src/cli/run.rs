@@ -57,13 +57,13 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         None => None,
     };
     let took = worlds.run(arguments.generations, setup.generations_per_round, keep)?;
-    if let Some(path) = &arguments.trace {
-        let device = worlds.engine().devices()[0].name.clone();
-        write_atomically(path, |out| write_chrome(&traced, &device, out))?;
-    }
     let lattices = worlds.fetch()?;
     if let Some(folder) = &arguments.save {
         save_all(folder, &lattices, setup.rule)?;
+    }
+    if let Some(path) = &arguments.trace {
+        let device = worlds.engine().devices()[0].name.clone();
+        write_atomically(path, |out| write_chrome(&traced, &device, out))?;
     }
     let stepped = setup.size.cells() as f64 * setup.instances as f64 * arguments.generations as f64;
     let seconds = took.as_secs_f64();

@@ -50,7 +50,7 @@ pub enum EngineError {
     #[error("the engine is lost ({0}); every lattice must be restored")]
     ContextLost(String),
     /// The driver refused a call.
-    #[error("{call} failed: {reason}")]
+    #[error("{call} failed: {reason}; check nvidia-smi, or use --device cpu")]
     Driver {
         /// The function.
         call: &'static str,

@@ -71,7 +71,7 @@ impl Session {
             .map_err(|_| EngineError::NoThread)?;
         let shared = match started.recv() {
             Ok(answer) => answer?,
-            Err(_) => unreachable!("the engine's thread answers before it ends"),
+            Err(_) => return Err(EngineError::ContextLost("its thread has panicked".into())),
         };
         Ok(Session {
             commands,
@@ -117,11 +117,17 @@ impl Session {
 
     /// The latest figures.
     pub fn status(&self) -> Arc<Status> {
-        self.shared
-            .status
+        let shared = &self.shared.status;
+        let mut status = shared
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .clone()
+            .clone();
+        let over = self.thread.as_ref().is_some_and(JoinHandle::is_finished);
+        if over && status.failed.is_none() {
+            let why = "internal: the engine's thread has ended unasked";
+            Arc::make_mut(&mut status).failed = Some(why.into());
+        }
+        status
     }
 
     /// The last timed rounds.

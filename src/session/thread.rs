@@ -70,6 +70,10 @@ struct Pilot {
     due: Instant,
     /// Rounds asked for one by one, in generations.
     steps: VecDeque<u32>,
+    /// Generations of the round under way that are still to be issued.
+    left_of_round: Option<u32>,
+    /// What was asked for and waits until nothing runs, and since when.
+    pending: VecDeque<(Command, Instant)>,
     issued: u64,
     refresh: bool,
     view: Option<ViewRequest>,
@@ -77,6 +81,8 @@ struct Pilot {
     statistics: Statistics,
     checkpoints: Checkpoints,
     recoveries: VecDeque<Instant>,
+    /// The lattices that the engine was last made from, until there is a checkpoint of them.
+    last_known: Option<Vec<(usize, Arc<Lattice>, u64)>>,
     notice: Option<(String, Instant)>,
     /// A switch whose effect is still to be measured.
     switched: Option<doing::Switched>,
@@ -111,6 +117,8 @@ impl Pilot {
             pace: setup.pace,
             due: now,
             steps: VecDeque::new(),
+            left_of_round: None,
+            pending: VecDeque::new(),
             issued: 0,
             refresh: true,
             view: None,
@@ -121,6 +129,7 @@ impl Pilot {
                 ..Default::default()
             },
             recoveries: VecDeque::new(),
+            last_known: None,
             notice: None,
             switched: None,
             failed: None,
@@ -163,12 +172,18 @@ impl Pilot {
         };
         let done = match command {
             Some(Command::Close) => return false,
-            Some(Command::Act(action)) => self.act(action).inspect(|()| self.log(action)),
-            Some(Command::View(request)) => self.set_view(request),
-            None => Ok(()),
+            Some(command) if self.must_wait(&command) => {
+                self.put_off(command);
+                Ok(())
+            }
+            Some(command) => self.obey(command),
+            None => self.obey_pending(),
         };
-        if let Err(error) = done.and_then(|()| self.work(Instant::now())) {
-            self.meet(error);
+        if let Err(error) = done {
+            self.meet(error, false);
+        }
+        if let Err(error) = self.work(Instant::now()) {
+            self.meet(error, true);
         }
         let now = Instant::now();
         if self
@@ -195,7 +210,13 @@ impl Pilot {
         if !worlds.is_idle() {
             return Rest::Engine(Duration::from_millis(1));
         }
-        let until_due = match (self.running, self.refresh || !self.steps.is_empty()) {
+        let until_due = match (
+            self.running,
+            self.refresh
+                || !self.steps.is_empty()
+                || !self.pending.is_empty()
+                || self.left_of_round.is_some(),
+        ) {
             (_, true) => Duration::from_micros(200),
             (true, _) => self.due.saturating_duration_since(now),
             (false, false) => LONG,
@@ -210,13 +231,16 @@ impl Pilot {
     /// Polls, and issues what is due.
     fn work(&mut self, now: Instant) -> Result<()> {
         self.poll(now)?;
-        let generations = self.setup.generations_per_round;
+        if !self.pending.is_empty() && self.left_of_round.is_none() {
+            return Ok(()); // nothing new, so that it is their turn soon
+        }
+        let timed = self.issued % u64::from(TIMED_ONE_IN) == 1;
         if let Some(&step) = self.steps.front() {
-            if self.issue(step, false)? {
+            if self.issue_round(step, false)? {
                 self.steps.pop_front();
             }
-        } else if self.running && now >= self.due {
-            if self.issue(generations, self.issued % u64::from(TIMED_ONE_IN) == 1)? {
+        } else if self.left_of_round.is_some() || self.running && now >= self.due {
+            if self.issue_round(self.setup.generations_per_round, timed)? {
                 self.keep_pace(now);
             }
         } else if self.refresh && self.issue(0, false)? {
@@ -225,12 +249,34 @@ impl Pilot {
         self.checkpoint(now)
     }
 
+    /// Issues a round, or what may be issued at once of a long one; whether it is complete.
+    fn issue_round(&mut self, generations: u32, timed: bool) -> Result<bool> {
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(false);
+        };
+        let left = self.left_of_round.unwrap_or(generations);
+        let most = worlds.most_at_once();
+        if left > most {
+            let issued = worlds.issue_part(most)?;
+            self.left_of_round = Some(if issued { left - most } else { left });
+            self.checkpoints.stale |= issued;
+            return Ok(false);
+        }
+        let issued = self.issue(left, timed && left == generations)?;
+        if issued {
+            self.left_of_round = None;
+        }
+        Ok(issued)
+    }
+
     fn issue(&mut self, generations: u32, timed: bool) -> Result<bool> {
         let Some(worlds) = &mut self.worlds else {
             return Ok(false);
         };
         let pictures = &self.pictures;
-        let issued = worlds.issue_round(generations, timed, |slot| pictures.holds_newest(slot))?;
+        let wanted = worlds.plan().downloads();
+        let newest = |slot| pictures.holds_newest(slot, wanted.clone());
+        let issued = worlds.issue_round(generations, timed, newest)?;
         if issued && generations > 0 {
             self.issued += 1;
             if !self.running {
@@ -267,7 +313,6 @@ impl Pilot {
         };
         let mut news = false;
         let mut checkpoint = None;
-        let per_round = self.setup.generations_per_round;
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
         let mut trace = self
             .trace
@@ -287,11 +332,12 @@ impl Pilot {
                     pictures.note(instance, generation, viewport, slot);
                 }
                 Event::Round {
+                    generations,
                     timed,
                     launches,
                     took,
                 } => {
-                    statistics.round(now, per_round, took);
+                    statistics.round(now, generations, took);
                     if let Some(timed) = timed {
                         if let Some(length) = timed.median_launch() {
                             statistics.launch(length.as_us() / f64::from(launches.max(1)));
@@ -304,6 +350,7 @@ impl Pilot {
         });
         if let Some(checkpoint) = checkpoint {
             self.checkpoints.latest = Some(checkpoint);
+            self.last_known = None;
             self.checkpoints.under_way = false;
         }
         if news {

@@ -12,7 +12,7 @@ use crate::engine::{
     Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Op, PreparedId, Program,
     Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
-use crate::life::{Lattice, Rule, Size, soup};
+use crate::life::{Lattice, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
 use crate::session::trace::StepFacts;
 use crate::session::{DeviceChoice, Order, Setup, Start, Streams};
@@ -20,6 +20,7 @@ use crate::session::{DeviceChoice, Order, Setup, Start, Streams};
 mod issue;
 mod outcome;
 
+pub use issue::MOST_GRAPH_LAUNCHES;
 use issue::{Kind, PreparedKey, UnderWay};
 pub use outcome::Event;
 
@@ -43,6 +44,10 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
         DeviceChoice::Auto => match cuda(Ordinals::First) {
             Err(EngineError::NoCuda(why)) => {
                 tracing::debug!("no CUDA: {why}");
+                open_engine(DeviceChoice::Cpu)
+            }
+            Err(why) => {
+                tracing::warn!("{why}; the CPU computes instead");
                 open_engine(DeviceChoice::Cpu)
             }
             answer => answer,
@@ -74,6 +79,8 @@ pub struct Worlds {
     streams: [Option<Vec<StreamId>>; 2],
     /// When the last round ended.
     ended: Option<Instant>,
+    /// When the first part of the round that is being issued was.
+    part_began: Option<Instant>,
 }
 
 impl Worlds {
@@ -114,6 +121,7 @@ impl Worlds {
             completions: Vec::new(),
             streams: [None, None],
             ended: None,
+            part_began: None,
         })
     }
 
@@ -223,47 +231,46 @@ impl Worlds {
         self.graphs = graphs;
     }
 
-    /// Changes the rule between two rounds.
-    pub fn set_rule(&mut self, rule: Rule) {
-        self.plan.rule = rule;
-        self.forget_prepared();
-    }
-
-    /// Says what rounds download from now on; makes the slots anew where they are too small.
-    /// Answers whether they were.
+    /// Says what rounds download from now on; makes the slots anew where they do not suit, for
+    /// which it waits until nothing runs. Answers whether they were.
     pub fn set_picture(&mut self, picture: Option<PicturePlan>) -> Result<bool> {
         if self.plan.picture == picture {
             return Ok(false);
         }
-        let words = match picture {
-            None => 0,
-            Some(PicturePlan {
-                transfer: Transfer::Bits,
-                ..
-            }) => self.size.words(),
-            Some(PicturePlan { viewport, .. }) => viewport.words(),
-        };
-        self.forget_prepared();
-        self.plan.picture = picture;
-        let enough = self.spec.pictures > 0 && self.spec.picture_words >= words;
-        if picture.is_none() || (enough && self.spec.picture_words <= words * 4) {
-            return Ok(false);
-        }
-        let checkpoints = self.spec.checkpoints;
-        self.spec = SlotsSpec {
-            pictures: PICTURE_SLOTS,
-            picture_words: words,
-            checkpoints,
-        };
-        self.slots = self.engine.allocate_slots(self.spec)?;
-        // What was under way has ended, in slots that are gone.
-        for old in &mut self.under_way {
-            old.picture = None;
-            if let Kind::Checkpoint(_) = old.kind {
-                old.kind = Kind::Other;
+        let anew = self.needs_slots(picture);
+        if let Some(words) = anew {
+            let spec = SlotsSpec {
+                pictures: PICTURE_SLOTS,
+                picture_words: words,
+                checkpoints: self.spec.checkpoints,
+            };
+            self.slots = self.engine.allocate_slots(spec)?;
+            self.spec = spec;
+            // What was under way has ended, in slots that are gone.
+            for old in &mut self.under_way {
+                old.picture = None;
+                if let Kind::Checkpoint(_) = old.kind {
+                    old.kind = Kind::Other;
+                }
             }
         }
-        Ok(true)
+        self.forget_prepared();
+        self.plan.picture = picture;
+        Ok(anew.is_some())
+    }
+
+    /// The words of a picture slot, if there must be new ones for such pictures.
+    pub fn needs_slots(&self, picture: Option<PicturePlan>) -> Option<usize> {
+        let PicturePlan {
+            transfer, viewport, ..
+        } = picture?;
+        let words = match transfer {
+            Transfer::Bits => self.size.words(),
+            Transfer::View => viewport.words(),
+        };
+        let (has, enough) = (self.spec.pictures > 0, self.spec.picture_words);
+        let suits = has && enough >= words && enough <= words * 4;
+        (!suits).then_some(words)
     }
 
     /// Bytes that a round carries over the bus.

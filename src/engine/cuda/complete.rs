@@ -33,7 +33,8 @@ impl CudaEngine {
             let over = replay.end.fired()?;
             ended += usize::from(over);
             for (landing, landed) in replay.downloads.iter().zip(&mut replay.landed) {
-                if !*landed && (over || landing.event.fired()?) {
+                // A timed graph's slots are free only once its spans have been read.
+                if !*landed && (over || (!replay.timed && landing.event.fired()?)) {
                     *landed = true;
                     let download = (landing.lattice, landing.slot);
                     completions.push(self.landed(replay.run, download));

@@ -55,7 +55,7 @@ pub struct CudaEngine {
     // Dropped in this order: what is under way, what refers to contexts, the contexts.
     runs: Runs,
     prepared: Vec<Option<Prepared>>,
-    events: Vec<(usize, Event)>,
+    events: Vec<Event>,
     streams: Vec<Stream>,
     slots: Option<Arc<CudaSlots>>,
     gpus: Vec<Gpu>,
@@ -65,6 +65,8 @@ pub struct CudaEngine {
     epoch: u64,
     driver_ms: f64,
     idle_polls: u32,
+    /// Runs with nothing to do, to be reported by the next poll.
+    empty_runs: Vec<RunId>,
 }
 
 struct Stream {
@@ -128,6 +130,7 @@ impl CudaEngine {
             epoch: 0,
             driver_ms: began.elapsed().as_secs_f64() * 1e3,
             idle_polls: 0,
+            empty_runs: Vec::new(),
         })
     }
 
@@ -204,9 +207,8 @@ impl Engine for CudaEngine {
                 });
             }
         }
-        self.slots = None; // gives page-locked memory back first, unless somebody still reads it
+        self.current = None; // allocating goes through all contexts
         let slots = Arc::new(CudaSlots::allocate(spec, &shapes)?);
-        self.current = None;
         self.slots = Some(slots.clone());
         Ok(slots)
     }
@@ -228,7 +230,7 @@ impl Engine for CudaEngine {
         let gpu = usize::from(device.0);
         self.make_current(gpu)?;
         let event = self.gpus[gpu].pool.plain()?;
-        self.events.push((gpu, event));
+        self.events.push(event);
         Ok(EventId(self.events.len() as u32 - 1))
     }
 
@@ -245,6 +247,10 @@ impl Engine for CudaEngine {
         };
         self.bind(downloads.clone())?;
         let run = self.runs.begin();
+        if parts == 0 {
+            self.empty_runs.push(run);
+            return Ok(run);
+        }
         let open = runs::Run {
             open: parts,
             timings: Vec::new(),
@@ -288,6 +294,8 @@ impl Engine for CudaEngine {
     }
 
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        let empty = self.empty_runs.drain(..);
+        completions.extend(empty.map(|run| runs::finished(run, Vec::new(), Vec::new())));
         if self.runs.is_idle() {
             return Ok(());
         }
@@ -321,25 +329,29 @@ impl Engine for CudaEngine {
     }
 
     fn wait(&mut self, timeout: Duration) {
-        // The driver has no wait for any of many events: look again soon, and sooner while
-        // things are happening, since a sleep costs 50 µs and more.
-        if !self.runs.is_idle() && self.idle_polls < 200 {
-            std::thread::yield_now();
-        } else {
-            std::thread::sleep(timeout.min(Duration::from_micros(if self.runs.is_idle() {
-                1000
-            } else {
-                50
-            })));
+        // The driver has no wait for any of many events: look again soon while things are
+        // happening, since a sleep costs 50 µs and more, and ever later while a launch is long.
+        let idle = self.runs.is_idle();
+        match self.idle_polls.checked_sub(200) {
+            None if !idle => std::thread::yield_now(),
+            beyond => {
+                let us = 50 * u64::from(1 + beyond.unwrap_or(0) / 200);
+                let nap = if idle { 1000 } else { us.min(1000) };
+                std::thread::sleep(timeout.min(Duration::from_micros(nap)));
+            }
         }
     }
 
     fn synchronize(&mut self) -> Result<()> {
+        // Every device is waited for, whatever has become of another.
+        let mut answer = Ok(());
         for gpu in 0..self.gpus.len() {
-            self.make_current(gpu)?;
-            cust("cuCtxSynchronize", CurrentContext::synchronize())?;
+            let one = self
+                .make_current(gpu)
+                .and_then(|()| cust("cuCtxSynchronize", CurrentContext::synchronize()));
+            answer = answer.and(one);
         }
-        Ok(())
+        answer
     }
 
     fn startup(&self) -> Startup {

@@ -37,7 +37,7 @@ impl CudaEngine {
     pub(super) fn issue(&mut self, gpu: usize, step: &Step) -> Result<()> {
         let stream = self.streams[step.stream.0 as usize].raw.raw();
         let event = |id: &EventId| {
-            let known = self.events.get(id.0 as usize).map(|(_, event)| event);
+            let known = self.events.get(id.0 as usize);
             known.ok_or_else(|| EngineError::BadProgram(format!("there is no {id:?}")))
         };
         match &step.op {
@@ -45,8 +45,10 @@ impl CudaEngine {
             Op::Wait(id) => event(id)?.hold(stream),
             op => {
                 let slots = self.slots.as_deref();
+                let at = gpu;
                 let gpu = &mut self.gpus[gpu];
                 Issuer {
+                    at,
                     gpu,
                     homes: &mut self.homes,
                     slots,
@@ -156,6 +158,7 @@ impl CudaEngine {
             .marks
             .iter_mut()
             .for_each(|marks| marks.retain(|mark| mark.run != run));
+        self.runs.replays.retain(|replay| replay.run != run);
         if let Some(slots) = &self.slots {
             downloads.for_each(|(lattice, slot)| slots.unbind(lattice, slot));
         }

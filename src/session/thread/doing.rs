@@ -6,7 +6,8 @@ use super::{Pilot, starts};
 use crate::engine::kernels::KERNELS;
 use crate::engine::{Kernel, Result, Transfer};
 use crate::session::round::PicturePlan;
-use crate::session::{Action, Order, Pace, Start, Streams, ViewRequest};
+use crate::session::worlds::Worlds;
+use crate::session::{Action, Command, Order, Pace, Start, Streams, ViewRequest};
 
 use super::recovery::Checkpoints;
 
@@ -20,13 +21,85 @@ pub(super) struct Switched {
     at: Instant,
 }
 
+/// How long something may wait before it is said that it does.
+const PATIENCE: Duration = Duration::from_millis(300);
+
 impl Pilot {
+    /// Whether something must wait until nothing runs, as the driver would wait for it then: the
+    /// thread would hear nobody meanwhile, and a launch may take minutes.
+    pub(super) fn must_wait(&self, command: &Command) -> bool {
+        let Some(worlds) = &self.worlds else {
+            return false;
+        };
+        let waits = match command {
+            Command::Act(action) => matches!(
+                action,
+                Action::ResetPanel
+                    | Action::ResetAll
+                    | Action::NewSeed
+                    | Action::NextKernel
+                    | Action::PreviousKernel
+                    | Action::ToggleStreams
+            ),
+            Command::View(view) => worlds.needs_slots(Some(plan(*view))).is_some(),
+            Command::Close => false,
+        };
+        waits && (!worlds.is_idle() || self.left_of_round.is_some() || !self.pending.is_empty())
+    }
+
+    pub(super) fn put_off(&mut self, command: Command) {
+        if let Command::View(_) = command {
+            let views = |(command, _): &(Command, Instant)| matches!(command, Command::View(_));
+            self.pending.retain(|pending| !views(pending)); // the last one counts
+        }
+        self.pending.push_back((command, Instant::now()));
+    }
+
+    /// Does what waited, once nothing runs.
+    pub(super) fn obey_pending(&mut self) -> Result<()> {
+        let Some((_, since)) = self.pending.front() else {
+            return Ok(());
+        };
+        let idle = self.worlds.as_ref().is_none_or(Worlds::is_idle);
+        if !idle || self.left_of_round.is_some() {
+            if since.elapsed() > PATIENCE {
+                let what = "what was asked for waits for the launch under way";
+                self.notice = Some((what.into(), Instant::now()));
+                self.changed = true;
+            }
+            return Ok(());
+        }
+        match self.pending.pop_front() {
+            Some((command, _)) => self.obey(command),
+            None => Ok(()),
+        }
+    }
+
+    pub(super) fn obey(&mut self, command: Command) -> Result<()> {
+        match command {
+            Command::Act(action) => {
+                let done = self.act(action);
+                self.log(action);
+                done
+            }
+            Command::View(request) => self.set_view(request),
+            Command::Close => Ok(()),
+        }
+    }
+
     pub(super) fn act(&mut self, action: Action) -> Result<()> {
         self.changed = true;
         match action {
             Action::TogglePause => {
                 self.running = !self.running;
-                self.setup.rounds = None;
+                self.steps.clear();
+                if self
+                    .setup
+                    .rounds
+                    .is_some_and(|rounds| self.issued >= rounds)
+                {
+                    self.setup.rounds = None; // they are through; the person wants more
+                }
                 self.due = Instant::now();
                 self.statistics.restart();
             }
@@ -100,7 +173,10 @@ impl Pilot {
         self.running = false;
         self.setup.rounds = None;
         self.statistics.restart();
-        self.steps.push_back(generations);
+        // A key that is held down must not queue minutes of work.
+        if self.steps.len() < 2 {
+            self.steps.push_back(generations);
+        }
     }
 
     pub(super) fn set_pace(&mut self, pace: Pace) {
@@ -137,25 +213,22 @@ impl Pilot {
     }
 
     pub(super) fn set_view(&mut self, view: ViewRequest) -> Result<()> {
-        let ViewRequest {
-            transfer,
-            viewport,
-            only,
-        } = view;
-        let only = only.filter(|_| transfer == Transfer::View);
         self.view = Some(view);
+        let plan = Some(plan(view));
         let Some(worlds) = &mut self.worlds else {
             return Ok(());
         };
         let before = worlds.plan().picture;
-        let plan = Some(PicturePlan {
-            transfer,
-            viewport,
-            only,
-        });
+        let anew = worlds.needs_slots(plan).is_some();
+        if anew {
+            // Checkpoints live in the slots that are given back.
+            self.last_known = Some(self.last_lattices());
+        }
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(());
+        };
         if worlds.set_picture(plan)? {
             self.pictures.replace_slots(worlds.slots().clone());
-            // Checkpoints lived in the slots that were given back.
             self.checkpoints = Checkpoints {
                 stale: true,
                 ..Default::default()
@@ -206,6 +279,21 @@ impl Pilot {
             self.notice = Some((format!("{}: {effect}", switched.what), now));
             self.changed = true;
         }
+    }
+}
+
+/// What a round downloads for such a request.
+fn plan(view: ViewRequest) -> PicturePlan {
+    let ViewRequest {
+        transfer,
+        viewport,
+        only,
+    } = view;
+    let only = only.filter(|_| transfer == Transfer::View);
+    PicturePlan {
+        transfer,
+        viewport,
+        only,
     }
 }
 

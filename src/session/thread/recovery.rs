@@ -45,8 +45,9 @@ impl Pilot {
         Ok(())
     }
 
-    /// Meets an error: a lost context is replaced; what could not be done is said.
-    pub(super) fn meet(&mut self, error: EngineError) {
+    /// Meets an error: a lost engine is replaced; what could not be done is said. `while_working`
+    /// says that it would come again with the next round.
+    pub(super) fn meet(&mut self, error: EngineError, while_working: bool) {
         self.changed = true;
         match error {
             EngineError::ContextLost(why) => {
@@ -57,7 +58,15 @@ impl Pilot {
             EngineError::BadProgram(_) | EngineError::Driver { .. } => {
                 self.fail(error.to_string());
             }
-            could_not => self.say(could_not.to_string()),
+            could_not => {
+                if while_working {
+                    self.running = false;
+                    self.steps.clear();
+                    self.left_of_round = None;
+                    self.checkpoints.stale = false;
+                }
+                self.say(could_not.to_string());
+            }
         }
     }
 
@@ -70,56 +79,69 @@ impl Pilot {
         (self.wake)();
     }
 
-    /// Makes a new engine and sets every lattice to the last checkpoint, or to its start.
+    /// Makes a new engine and sets every lattice to the last checkpoint, or to its start: on the
+    /// same device if that works, else on the CPU.
     pub(super) fn recover(&mut self, why: &str) -> Result<()> {
         let now = Instant::now();
         self.recoveries
             .retain(|at| now - *at < Duration::from_secs(10));
         self.recoveries.push_back(now);
-        if self.recoveries.len() > 3 {
-            return Err(EngineError::ContextLost("again and again".into()));
-        }
         let lattices = self.last_lattices();
-        let generation = lattices
-            .iter()
-            .map(|(.., generation)| *generation)
-            .min()
-            .unwrap_or(0);
-        // The old context must be gone, its host memory too, before a new one is made.
-        self.pictures.clear();
-        self.worlds = None;
-        let (engine, whence) = match open_engine(self.setup.device) {
-            Ok(engine) => (engine, "on the same device"),
-            Err(error) => {
-                tracing::warn!("{error}");
-                (open_engine(DeviceChoice::Cpu)?, "on the CPU")
+        self.last_known = Some(lattices.clone());
+        let generations = lattices.iter().map(|(.., generation)| *generation);
+        let generation = generations.min().unwrap_or(0);
+        self.let_go();
+        let same = (self.setup.device, "on the same device");
+        let cpu = (DeviceChoice::Cpu, "on the CPU");
+        let often = self.recoveries.len() > 3;
+        let choices = if often { vec![cpu] } else { vec![same, cpu] };
+        let mut made = Err(EngineError::ContextLost(why.into()));
+        for (choice, place) in choices {
+            made = self.make_again(choice, &lattices).map(|w| (w, place));
+            match &made {
+                Ok(_) => break,
+                Err(error) => tracing::warn!("{error}"),
             }
-        };
-        let mut worlds = match Worlds::new(engine, &self.setup, 2) {
-            Ok(worlds) => Ok((worlds, whence)),
-            Err(EngineError::ContextLost(_)) => open_engine(DeviceChoice::Cpu)
-                .and_then(|cpu| Worlds::new(cpu, &self.setup, 2))
-                .map(|worlds| (worlds, "on the CPU")),
-            Err(error) => Err(error),
-        }?;
-        worlds.0.upload(lattices)?;
-        self.pictures.replace_slots(worlds.0.slots().clone());
-        self.worlds = Some(worlds.0);
+        }
+        let (worlds, place) = made?;
+        self.pictures.replace_slots(worlds.slots().clone());
+        self.worlds = Some(worlds);
         self.checkpoints = Checkpoints {
             stale: true,
             ..Default::default()
         };
+        self.left_of_round = None;
         self.statistics.restart();
-        if let Some(view) = self.view {
-            self.set_view(view)?;
-        }
-        self.refresh = true;
         self.say(format!(
-            "the engine was lost ({why}): every lattice was restored from generation {generation} {}",
-            worlds.1
+            "the engine was lost ({why}): every lattice was restored from generation {generation} {place}"
         ));
         self.refresh = true;
-        Ok(())
+        match self.view {
+            Some(view) => self.set_view(view),
+            None => Ok(()),
+        }
+    }
+
+    fn make_again(
+        &self,
+        choice: DeviceChoice,
+        lattices: &[(usize, Arc<Lattice>, u64)],
+    ) -> Result<Worlds> {
+        let mut worlds = Worlds::new(open_engine(choice)?, &self.setup, 2)?;
+        worlds.upload(lattices.to_vec())?;
+        Ok(worlds)
+    }
+
+    /// Lets the old engine go, its context and its host memory too: only then is a new context a
+    /// new one. A reader of a picture keeps them for some milliseconds.
+    fn let_go(&mut self) {
+        let slots = self.worlds.as_ref().map(|w| Arc::downgrade(w.slots()));
+        self.pictures.clear();
+        self.worlds = None;
+        let until = Instant::now() + Duration::from_secs(1);
+        while slots.as_ref().is_some_and(|s| s.strong_count() > 0) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
     }
 
     /// Every lattice as of the last checkpoint, or as it started.
@@ -132,6 +154,8 @@ impl Pilot {
                 .map(|i| Some((i, Arc::new(read(i)?), generations[i])))
                 .collect::<Option<Vec<_>>>()
         };
-        restored().unwrap_or_else(|| starts(&self.setup, 0..self.setup.instances))
+        restored()
+            .or_else(|| self.last_known.clone())
+            .unwrap_or_else(|| starts(&self.setup, 0..self.setup.instances))
     }
 }

@@ -6,8 +6,8 @@ use std::time::Instant;
 
 use super::{DEPTH, Worlds};
 use crate::engine::kernels::Iteration;
-use crate::engine::{LatticeId, Op, Program, Result, RunId, Slot, Step};
-use crate::session::round::PicturePlan;
+use crate::engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, Step};
+use crate::session::round::{PicturePlan, RoundPlan};
 use crate::session::trace::StepFacts;
 
 /// A round under way.
@@ -19,6 +19,8 @@ pub(super) struct UnderWay {
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
     pub(super) launches: u32,
+    /// Generations stepped.
+    pub(super) stepped: u32,
     /// Before its first call.
     pub(super) issued: Instant,
 }
@@ -39,6 +41,9 @@ pub(super) struct PreparedKey {
     pub(super) generations: u32,
     pub(super) timed: bool,
 }
+
+/// The most launches of one graph: beyond, capturing it takes seconds and gigabytes.
+pub const MOST_GRAPH_LAUNCHES: u64 = 1 << 16;
 
 impl Worlds {
     /// A picture slot that no download is bound for and nobody reads; one that `newest` says
@@ -77,17 +82,66 @@ impl Worlds {
         } else {
             Kind::Round
         };
-        self.generations = self
-            .generations
-            .iter()
-            .map(|g| g + u64::from(generations))
-            .collect();
-        if self.graphs && kind == Kind::Round {
-            return self.replay_round(generations, slot, timed).map(|()| true);
+        let before = self.count(generations);
+        let issued = if self.graphs && kind == Kind::Round && self.fits_a_graph(generations) {
+            self.replay_round(generations, slot, timed)
+        } else {
+            let mut program = self.plan.program(generations, slot);
+            program.timed = timed;
+            self.submit(program, kind, self.plan.picture)
+        };
+        match issued {
+            Ok(()) => {
+                self.part_began = None;
+                Ok(true)
+            }
+            Err(error) => {
+                self.generations = before;
+                // Somebody began to read the slot just now: there will be another.
+                let busy = matches!(error, EngineError::SlotBusy(..));
+                if busy { Ok(false) } else { Err(error) }
+            }
         }
-        let mut program = self.plan.program(generations, slot);
-        program.timed = timed;
-        self.submit(program, kind, self.plan.picture).map(|()| true)
+    }
+
+    /// Issues some generations of a round that is too long for one submission, with no picture.
+    pub fn issue_part(&mut self, generations: u32) -> Result<bool> {
+        if self.under_way.len() >= DEPTH {
+            return Ok(false);
+        }
+        self.part_began.get_or_insert_with(Instant::now);
+        let before = self.count(generations);
+        let plan = RoundPlan {
+            picture: None,
+            ..self.plan.clone()
+        };
+        let issued = self.submit(plan.program(generations, Slot(0)), Kind::Other, None);
+        issued
+            .map(|()| true)
+            .inspect_err(|_| self.generations = before)
+    }
+
+    /// The most generations that one submission should issue: the host is inside its calls
+    /// meanwhile, and hears nobody.
+    pub fn most_at_once(&self) -> u32 {
+        const LAUNCHES: u32 = 1 << 14; // some 40 ms of calls
+        match self.plan.kernel.iteration {
+            Iteration::InKernel => u32::MAX,
+            Iteration::Launches => (LAUNCHES / self.plan.streams.len() as u32).max(1),
+        }
+    }
+
+    /// Whether a round of so many generations is a graph that a driver digests.
+    pub(super) fn fits_a_graph(&self, generations: u32) -> bool {
+        let nodes = u64::from(self.launches(generations)) * self.plan.streams.len() as u64;
+        nodes <= MOST_GRAPH_LAUNCHES
+    }
+
+    /// Counts generations that are about to be issued; the count before.
+    fn count(&mut self, generations: u32) -> Arc<[u64]> {
+        let counted = self.generations.iter().map(|g| g + u64::from(generations));
+        let counted = counted.collect();
+        std::mem::replace(&mut self.generations, counted)
     }
 
     pub(super) fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
@@ -109,8 +163,14 @@ impl Worlds {
         };
         let issued = Instant::now();
         let run = self.engine.replay(prepared)?;
-        let launches = self.launches(generations);
-        self.push(run, issued, Kind::Round, self.plan.picture, steps, launches);
+        self.push(
+            run,
+            issued,
+            Kind::Round,
+            self.plan.picture,
+            steps,
+            generations,
+        );
         Ok(())
     }
 
@@ -137,8 +197,7 @@ impl Worlds {
             Op::Advance { generations, .. } => Some(generations),
             _ => None,
         });
-        let launches = self.launches(generations.unwrap_or(1));
-        self.push(run, issued, kind, picture, steps, launches);
+        self.push(run, issued, kind, picture, steps, generations.unwrap_or(0));
         Ok(())
     }
 
@@ -149,8 +208,13 @@ impl Worlds {
         kind: Kind,
         picture: Option<PicturePlan>,
         steps: Arc<[StepFacts]>,
-        launches: u32,
+        stepped: u32,
     ) {
+        let launches = self.launches(stepped.max(1));
+        let issued = match kind {
+            Kind::Round => self.part_began.unwrap_or(issued),
+            _ => issued,
+        };
         let generations = self.generations.clone();
         self.under_way.push_back(UnderWay {
             run,
@@ -159,6 +223,7 @@ impl Worlds {
             kind,
             steps,
             launches,
+            stepped,
             issued,
         });
     }

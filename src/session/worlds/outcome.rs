@@ -27,6 +27,8 @@ pub enum Event {
     Round {
         /// What was timed, if it was.
         timed: Option<TimedRound>,
+        /// Generations it stepped.
+        generations: u32,
         /// Launches that the longest step stands for.
         launches: u32,
         /// From its first call (or the end of the round before it, if that was later) to its end.
@@ -81,6 +83,7 @@ impl Worlds {
                             let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
                             self.ended = Some(now);
                             tell(Event::Round {
+                                generations: done.stepped,
                                 timed,
                                 launches,
                                 took,
