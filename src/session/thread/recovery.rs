@@ -91,19 +91,24 @@ impl Pilot {
         let generations = lattices.iter().map(|(.., generation)| *generation);
         let generation = generations.min().unwrap_or(0);
         self.let_go();
-        let same = (self.setup.device, "on the same device");
-        let cpu = (DeviceChoice::Cpu, "on the CPU");
         let often = self.recoveries.len() > 3;
-        let choices = if often { vec![cpu] } else { vec![same, cpu] };
+        let choices: &[DeviceChoice] = match often {
+            true => &[DeviceChoice::Cpu],
+            false => &[self.setup.device, DeviceChoice::Cpu],
+        };
         let mut made = Err(EngineError::ContextLost(why.into()));
-        for (choice, place) in choices {
-            made = self.make_again(choice, &lattices).map(|w| (w, place));
+        for &choice in choices {
+            made = self.make_again(choice, &lattices);
             match &made {
                 Ok(_) => break,
                 Err(error) => tracing::warn!("{error}"),
             }
         }
-        let (worlds, place) = made?;
+        let worlds = made?;
+        let place = match worlds.engine().name() {
+            "cpu" => "on the CPU",
+            _ => "on the same device",
+        };
         self.pictures.replace_slots(worlds.slots().clone());
         self.worlds = Some(worlds);
         self.checkpoints = Checkpoints {
