@@ -29,6 +29,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         transfer: arguments.transfer.into(),
         single: arguments.single,
         help: arguments.help_shown,
+        timeline: arguments.timeline,
         ..Default::default()
     };
     let status = session.status();
@@ -44,7 +45,13 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         }
         renderer.frame(&status, &session, &options)?;
         let through = status.finished || (rounds.is_none() && status.rounds >= arguments.rounds);
-        if through && renderer.missing(&status, &options) == 0 {
+        if options.timeline && status.finished && !renderer.timeline.has_round() {
+            bail!(
+                "none of these rounds was timed, so there is no timeline; use --rounds 2 or more"
+            );
+        }
+        let timed = !options.timeline || renderer.timeline.has_round();
+        if through && timed && renderer.missing(&status, &options) == 0 {
             break;
         }
         if began.elapsed() > PATIENCE {

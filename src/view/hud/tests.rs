@@ -6,8 +6,8 @@ use crate::life::Size;
 use crate::session::Status;
 use crate::view::hud::{install_fonts, paint, rect_of};
 use crate::view::layout::Dock;
-use crate::view::made_up::status;
-use crate::view::{AdapterFacts, Drawing, Frame, ViewOptions};
+use crate::view::made_up::{Timed, status};
+use crate::view::{AdapterFacts, Drawing, Frame, Timeline, ViewOptions};
 
 const WINDOWS: [[u32; 2]; 10] = [
     [800, 500],
@@ -40,6 +40,8 @@ fn drawing() -> Drawing {
 /// What is painted for a frame of every window at every scale.
 fn each(status: &Status, options: &ViewOptions, mut check: impl FnMut(&Frame<'_>, &[Shape])) {
     let drawing = drawing();
+    let mut timeline = Timeline::default();
+    timeline.update(&Timed(16));
     let context = egui::Context::default();
     install_fonts(&context);
     for pixels in WINDOWS {
@@ -48,6 +50,7 @@ fn each(status: &Status, options: &ViewOptions, mut check: impl FnMut(&Frame<'_>
                 status: Some(status),
                 options,
                 drawing: &drawing,
+                timeline: &timeline,
                 pixels,
                 scale,
             };
