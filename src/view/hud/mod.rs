@@ -9,7 +9,7 @@ mod parts;
 mod side;
 pub(in crate::view) mod style;
 #[cfg(test)]
-mod tests;
+pub(in crate::view) mod tests;
 
 use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 

@@ -20,7 +20,7 @@ pub(crate) const KINDS: [(Kind, &str, Color32); 6] = [
     (Kind::Step(StepKind::Support), "support", hex(0xCC79A7)),
     (Kind::Step(StepKind::Upload), "upload", hex(0x009E73)),
     (Kind::Step(StepKind::Download), "download", hex(0x56B4E9)),
-    (Kind::Step(StepKind::Event), "event", hex(0x8A8F98)),
+    (Kind::Step(StepKind::Event), "event", hex(0x5C636E)),
 ];
 
 const fn hex(rgb: u32) -> Color32 {

@@ -133,8 +133,17 @@ impl Rows {
 
     /// Top and bottom of a row.
     pub(crate) fn edges(self, row: usize) -> (f32, f32) {
-        let top = |row: usize| self.top + (row as f32 * self.pitch).round();
-        (top(row), (top(row + 1) - self.gap).max(top(row) + 1.0))
+        let top = self.row_top(row);
+        (top, (self.row_top(row + 1) - self.gap).max(top + 1.0))
+    }
+
+    fn row_top(self, row: usize) -> f32 {
+        self.top + (row as f32 * self.pitch).round()
+    }
+
+    /// The height of all rows, but for rounding.
+    pub(crate) fn height(self) -> f32 {
+        self.pitch - self.gap
     }
 
     /// The lanes in a row.
@@ -145,8 +154,10 @@ impl Rows {
 
     /// The row at a height.
     pub(crate) fn row_at(self, y: f32) -> Option<usize> {
-        let row = ((y - self.top + 0.5) / self.pitch).floor();
-        (row >= 0.0 && (row as usize) < self.count()).then_some(row as usize)
+        let about = ((y - self.top) / self.pitch).max(0.0) as usize;
+        // Tops are rounded: it may be a neighbour.
+        (about.saturating_sub(1)..(about + 2).min(self.count()))
+            .find(|&row| self.row_top(row) <= y && y < self.row_top(row + 1))
     }
 }
 

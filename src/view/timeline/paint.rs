@@ -202,7 +202,7 @@ fn add_bars(mesh: &mut Mesh, places: &Places, scale: TimeScale, edges: (f32, f32
             continue;
         };
         // Bars that touch are told apart by a darker edge.
-        if rect.left() == before && rect.width() >= 4.0 {
+        if rect.left() == before && rect.width() >= 6.0 {
             let edge = Rect::from_x_y_ranges(rect.left()..=rect.left() + 1.0, rect.y_range());
             mesh.add_colored_rect(edge, shade(bar.kind, 0.45));
             rect.set_left(rect.left() + 1.0);
@@ -240,46 +240,31 @@ fn paint_bar_labels(
     rows: Rows,
     chart: &Chart,
 ) {
-    let host = places.host.y_range();
-    label_bars(
-        painter,
-        places,
-        scale,
-        (host.min, host.max),
-        &chart.host,
-        chart,
-    );
-    for row in 0..rows.count() {
-        if let [lane] = &chart.lanes[rows.lanes_of(row)] {
-            label_bars(painter, places, scale, rows.edges(row), &lane.bars, chart);
-        }
-    }
-}
-
-fn label_bars(
-    painter: &Painter,
-    places: &Places,
-    scale: TimeScale,
-    edges: (f32, f32),
-    bars: &[Bar],
-    chart: &Chart,
-) {
     let unit = places.unit;
-    let height = edges.1 - edges.0;
-    if height < 10.0 * unit {
+    let label = |bars: &[Bar], edges: (f32, f32), height: f32| {
+        let font = medium((0.86 * height).min(12.5 * unit));
+        let rects = bars
+            .iter()
+            .map(|bar| (bar, bar_rect(places, scale, edges, bar)));
+        for (bar, rect) in rects {
+            let Some(rect) = rect.filter(|rect| rect.width() >= 24.0 * unit) else {
+                continue;
+            };
+            let name = tip::name(chart, bar).to_owned();
+            let name = painter.layout_no_wrap(name, font.clone(), ON_BAR);
+            if name.size().x + 8.0 * unit <= rect.width() {
+                put(painter, rect.center(), Align2::CENTER_CENTER, name);
+            }
+        }
+    };
+    let host = places.host;
+    label(&chart.host, (host.top(), host.bottom()), host.height());
+    if rows.height() < 10.0 * unit {
         return;
     }
-    let font = medium((0.86 * height).min(12.5 * unit));
-    for bar in bars {
-        let Some(rect) = bar_rect(places, scale, edges, bar) else {
-            continue;
-        };
-        if rect.width() < 24.0 * unit {
-            continue;
-        }
-        let name = painter.layout_no_wrap(tip::name(chart, bar).into(), font.clone(), ON_BAR);
-        if name.size().x + 8.0 * unit <= rect.width() {
-            put(painter, rect.center(), Align2::CENTER_CENTER, name);
+    for row in 0..rows.count() {
+        if let [lane] = &chart.lanes[rows.lanes_of(row)] {
+            label(&lane.bars, rows.edges(row), rows.height());
         }
     }
 }
@@ -333,7 +318,13 @@ fn paint_foot(painter: &Painter, places: &Places, one_in: u32, folded: usize) {
     );
 }
 
-/// A card of lines whose place is given.
+/// A frame around the bar under the pointer.
+pub(super) fn paint_outline(painter: &Painter, bar: Rect, unit: f32) {
+    let edge = egui::Stroke::new((1.5 * unit).round().max(1.0), Color32::WHITE);
+    painter.rect_stroke(bar, 0.0, edge, egui::StrokeKind::Outside);
+}
+
+/// The ground of a card.
 pub(super) fn paint_card(painter: &Painter, card: Rect, unit: f32) {
     let corner = CornerRadius::same((4.0 * unit) as u8);
     painter.rect_filled(card, corner, Color32::from_rgb(0x2A, 0x2F, 0x38));

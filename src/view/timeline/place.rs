@@ -13,9 +13,10 @@ const APART: f32 = 6.0;
 const AXIS: f32 = 20.0;
 const FOOT: f32 = 17.0;
 const BOTTOM: f32 = 6.0;
-const GUTTER: f32 = 68.0;
+const GUTTER: f32 = 76.0;
 const LANE: f32 = 14.0;
 const LEAST_LANES: f32 = 56.0;
+const KINDS_WIDE: f32 = 385.0;
 /// From this width on the legend stands beside the figures.
 const WIDE: f32 = 930.0;
 /// The part of the panels' height that it may take.
@@ -70,7 +71,8 @@ impl Places {
             Rect::from_min_size(corner, vec2(inside.width(), height * unit))
         };
         let title = row(inside.top(), TITLE);
-        let chip = Rect::from_min_size(title.min, vec2(86.0, 23.0) * unit);
+        let middle = title.left_center() + vec2(43.0 * unit, 0.0);
+        let chip = Rect::from_center_size(middle, vec2(86.0, 23.0) * unit);
         let mut summary = title;
         summary.set_left(chip.right() + 12.0 * unit);
         let mut legend = title;
@@ -79,7 +81,7 @@ impl Places {
             legend = row(y, LEGEND);
             y = legend.bottom();
         } else {
-            legend.set_left(inside.right() - 430.0 * unit);
+            legend.set_left(inside.right() - KINDS_WIDE * unit);
             summary.set_right(legend.left() - 12.0 * unit);
         }
         let left = (inside.left() + GUTTER * unit).round();

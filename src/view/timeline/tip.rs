@@ -11,7 +11,7 @@ use crate::view::hud::numbers::{bytes, grouped, time_us};
 use crate::view::hud::style::*;
 use crate::view::timeline::colours::Kind;
 use crate::view::timeline::lanes::{Bar, Chart};
-use crate::view::timeline::paint::paint_card;
+use crate::view::timeline::paint::{bar_rect, paint_card, paint_outline};
 use crate::view::timeline::place::Places;
 use crate::view::timeline::scale::TimeScale;
 
@@ -40,9 +40,12 @@ pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, places: &Places) {
     } else {
         let Some(chart) = &timeline.chart else { return };
         let scale = timeline.scale(places.lanes);
-        let Some(bar) = hit(at, places, scale, chart) else {
+        let Some((bar, edges)) = hit(at, places, scale, chart) else {
             return;
         };
+        if let Some(rect) = bar_rect(places, scale, edges, bar) {
+            paint_outline(painter, rect, places.unit);
+        }
         describe(chart, bar)
     };
     let unit = places.unit;
@@ -98,8 +101,13 @@ fn card_at(at: Pos2, size: Vec2, screen: Rect, unit: f32) -> Rect {
     Rect::from_min_size(corner.floor(), size.floor())
 }
 
-/// The shortest bar under or next to a point, in the row that is there.
-fn hit<'a>(at: Pos2, places: &Places, scale: TimeScale, chart: &'a Chart) -> Option<&'a Bar> {
+/// The shortest bar under or next to a point, in the row that is there, and the row's edges.
+fn hit<'a>(
+    at: Pos2,
+    places: &Places,
+    scale: TimeScale,
+    chart: &'a Chart,
+) -> Option<(&'a Bar, (f32, f32))> {
     if !places.lanes.x_range().contains(at.x) {
         return None;
     }
@@ -117,13 +125,16 @@ fn hit<'a>(at: Pos2, places: &Places, scale: TimeScale, chart: &'a Chart) -> Opt
             .partial_cmp(&key(b))
             .unwrap_or(std::cmp::Ordering::Equal)
     };
-    if places.host.y_range().contains(at.y) {
-        return chart.host.iter().filter(over).min_by(closest);
+    let host = places.host.y_range();
+    if host.contains(at.y) {
+        let bar = chart.host.iter().filter(over).min_by(closest)?;
+        return Some((bar, (host.min, host.max)));
     }
     let rows = places.rows(chart.lanes.len());
-    let lanes = &chart.lanes[rows.lanes_of(rows.row_at(at.y)?)];
+    let row = rows.row_at(at.y)?;
+    let lanes = &chart.lanes[rows.lanes_of(row)];
     let bars = lanes.iter().flat_map(|lane| &lane.bars);
-    bars.filter(over).min_by(closest)
+    Some((bars.filter(over).min_by(closest)?, rows.edges(row)))
 }
 
 /// A bar in words.
