@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use super::failure::BadArguments;
 use super::options::SnapshotArguments;
 use crate::session::{Session, Setup};
 use crate::view::ViewOptions;
@@ -46,9 +47,8 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         renderer.frame(&status, &session, &options)?;
         let through = status.finished || (rounds.is_none() && status.rounds >= arguments.rounds);
         if options.timeline && status.finished && !renderer.timeline.has_round() {
-            bail!(
-                "none of these rounds was timed, so there is no timeline; use --rounds 2 or more"
-            );
+            let sentence = "none of these rounds was timed; --timeline takes --rounds 2 or more";
+            bail!(BadArguments(sentence.into()));
         }
         let timed = !options.timeline || renderer.timeline.has_round();
         if through && timed && renderer.missing(&status, &options) == 0 {

@@ -141,24 +141,31 @@ fn paint_grounds(painter: &Painter, places: &Places, rows: Rows) {
 /// Lines through all lanes, and what time they are.
 fn paint_axis(painter: &Painter, places: &Places, scale: TimeScale) {
     let unit = places.unit;
+    let label = |text: String| painter.layout_no_wrap(text, regular(12.5 * unit), LABEL);
     let (times, ticks) = scale.ticks(88.0 * unit);
+    // Deep in a long round the labels are long.
+    let widest = times
+        .last()
+        .map_or(0.0, |ns| label(ticks.label(*ns)).size().x);
+    let (times, ticks) = scale.ticks((widest + 30.0 * unit).max(88.0 * unit));
     let down = places.host.top()..=places.axis.top() + 4.0 * unit;
+    let line = (unit.round().max(1.0), Color32::from_gray(0x3A));
+    let mut free = f32::MIN;
     for ns in times {
         let x = scale.x(ns).round();
-        painter.vline(
-            x,
-            down.clone(),
-            (unit.round().max(1.0), Color32::from_gray(0x3A)),
-        );
-        let label = painter.layout_no_wrap(ticks.label(ns), regular(12.5 * unit), LABEL);
-        // The first and the last stay inside.
+        painter.vline(x, down.clone(), line);
+        let label = label(ticks.label(ns));
+        // The first and the last stay inside, if they are not in the way of others.
         let half = label.size().x / 2.0;
         let x = x.clamp(
             places.lanes.left() + half - 4.0 * unit,
             places.lanes.right() - half,
         );
-        let at = pos2(x, places.axis.top() + 4.0 * unit);
-        put(painter, at, Align2::CENTER_TOP, label);
+        if x - half > free {
+            free = x + half + 6.0 * unit;
+            let at = pos2(x, places.axis.top() + 4.0 * unit);
+            put(painter, at, Align2::CENTER_TOP, label);
+        }
     }
 }
 
@@ -300,7 +307,7 @@ fn paint_nothing_yet(painter: &Painter, places: &Places) -> usize {
     1
 }
 
-/// How exact it is.
+/// How exact it is, and where there is room what the mouse does.
 fn paint_foot(painter: &Painter, places: &Places, one_in: u32, folded: usize) {
     let mut text = format!(
         "spans are bounded by events from outside (+ about 2 µs); 1 round in {one_in} is timed"

@@ -26,7 +26,7 @@ fn timed(streams: u32) -> Timeline {
 
 fn statuses() -> Vec<Status> {
     let size = Size::new(128, 128).unwrap();
-    [1, 2, 16, 64, 256, 1000].map(|n| status(n, size)).to_vec()
+    [1, 16, 300].map(|n| status(n, size)).to_vec()
 }
 
 /// The timeline's rectangle, and all that the HUD takes.
@@ -169,4 +169,32 @@ fn wheel_drag_and_double_click_move_through_time() {
     timeline.click(false, middle, &layout);
     timeline.click(true, middle, &layout);
     assert_eq!(timeline.zoom.of(timeline.whole()), whole);
+}
+
+#[test]
+fn times_on_the_axis_never_lie_over_one_another() {
+    let status = status(16, Size::new(128, 128).unwrap());
+    for (factor, about) in [(1.0, 0.0), (40.0, 2.3e5), (1e9, 123_456.0)] {
+        let zoomed = |_| {
+            let mut timeline = timed(40);
+            let whole = timeline.whole();
+            timeline.zoom.zoom_at(factor, about, whole);
+            timeline
+        };
+        each_with(&status, &shown(), zoomed, |frame, shapes| {
+            let Some((timeline, _)) = places(frame) else {
+                return;
+            };
+            let times: Vec<_> = texts(shapes)
+                .filter(|(text, _)| text.ends_with("µs") || text.ends_with("ms"))
+                .filter(|(text, rect)| timeline.intersects(*rect) && !text.contains('·'))
+                .collect();
+            assert!(times.len() >= 2, "{times:?}");
+            for (index, (a, first)) in times.iter().enumerate() {
+                for (b, second) in &times[index + 1..] {
+                    assert!(!first.intersects(*second), "'{a}' {:?} '{b}'", frame.pixels);
+                }
+            }
+        });
+    }
 }
