@@ -8,8 +8,9 @@ use winit::window::Fullscreen;
 
 use crate::app::World;
 use crate::app::handler::Handler;
-use crate::app::pointer::Gesture;
+use crate::app::pointer::{Gesture, Spot};
 use crate::session::Action;
+use crate::view::layout::Layout;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{Drawing, Frame, palette};
 
@@ -26,6 +27,7 @@ impl<W: World> Handler<W> {
             Action::PanUp => self.pan_by_key([0.0, 1.0]),
             Action::PanDown => self.pan_by_key([0.0, -1.0]),
             Action::Fit => self.view.camera.fit(),
+            Action::ToggleTimeline => self.toggle_timeline(),
             Action::ToggleGridLines => self.view.grid_lines ^= true,
             Action::NextColours => {
                 self.view.colours = (self.view.colours + 1) % palette::COUNT;
@@ -78,6 +80,7 @@ impl<W: World> Handler<W> {
         let frame = Frame {
             status: status.as_deref(),
             options: &self.view,
+            timeline: &self.timeline,
             drawing: &Drawing {
                 notice: None,
                 ..self.drawing.clone()
@@ -109,28 +112,39 @@ impl<W: World> Handler<W> {
         }
     }
 
-    /// Zooms about a point in pixels, if a panel is there, or about the middle.
+    fn toggle_timeline(&mut self) {
+        self.view.timeline ^= true;
+        self.hover();
+    }
+
+    /// Where everything stands, once there is anything.
+    fn layout(&self) -> Option<Layout> {
+        let status = self.status()?;
+        let (layout, _) = self.frame(Some(&status))?.layout()?;
+        Some(layout)
+    }
+
+    /// Zooms about a point in pixels, if a panel or the timeline is there, or about the panels'
+    /// middle.
     pub(super) fn zoom(&mut self, factor: f64, at: Option<[f64; 2]>) {
-        let Some(status) = self.status() else { return };
-        let Some((layout, _)) = self.frame(Some(&status)).and_then(|frame| frame.layout()) else {
+        let (Some(status), Some(layout)) = (self.status(), self.layout()) else {
             return;
         };
         let panel = layout.tiling.panel;
-        match at {
+        match at.map(|at| (at, spot(&layout, at))) {
             None => self.view.camera.zoom(factor, status.size, panel),
-            Some(at) => {
-                if let Some(place) = layout.tiling.place_at(at) {
-                    let rect = layout.tiling.rect(place);
-                    let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
-                    self.view.camera.zoom_at(factor, pixel, status.size, panel);
-                }
+            Some((at, Some(Spot::Panel(place)))) => {
+                let rect = layout.tiling.rect(place);
+                let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
+                self.view.camera.zoom_at(factor, pixel, status.size, panel);
             }
+            Some((at, Some(Spot::Timeline))) => self.timeline.zoom(factor, at, &layout),
+            Some((_, None)) => {}
         }
     }
 
     fn pan(&mut self, pixels: impl Fn([u32; 2]) -> [f64; 2]) {
-        let Some(status) = self.status() else { return };
-        if let Some((layout, _)) = self.frame(Some(&status)).and_then(|frame| frame.layout()) {
+        if let (Some(status), Some(layout)) = (self.status(), self.layout()) {
             let panel = layout.tiling.panel;
             self.view.camera.pan(pixels(panel), status.size, panel);
         }
@@ -141,27 +155,42 @@ impl<W: World> Handler<W> {
         self.pan(|[w, h]| [x * f64::from(w) / 8.0, y * f64::from(h) / 8.0]);
     }
 
-    /// The panel on screen under the pointer.
-    fn place_under_pointer(&self) -> Option<usize> {
-        let status = self.status()?;
-        let (layout, _) = self.frame(Some(&status))?.layout()?;
-        layout.tiling.place_at(self.pointer.at?)
+    /// What is under the pointer.
+    fn spot_under_pointer(&self) -> Option<Spot> {
+        spot(&self.layout()?, self.pointer.at?)
+    }
+
+    /// Tells the timeline where the mouse is; another frame is only wanted where that shows.
+    pub(super) fn hover(&mut self) {
+        let over = self.view.timeline && self.spot_under_pointer() == Some(Spot::Timeline);
+        if self.timeline.hover(self.pointer.at.filter(|_| over)) {
+            self.pacer.want(Instant::now());
+        }
     }
 
     /// Does what the mouse asked for.
     pub(super) fn gesture(&mut self, event_loop: &ActiveEventLoop, gesture: Gesture) {
         match gesture {
-            Gesture::Drag(pixels) => {
-                self.pan(|_| pixels);
-                self.pacer.want(Instant::now());
-            }
+            Gesture::Drag(Spot::Panel(_), pixels) => self.pan(|_| pixels),
             Gesture::Click(_) if self.view.help => self.act(event_loop, Action::ToggleHelp),
-            Gesture::Click(place) if !self.view.single => {
+            Gesture::Click(Spot::Panel(place)) if !self.view.single => {
                 self.act(event_loop, Action::Select(place));
             }
-            Gesture::Click(_) => {}
-            Gesture::DoubleClick(_) => self.act(event_loop, Action::ToggleSingle),
+            Gesture::Click(Spot::Panel(_)) => {}
+            Gesture::DoubleClick(Spot::Panel(_)) => self.act(event_loop, Action::ToggleSingle),
+            Gesture::Drag(Spot::Timeline, [pixels, _]) => {
+                if let Some(layout) = self.layout() {
+                    self.timeline.pan(pixels, &layout);
+                }
+            }
+            Gesture::Click(Spot::Timeline) | Gesture::DoubleClick(Spot::Timeline) => {
+                if let (Some(at), Some(layout)) = (self.pointer.at, self.layout()) {
+                    let twice = matches!(gesture, Gesture::DoubleClick(_));
+                    self.timeline.click(twice, at, &layout);
+                }
+            }
         }
+        self.pacer.want(Instant::now());
     }
 
     /// A mouse button went down or came up.
@@ -176,8 +205,8 @@ impl<W: World> Handler<W> {
         }
         match state {
             ElementState::Pressed => {
-                let place = self.place_under_pointer();
-                self.pointer.pressed(place, button == MouseButton::Left);
+                let spot = self.spot_under_pointer();
+                self.pointer.pressed(spot, button == MouseButton::Left);
             }
             ElementState::Released => {
                 if let Some(gesture) = self.pointer.released(Instant::now()) {
@@ -186,4 +215,12 @@ impl<W: World> Handler<W> {
             }
         }
     }
+}
+
+/// What stands at a point in pixels.
+fn spot(layout: &Layout, at: [f64; 2]) -> Option<Spot> {
+    if layout.timeline.is_some_and(|rect| rect.contains(at)) {
+        return Some(Spot::Timeline);
+    }
+    layout.tiling.place_at(at).map(Spot::Panel)
 }

@@ -17,7 +17,7 @@ use crate::app::pointer::Pointer;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, startup};
 use crate::session::{Status, ViewRequest};
-use crate::view::{Drawing, Frame, ViewError, ViewOptions};
+use crate::view::{Drawing, Frame, Timeline, ViewError, ViewOptions};
 
 /// Frames a second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -49,6 +49,7 @@ pub(super) struct Handler<W> {
     losses: u32,
     visible: bool,
     pub(super) pointer: Pointer,
+    pub(super) timeline: Timeline,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
     modifiers: ModifiersState,
@@ -84,6 +85,7 @@ impl<W: World> Handler<W> {
             losses: 0,
             visible: true,
             pointer: Pointer::default(),
+            timeline: Timeline::default(),
             wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,
@@ -146,6 +148,7 @@ impl<W: World> Handler<W> {
             status,
             options: &self.view,
             drawing: &self.drawing,
+            timeline: &self.timeline,
             pixels: screen.pixels(),
             scale: screen.window().scale_factor() as f32,
         })
@@ -194,6 +197,9 @@ impl<W: World> Handler<W> {
         self.drawing.frames_per_second = self.rate.per_second(now);
         let status = self.status();
         self.request_view(status.as_deref());
+        if let (true, Some(world)) = (self.view.timeline, &self.world) {
+            self.timeline.update(world);
+        }
         let Some(screen) = &mut self.screen else {
             return;
         };
@@ -201,6 +207,7 @@ impl<W: World> Handler<W> {
             status: status.as_deref(),
             options: &self.view,
             drawing: &self.drawing,
+            timeline: &self.timeline,
             pixels: screen.pixels(),
             scale: screen.window().scale_factor() as f32,
         };
@@ -327,8 +334,12 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
                 if let Some(gesture) = self.pointer.moved([position.x, position.y], scale) {
                     self.gesture(event_loop, gesture);
                 }
+                self.hover();
             }
-            WindowEvent::CursorLeft { .. } => self.pointer.left(),
+            WindowEvent::CursorLeft { .. } => {
+                self.pointer.left();
+                self.hover();
+            }
             WindowEvent::MouseInput { state, button, .. } => {
                 self.mouse_button(event_loop, state, button);
             }

@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-use crate::session::{Action, Picture, Session, Status, ViewRequest};
+use crate::session::{Action, Picture, Session, Status, Trace, ViewRequest};
 use crate::view::{Drawing, PictureSource, ViewOptions};
 pub use error::AppError;
 pub use startup::find_display;
@@ -70,6 +70,10 @@ pub trait World: PictureSource + Send + 'static {
 impl PictureSource for Session {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
         self.pictures().visit_newer(seen, draw);
+    }
+
+    fn newer_trace(&self, seen: u64) -> Option<Trace> {
+        Session::newer_trace(self, seen)
     }
 }
 

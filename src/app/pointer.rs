@@ -1,5 +1,5 @@
 //! The mouse: a click selects, a double click shows one panel alone, a drag moves, the wheel
-//! zooms.
+//! zooms; over the timeline, the last two do the same with time.
 
 use std::time::{Duration, Instant};
 
@@ -8,21 +8,30 @@ const DOUBLE: Duration = Duration::from_millis(400);
 /// From so many points on, a press is a drag.
 const DRAG: f64 = 4.0;
 
-/// What the mouse asks for; places count panels on screen.
+/// What takes the mouse.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Spot {
+    /// A panel, by its place on screen.
+    Panel(usize),
+    /// The timeline.
+    Timeline,
+}
+
+/// What the mouse asks for.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Gesture {
-    /// A panel was clicked.
-    Click(usize),
-    /// A panel was clicked twice.
-    DoubleClick(usize),
-    /// A panel's content was moved by so many pixels.
-    Drag([f64; 2]),
+    /// Something was clicked.
+    Click(Spot),
+    /// Something was clicked twice.
+    DoubleClick(Spot),
+    /// Something's content was moved by so many pixels.
+    Drag(Spot, [f64; 2]),
 }
 
 #[derive(Debug)]
 struct Press {
     at: [f64; 2],
-    place: Option<usize>,
+    spot: Option<Spot>,
     drags: bool,
     /// The middle button only drags.
     clicks: bool,
@@ -34,7 +43,7 @@ pub(super) struct Pointer {
     /// Where it is, in pixels, if it is in the window.
     pub(super) at: Option<[f64; 2]>,
     press: Option<Press>,
-    last_click: Option<(Instant, usize)>,
+    last_click: Option<(Instant, Spot)>,
 }
 
 impl Pointer {
@@ -47,20 +56,18 @@ impl Pointer {
             .any(|axis| (to[axis] - press.at[axis]).abs() > DRAG * scale);
         let started = !press.drags && far;
         press.drags |= far;
-        if !press.drags || press.place.is_none() {
-            return None;
-        }
+        let spot = press.spot.filter(|_| press.drags)?;
         // The first move makes up for the pixels it took to tell a drag from a click.
         let from = if started { press.at } else { from? };
-        Some(Gesture::Drag([to[0] - from[0], to[1] - from[1]]))
+        Some(Gesture::Drag(spot, [to[0] - from[0], to[1] - from[1]]))
     }
 
-    /// A button went down over a panel, or over none.
-    pub(super) fn pressed(&mut self, place: Option<usize>, clicks: bool) {
+    /// A button went down over something that takes it, or over nothing.
+    pub(super) fn pressed(&mut self, spot: Option<Spot>, clicks: bool) {
         if let Some(at) = self.at {
             self.press = Some(Press {
                 at,
-                place,
+                spot,
                 drags: false,
                 clicks,
             });
@@ -70,16 +77,16 @@ impl Pointer {
     /// The button came up.
     pub(super) fn released(&mut self, now: Instant) -> Option<Gesture> {
         let press = self.press.take()?;
-        let place = press.place.filter(|_| press.clicks && !press.drags)?;
+        let spot = press.spot.filter(|_| press.clicks && !press.drags)?;
         let twice = self
             .last_click
             .take()
-            .is_some_and(|(then, last)| last == place && now - then < DOUBLE);
+            .is_some_and(|(then, last)| last == spot && now - then < DOUBLE);
         if twice {
-            return Some(Gesture::DoubleClick(place));
+            return Some(Gesture::DoubleClick(spot));
         }
-        self.last_click = Some((now, place));
-        Some(Gesture::Click(place))
+        self.last_click = Some((now, spot));
+        Some(Gesture::Click(spot))
     }
 
     /// It left the window.
@@ -98,31 +105,37 @@ mod tests {
         let ms = |ms| start + Duration::from_millis(ms);
         let mut pointer = Pointer::default();
         assert_eq!(pointer.moved([10.0, 10.0], 1.0), None);
-        pointer.pressed(Some(3), true);
+        pointer.pressed(Some(Spot::Panel(3)), true);
         assert_eq!(pointer.moved([12.0, 10.0], 1.0), None, "a shaking hand");
-        assert_eq!(pointer.released(ms(0)), Some(Gesture::Click(3)));
-        pointer.pressed(Some(3), true);
-        assert_eq!(pointer.released(ms(300)), Some(Gesture::DoubleClick(3)));
-        pointer.pressed(Some(3), true);
+        assert_eq!(
+            pointer.released(ms(0)),
+            Some(Gesture::Click(Spot::Panel(3)))
+        );
+        pointer.pressed(Some(Spot::Panel(3)), true);
+        assert_eq!(
+            pointer.released(ms(300)),
+            Some(Gesture::DoubleClick(Spot::Panel(3)))
+        );
+        pointer.pressed(Some(Spot::Panel(3)), true);
         assert_eq!(
             pointer.released(ms(350)),
-            Some(Gesture::Click(3)),
+            Some(Gesture::Click(Spot::Panel(3))),
             "not a third time"
         );
-        pointer.pressed(Some(4), true);
+        pointer.pressed(Some(Spot::Panel(4)), true);
         assert_eq!(
             pointer.released(ms(400)),
-            Some(Gesture::Click(4)),
+            Some(Gesture::Click(Spot::Panel(4))),
             "another panel"
         );
-        pointer.pressed(Some(4), true);
+        pointer.pressed(Some(Spot::Panel(4)), true);
         assert_eq!(
             pointer.moved([22.0, 10.0], 1.0),
-            Some(Gesture::Drag([10.0, 0.0]))
+            Some(Gesture::Drag(Spot::Panel(4), [10.0, 0.0]))
         );
         assert_eq!(
             pointer.moved([23.0, 12.0], 1.0),
-            Some(Gesture::Drag([1.0, 2.0]))
+            Some(Gesture::Drag(Spot::Panel(4), [1.0, 2.0]))
         );
         assert_eq!(pointer.released(ms(500)), None);
     }

@@ -159,6 +159,9 @@ pub(super) struct SnapshotArguments {
     /// With the keys shown
     #[arg(long)]
     pub help_shown: bool,
+    /// With the streams' timeline
+    #[arg(long)]
+    pub timeline: bool,
     /// Zoomed in so many times
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub zoom: f64,

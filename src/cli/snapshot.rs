@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
+use super::failure::BadArguments;
 use super::options::SnapshotArguments;
 use crate::session::{Session, Setup};
 use crate::view::ViewOptions;
@@ -29,6 +30,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         transfer: arguments.transfer.into(),
         single: arguments.single,
         help: arguments.help_shown,
+        timeline: arguments.timeline,
         ..Default::default()
     };
     let status = session.status();
@@ -44,7 +46,12 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         }
         renderer.frame(&status, &session, &options)?;
         let through = status.finished || (rounds.is_none() && status.rounds >= arguments.rounds);
-        if through && renderer.missing(&status, &options) == 0 {
+        if options.timeline && status.finished && !renderer.timeline.has_round() {
+            let sentence = "none of these rounds was timed; --timeline takes --rounds 2 or more";
+            bail!(BadArguments(sentence.into()));
+        }
+        let timed = !options.timeline || renderer.timeline.has_round();
+        if through && timed && renderer.missing(&status, &options) == 0 {
             break;
         }
         if began.elapsed() > PATIENCE {

@@ -15,8 +15,8 @@ mod thread;
 pub mod trace;
 pub mod worlds;
 
-use std::sync::Arc;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -137,6 +137,17 @@ impl Session {
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
             .clone()
+    }
+
+    /// The last timed rounds, if there are newer ones than those of sequence `seen`. Never waits:
+    /// at a moment when a round is being added, there are none yet.
+    pub fn newer_trace(&self, seen: u64) -> Option<Trace> {
+        let trace = match self.shared.trace.try_lock() {
+            Ok(trace) => trace,
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner(),
+            Err(TryLockError::WouldBlock) => return None,
+        };
+        (trace.sequence > seen).then(|| trace.clone())
     }
 
     /// The newest complete pictures.

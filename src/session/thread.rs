@@ -314,10 +314,7 @@ impl Pilot {
         let mut news = false;
         let mut checkpoint = None;
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
-        let mut trace = self
-            .trace
-            .lock()
-            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let trace = &self.trace;
         let polled = worlds.poll(|event| {
             news = true;
             match event {
@@ -342,7 +339,11 @@ impl Pilot {
                         if let Some(length) = timed.median_launch() {
                             statistics.launch(length.as_us() / f64::from(launches.max(1)));
                         }
-                        trace.add(timed);
+                        // Held for no longer than this: those who draw look at it too.
+                        let trace = trace.lock();
+                        trace
+                            .unwrap_or_else(|poisoned| poisoned.into_inner())
+                            .add(timed);
                     }
                 }
                 Event::Checkpoint { slot, generations } => checkpoint = Some((slot, generations)),

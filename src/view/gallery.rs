@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use crate::life::{Lattice, Size};
 use crate::session::Status;
-use crate::view::made_up::{MadeUp, aged, soup, status};
+use crate::view::made_up::{MadeUp, Timed, aged, soup, status};
 use crate::view::offscreen::Renderer;
 use crate::view::{AdapterFacts, ViewOptions};
 
@@ -133,6 +133,70 @@ fn shots() -> Vec<Shot> {
             ..SHOT
         },
         Shot {
+            name: "timeline-16",
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-16-1920",
+            pixels: [1920, 1080],
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-16-800x500",
+            pixels: [800, 500],
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-16-scale2",
+            scale: 2.0,
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-16-narrow",
+            pixels: [700, 1100],
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-1",
+            instances: 1,
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-64",
+            instances: 64,
+            size: (128, 128),
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-256",
+            instances: 256,
+            size: (64, 64),
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-1000-1920",
+            pixels: [1920, 1080],
+            instances: 1000,
+            size: (64, 64),
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-too-small",
+            pixels: [800, 500],
+            scale: 2.0,
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
             name: "failed-long",
             status: |status| {
                 status.failed = Some(
@@ -177,6 +241,9 @@ fn gallery() {
         });
         let mut options = ViewOptions::default();
         (shot.options)(&mut options, size, [700, 700]);
+        renderer.timeline.update(&Timed(shot.instances as u32));
+        let [width, height] = shot.pixels.map(f64::from);
+        renderer.timeline.hover(Some([0.3 * width, 0.82 * height]));
         renderer
             .frame(&status, &MadeUp::bits(&lattices), &options)
             .unwrap();

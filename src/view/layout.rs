@@ -2,6 +2,7 @@
 //! places, whatever the figures are.
 
 use crate::life::Size;
+use crate::view::timeline::place;
 
 /// A rectangle in whole pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -86,6 +87,8 @@ impl Tiling {
 pub struct Layout {
     /// The HUD.
     pub dock: Dock,
+    /// The timeline, below the panels; it covers neither them nor the HUD.
+    pub timeline: Option<PixelRect>,
     /// The panels.
     pub tiling: Tiling,
     /// Pixels of one unit of type and spacing; it grows with the window, for the last row of a
@@ -94,8 +97,14 @@ pub struct Layout {
 }
 
 /// Lays out a window of `pixels` at `scale` pixels a point, with `panels` panels of lattices of
-/// this size.
-pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size) -> Layout {
+/// this size, and with a timeline of so many `lanes` if there is to be one and there is room.
+pub fn lay_out(
+    pixels: [u32; 2],
+    scale: f32,
+    panels: usize,
+    size: Size,
+    lanes: Option<usize>,
+) -> Layout {
     let unit = unit(pixels, scale);
     let gap = match panels {
         0..=36 => 6.0,
@@ -103,15 +112,16 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size) -> Layou
         145..=1024 => 2.0,
         _ => 1.0,
     };
+    let mut dock = dock(pixels, scale, unit);
+    // As high as it is where the figures leave most room, however high they become.
+    let timeline = lanes.map_or(0, |lanes| {
+        timeline_height(beside(pixels, dock), unit, lanes)
+    });
     let tiling = |dock| {
-        let area = match dock {
-            Dock::Hidden => pixels,
-            Dock::Side(rect) => [rect.x, pixels[1]],
-            Dock::Bar(rect) => [pixels[0], rect.y],
-        };
+        let [width, height] = beside(pixels, dock);
+        let area = [width, height.saturating_sub(timeline)];
         tile(area, panels, aspect(size), (gap * unit).round() as u32)
     };
-    let mut dock = dock(pixels, scale, unit);
     let mut tiled = tiling(dock);
     if let Dock::Bar(rect) = dock {
         // Height that the panels cannot use is the figures'.
@@ -125,9 +135,33 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size) -> Layou
     }
     Layout {
         dock,
+        timeline: (timeline > 0).then(|| {
+            let [width, height] = beside(pixels, dock);
+            PixelRect {
+                x: 0,
+                y: height - timeline,
+                width,
+                height: timeline,
+            }
+        }),
         tiling: tiled,
         unit,
     }
+}
+
+/// What the HUD leaves of the window.
+fn beside([width, height]: [u32; 2], dock: Dock) -> [u32; 2] {
+    match dock {
+        Dock::Hidden => [width, height],
+        Dock::Side(rect) => [rect.x, height],
+        Dock::Bar(rect) => [width, rect.y],
+    }
+}
+
+/// The timeline's height in pixels, or 0 where there is no room for one.
+fn timeline_height(area: [u32; 2], unit: f32, lanes: usize) -> u32 {
+    let height = place::height(area.map(|side| side as f32 / unit), lanes);
+    height.map_or(0, |height| (height * unit).round() as u32)
 }
 
 /// A bar over `part` of the window's height, but never lower than `least`.
@@ -236,24 +270,29 @@ mod tests {
                 for count in [1, 2, 3, 4, 7, 16, 17, 64, 200] {
                     for (w, h) in [(512, 512), (1000, 300), (300, 1000), (33, 1), (1, 4096)] {
                         let size = Size::new(w, h).unwrap();
-                        check(window, count, size, lay_out(window, scale, count, size));
+                        for lanes in [None, Some(1), Some(count)] {
+                            let layout = lay_out(window, scale, count, size, lanes);
+                            check(window, count, size, layout);
+                        }
                     }
                 }
             }
         }
     }
 
+    /// What HUD and timeline leave of a window.
+    fn left_over(window: [u32; 2], layout: &Layout) -> [u32; 2] {
+        let [width, height] = beside(window, layout.dock);
+        [width, layout.timeline.map_or(height, |timeline| timeline.y)]
+    }
+
     #[test]
-    fn panels_stay_in_the_window_and_off_the_hud() {
+    fn panels_stay_in_the_window_and_off_hud_and_timeline() {
         each_layout(|window, count, size, layout| {
             for place in [0, count / 2, count - 1] {
                 let rect = layout.tiling.rect(place);
                 let say = format!("{window:?} {count} of {size}: {rect:?} in {layout:?}");
-                let (right, below) = match layout.dock {
-                    Dock::Hidden => (window[0], window[1]),
-                    Dock::Side(hud) => (hud.x, window[1]),
-                    Dock::Bar(hud) => (window[0], hud.y),
-                };
+                let [right, below] = left_over(window, &layout);
                 // Where there are more panels than pixels, they cannot all be seen.
                 if layout.tiling.panel.iter().all(|&side| side > 1) {
                     assert!(rect.x + rect.width <= right, "{say}");
@@ -264,13 +303,40 @@ mod tests {
     }
 
     #[test]
+    fn the_timeline_stands_between_panels_and_hud_and_takes_less_than_half() {
+        each_layout(|window, _, _, layout| {
+            let Some(timeline) = layout.timeline else {
+                return;
+            };
+            let [width, height] = beside(window, layout.dock);
+            assert_eq!((timeline.x, timeline.width), (0, width));
+            assert_eq!(timeline.y + timeline.height, height);
+            assert!(2 * timeline.height < window[1], "{layout:?}");
+        });
+    }
+
+    #[test]
+    fn windows_of_a_lecture_have_a_timeline_and_small_ones_none() {
+        let size = Size::new(512, 512).unwrap();
+        let timeline = |window, scale| lay_out(window, scale, 16, size, Some(16)).timeline;
+        for window in [
+            [800, 500],
+            [1280, 800],
+            [1920, 1080],
+            [3840, 2160],
+            [600, 1000],
+        ] {
+            assert!(timeline(window, 1.0).is_some(), "{window:?}");
+        }
+        assert!(timeline([1280, 800], 2.0).is_some());
+        assert_eq!(timeline([800, 500], 2.0), None);
+        assert_eq!(timeline([400, 250], 1.0), None);
+    }
+
+    #[test]
     fn panels_are_as_large_as_any_rows_and_columns_make_them() {
         each_layout(|window, count, size, layout| {
-            let area = match layout.dock {
-                Dock::Hidden => window,
-                Dock::Side(hud) => [hud.x, window[1]],
-                Dock::Bar(hud) => [window[0], hud.y],
-            };
+            let area = left_over(window, &layout);
             let gap = f64::from(layout.tiling.gap);
             let aspect = aspect(size);
             let best = (1..=count)
@@ -293,7 +359,7 @@ mod tests {
     #[test]
     fn a_point_in_a_panel_finds_it_and_a_gap_finds_none() {
         let size = Size::new(512, 512).unwrap();
-        let tiling = lay_out([1280, 800], 1.0, 16, size).tiling;
+        let tiling = lay_out([1280, 800], 1.0, 16, size, None).tiling;
         for place in 0..16 {
             let rect = tiling.rect(place);
             let corner = [f64::from(rect.x), f64::from(rect.y)];
@@ -305,7 +371,7 @@ mod tests {
     #[test]
     fn one_lattice_fills_the_side_it_can() {
         let size = Size::new(512, 512).unwrap();
-        let layout = lay_out([1280, 800], 1.0, 1, size);
+        let layout = lay_out([1280, 800], 1.0, 1, size, None);
         assert_eq!(layout.tiling.panel, [788, 788]);
     }
 }

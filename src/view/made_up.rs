@@ -2,9 +2,12 @@
 
 use std::sync::Arc;
 
-use crate::engine::{DeviceInfo, Slot, Startup, Transfer, Viewport, kernels};
+use crate::engine::{
+    DeviceInfo, Nanos, Slot, Span, Startup, StreamId, Transfer, Viewport, kernels,
+};
 use crate::life::{Lattice, Rule, Size};
-use crate::session::{Pace, Picture, Status, Streams};
+use crate::session::trace::{StepFacts, StepKind, TimedRound};
+use crate::session::{Pace, Picture, Status, Streams, Trace};
 use crate::view::PictureSource;
 
 /// The figures of a session that does well.
@@ -47,6 +50,70 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         selected: 0,
         notice: None,
         failed: None,
+    }
+}
+
+/// A round of so many streams: a launch, a reduction and a download in each, which overlap, and
+/// an upload in the first.
+pub(crate) fn timed_round(streams: u32) -> TimedRound {
+    let (mut steps, mut spans, mut host) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut issued, mut bus) = (1_000_000, 0);
+    let mut push = |stream: u32, label, kind, ready: i64, takes: i64| {
+        let (step, stream) = (steps.len() as u32, StreamId(stream));
+        let call = |start, end| Span {
+            step,
+            stream,
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        host.push(call(issued, issued + 3_100));
+        issued += 3_500;
+        let start = ready.max(issued);
+        spans.push(call(start, start + takes));
+        let bytes = if takes < 9_000 { 32_768 } else { 0 };
+        steps.push(StepFacts {
+            label,
+            kind,
+            stream,
+            instance: Some(stream.0),
+            cells: 262_144,
+            bytes,
+        });
+        start + takes
+    };
+    for stream in 0..streams {
+        let mut ready = 0;
+        if stream == 0 {
+            ready = push(stream, "upload", StepKind::Upload, ready, 6_000);
+        }
+        let takes = 60_000 + 7_919 * i64::from(stream * stream % 7);
+        ready = push(stream, "sync-global", StepKind::Launch, ready, takes);
+        ready = push(stream, "reduce", StepKind::Support, ready, 12_000);
+        bus = push(
+            stream,
+            "download",
+            StepKind::Download,
+            ready.max(bus),
+            5_500,
+        );
+    }
+    TimedRound {
+        steps: steps.into(),
+        spans,
+        host,
+    }
+}
+
+/// A made-up source of one timed round, and of no picture.
+pub(crate) struct Timed(pub(crate) u32);
+
+impl PictureSource for Timed {
+    fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
+
+    fn newer_trace(&self, seen: u64) -> Option<Trace> {
+        let mut trace = Trace::default();
+        trace.add(timed_round(self.0));
+        (seen == 0).then_some(trace)
     }
 }
 

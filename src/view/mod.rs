@@ -1,8 +1,8 @@
 //! Draws a session: its lattices as tiled panels, its figures beside them.
 //!
 //! A frame goes one way: pictures into textures ([`PictureSource`]), panels over textures
-//! (`shaders/panels.wgsl`), the HUD beside them (egui, painted by hand so that no figure moves
-//! another). The window and [`offscreen::Renderer`] draw the very same scene.
+//! (`shaders/panels.wgsl`), the HUD beside them and the [`timeline`] below
+//! (egui, painted by hand so that no figure moves another). The window and [`offscreen::Renderer`] draw the very same scene.
 
 mod camera;
 mod error;
@@ -16,6 +16,7 @@ pub mod picture_file;
 mod scene;
 mod stack;
 mod store;
+pub mod timeline;
 mod transfer;
 
 #[cfg(test)]
@@ -34,6 +35,7 @@ pub use panels::LEAST_PIXELS_FOR_LINES;
 pub use scene::Drawing;
 pub use stack::{MOST_INSTANCES, most_instances};
 pub use store::PictureSource;
+pub use timeline::Timeline;
 pub use transfer::{MOST_ROUND_BYTES, TextureLimits, TransferChoice, request};
 
 pub(crate) use gpu::{Canvas, Gpu};
@@ -54,6 +56,8 @@ pub struct ViewOptions {
     pub single: bool,
     /// Whether the keys are shown.
     pub help: bool,
+    /// Whether the streams' timeline is shown, where the window has room for it.
+    pub timeline: bool,
     /// What crosses the bus.
     pub transfer: TransferChoice,
 }

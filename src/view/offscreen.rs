@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::session::{Status, ViewRequest};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
-    AdapterFacts, Camera, Drawing, Frame, Gpu, PictureSource, Scene, ViewError, ViewOptions,
+    AdapterFacts, Camera, Drawing, Frame, Gpu, PictureSource, Scene, Timeline, ViewError,
+    ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -19,6 +20,8 @@ pub struct Renderer {
     in_flight: VecDeque<wgpu::SubmissionIndex>,
     /// What the HUD says of the drawing side; frames a second are the caller's to fill in.
     pub drawing: Drawing,
+    /// What the timeline shows, where it is shown.
+    pub timeline: Timeline,
 }
 
 impl Renderer {
@@ -51,6 +54,7 @@ impl Renderer {
             scale,
             in_flight: VecDeque::new(),
             drawing,
+            timeline: Timeline::default(),
             gpu,
         })
     }
@@ -79,11 +83,15 @@ impl Renderer {
         pictures: &dyn PictureSource,
         options: &ViewOptions,
     ) -> Result<(), ViewError> {
+        if options.timeline {
+            self.timeline.update(pictures);
+        }
         // Spelt out, so that only `scene` is borrowed for writing.
         let frame = Frame {
             status: Some(status),
             options,
             drawing: &self.drawing,
+            timeline: &self.timeline,
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
         };
@@ -141,6 +149,7 @@ impl Renderer {
             status: Some(status),
             options,
             drawing: &self.drawing,
+            timeline: &self.timeline,
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
         }

@@ -1,13 +1,13 @@
 //! A whole frame: panels, HUD and help, into any texture.
 
 use crate::engine::Transfer;
-use crate::session::{Status, ViewRequest};
+use crate::session::{Status, Streams, ViewRequest};
 use crate::view::layout::{Layout, lay_out};
 use crate::view::panels::{OUTSIDE, Panels, Placing};
 use crate::view::stack::admit;
 use crate::view::store::PictureSource;
 use crate::view::transfer::{TextureLimits, request};
-use crate::view::{AdapterFacts, Gpu, Look, ViewError, ViewOptions, hud, palette};
+use crate::view::{AdapterFacts, Gpu, Look, Timeline, ViewError, ViewOptions, hud, palette};
 
 /// What the HUD says of the drawing side.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -28,6 +28,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) status: Option<&'a Status>,
     pub(crate) options: &'a ViewOptions,
     pub(crate) drawing: &'a Drawing,
+    /// Shown where [`ViewOptions::timeline`] says so.
+    pub(crate) timeline: &'a Timeline,
     /// The target's size in pixels.
     pub(crate) pixels: [u32; 2],
     /// Pixels a point.
@@ -43,11 +45,21 @@ impl Frame<'_> {
             .then(|| status.selected.min(status.instances.saturating_sub(1)))
     }
 
+    /// The timeline's lanes, if it is wanted: by the settings, not by what was measured, so that
+    /// nothing moves from round to round.
+    fn lanes(&self) -> Option<usize> {
+        let status = self.status.filter(|_| self.options.timeline)?;
+        Some(match status.streams {
+            Streams::PerInstance => status.instances,
+            Streams::One => 1,
+        })
+    }
+
     /// Where everything stands, and what the panels show.
     pub(crate) fn layout(&self) -> Option<(Layout, Look)> {
         let status = self.status?;
         let panels = self.only().map_or(status.instances, |_| 1);
-        let layout = lay_out(self.pixels, self.scale, panels, status.size);
+        let layout = lay_out(self.pixels, self.scale, panels, status.size, self.lanes());
         Some((
             layout,
             self.options.camera.look(status.size, layout.tiling.panel),

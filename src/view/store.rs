@@ -6,7 +6,7 @@
 
 use crate::engine::Viewport;
 use crate::life::Size;
-use crate::session::{Picture, Pictures};
+use crate::session::{Picture, Pictures, Trace};
 use crate::view::stack::{Stack, Texels};
 use crate::view::transfer::TextureLimits;
 
@@ -14,6 +14,12 @@ use crate::view::transfer::TextureLimits;
 pub trait PictureSource {
     /// As [`Pictures::visit_newer`].
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32]));
+
+    /// As [`Session::newer_trace`](crate::session::Session::newer_trace); there is none by
+    /// default.
+    fn newer_trace(&self, _seen: u64) -> Option<Trace> {
+        None
+    }
 }
 
 impl PictureSource for Pictures {

@@ -2,6 +2,7 @@
 
 use crate::session::{Pace, Status, Streams};
 use crate::view::hud::numbers::{bytes, grouped, si, time_us};
+use crate::view::layout::Layout;
 use crate::view::scene::transfer_name;
 use crate::view::{Drawing, Frame};
 
@@ -81,7 +82,7 @@ impl Figure {
 }
 
 /// The figures of a frame.
-pub(crate) fn figures(status: &Status, frame: &Frame<'_>) -> Figures {
+pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Figures {
     let drawing = frame.drawing;
     let ahead = status.newest_generation.saturating_sub(status.generation);
     let ahead = if ahead == 0 {
@@ -108,7 +109,11 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>) -> Figures {
             switches(status),
             machine(status, drawing),
         ],
-        messages: messages(status, drawing),
+        messages: messages(
+            status,
+            drawing,
+            frame.options.timeline && layout.timeline.is_none(),
+        ),
     }
 }
 
@@ -211,13 +216,17 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     figures
 }
 
-fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, String)> {
+fn messages(status: &Status, drawing: &Drawing, no_timeline: bool) -> Vec<(Urgency, String)> {
     let mut messages = Vec::new();
     if let Some(failed) = &status.failed {
         messages.push((Urgency::Failure, failed.clone()));
     }
     for notice in [&drawing.notice, &status.notice].into_iter().flatten() {
         messages.push((Urgency::Notice, notice.clone()));
+    }
+    if no_timeline {
+        let sentence = "the window is too small for the timeline";
+        messages.push((Urgency::Notice, sentence.into()));
     }
     let mut warn = |sentence: &str| messages.push((Urgency::Warning, sentence.into()));
     if drawing.forwarded {

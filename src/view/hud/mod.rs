@@ -7,15 +7,15 @@ mod help;
 pub mod numbers;
 mod parts;
 mod side;
-mod style;
+pub(in crate::view) mod style;
 #[cfg(test)]
-mod tests;
+pub(in crate::view) mod tests;
 
 use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::layout::{Dock, Layout, PixelRect};
 use crate::view::palette::palette;
-use crate::view::{Frame, Look, ViewOptions};
+use crate::view::{Frame, Look, ViewOptions, timeline};
 pub(crate) use style::install_fonts;
 
 /// Paints everything of a frame but the cells; all lengths are pixels.
@@ -36,11 +36,14 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
         let selected = status.selected.min(status.instances - 1);
         highlight(painter, layout, selected, frame.options);
     }
-    let figures = figures::figures(status, frame);
+    let figures = figures::figures(status, frame, layout);
     match layout.dock {
         Dock::Hidden => {}
         Dock::Side(rect) => side::paint(painter, rect_of(rect), layout.unit, &figures),
         Dock::Bar(rect) => bar::paint(painter, rect_of(rect), layout.unit, &figures),
+    }
+    if let Some(rect) = layout.timeline {
+        timeline::paint(painter, frame, rect_of(rect), layout.unit);
     }
     if frame.options.help {
         help::paint(painter, screen, layout.unit);
@@ -79,7 +82,7 @@ fn starting(painter: &Painter, screen: Rect, scale: f32, notice: Option<&str>) {
     style::put(painter, screen.center(), Align2::CENTER_CENTER, galley);
 }
 
-fn rect_of(rect: PixelRect) -> Rect {
+pub(in crate::view) fn rect_of(rect: PixelRect) -> Rect {
     Rect::from_min_size(
         pos2(rect.x as f32, rect.y as f32),
         vec2(rect.width as f32, rect.height as f32),

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use egui::{Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2};
 
-pub(super) const RULE: Color32 = Color32::from_rgb(0x2C, 0x31, 0x39);
-pub(super) const LABEL: Color32 = Color32::from_rgb(0xA9, 0xB1, 0xBD);
-pub(super) const VALUE: Color32 = Color32::from_rgb(0xF4, 0xF6, 0xF8);
-pub(super) const ACCENT: Color32 = Color32::from_rgb(0xFF, 0xC2, 0x3D);
-pub(super) const RUNNING: Color32 = Color32::from_rgb(0x7B, 0xE3, 0xB4);
-pub(super) const RUNNING_GROUND: Color32 = Color32::from_rgb(0x17, 0x39, 0x2D);
-pub(super) const FAILED: Color32 = Color32::from_rgb(0xC6, 0x3B, 0x2B);
+pub(in crate::view) const RULE: Color32 = Color32::from_rgb(0x2C, 0x31, 0x39);
+pub(in crate::view) const LABEL: Color32 = Color32::from_rgb(0xA9, 0xB1, 0xBD);
+pub(in crate::view) const VALUE: Color32 = Color32::from_rgb(0xF4, 0xF6, 0xF8);
+pub(in crate::view) const ACCENT: Color32 = Color32::from_rgb(0xFF, 0xC2, 0x3D);
+pub(in crate::view) const RUNNING: Color32 = Color32::from_rgb(0x7B, 0xE3, 0xB4);
+pub(in crate::view) const RUNNING_GROUND: Color32 = Color32::from_rgb(0x17, 0x39, 0x2D);
+pub(in crate::view) const FAILED: Color32 = Color32::from_rgb(0xC6, 0x3B, 0x2B);
 
 /// Where room is short, text shrinks to this part of its size before it is cut.
 const SMALLEST: f32 = 0.72;
@@ -48,16 +48,16 @@ pub(crate) fn install_fonts(context: &egui::Context) {
     context.set_fonts(fonts);
 }
 
-pub(super) fn regular(size: f32) -> FontId {
+pub(in crate::view) fn regular(size: f32) -> FontId {
     FontId::new(size, FontFamily::Proportional)
 }
 
-pub(super) fn medium(size: f32) -> FontId {
+pub(in crate::view) fn medium(size: f32) -> FontId {
     FontId::new(size, FontFamily::Name("roboto-medium".into()))
 }
 
 /// One line of at most `width`: smaller where it must be, and cut with … where that does not do.
-pub(super) fn fitted(
+pub(in crate::view) fn fitted(
     painter: &Painter,
     text: &str,
     font: FontId,
@@ -92,7 +92,7 @@ pub(super) fn fitted(
 }
 
 /// A paragraph of at most `rows` rows, cut with ….
-pub(super) fn paragraph(
+pub(in crate::view) fn paragraph(
     painter: &Painter,
     text: &str,
     font: FontId,
@@ -106,7 +106,7 @@ pub(super) fn paragraph(
 }
 
 /// Puts a galley where `align` of it is at `at`, on whole pixels.
-pub(super) fn put(painter: &Painter, at: Pos2, align: Align2, galley: Arc<Galley>) {
+pub(in crate::view) fn put(painter: &Painter, at: Pos2, align: Align2, galley: Arc<Galley>) {
     let corner = align.anchor_size(at, galley.size()).min.round();
     painter.galley(corner, galley, Color32::WHITE);
 }

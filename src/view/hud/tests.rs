@@ -6,8 +6,8 @@ use crate::life::Size;
 use crate::session::Status;
 use crate::view::hud::{install_fonts, paint, rect_of};
 use crate::view::layout::Dock;
-use crate::view::made_up::status;
-use crate::view::{AdapterFacts, Drawing, Frame, ViewOptions};
+use crate::view::made_up::{Timed, status};
+use crate::view::{AdapterFacts, Drawing, Frame, Timeline, ViewOptions};
 
 const WINDOWS: [[u32; 2]; 10] = [
     [800, 500],
@@ -38,16 +38,34 @@ fn drawing() -> Drawing {
 }
 
 /// What is painted for a frame of every window at every scale.
-fn each(status: &Status, options: &ViewOptions, mut check: impl FnMut(&Frame<'_>, &[Shape])) {
+pub(in crate::view) fn each(
+    status: &Status,
+    options: &ViewOptions,
+    check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    let mut timeline = Timeline::default();
+    timeline.update(&Timed(status.instances as u32));
+    each_with(status, options, |_| timeline.clone(), check);
+}
+
+/// The same, with what the timeline shows.
+pub(in crate::view) fn each_with(
+    status: &Status,
+    options: &ViewOptions,
+    timeline: impl Fn([u32; 2]) -> Timeline,
+    mut check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
     let drawing = drawing();
     let context = egui::Context::default();
     install_fonts(&context);
     for pixels in WINDOWS {
+        let timeline = timeline(pixels);
         for scale in [1.0, 1.25, 2.0] {
             let frame = Frame {
                 status: Some(status),
                 options,
                 drawing: &drawing,
+                timeline: &timeline,
                 pixels,
                 scale,
             };
@@ -70,7 +88,7 @@ fn each(status: &Status, options: &ViewOptions, mut check: impl FnMut(&Frame<'_>
 }
 
 /// All texts but empty ones, and where they are.
-fn texts(shapes: &[Shape]) -> impl Iterator<Item = (&str, Rect)> {
+pub(in crate::view) fn texts(shapes: &[Shape]) -> impl Iterator<Item = (&str, Rect)> {
     shapes.iter().filter_map(|shape| match shape {
         Shape::Text(text) if !text.galley.text().is_empty() => {
             Some((text.galley.text(), shape.visual_bounding_rect()))
@@ -79,7 +97,7 @@ fn texts(shapes: &[Shape]) -> impl Iterator<Item = (&str, Rect)> {
     })
 }
 
-fn busy() -> Status {
+pub(in crate::view) fn busy() -> Status {
     let mut status = status(200, Size::new(262_144, 131_072).unwrap());
     status.generation = 123_456_789_012;
     status.newest_generation = 123_456_999_999;
@@ -115,22 +133,28 @@ fn figures_stay_in_the_dock_and_off_the_panels() {
 
 #[test]
 fn figures_never_lie_over_one_another() {
-    each(&busy(), &ViewOptions::default(), |frame, shapes| {
-        let texts: Vec<_> = texts(shapes)
-            .filter(|(_, rect)| rect.is_positive())
-            .collect();
-        for (index, (a, first)) in texts.iter().enumerate() {
-            for (b, second) in &texts[index + 1..] {
-                let overlap = first.intersect(*second);
-                let deep = overlap.is_positive() && overlap.width().min(overlap.height()) > 3.0;
-                assert!(
-                    !deep,
-                    "'{a}' and '{b}' in {:?} at {}",
-                    frame.pixels, frame.scale
-                );
+    for timeline in [false, true] {
+        let options = ViewOptions {
+            timeline,
+            ..Default::default()
+        };
+        each(&busy(), &options, |frame, shapes| {
+            let texts: Vec<_> = texts(shapes)
+                .filter(|(_, rect)| rect.is_positive())
+                .collect();
+            for (index, (a, first)) in texts.iter().enumerate() {
+                for (b, second) in &texts[index + 1..] {
+                    let overlap = first.intersect(*second);
+                    let deep = overlap.is_positive() && overlap.width().min(overlap.height()) > 3.0;
+                    assert!(
+                        !deep,
+                        "'{a}' and '{b}' in {:?} at {}",
+                        frame.pixels, frame.scale
+                    );
+                }
             }
-        }
-    });
+        });
+    }
 }
 
 #[test]

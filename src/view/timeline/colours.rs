@@ -1,0 +1,96 @@
+//! A colour a kind of work: Okabe and Ito's, which the colour-blind can tell apart.
+
+use egui::Color32;
+
+use crate::session::trace::StepKind;
+
+/// What a bar stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Kind {
+    /// An op in a stream.
+    Step(StepKind),
+    /// The host inside a call.
+    Host,
+}
+
+/// Every kind, as the legend shows them; one row gives the name and the colour.
+pub(crate) const KINDS: [(Kind, &str, Color32); 6] = [
+    (Kind::Host, "host call", hex(0xF0E442)),
+    (Kind::Step(StepKind::Launch), "launch", hex(0xE69F00)),
+    (Kind::Step(StepKind::Support), "support", hex(0xCC79A7)),
+    (Kind::Step(StepKind::Upload), "upload", hex(0x009E73)),
+    (Kind::Step(StepKind::Download), "download", hex(0x56B4E9)),
+    (Kind::Step(StepKind::Event), "event", hex(0x5C636E)),
+];
+
+const fn hex(rgb: u32) -> Color32 {
+    Color32::from_rgb((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8)
+}
+
+impl Kind {
+    /// Its place in [`KINDS`].
+    pub(crate) fn index(self) -> usize {
+        match self {
+            Kind::Host => 0,
+            Kind::Step(StepKind::Launch) => 1,
+            Kind::Step(StepKind::Support) => 2,
+            Kind::Step(StepKind::Upload) => 3,
+            Kind::Step(StepKind::Download) => 4,
+            Kind::Step(StepKind::Event) => 5,
+        }
+    }
+
+    /// Its colour.
+    pub(crate) fn colour(self) -> Color32 {
+        KINDS[self.index()].2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As seen, after Viénot, Brettel and Mollon (1999), in linear light: by all cones, and with
+    /// those for red or for green missing.
+    const SEEN: [[[f32; 3]; 3]; 3] = [
+        [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]],
+        [
+            [0.1124, 0.8876, 0.0],
+            [0.1124, 0.8876, 0.0],
+            [0.0040, -0.0040, 1.0],
+        ],
+        [
+            [0.2928, 0.7072, 0.0],
+            [0.2928, 0.7072, 0.0],
+            [-0.0223, 0.0223, 1.0],
+        ],
+    ];
+
+    fn seen(colour: Color32, by: &[[f32; 3]; 3]) -> [f32; 3] {
+        let linear = [colour.r(), colour.g(), colour.b()].map(|c| (f32::from(c) / 255.0).powf(2.2));
+        by.map(|row| {
+            let light: f32 = row.iter().zip(linear).map(|(a, b)| a * b).sum();
+            light.clamp(0.0, 1.0).powf(1.0 / 2.2)
+        })
+    }
+
+    #[test]
+    fn the_table_is_in_the_order_of_its_indices() {
+        for (index, (kind, ..)) in KINDS.iter().enumerate() {
+            assert_eq!(kind.index(), index);
+        }
+    }
+
+    #[test]
+    fn colours_are_told_apart_by_everyone() {
+        for by in &SEEN {
+            for (index, (_, a, first)) in KINDS.iter().enumerate() {
+                for (_, b, second) in &KINDS[index + 1..] {
+                    let (first, second) = (seen(*first, by), seen(*second, by));
+                    let apart = (0..3).map(|c| (first[c] - second[c]).powi(2)).sum::<f32>();
+                    assert!(apart.sqrt() > 0.12, "{a} and {b}: {}", apart.sqrt());
+                }
+            }
+        }
+    }
+}

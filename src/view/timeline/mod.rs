@@ -1,0 +1,65 @@
+//! The timeline under the panels: a lane a stream and one for the host, of one timed round.
+//!
+//! A [`Timeline`] keeps the newest timed round as a chart, made once a round; a frame only paints
+//! it. `scale` has the one function from time to pixels, `lanes` the chart and its rows, `place`
+//! the places, `paint` and `tip` what is painted, `interact` what the mouse does.
+
+mod colours;
+mod interact;
+mod lanes;
+mod paint;
+pub(crate) mod place;
+mod scale;
+mod tip;
+
+#[cfg(test)]
+mod tests;
+
+use egui::{Pos2, Rect};
+
+pub(crate) use paint::paint;
+
+use crate::view::PictureSource;
+use lanes::Chart;
+use place::Places;
+use scale::{TimeScale, Zoom};
+
+/// What the timeline shows; it lives as long as the window, closed or not.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    chart: Option<Chart>,
+    /// Of the newest trace that was looked at.
+    sequence: u64,
+    zoom: Zoom,
+    frozen: bool,
+    pointer: Option<Pos2>,
+}
+
+impl Timeline {
+    /// Takes over the newest timed round, if there is a newer one and it is not frozen. Waits for
+    /// nothing; not to be called while the timeline is closed.
+    pub fn update(&mut self, source: &dyn PictureSource) {
+        if self.frozen && self.chart.is_some() {
+            return;
+        }
+        if let Some(trace) = source.newer_trace(self.sequence) {
+            self.sequence = trace.sequence;
+            self.chart = trace.rounds.back().cloned().map(Chart::new);
+        }
+    }
+
+    /// Whether there was a timed round yet.
+    pub fn has_round(&self) -> bool {
+        self.chart.is_some()
+    }
+
+    /// The axis' length in nanoseconds.
+    fn whole(&self) -> f64 {
+        self.chart.as_ref().map_or(1e6, |chart| chart.whole)
+    }
+
+    /// The way from time to pixels in lanes that stand here.
+    fn scale(&self, lanes: Rect) -> TimeScale {
+        TimeScale::new(self.zoom.of(self.whole()), lanes.left(), lanes.width())
+    }
+}
