@@ -552,7 +552,7 @@ fn a_gpu_that_is_not_there_is_no_argument_but_the_machine() {
         let mut command = program(folder.path());
         command.env("LIFESTREAMS_LIBCUDA", library);
         // Unasked for, it is gone without.
-        run(command.args(["run", "-g", "1", "--size", "8x8"])).is_done();
+        run(command.args(["run", "-g", "1", "--size", "8x8"])).done();
     }
 }
 
@@ -654,4 +654,40 @@ fn a_run_that_is_stopped_leaves_no_file_behind() {
         assert!(!ended.stderr.contains("panicked"), "{ended:?}");
         assert_eq!(names(&folder.path().join("out")), [""; 0]);
     }
+}
+
+#[test]
+fn where_no_more_threads_are_given_fewer_do_or_a_sentence_says_so() {
+    needs("prlimit", "util-linux");
+    let folder = scratch();
+    let mut refused = 0;
+    for line in [
+        "run -g 1 --size 3000x3000 --kernel bits --instances 2 --device cpu",
+        "--rounds 3 --size 64x64 --display none --device cpu",
+    ] {
+        for threads in 1..=6 {
+            let program = as_nobody(folder.path());
+            // The limit counts all processes of a user: root has none, so that one is made up.
+            let user = if is_root() { "--reuid=61234" } else { "" };
+            let words = program.get_args().filter(|word| *word != "--reuid=65534");
+            let mut limited = command("prlimit", folder.path());
+            limited
+                .arg(format!("--nproc={threads}"))
+                .arg(program.get_program());
+            limited.args((!user.is_empty()).then_some(user)).args(words);
+            let ended = run(limited.args(line.split(' ')));
+            assert!(!ended.stderr.contains("panicked"), "{ended:?}");
+            if ended.code != Some(0) {
+                refused += 1;
+                assert_eq!(ended.code, Some(3), "{ended:?}");
+                assert!(
+                    ended
+                        .stderr
+                        .contains("no thread can be started here; raise"),
+                    "{ended:?}"
+                );
+            }
+        }
+    }
+    assert!(refused > 0);
 }

@@ -10,7 +10,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Ended, Running, lifestreams, program, run, scratch};
+use common::{Ended, PROGRAM, Running, command, lifestreams, program, run, scratch};
 
 /// Small lattices, so that a slow machine shows what a fast one does.
 const SMALL: &str = "--size 32x32 --instances 3 --device cpu";
@@ -158,6 +158,15 @@ fn a_line_of_figures_comes_every_second() {
         let apart = (pair[1] - pair[0]).as_secs_f64();
         assert!((0.5..2.5).contains(&apart), "{apart} s apart");
     }
+}
+
+#[test]
+fn it_ends_when_nobody_reads_its_figures_any_more() {
+    let folder = scratch();
+    let line = format!("{PROGRAM} {SMALL} | head -n 1");
+    let ended = run(command("sh", folder.path()).args(["-c", &line]));
+    went_on_without_a_window(&ended, "DISPLAY");
+    assert!(ended.took < Duration::from_secs(6), "{ended:?}");
 }
 
 #[test]

@@ -42,8 +42,13 @@ impl Claims {
     fn hold(&self) {
         needs("python3", "python3");
         let script = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/independent.py");
+        // Where scripts/test puts numpy.
+        let tools = concat!(env!("CARGO_MANIFEST_DIR"), "/target/tools").into();
+        let path = std::env::var_os("PYTHONPATH").unwrap_or_default();
+        let path = std::env::join_paths(std::iter::once(tools).chain(std::env::split_paths(&path)));
         let mut python = Command::new("python3")
             .args([script, "check"])
+            .env("PYTHONPATH", path.unwrap())
             .stdin(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()
@@ -69,7 +74,7 @@ impl Claims {
 #[track_caller]
 fn saved(folder: &Path, name: &str, line: &str) -> Vec<PathBuf> {
     let into = folder.join(name);
-    lifestreams(folder, &format!("run {line} --save {name}")).is_done();
+    lifestreams(folder, &format!("run {line} --save {name}")).done();
     let files: Vec<_> = names(&into).iter().map(|name| into.join(name)).collect();
     assert!(!files.is_empty());
     files
@@ -250,7 +255,7 @@ fn pattern_files_start_in_the_middle_of_their_torus() {
             for file in &shelf {
                 command.arg("--pattern").arg(file);
             }
-            run(&mut command).is_done();
+            run(&mut command).done();
             for i in 0..=shelf.len() {
                 let end = folder.path().join(&into).join(format!("{i:03}.rle"));
                 let file = &shelf[i % shelf.len()];
@@ -316,7 +321,7 @@ fn the_same_seed_is_the_same_start_and_instances_differ() {
             "run -g 0 --size 40x40 {line} --save {}",
             into.path().display()
         );
-        lifestreams(folder.path(), &line).is_done();
+        lifestreams(folder.path(), &line).done();
         names(into.path())
             .iter()
             .map(|name| std::fs::read_to_string(into.path().join(name)).unwrap())
@@ -366,7 +371,7 @@ fn json_is_one_object_with_the_documented_fields() {
             "run --json -g 5 --size 65x20 --instances 3 --kernel {} --device cpu --save out",
             kernel.name
         );
-        let ended = lifestreams(folder.path(), &line).is_done();
+        let ended = lifestreams(folder.path(), &line).done();
         let report: Value = serde_json::from_str(&ended.stdout).expect("one object");
         assert_eq!(ended.stdout.lines().count(), 1, "{ended:?}");
         let fields: Vec<_> = report
@@ -417,7 +422,7 @@ fn json_is_one_object_with_the_documented_fields() {
 fn the_start_of_nothing_is_reported_without_dividing_by_it() {
     let folder = scratch();
     let line = "run --json -g 0 --size 8x8 --instances 2 --density 0";
-    let ended = lifestreams(folder.path(), line).is_done();
+    let ended = lifestreams(folder.path(), line).done();
     let report: Value = serde_json::from_str(&ended.stdout).unwrap();
     assert_eq!(report["population"], json!([0, 0]));
     assert_eq!(report["cells_per_second"], json!(0.0));

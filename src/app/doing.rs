@@ -92,7 +92,7 @@ impl<W: World> Handler<W> {
             Err(error) => self.note(error.to_string()),
             Ok(image) => {
                 let (sender, wake) = (self.saved.0.clone(), self.wake.clone());
-                std::thread::spawn(move || {
+                let write = move || {
                     let said = match write_dated_png(&image, ".".as_ref()) {
                         Ok(path) => {
                             format!("saved {}", path.file_name().unwrap_or_default().display())
@@ -104,7 +104,10 @@ impl<W: World> Handler<W> {
                     if let Ok(wake) = wake.lock() {
                         wake();
                     }
-                });
+                };
+                if let Err(error) = std::thread::Builder::new().spawn(write) {
+                    self.note(format!("the picture is not saved: {error}"));
+                }
             }
         }
     }

@@ -135,7 +135,6 @@ impl<W: World> Handler<W> {
         self.drawing.notice = Some(notice);
         self.notice_until = Some(now + NOTICE);
         self.pacer.want(now);
-        self.pacer.want_at(now + NOTICE);
     }
 
     pub(super) fn status(&self) -> Option<Arc<Status>> {
@@ -174,11 +173,26 @@ impl<W: World> Handler<W> {
         }
     }
 
+    /// Ends where a limit that was asked for is reached, though nobody may be looking, and where
+    /// it never will be because the session has failed.
+    fn look_for_end(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(status) = self.status() else { return };
+        let limited = self.options.frames.is_some() || self.options.limited;
+        match &status.failed {
+            Some(why) if limited => {
+                let error = anyhow::anyhow!("{why}");
+                self.fail(event_loop, AppError::Session(error));
+            }
+            None if status.finished && !self.visible => event_loop.exit(),
+            _ => {}
+        }
+    }
+
     fn redraw(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
-        if self.notice_until.is_some_and(|until| until <= now) {
-            self.notice_until = None;
-            self.drawing.notice = None;
+        match self.notice_until {
+            Some(until) if until > now => self.pacer.want_at(until), // to take it away
+            _ => (self.notice_until, self.drawing.notice) = (None, None),
         }
         self.drawing.frames_per_second = self.rate.per_second(now);
         let status = self.status();
@@ -279,6 +293,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
     fn user_event(&mut self, event_loop: &ActiveEventLoop, (): ()) {
         self.awake.store(false, Ordering::Release);
         self.look_for_world(event_loop);
+        self.look_for_end(event_loop);
         while let Ok(notice) = self.saved.1.try_recv() {
             self.note(notice);
         }

@@ -123,6 +123,9 @@ mod tests {
             Key::Up => NamedKey::ArrowUp,
             Key::Down => NamedKey::ArrowDown,
             Key::F(1) => NamedKey::F1,
+            Key::F(2) => NamedKey::F2,
+            Key::F(5) => NamedKey::F5,
+            Key::F(6) => NamedKey::F6,
             Key::F(11) => NamedKey::F11,
             Key::F(other) => panic!("add F{other} here"),
         })

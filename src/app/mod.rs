@@ -32,6 +32,8 @@ pub struct WindowOptions {
     pub fullscreen: bool,
     /// End after so many presented frames.
     pub frames: Option<u64>,
+    /// Whether the session ends by itself.
+    pub limited: bool,
     /// The drawing GPU, by a part of its name; else the best one for the window.
     pub adapter: Option<String>,
     /// What is seen at first.
@@ -47,6 +49,7 @@ impl Default for WindowOptions {
             size: [1280, 800],
             fullscreen: false,
             frames: None,
+            limited: false,
             adapter: None,
             view: ViewOptions::default(),
             announce: None,

@@ -44,7 +44,9 @@ pub fn find_display() -> Result<String, AppError> {
 pub(super) fn event_loop() -> Result<EventLoop<()>, AppError> {
     find_display()?;
     if variable("WAYLAND_DISPLAY").is_none() {
-        let lost = AppError::Display("the X server has gone".into());
+        let lost = AppError::Display(
+            "the connection to the X server has broken; start again once there is one, or use 'lifestreams run', which needs none".into(),
+        );
         platform::end_with_x_display(&format!("lifestreams: {lost}"), lost.exit_code().into());
     }
     EventLoop::with_user_event()

@@ -6,8 +6,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::options::WindowArguments;
-use super::text::{print, si};
-use crate::session::{Session, Setup, Status};
+use super::text::{print, print_to_reader, si};
+use crate::engine::{Transfer, Viewport};
+use crate::life::Size;
+use crate::session::{Session, Setup, Status, ViewRequest};
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
 pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
@@ -17,6 +19,9 @@ pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
     })
     .ok();
     let session = Session::start(setup, || {})?;
+    if session.status().size.words() > MOST_WORDS {
+        session.request_view(whole_lattice(session.status().size));
+    }
     let pictures = session.pictures();
     let mut seen = vec![0; session.status().instances];
     let mut frames = 0;
@@ -33,7 +38,9 @@ pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
         let through = status.finished || window.frames.is_some_and(|limit| frames >= limit);
         if through || said.elapsed() >= Duration::from_secs(1) {
             said = Instant::now();
-            print(&line(&status))?;
+            if !print_to_reader(&line(&status))? {
+                return Ok(()); // nobody would ever see it again
+            }
         }
         if through {
             return Ok(());
@@ -42,6 +49,27 @@ pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
             Err(RecvTimeoutError::Timeout) => {}
             _ => return print(&line(&session.status())),
         }
+    }
+}
+
+/// Beyond, a lattice is looked at through a small view of it, reduced on the device.
+const MOST_WORDS: usize = 1 << 24;
+
+/// All of a lattice, in 256 pixels across.
+fn whole_lattice(size: Size) -> ViewRequest {
+    const PIXELS: u32 = 256;
+    let longest = i64::from(size.width().max(size.height()));
+    let step = (longest * Viewport::ONE).div_euclid(PIXELS.into()) + 1;
+    ViewRequest {
+        transfer: Transfer::View,
+        viewport: Viewport {
+            x0: 0,
+            y0: 0,
+            step,
+            width: PIXELS,
+            height: PIXELS,
+        },
+        only: None,
     }
 }
 

@@ -118,6 +118,9 @@ pub(super) struct RunArguments {
     /// Write one RLE file an instance into this folder: 000.rle, 001.rle, …
     #[arg(long, value_name = "DIR")]
     pub save: Option<PathBuf>,
+    /// Time every round, with downloads, and write the last ones for Perfetto or chrome://tracing
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
     /// Print one JSON object, and nothing else, on stdout
     #[arg(long)]
     pub json: bool,

@@ -1,5 +1,6 @@
 //! `lifestreams run`: steps every instance, reports, saves.
 
+use std::collections::VecDeque;
 use std::path::Path;
 
 use anyhow::{Context, Result};
@@ -7,7 +8,12 @@ use anyhow::{Context, Result};
 use super::options::RunArguments;
 use super::text::{print, si};
 use crate::life::{Lattice, Rule, SaveError, rle, write_atomically};
+use crate::session::round::PicturePlan;
+use crate::session::trace::{TimedRound, write_chrome};
 use crate::session::worlds::{Worlds, open_engine, start_lattice};
+
+/// How many rounds `--trace` keeps: the last ones.
+const ROUNDS_TRACED: usize = 64;
 
 /// What `--json` prints.
 #[derive(serde::Serialize)]
@@ -36,10 +42,28 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         .collect();
     worlds.upload(starts)?;
     worlds.finish()?;
-    let took = worlds.run(arguments.generations, setup.generations_per_round)?;
+    let mut traced = VecDeque::new();
+    let mut keep = |round: TimedRound| {
+        traced.push_back(round);
+        if traced.len() > ROUNDS_TRACED {
+            traced.pop_front();
+        }
+    };
+    let keep: Option<&mut dyn FnMut(TimedRound)> = match arguments.trace {
+        Some(_) => {
+            worlds.set_picture(Some(PicturePlan::BITS))?;
+            Some(&mut keep)
+        }
+        None => None,
+    };
+    let took = worlds.run(arguments.generations, setup.generations_per_round, keep)?;
     let lattices = worlds.fetch()?;
     if let Some(folder) = &arguments.save {
         save_all(folder, &lattices, setup.rule)?;
+    }
+    if let Some(path) = &arguments.trace {
+        let device = worlds.engine().devices()[0].name.clone();
+        write_atomically(path, |out| write_chrome(&traced, &device, out))?;
     }
     let stepped = setup.size.cells() as f64 * setup.instances as f64 * arguments.generations as f64;
     let seconds = took.as_secs_f64();

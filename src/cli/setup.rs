@@ -4,8 +4,11 @@ use std::sync::Arc;
 
 use anyhow::Result;
 
+use super::failure::BadArguments;
 use super::options::{Common, OnOff};
+use crate::engine::kernels::Iteration;
 use crate::life::{Pattern, Size, settle};
+use crate::session::worlds::MOST_GRAPH_LAUNCHES;
 use crate::session::{Pace, Setup, Start};
 
 /// The size of a lattice when nothing says otherwise.
@@ -15,6 +18,18 @@ const DEFAULT_SIZE: (u64, u64) = (512, 512);
 const ROUNDS_PER_SECOND: f64 = 60.0;
 
 impl Common {
+    /// Refuses rounds that would be graphs of more launches than a driver digests.
+    fn check_graphs(&self) -> Result<(), BadArguments> {
+        let launches = self.instances as u64 * u64::from(self.generations_per_round);
+        let many = launches > MOST_GRAPH_LAUNCHES && self.kernel.iteration == Iteration::Launches;
+        if self.graphs == OnOff::On && many {
+            return Err(BadArguments(format!(
+                "--graphs on takes at most {MOST_GRAPH_LAUNCHES} launches a round, and this would be {launches}; use fewer --generations-per-round"
+            )));
+        }
+        Ok(())
+    }
+
     /// What these options describe; reads the pattern files.
     pub(super) fn setup(&self) -> Result<Setup> {
         let default_size = Size::new(DEFAULT_SIZE.0, DEFAULT_SIZE.1)?;
@@ -25,6 +40,7 @@ impl Common {
             .collect::<Result<_, _>>()?;
         let (size, rule) = settle(&patterns, self.size, self.rule, default_size)?;
         self.kernel.admit(size)?;
+        self.check_graphs()?;
         let start = if patterns.is_empty() {
             Start::Soup {
                 density: self.density,

@@ -6,9 +6,14 @@ use anyhow::Result;
 
 /// Prints a line on stdout. A reader that has gone away is no error: it has read enough.
 pub(super) fn print(line: &str) -> Result<()> {
+    print_to_reader(line).map(|_| ())
+}
+
+/// Prints a line on stdout; whether there is still somebody to read the next one.
+pub(super) fn print_to_reader(line: &str) -> Result<bool> {
     match writeln!(std::io::stdout(), "{line}") {
-        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
-        answer => Ok(answer?),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        answer => Ok(answer.map(|()| true)?),
     }
 }
 

@@ -6,7 +6,7 @@ use super::headless;
 use super::options::{Common, Display, TransferArgument, WindowArguments};
 use super::text::say;
 use crate::app::{self, AppError, WindowOptions};
-use crate::engine::cuda;
+use crate::engine::{DeviceInfo, cuda};
 use crate::session::{DeviceChoice, Session, Setup, Status};
 use crate::view::{Drawing, TransferChoice, ViewOptions};
 
@@ -21,12 +21,16 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     }
     let options = WindowOptions {
         frames: window.frames,
+        limited: window.rounds.is_some(),
         adapter: window.adapter.clone(),
         view: ViewOptions {
             transfer: window.transfer.into(),
             ..Default::default()
         },
-        announce: Some(announce),
+        announce: Some(match setup.device {
+            DeviceChoice::Auto => announce_with_reason,
+            _ => announce,
+        }),
         ..Default::default()
     };
     let start = setup.clone();
@@ -45,6 +49,19 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
 
 /// What was found and what is used, in one line.
 fn announce(status: &Status, drawing: &Drawing) {
+    announce_because(status, drawing, "");
+}
+
+/// The same, and why the CPU computes, if nobody asked for it.
+fn announce_with_reason(status: &Status, drawing: &Drawing) {
+    let why = match cuda::list_devices() {
+        Err(why) if status.engine == "cpu" => format!(" [{why}]"),
+        _ => String::new(),
+    };
+    announce_because(status, drawing, &why);
+}
+
+fn announce_because(status: &Status, drawing: &Drawing, why: &str) {
     let computing: Vec<String> = status
         .devices
         .iter()
@@ -68,26 +85,26 @@ fn announce(status: &Status, drawing: &Drawing) {
         (.., true) => ", the same GPU: drawing disturbs the spans",
         _ => "",
     };
-    let why = no_cuda(status.engine);
     say(&format!(
         "computing on {}{why}; drawing with {drawn_by}{remark}",
         computing.join(" + ")
     ));
 }
 
-/// Why the CPU computes, where that was not asked for.
-fn no_cuda(engine: &str) -> String {
-    match cuda::list_devices() {
-        Err(why) if engine == "cpu" => format!(" [{why}]"),
-        _ => String::new(),
-    }
-}
-
 fn say_without_window(why: &str, device: DeviceChoice) {
+    let names = |devices: &[DeviceInfo]| {
+        let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
+        names.join(" + ")
+    };
     let computing = match (device, cuda::list_devices()) {
         (DeviceChoice::Cpu, _) => "on the CPU".into(),
-        (_, Ok(devices)) => format!("on {}", devices[0].name),
-        (_, Err(why)) => format!("on the CPU [{why}]"),
+        (DeviceChoice::Auto, Ok(devices)) => format!("on {}", names(&devices[..1])),
+        (DeviceChoice::Auto, Err(why)) => format!("on the CPU [{why}]"),
+        (DeviceChoice::Cuda, Ok(devices)) => format!("on {}", names(&devices)),
+        (DeviceChoice::CudaOrdinal(i), Ok(devices)) if (i as usize) < devices.len() => {
+            format!("on {}", devices[i as usize].name)
+        }
+        _ => return, // the session's start says why not
     };
     say(&format!(
         "{why}. Computing {computing}, without a window; Ctrl+C stops it"

@@ -29,6 +29,11 @@ pub enum EngineError {
         /// Its size in MiB.
         needed_mib: u64,
     },
+    /// The system gives no thread.
+    #[error(
+        "no thread can be started here; raise the limit on processes (ulimit -u), or end other programs"
+    )]
+    NoThread,
     /// A lattice that a kernel cannot take.
     #[error("kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does")]
     TooLarge {
@@ -45,7 +50,7 @@ pub enum EngineError {
     #[error("the engine is lost ({0}); every lattice must be restored")]
     ContextLost(String),
     /// The driver refused a call.
-    #[error("{call} failed: {reason}")]
+    #[error("{call} failed: {reason}; check nvidia-smi, or use --device cpu")]
     Driver {
         /// The function.
         call: &'static str,

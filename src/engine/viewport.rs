@@ -1,6 +1,8 @@
 //! The part of a lattice that a panel shows, in whole numbers, so that every engine reduces it
 //! to the same bytes.
 
+use crate::engine::EngineError;
+
 /// A rectangle of a lattice, divided into pixels.
 ///
 /// Cell coordinates are fixed-point with 16 fractional bits: pixel column `i` covers the cells
@@ -44,5 +46,26 @@ impl Viewport {
         let from = (origin + i as i64 * step) >> 16;
         let to = (origin + (i as i64 + 1) * step) >> 16;
         (from, if to > from { to } else { from + 1 })
+    }
+
+    /// Refuses one that no engine can reduce.
+    pub(crate) fn check(self) -> Result<(), EngineError> {
+        let reach = |origin: i64, pixels: u32| {
+            self.step
+                .checked_mul(pixels.into())
+                .and_then(|length| origin.checked_add(length))
+                .is_some()
+        };
+        let sensible = self.width > 0
+            && self.width.is_multiple_of(4)
+            && (1..=65_535).contains(&self.height) // rows of blocks of a grid
+            && (1..=1 << 41).contains(&self.step)
+            && reach(self.x0, self.width)
+            && reach(self.y0, self.height);
+        if sensible {
+            Ok(())
+        } else {
+            Err(EngineError::BadProgram(format!("{self:?}")))
+        }
     }
 }

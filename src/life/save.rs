@@ -19,9 +19,14 @@ pub struct SaveError {
 impl SaveError {
     /// For a file or folder that could not be made.
     pub fn new(path: &Path, error: &io::Error) -> SaveError {
+        let folder = match path.parent() {
+            Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
+            Some(parent) => parent,
+            None => path,
+        };
         SaveError {
             path: path.display().to_string(),
-            reason: why_unsaved(error, path.parent().unwrap_or(path)),
+            reason: why_unsaved(error, folder),
             disk_full: is_full(error),
         }
     }

@@ -14,6 +14,7 @@
 use super::{Lattice, Size};
 use rand::rngs::Xoshiro256PlusPlus;
 use rand::{Rng, SeedableRng};
+use std::sync::Mutex;
 use std::thread;
 
 /// Densities are multiples of 1 in this many.
@@ -52,14 +53,24 @@ fn soup_by(threads: usize, size: Size, density: f64, seed: u64, instance: u64) -
             words[size.words_per_row() - 1] &= size.last_word_mask();
         }
     };
-    thread::scope(|scope| {
-        for (i, chunk) in chunks.enumerate() {
-            if threads > 1 {
-                scope.spawn(move || fill(chunk, i * rows_each));
-            } else {
-                fill(chunk, i * rows_each);
-            }
+    let chunks = Mutex::new(chunks.enumerate());
+    let next = || {
+        chunks
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .next()
+    };
+    let work = || {
+        while let Some((i, chunk)) = next() {
+            fill(chunk, i * rows_each);
         }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Where the system gives no more threads, fewer do the work.
+            let _ = thread::Builder::new().spawn_scoped(scope, work);
+        }
+        work();
     });
     lattice
 }

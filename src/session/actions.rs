@@ -48,6 +48,12 @@ pub enum Action {
     PanDown,
     /// The whole lattice.
     Fit,
+    /// A stream for each instance, or one for all.
+    ToggleStreams,
+    /// Depth-first or breadth-first issue.
+    ToggleOrder,
+    /// Rounds as graphs, or not.
+    ToggleGraphs,
     /// The timeline of every stream, or not.
     ToggleTimeline,
     /// Grid lines, where cells are large enough.
@@ -236,6 +242,24 @@ pub static KEYS: &[Binding] = &[
     row(Action::PanUp, &[key(Key::Up)], "drag", "move up"),
     row(Action::PanDown, &[key(Key::Down)], "drag", "move down"),
     row(Action::Fit, &[char('F')], "", "the whole lattice"),
+    row(
+        Action::ToggleStreams,
+        &[key(Key::F(2))],
+        "",
+        "streams: one each / one for all",
+    ),
+    row(
+        Action::ToggleOrder,
+        &[key(Key::F(5))],
+        "",
+        "order of issue: breadth-first / depth-first",
+    ),
+    row(
+        Action::ToggleGraphs,
+        &[key(Key::F(6))],
+        "",
+        "graphs on / off",
+    ),
     row(
         Action::ToggleTimeline,
         &[char('T')],

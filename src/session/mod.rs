@@ -26,7 +26,7 @@ pub use setup::{DeviceChoice, Order, Pace, Setup, Start, Streams};
 pub use status::Status;
 pub use trace::Trace;
 
-use crate::engine::{Result, Transfer, Viewport};
+use crate::engine::{EngineError, Result, Transfer, Viewport};
 
 /// What the drawing side wants to be sent.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -68,10 +68,10 @@ impl Session {
                 let _closing = closing; // dropped, and so told, when the thread ends
                 thread::run(setup, received, Box::new(wake), ready);
             })
-            .expect("a thread can be started");
+            .map_err(|_| EngineError::NoThread)?;
         let shared = match started.recv() {
             Ok(answer) => answer?,
-            Err(_) => unreachable!("the engine's thread answers before it ends"),
+            Err(_) => return Err(EngineError::ContextLost("its thread has panicked".into())),
         };
         Ok(Session {
             commands,
@@ -96,6 +96,9 @@ impl Session {
                 | Action::NewSeed
                 | Action::NextKernel
                 | Action::PreviousKernel
+                | Action::ToggleStreams
+                | Action::ToggleOrder
+                | Action::ToggleGraphs
                 | Action::SelectNext
                 | Action::SelectPrevious
                 | Action::Select(_)
@@ -114,11 +117,17 @@ impl Session {
 
     /// The latest figures.
     pub fn status(&self) -> Arc<Status> {
-        self.shared
-            .status
+        let shared = &self.shared.status;
+        let mut status = shared
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner())
-            .clone()
+            .clone();
+        let over = self.thread.as_ref().is_some_and(JoinHandle::is_finished);
+        if over && status.failed.is_none() {
+            let why = "internal: the engine's thread has ended unasked";
+            Arc::make_mut(&mut status).failed = Some(why.into());
+        }
+        status
     }
 
     /// The last timed rounds.

@@ -90,10 +90,9 @@ impl Pictures {
         });
     }
 
-    /// Whether a slot holds any instance's newest picture.
-    pub(crate) fn holds_newest(&self, slot: Slot) -> bool {
-        self.lock()
-            .newest
+    /// Whether a slot holds the newest picture of any of these instances.
+    pub(crate) fn holds_newest(&self, slot: Slot, instances: std::ops::Range<usize>) -> bool {
+        self.lock().newest[instances]
             .iter()
             .flatten()
             .any(|picture| picture.slot == slot)

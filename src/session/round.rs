@@ -30,6 +30,21 @@ pub struct PicturePlan {
     pub only: Option<usize>,
 }
 
+impl PicturePlan {
+    /// Every instance's bits.
+    pub const BITS: PicturePlan = PicturePlan {
+        transfer: Transfer::Bits,
+        viewport: Viewport {
+            x0: 0,
+            y0: 0,
+            step: Viewport::ONE,
+            width: 4,
+            height: 1,
+        },
+        only: None,
+    };
+}
+
 impl RoundPlan {
     /// Which instances a round downloads.
     pub fn downloads(&self) -> std::ops::Range<usize> {

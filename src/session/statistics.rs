@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 /// How far back rates look.
 const WINDOW: Duration = Duration::from_millis(500);
 
-/// How many timed launches the median is taken over.
-const LAUNCHES: usize = 31;
+/// How many timed launches, and rounds, the medians are taken over.
+const LATEST: usize = 31;
 
 /// Counts rounds and generations as they complete.
 #[derive(Default)]
@@ -17,11 +17,15 @@ pub(super) struct Statistics {
     rounds: u64,
     generations: u64,
     launches: VecDeque<f64>,
+    round_us: VecDeque<f64>,
 }
 
 impl Statistics {
     /// Counts a completed round of so many generations.
-    pub(super) fn round(&mut self, now: Instant, generations: u32) {
+    /// It took `took` from its first call (or, where the round before it was still under way,
+    /// from that one's end) to its last event.
+    pub(super) fn round(&mut self, now: Instant, generations: u32, took: Duration) {
+        push(&mut self.round_us, took.as_secs_f64() * 1e6);
         self.rounds += 1;
         self.generations += u64::from(generations);
         // A few hundred marks a second are plenty.
@@ -42,16 +46,14 @@ impl Statistics {
 
     /// Counts a timed launch.
     pub(super) fn launch(&mut self, us: f64) {
-        self.launches.push_back(us);
-        if self.launches.len() > LAUNCHES {
-            self.launches.pop_front();
-        }
+        push(&mut self.launches, us);
     }
 
     /// Forgets the rates, not the count: after a pause, or when something changed.
     pub(super) fn restart(&mut self) {
         self.marks.clear();
         self.launches.clear();
+        self.round_us.clear();
     }
 
     /// Rounds completed since the start.
@@ -79,10 +81,26 @@ impl Statistics {
 
     /// The median of the last timed launches, in microseconds.
     pub(super) fn launch_us(&self) -> Option<f64> {
-        let mut lengths: Vec<f64> = self.launches.iter().copied().collect();
-        lengths.sort_unstable_by(f64::total_cmp);
-        lengths.get(lengths.len() / 2).copied()
+        median(&self.launches)
     }
+
+    /// The median time of the last rounds, in microseconds.
+    pub(super) fn round_us(&self) -> Option<f64> {
+        median(&self.round_us)
+    }
+}
+
+fn push(latest: &mut VecDeque<f64>, us: f64) {
+    latest.push_back(us);
+    if latest.len() > LATEST {
+        latest.pop_front();
+    }
+}
+
+fn median(latest: &VecDeque<f64>) -> Option<f64> {
+    let mut lengths: Vec<f64> = latest.iter().copied().collect();
+    lengths.sort_unstable_by(f64::total_cmp);
+    lengths.get(lengths.len() / 2).copied()
 }
 
 #[cfg(test)]
@@ -94,12 +112,14 @@ mod tests {
         let mut statistics = Statistics::default();
         let start = Instant::now();
         for i in 0..2000u32 {
-            statistics.round(start + Duration::from_millis(u64::from(i)), 5);
+            let now = start + Duration::from_millis(u64::from(i));
+            statistics.round(now, 5, Duration::from_micros(170));
         }
         let (rounds, generations) = statistics.rates(start + Duration::from_secs(2));
         assert!((rounds - 1000.0).abs() < 15.0, "{rounds}");
         assert!((generations / rounds - 5.0).abs() < 1e-9);
         assert_eq!(statistics.rounds(), 2000);
+        assert_eq!(statistics.round_us(), Some(170.0));
     }
 
     #[test]

@@ -169,7 +169,7 @@ pub fn write_chrome<'a>(
         }
         let slice = |span: &Span, tid: u32, on_host: bool| {
             let facts = round.steps.get(span.step as usize);
-            let label = facts.map_or("graph launch", |facts| facts.label);
+            let label = facts.map_or("submit", |facts| facts.label);
             let mut arguments = json!({"round": number});
             if let (Some(facts), false) = (facts, on_host) {
                 arguments["instance"] = json!(facts.instance);

@@ -2,7 +2,6 @@
 //! switched without losing a cell.
 
 use std::collections::{HashMap, VecDeque};
-use std::hash::Hasher;
 use std::num::NonZero;
 use std::sync::Arc;
 use std::time::Instant;
@@ -11,12 +10,19 @@ use crate::engine::cpu::{CpuEngine, memory};
 use crate::engine::cuda::{CudaEngine, Ordinals};
 use crate::engine::{
     Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Op, PreparedId, Program,
-    Result, RunId, Slot, Slots, SlotsSpec, Step, StreamId, Transfer,
+    Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
-use crate::life::{Lattice, Rule, Size, soup};
+use crate::life::{Lattice, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
-use crate::session::trace::{StepFacts, TimedRound};
-use crate::session::{DeviceChoice, Setup, Start, Streams};
+use crate::session::trace::StepFacts;
+use crate::session::{DeviceChoice, Order, Setup, Start, Streams};
+
+mod issue;
+mod outcome;
+
+pub use issue::MOST_GRAPH_LAUNCHES;
+use issue::{Kind, PreparedKey, UnderWay};
+pub use outcome::Event;
 
 /// Picture slots an instance: one being drawn, one newest, one under way.
 pub const PICTURE_SLOTS: u8 = 3;
@@ -40,6 +46,10 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
                 tracing::debug!("no CUDA: {why}");
                 open_engine(DeviceChoice::Cpu)
             }
+            Err(why) => {
+                tracing::warn!("{why}; the CPU computes instead");
+                open_engine(DeviceChoice::Cpu)
+            }
             answer => answer,
         },
     }
@@ -51,54 +61,6 @@ pub fn start_lattice(start: &Start, size: Size, instance: usize) -> Arc<Lattice>
         Start::Soup { density, seed } => Arc::new(soup(size, *density, *seed, instance as u64)),
         Start::Lattices(lattices) => lattices[instance % lattices.len()].clone(),
     }
-}
-
-/// A round under way.
-struct UnderWay {
-    run: RunId,
-    /// The generations of its pictures, by instance; shared with the rounds that change nothing.
-    generations: Arc<[u64]>,
-    picture: Option<PicturePlan>,
-    kind: Kind,
-    steps: Arc<[StepFacts]>,
-    launches: u32,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Kind {
-    Round,
-    Refresh,
-    Checkpoint(Slot),
-    Other,
-}
-
-/// What came of polling.
-pub enum Event {
-    /// An instance's picture landed.
-    Picture {
-        /// Which instance.
-        instance: usize,
-        /// Its generation.
-        generation: u64,
-        /// What it shows.
-        picture: PicturePlan,
-        /// Where it is.
-        slot: Slot,
-    },
-    /// A round is complete; with spans and their ops' names if it was timed.
-    Round {
-        /// What was timed, if it was.
-        timed: Option<TimedRound>,
-        /// Launches that the longest step stands for.
-        launches: u32,
-    },
-    /// All lattices' bits are in this slot.
-    Checkpoint {
-        /// Which.
-        slot: Slot,
-        /// Of which generations.
-        generations: Arc<[u64]>,
-    },
 }
 
 /// N lattices on an engine.
@@ -113,15 +75,12 @@ pub struct Worlds {
     under_way: VecDeque<UnderWay>,
     prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
     completions: Vec<Completion>,
-}
-
-/// What a prepared round was made for.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-struct PreparedKey {
-    slot: Slot,
-    parities: u64,
-    generations: u32,
-    timed: bool,
+    /// The streams of each way of sharing them, once made.
+    streams: [Option<Vec<StreamId>>; 2],
+    /// When the last round ended.
+    ended: Option<Instant>,
+    /// When the first part of the round that is being issued was.
+    part_began: Option<Instant>,
 }
 
 impl Worlds {
@@ -131,26 +90,9 @@ impl Worlds {
         setup.kernel.admit(setup.size)?;
         ensure_host_memory(&*engine, setup, checkpoints)?;
         let devices = engine.devices().len();
-        let mut streams: Vec<StreamId> = Vec::with_capacity(setup.instances);
-        for device in 0..devices {
-            // Contiguous shares, so that a device's lattices lie side by side.
-            let share = |d: usize| d * setup.instances / devices;
-            let count = share(device + 1) - share(device);
-            let id = DeviceId(device as u16);
-            if count == 0 {
-                continue;
-            }
-            engine.create_lattices(id, count, setup.size)?;
-            let shared = match setup.streams {
-                Streams::One => Some(engine.create_stream(id)?),
-                Streams::PerInstance => None,
-            };
-            for _ in 0..count {
-                streams.push(match shared {
-                    Some(stream) => stream,
-                    None => engine.create_stream(id)?,
-                });
-            }
+        let streams = make_streams(&mut *engine, setup.instances, setup.streams)?;
+        for (device, count) in shares(setup.instances, devices) {
+            engine.create_lattices(device, count, setup.size)?;
         }
         engine.reserve(setup.kernel.layout)?;
         let spec = SlotsSpec {
@@ -177,6 +119,9 @@ impl Worlds {
             under_way: VecDeque::new(),
             prepared: HashMap::new(),
             completions: Vec::new(),
+            streams: [None, None],
+            ended: None,
+            part_began: None,
         })
     }
 
@@ -258,40 +203,74 @@ impl Worlds {
         Ok(())
     }
 
-    /// Changes the rule between two rounds.
-    pub fn set_rule(&mut self, rule: Rule) {
-        self.plan.rule = rule;
+    /// Changes how instances share streams, between two rounds; waits until nothing runs.
+    pub fn set_streams(&mut self, how: Streams) -> Result<()> {
+        self.engine.synchronize()?; // between the old streams and the new ones there is no order
+        self.forget_prepared();
+        let made = match self.streams[how as usize].take() {
+            Some(made) => made,
+            None => make_streams(&mut *self.engine, self.plan.streams.len(), how)?,
+        };
+        let before = std::mem::replace(&mut self.plan.streams, made);
+        let other = match how {
+            Streams::PerInstance => Streams::One,
+            Streams::One => Streams::PerInstance,
+        };
+        self.streams[other as usize] = Some(before);
+        Ok(())
+    }
+
+    /// Changes the order in which rounds are issued.
+    pub fn set_order(&mut self, order: Order) {
+        self.plan.order = order;
         self.forget_prepared();
     }
 
-    /// Says what rounds download from now on; makes the slots anew where they are too small.
-    /// Answers whether they were.
+    /// Changes whether rounds are replayed as graphs.
+    pub fn set_graphs(&mut self, graphs: bool) {
+        self.graphs = graphs;
+    }
+
+    /// Says what rounds download from now on; makes the slots anew where they do not suit, for
+    /// which it waits until nothing runs. Answers whether they were.
     pub fn set_picture(&mut self, picture: Option<PicturePlan>) -> Result<bool> {
         if self.plan.picture == picture {
             return Ok(false);
         }
-        let words = match picture {
-            None => 0,
-            Some(PicturePlan {
-                transfer: Transfer::Bits,
-                ..
-            }) => self.size.words(),
-            Some(PicturePlan { viewport, .. }) => viewport.words(),
-        };
+        let anew = self.needs_slots(picture);
+        if let Some(words) = anew {
+            let spec = SlotsSpec {
+                pictures: PICTURE_SLOTS,
+                picture_words: words,
+                checkpoints: self.spec.checkpoints,
+            };
+            self.slots = self.engine.allocate_slots(spec)?;
+            self.spec = spec;
+            // What was under way has ended, in slots that are gone.
+            for old in &mut self.under_way {
+                old.picture = None;
+                if let Kind::Checkpoint(_) = old.kind {
+                    old.kind = Kind::Other;
+                }
+            }
+        }
         self.forget_prepared();
         self.plan.picture = picture;
-        let enough = self.spec.pictures > 0 && self.spec.picture_words >= words;
-        if picture.is_none() || (enough && self.spec.picture_words <= words * 4) {
-            return Ok(false);
-        }
-        let checkpoints = self.spec.checkpoints;
-        self.spec = SlotsSpec {
-            pictures: PICTURE_SLOTS,
-            picture_words: words,
-            checkpoints,
+        Ok(anew.is_some())
+    }
+
+    /// The words of a picture slot, if there must be new ones for such pictures.
+    pub fn needs_slots(&self, picture: Option<PicturePlan>) -> Option<usize> {
+        let PicturePlan {
+            transfer, viewport, ..
+        } = picture?;
+        let words = match transfer {
+            Transfer::Bits => self.size.words(),
+            Transfer::View => viewport.words(),
         };
-        self.slots = self.engine.allocate_slots(self.spec)?;
-        Ok(true)
+        let (has, enough) = (self.spec.pictures > 0, self.spec.picture_words);
+        let suits = has && enough >= words && enough <= words * 4;
+        (!suits).then_some(words)
     }
 
     /// Bytes that a round carries over the bus.
@@ -307,247 +286,10 @@ impl Worlds {
         words as u64 * 4 * self.plan.downloads().len() as u64
     }
 
-    /// A picture slot that no download is bound for and nobody reads; one that `newest` says
-    /// holds somebody's newest picture only where there is no other and nothing is under way.
-    /// (That picture is then unreadable until its successor is there; nothing is torn.)
-    fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
-        let free = |slot: &Slot| {
-            let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
-            self.plan.downloads().all(free)
-        };
-        let slots = || (0..self.spec.pictures).map(Slot).filter(free);
-        let spare = slots().find(|&slot| !newest(slot));
-        spare.or_else(|| slots().next().filter(|_| self.is_idle()))
-    }
-
-    /// Issues a round of so many generations, if there is room for one: not more than two under
-    /// way, and a slot free. With `timed`, spans come back.
-    pub fn issue_round(
-        &mut self,
-        generations: u32,
-        timed: bool,
-        newest: impl Fn(Slot) -> bool,
-    ) -> Result<bool> {
-        if self.under_way.len() >= DEPTH {
-            return Ok(false);
-        }
-        let slot = match self.plan.picture {
-            None => Slot(0),
-            Some(_) => match self.free_slot(newest) {
-                Some(slot) => slot,
-                None => return Ok(false),
-            },
-        };
-        let kind = if generations == 0 {
-            Kind::Refresh
-        } else {
-            Kind::Round
-        };
-        self.generations = self
-            .generations
-            .iter()
-            .map(|g| g + u64::from(generations))
-            .collect();
-        if self.graphs && kind == Kind::Round {
-            return self.replay_round(generations, slot, timed).map(|()| true);
-        }
-        let mut program = self.plan.program(generations, slot);
-        program.timed = timed;
-        self.submit(program, kind, self.plan.picture).map(|()| true)
-    }
-
-    fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
-        let key = PreparedKey {
-            slot,
-            parities: self.parities(),
-            generations,
-            timed,
-        };
-        let (prepared, steps) = match self.prepared.get(&key) {
-            Some(known) => known.clone(),
-            None => {
-                let mut program = self.plan.program(generations, slot);
-                program.timed = timed;
-                let made = (self.engine.prepare(&program)?, self.facts(&program));
-                self.prepared.insert(key, made.clone());
-                made
-            }
-        };
-        let run = self.engine.replay(prepared)?;
-        let launches = self.launches(generations);
-        self.push(run, Kind::Round, self.plan.picture, steps, launches);
-        Ok(())
-    }
-
-    /// Downloads every lattice's bits into a whole-lattice slot.
-    pub fn issue_checkpoint(&mut self, index: u8) -> Result<()> {
-        let slot = Slot(self.spec.pictures + index);
-        let program = self.plan.checkpoint(slot);
-        self.submit(program, Kind::Checkpoint(slot), None)
-    }
-
-    fn submit(&mut self, program: Program, kind: Kind, picture: Option<PicturePlan>) -> Result<()> {
-        if program.steps.is_empty() {
-            return Ok(());
-        }
-        let run = self.engine.submit(&program)?;
-        let steps = self.facts(&program);
-        let generations = program.steps.iter().find_map(|step| match step.op {
-            Op::Advance { generations, .. } => Some(generations),
-            _ => None,
-        });
-        let launches = self.launches(generations.unwrap_or(1));
-        self.push(run, kind, picture, steps, launches);
-        Ok(())
-    }
-
-    fn push(
-        &mut self,
-        run: RunId,
-        kind: Kind,
-        picture: Option<PicturePlan>,
-        steps: Arc<[StepFacts]>,
-        launches: u32,
-    ) {
-        let generations = self.generations.clone();
-        self.under_way.push_back(UnderWay {
-            run,
-            generations,
-            picture,
-            kind,
-            steps,
-            launches,
-        });
-    }
-
-    /// Which buffer holds each lattice's cells, as one number: a graph holds their addresses.
-    fn parities(&self) -> u64 {
-        let mut hasher = std::hash::DefaultHasher::new();
-        for i in 0..self.plan.streams.len() as u32 {
-            hasher.write_u8(self.engine.parity(LatticeId(i)));
-        }
-        hasher.finish()
-    }
-
-    fn launches(&self, generations: u32) -> u32 {
-        match self.plan.kernel.iteration {
-            crate::engine::kernels::Iteration::Launches => generations,
-            crate::engine::kernels::Iteration::InKernel => 1,
-        }
-    }
-
-    /// What a timed program's steps are, for whoever shows their spans.
-    fn facts(&self, program: &Program) -> Arc<[StepFacts]> {
-        if !program.timed {
-            return Arc::new([]);
-        }
-        let view = self
-            .plan
-            .picture
-            .map_or(0, |picture| picture.viewport.words());
-        let facts = |step: &Step| StepFacts::of(step, self.size, view as u64 * 4);
-        program.steps.iter().map(facts).collect()
-    }
-
     fn forget_prepared(&mut self) {
         for (_, (prepared, _)) in self.prepared.drain() {
             self.engine.release(prepared);
         }
-    }
-
-    /// Hands over what has come to pass. Never blocks.
-    pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
-        let mut completions = std::mem::take(&mut self.completions);
-        let polled = self.engine.poll(&mut completions);
-        for completion in completions.drain(..) {
-            match completion {
-                Completion::Downloaded { run, lattice, slot } => {
-                    let of = self.under_way.iter().find(|under_way| under_way.run == run);
-                    if let Some(UnderWay {
-                        generations,
-                        picture: Some(picture),
-                        ..
-                    }) = of
-                    {
-                        let (instance, picture) = (lattice.index(), *picture);
-                        let generation = generations[instance];
-                        tell(Event::Picture {
-                            instance,
-                            generation,
-                            picture,
-                            slot,
-                        });
-                    }
-                }
-                Completion::Finished { run, spans, host } => {
-                    let Some(at) = self.under_way.iter().position(|u| u.run == run) else {
-                        continue;
-                    };
-                    let done = self.under_way.remove(at).expect("its place was found");
-                    match done.kind {
-                        Kind::Round => {
-                            let steps = done.steps;
-                            let timed =
-                                (!spans.is_empty()).then_some(TimedRound { steps, spans, host });
-                            let launches = done.launches;
-                            tell(Event::Round { timed, launches });
-                        }
-                        Kind::Checkpoint(slot) => {
-                            tell(Event::Checkpoint {
-                                slot,
-                                generations: done.generations,
-                            });
-                        }
-                        Kind::Refresh | Kind::Other => {}
-                    }
-                }
-            }
-        }
-        self.completions = completions;
-        polled
-    }
-
-    /// Sleeps until something may have come to pass.
-    pub fn wait(&mut self, timeout: std::time::Duration) {
-        self.engine.wait(timeout);
-    }
-
-    /// Blocks until nothing is under way.
-    pub fn finish(&mut self) -> Result<()> {
-        self.engine.synchronize()?;
-        while !self.is_idle() {
-            self.poll(|_| {})?;
-        }
-        Ok(())
-    }
-
-    /// Steps every instance, with no pictures, and waits for it. The wall time it took.
-    pub fn run(&mut self, generations: u64, per_round: u32) -> Result<std::time::Duration> {
-        let began = Instant::now();
-        let mut left = generations;
-        while left > 0 {
-            let now = u64::from(per_round).min(left) as u32;
-            if self.issue_round(now, false, |_| false)? {
-                left -= u64::from(now);
-            }
-            self.poll(|_| {})?;
-            if self.depth() >= DEPTH {
-                self.wait(std::time::Duration::from_millis(1));
-            }
-        }
-        self.finish()?;
-        Ok(began.elapsed())
-    }
-
-    /// Downloads every lattice and waits for them.
-    pub fn fetch(&mut self) -> Result<Vec<Lattice>> {
-        self.finish()?;
-        self.issue_checkpoint(0)?;
-        self.finish()?;
-        let slot = Slot(self.spec.pictures);
-        (0..self.plan.streams.len())
-            .map(|i| read_lattice(&*self.slots, i, slot, self.size))
-            .collect()
     }
 }
 
@@ -567,6 +309,34 @@ fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, checkpoints: u8) -> Re
         setup.instances, setup.size
     );
     memory::ensure(one.saturating_mul(setup.instances as u64), &what)
+}
+
+/// Which devices step how many instances: contiguous shares, so that a device's lattices lie side
+/// by side.
+fn shares(instances: usize, devices: usize) -> impl Iterator<Item = (DeviceId, usize)> {
+    let share = move |device: usize| device * instances / devices;
+    (0..devices)
+        .map(move |device| (DeviceId(device as u16), share(device + 1) - share(device)))
+        .filter(|(_, count)| *count > 0)
+}
+
+/// The stream of each instance.
+fn make_streams(engine: &mut dyn Engine, instances: usize, how: Streams) -> Result<Vec<StreamId>> {
+    let mut streams = Vec::with_capacity(instances);
+    for (device, count) in shares(instances, engine.devices().len()) {
+        match how {
+            Streams::One => {
+                let shared = engine.create_stream(device)?;
+                streams.extend(std::iter::repeat_n(shared, count));
+            }
+            Streams::PerInstance => {
+                for _ in 0..count {
+                    streams.push(engine.create_stream(device)?);
+                }
+            }
+        }
+    }
+    Ok(streams)
 }
 
 /// A lattice out of a host slot.

@@ -166,7 +166,7 @@ impl Gpu {
                 &noted,
                 match error {
                     wgpu::Error::OutOfMemory { .. } => ViewError::OutOfMemory,
-                    other => ViewError::Internal(other.to_string()),
+                    other => ViewError::Internal(on_one_line(&other.to_string())),
                 },
             );
         }));
@@ -203,6 +203,11 @@ impl Gpu {
             .unwrap_or_else(|poisoned| poisoned.into_inner())
             .take()
     }
+}
+
+/// wgpu tells causes in paragraphs.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 fn instance(

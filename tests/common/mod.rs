@@ -7,6 +7,7 @@ use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -53,14 +54,14 @@ pub(crate) struct Ended {
 /// A program under way; killed when dropped.
 pub(crate) struct Running {
     child: Child,
-    stdout: Option<JoinHandle<String>>,
-    stderr: Option<JoinHandle<String>>,
+    stdout: Heard,
+    stderr: Heard,
     began: Instant,
     shown: String,
 }
 
 impl Running {
-    /// Starts a command; stdout and stderr are collected where they are not bound already.
+    /// Starts a command and collects what it says.
     pub(crate) fn start(command: &mut Command) -> Running {
         let shown = format!("{command:?}");
         let mut child = command
@@ -68,14 +69,11 @@ impl Running {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap_or_else(|error| panic!("{shown}: {error}"));
-        let stdout = child.stdout.take().map(collected);
-        let stderr = child.stderr.take().map(collected);
-        let began = Instant::now();
         Running {
+            stdout: Heard::from(child.stdout.take().unwrap()),
+            stderr: Heard::from(child.stderr.take().unwrap()),
+            began: Instant::now(),
             child,
-            stdout,
-            stderr,
-            began,
             shown,
         }
     }
@@ -87,6 +85,16 @@ impl Running {
     /// Whether it still runs.
     pub(crate) fn runs(&mut self) -> bool {
         self.child.try_wait().expect("a child").is_none()
+    }
+
+    /// What it has printed so far.
+    pub(crate) fn printed(&self) -> String {
+        self.stdout.text()
+    }
+
+    /// What it has said on stderr so far.
+    pub(crate) fn said(&self) -> String {
+        self.stderr.text()
     }
 
     /// Sends a signal by its name, such as `INT`.
@@ -101,26 +109,18 @@ impl Running {
             if let Some(status) = self.child.try_wait().expect("a child") {
                 break status;
             }
-            if Instant::now() > until {
-                let _ = self.child.kill();
-                let said = self.stderr.take().map(|said| said.join().unwrap());
-                panic!(
-                    "{} has not ended within {limit:?}; it said: {}",
-                    self.shown,
-                    said.unwrap_or_default()
-                );
-            }
+            let (shown, said) = (&self.shown, self.said());
+            assert!(
+                Instant::now() < until,
+                "{shown} has not ended within {limit:?}; it said: {said}"
+            );
             std::thread::sleep(Duration::from_millis(5));
-        };
-        let text = |pipe: &mut Option<JoinHandle<String>>| {
-            pipe.take()
-                .map_or_else(String::new, |pipe| pipe.join().unwrap())
         };
         Ended {
             code: status.code(),
             signal: status.signal(),
-            stdout: text(&mut self.stdout),
-            stderr: text(&mut self.stderr),
+            stdout: self.stdout.all(),
+            stderr: self.stderr.all(),
             took: self.began.elapsed(),
         }
     }
@@ -133,12 +133,39 @@ impl Drop for Running {
     }
 }
 
-fn collected(mut pipe: impl Read + Send + 'static) -> JoinHandle<String> {
-    std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        let _ = pipe.read_to_end(&mut bytes);
-        String::from_utf8_lossy(&bytes).into_owned()
-    })
+/// What comes out of a pipe.
+struct Heard {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Heard {
+    fn from(mut pipe: impl Read + Send + 'static) -> Heard {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let to = bytes.clone();
+        let thread = std::thread::spawn(move || {
+            let mut chunk = [0; 4096];
+            while let Ok(length @ 1..) = pipe.read(&mut chunk) {
+                to.lock().unwrap().extend(&chunk[..length]);
+            }
+        });
+        Heard {
+            bytes,
+            thread: Some(thread),
+        }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap()).into_owned()
+    }
+
+    /// Everything, once the pipe is closed.
+    fn all(&mut self) -> String {
+        if let Some(thread) = self.thread.take() {
+            thread.join().unwrap();
+        }
+        self.text()
+    }
 }
 
 /// Sends a process a signal by its name.
@@ -161,7 +188,7 @@ pub(crate) fn lifestreams(folder: &Path, line: &str) -> Ended {
 impl Ended {
     /// It ended with 0 and said nothing on stderr.
     #[track_caller]
-    pub(crate) fn is_done(self) -> Ended {
+    pub(crate) fn done(self) -> Ended {
         assert_eq!((self.code, self.stderr.as_str()), (Some(0), ""), "{self:?}");
         self
     }

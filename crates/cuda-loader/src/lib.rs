@@ -83,27 +83,29 @@ pub fn open() -> Result<&'static str, &'static str> {
     driver().map(|driver| driver.name.as_str())
 }
 
-/// The functions of `cust_raw` that the opened driver lacks.
-pub fn missing() -> Vec<&'static str> {
-    let bare = |symbol: &'static str| symbol.trim_end_matches('\0');
-    let Ok(driver) = driver() else {
-        return SYMBOLS.iter().map(|s| bare(s)).collect();
-    };
-    // SAFETY: only asked whether they are there; nothing is called.
-    let lacks = |s: &str| unsafe { driver.library.get::<*mut c_void>(s.as_bytes()) }.is_err();
-    SYMBOLS
-        .iter()
-        .copied()
-        .filter(|s| lacks(s))
-        .map(bare)
-        .collect()
-}
-
 static LAST_UNKNOWN: AtomicU32 = AtomicU32::new(0);
 
-/// The last result code that this `cust_raw` has no name for (0: none so far).
+/// The last result code that this `cust_raw` has no name for (0: none since this was last asked).
 pub fn last_unknown_code() -> u32 {
-    LAST_UNKNOWN.load(Ordering::Relaxed)
+    LAST_UNKNOWN.swap(0, Ordering::Relaxed)
+}
+
+/// What the driver says of a result code, also of one that this `cust_raw` has no name for.
+pub fn error_text_of(code: u32) -> Option<String> {
+    static SLOT: Slot = Slot::new("cuGetErrorString\0");
+    let at = SLOT.get()?;
+    let mut text = std::ptr::null();
+    // SAFETY: the driver's function takes any number; `text` is valid for the write.
+    let answer = unsafe {
+        let f: unsafe extern "C" fn(u32, *mut *const c_char) -> u32 = std::mem::transmute(at);
+        f(code, &mut text)
+    };
+    if answer != 0 || text.is_null() {
+        return None;
+    }
+    // SAFETY: the driver's texts are static and end in NUL.
+    let text = unsafe { std::ffi::CStr::from_ptr(text) };
+    Some(text.to_string_lossy().into_owned())
 }
 
 /// One function's address: null until asked for, then the address or [`ABSENT`].
@@ -177,7 +179,6 @@ fn checked_error(code: u32) -> CUresult {
 
 macro_rules! forward {
     ($(fn $name:ident($($arg:ident: $ty:ty),* $(,)?);)*) => {
-        pub(crate) const SYMBOLS: &[&str] = &[$(concat!(stringify!($name), "\0")),*];
         $(
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($arg: $ty),*) -> CUresult {
@@ -205,7 +206,6 @@ mod symbols {
     use super::*;
     include!("symbols.rs");
 }
-use symbols::SYMBOLS;
 
 /// `Display` of `cust::error::CudaError` calls cuGetErrorString and panics if that fails, so
 /// the two text functions answer without a driver as well.

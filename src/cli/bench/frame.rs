@@ -7,25 +7,11 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::{RUN, RUNS, Table, rate, setup, worlds};
-use crate::engine::{Transfer, Viewport};
 use crate::session::round::PicturePlan;
 use crate::session::worlds::{Event, Worlds};
 use crate::session::{DeviceChoice, Order, Picture, Session, Setup, Streams};
 use crate::view::offscreen::Renderer;
 use crate::view::{PictureSource, ViewOptions, list_adapters};
-
-/// What every round of these tables downloads.
-const BITS: PicturePlan = PicturePlan {
-    transfer: Transfer::Bits,
-    viewport: Viewport {
-        x0: 0,
-        y0: 0,
-        step: Viewport::ONE,
-        width: 4,
-        height: 1,
-    },
-    only: None,
-};
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let mut table = Table::new("frame", "rounds and frames a second");
@@ -89,7 +75,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
 
 fn with_pictures(setup: &Setup) -> Result<Worlds> {
     let mut worlds = worlds(setup, None)?;
-    worlds.set_picture(Some(BITS))?;
+    worlds.set_picture(Some(PicturePlan::BITS))?;
     Ok(worlds)
 }
 

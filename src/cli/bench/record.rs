@@ -100,7 +100,16 @@ impl Record {
         let name: String = self.device.chars().map(plain).collect();
         let parts: Vec<&str> = name.split('-').filter(|part| !part.is_empty()).collect();
         let path = folder.join(format!("{}.json", parts.join("-")));
-        let text = serde_json::to_string_pretty(self)? + "\n";
+        // Tables of one record come from one build: of another, they would not be comparable.
+        let mut whole = self.clone();
+        let old = std::fs::read_to_string(&path).ok();
+        let old = old.and_then(|text| serde_json::from_str::<Record>(&text).ok());
+        if let Some(old) = old.filter(|old| old.title() == self.title()) {
+            let kept = |table: &Table| whole.tables.iter().all(|new| new.name != table.name);
+            let kept: Vec<Table> = old.tables.into_iter().filter(kept).collect();
+            whole.tables.extend(kept);
+        }
+        let text = serde_json::to_string_pretty(&whole)? + "\n";
         write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
         Ok(path)
     }

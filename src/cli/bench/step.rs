@@ -83,7 +83,7 @@ fn add(
     let mut worlds = worlds(setup, threads)?;
     let runs = rate(|rounds| {
         worlds
-            .run(rounds * u64::from(per_round), per_round)
+            .run(rounds * u64::from(per_round), per_round, None)
             .map(|_| ())
             .map_err(EngineError::into)
     })?;

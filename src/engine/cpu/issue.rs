@@ -7,8 +7,8 @@
 use std::ops::Range;
 
 use super::kernels::{flips, twin};
+use super::memory;
 use super::slots::CpuSlots;
-use super::{memory, reduce};
 use crate::engine::{EngineError, LatticeId, Layout, Op, Program, Result, Slot, Transfer};
 use crate::life::Size;
 
@@ -111,7 +111,7 @@ impl Account {
                 }
             }
             Op::Reduce { viewport, .. } => {
-                reduce::check(*viewport)?;
+                viewport.check()?;
                 let words = viewport.words();
                 if words > self.view_words {
                     memory::ensure(memory::bytes_of::<u32>(words), "a view")?;

@@ -4,34 +4,7 @@ use std::ops::Range;
 
 use super::bit_rows::BitRows;
 use super::memory;
-use crate::engine::{EngineError, Result, Viewport};
-
-/// Says what of a viewport makes no sense.
-pub(super) fn check(viewport: Viewport) -> Result<()> {
-    let Viewport {
-        x0,
-        y0,
-        step,
-        width,
-        height,
-    } = viewport;
-    let reach = |origin: i64, pixels: u32| {
-        step.checked_mul(pixels.into())
-            .and_then(|length| origin.checked_add(length))
-            .is_some()
-    };
-    let sensible = width > 0
-        && width.is_multiple_of(4)
-        && height > 0
-        && (1..=1 << 41).contains(&step)
-        && reach(x0, width)
-        && reach(y0, height);
-    if sensible {
-        Ok(())
-    } else {
-        Err(EngineError::BadProgram(format!("{viewport:?}")))
-    }
-}
+use crate::engine::{Result, Viewport};
 
 /// Makes the bytes, four a word.
 pub(super) fn reduce(bits: &BitRows, viewport: Viewport, view: &mut Vec<u32>) -> Result<()> {
@@ -124,7 +97,7 @@ mod tests {
             let size = Size::new(width, height).unwrap();
             let lattice = crate::engine::cpu::tests::soup(size, seed);
             let viewport = Viewport { x0, y0, step, width: 4 * across, height: down };
-            check(viewport).unwrap();
+            viewport.check().unwrap();
             let mut bits = BitRows::new(size, "a test").unwrap();
             bits.load(lattice.words());
             let mut view = Vec::new();
@@ -143,7 +116,7 @@ mod tests {
             width: 4,
             height: 1,
         };
-        check(good).unwrap();
+        good.check().unwrap();
         for bad in [
             Viewport { width: 0, ..good },
             Viewport { width: 6, ..good },
@@ -158,7 +131,7 @@ mod tests {
                 ..good
             },
         ] {
-            assert!(check(bad).is_err(), "{bad:?}");
+            assert!(bad.check().is_err(), "{bad:?}");
         }
     }
 }

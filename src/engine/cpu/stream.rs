@@ -106,8 +106,7 @@ impl Pool {
         };
         let workers: Vec<_> = (0..workers.get()).map_while(|i| start(i).ok()).collect();
         if workers.is_empty() {
-            let why = "no thread could be started".to_string();
-            shared.desk().fault = Some(EngineError::ContextLost(why));
+            shared.desk().fault = Some(EngineError::NoThread);
         }
         Pool {
             shared,

@@ -25,11 +25,19 @@ pub(super) fn cust<T>(call: &'static str, answer: Result<T, CudaError>) -> Resul
 
 #[cold]
 fn failed(call: &'static str, code: u32) -> EngineError {
+    let code = result_code(code);
     let reason = describe(code);
     // After these the context answers nothing else; see the driver API's list of results.
     const FATAL: &[u32] = &[
         4, 201, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719,
     ];
+    if code == 2 {
+        return EngineError::OutOfMemory {
+            place: "device",
+            what: format!("the driver's {call}"),
+            needed_mib: 1,
+        };
+    }
     if FATAL.contains(&code) {
         EngineError::ContextLost(format!("{call}: {reason}"))
     } else {
@@ -47,20 +55,10 @@ fn result_code(code: u32) -> u32 {
 
 /// A result code in the driver's own words.
 fn describe(code: u32) -> String {
-    let code = result_code(code);
-    let mut text = std::ptr::null();
-    type AskText = unsafe extern "C" fn(u32, *mut *const std::ffi::c_char) -> CUresult;
-    // SAFETY: the enum is repr(u32) and the loader's function only passes the number on, so a
-    // code without a name in the enum is as good an argument.
-    let ask: AskText = unsafe { std::mem::transmute(sys::cuGetErrorString as *const ()) };
-    // SAFETY: `text` is valid for the write.
-    let answered = unsafe { ask(code, &mut text) };
-    if answered != CUresult::CUDA_SUCCESS || text.is_null() {
-        return format!("CUDA error {code}");
+    match cuda_loader::error_text_of(code) {
+        Some(text) => format!("{text} (CUDA error {code})"),
+        None => format!("CUDA error {code}"),
     }
-    // SAFETY: the driver's texts are static and end in NUL.
-    let text = unsafe { std::ffi::CStr::from_ptr(text) };
-    format!("{} (CUDA error {code})", text.to_string_lossy())
 }
 
 /// Opens and initialises the driver; how many devices there are, or why it cannot be used.
@@ -73,9 +71,9 @@ pub(super) fn initialise() -> Result<u32> {
     })?;
     // Not through `cust`, whose error has no name for some of the answers below.
     // SAFETY: no precondition.
-    let answer = unsafe { sys::cuInit(0) } as u32;
+    let answer = result_code(unsafe { sys::cuInit(0) } as u32);
     if answer != 0 {
-        let remedy = match result_code(answer) {
+        let remedy = match answer {
             100 => {
                 "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu"
             }

@@ -68,6 +68,8 @@ pub(super) struct Group {
     cells: Option<[DeviceBuffer<i32>; 2]>,
     /// The reduced views, as large as has been wanted.
     view: Option<(DeviceBuffer<u32>, usize)>,
+    /// How often they were moved; a graph holds their addresses.
+    pub(super) view_moves: u64,
 }
 
 impl Gpu {
@@ -130,6 +132,7 @@ impl Gpu {
             bits,
             cells: None,
             view: None,
+            view_moves: 0,
         });
         Ok(())
     }
@@ -185,6 +188,7 @@ impl Group {
             Some((buffer, stride)) if *stride >= words => (buffer, *stride),
             grown => {
                 *grown = None; // freeing waits for what runs
+                self.view_moves += 1;
                 let buffer = uninitialized("the reduced views", words * self.count)?;
                 let (buffer, stride) = grown.insert((buffer, words));
                 (buffer, *stride)

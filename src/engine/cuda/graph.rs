@@ -119,7 +119,7 @@ impl CudaEngine {
         let downloads = landings
             .map(|landing| (landing.lattice, landing.slot))
             .collect();
-        let (epoch, _slots) = (self.epoch, self.slots.clone());
+        let (epoch, _slots) = (self.memory_epoch(), self.slots.clone());
         Ok(Prepared {
             parts,
             states,
@@ -127,6 +127,12 @@ impl CudaEngine {
             epoch,
             _slots,
         })
+    }
+
+    /// Grows whenever memory that a graph may hold the address of moves.
+    fn memory_epoch(&self) -> u64 {
+        let groups = self.gpus.iter().flat_map(|gpu| &gpu.groups);
+        self.epoch + groups.map(|group| group.view_moves).sum::<u64>()
     }
 
     /// Captures one device's steps of a program.
@@ -152,6 +158,10 @@ impl CudaEngine {
                 }
                 let raw = self.streams[step.stream.0 as usize].raw.raw();
                 let record = |event: &Event| event.record_external(raw);
+                if let Op::Upload { .. } = step.op {
+                    let why = "an upload cannot be prepared: a graph would keep its address";
+                    return Err(EngineError::BadProgram(why.into()));
+                }
                 if program.timed {
                     timer.before(&mut self.gpus[gpu], step.stream, record)?;
                 }
@@ -208,6 +218,7 @@ impl CudaEngine {
                         .homes
                         .get(lattice.index())
                         .ok_or_else(|| no_lattice(*lattice))?;
+                    viewport.check()?;
                     if home.gpu == gpu {
                         let (group, index) = (home.group, home.index);
                         self.gpus[gpu].groups[group].view_at(index, viewport.words())?;
@@ -247,7 +258,7 @@ impl CudaEngine {
 
     /// Starts a prepared program; its graphs run behind whatever their streams hold.
     pub(super) fn replay_taken(&mut self, program: &Prepared) -> Result<RunId> {
-        if program.epoch != self.epoch {
+        if program.epoch != self.memory_epoch() {
             return Err(EngineError::BadProgram(
                 "memory moved since it was prepared".into(),
             ));
@@ -260,10 +271,23 @@ impl CudaEngine {
         }
         self.bind(program.downloads.iter().copied())?;
         let run = self.runs.begin();
-        let mut open = Run {
+        let open = Run {
             open: program.parts.len(),
             ..Default::default()
         };
+        self.runs.open.insert(run, open);
+        if let Err(error) = self.launch_parts(run, program) {
+            self.abandon(run, program.downloads.iter().copied());
+            return Err(error);
+        }
+        for (id, _, after) in &program.states {
+            self.homes[id.index()].state = *after;
+        }
+        self.idle_polls = 0;
+        Ok(run)
+    }
+
+    fn launch_parts(&mut self, run: RunId, program: &Prepared) -> Result<()> {
         for part in &program.parts {
             self.make_current(part.gpu)?;
             let raw = self.gpus[part.gpu].graph_stream.raw();
@@ -272,15 +296,11 @@ impl CudaEngine {
                     mark.event.hold(raw)?;
                 }
             }
-            let origin = self.gpus[part.gpu].origin()?;
+            let timed = !part.steps.is_empty();
+            let origin = timed.then(|| self.gpus[part.gpu].origin()).transpose()?;
             let began = Instant::now();
             part.graph.launch(raw)?;
-            let call = Span {
-                step: Span::WHOLE,
-                stream: part.steps.first().map_or(StreamId(0), |step| step.stream),
-                start: origin.of(began),
-                end: origin.of(Instant::now()),
-            };
+            let launched = Instant::now();
             let end = self.gpus[part.gpu].pool.plain()?;
             end.record(raw)?;
             self.gpus[part.gpu].replays += 1;
@@ -292,23 +312,27 @@ impl CudaEngine {
                 end,
                 downloads,
                 landed,
+                timed,
             });
-            if !part.steps.is_empty() {
-                open.timings.push(Timing {
+            if let Some(origin) = origin {
+                let call = Span {
+                    step: Span::WHOLE,
+                    stream: part.steps.first().map_or(StreamId(0), |step| step.stream),
+                    start: origin.of(began),
+                    end: origin.of(launched),
+                };
+                let timing = Timing {
                     gpu: part.gpu,
                     origin,
                     events: part.events.clone(),
                     steps: part.steps.clone(),
                     pooled: false,
                     host: vec![call],
-                });
+                };
+                let open = self.runs.open.get_mut(&run).expect("the run was opened");
+                open.timings.push(timing);
             }
         }
-        self.runs.open.insert(run, open);
-        for (id, _, after) in &program.states {
-            self.homes[id.index()].state = *after;
-        }
-        self.idle_polls = 0;
-        Ok(run)
+        Ok(())
     }
 }

@@ -44,6 +44,8 @@ pub(super) struct Issuer<'a> {
     pub(super) homes: &'a mut [Home],
     pub(super) slots: Option<&'a CudaSlots>,
     pub(super) stream: sys::CUstream,
+    /// Which GPU it is.
+    pub(super) at: usize,
 }
 
 impl Issuer<'_> {
@@ -78,6 +80,7 @@ impl Issuer<'_> {
         let home = self
             .homes
             .get(lattice.index())
+            .filter(|home| home.gpu == self.at)
             .ok_or_else(|| no_lattice(lattice))?;
         let size = self.gpu.groups[home.group].size;
         Ok((home.group, home.index, home.state, size))
@@ -194,10 +197,10 @@ impl Issuer<'_> {
         let at = |parity: u8| &buffers[usize::from(parity)];
         match kernel.iteration {
             Iteration::Launches => {
+                let function = self.gpu.function(kernel.file, kernel.symbol)?;
                 for _ in 0..generations {
                     let (from, to) = (at(parity), at(parity ^ 1));
-                    let arguments: [&dyn Argument; 5] = [from, to, &width, &height, &rule];
-                    self.launch(kernel.file, kernel.symbol, shape, &arguments)?;
+                    self.call(function, shape, &[from, to, &width, &height, &rule])?;
                     parity ^= 1;
                 }
                 Ok(parity)
@@ -219,6 +222,7 @@ impl Issuer<'_> {
     }
 
     fn reduce(&mut self, lattice: LatticeId, viewport: Viewport) -> Result<()> {
+        viewport.check()?;
         let (group, index, state, size) = self.home(lattice)?;
         let bits = self.gpu.groups[group].bits_at(index, state.bits_parity);
         let pixels = self.gpu.groups[group].view_at(index, viewport.words())?;
@@ -240,6 +244,10 @@ impl Issuer<'_> {
         let group = &mut self.gpu.groups[group];
         match what {
             Transfer::Bits => Ok((group.bits_at(index, state.bits_parity), size.words())),
+            Transfer::View if self.homes[lattice.index()].view_words == 0 => {
+                let why = format!("no view of {lattice:?} has been made");
+                Err(EngineError::BadProgram(why))
+            }
             Transfer::View => {
                 let words = self.homes[lattice.index()].view_words;
                 Ok((group.view_at(index, words)?, words))
@@ -273,6 +281,15 @@ impl Issuer<'_> {
         arguments: &[&dyn Argument],
     ) -> Result<()> {
         let function = self.gpu.function(file, symbol)?;
+        self.call(function, shape, arguments)
+    }
+
+    fn call(
+        &mut self,
+        function: sys::CUfunction,
+        shape: Launch,
+        arguments: &[&dyn Argument],
+    ) -> Result<()> {
         let mut addresses = [std::ptr::null_mut(); 9];
         for (address, argument) in addresses.iter_mut().zip(arguments) {
             *address = argument.address();
@@ -316,5 +333,5 @@ fn sides(size: Size) -> (i32, i32) {
 }
 
 pub(super) fn no_lattice(lattice: LatticeId) -> EngineError {
-    EngineError::BadProgram(format!("there is no {lattice:?}"))
+    EngineError::BadProgram(format!("there is no {lattice:?} on this device"))
 }

@@ -1,11 +1,12 @@
 //! The CUDA engine, on `cust` and, where that falls short, on the driver's own functions.
 //!
-//! [`driver`] finds the driver, [`gpu`] holds a device's context, modules and lattices,
-//! [`issue`] turns ops into calls, [`graph`] captures them, [`slots`] is the page-locked memory
-//! that downloads land in, [`event`] and [`runs`] tell what has come to pass. This file is the
-//! engine itself: what happens on submit, prepare, replay and poll.
+//! [`driver`] finds the driver, [`gpu`] holds a device's context, modules and lattices, [`issue`]
+//! turns ops into calls, [`submit`] orders the calls of a program, [`graph`] captures them for
+//! replay, [`slots`] is the page-locked memory that downloads land in, [`event`], [`timing`] and
+//! [`runs`] know what is under way, and [`complete`] tells what has ended.
 #![allow(unsafe_code)] // calls into the driver; each says why it holds
 
+mod complete;
 mod driver;
 mod event;
 mod gpu;
@@ -14,9 +15,9 @@ mod issue;
 pub mod ptx;
 mod runs;
 mod slots;
+mod submit;
 mod timing;
 
-use std::rc::Rc;
 use std::sync::Arc;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
@@ -28,14 +29,13 @@ use driver::cust;
 use event::Event;
 use gpu::{Gpu, RawStream};
 use graph::Prepared;
-use issue::{Home, Issuer, State};
-use runs::{Mark, Runs, finished};
+use issue::{Home, State};
+use runs::Runs;
 use slots::{CudaSlots, GroupShape};
-use timing::Timer;
 
 use crate::engine::{
     Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout, Op,
-    PreparedId, Program, Result, RunId, Slot, Slots, SlotsSpec, Startup, Step, StreamId,
+    PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
 };
 use crate::life::Size;
 
@@ -55,7 +55,7 @@ pub struct CudaEngine {
     // Dropped in this order: what is under way, what refers to contexts, the contexts.
     runs: Runs,
     prepared: Vec<Option<Prepared>>,
-    events: Vec<(usize, Event)>,
+    events: Vec<Event>,
     streams: Vec<Stream>,
     slots: Option<Arc<CudaSlots>>,
     gpus: Vec<Gpu>,
@@ -65,6 +65,8 @@ pub struct CudaEngine {
     epoch: u64,
     driver_ms: f64,
     idle_polls: u32,
+    /// Runs with nothing to do, to be reported by the next poll.
+    empty_runs: Vec<RunId>,
 }
 
 struct Stream {
@@ -128,6 +130,7 @@ impl CudaEngine {
             epoch: 0,
             driver_ms: began.elapsed().as_secs_f64() * 1e3,
             idle_polls: 0,
+            empty_runs: Vec::new(),
         })
     }
 
@@ -145,200 +148,6 @@ impl CudaEngine {
         stream
             .map(|s| s.gpu)
             .ok_or_else(|| EngineError::BadProgram("there is no such stream".into()))
-    }
-
-    /// Binds the slots of a program's downloads, or none of them.
-    fn bind(&self, downloads: impl Iterator<Item = (LatticeId, Slot)> + Clone) -> Result<()> {
-        let Some(slots) = &self.slots else {
-            return match downloads.clone().next() {
-                Some((lattice, slot)) => Err(EngineError::SlotBusy(lattice, slot)),
-                None => Ok(()),
-            };
-        };
-        for (bound, (lattice, slot)) in downloads.clone().enumerate() {
-            if let Err(busy) = slots.bind(lattice, slot) {
-                downloads
-                    .take(bound)
-                    .for_each(|(lattice, slot)| slots.unbind(lattice, slot));
-                return Err(busy);
-            }
-        }
-        Ok(())
-    }
-
-    /// Issues one step on its stream, eagerly or into a capture.
-    fn issue(&mut self, gpu: usize, step: &Step) -> Result<()> {
-        let stream = self.streams[step.stream.0 as usize].raw.raw();
-        let event = |id: &EventId| {
-            let known = self.events.get(id.0 as usize).map(|(_, event)| event);
-            known.ok_or_else(|| EngineError::BadProgram(format!("there is no {id:?}")))
-        };
-        match &step.op {
-            Op::Record(id) => event(id)?.record(stream),
-            Op::Wait(id) => event(id)?.hold(stream),
-            op => {
-                let slots = self.slots.as_deref();
-                let gpu = &mut self.gpus[gpu];
-                Issuer {
-                    gpu,
-                    homes: &mut self.homes,
-                    slots,
-                    stream,
-                }
-                .issue(op)
-            }
-        }
-    }
-
-    /// Orders a stream behind the graphs replayed before, which run in a stream of their own.
-    fn fence(&mut self, stream: StreamId) -> Result<()> {
-        let stream = &mut self.streams[stream.0 as usize];
-        let gpu = stream.gpu;
-        let replayed = self.gpus[gpu].replays;
-        if stream.replays_seen < replayed {
-            if let Some(replay) = self.runs.replays.iter().rev().find(|r| r.gpu == gpu) {
-                replay.end.hold(stream.raw.raw())?;
-            }
-            stream.replays_seen = replayed;
-        }
-        Ok(())
-    }
-
-    /// Which devices a program touches, and its streams there in the order of first use.
-    fn streams_used(&self, program: &Program) -> Result<Vec<(usize, Vec<StreamId>)>> {
-        let mut used: Vec<(usize, Vec<StreamId>)> = Vec::new();
-        let mut known = vec![false; self.streams.len()];
-        for step in &program.steps {
-            let gpu = self.gpu_of(step.stream)?;
-            if std::mem::replace(&mut known[step.stream.0 as usize], true) {
-                continue;
-            }
-            match used.iter_mut().find(|(g, _)| *g == gpu) {
-                Some((_, streams)) => streams.push(step.stream),
-                None => used.push((gpu, vec![step.stream])),
-            }
-        }
-        Ok(used)
-    }
-
-    fn submit_issued(&mut self, run: RunId, program: &Program) -> Result<()> {
-        let used = self.streams_used(program)?;
-        let mut last_step = vec![usize::MAX; self.streams.len()];
-        for (index, step) in program.steps.iter().enumerate() {
-            last_step[step.stream.0 as usize] = index;
-        }
-        let mut timers: Vec<Timer> = Vec::new();
-        for (gpu, streams) in &used {
-            self.make_current(*gpu)?;
-            for &stream in streams {
-                self.fence(stream)?;
-            }
-            if program.timed {
-                let origin = self.gpus[*gpu].origin()?;
-                timers.push(Timer::new(*gpu, origin));
-            }
-        }
-        for (index, step) in program.steps.iter().enumerate() {
-            let gpu = self.gpu_of(step.stream)?;
-            self.make_current(gpu)?;
-            let timer = timers.iter_mut().find(|timer| timer.gpu == gpu);
-            let raw = self.streams[step.stream.0 as usize].raw.raw();
-            if let Some(timer) = timer {
-                timer.before(&mut self.gpus[gpu], step.stream, |event| event.record(raw))?;
-                let began = Instant::now();
-                self.issue(gpu, step)?;
-                timer.host(index as u32, step.stream, began);
-                let gpu = &mut self.gpus[gpu];
-                timer.after(gpu, index, step.stream, |event| event.record(raw))?;
-            } else {
-                self.issue(gpu, step)?;
-            }
-            let download = match step.op {
-                Op::Download { lattice, slot, .. } => Some((lattice, slot)),
-                _ => None,
-            };
-            let last = last_step[step.stream.0 as usize] == index;
-            if download.is_some() || last {
-                let event = self.gpus[gpu].pool.plain()?;
-                event.record(raw)?;
-                let mark = Mark {
-                    event,
-                    run,
-                    download,
-                    last,
-                };
-                self.runs.marks[step.stream.0 as usize].push_back(mark);
-            }
-        }
-        for timer in timers {
-            let open = self.runs.open.get_mut(&run).expect("the run was opened");
-            open.timings.push(timer.finish());
-        }
-        Ok(())
-    }
-
-    /// Forgets a run that could not be issued to its end, once what was issued is through.
-    fn abandon(&mut self, run: RunId, downloads: impl Iterator<Item = (LatticeId, Slot)>) {
-        let _ = self.synchronize();
-        self.runs.open.remove(&run);
-        self.runs
-            .marks
-            .iter_mut()
-            .for_each(|marks| marks.retain(|mark| mark.run != run));
-        if let Some(slots) = &self.slots {
-            downloads.for_each(|(lattice, slot)| slots.unbind(lattice, slot));
-        }
-    }
-
-    fn end_part(&mut self, run: RunId, completions: &mut Vec<Completion>) -> Result<()> {
-        let Some(ended) = self.runs.close_part(run) else {
-            return Ok(());
-        };
-        let (mut spans, mut host) = (Vec::new(), Vec::new());
-        for timing in ended.timings {
-            timing.spans(&mut spans)?;
-            host.extend_from_slice(&timing.host);
-            if timing.pooled {
-                let events = Rc::into_inner(timing.events).into_iter().flatten();
-                let pool = &mut self.gpus[timing.gpu].pool;
-                events.for_each(|event| pool.give_back_timing(event));
-            }
-        }
-        completions.push(finished(run, spans, host));
-        Ok(())
-    }
-
-    /// Reports the downloads of replayed graphs one by one, and the graphs that have ended.
-    fn poll_replays(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
-        let mut replays = std::mem::take(&mut self.runs.replays);
-        let mut ended = 0;
-        for replay in &mut replays {
-            let over = replay.end.fired()?;
-            ended += usize::from(over);
-            for (landing, landed) in replay.downloads.iter().zip(&mut replay.landed) {
-                if !*landed && (over || landing.event.fired()?) {
-                    *landed = true;
-                    let download = (landing.lattice, landing.slot);
-                    completions.push(self.landed(replay.run, download));
-                }
-            }
-            if !over {
-                break; // the ones behind it wait for it
-            }
-        }
-        for replay in replays.drain(..ended) {
-            self.gpus[replay.gpu].pool.give_back_plain(replay.end);
-            self.end_part(replay.run, completions)?;
-        }
-        self.runs.replays = replays;
-        Ok(())
-    }
-
-    fn landed(&self, run: RunId, (lattice, slot): (LatticeId, Slot)) -> Completion {
-        if let Some(slots) = &self.slots {
-            slots.unbind(lattice, slot);
-        }
-        Completion::Downloaded { run, lattice, slot }
     }
 }
 
@@ -398,9 +207,8 @@ impl Engine for CudaEngine {
                 });
             }
         }
-        self.slots = None; // gives page-locked memory back first, unless somebody still reads it
+        self.current = None; // allocating goes through all contexts
         let slots = Arc::new(CudaSlots::allocate(spec, &shapes)?);
-        self.current = None;
         self.slots = Some(slots.clone());
         Ok(slots)
     }
@@ -422,7 +230,7 @@ impl Engine for CudaEngine {
         let gpu = usize::from(device.0);
         self.make_current(gpu)?;
         let event = self.gpus[gpu].pool.plain()?;
-        self.events.push((gpu, event));
+        self.events.push(event);
         Ok(EventId(self.events.len() as u32 - 1))
     }
 
@@ -439,6 +247,10 @@ impl Engine for CudaEngine {
         };
         self.bind(downloads.clone())?;
         let run = self.runs.begin();
+        if parts == 0 {
+            self.empty_runs.push(run);
+            return Ok(run);
+        }
         let open = runs::Run {
             open: parts,
             timings: Vec::new(),
@@ -482,6 +294,8 @@ impl Engine for CudaEngine {
     }
 
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        let empty = self.empty_runs.drain(..);
+        completions.extend(empty.map(|run| runs::finished(run, Vec::new(), Vec::new())));
         if self.runs.is_idle() {
             return Ok(());
         }
@@ -515,25 +329,29 @@ impl Engine for CudaEngine {
     }
 
     fn wait(&mut self, timeout: Duration) {
-        // The driver has no wait for any of many events: look again soon, and sooner while
-        // things are happening, since a sleep costs 50 µs and more.
-        if !self.runs.is_idle() && self.idle_polls < 200 {
-            std::thread::yield_now();
-        } else {
-            std::thread::sleep(timeout.min(Duration::from_micros(if self.runs.is_idle() {
-                1000
-            } else {
-                50
-            })));
+        // The driver has no wait for any of many events: look again soon while things are
+        // happening, since a sleep costs 50 µs and more, and ever later while a launch is long.
+        let idle = self.runs.is_idle();
+        match self.idle_polls.checked_sub(200) {
+            None if !idle => std::thread::yield_now(),
+            beyond => {
+                let us = 50 * u64::from(1 + beyond.unwrap_or(0) / 200);
+                let nap = if idle { 1000 } else { us.min(1000) };
+                std::thread::sleep(timeout.min(Duration::from_micros(nap)));
+            }
         }
     }
 
     fn synchronize(&mut self) -> Result<()> {
+        // Every device is waited for, whatever has become of another.
+        let mut answer = Ok(());
         for gpu in 0..self.gpus.len() {
-            self.make_current(gpu)?;
-            cust("cuCtxSynchronize", CurrentContext::synchronize())?;
+            let one = self
+                .make_current(gpu)
+                .and_then(|()| cust("cuCtxSynchronize", CurrentContext::synchronize()));
+            answer = answer.and(one);
         }
-        Ok(())
+        answer
     }
 
     fn startup(&self) -> Startup {

@@ -34,6 +34,8 @@ pub(super) struct Replay {
     pub(super) downloads: Arc<[Landing]>,
     /// Which of them have been reported.
     pub(super) landed: Vec<bool>,
+    /// Whether its spans are to be read.
+    pub(super) timed: bool,
 }
 
 /// Everything under way.

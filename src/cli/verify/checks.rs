@@ -1,0 +1,422 @@
+//! The checks themselves, over an engine with a lattice of each size.
+
+use anyhow::Result;
+
+use super::{Cases, Outcome, REFERENCE_BUDGET};
+use crate::engine::kernels::{KERNELS, Kernel, Layout};
+use crate::engine::{
+    Completion, DeviceId, Engine, EventId, LatticeId, Op, Program, Slot, Slots, SlotsSpec,
+    StreamId, Transfer, Viewport,
+};
+use crate::life::{Lattice, Rule, Size, reference, soup};
+use crate::session::worlds::read_lattice;
+
+/// An engine with a lattice of each size, every one in its own stream.
+pub(super) struct Bench {
+    engine: Box<dyn Engine>,
+    cases: Cases,
+    streams: Vec<StreamId>,
+    slots: std::sync::Arc<dyn Slots>,
+}
+
+const SLOT: Slot = Slot(1);
+const VIEW_SLOT: Slot = Slot(0);
+const VIEW_PIXELS: (u32, u32) = (64, 48);
+
+impl Bench {
+    pub(super) fn new(mut engine: Box<dyn Engine>, cases: Cases) -> Result<Bench> {
+        let devices = engine.devices().len();
+        let mut streams = Vec::new();
+        for (i, &size) in cases.sizes.iter().enumerate() {
+            // Ids follow one another whatever the device, so devices take turns.
+            let device = DeviceId((i % devices) as u16);
+            engine.create_lattices(device, 1, size)?;
+            streams.push(engine.create_stream(device)?);
+        }
+        engine.reserve(Layout::I32)?;
+        let picture_words = (VIEW_PIXELS.0 / 4 * VIEW_PIXELS.1) as usize;
+        let spec = SlotsSpec {
+            pictures: 1,
+            picture_words,
+            checkpoints: 1,
+        };
+        let slots = engine.allocate_slots(spec)?;
+        Ok(Bench {
+            engine,
+            cases,
+            streams,
+            slots,
+        })
+    }
+
+    fn finish(&mut self) -> Result<Vec<Completion>> {
+        self.engine.synchronize()?;
+        let mut completions = Vec::new();
+        self.engine.poll(&mut completions)?;
+        Ok(completions)
+    }
+
+    fn read(&self, case: usize) -> Result<Lattice> {
+        Ok(read_lattice(
+            &*self.slots,
+            case,
+            SLOT,
+            self.cases.sizes[case],
+        )?)
+    }
+
+    /// Upload, advance as told, download: in the case's stream.
+    fn push(&self, program: &mut Program, case: usize, start: &Lattice, advances: &[Advance]) {
+        let lattice = LatticeId(case as u32);
+        let stream = self.streams[case];
+        program.push(
+            stream,
+            Op::Upload {
+                lattice,
+                words: start.words().into(),
+            },
+        );
+        self.push_advances(program, case, advances, Layout::Bits);
+    }
+
+    fn push_advances(
+        &self,
+        program: &mut Program,
+        case: usize,
+        advances: &[Advance],
+        mut layout: Layout,
+    ) {
+        let lattice = LatticeId(case as u32);
+        let stream = self.streams[case];
+        for &(kernel, rule, generations) in advances {
+            if layout != kernel.layout {
+                program.push(stream, Op::Pack(lattice));
+                program.push(
+                    stream,
+                    Op::Unpack {
+                        lattice,
+                        to: kernel.layout,
+                    },
+                );
+                layout = kernel.layout;
+            }
+            let lattices = lattice.0..lattice.0 + 1;
+            program.push(
+                stream,
+                Op::Advance {
+                    kernel,
+                    lattices,
+                    rule,
+                    generations,
+                },
+            );
+        }
+        program.push(stream, Op::Pack(lattice));
+        program.push(
+            stream,
+            Op::Download {
+                lattice,
+                slot: SLOT,
+                what: Transfer::Bits,
+            },
+        );
+    }
+
+    /// Every size × rule × seed × number of generations; all sizes at once, each in its stream.
+    pub(super) fn check_kernel(&mut self, kernel: &'static Kernel) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        for seed in 1..=self.cases.seeds {
+            for rule in self.cases.rules.clone() {
+                for generations in self.cases.generations.clone() {
+                    let within = |size: &Size| {
+                        size.cells() * u64::from(generations) <= REFERENCE_BUDGET
+                            && kernel.admit(*size).is_ok()
+                    };
+                    let chosen: Vec<usize> = (0..self.cases.sizes.len())
+                        .filter(|&case| within(&self.cases.sizes[case]))
+                        .collect();
+                    let sizes = self.cases.sizes.clone();
+                    let start = |case: usize| soup(sizes[case], 0.4, seed, case as u64);
+                    let mut program = Program::default();
+                    for &case in &chosen {
+                        self.push(
+                            &mut program,
+                            case,
+                            &start(case),
+                            &[(kernel, rule, generations)],
+                        );
+                    }
+                    self.engine.submit(&program)?;
+                    let wanted: Vec<Lattice> = chosen
+                        .iter()
+                        .map(|&c| reference::run(&start(c), rule, generations.into()))
+                        .collect();
+                    self.finish()?;
+                    for (&case, want) in chosen.iter().zip(&wanted) {
+                        let got = self.read(case)?;
+                        outcome.expect(&got == want, || {
+                            let size = self.cases.sizes[case];
+                            format!("{size}, {rule}, seed {seed}, {generations} generations")
+                        });
+                    }
+                }
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// One lattice through all kernels in turn, some generations each: no cell is lost.
+    pub(super) fn check_switches(&mut self) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        let rule = Rule::LIFE;
+        for case in 0..self.cases.sizes.len() {
+            let size = self.cases.sizes[case];
+            if size.cells() > 300_000 {
+                continue;
+            }
+            let admitted = KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok());
+            let advances: Vec<_> = admitted
+                .chain(
+                    KERNELS
+                        .iter()
+                        .rev()
+                        .filter(|kernel| kernel.admit(size).is_ok()),
+                )
+                .zip([3, 2, 5, 4, 1, 1, 7, 3, 2, 5])
+                .map(|(kernel, generations)| (kernel, rule, generations))
+                .collect();
+            let total: u32 = advances.iter().map(|(.., generations)| generations).sum();
+            let start = soup(size, 0.5, 9, case as u64);
+            let mut program = Program::default();
+            self.push(&mut program, case, &start, &advances);
+            self.engine.submit(&program)?;
+            self.finish()?;
+            let same = self.read(case)? == reference::run(&start, rule, total.into());
+            outcome.expect(same, || format!("{size} after {total} generations"));
+        }
+        Ok(outcome)
+    }
+
+    /// Rounds of all lattices prepared once and replayed, between eager ones.
+    pub(super) fn check_graphs(&mut self) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        for kernel in &KERNELS {
+            let chosen: Vec<usize> = (0..self.cases.sizes.len())
+                .filter(|&c| self.cases.sizes[c].cells() <= 70_000)
+                .filter(|&c| kernel.admit(self.cases.sizes[c]).is_ok())
+                .collect();
+            let rule: Rule = "B36/S23".parse()?;
+            let sizes = self.cases.sizes.clone();
+            let start = |case: usize| soup(sizes[case], 0.35, 5, case as u64);
+            let mut eager = Program::default();
+            let mut round = Program::default();
+            for &case in &chosen {
+                self.push(&mut eager, case, &start(case), &[(kernel, rule, 1)]);
+                // An even number, so that the graph fits the buffers it leaves.
+                self.push_advances(&mut round, case, &[(kernel, rule, 2)], kernel.layout);
+            }
+            self.engine.submit(&eager)?;
+            self.finish()?;
+            let prepared = self.engine.prepare(&round)?;
+            for _ in 0..3 {
+                self.engine.replay(prepared)?;
+                self.finish()?;
+            }
+            self.engine.release(prepared);
+            for &case in &chosen {
+                let same = self.read(case)? == reference::run(&start(case), rule, 7);
+                outcome.expect(same, || {
+                    format!("{} on {}", kernel.name, self.cases.sizes[case])
+                });
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// Reduced views, byte by byte against their definition.
+    pub(super) fn check_views(&mut self) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        let (width, height) = VIEW_PIXELS;
+        for case in 0..self.cases.sizes.len() {
+            let size = self.cases.sizes[case];
+            let start = soup(size, 0.4, 3, case as u64);
+            let whole = (i64::from(size.width()) << 16) / i64::from(width) + 1;
+            let views = [
+                (0, 0, whole),
+                (-70_000, 5, whole / 3 + 1),
+                (99_999, 1 << 16, 20_000),
+            ];
+            for (x0, y0, step) in views {
+                let viewport = Viewport {
+                    x0,
+                    y0,
+                    step,
+                    width,
+                    height,
+                };
+                let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
+                let mut program = Program::default();
+                program.push(
+                    stream,
+                    Op::Upload {
+                        lattice,
+                        words: start.words().into(),
+                    },
+                );
+                program.push(stream, Op::Reduce { lattice, viewport });
+                let what = Transfer::View;
+                program.push(
+                    stream,
+                    Op::Download {
+                        lattice,
+                        slot: VIEW_SLOT,
+                        what,
+                    },
+                );
+                self.engine.submit(&program)?;
+                self.finish()?;
+                let want = reduced(&start, viewport);
+                let mut same = false;
+                self.slots.read(lattice, VIEW_SLOT, &mut |words| {
+                    same = bytemuck::cast_slice::<u32, u8>(words)[..want.len()] == want[..];
+                });
+                outcome.expect(same, || format!("{size} through {viewport:?}"));
+            }
+        }
+        Ok(outcome)
+    }
+
+    /// A lattice stepped by turns in two streams that hand it over by events.
+    pub(super) fn check_events(&mut self) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        let device = DeviceId(0);
+        let (one, two) = (
+            self.engine.create_stream(device)?,
+            self.engine.create_stream(device)?,
+        );
+        let events: Vec<EventId> = (0..2)
+            .map(|_| self.engine.create_event(device))
+            .collect::<Result<_, _>>()?;
+        for kernel in &KERNELS {
+            // Cases take turns on the devices; the first one is on device 0.
+            let devices = self.engine.devices().len();
+            let case = (0..self.cases.sizes.len())
+                .filter(|c| c % devices == 0 && kernel.admit(self.cases.sizes[*c]).is_ok())
+                .filter(|&c| self.cases.sizes[c].cells() <= 20_000)
+                .max_by_key(|&c| self.cases.sizes[c].cells())
+                .expect("every kernel takes some size");
+            let size = self.cases.sizes[case];
+            let lattice = LatticeId(case as u32);
+            let start = soup(size, 0.4, 8, 0);
+            let mut program = Program::default();
+            program.push(
+                one,
+                Op::Upload {
+                    lattice,
+                    words: start.words().into(),
+                },
+            );
+            if kernel.layout != Layout::Bits {
+                program.push(
+                    one,
+                    Op::Unpack {
+                        lattice,
+                        to: kernel.layout,
+                    },
+                );
+            }
+            for _ in 0..10 {
+                for (mine, theirs, event) in [(one, two, events[0]), (two, one, events[1])] {
+                    let lattices = lattice.0..lattice.0 + 1;
+                    let (rule, generations) = (Rule::LIFE, 1);
+                    program.push(
+                        mine,
+                        Op::Advance {
+                            kernel,
+                            lattices,
+                            rule,
+                            generations,
+                        },
+                    );
+                    program.push(mine, Op::Record(event));
+                    program.push(theirs, Op::Wait(event));
+                }
+            }
+            program.push(one, Op::Pack(lattice));
+            program.push(
+                one,
+                Op::Download {
+                    lattice,
+                    slot: SLOT,
+                    what: Transfer::Bits,
+                },
+            );
+            self.engine.submit(&program)?;
+            self.finish()?;
+            let same = self.read(case)? == reference::run(&start, Rule::LIFE, 20);
+            outcome.expect(same, || format!("{} on {size}", kernel.name));
+        }
+        Ok(outcome)
+    }
+
+    /// Spans of one stream follow one another and are as many as the steps.
+    pub(super) fn check_spans(&mut self) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        let mut program = Program {
+            timed: true,
+            ..Default::default()
+        };
+        for case in 0..self.cases.sizes.len() {
+            let start = soup(self.cases.sizes[case], 0.4, 2, 0);
+            let kernel = KERNELS.last().expect("there are kernels");
+            self.push(&mut program, case, &start, &[(kernel, Rule::LIFE, 3)]);
+        }
+        let steps = program.steps.len();
+        self.engine.submit(&program)?;
+        for completion in self.finish()? {
+            let Completion::Finished { spans, .. } = completion else {
+                continue;
+            };
+            outcome.expect(spans.len() == steps, || {
+                format!("{} spans of {steps}", spans.len())
+            });
+            for &stream in &self.streams {
+                let of: Vec<_> = spans.iter().filter(|span| span.stream == stream).collect();
+                outcome.expect(of.iter().all(|span| span.start <= span.end), || {
+                    format!("{stream:?} has a span that ends before it starts")
+                });
+                outcome.expect(
+                    of.windows(2).all(|pair| pair[0].end <= pair[1].start),
+                    || format!("{stream:?} has spans that overlap"),
+                );
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+type Advance = (&'static Kernel, Rule, u32);
+
+/// A viewport's bytes, as its definition has them.
+fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
+    let (width, height) = (
+        i64::from(lattice.size().width()),
+        i64::from(lattice.size().height()),
+    );
+    let mut bytes = Vec::new();
+    for j in 0..viewport.height {
+        let (top, bottom) = viewport.rows(j);
+        for i in 0..viewport.width {
+            let (left, right) = viewport.columns(i);
+            let covered = (bottom - top) * (right - left);
+            let mut alive = 0;
+            for y in top.max(0)..bottom.min(height) {
+                for x in left.max(0)..right.min(width) {
+                    alive += i64::from(lattice.get(x as u32, y as u32));
+                }
+            }
+            bytes.push(((255 * alive + covered / 2) / covered) as u8);
+        }
+    }
+    bytes
+}

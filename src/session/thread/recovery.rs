@@ -1,0 +1,166 @@
+//! Checkpoints once a second, and what is done with them when the engine is lost.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::{Pilot, starts};
+use crate::engine::{EngineError, Result, Slot};
+use crate::life::Lattice;
+use crate::session::DeviceChoice;
+use crate::session::worlds::{Worlds, open_engine, read_lattice};
+
+/// How old the last checkpoint may get while something changes.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+
+/// The latest complete copy of every lattice on the host.
+#[derive(Default)]
+pub(super) struct Checkpoints {
+    pub(super) under_way: bool,
+    pub(super) next: u8,
+    pub(super) latest: Option<(Slot, Arc<[u64]>)>,
+    pub(super) made: Option<Instant>,
+    /// Whether cells changed since the last one was issued.
+    pub(super) stale: bool,
+}
+
+impl Pilot {
+    /// Brings every lattice to the host once a second, in its own stream.
+    pub(super) fn checkpoint(&mut self, now: Instant) -> Result<()> {
+        let Checkpoints {
+            under_way,
+            stale,
+            made,
+            next,
+            ..
+        } = self.checkpoints;
+        let due = made.is_none_or(|made| now - made >= CHECKPOINT_EVERY);
+        let Some(worlds) = self.worlds.as_mut().filter(|_| due && stale && !under_way) else {
+            return Ok(());
+        };
+        worlds.issue_checkpoint(next)?;
+        self.checkpoints.under_way = true;
+        self.checkpoints.stale = false;
+        self.checkpoints.made = Some(now);
+        self.checkpoints.next = 1 - next;
+        Ok(())
+    }
+
+    /// Meets an error: a lost engine is replaced; what could not be done is said. `while_working`
+    /// says that it would come again with the next round.
+    pub(super) fn meet(&mut self, error: EngineError, while_working: bool) {
+        self.changed = true;
+        match error {
+            EngineError::ContextLost(why) => {
+                if let Err(error) = self.recover(&why) {
+                    self.fail(format!("the engine was lost ({why}), and then: {error}"));
+                }
+            }
+            EngineError::BadProgram(_) | EngineError::Driver { .. } => {
+                self.fail(error.to_string());
+            }
+            could_not => {
+                if while_working {
+                    self.running = false;
+                    self.steps.clear();
+                    self.left_of_round = None;
+                    self.checkpoints.stale = false;
+                }
+                self.say(could_not.to_string());
+            }
+        }
+    }
+
+    pub(super) fn fail(&mut self, why: String) {
+        tracing::error!("{why}");
+        self.failed = Some(why);
+        self.running = false;
+        self.steps.clear();
+        self.changed = true;
+        (self.wake)();
+    }
+
+    /// Makes a new engine and sets every lattice to the last checkpoint, or to its start: on the
+    /// same device if that works, else on the CPU.
+    pub(super) fn recover(&mut self, why: &str) -> Result<()> {
+        let now = Instant::now();
+        self.recoveries
+            .retain(|at| now - *at < Duration::from_secs(10));
+        self.recoveries.push_back(now);
+        let lattices = self.last_lattices();
+        self.last_known = Some(lattices.clone());
+        let generations = lattices.iter().map(|(.., generation)| *generation);
+        let generation = generations.min().unwrap_or(0);
+        self.let_go();
+        let often = self.recoveries.len() > 3;
+        let choices: &[DeviceChoice] = match often {
+            true => &[DeviceChoice::Cpu],
+            false => &[self.setup.device, DeviceChoice::Cpu],
+        };
+        let mut made = Err(EngineError::ContextLost(why.into()));
+        for &choice in choices {
+            made = self.make_again(choice, &lattices);
+            match &made {
+                Ok(_) => break,
+                Err(error) => tracing::warn!("{error}"),
+            }
+        }
+        let worlds = made?;
+        let place = match worlds.engine().name() {
+            "cpu" => "on the CPU",
+            _ => "on the same device",
+        };
+        self.pictures.replace_slots(worlds.slots().clone());
+        self.worlds = Some(worlds);
+        self.checkpoints = Checkpoints {
+            stale: true,
+            ..Default::default()
+        };
+        self.left_of_round = None;
+        self.statistics.restart();
+        self.say(format!(
+            "the engine was lost ({why}): every lattice was restored from generation {generation} {place}"
+        ));
+        self.refresh = true;
+        match self.view {
+            Some(view) => self.set_view(view),
+            None => Ok(()),
+        }
+    }
+
+    fn make_again(
+        &self,
+        choice: DeviceChoice,
+        lattices: &[(usize, Arc<Lattice>, u64)],
+    ) -> Result<Worlds> {
+        let mut worlds = Worlds::new(open_engine(choice)?, &self.setup, 2)?;
+        worlds.upload(lattices.to_vec())?;
+        Ok(worlds)
+    }
+
+    /// Lets the old engine go, its context and its host memory too: only then is a new context a
+    /// new one. A reader of a picture keeps them for some milliseconds.
+    fn let_go(&mut self) {
+        let slots = self.worlds.as_ref().map(|w| Arc::downgrade(w.slots()));
+        self.pictures.clear();
+        self.worlds = None;
+        let until = Instant::now() + Duration::from_secs(1);
+        while slots.as_ref().is_some_and(|s| s.strong_count() > 0) && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// Every lattice as of the last checkpoint, or as it started.
+    pub(super) fn last_lattices(&self) -> Vec<(usize, Arc<Lattice>, u64)> {
+        let restored = || {
+            let (slot, generations) = self.checkpoints.latest.clone()?;
+            let slots = self.worlds.as_ref()?.slots();
+            let read = |i: usize| read_lattice(&**slots, i, slot, self.setup.size).ok();
+            (0..self.setup.instances)
+                .map(|i| Some((i, Arc::new(read(i)?), generations[i])))
+                .collect::<Option<Vec<_>>>()
+        };
+        restored()
+            .or_else(|| self.last_known.clone())
+            .unwrap_or_else(|| starts(&self.setup, 0..self.setup.instances))
+    }
+}

@@ -1,0 +1,60 @@
+//! What the session says of itself.
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{Pilot, TIMED_ONE_IN};
+use crate::session::Status;
+
+impl Pilot {
+    pub(super) fn say(&mut self, what: String) {
+        tracing::warn!("{what}");
+        self.notice = Some((what, Instant::now()));
+        self.refresh = false;
+    }
+
+    pub(super) fn publish_status(&mut self, now: Instant) {
+        let status = Arc::new(self.make_status(now));
+        *self
+            .status
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner()) = status;
+        self.status_made = now;
+        self.changed = false;
+        (self.wake)();
+    }
+
+    pub(super) fn make_status(&self, now: Instant) -> Status {
+        let mut status = Status::before_start(&self.setup);
+        let (rounds, generations) = self.statistics.rates(now);
+        let at_work = self.running || !self.steps.is_empty();
+        let rate = |per_second: f64| if at_work { per_second } else { 0.0 };
+        if let Some(worlds) = &self.worlds {
+            let engine = worlds.engine();
+            status.engine = engine.name();
+            status.devices = engine.devices().to_vec();
+            status.startup = engine.startup();
+            status.generation = worlds.generations().iter().copied().min().unwrap_or(0);
+            status.newest_generation = worlds.generations().iter().copied().max().unwrap_or(0);
+            status.bytes_per_round = worlds.bytes_per_round();
+            let idle = worlds.is_idle();
+            status.finished = self.setup.rounds.is_some_and(|r| self.issued >= r) && idle;
+            if let Some(picture) = worlds.plan().picture {
+                status.transfer = picture.transfer;
+            }
+        }
+        let cells = self.setup.size.cells() as f64 * self.setup.instances as f64;
+        status.running = self.running;
+        status.pace = self.pace;
+        status.rounds = self.statistics.rounds();
+        status.rounds_per_second = rate(rounds);
+        status.generations_per_second = rate(generations);
+        status.cells_per_second = rate(generations) * cells;
+        status.launch_us = self.statistics.launch_us();
+        status.timed_one_in = TIMED_ONE_IN;
+        status.selected = self.selected;
+        status.notice = self.notice.as_ref().map(|(text, _)| text.clone());
+        status.failed = self.failed.clone();
+        status
+    }
+}

@@ -1,0 +1,170 @@
+//! What comes back of rounds: events one by one, or all of them waited for.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::issue::{Kind, UnderWay};
+use super::{DEPTH, Worlds, read_lattice};
+use crate::engine::{Completion, Result, Slot};
+use crate::life::Lattice;
+use crate::session::round::PicturePlan;
+use crate::session::trace::TimedRound;
+
+/// What came of polling.
+pub enum Event {
+    /// An instance's picture landed.
+    Picture {
+        /// Which instance.
+        instance: usize,
+        /// Its generation.
+        generation: u64,
+        /// What it shows.
+        picture: PicturePlan,
+        /// Where it is.
+        slot: Slot,
+    },
+    /// A round is complete; with spans and their ops' names if it was timed.
+    Round {
+        /// What was timed, if it was.
+        timed: Option<TimedRound>,
+        /// Generations it stepped.
+        generations: u32,
+        /// Launches that the longest step stands for.
+        launches: u32,
+        /// From its first call (or the end of the round before it, if that was later) to its end.
+        took: Duration,
+    },
+    /// All lattices' bits are in this slot.
+    Checkpoint {
+        /// Which.
+        slot: Slot,
+        /// Of which generations.
+        generations: Arc<[u64]>,
+    },
+}
+
+impl Worlds {
+    /// Hands over what has come to pass. Never blocks.
+    pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
+        let mut completions = std::mem::take(&mut self.completions);
+        let polled = self.engine.poll(&mut completions);
+        for completion in completions.drain(..) {
+            match completion {
+                Completion::Downloaded { run, lattice, slot } => {
+                    let of = self.under_way.iter().find(|under_way| under_way.run == run);
+                    if let Some(UnderWay {
+                        generations,
+                        picture: Some(picture),
+                        ..
+                    }) = of
+                    {
+                        let (instance, picture) = (lattice.index(), *picture);
+                        let generation = generations[instance];
+                        tell(Event::Picture {
+                            instance,
+                            generation,
+                            picture,
+                            slot,
+                        });
+                    }
+                }
+                Completion::Finished { run, spans, host } => {
+                    let Some(at) = self.under_way.iter().position(|u| u.run == run) else {
+                        continue;
+                    };
+                    let done = self.under_way.remove(at).expect("its place was found");
+                    match done.kind {
+                        Kind::Round => {
+                            let steps = done.steps;
+                            let timed =
+                                (!spans.is_empty()).then_some(TimedRound { steps, spans, host });
+                            let launches = done.launches;
+                            let now = Instant::now();
+                            let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
+                            self.ended = Some(now);
+                            tell(Event::Round {
+                                generations: done.stepped,
+                                timed,
+                                launches,
+                                took,
+                            });
+                        }
+                        Kind::Checkpoint(slot) => {
+                            tell(Event::Checkpoint {
+                                slot,
+                                generations: done.generations,
+                            });
+                        }
+                        Kind::Refresh | Kind::Other => {}
+                    }
+                }
+            }
+        }
+        self.completions = completions;
+        polled
+    }
+
+    /// Sleeps until something may have come to pass.
+    pub fn wait(&mut self, timeout: Duration) {
+        self.engine.wait(timeout);
+    }
+
+    /// Blocks until nothing is under way.
+    pub fn finish(&mut self) -> Result<()> {
+        self.engine.synchronize()?;
+        while !self.is_idle() {
+            self.poll(|_| {})?;
+        }
+        Ok(())
+    }
+
+    /// Steps every instance and waits for it; the wall time it took. With `traced`, every round
+    /// is timed, and handed over.
+    pub fn run(
+        &mut self,
+        generations: u64,
+        per_round: u32,
+        mut traced: Option<&mut dyn FnMut(TimedRound)>,
+    ) -> Result<Duration> {
+        let began = Instant::now();
+        let mut left = generations;
+        let timed = traced.is_some();
+        let mut tell = |event: Event| {
+            if let (
+                Event::Round {
+                    timed: Some(round), ..
+                },
+                Some(traced),
+            ) = (event, &mut traced)
+            {
+                traced(round);
+            }
+        };
+        while left > 0 {
+            let now = u64::from(per_round).min(left) as u32;
+            if self.issue_round(now, timed, |_| false)? {
+                left -= u64::from(now);
+            }
+            self.poll(&mut tell)?;
+            if self.depth() >= DEPTH {
+                self.wait(Duration::from_millis(1));
+            }
+        }
+        self.engine.synchronize()?;
+        while !self.is_idle() {
+            self.poll(&mut tell)?;
+        }
+        Ok(began.elapsed())
+    }
+
+    /// Downloads every lattice and waits for them.
+    pub fn fetch(&mut self) -> Result<Vec<Lattice>> {
+        self.finish()?;
+        self.issue_checkpoint(0)?;
+        self.finish()?;
+        let slot = Slot(self.spec.pictures);
+        (0..self.plan.streams.len())
+            .map(|i| read_lattice(&*self.slots, i, slot, self.size))
+            .collect()
+    }
+}
