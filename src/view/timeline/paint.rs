@@ -316,13 +316,17 @@ fn paint_foot(painter: &Painter, places: &Places, one_in: u32, folded: usize) {
         text += &format!("; a row is {folded} streams");
     }
     let room = places.foot.width();
-    let text = fitted(painter, &text, regular(12.5 * places.unit), LABEL, room);
-    put(
-        painter,
-        places.foot.left_center(),
-        Align2::LEFT_CENTER,
-        text,
-    );
+    let font = regular(12.5 * places.unit);
+    let text = fitted(painter, &text, font.clone(), LABEL, room);
+    let used = text.size().x + 24.0 * places.unit;
+    let left = places.foot.left_center();
+    put(painter, left, Align2::LEFT_CENTER, text);
+    let mouse = "wheel zooms · drag moves · double click fits";
+    let mouse = painter.layout_no_wrap(mouse.into(), font, LABEL);
+    if used + mouse.size().x <= room {
+        let right = places.foot.right_center();
+        put(painter, right, Align2::RIGHT_CENTER, mouse);
+    }
 }
 
 /// A frame around the bar under the pointer.
