@@ -306,7 +306,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
             .as_ref()
             .map_or(1.0, |screen| screen.window().scale_factor());
         match event {
-            WindowEvent::CloseRequested => event_loop.exit(),
+            WindowEvent::CloseRequested | WindowEvent::Destroyed => event_loop.exit(),
             WindowEvent::RedrawRequested => self.redraw(event_loop),
             WindowEvent::Resized(size) => {
                 self.visible = size.width > 0 && size.height > 0;

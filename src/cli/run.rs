@@ -106,8 +106,9 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
 }
 
 fn save_all(folder: &Path, lattices: &[Lattice], rule: Rule) -> Result<()> {
+    let digits = (lattices.len() - 1).to_string().len().max(3);
     for (i, lattice) in lattices.iter().enumerate() {
-        let path = folder.join(format!("{i:03}.rle"));
+        let path = folder.join(format!("{i:0digits$}.rle"));
         write_atomically(&path, |out| rle::write(lattice, rule, out))
             .with_context(|| format!("instance {i} is not saved"))?;
     }

@@ -64,10 +64,3 @@ pub enum EngineError {
     #[error("internal: {0}")]
     BadProgram(String),
 }
-
-impl EngineError {
-    /// Whether the engine that said this must be replaced.
-    pub fn is_fatal(&self) -> bool {
-        matches!(self, EngineError::ContextLost(_))
-    }
-}

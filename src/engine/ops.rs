@@ -76,7 +76,7 @@ pub enum Op {
     Advance {
         /// What steps them.
         kernel: &'static Kernel,
-        /// One lattice, or several in one batched launch.
+        /// One lattice, or several one after the other.
         lattices: Range<u32>,
         /// The rule.
         rule: Rule,

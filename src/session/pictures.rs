@@ -14,6 +14,8 @@ pub struct Picture {
     /// The viewport its bytes were reduced to, or `None` for the lattice's bits.
     pub viewport: Option<Viewport>,
     pub(crate) slot: Slot,
+    /// Its words; a slot may have more.
+    pub(crate) words: usize,
 }
 
 /// All instances' pictures. A picture is current as soon as its own stream's event has fired.
@@ -62,7 +64,7 @@ impl Pictures {
                 };
                 let id = LatticeId(instance as u32);
                 if slots.read(id, picture.slot, &mut |words| {
-                    draw(instance, &picture, words)
+                    draw(instance, &picture, &words[..picture.words])
                 }) {
                     *seen = picture.sequence;
                     break;
@@ -78,6 +80,7 @@ impl Pictures {
         generation: u64,
         viewport: Option<Viewport>,
         slot: Slot,
+        words: usize,
     ) {
         let mut board = self.lock();
         board.sequence += 1;
@@ -87,6 +90,7 @@ impl Pictures {
             generation,
             viewport,
             slot,
+            words,
         });
     }
 

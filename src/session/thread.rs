@@ -20,7 +20,7 @@ use super::statistics::Statistics;
 use super::trace::Trace;
 use super::worlds::{Event, Worlds, open_engine, start_lattice};
 use super::{Command, Pace, Pictures, Setup, Status, ViewRequest};
-use crate::engine::{Result, Transfer};
+use crate::engine::{Result, Transfer, Viewport};
 use crate::life::Lattice;
 
 /// One round in so many is timed by events.
@@ -311,6 +311,7 @@ impl Pilot {
         let Some(worlds) = &mut self.worlds else {
             return Ok(());
         };
+        let whole = self.setup.size.words();
         let mut news = false;
         let mut checkpoint = None;
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
@@ -326,7 +327,8 @@ impl Pilot {
                 } => {
                     let view = picture.transfer == Transfer::View;
                     let viewport = view.then_some(picture.viewport);
-                    pictures.note(instance, generation, viewport, slot);
+                    let words = viewport.map_or(whole, Viewport::words);
+                    pictures.note(instance, generation, viewport, slot, words);
                 }
                 Event::Round {
                     generations,

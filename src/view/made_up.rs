@@ -130,6 +130,7 @@ impl PictureSource for MadeUp {
                 generation: 0,
                 viewport,
                 slot: Slot(0),
+                words: words.len(),
             };
             draw(instance, &picture, words);
         }

@@ -153,16 +153,25 @@ impl Slots for CudaSlots {
         let home = &self.homes[lattice.index()];
         let words = self.words(home, slot);
         let at = home.bases[usize::from(slot.0)].wrapping_add(home.index * words);
+        let _reading = Reading(lock);
         // SAFETY: the region holds `words` words from `at` and lives as long as `self`; nothing
         // writes them, because `lock` counts us as a reader and `bind` needs it to be 0.
         look(unsafe { std::slice::from_raw_parts(at, words) });
-        lock.fetch_sub(1, Ordering::Release);
         true
     }
 
     fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
         self.lock(lattice, slot)
             .is_some_and(|lock| lock.load(Ordering::Relaxed) == 0)
+    }
+}
+
+/// A reader of a slot, counted until it is dropped, by a panic too.
+struct Reading<'a>(&'a AtomicU32);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
     }
 }
 
