@@ -644,7 +644,9 @@ fn a_full_disk_behind_stdout_is_said() {
 fn a_run_that_is_stopped_leaves_no_file_behind() {
     let folder = scratch();
     for name in ["INT", "TERM"] {
-        let mut command = program(folder.path());
+        // A shell that runs the tests in the background has its children ignore INT.
+        let mut command = command("env", folder.path());
+        command.args(["--default-signal=INT", PROGRAM]);
         command.args("run -g 1000000000 --size 512x512 --device cpu --save out".split(' '));
         let running = common::Running::start(&mut command);
         std::thread::sleep(Duration::from_millis(300));
