@@ -16,7 +16,7 @@ use crate::app::pacing::{Pacer, Rate};
 use crate::app::pointer::Pointer;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, startup};
-use crate::session::{Status, ViewRequest};
+use crate::session::{PicturePlan, Status};
 use crate::view::{Drawing, Frame, Timeline, ViewError, ViewOptions};
 
 /// Frames a second where more would only burden the machine or the wire.
@@ -37,7 +37,7 @@ pub(super) struct Handler<W> {
     display: OwnedDisplayHandle,
     forwarded: bool,
     pub(super) world: Option<W>,
-    requested: Option<ViewRequest>,
+    requested: Option<PicturePlan>,
     pub(super) screen: Option<Screen>,
     pub(super) drawing: Drawing,
     notice_until: Option<Instant>,

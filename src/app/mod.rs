@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-use crate::session::{Action, Picture, Session, Status, Trace, ViewRequest};
+use crate::session::{Action, Picture, PicturePlan, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
 pub use error::AppError;
 pub use startup::find_display;
@@ -62,7 +62,7 @@ pub trait World: PictureSource + Send + 'static {
     /// As [`Session::act`].
     fn act(&self, action: Action) -> bool;
     /// As [`Session::request_view`].
-    fn request_view(&self, request: ViewRequest);
+    fn request_view(&self, request: PicturePlan);
     /// As [`Session::status`].
     fn status(&self) -> Arc<Status>;
 }
@@ -82,7 +82,7 @@ impl World for Session {
         Session::act(self, action)
     }
 
-    fn request_view(&self, request: ViewRequest) {
+    fn request_view(&self, request: PicturePlan) {
         Session::request_view(self, request);
     }
 

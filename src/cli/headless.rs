@@ -9,7 +9,7 @@ use super::options::WindowArguments;
 use super::text::{print, print_to_reader, si};
 use crate::engine::{Transfer, Viewport};
 use crate::life::Size;
-use crate::session::{Session, Setup, Status, ViewRequest};
+use crate::session::{PicturePlan, Session, Setup, Status};
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
 pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
@@ -56,11 +56,11 @@ pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
 const MOST_WORDS: usize = 1 << 24;
 
 /// All of a lattice, in 256 pixels across.
-fn whole_lattice(size: Size) -> ViewRequest {
+fn whole_lattice(size: Size) -> PicturePlan {
     const PIXELS: u32 = 256;
     let longest = i64::from(size.width().max(size.height()));
     let step = (longest * Viewport::ONE).div_euclid(PIXELS.into()) + 1;
-    ViewRequest {
+    PicturePlan {
         transfer: Transfer::View,
         viewport: Viewport {
             x0: 0,

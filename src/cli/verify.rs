@@ -12,6 +12,7 @@ use crate::life::{Rule, Size};
 use crate::session::worlds::open_engine;
 
 mod checks;
+mod views;
 
 use checks::Bench;
 

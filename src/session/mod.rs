@@ -22,27 +22,17 @@ use std::time::Duration;
 
 pub use actions::Action;
 pub use pictures::{Picture, Pictures};
+pub use round::PicturePlan;
 pub use setup::{DeviceChoice, Order, Pace, Setup, Start, Streams};
 pub use status::Status;
 pub use trace::Trace;
 
-use crate::engine::{EngineError, Result, Transfer, Viewport};
-
-/// What the drawing side wants to be sent.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct ViewRequest {
-    /// Bits, or the reduced view.
-    pub transfer: Transfer,
-    /// The part of every lattice that its panel shows; used by [`Transfer::View`] alone.
-    pub viewport: Viewport,
-    /// The one instance that is drawn, or all; used by [`Transfer::View`] alone.
-    pub only: Option<usize>,
-}
+use crate::engine::{EngineError, Result};
 
 /// What the engine's thread is told.
 enum Command {
     Act(Action),
-    View(ViewRequest),
+    View(PicturePlan),
     Close,
 }
 
@@ -111,7 +101,7 @@ impl Session {
     }
 
     /// Says what is drawn from now on.
-    pub fn request_view(&self, request: ViewRequest) {
+    pub fn request_view(&self, request: PicturePlan) {
         let _ = self.commands.send(Command::View(request));
     }
 
@@ -165,5 +155,62 @@ impl Drop for Session {
         if let (Err(RecvTimeoutError::Disconnected), Some(thread)) = (ended, self.thread.take()) {
             let _ = thread.join();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Instant;
+
+    use super::*;
+    use crate::engine::kernels;
+    use crate::life::{Lattice, Rule, Size, reference, soup};
+
+    /// Rounds longer than what is issued at once: none is lost, and nothing comes in between.
+    #[test]
+    fn a_round_in_parts_is_a_round_and_a_step_after_it_is_one_generation() {
+        let size = Size::new(9, 7).unwrap();
+        let long = 40_000;
+        let setup = Setup {
+            instances: 1,
+            size,
+            rule: Rule::LIFE,
+            start: Start::Soup {
+                density: 0.4,
+                seed: 3,
+            },
+            kernel: kernels::find("bits").unwrap(),
+            device: DeviceChoice::Cpu,
+            streams: Streams::PerInstance,
+            order: Order::Breadth,
+            graphs: false,
+            generations_per_round: long,
+            pace: Pace::PerSecond(60.0),
+            rounds: Some(0),
+        };
+        let session = Session::start(setup, || {}).unwrap();
+        // The second one is asked for while the first one's parts are still to be issued.
+        session.act(Action::StepRound);
+        session.act(Action::StepGeneration);
+        let wanted = u64::from(long) + 1;
+        let want = reference::run(&soup(size, 0.4, 3, 0), Rule::LIFE, wanted);
+        let (mut seen, mut got) = (vec![0], None);
+        let began = Instant::now();
+        while got.is_none() {
+            assert!(
+                began.elapsed() < Duration::from_secs(60),
+                "no picture of {wanted}"
+            );
+            session
+                .pictures()
+                .visit_newer(&mut seen, &mut |_, picture, words| {
+                    assert!(picture.generation <= wanted, "{}", picture.generation);
+                    if picture.generation == wanted {
+                        got = Some(Lattice::from_words(size, words.to_vec()));
+                    }
+                });
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        assert_eq!(got, Some(want));
     }
 }

@@ -24,9 +24,9 @@ pub struct RoundPlan {
 pub struct PicturePlan {
     /// Bits, or the reduced view.
     pub transfer: Transfer,
-    /// The view's part of the lattice.
+    /// The part of every lattice that its panel shows; used by [`Transfer::View`] alone.
     pub viewport: Viewport,
-    /// The one instance that is wanted, or all.
+    /// The one instance that is drawn, or all; used by [`Transfer::View`] alone.
     pub only: Option<usize>,
 }
 
@@ -51,7 +51,9 @@ impl RoundPlan {
         match self.picture {
             None => 0..0,
             Some(PicturePlan {
-                only: Some(one), ..
+                transfer: Transfer::View,
+                only: Some(one),
+                ..
             }) => one..one + 1,
             Some(_) => 0..self.streams.len(),
         }
@@ -247,8 +249,11 @@ mod tests {
 
     #[test]
     fn a_refresh_has_no_launch_and_one_panel_one_download() {
-        let mut plan = plan("bits", Transfer::Bits);
+        let mut plan = plan("bits", Transfer::View);
         plan.picture.as_mut().unwrap().only = Some(1);
-        assert_eq!(labels(&plan.program(0, Slot(0))), [(1, "download")]);
+        assert_eq!(
+            labels(&plan.program(0, Slot(0))),
+            [(1, "reduce"), (1, "download")]
+        );
     }
 }

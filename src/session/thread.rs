@@ -15,11 +15,10 @@ mod reporting;
 
 use recovery::Checkpoints;
 
-use super::round::PicturePlan;
 use super::statistics::Statistics;
 use super::trace::Trace;
 use super::worlds::{Event, Worlds, open_engine, start_lattice};
-use super::{Command, Pace, Pictures, Setup, Status, ViewRequest};
+use super::{Command, Pace, PicturePlan, Pictures, Setup, Status};
 use crate::engine::{Result, Transfer, Viewport};
 use crate::life::Lattice;
 
@@ -76,7 +75,7 @@ struct Pilot {
     pending: VecDeque<(Command, Instant)>,
     issued: u64,
     refresh: bool,
-    view: Option<ViewRequest>,
+    view: Option<PicturePlan>,
     selected: usize,
     statistics: Statistics,
     checkpoints: Checkpoints,
@@ -97,16 +96,6 @@ struct Pilot {
 
 impl Pilot {
     fn new(setup: Setup, wake: Box<dyn Fn()>) -> Result<Pilot> {
-        let PicturePlan {
-            transfer,
-            viewport,
-            only,
-        } = PicturePlan::BITS;
-        let view = ViewRequest {
-            transfer,
-            viewport,
-            only,
-        };
         let engine = open_engine(setup.device)?;
         let mut worlds = Worlds::new(engine, &setup, 2)?;
         worlds.upload(starts(&setup, 0..setup.instances))?;
@@ -144,7 +133,7 @@ impl Pilot {
         };
         // Until the drawing side says what it wants, bits, if the lattice is not enormous.
         if pilot.setup.size.words() <= 1 << 24 {
-            pilot.set_view(view)?;
+            pilot.set_view(PicturePlan::BITS)?;
         }
         pilot.publish_status(now);
         Ok(pilot)
@@ -235,11 +224,16 @@ impl Pilot {
             return Ok(()); // nothing new, so that it is their turn soon
         }
         let timed = self.issued % u64::from(TIMED_ONE_IN) == 1;
-        if let Some(&step) = self.steps.front() {
-            if self.issue_round(step, false)? {
+        if let Some(left) = self.left_of_round {
+            // What was begun is ended first, whatever has been asked for since.
+            if self.issue_round(left, false)? && self.running {
+                self.keep_pace(now);
+            }
+        } else if let Some(&step) = self.steps.front() {
+            if self.issue_round(step, false)? || self.left_of_round.is_some() {
                 self.steps.pop_front();
             }
-        } else if self.left_of_round.is_some() || self.running && now >= self.due {
+        } else if self.running && now >= self.due {
             if self.issue_round(self.setup.generations_per_round, timed)? {
                 self.keep_pace(now);
             }
@@ -249,20 +243,20 @@ impl Pilot {
         self.checkpoint(now)
     }
 
-    /// Issues a round, or what may be issued at once of a long one; whether it is complete.
+    /// Issues a round (or what is left of one), or as much of it as may be issued at once; whether
+    /// it is complete.
     fn issue_round(&mut self, generations: u32, timed: bool) -> Result<bool> {
         let Some(worlds) = &mut self.worlds else {
             return Ok(false);
         };
-        let left = self.left_of_round.unwrap_or(generations);
         let most = worlds.most_at_once();
-        if left > most {
+        if generations > most {
             let issued = worlds.issue_part(most)?;
-            self.left_of_round = Some(if issued { left - most } else { left });
+            self.left_of_round = Some(generations - if issued { most } else { 0 });
             self.checkpoints.stale |= issued;
             return Ok(false);
         }
-        let issued = self.issue(left, timed && left == generations)?;
+        let issued = self.issue(generations, timed)?;
         if issued {
             self.left_of_round = None;
         }

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::path::Path;
 
-use crate::session::{Status, ViewRequest};
+use crate::session::{PicturePlan, Status};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
     AdapterFacts, Camera, Drawing, Frame, Gpu, PictureSource, Scene, Timeline, ViewError,
@@ -65,7 +65,7 @@ impl Renderer {
     }
 
     /// What the session should send for this picture; ask for it before the first frame.
-    pub fn request(&self, status: &Status, options: &ViewOptions) -> ViewRequest {
+    pub fn request(&self, status: &Status, options: &ViewOptions) -> PicturePlan {
         let frame = self.with(status, options);
         frame
             .request(self.scene.limits)

@@ -1,7 +1,7 @@
 //! A whole frame: panels, HUD and help, into any texture.
 
 use crate::engine::Transfer;
-use crate::session::{Status, Streams, ViewRequest};
+use crate::session::{PicturePlan, Status, Streams};
 use crate::view::layout::{Layout, lay_out};
 use crate::view::panels::{OUTSIDE, Panels, Placing};
 use crate::view::stack::admit;
@@ -67,7 +67,7 @@ impl Frame<'_> {
     }
 
     /// What the session should send for it.
-    pub(crate) fn request(&self, limits: TextureLimits) -> Option<ViewRequest> {
+    pub(crate) fn request(&self, limits: TextureLimits) -> Option<PicturePlan> {
         let (status, (layout, look)) = (self.status?, self.layout()?);
         Some(request(
             (status.size, status.instances),

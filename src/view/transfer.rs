@@ -2,7 +2,7 @@
 
 use crate::engine::{Transfer, Viewport};
 use crate::life::Size;
-use crate::session::ViewRequest;
+use crate::session::PicturePlan;
 use crate::view::Look;
 
 /// The most bytes that a round's pictures take, all instances together.
@@ -54,7 +54,7 @@ pub fn request(
     only: Option<usize>,
     choice: TransferChoice,
     limits: TextureLimits,
-) -> ViewRequest {
+) -> PicturePlan {
     let bits = 4 * size.words() as u64 * instances as u64;
     let most = match choice {
         TransferChoice::Auto => MOST_ROUND_BYTES,
@@ -70,7 +70,7 @@ pub fn request(
             width: 4,
             height: 1,
         };
-        return ViewRequest {
+        return PicturePlan {
             transfer: Transfer::Bits,
             viewport,
             only: None,
@@ -78,7 +78,7 @@ pub fn request(
     }
     let drawn = only.map_or(instances as u64, |_| 1).max(1);
     let viewport = viewport(size, look, panel, MOST_ROUND_BYTES / drawn, limits.side);
-    ViewRequest {
+    PicturePlan {
         transfer: Transfer::View,
         viewport,
         only,
@@ -136,7 +136,7 @@ mod tests {
         layers: 2048,
     };
 
-    fn ask(size: (u64, u64), instances: usize, panel: [u32; 2], zoom: f64) -> ViewRequest {
+    fn ask(size: (u64, u64), instances: usize, panel: [u32; 2], zoom: f64) -> PicturePlan {
         let size = Size::new(size.0, size.1).unwrap();
         let mut camera = Camera::default();
         camera.zoom(zoom, size, panel);

@@ -6,22 +6,22 @@ use super::{Cases, Outcome, REFERENCE_BUDGET};
 use crate::engine::kernels::{KERNELS, Kernel, Layout};
 use crate::engine::{
     Completion, DeviceId, Engine, EventId, LatticeId, Op, Program, Slot, Slots, SlotsSpec,
-    StreamId, Transfer, Viewport,
+    StreamId, Transfer,
 };
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::worlds::read_lattice;
 
 /// An engine with a lattice of each size, every one in its own stream.
 pub(super) struct Bench {
-    engine: Box<dyn Engine>,
-    cases: Cases,
-    streams: Vec<StreamId>,
-    slots: std::sync::Arc<dyn Slots>,
+    pub(super) engine: Box<dyn Engine>,
+    pub(super) cases: Cases,
+    pub(super) streams: Vec<StreamId>,
+    pub(super) slots: std::sync::Arc<dyn Slots>,
 }
 
 const SLOT: Slot = Slot(1);
-const VIEW_SLOT: Slot = Slot(0);
-const VIEW_PIXELS: (u32, u32) = (64, 48);
+pub(super) const VIEW_SLOT: Slot = Slot(0);
+pub(super) const VIEW_PIXELS: (u32, u32) = (64, 48);
 
 impl Bench {
     pub(super) fn new(mut engine: Box<dyn Engine>, cases: Cases) -> Result<Bench> {
@@ -49,7 +49,7 @@ impl Bench {
         })
     }
 
-    fn finish(&mut self) -> Result<Vec<Completion>> {
+    pub(super) fn finish(&mut self) -> Result<Vec<Completion>> {
         self.engine.synchronize()?;
         let mut completions = Vec::new();
         self.engine.poll(&mut completions)?;
@@ -233,59 +233,6 @@ impl Bench {
         Ok(outcome)
     }
 
-    /// Reduced views, byte by byte against their definition.
-    pub(super) fn check_views(&mut self) -> Result<Outcome> {
-        let mut outcome = Outcome::default();
-        let (width, height) = VIEW_PIXELS;
-        for case in 0..self.cases.sizes.len() {
-            let size = self.cases.sizes[case];
-            let start = soup(size, 0.4, 3, case as u64);
-            let whole = (i64::from(size.width()) << 16) / i64::from(width) + 1;
-            let views = [
-                (0, 0, whole),
-                (-70_000, 5, whole / 3 + 1),
-                (99_999, 1 << 16, 20_000),
-            ];
-            for (x0, y0, step) in views {
-                let viewport = Viewport {
-                    x0,
-                    y0,
-                    step,
-                    width,
-                    height,
-                };
-                let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
-                let mut program = Program::default();
-                program.push(
-                    stream,
-                    Op::Upload {
-                        lattice,
-                        words: start.words().into(),
-                    },
-                );
-                program.push(stream, Op::Reduce { lattice, viewport });
-                let what = Transfer::View;
-                program.push(
-                    stream,
-                    Op::Download {
-                        lattice,
-                        slot: VIEW_SLOT,
-                        what,
-                    },
-                );
-                self.engine.submit(&program)?;
-                self.finish()?;
-                let want = reduced(&start, viewport);
-                let mut same = false;
-                self.slots.read(lattice, VIEW_SLOT, &mut |words| {
-                    same = bytemuck::cast_slice::<u32, u8>(words)[..want.len()] == want[..];
-                });
-                outcome.expect(same, || format!("{size} through {viewport:?}"));
-            }
-        }
-        Ok(outcome)
-    }
-
     /// A lattice stepped by turns in two streams that hand it over by events.
     pub(super) fn check_events(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
@@ -396,27 +343,3 @@ impl Bench {
 }
 
 type Advance = (&'static Kernel, Rule, u32);
-
-/// A viewport's bytes, as its definition has them.
-fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
-    let (width, height) = (
-        i64::from(lattice.size().width()),
-        i64::from(lattice.size().height()),
-    );
-    let mut bytes = Vec::new();
-    for j in 0..viewport.height {
-        let (top, bottom) = viewport.rows(j);
-        for i in 0..viewport.width {
-            let (left, right) = viewport.columns(i);
-            let covered = (bottom - top) * (right - left);
-            let mut alive = 0;
-            for y in top.max(0)..bottom.min(height) {
-                for x in left.max(0)..right.min(width) {
-                    alive += i64::from(lattice.get(x as u32, y as u32));
-                }
-            }
-            bytes.push(((255 * alive + covered / 2) / covered) as u8);
-        }
-    }
-    bytes
-}

@@ -4,10 +4,9 @@ use std::time::{Duration, Instant};
 
 use super::{Pilot, starts};
 use crate::engine::kernels::KERNELS;
-use crate::engine::{Kernel, Result, Transfer};
-use crate::session::round::PicturePlan;
+use crate::engine::{Kernel, Result};
 use crate::session::worlds::Worlds;
-use crate::session::{Action, Command, Order, Pace, Start, Streams, ViewRequest};
+use crate::session::{Action, Command, Order, Pace, PicturePlan, Start, Streams};
 
 use super::recovery::Checkpoints;
 
@@ -41,7 +40,7 @@ impl Pilot {
                     | Action::PreviousKernel
                     | Action::ToggleStreams
             ),
-            Command::View(view) => worlds.needs_slots(Some(plan(*view))).is_some(),
+            Command::View(view) => worlds.needs_slots(Some(*view)).is_some(),
             Command::Close => false,
         };
         waits && (!worlds.is_idle() || self.left_of_round.is_some() || !self.pending.is_empty())
@@ -212,9 +211,9 @@ impl Pilot {
         Ok(())
     }
 
-    pub(super) fn set_view(&mut self, view: ViewRequest) -> Result<()> {
+    pub(super) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
         self.view = Some(view);
-        let plan = Some(plan(view));
+        let plan = Some(view);
         let Some(worlds) = &mut self.worlds else {
             return Ok(());
         };
@@ -279,21 +278,6 @@ impl Pilot {
             self.notice = Some((format!("{}: {effect}", switched.what), now));
             self.changed = true;
         }
-    }
-}
-
-/// What a round downloads for such a request.
-fn plan(view: ViewRequest) -> PicturePlan {
-    let ViewRequest {
-        transfer,
-        viewport,
-        only,
-    } = view;
-    let only = only.filter(|_| transfer == Transfer::View);
-    PicturePlan {
-        transfer,
-        viewport,
-        only,
     }
 }
 
