@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use lifestreams::engine::kernels;
 use lifestreams::life::{Lattice, Rule, Size, reference, soup};
-use lifestreams::session::{Action, DeviceChoice, Order, Pace, Session, Setup, Start, Streams};
+use lifestreams::session::{Action, DeviceChoice, Pace, Session, Setup, Start, Switches};
 
 const INSTANCES: usize = 3;
 
@@ -32,9 +32,7 @@ fn every_lattice_goes_on_from_the_checkpoint() {
         },
         kernel: kernels::find("bits").unwrap(),
         device: DeviceChoice::CudaOrdinal(0),
-        streams: Streams::PerInstance,
-        order: Order::Breadth,
-        graphs: false,
+        switches: Switches::DEFAULT,
         generations_per_round: 1,
         pace: Pace::PerSecond(100.0),
         rounds: None,

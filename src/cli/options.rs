@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::engine::Kernel;
 use crate::engine::kernels::{self, KERNELS};
+use crate::engine::{HostMemory, Kernel};
 use crate::life::{Rule, Size};
-use crate::session::{DeviceChoice, Order, Streams};
+use crate::session::{DeviceChoice, Order, Streams, Switches, TransferChoice, Wait};
 use crate::view;
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
@@ -71,19 +71,55 @@ pub(super) struct Common {
     /// Where: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
-    /// In how many streams
-    #[arg(long, value_name = "HOW", value_enum, default_value_t = StreamsArgument::PerInstance)]
-    pub streams: StreamsArgument,
-    /// In which order the host issues a round: one instance after the other, or all launches first
-    #[arg(long, value_name = "ORDER", value_enum, default_value_t = OrderArgument::Breadth)]
-    pub order: OrderArgument,
-    /// Prepare each round as a CUDA graph and replay it
-    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
-    pub graphs: OnOff,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub switches: SwitchArguments,
     /// Generations a round
     #[arg(long, value_name = "K", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..))]
     pub generations_per_round: u32,
+}
+
+/// The lab's switches; each has its key in the window.
+#[derive(Args, Clone, Debug)]
+pub(super) struct SwitchArguments {
+    /// In how many streams: one for each instance, one for all, or the default stream for all
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Streams::PerInstance)]
+    pub streams: Streams,
+    /// The host memory that downloads land in: page-locked or pageable
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = HostMemory::Pinned)]
+    pub host_memory: HostMemory,
+    /// How the host learns that a round is over: it polls events, or waits for each instance's
+    /// stream, or for all of them at once
+    #[arg(long, value_name = "HOW", value_enum, default_value_t = Wait::Poll)]
+    pub wait: Wait,
+    /// In which order the host issues a round: one instance after the other, or all launches first
+    #[arg(long, value_name = "ORDER", value_enum, default_value_t = Order::Breadth)]
+    pub order: Order,
+    /// Prepare each round as a CUDA graph and replay it
+    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
+    pub graphs: OnOff,
+    /// What pictures carry over the bus: auto takes bits where a texture can hold the lattice
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = TransferChoice::Auto)]
+    pub transfer: TransferChoice,
+    /// The shape of a kernel's blocks in threads [default: the kernel's own]
+    #[arg(long, value_name = "WxH", value_parser = block)]
+    pub block: Option<(u32, u32)>,
+}
+
+impl SwitchArguments {
+    /// As the session has them.
+    pub(super) fn switches(&self) -> Switches {
+        Switches {
+            streams: self.streams,
+            host_memory: self.host_memory,
+            wait: self.wait,
+            order: self.order,
+            graphs: self.graphs == OnOff::On,
+            transfer: self.transfer,
+            block: self.block,
+        }
+    }
 }
 
 /// Options of the window and the picture.
@@ -98,9 +134,6 @@ pub(super) struct WindowArguments {
     /// Where to show it: auto takes the window where there is a display
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Display::Auto)]
     pub display: Display,
-    /// What pictures carry over the bus: auto takes bits where a texture can hold the lattice
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = TransferArgument::Auto)]
-    pub transfer: TransferArgument,
     /// The GPU that draws, by a part of its name [default: the window's own]
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
@@ -144,9 +177,6 @@ pub(super) struct SnapshotArguments {
     /// Rounds before the picture is taken, at least
     #[arg(long, value_name = "N", default_value_t = 60)]
     pub rounds: u64,
-    /// What pictures carry over the bus
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = TransferArgument::Auto)]
-    pub transfer: TransferArgument,
     /// The GPU that draws, by a part of its name
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
@@ -206,42 +236,6 @@ pub(super) struct DevicesArguments {
     pub json: bool,
 }
 
-/// `--streams`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum StreamsArgument {
-    /// A stream for each instance
-    PerInstance,
-    /// One stream for all
-    One,
-}
-
-impl From<StreamsArgument> for Streams {
-    fn from(argument: StreamsArgument) -> Streams {
-        match argument {
-            StreamsArgument::PerInstance => Streams::PerInstance,
-            StreamsArgument::One => Streams::One,
-        }
-    }
-}
-
-/// `--order`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum OrderArgument {
-    /// All of one instance's ops, then all of the next one's
-    Depth,
-    /// Every instance's launch, then every instance's download
-    Breadth,
-}
-
-impl From<OrderArgument> for Order {
-    fn from(argument: OrderArgument) -> Order {
-        match argument {
-            OrderArgument::Depth => Order::Depth,
-            OrderArgument::Breadth => Order::Breadth,
-        }
-    }
-}
-
 /// `on` or `off`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum OnOff {
@@ -260,17 +254,6 @@ pub(super) enum Display {
     Window,
     /// No window: a line of figures a second
     None,
-}
-
-/// `--transfer`.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum TransferArgument {
-    /// Bits where a texture can hold the lattice, else the view
-    Auto,
-    /// One bit a cell
-    Bits,
-    /// What the panel shows, reduced on the device: a byte of density a pixel
-    View,
 }
 
 fn instances(text: &str) -> Result<usize, String> {
@@ -313,6 +296,12 @@ fn pixels(text: &str) -> Result<(u32, u32), String> {
     text.split_once('x')
         .and_then(|(w, h)| Some((side(w)?, side(h)?)))
         .ok_or_else(|| "take WIDTHxHEIGHT, each from 64 to 8192".into())
+}
+
+fn block(text: &str) -> Result<(u32, u32), String> {
+    text.split_once('x')
+        .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)))
+        .ok_or_else(|| "take WIDTHxHEIGHT in threads, such as 32x8".into())
 }
 
 fn scale(text: &str) -> Result<f32, String> {
@@ -388,6 +377,9 @@ mod tests {
             "--kernel nope",
             "--device gpu",
             "--generations-per-round 0",
+            "--streams two",
+            "--wait never",
+            "--block 32",
             "run",
             "snapshot",
             "bench nope",

@@ -22,7 +22,7 @@ impl Common {
     fn check_graphs(&self) -> Result<(), BadArguments> {
         let launches = self.instances as u64 * u64::from(self.generations_per_round);
         let many = launches > MOST_GRAPH_LAUNCHES && self.kernel.iteration == Iteration::Launches;
-        if self.graphs == OnOff::On && many {
+        if self.switches.graphs == OnOff::On && many {
             return Err(BadArguments(format!(
                 "--graphs on takes at most {MOST_GRAPH_LAUNCHES} launches a round, and this would be {launches}; use fewer --generations-per-round"
             )));
@@ -41,6 +41,10 @@ impl Common {
         let (size, rule) = settle(&patterns, self.size, self.rule, default_size)?;
         self.kernel.admit(size)?;
         self.check_graphs()?;
+        let switches = self.switches.switches();
+        if let Some(why) = switches.refusal(self.kernel) {
+            return Err(BadArguments(format!("{why}; change one of the options")).into());
+        }
         let start = if patterns.is_empty() {
             Start::Soup {
                 density: self.density,
@@ -57,9 +61,7 @@ impl Common {
             start,
             kernel: self.kernel,
             device: self.device,
-            streams: self.streams.into(),
-            order: self.order.into(),
-            graphs: self.graphs == OnOff::On,
+            switches,
             generations_per_round: self.generations_per_round,
             pace: Pace::PerSecond(ROUNDS_PER_SECOND),
             rounds: None,

@@ -27,7 +27,6 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     )?;
     let session = Session::start(setup, || {})?;
     let mut options = ViewOptions {
-        transfer: arguments.transfer.into(),
         single: arguments.single,
         help: arguments.help_shown,
         timeline: arguments.timeline,

@@ -3,12 +3,12 @@
 use anyhow::Result;
 
 use super::headless;
-use super::options::{Common, Display, TransferArgument, WindowArguments};
+use super::options::{Common, Display, WindowArguments};
 use super::text::say;
 use crate::app::{self, AppError, WindowOptions};
 use crate::engine::{DeviceInfo, cuda};
 use crate::session::{DeviceChoice, Session, Setup, Status};
-use crate::view::{Drawing, TransferChoice, ViewOptions};
+use crate::view::{Drawing, ViewOptions};
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let setup = Setup {
@@ -23,10 +23,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         frames: window.frames,
         limited: window.rounds.is_some(),
         adapter: window.adapter.clone(),
-        view: ViewOptions {
-            transfer: window.transfer.into(),
-            ..Default::default()
-        },
+        view: ViewOptions::default(),
         announce: Some(match setup.device {
             DeviceChoice::Auto => announce_with_reason,
             _ => announce,
@@ -109,14 +106,4 @@ fn say_without_window(why: &str, device: DeviceChoice) {
     say(&format!(
         "{why}. Computing {computing}, without a window; Ctrl+C stops it"
     ));
-}
-
-impl From<TransferArgument> for TransferChoice {
-    fn from(argument: TransferArgument) -> TransferChoice {
-        match argument {
-            TransferArgument::Auto => TransferChoice::Auto,
-            TransferArgument::Bits => TransferChoice::Bits,
-            TransferArgument::View => TransferChoice::View,
-        }
-    }
 }

@@ -46,6 +46,16 @@ pub enum EngineError {
         /// One that takes it.
         instead: &'static str,
     },
+    /// A shape of block that a kernel does not take.
+    #[error("kernel '{kernel}' takes blocks of {shapes}, not {block}")]
+    BadBlock {
+        /// The kernel.
+        kernel: &'static str,
+        /// What was asked for.
+        block: String,
+        /// What it takes.
+        shapes: String,
+    },
     /// The driver failed in a way that the context does not survive.
     #[error("the engine is lost ({0}); every lattice must be restored")]
     ContextLost(String),

@@ -38,8 +38,9 @@ pub struct Kernel {
     pub layout: Layout,
     /// Who iterates.
     pub iteration: Iteration,
-    /// Threads of a block, across and down.
-    pub block: (u32, u32),
+    /// The shapes of a block that it takes, in threads across and down; the first is what it is
+    /// launched with unless another is asked for.
+    pub blocks: &'static [(u32, u32)],
     /// Rows of the lattice that a thread steps, one below the other.
     pub rows_per_thread: u32,
     /// Dynamic shared memory of a block of this shape, in bytes.
@@ -59,6 +60,21 @@ impl PartialEq for Kernel {
 
 impl Eq for Kernel {}
 
+/// Blocks of a grid over the lattice.
+const GRIDS: &[(u32, u32)] = &[
+    (32, 8),
+    (32, 4),
+    (32, 16),
+    (32, 32),
+    (64, 4),
+    (128, 1),
+    (16, 16),
+    (8, 8),
+];
+
+/// The one block of a lattice.
+const WHOLE: &[(u32, u32)] = &[(32, 32), (32, 16), (32, 8), (32, 4), (32, 1)];
+
 /// Every kernel, from the first rung up.
 pub static KERNELS: [Kernel; 5] = [
     Kernel {
@@ -68,7 +84,7 @@ pub static KERNELS: [Kernel; 5] = [
         title: "one thread a cell, everything from global memory",
         layout: Layout::I32,
         iteration: Iteration::Launches,
-        block: (32, 8),
+        blocks: GRIDS,
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
@@ -81,7 +97,7 @@ pub static KERNELS: [Kernel; 5] = [
         title: "a tile and its halo in shared memory",
         layout: Layout::I32,
         iteration: Iteration::Launches,
-        block: (32, 8),
+        blocks: GRIDS,
         rows_per_thread: 1,
         shared_bytes: |_, (across, down)| 4 * u64::from(across + 2) * u64::from(down + 2),
         in_place: false,
@@ -94,7 +110,7 @@ pub static KERNELS: [Kernel; 5] = [
         title: "one block a lattice, generations inside the kernel, __syncthreads between them",
         layout: Layout::I32,
         iteration: Iteration::InKernel,
-        block: (32, 32),
+        blocks: WHOLE,
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
@@ -107,7 +123,7 @@ pub static KERNELS: [Kernel; 5] = [
         title: "the same with the whole lattice in shared memory",
         layout: Layout::I32,
         iteration: Iteration::InKernel,
-        block: (32, 32),
+        blocks: WHOLE,
         rows_per_thread: 1,
         shared_bytes: |size, _| 2 * size.cells(),
         in_place: true,
@@ -120,7 +136,7 @@ pub static KERNELS: [Kernel; 5] = [
         title: "32 cells a word, added as bit planes",
         layout: Layout::Bits,
         iteration: Iteration::Launches,
-        block: (32, 8),
+        blocks: GRIDS,
         rows_per_thread: 4,
         shared_bytes: |_, _| 0,
         in_place: false,
@@ -142,6 +158,11 @@ impl Kernel {
             .expect("every kernel is in the table")
     }
 
+    /// The shape of its blocks unless another is asked for.
+    pub fn block(&self) -> (u32, u32) {
+        self.blocks[0]
+    }
+
     /// How it is launched over a lattice of this size, in blocks of this shape.
     pub fn launch(&self, size: Size, block: (u32, u32)) -> Launch {
         let shared_bytes = (self.shared_bytes)(size, block);
@@ -161,6 +182,19 @@ impl Kernel {
             shared_bytes,
             ..launch
         }
+    }
+
+    /// Refuses a shape of block that it does not take.
+    pub fn admit_block(&self, block: (u32, u32)) -> Result<(), EngineError> {
+        if self.blocks.contains(&block) {
+            return Ok(());
+        }
+        let shapes = self.blocks.iter().map(|(w, h)| format!("{w}x{h}"));
+        Err(EngineError::BadBlock {
+            kernel: self.name,
+            block: format!("{}x{}", block.0, block.1),
+            shapes: shapes.collect::<Vec<_>>().join(", "),
+        })
     }
 
     /// Refuses a lattice that it cannot take, naming a kernel that can.
@@ -246,7 +280,7 @@ mod tests {
         for kernel in &KERNELS {
             let side = kernel.most_cells.map_or(512, |most| most.isqrt()).min(512);
             let size = Size::new(side, side).unwrap();
-            let launch = kernel.launch(size, kernel.block);
+            let launch = kernel.launch(size, kernel.block());
             assert!(
                 launch.shared_bytes <= 48 * 1024,
                 "{}: {launch:?}",

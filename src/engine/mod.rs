@@ -14,6 +14,7 @@ pub mod cpu;
 pub mod cuda;
 mod error;
 pub mod kernels;
+pub mod lesson_kernels;
 mod ops;
 mod viewport;
 
@@ -22,9 +23,10 @@ use std::time::Duration;
 
 pub use error::EngineError;
 pub use kernels::{Kernel, Layout};
+pub use lesson_kernels::LessonKernel;
 pub use ops::{
-    Completion, DeviceId, EventId, LatticeId, Nanos, Op, PreparedId, Program, RunId, Slot, Span,
-    Step, StreamId, Transfer,
+    Argument, BufferId, Call, Completion, DeviceId, EventId, IssuerId, LatticeId, Nanos, Op,
+    PreparedId, Program, Region, RunId, Scope, Slot, Span, Stamp, Step, StreamId, Transfer,
 };
 pub use viewport::Viewport;
 
@@ -60,8 +62,28 @@ pub trait Engine: Send {
     /// such memory. Waits until nothing runs. Earlier [`Slots`] stay readable.
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>>;
 
-    /// Makes a stream that does not wait for the default stream.
-    fn create_stream(&mut self, device: DeviceId) -> Result<StreamId>;
+    /// Makes a stream.
+    fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId>;
+
+    /// Makes another context on a device: memory, streams and events of its own. What it answers
+    /// is used as a device's id, and stands in [`Engine::devices`] from now on.
+    fn create_context(&mut self, device: DeviceId) -> Result<DeviceId>;
+
+    /// Makes a buffer of so many bytes, a multiple of 4, all zero.
+    fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId>;
+
+    /// Hands over the words of a buffer on the host. Waits until nothing runs.
+    fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()>;
+
+    /// Gives back every buffer, once nothing runs; ids are not used again.
+    fn drop_buffers(&mut self) -> Result<()>;
+
+    /// Whether everything that an event's latest mark stands behind is done. Never blocks.
+    fn query(&mut self, event: EventId) -> Result<bool>;
+
+    /// How many blocks of an op's kernel a unit of the device holds at once; `None` for an op
+    /// without a kernel, and on an engine without such limits.
+    fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>>;
 
     /// Makes an event for [`Op::Record`] and [`Op::Wait`].
     fn create_event(&mut self, device: DeviceId) -> Result<EventId>;
@@ -113,12 +135,97 @@ pub trait Slots: Send + Sync {
 /// How many host slots a lattice has, and of what size.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotsSpec {
-    /// Slots for pictures; [`Slot`] 0 and up.
-    pub pictures: u8,
+    /// Slots for pictures in page-locked memory; [`Slot`] 0 and up.
+    pub pinned: u8,
+    /// Slots for pictures in pageable memory, behind those.
+    pub pageable: u8,
     /// Words of a picture slot.
     pub picture_words: usize,
-    /// Slots for whole lattices, behind the picture slots.
+    /// Page-locked slots for whole lattices, behind the picture slots.
     pub checkpoints: u8,
+}
+
+impl SlotsSpec {
+    /// All slots of a lattice.
+    pub fn count(self) -> u8 {
+        self.pictures() + self.checkpoints
+    }
+
+    /// The picture slots of a lattice.
+    pub fn pictures(self) -> u8 {
+        self.pinned + self.pageable
+    }
+}
+
+/// How memory of the host is allocated.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum HostMemory {
+    /// Page-locked: the device copies by itself, and the call returns at once.
+    Pinned,
+    /// Pageable: the driver copies through page-locked memory of its own, and the call waits.
+    Pageable,
+}
+
+/// Where a buffer is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Place {
+    /// On the device.
+    Device,
+    /// On the host.
+    Host(HostMemory),
+}
+
+/// What a stream is like.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StreamSpec {
+    /// How it stands to the default stream.
+    pub kind: StreamKind,
+    /// Which work goes first.
+    pub priority: Priority,
+}
+
+impl StreamSpec {
+    /// A stream that waits for no other.
+    pub const PLAIN: StreamSpec = StreamSpec {
+        kind: StreamKind::NonBlocking,
+        priority: Priority::Normal,
+    };
+}
+
+/// How a stream stands to the default stream.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StreamKind {
+    /// It waits for no other stream.
+    NonBlocking,
+    /// It waits for what the default stream was given before, and the default stream for it.
+    Blocking,
+    /// The context's default (legacy) stream itself: there is one, however often it is asked for.
+    Default,
+}
+
+/// Which work goes first where several streams have some.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Priority {
+    /// The device's lowest, and what streams have that ask for nothing.
+    Normal,
+    /// The device's highest: its blocks go first as soon as others end.
+    High,
+}
+
+/// How many blocks of a kernel a device holds at once.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Occupancy {
+    /// Blocks of one launch.
+    pub blocks: u64,
+    /// Blocks that a streaming multiprocessor holds at once.
+    pub blocks_per_unit: u32,
+    /// Streaming multiprocessors.
+    pub units: u32,
+    /// Threads of a block.
+    pub block_threads: u32,
+    /// The most threads that a streaming multiprocessor holds at once.
+    pub most_threads_per_unit: u32,
 }
 
 /// A device as people know it.
@@ -132,6 +239,11 @@ pub struct DeviceInfo {
     pub units: u32,
     /// Its memory in bytes, where known.
     pub memory: Option<u64>,
+    /// Engines that copy over the bus at the same time, in whichever direction.
+    pub copy_engines: u32,
+    /// Whether the system ends kernels that run for seconds, as it does where a GPU also drives a
+    /// display.
+    pub kernel_time_limit: bool,
     /// PCI bus id such as `0000:17:00.0`, to tell whether it also draws.
     pub pci_bus_id: Option<String>,
 }

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::{Kernel, Layout, Viewport};
+use crate::engine::{Kernel, Layout, LessonKernel, Viewport};
 use crate::life::Rule;
 
 macro_rules! ids {
@@ -27,6 +27,10 @@ ids! {
     RunId(u64);
     /// A prepared program.
     PreparedId(u32);
+    /// A buffer of a lesson, on a device or on the host, numbered from 0 in the order of creation.
+    BufferId(u32);
+    /// A thread of the host that issues steps; 0 is the thread that owns the engine.
+    IssuerId(u8);
     /// A host slot of a lattice: the picture slots first, the checkpoint slots behind them.
     Slot(u8);
     /// A length or point of time on the device's clock, in nanoseconds.
@@ -82,6 +86,8 @@ pub enum Op {
         rule: Rule,
         /// How many generations.
         generations: u32,
+        /// Threads of a block, across and down: one of the kernel's [`Kernel::blocks`].
+        block: (u32, u32),
     },
     /// Reduces the lattice's bits to one byte of density a pixel, on the device.
     Reduce {
@@ -99,6 +105,19 @@ pub enum Op {
         /// What is copied.
         what: Transfer,
     },
+    /// Copies bytes between buffers, asynchronously where page-locked memory allows it.
+    Copy {
+        /// From here.
+        from: Region,
+        /// To here.
+        to: Region,
+        /// How many bytes: a multiple of 4, as the offsets are.
+        bytes: usize,
+    },
+    /// Launches a lesson's kernel.
+    Call(Call),
+    /// The host waits, before it issues the next step.
+    Synchronize(Scope),
     /// Marks this point of the stream.
     Record(crate::engine::EventId),
     /// Holds the stream until the event's latest mark has been passed.
@@ -115,6 +134,9 @@ impl Op {
             Op::Advance { kernel, .. } => kernel.name,
             Op::Reduce { .. } => "reduce",
             Op::Download { .. } => "download",
+            Op::Copy { .. } => "copy",
+            Op::Call(call) => call.kernel.name,
+            Op::Synchronize(_) => "synchronize",
             Op::Record(_) => "record",
             Op::Wait(_) => "wait",
         }
@@ -128,11 +150,64 @@ pub enum Transfer {
     Bits,
     /// The bytes of the last [`Op::Reduce`], four a word.
     View,
+    /// The cells themselves, an `i32` each: in layout [`Layout::I32`] alone.
+    Cells,
 }
 
-/// An op and the stream it is for.
+/// A place in a buffer.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Region {
+    /// The buffer.
+    pub buffer: BufferId,
+    /// Bytes from its start.
+    pub offset: usize,
+}
+
+/// A launch of a lesson's kernel.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Call {
+    /// What is launched.
+    pub kernel: &'static LessonKernel,
+    /// Blocks.
+    pub grid: u32,
+    /// Threads of a block.
+    pub block: u32,
+    /// Dynamic shared memory of a block, in bytes.
+    pub shared_bytes: u32,
+    /// In the order of the kernel's parameters.
+    pub arguments: Vec<Argument>,
+}
+
+/// An argument of a [`Call`].
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Argument {
+    /// The address of a buffer on the device of the stream, so many bytes from its start.
+    Buffer(Region),
+    /// A number.
+    I32(i32),
+    /// A number.
+    U32(u32),
+    /// A number.
+    U64(u64),
+    /// A number.
+    F32(f32),
+}
+
+/// For what the host waits in [`Op::Synchronize`].
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Scope {
+    /// For everything issued to the step's stream.
+    Stream,
+    /// For everything issued to the step's device.
+    Device,
+}
+
+/// An op, the stream it is for, and who issues it.
 #[derive(Clone, Debug)]
 pub struct Step {
+    /// The thread of the host. Those of one issuer are issued in order; between issuers there is
+    /// no order, not even by events: a [`Op::Wait`] is for an event that its own issuer recorded.
+    pub issuer: IssuerId,
     /// The stream.
     pub stream: StreamId,
     /// The op.
@@ -146,12 +221,20 @@ pub struct Program {
     pub steps: Vec<Step>,
     /// Whether a [`Span`] of every step is wanted; costs two events a step.
     pub timed: bool,
+    /// Whether every block of the steps' kernels is to say when and where it ran ([`Stamp`]);
+    /// costs the kernels some instructions, and cannot be prepared.
+    pub stamped: bool,
 }
 
 impl Program {
     /// Adds an op for a stream.
     pub fn push(&mut self, stream: StreamId, op: Op) {
-        self.steps.push(Step { stream, op });
+        self.push_from(IssuerId(0), stream, op);
+    }
+
+    /// Adds an op that another thread of the host issues.
+    pub fn push_from(&mut self, issuer: IssuerId, stream: StreamId, op: Op) {
+        self.steps.push(Step { issuer, stream, op });
     }
 }
 
@@ -177,7 +260,23 @@ pub enum Completion {
         /// step, or one of step [`Span::WHOLE`] for a replay. Brought to the device's clock, some
         /// microseconds inexact.
         host: Vec<Span>,
+        /// If it was stamped, when and where each block of its kernels ran, by step.
+        stamps: Vec<Stamp>,
     },
+}
+
+/// When and where a block ran, as it said itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Stamp {
+    /// The index in its program of the step that launched it.
+    pub step: u32,
+    /// The streaming multiprocessor, or the CPU's worker.
+    pub unit: u32,
+    /// From when, on the device's clock, some microseconds inexact against spans but not against
+    /// other stamps.
+    pub start: Nanos,
+    /// To when.
+    pub end: Nanos,
 }
 
 /// When a step ran, as bounded by events around it.

@@ -3,6 +3,8 @@
 
 use std::fmt;
 
+use crate::session::Switch;
+
 /// Something a person asked for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Action {
@@ -48,12 +50,22 @@ pub enum Action {
     PanDown,
     /// The whole lattice.
     Fit,
-    /// A stream for each instance, or one for all.
-    ToggleStreams,
-    /// Depth-first or breadth-first issue.
-    ToggleOrder,
-    /// Rounds as graphs, or not.
-    ToggleGraphs,
+    /// The next position of a switch that can be.
+    NextOf(Switch),
+    /// This position of a switch.
+    Choose(Switch, u8),
+    /// Two settings side by side on two halves of the panels, or one again.
+    ToggleHalves,
+    /// The switches and the code that they make, or not.
+    ToggleLab,
+    /// When each block ran on which multiprocessor, beneath the timeline, or not.
+    ToggleBlocks,
+    /// The list of lessons, or not.
+    ToggleLessons,
+    /// The lesson's next page.
+    NextPage,
+    /// The lesson's page before.
+    PreviousPage,
     /// The timeline of every stream, or not.
     ToggleTimeline,
     /// Grid lines, where cells are large enough.
@@ -243,28 +255,71 @@ pub static KEYS: &[Binding] = &[
     row(Action::PanDown, &[key(Key::Down)], "drag", "move down"),
     row(Action::Fit, &[char('F')], "", "the whole lattice"),
     row(
-        Action::ToggleStreams,
+        Action::NextOf(Switch::Streams),
         &[key(Key::F(2))],
         "",
-        "streams: one each / one for all",
+        "streams: one each / one for all / the default stream",
     ),
     row(
-        Action::ToggleOrder,
+        Action::NextOf(Switch::HostMemory),
+        &[key(Key::F(3))],
+        "",
+        "host memory: page-locked / pageable",
+    ),
+    row(
+        Action::NextOf(Switch::Wait),
+        &[key(Key::F(4))],
+        "",
+        "wait: poll events / for each stream / for all at once",
+    ),
+    row(
+        Action::NextOf(Switch::Order),
         &[key(Key::F(5))],
         "",
         "order of issue: breadth-first / depth-first",
     ),
     row(
-        Action::ToggleGraphs,
+        Action::NextOf(Switch::Graphs),
         &[key(Key::F(6))],
         "",
         "graphs on / off",
     ),
     row(
+        Action::NextOf(Switch::Transfer),
+        &[key(Key::F(7))],
+        "",
+        "transfer: auto / bits / view / i32",
+    ),
+    row(
+        Action::NextOf(Switch::Block),
+        &[key(Key::F(8))],
+        "",
+        "shape of the kernel's blocks",
+    ),
+    row(
+        Action::ToggleHalves,
+        &[char('B')],
+        "",
+        "A and B: two settings on two halves of the panels",
+    ),
+    row(
+        Action::ToggleLab,
+        &[key(Key::F(9))],
+        "",
+        "the switches, and the calls that they make",
+    ),
+    row(Action::ToggleLessons, &[key(Key::F(10))], "", "lessons"),
+    row(
         Action::ToggleTimeline,
         &[char('T')],
         "",
         "the streams' timeline",
+    ),
+    row(
+        Action::ToggleBlocks,
+        &[char('M')],
+        "",
+        "which multiprocessor ran which block when",
     ),
     row(Action::ToggleGridLines, &[char('X')], "", "grid lines"),
     row(Action::NextColours, &[char('C')], "", "next colours"),

@@ -6,11 +6,13 @@
 //! engine, and is what the programs without a window use directly.
 
 pub mod actions;
+mod overlap;
 mod pictures;
 pub mod round;
 mod setup;
 mod statistics;
 mod status;
+mod switches;
 mod thread;
 pub mod trace;
 pub mod worlds;
@@ -21,10 +23,12 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use actions::Action;
+pub use overlap::{Bound, Overlap, Resource};
 pub use pictures::{Picture, Pictures};
 pub use round::PicturePlan;
-pub use setup::{DeviceChoice, Order, Pace, Setup, Start, Streams};
-pub use status::Status;
+pub use setup::{DeviceChoice, Pace, Setup, Start};
+pub use status::{Halves, Status};
+pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
 pub use trace::Trace;
 
 use crate::engine::{EngineError, Result};
@@ -86,9 +90,10 @@ impl Session {
                 | Action::NewSeed
                 | Action::NextKernel
                 | Action::PreviousKernel
-                | Action::ToggleStreams
-                | Action::ToggleOrder
-                | Action::ToggleGraphs
+                | Action::NextOf(_)
+                | Action::Choose(..)
+                | Action::ToggleHalves
+                | Action::ToggleBlocks
                 | Action::SelectNext
                 | Action::SelectPrevious
                 | Action::Select(_)
@@ -181,9 +186,7 @@ mod tests {
             },
             kernel: kernels::find("bits").unwrap(),
             device: DeviceChoice::Cpu,
-            streams: Streams::PerInstance,
-            order: Order::Breadth,
-            graphs: false,
+            switches: Switches::DEFAULT,
             generations_per_round: long,
             pace: Pace::PerSecond(60.0),
             rounds: Some(0),

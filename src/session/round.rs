@@ -147,6 +147,7 @@ impl RoundPlan {
                     lattices,
                     rule,
                     generations,
+                    block: kernel.block(),
                 },
             );
         }
@@ -174,7 +175,7 @@ impl RoundPlan {
         match (phase, what) {
             (0, _) => self.pack(program, stream, lattice),
             (1, Transfer::View) => program.push(stream, Op::Reduce { lattice, viewport }),
-            (1, Transfer::Bits) => {}
+            (1, _) => {}
             _ => program.push(
                 stream,
                 Op::Download {

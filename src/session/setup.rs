@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::engine::Kernel;
 use crate::life::{Lattice, Rule, Size};
+use crate::session::Switches;
 
 /// Everything that a session is made from.
 #[derive(Clone, Debug)]
@@ -21,12 +22,8 @@ pub struct Setup {
     pub kernel: &'static Kernel,
     /// Where.
     pub device: DeviceChoice,
-    /// In how many streams.
-    pub streams: Streams,
-    /// In which order the host issues a round's ops.
-    pub order: Order,
-    /// Whether a round is prepared as a graph and replayed.
-    pub graphs: bool,
+    /// How rounds are issued, copied and waited for.
+    pub switches: Switches,
     /// Generations a round.
     pub generations_per_round: u32,
     /// How fast rounds follow one another.
@@ -60,27 +57,6 @@ pub enum DeviceChoice {
     Cuda,
     /// This CUDA device.
     CudaOrdinal(u32),
-}
-
-/// How instances share streams.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Streams {
-    /// A stream for each.
-    PerInstance,
-    /// One stream (a device) for all.
-    One,
-}
-
-/// In which order the host issues a round's ops.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Order {
-    /// All of one instance's ops, then all of the next one's.
-    Depth,
-    /// Every instance's launch, then every instance's download. The last launch goes out sooner:
-    /// while kernels run long, the host's calls for the downloads cost nothing.
-    Breadth,
 }
 
 /// How fast rounds follow one another.

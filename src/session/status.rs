@@ -2,7 +2,7 @@
 
 use crate::engine::{DeviceInfo, Kernel, Startup, Transfer};
 use crate::life::{Rule, Size};
-use crate::session::{Order, Pace, Setup, Start, Streams};
+use crate::session::{Overlap, Pace, Setup, Start, Switches};
 
 /// A session's state and figures, made anew a few times a second and on every change.
 #[derive(Clone, Debug)]
@@ -21,12 +21,8 @@ pub struct Status {
     pub seed: Option<u64>,
     /// What steps them.
     pub kernel: &'static Kernel,
-    /// In how many streams.
-    pub streams: Streams,
-    /// In which order rounds are issued.
-    pub order: Order,
-    /// Whether rounds are replayed as graphs.
-    pub graphs: bool,
+    /// How rounds are issued, copied and waited for.
+    pub switches: Switches,
     /// What pictures carry over the bus.
     pub transfer: Transfer,
     /// Whether rounds go on by themselves.
@@ -55,6 +51,14 @@ pub struct Status {
     pub bytes_per_round: u64,
     /// What the engine spent at its start.
     pub startup: Startup,
+    /// How much of a round's work overlaps, measured while the timeline is shown.
+    pub overlap: Option<Overlap>,
+    /// The two settings, while two are compared.
+    pub halves: Option<Halves>,
+    /// Whether timed rounds are stamped by their blocks.
+    pub stamped: bool,
+    /// By what factor stamps lengthen a launch, once measured.
+    pub stamp_cost: Option<f64>,
     /// The selected instance.
     pub selected: usize,
     /// Something the person should know, in one sentence; it stays for a few seconds.
@@ -63,6 +67,20 @@ pub struct Status {
     pub finished: bool,
     /// Why the session has ended, if it has.
     pub failed: Option<String>,
+}
+
+/// Two settings side by side: A steps the first half of the instances, B the second, from the
+/// same starts, in alternate rounds, each timed alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Halves {
+    /// A's and B's.
+    pub switches: [Switches; 2],
+    /// The median time of a round of each, in microseconds.
+    pub round_us: [Option<f64>; 2],
+    /// Cells that differ between A and B, and of which generation; more than 0 is a fault.
+    pub differing: Option<(u64, u64)>,
+    /// Instances a half.
+    pub each: usize,
 }
 
 impl Status {
@@ -79,9 +97,7 @@ impl Status {
                 Start::Lattices(_) => None,
             },
             kernel: setup.kernel,
-            streams: setup.streams,
-            order: setup.order,
-            graphs: setup.graphs,
+            switches: setup.switches,
             transfer: Transfer::Bits,
             running: true,
             pace: setup.pace,
@@ -96,6 +112,10 @@ impl Status {
             timed_one_in: 1,
             bytes_per_round: 0,
             startup: Startup::default(),
+            overlap: None,
+            halves: None,
+            stamped: false,
+            stamp_cost: None,
             selected: 0,
             notice: None,
             finished: false,

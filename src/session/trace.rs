@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::engine::{Nanos, Op, Span, Step, StreamId, Transfer};
+use crate::engine::{Nanos, Op, Span, Stamp, Step, StreamId, Transfer};
 use crate::life::Size;
 
 /// What kind of work a step is.
@@ -68,7 +68,9 @@ impl StepFacts {
                 };
                 (StepKind::Download, Some(lattice.0), cells, bytes)
             }
-            Op::Record(_) | Op::Wait(_) => (StepKind::Event, None, 0, 0),
+            Op::Copy { bytes, .. } => (StepKind::Download, None, 0, *bytes as u64),
+            Op::Call(_) => (StepKind::Launch, None, 0, 0),
+            Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => (StepKind::Event, None, 0, 0),
         };
         let (label, stream) = (step.op.label(), step.stream);
         StepFacts {
@@ -91,6 +93,8 @@ pub struct TimedRound {
     pub spans: Vec<Span>,
     /// When the host was inside the calls.
     pub host: Vec<Span>,
+    /// When and where each block ran, if the round was stamped.
+    pub stamps: Vec<Stamp>,
 }
 
 impl TimedRound {

@@ -10,7 +10,7 @@ use crate::engine::cpu::{CpuEngine, memory};
 use crate::engine::cuda::{CudaEngine, Ordinals};
 use crate::engine::{
     Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Op, PreparedId, Program,
-    Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
+    Result, Slot, Slots, SlotsSpec, StreamId, StreamSpec, Transfer,
 };
 use crate::life::{Lattice, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
@@ -76,7 +76,7 @@ pub struct Worlds {
     prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
     completions: Vec<Completion>,
     /// The streams of each way of sharing them, once made.
-    streams: [Option<Vec<StreamId>>; 2],
+    streams: [Option<Vec<StreamId>>; 3],
     /// When the last round ended.
     ended: Option<Instant>,
     /// When the first part of the round that is being issued was.
@@ -90,13 +90,14 @@ impl Worlds {
         setup.kernel.admit(setup.size)?;
         ensure_host_memory(&*engine, setup, checkpoints)?;
         let devices = engine.devices().len();
-        let streams = make_streams(&mut *engine, setup.instances, setup.streams)?;
+        let streams = make_streams(&mut *engine, setup.instances, setup.switches.streams)?;
         for (device, count) in shares(setup.instances, devices) {
             engine.create_lattices(device, count, setup.size)?;
         }
         engine.reserve(setup.kernel.layout)?;
         let spec = SlotsSpec {
-            pictures: 0,
+            pinned: 0,
+            pageable: 0,
             picture_words: 0,
             checkpoints,
         };
@@ -109,17 +110,17 @@ impl Worlds {
                 kernel,
                 rule,
                 picture: None,
-                order: setup.order,
+                order: setup.switches.order,
             },
             size: setup.size,
-            graphs: setup.graphs,
+            graphs: setup.switches.graphs,
             generations: vec![0; setup.instances].into(),
             slots,
             spec,
             under_way: VecDeque::new(),
             prepared: HashMap::new(),
             completions: Vec::new(),
-            streams: [None, None],
+            streams: [None, None, None],
             ended: None,
             part_began: None,
         })
@@ -204,7 +205,7 @@ impl Worlds {
     }
 
     /// Changes how instances share streams, between two rounds; waits until nothing runs.
-    pub fn set_streams(&mut self, how: Streams) -> Result<()> {
+    pub fn set_streams(&mut self, was: Streams, how: Streams) -> Result<()> {
         self.engine.synchronize()?; // between the old streams and the new ones there is no order
         self.forget_prepared();
         let made = match self.streams[how as usize].take() {
@@ -212,11 +213,7 @@ impl Worlds {
             None => make_streams(&mut *self.engine, self.plan.streams.len(), how)?,
         };
         let before = std::mem::replace(&mut self.plan.streams, made);
-        let other = match how {
-            Streams::PerInstance => Streams::One,
-            Streams::One => Streams::PerInstance,
-        };
-        self.streams[other as usize] = Some(before);
+        self.streams[was as usize] = Some(before);
         Ok(())
     }
 
@@ -240,7 +237,8 @@ impl Worlds {
         let anew = self.needs_slots(picture);
         if let Some(words) = anew {
             let spec = SlotsSpec {
-                pictures: PICTURE_SLOTS,
+                pinned: PICTURE_SLOTS,
+                pageable: 0,
                 picture_words: words,
                 checkpoints: self.spec.checkpoints,
             };
@@ -267,8 +265,9 @@ impl Worlds {
         let words = match transfer {
             Transfer::Bits => self.size.words(),
             Transfer::View => viewport.words(),
+            Transfer::Cells => self.size.cells() as usize,
         };
-        let (has, enough) = (self.spec.pictures > 0, self.spec.picture_words);
+        let (has, enough) = (self.spec.pictures() > 0, self.spec.picture_words);
         let suits = has && enough >= words && enough <= words * 4;
         (!suits).then_some(words)
     }
@@ -325,13 +324,13 @@ fn make_streams(engine: &mut dyn Engine, instances: usize, how: Streams) -> Resu
     let mut streams = Vec::with_capacity(instances);
     for (device, count) in shares(instances, engine.devices().len()) {
         match how {
-            Streams::One => {
-                let shared = engine.create_stream(device)?;
+            Streams::One | Streams::Default => {
+                let shared = engine.create_stream(device, StreamSpec::PLAIN)?;
                 streams.extend(std::iter::repeat_n(shared, count));
             }
             Streams::PerInstance => {
                 for _ in 0..count {
-                    streams.push(engine.create_stream(device)?);
+                    streams.push(engine.create_stream(device, StreamSpec::PLAIN)?);
                 }
             }
         }

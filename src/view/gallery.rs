@@ -208,7 +208,7 @@ fn shots() -> Vec<Shot> {
                 status.generation = 123_456_789_012_345;
                 status.devices[0].name =
                     "NVIDIA GeForce RTX 4090 Laptop GPU with a long name".into();
-                status.streams = crate::session::Streams::One;
+                status.switches.streams = crate::session::Streams::One;
             },
             ..SHOT
         },

@@ -7,19 +7,20 @@ use crate::engine::{
 };
 use crate::life::{Lattice, Rule, Size};
 use crate::session::trace::{StepFacts, StepKind, TimedRound};
-use crate::session::{Pace, Picture, Status, Streams, Trace};
+use crate::session::{Pace, Picture, Status, Trace};
 use crate::view::PictureSource;
 
 /// The figures of a session that does well.
 pub(crate) fn status(instances: usize, size: Size) -> Status {
     Status {
         finished: false,
-        order: crate::session::Order::Breadth,
         engine: "cuda",
         devices: vec![DeviceInfo {
             name: "NVIDIA H200".into(),
             driver: "CUDA driver 13.0, sm_90".into(),
             units: 132,
+            copy_engines: 3,
+            kernel_time_limit: false,
             memory: Some(141 << 30),
             pci_bus_id: Some("0000:17:00.0".into()),
         }],
@@ -28,8 +29,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         rule: Rule::LIFE,
         seed: Some(1),
         kernel: kernels::find("sync-global").unwrap(),
-        streams: Streams::PerInstance,
-        graphs: false,
+        switches: crate::session::Switches::DEFAULT,
         transfer: Transfer::Bits,
         running: true,
         pace: Pace::PerSecond(60.0),
@@ -47,6 +47,10 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
             driver_ms: 1.0,
             modules_ms: 1.0,
         },
+        overlap: None,
+        halves: None,
+        stamped: false,
+        stamp_cost: None,
         selected: 0,
         notice: None,
         failed: None,
@@ -101,6 +105,7 @@ pub(crate) fn timed_round(streams: u32) -> TimedRound {
         steps: steps.into(),
         spans,
         host,
+        stamps: Vec::new(),
     }
 }
 

@@ -36,7 +36,7 @@ pub use scene::Drawing;
 pub use stack::{MOST_INSTANCES, most_instances};
 pub use store::PictureSource;
 pub use timeline::Timeline;
-pub use transfer::{MOST_ROUND_BYTES, TextureLimits, TransferChoice, request};
+pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
 
 pub(crate) use gpu::{Canvas, Gpu};
 pub(crate) use scene::{Frame, Scene};
@@ -58,6 +58,4 @@ pub struct ViewOptions {
     pub help: bool,
     /// Whether the streams' timeline is shown, where the window has room for it.
     pub timeline: bool,
-    /// What crosses the bus.
-    pub transfer: TransferChoice,
 }

@@ -3,7 +3,7 @@
 
 use crate::engine::Viewport;
 use crate::life::{Lattice, Size};
-use crate::view::TransferChoice;
+use crate::session::TransferChoice;
 use crate::view::made_up::{MadeUp, soup};
 use crate::view::model::{assert_as_modelled, colour};
 use crate::view::offscreen::{read, target};

@@ -49,9 +49,9 @@ impl Frame<'_> {
     /// nothing moves from round to round.
     fn lanes(&self) -> Option<usize> {
         let status = self.status.filter(|_| self.options.timeline)?;
-        Some(match status.streams {
+        Some(match status.switches.streams {
             Streams::PerInstance => status.instances,
-            Streams::One => 1,
+            Streams::One | Streams::Default => 1,
         })
     }
 
@@ -73,7 +73,7 @@ impl Frame<'_> {
             (status.size, status.instances),
             (look, layout.tiling.panel),
             self.only(),
-            self.options.transfer,
+            status.switches.transfer,
             limits,
         ))
     }
@@ -225,5 +225,6 @@ pub(crate) fn transfer_name(transfer: Transfer) -> &'static str {
     match transfer {
         Transfer::Bits => "bits",
         Transfer::View => "view",
+        Transfer::Cells => "i32",
     }
 }

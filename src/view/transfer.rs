@@ -2,7 +2,7 @@
 
 use crate::engine::{Transfer, Viewport};
 use crate::life::Size;
-use crate::session::PicturePlan;
+use crate::session::{PicturePlan, TransferChoice};
 use crate::view::Look;
 
 /// The most bytes that a round's pictures take, all instances together.
@@ -10,18 +10,6 @@ pub const MOST_ROUND_BYTES: u64 = 64 << 20;
 
 /// The most bytes of bits that are kept in textures, where bits are asked for.
 const MOST_BITS_BYTES: u64 = 1 << 30;
-
-/// What the person wants to cross the bus.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub enum TransferChoice {
-    /// Bits while they fit into a texture and [`MOST_ROUND_BYTES`], else the view.
-    #[default]
-    Auto,
-    /// Bits, where a texture takes them.
-    Bits,
-    /// The view.
-    View,
-}
 
 /// What textures can be here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -56,9 +44,13 @@ pub fn request(
     limits: TextureLimits,
 ) -> PicturePlan {
     let bits = 4 * size.words() as u64 * instances as u64;
+    let transfer = match choice {
+        TransferChoice::Cells => Transfer::Cells,
+        _ => Transfer::Bits,
+    };
     let most = match choice {
         TransferChoice::Auto => MOST_ROUND_BYTES,
-        TransferChoice::Bits => MOST_BITS_BYTES,
+        TransferChoice::Bits | TransferChoice::Cells => MOST_BITS_BYTES,
         TransferChoice::View => 0,
     };
     if bits <= most && limits.take_bits(size) {
@@ -71,7 +63,7 @@ pub fn request(
             height: 1,
         };
         return PicturePlan {
-            transfer: Transfer::Bits,
+            transfer,
             viewport,
             only: None,
         };

@@ -9,7 +9,7 @@ use anyhow::{Result, bail};
 use super::{RUN, RUNS, Table, rate, setup, worlds};
 use crate::session::round::PicturePlan;
 use crate::session::worlds::{Event, Worlds};
-use crate::session::{DeviceChoice, Order, Picture, Session, Setup, Streams};
+use crate::session::{DeviceChoice, Order, Picture, Session, Setup, Streams, Switches};
 use crate::view::offscreen::Renderer;
 use crate::view::{PictureSource, ViewOptions, list_adapters};
 
@@ -18,7 +18,10 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     for (instances, side) in [(16, 128), (256, 128), (16, 1024)] {
         let eager = setup("bits", instances, side, device)?;
         let graphs = Setup {
-            graphs: true,
+            switches: Switches {
+                graphs: true,
+                ..Switches::DEFAULT
+            },
             ..eager.clone()
         };
         for (setup, how) in [(eager, "eager"), (graphs, "as a graph")] {
@@ -32,11 +35,17 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     }
     let each = setup("sync-global", 16, 512, device)?;
     let one = Setup {
-        streams: Streams::One,
+        switches: Switches {
+            streams: Streams::One,
+            ..Switches::DEFAULT
+        },
         ..each.clone()
     };
     let depth = Setup {
-        order: Order::Depth,
+        switches: Switches {
+            order: Order::Depth,
+            ..Switches::DEFAULT
+        },
         ..each.clone()
     };
     let (each, one, depth) = (

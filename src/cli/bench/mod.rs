@@ -18,7 +18,7 @@ use crate::engine::cpu::CpuEngine;
 use crate::engine::kernels;
 use crate::life::{Rule, Size};
 use crate::session::worlds::{Worlds, open_engine, start_lattice};
-use crate::session::{DeviceChoice, Order, Pace, Setup, Start, Streams};
+use crate::session::{DeviceChoice, Pace, Setup, Start, Switches};
 
 use record::Table;
 pub(super) use record::{Record, markdown};
@@ -79,9 +79,7 @@ fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Res
         },
         kernel: kernels::find(kernel).expect("a kernel of the table"),
         device,
-        streams: Streams::PerInstance,
-        order: Order::Breadth,
-        graphs: false,
+        switches: Switches::DEFAULT,
         generations_per_round: 1,
         pace: Pace::Unthrottled,
         rounds: None,

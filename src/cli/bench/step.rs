@@ -7,7 +7,7 @@ use anyhow::Result;
 use super::{Table, rate, setup, worlds};
 use crate::engine::EngineError;
 use crate::engine::kernels::{Iteration, KERNELS};
-use crate::session::{DeviceChoice, Setup};
+use crate::session::{DeviceChoice, Setup, Switches};
 
 /// Generations of one graph, or of one launch that iterates in the kernel.
 const LONG_ROUND: u32 = 50;
@@ -47,14 +47,18 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
             1,
             None,
         )?;
-        let graphs = Setup {
+        let graphs = Switches {
             graphs: true,
+            ..Switches::DEFAULT
+        };
+        let many = Setup {
+            switches: graphs,
             ..eager
         };
         let what = "`bits`, 16 × 1024², graphs of 50 generations";
-        add(&mut table, what.into(), &graphs, LONG_ROUND, None)?;
+        add(&mut table, what.into(), &many, LONG_ROUND, None)?;
         let large = Setup {
-            graphs: true,
+            switches: graphs,
             ..setup("bits", 1, 16_384, device)?
         };
         let what = "`bits`, 1 × 16384², graphs of 50 generations";

@@ -6,7 +6,7 @@ use super::{Cases, Outcome, REFERENCE_BUDGET};
 use crate::engine::kernels::{KERNELS, Kernel, Layout};
 use crate::engine::{
     Completion, DeviceId, Engine, EventId, LatticeId, Op, Program, Slot, Slots, SlotsSpec,
-    StreamId, Transfer,
+    StreamId, StreamSpec, Transfer,
 };
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::worlds::read_lattice;
@@ -31,12 +31,13 @@ impl Bench {
             // Ids follow one another whatever the device, so devices take turns.
             let device = DeviceId((i % devices) as u16);
             engine.create_lattices(device, 1, size)?;
-            streams.push(engine.create_stream(device)?);
+            streams.push(engine.create_stream(device, StreamSpec::PLAIN)?);
         }
         engine.reserve(Layout::I32)?;
         let picture_words = (VIEW_PIXELS.0 / 4 * VIEW_PIXELS.1) as usize;
         let spec = SlotsSpec {
-            pictures: 1,
+            pinned: 1,
+            pageable: 0,
             picture_words,
             checkpoints: 1,
         };
@@ -108,6 +109,7 @@ impl Bench {
                     lattices,
                     rule,
                     generations,
+                    block: kernel.block(),
                 },
             );
         }
@@ -238,8 +240,8 @@ impl Bench {
         let mut outcome = Outcome::default();
         let device = DeviceId(0);
         let (one, two) = (
-            self.engine.create_stream(device)?,
-            self.engine.create_stream(device)?,
+            self.engine.create_stream(device, StreamSpec::PLAIN)?,
+            self.engine.create_stream(device, StreamSpec::PLAIN)?,
         );
         let events: Vec<EventId> = (0..2)
             .map(|_| self.engine.create_event(device))
@@ -283,6 +285,7 @@ impl Bench {
                             lattices,
                             rule,
                             generations,
+                            block: kernel.block(),
                         },
                     );
                     program.push(mine, Op::Record(event));

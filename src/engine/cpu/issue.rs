@@ -94,9 +94,11 @@ impl Account {
             Op::Advance {
                 kernel,
                 generations,
+                block,
                 ..
             } => {
                 kernel.admit(self.size)?;
+                kernel.admit_block(*block)?;
                 if kernel.layout != self.phase.layout {
                     let (has, wants) = (self.phase.layout, kernel.layout);
                     return refuse(format!(
@@ -125,6 +127,7 @@ impl Account {
                         return refuse("a view is downloaded before one is made".into());
                     }
                     Transfer::View => self.view_words,
+                    Transfer::Cells => return refuse("not built yet".into()),
                 };
                 match slot_words(*slot) {
                     None => return refuse(format!("no {slot:?}")),
@@ -134,7 +137,8 @@ impl Account {
                     Some(_) => {}
                 }
             }
-            Op::Pack(_) | Op::Record(_) | Op::Wait(_) => {}
+            Op::Pack(_) | Op::Record(_) | Op::Wait(_) | Op::Synchronize(_) => {}
+            Op::Copy { .. } | Op::Call(_) => return refuse("not built yet".into()),
         }
         Ok(())
     }
@@ -200,6 +204,6 @@ fn lattices(op: &Op) -> Range<usize> {
         | Op::Unpack { lattice, .. }
         | Op::Reduce { lattice, .. }
         | Op::Download { lattice, .. } => one(*lattice),
-        Op::Record(_) | Op::Wait(_) => 0..0,
+        Op::Copy { .. } | Op::Call(_) | Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => 0..0,
     }
 }

@@ -114,6 +114,7 @@ impl Lattices {
                 lattices,
                 rule,
                 generations,
+                ..
             } => lattices.clone().try_for_each(|lattice| {
                 self.with(LatticeId(lattice), |stored| {
                     stored.advance(kernel, *rule, *generations, stop)
@@ -138,7 +139,8 @@ impl Lattices {
                     Ok(())
                 })
             }
-            Op::Record(_) | Op::Wait(_) => Ok(()),
+            Op::Copy { .. } | Op::Call(_) => Err(EngineError::BadProgram("not built yet".into())),
+            Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => Ok(()),
         }
     }
 
@@ -236,6 +238,7 @@ impl Stored {
     fn download(&self, what: Transfer, words: &mut [u32]) {
         match what {
             Transfer::Bits => self.bits.now.store(&mut words[..self.size.words()]),
+            Transfer::Cells => {}
             Transfer::View => words
                 .iter_mut()
                 .zip(&self.view)

@@ -24,8 +24,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::engine::{
-    Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout, Op,
-    PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
+    BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
+    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
+    StreamSpec,
 };
 use crate::life::Size;
 use issue::{Account, Log, Phase};
@@ -160,9 +161,38 @@ impl Engine for CpuEngine {
         Ok(slots)
     }
 
-    fn create_stream(&mut self, device: DeviceId) -> Result<StreamId> {
+    fn create_stream(&mut self, device: DeviceId, _spec: StreamSpec) -> Result<StreamId> {
         self.known(device)?;
         Ok(self.pool.create_stream())
+    }
+
+    fn create_context(&mut self, _device: DeviceId) -> Result<DeviceId> {
+        Err(EngineError::BadProgram("no contexts yet".into()))
+    }
+
+    fn create_buffer(
+        &mut self,
+        _device: DeviceId,
+        _bytes: usize,
+        _place: Place,
+    ) -> Result<BufferId> {
+        Err(EngineError::BadProgram("no buffers yet".into()))
+    }
+
+    fn access(&mut self, _buffer: BufferId, _look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        Err(EngineError::BadProgram("no buffers yet".into()))
+    }
+
+    fn drop_buffers(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn query(&mut self, _event: EventId) -> Result<bool> {
+        Err(EngineError::BadProgram("no query yet".into()))
+    }
+
+    fn occupancy(&mut self, _device: DeviceId, _op: &Op) -> Result<Option<Occupancy>> {
+        Ok(None)
     }
 
     fn create_event(&mut self, device: DeviceId) -> Result<EventId> {
@@ -260,6 +290,8 @@ fn describe(workers: usize) -> DeviceInfo {
         driver: format!("{workers} {threads}, {}", kernels::bits::instruction_set()),
         units: workers as u32,
         memory: memory::total(),
+        copy_engines: 0,
+        kernel_time_limit: false,
         pci_bus_id: None,
     }
 }

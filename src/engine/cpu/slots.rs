@@ -26,7 +26,7 @@ impl CpuSlots {
     /// Slots for lattices of so many words each.
     pub(super) fn new(spec: SlotsSpec, lattice_words: &[usize]) -> Result<CpuSlots> {
         let kinds = |whole: usize| {
-            let picture = (spec.pictures, spec.picture_words);
+            let picture = (spec.pictures(), spec.picture_words);
             [picture, (spec.checkpoints, whole)]
         };
         let words = lattice_words.iter().flat_map(|&whole| kinds(whole));
@@ -134,7 +134,8 @@ mod tests {
 
     fn slots() -> CpuSlots {
         let spec = SlotsSpec {
-            pictures: 2,
+            pinned: 1,
+            pageable: 1,
             picture_words: 3,
             checkpoints: 1,
         };
@@ -171,7 +172,8 @@ mod tests {
     #[test]
     fn slots_that_cannot_be_are_refused() {
         let spec = SlotsSpec {
-            pictures: 255,
+            pinned: 255,
+            pageable: 0,
             picture_words: 1 << 50,
             checkpoints: 0,
         };

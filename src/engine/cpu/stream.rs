@@ -137,7 +137,7 @@ impl Pool {
     /// Says what in a program is not there.
     pub(super) fn check(&self, program: &Program) -> Result<()> {
         let desk = self.shared.desk();
-        for Step { stream, op } in &program.steps {
+        for Step { stream, op, .. } in &program.steps {
             let missing = match op {
                 _ if stream.0 as usize >= desk.streams.len() => format!("no {stream:?}"),
                 Op::Record(event) | Op::Wait(event) if event.0 as usize >= desk.events.len() => {
@@ -172,7 +172,7 @@ impl Pool {
                 host: Vec::new(),
             },
         );
-        for (step, Step { stream, op }) in program.steps.iter().enumerate() {
+        for (step, Step { stream, op, .. }) in program.steps.iter().enumerate() {
             let mark = match op {
                 Op::Record(event) => desk.events[event.0 as usize].mark(),
                 Op::Wait(event) => desk.events[event.0 as usize].latest(),
@@ -373,8 +373,12 @@ impl Desk {
         let mut spans = progress.spans;
         spans.sort_unstable_by_key(|span| span.step);
         let host = progress.host;
-        self.completions
-            .push(Completion::Finished { run, spans, host });
+        self.completions.push(Completion::Finished {
+            run,
+            spans,
+            host,
+            stamps: Vec::new(),
+        });
     }
 }
 

@@ -80,13 +80,18 @@ impl Bench {
         engine.create_lattices(DeviceId(0), lattices, size).unwrap();
         engine.reserve(Layout::I32).unwrap();
         let spec = SlotsSpec {
-            pictures: 2,
+            pinned: 2,
+            pageable: 0,
             picture_words: size.words(),
             checkpoints: 1,
         };
         let slots = engine.allocate_slots(spec).unwrap();
         let streams: Vec<_> = (0..lattices)
-            .map(|_| engine.create_stream(DeviceId(0)).unwrap())
+            .map(|_| {
+                engine
+                    .create_stream(DeviceId(0), StreamSpec::PLAIN)
+                    .unwrap()
+            })
             .collect();
         let soups: Vec<_> = (0..lattices as u64).map(|seed| soup(size, seed)).collect();
         let mut bench = Bench {
@@ -161,6 +166,7 @@ fn advance(kernel: &str, lattice: LatticeId, generations: u32) -> Op {
         lattices: lattice.0..lattice.0 + 1,
         rule,
         generations,
+        block: kernel.block(),
     }
 }
 
@@ -206,6 +212,7 @@ fn every_kernel_steps_in_the_engine_and_parity_is_kept() {
                     lattices,
                     rule,
                     generations,
+                    block: kernel.block(),
                 },
             )]);
             let flipped = bench.engine.parity(FIRST) != before;
@@ -288,7 +295,8 @@ fn a_prepared_program_replays_from_its_state_only() {
     bench.engine.release(even);
     assert!(bench.engine.replay(even).is_err());
     let spec = SlotsSpec {
-        pictures: 2,
+        pinned: 2,
+        pageable: 0,
         picture_words: 34,
         checkpoints: 0,
     };

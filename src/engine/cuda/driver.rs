@@ -123,6 +123,8 @@ pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
         driver: format!("CUDA {}, sm_{major}{minor}", shown(driver_version())),
         units: attribute(DeviceAttribute::MultiprocessorCount)? as u32,
         memory: device.total_memory().ok().map(|bytes| bytes as u64),
+        copy_engines: attribute(DeviceAttribute::AsyncEngineCount)? as u32,
+        kernel_time_limit: attribute(DeviceAttribute::KernelExecTimeout)? != 0,
         pci_bus_id: pci_bus_id(device),
     })
 }

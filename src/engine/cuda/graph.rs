@@ -241,7 +241,11 @@ impl CudaEngine {
                 | Op::Unpack { lattice, .. }
                 | Op::Reduce { lattice, .. }
                 | Op::Download { lattice, .. } => lattice.0..lattice.0 + 1,
-                Op::Record(_) | Op::Wait(_) => 0..0,
+                Op::Copy { .. }
+                | Op::Call(_)
+                | Op::Synchronize(_)
+                | Op::Record(_)
+                | Op::Wait(_) => 0..0,
             };
             for id in lattices.map(LatticeId) {
                 if let Some(home) = self.homes.get(id.index())

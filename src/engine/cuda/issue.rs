@@ -60,9 +60,10 @@ impl Issuer<'_> {
                 lattices,
                 rule,
                 generations,
+                block,
             } => lattices
                 .clone()
-                .try_for_each(|i| self.advance(kernel, LatticeId(i), *rule, *generations)),
+                .try_for_each(|i| self.advance(kernel, LatticeId(i), *rule, *generations, *block)),
             Op::Reduce { lattice, viewport } => self.reduce(*lattice, *viewport),
             Op::Download {
                 lattice,
@@ -71,6 +72,9 @@ impl Issuer<'_> {
             } => {
                 let (from, words) = self.source(*what, *lattice)?;
                 self.download(*lattice, *slot, from, words)
+            }
+            Op::Copy { .. } | Op::Call(_) | Op::Synchronize(_) => {
+                Err(EngineError::BadProgram("not built yet".into()))
             }
             Op::Record(_) | Op::Wait(_) => Ok(()),
         }
@@ -153,9 +157,11 @@ impl Issuer<'_> {
         lattice: LatticeId,
         rule: Rule,
         generations: u32,
+        block: (u32, u32),
     ) -> Result<()> {
         let (group, index, state, size) = self.home(lattice)?;
         kernel.admit(size)?;
+        kernel.admit_block(block)?;
         if state.layout != kernel.layout {
             let have = state.layout;
             let why = format!(
@@ -170,8 +176,16 @@ impl Issuer<'_> {
         });
         let [even, odd] = buffers;
         let buffers = [even?, odd?];
-        let parity =
-            self.launch_generations(kernel, buffers, state.parity, size, rule, generations)?;
+        let shape = kernel.launch(size, block);
+        let parity = self.launch_generations(
+            kernel,
+            shape,
+            buffers,
+            state.parity,
+            size,
+            rule,
+            generations,
+        )?;
         let state = &mut self.homes[lattice.index()].state;
         state.parity = parity;
         if kernel.layout == Layout::Bits {
@@ -184,6 +198,7 @@ impl Issuer<'_> {
     fn launch_generations(
         &mut self,
         kernel: &'static Kernel,
+        shape: Launch,
         buffers: [sys::CUdeviceptr; 2],
         mut parity: u8,
         size: Size,
@@ -193,7 +208,6 @@ impl Issuer<'_> {
         let (width, height) = sides(size);
         let rule = rule.table();
         let count = generations as i32;
-        let shape = kernel.launch(size, kernel.block);
         let at = |parity: u8| &buffers[usize::from(parity)];
         match kernel.iteration {
             Iteration::Launches => {
@@ -244,6 +258,7 @@ impl Issuer<'_> {
         let group = &mut self.gpu.groups[group];
         match what {
             Transfer::Bits => Ok((group.bits_at(index, state.bits_parity), size.words())),
+            Transfer::Cells => Err(EngineError::BadProgram("not built yet".into())),
             Transfer::View if self.homes[lattice.index()].view_words == 0 => {
                 let why = format!("no view of {lattice:?} has been made");
                 Err(EngineError::BadProgram(why))

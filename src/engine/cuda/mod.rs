@@ -34,8 +34,9 @@ use runs::Runs;
 use slots::{CudaSlots, GroupShape};
 
 use crate::engine::{
-    Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout, Op,
-    PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
+    BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
+    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
+    StreamSpec,
 };
 use crate::life::Size;
 
@@ -213,7 +214,7 @@ impl Engine for CudaEngine {
         Ok(slots)
     }
 
-    fn create_stream(&mut self, device: DeviceId) -> Result<StreamId> {
+    fn create_stream(&mut self, device: DeviceId, _spec: StreamSpec) -> Result<StreamId> {
         let gpu = usize::from(device.0);
         self.make_current(gpu)?;
         let replays_seen = self.gpus[gpu].replays;
@@ -224,6 +225,35 @@ impl Engine for CudaEngine {
         });
         self.runs.marks.push(Default::default());
         Ok(StreamId(self.streams.len() as u32 - 1))
+    }
+
+    fn create_context(&mut self, _device: DeviceId) -> Result<DeviceId> {
+        Err(EngineError::BadProgram("no contexts yet".into()))
+    }
+
+    fn create_buffer(
+        &mut self,
+        _device: DeviceId,
+        _bytes: usize,
+        _place: Place,
+    ) -> Result<BufferId> {
+        Err(EngineError::BadProgram("no buffers yet".into()))
+    }
+
+    fn access(&mut self, _buffer: BufferId, _look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        Err(EngineError::BadProgram("no buffers yet".into()))
+    }
+
+    fn drop_buffers(&mut self) -> Result<()> {
+        Ok(())
+    }
+
+    fn query(&mut self, _event: EventId) -> Result<bool> {
+        Err(EngineError::BadProgram("no query yet".into()))
+    }
+
+    fn occupancy(&mut self, _device: DeviceId, _op: &Op) -> Result<Option<Occupancy>> {
+        Ok(None)
     }
 
     fn create_event(&mut self, device: DeviceId) -> Result<EventId> {

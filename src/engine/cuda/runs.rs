@@ -74,5 +74,10 @@ impl Runs {
 pub(super) fn finished(run: RunId, mut spans: Vec<Span>, mut host: Vec<Span>) -> Completion {
     spans.sort_by_key(|span| span.step);
     host.sort_by_key(|span| span.start);
-    Completion::Finished { run, spans, host }
+    Completion::Finished {
+        run,
+        spans,
+        host,
+        stamps: Vec::new(),
+    }
 }

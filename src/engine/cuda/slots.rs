@@ -61,8 +61,8 @@ impl CudaSlots {
                 CurrentContext::set_current(&*group.context),
             )?;
             let mut bases = Vec::new();
-            for slot in 0..spec.pictures + spec.checkpoints {
-                let words = if slot < spec.pictures {
+            for slot in 0..spec.count() {
+                let words = if slot < spec.pictures() {
                     spec.picture_words
                 } else {
                     group.words
@@ -79,7 +79,7 @@ impl CudaSlots {
                 words,
             }));
         }
-        let per_lattice = usize::from(spec.pictures + spec.checkpoints);
+        let per_lattice = usize::from(spec.count());
         let locks = (0..homes.len() * per_lattice)
             .map(|_| AtomicU32::new(0))
             .collect();
@@ -92,7 +92,7 @@ impl CudaSlots {
     }
 
     fn words(&self, home: &Home, slot: Slot) -> usize {
-        if slot.0 < self.spec.pictures {
+        if slot.0 < self.spec.pictures() {
             self.spec.picture_words
         } else {
             home.words
@@ -114,7 +114,7 @@ impl CudaSlots {
     }
 
     fn lock(&self, lattice: LatticeId, slot: Slot) -> Option<&AtomicU32> {
-        let per_lattice = usize::from(self.spec.pictures + self.spec.checkpoints);
+        let per_lattice = usize::from(self.spec.count());
         (usize::from(slot.0) < per_lattice).then(|| {
             self.locks
                 .get(lattice.index() * per_lattice + usize::from(slot.0))

@@ -6,7 +6,7 @@ use super::{Pilot, starts};
 use crate::engine::kernels::KERNELS;
 use crate::engine::{Kernel, Result};
 use crate::session::worlds::Worlds;
-use crate::session::{Action, Command, Order, Pace, PicturePlan, Start, Streams};
+use crate::session::{Action, Choice, Command, Pace, PicturePlan, Start, Switch};
 
 use super::recovery::Checkpoints;
 
@@ -38,7 +38,8 @@ impl Pilot {
                     | Action::NewSeed
                     | Action::NextKernel
                     | Action::PreviousKernel
-                    | Action::ToggleStreams
+                    | Action::NextOf(_)
+                    | Action::Choose(..)
             ),
             Command::View(view) => worlds.needs_slots(Some(*view)).is_some(),
             Command::Close => false,
@@ -123,30 +124,19 @@ impl Pilot {
             }
             Action::NextKernel => self.change_kernel(1)?,
             Action::PreviousKernel => self.change_kernel(KERNELS.len() - 1)?,
-            Action::ToggleStreams => self.toggle_streams()?,
-            Action::ToggleOrder => {
-                let order = match self.setup.order {
-                    Order::Depth => Order::Breadth,
-                    Order::Breadth => Order::Depth,
-                };
-                self.setup.order = order;
-                if let Some(worlds) = &mut self.worlds {
-                    worlds.set_order(order);
+            Action::NextOf(switch) => match switch.next(self.setup.switches, self.setup.kernel) {
+                Ok(choice) => self.set_switches(switch, choice)?,
+                Err(why) => self.say(why),
+            },
+            Action::Choose(switch, at) => {
+                let choices = switch.choices(self.setup.switches, self.setup.kernel);
+                match choices.into_iter().nth(at.into()) {
+                    Some(Choice {
+                        refusal: Some(why), ..
+                    }) => self.say(why),
+                    Some(choice) => self.set_switches(switch, choice)?,
+                    None => {}
                 }
-                self.switch(match order {
-                    Order::Depth => "depth-first: one instance after the other is issued",
-                    Order::Breadth => "breadth-first: all launches are issued, then all downloads",
-                });
-            }
-            Action::ToggleGraphs => {
-                self.setup.graphs = !self.setup.graphs;
-                if let Some(worlds) = &mut self.worlds {
-                    worlds.set_graphs(self.setup.graphs);
-                }
-                self.switch(match self.setup.graphs {
-                    true => "graphs on: a round is one launch for the host",
-                    false => "graphs off: every op is a call of the host's",
-                });
             }
             Action::SelectNext => self.selected = (self.selected + 1) % self.setup.instances,
             Action::SelectPrevious => {
@@ -238,19 +228,22 @@ impl Pilot {
         Ok(())
     }
 
-    fn toggle_streams(&mut self) -> Result<()> {
-        let streams = match self.setup.streams {
-            Streams::PerInstance => Streams::One,
-            Streams::One => Streams::PerInstance,
-        };
+    fn set_switches(&mut self, switch: Switch, choice: Choice) -> Result<()> {
+        let (was, now) = (self.setup.switches, choice.switches);
         if let Some(worlds) = &mut self.worlds {
-            worlds.set_streams(streams)?;
+            if was.streams != now.streams {
+                worlds.set_streams(was.streams, now.streams)?;
+            }
+            worlds.set_order(now.order);
+            worlds.set_graphs(now.graphs);
         }
-        self.setup.streams = streams;
-        self.switch(match streams {
-            Streams::PerInstance => "a stream for each instance",
-            Streams::One => "one stream for all instances",
-        });
+        self.setup.switches = now;
+        self.switch(&format!(
+            "{} {}: {}",
+            switch.name(),
+            choice.label,
+            choice.effect
+        ));
         Ok(())
     }
 

@@ -54,7 +54,7 @@ impl Worlds {
             let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
             self.plan.downloads().all(free)
         };
-        let slots = || (0..self.spec.pictures).map(Slot).filter(free);
+        let slots = || (0..self.spec.pictures()).map(Slot).filter(free);
         let spare = slots().find(|&slot| !newest(slot));
         spare.or_else(|| slots().next().filter(|_| self.is_idle()))
     }
@@ -176,7 +176,7 @@ impl Worlds {
 
     /// Downloads every lattice's bits into a whole-lattice slot.
     pub fn issue_checkpoint(&mut self, index: u8) -> Result<()> {
-        let slot = Slot(self.spec.pictures + index);
+        let slot = Slot(self.spec.pictures() + index);
         let program = self.plan.checkpoint(slot);
         self.submit(program, Kind::Checkpoint(slot), None)
     }

@@ -68,7 +68,12 @@ impl Worlds {
                         });
                     }
                 }
-                Completion::Finished { run, spans, host } => {
+                Completion::Finished {
+                    run,
+                    spans,
+                    host,
+                    stamps,
+                } => {
                     let Some(at) = self.under_way.iter().position(|u| u.run == run) else {
                         continue;
                     };
@@ -76,8 +81,12 @@ impl Worlds {
                     match done.kind {
                         Kind::Round => {
                             let steps = done.steps;
-                            let timed =
-                                (!spans.is_empty()).then_some(TimedRound { steps, spans, host });
+                            let timed = (!spans.is_empty()).then_some(TimedRound {
+                                steps,
+                                spans,
+                                host,
+                                stamps,
+                            });
                             let launches = done.launches;
                             let now = Instant::now();
                             let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
@@ -162,7 +171,7 @@ impl Worlds {
         self.finish()?;
         self.issue_checkpoint(0)?;
         self.finish()?;
-        let slot = Slot(self.spec.pictures);
+        let slot = Slot(self.spec.pictures());
         (0..self.plan.streams.len())
             .map(|i| read_lattice(&*self.slots, i, slot, self.size))
             .collect()

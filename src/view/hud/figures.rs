@@ -177,13 +177,18 @@ fn kernel(status: &Status) -> Vec<Figure> {
 }
 
 fn switches(status: &Status) -> Vec<Figure> {
-    let streams = match status.streams {
+    let streams = match status.switches.streams {
         Streams::PerInstance => "one each",
         Streams::One => "one for all",
+        Streams::Default => "the default",
     };
     vec![
         figure(5, "streams", streams),
-        figure(7, "graphs", if status.graphs { "on" } else { "off" }),
+        figure(
+            7,
+            "graphs",
+            if status.switches.graphs { "on" } else { "off" },
+        ),
         figure(8, "transfer", transfer_name(status.transfer)),
     ]
 }

@@ -131,7 +131,7 @@ fn closed_it_takes_nothing_and_one_stream_little() {
     };
     assert_eq!(height(&status, ViewOptions::default()), None);
     let many = height(&status, shown());
-    status.streams = Streams::One;
+    status.switches.streams = Streams::One;
     assert!(height(&status, shown()) < many && many.is_some());
 }
 

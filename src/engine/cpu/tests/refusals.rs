@@ -55,6 +55,7 @@ fn programs_that_cannot_be_are_refused() {
         lattices: 0..1,
         rule: Rule::LIFE,
         generations: 1,
+        block: (32, 8),
     };
     for (op, why) in [
         (advance("global", FIRST, 1), "wants layout I32"),
@@ -86,7 +87,12 @@ fn programs_that_cannot_be_are_refused() {
     assert!(bench.engine.submit(&nowhere).is_err());
     bench.engine.reserve(Layout::Bits).unwrap();
     assert!(bench.refused(unpack).contains("not reserved"));
-    assert!(bench.engine.create_stream(DeviceId(1)).is_err());
+    assert!(
+        bench
+            .engine
+            .create_stream(DeviceId(1), StreamSpec::PLAIN)
+            .is_err()
+    );
 }
 
 #[test]
@@ -111,7 +117,7 @@ const fn copy_of_bits() -> Kernel {
         title: "",
         layout: Layout::Bits,
         iteration: crate::engine::kernels::Iteration::Launches,
-        block: (1, 1),
+        blocks: &[(1, 1)],
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,

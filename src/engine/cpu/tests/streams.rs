@@ -60,6 +60,7 @@ fn a_downloaded_picture_does_not_wait_for_the_run() {
         lattices: 0..1,
         rule: Rule::LIFE,
         generations: u32::MAX,
+        block: (32, 8),
     };
     let run = bench.engine.submit(&program([
         (first, endless),

@@ -1,0 +1,430 @@
+//! The lab's switches: what one key changes, what each makes of a round, and which pairs cannot
+//! be.
+
+use std::fmt;
+
+use crate::engine::{HostMemory, Kernel, Layout};
+
+/// How rounds are issued, copied and waited for: everything that a switch changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct Switches {
+    /// In how many streams.
+    pub streams: Streams,
+    /// What memory of the host downloads land in.
+    pub host_memory: HostMemory,
+    /// How the host learns that a round is over.
+    pub wait: Wait,
+    /// In which order the host issues a round's ops.
+    pub order: Order,
+    /// Whether a round is prepared as a graph and replayed.
+    pub graphs: bool,
+    /// What crosses the bus.
+    pub transfer: TransferChoice,
+    /// The shape of a kernel's blocks, if not the kernel's own.
+    pub block: Option<(u32, u32)>,
+}
+
+impl Switches {
+    /// What a session starts with unless something else is asked for.
+    pub const DEFAULT: Switches = Switches {
+        streams: Streams::PerInstance,
+        host_memory: HostMemory::Pinned,
+        wait: Wait::Poll,
+        order: Order::Breadth,
+        graphs: false,
+        transfer: TransferChoice::Auto,
+        block: None,
+    };
+
+    /// Why these cannot be together, or not with this kernel.
+    pub fn refusal(&self, kernel: &Kernel) -> Option<String> {
+        if self.graphs {
+            let why = match self {
+                Switches {
+                    streams: Streams::Default,
+                    ..
+                } => "the default stream cannot be captured in a graph",
+                Switches {
+                    wait: Wait::Each, ..
+                } => "a graph is one launch: the host cannot wait within it",
+                Switches {
+                    host_memory: HostMemory::Pageable,
+                    ..
+                } => "the copies in a graph need page-locked memory",
+                _ => "",
+            };
+            if !why.is_empty() {
+                return Some(why.into());
+            }
+        }
+        if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
+            return Some(format!("kernel '{}' has no i32 cells to copy", kernel.name));
+        }
+        let block = self.block?;
+        kernel
+            .admit_block(block)
+            .err()
+            .map(|error| error.to_string())
+    }
+
+    /// The shape of a kernel's blocks.
+    pub fn block_of(&self, kernel: &Kernel) -> (u32, u32) {
+        self.block.unwrap_or(kernel.block())
+    }
+}
+
+/// One of the switches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Switch {
+    /// [`Switches::streams`].
+    Streams,
+    /// [`Switches::host_memory`].
+    HostMemory,
+    /// [`Switches::wait`].
+    Wait,
+    /// [`Switches::order`].
+    Order,
+    /// [`Switches::graphs`].
+    Graphs,
+    /// [`Switches::transfer`].
+    Transfer,
+    /// [`Switches::block`].
+    Block,
+}
+
+/// A position of a switch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// What it is called, as its option is.
+    pub label: String,
+    /// What it does, in one line.
+    pub effect: String,
+    /// All switches, with this one so.
+    pub switches: Switches,
+    /// Why it cannot be now.
+    pub refusal: Option<String>,
+}
+
+impl Switch {
+    /// All of them, in the order of their keys, F2 to F8.
+    pub const ALL: [Switch; 7] = [
+        Switch::Streams,
+        Switch::HostMemory,
+        Switch::Wait,
+        Switch::Order,
+        Switch::Graphs,
+        Switch::Transfer,
+        Switch::Block,
+    ];
+
+    /// Its name, as its option has it without the dashes.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Switch::Streams => "streams",
+            Switch::HostMemory => "host memory",
+            Switch::Wait => "wait",
+            Switch::Order => "order",
+            Switch::Graphs => "graphs",
+            Switch::Transfer => "transfer",
+            Switch::Block => "block",
+        }
+    }
+
+    /// Its positions, given the others and the kernel.
+    pub fn choices(self, now: Switches, kernel: &Kernel) -> Vec<Choice> {
+        let choice = |label: String, effect: &str, switches: Switches| Choice {
+            label,
+            effect: effect.into(),
+            switches,
+            refusal: switches.refusal(kernel),
+        };
+        match self {
+            Switch::Streams => [Streams::PerInstance, Streams::One, Streams::Default]
+                .map(|streams| {
+                    choice(
+                        streams.to_string(),
+                        streams.effect(),
+                        Switches { streams, ..now },
+                    )
+                })
+                .into(),
+            Switch::HostMemory => [
+                (
+                    HostMemory::Pinned,
+                    "pinned",
+                    "page-locked memory: the device copies by itself",
+                ),
+                (
+                    HostMemory::Pageable,
+                    "pageable",
+                    "pageable memory: the call waits for the copy",
+                ),
+            ]
+            .map(|(host_memory, label, effect)| {
+                choice(label.into(), effect, Switches { host_memory, ..now })
+            })
+            .into(),
+            Switch::Wait => [Wait::Poll, Wait::Each, Wait::All]
+                .map(|wait| choice(wait.to_string(), wait.effect(), Switches { wait, ..now }))
+                .into(),
+            Switch::Order => [Order::Breadth, Order::Depth]
+                .map(|order| choice(order.to_string(), order.effect(), Switches { order, ..now }))
+                .into(),
+            Switch::Graphs => [
+                (false, "off", "every op is a call of the host's"),
+                (true, "on", "a round is one launch for the host"),
+            ]
+            .map(|(graphs, label, effect)| choice(label.into(), effect, Switches { graphs, ..now }))
+            .into(),
+            Switch::Transfer => TransferChoice::ALL
+                .map(|transfer| {
+                    choice(
+                        transfer.to_string(),
+                        transfer.effect(),
+                        Switches { transfer, ..now },
+                    )
+                })
+                .into(),
+            Switch::Block => kernel
+                .blocks
+                .iter()
+                .map(|&(across, down)| {
+                    let block = Some((across, down)).filter(|&shape| shape != kernel.block());
+                    let effect = format!("{} threads a block", across * down);
+                    choice(
+                        format!("{across}x{down}"),
+                        &effect,
+                        Switches { block, ..now },
+                    )
+                })
+                .collect(),
+        }
+    }
+
+    /// Which of the positions is the present one.
+    pub fn position(self, now: Switches, kernel: &Kernel) -> usize {
+        let choices = self.choices(now, kernel);
+        let at = choices.iter().position(|choice| choice.switches == now);
+        at.unwrap_or(0)
+    }
+
+    /// The next position that can be; otherwise why the next one cannot.
+    pub fn next(self, now: Switches, kernel: &Kernel) -> Result<Choice, String> {
+        let mut choices = self.choices(now, kernel);
+        let at = self.position(now, kernel);
+        choices.rotate_left(at + 1);
+        choices.pop(); // the present one
+        let mut why = None;
+        for choice in choices {
+            match &choice.refusal {
+                None => return Ok(choice),
+                Some(reason) => {
+                    why = why.or(Some(format!("{} {}: {reason}", self.name(), choice.label)))
+                }
+            }
+        }
+        Err(why.unwrap_or_else(|| format!("{} has one position here", self.name())))
+    }
+}
+
+/// How instances share streams.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, clap::ValueEnum)]
+#[serde(rename_all = "kebab-case")]
+pub enum Streams {
+    /// A stream for each instance.
+    PerInstance,
+    /// One stream (a device) for all.
+    One,
+    /// The default stream (of each device) for all.
+    Default,
+}
+
+impl Streams {
+    fn effect(self) -> &'static str {
+        match self {
+            Streams::PerInstance => "a stream for each instance",
+            Streams::One => "one stream for all instances",
+            Streams::Default => "the default stream for all instances",
+        }
+    }
+}
+
+impl fmt::Display for Streams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Streams::PerInstance => "per-instance",
+            Streams::One => "one",
+            Streams::Default => "default",
+        })
+    }
+}
+
+/// How the host learns that a round is over.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Wait {
+    /// It looks at events, and meanwhile issues the next round.
+    Poll,
+    /// It waits for each instance's stream behind its download.
+    Each,
+    /// It waits for the device at the end of the round.
+    All,
+}
+
+impl Wait {
+    fn effect(self) -> &'static str {
+        match self {
+            Wait::Poll => "the host looks at events and never waits",
+            Wait::Each => "the host waits for each instance's download",
+            Wait::All => "the host waits for everything at the end of a round",
+        }
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Wait::Poll => "poll",
+            Wait::Each => "each",
+            Wait::All => "all",
+        })
+    }
+}
+
+/// In which order the host issues a round's ops.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// All of one instance's ops, then all of the next one's.
+    Depth,
+    /// Every instance's launch, then every instance's download. The last launch goes out sooner:
+    /// while kernels run long, the host's calls for the downloads cost nothing.
+    Breadth,
+}
+
+impl Order {
+    fn effect(self) -> &'static str {
+        match self {
+            Order::Depth => "one instance after the other is issued",
+            Order::Breadth => "all launches are issued, then all downloads",
+        }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Order::Depth => "depth",
+            Order::Breadth => "breadth",
+        })
+    }
+}
+
+/// What crosses the bus.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum TransferChoice {
+    /// Bits, or the view where a lattice has more cells than its panel has pixels.
+    Auto,
+    /// A bit a cell.
+    Bits,
+    /// A byte a pixel of the panel, reduced on the device.
+    View,
+    /// An `i32` a cell, as the device has it.
+    #[value(name = "i32")]
+    #[serde(rename = "i32")]
+    Cells,
+}
+
+impl TransferChoice {
+    const ALL: [TransferChoice; 4] = [
+        TransferChoice::Auto,
+        TransferChoice::Bits,
+        TransferChoice::View,
+        TransferChoice::Cells,
+    ];
+
+    fn effect(self) -> &'static str {
+        match self {
+            TransferChoice::Auto => "bits, or the view where that is less",
+            TransferChoice::Bits => "a bit a cell crosses the bus",
+            TransferChoice::View => "a byte a pixel crosses the bus",
+            TransferChoice::Cells => "four bytes a cell cross the bus",
+        }
+    }
+}
+
+impl fmt::Display for TransferChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TransferChoice::Auto => "auto",
+            TransferChoice::Bits => "bits",
+            TransferChoice::View => "view",
+            TransferChoice::Cells => "i32",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::kernels::{KERNELS, find};
+
+    #[test]
+    fn every_switch_comes_round_and_is_where_it_says() {
+        for kernel in &KERNELS {
+            for switch in Switch::ALL {
+                let mut now = Switches::DEFAULT;
+                let possible = switch.choices(now, kernel);
+                let possible = possible
+                    .iter()
+                    .filter(|choice| choice.refusal.is_none())
+                    .count();
+                for _ in 0..possible {
+                    if let Ok(next) = switch.next(now, kernel) {
+                        now = next.switches;
+                        let at = switch.position(now, kernel);
+                        assert_eq!(switch.choices(now, kernel)[at].switches, now);
+                    }
+                }
+                assert_eq!(now, Switches::DEFAULT, "{switch:?} of {}", kernel.name);
+            }
+        }
+    }
+
+    #[test]
+    fn pairs_that_cannot_be_say_why() {
+        let kernel = find("bits").unwrap();
+        let graphs = Switches {
+            graphs: true,
+            ..Switches::DEFAULT
+        };
+        assert_eq!(graphs.refusal(kernel), None);
+        for (switch, at) in [
+            (Switch::Streams, 2),
+            (Switch::Wait, 1),
+            (Switch::HostMemory, 1),
+        ] {
+            let choice = &switch.choices(graphs, kernel)[at];
+            assert!(choice.refusal.is_some(), "{choice:?}");
+            // From the other side, too.
+            let eager = Switches {
+                graphs: false,
+                ..choice.switches
+            };
+            assert_eq!(eager.refusal(kernel), None);
+            assert!(
+                Switch::Graphs
+                    .next(eager, kernel)
+                    .unwrap_err()
+                    .contains("graphs on")
+            );
+        }
+        let cells = Switches {
+            transfer: TransferChoice::Cells,
+            ..Switches::DEFAULT
+        };
+        assert!(cells.refusal(kernel).unwrap().contains("bits"));
+        assert_eq!(cells.refusal(find("global").unwrap()), None);
+    }
+}
