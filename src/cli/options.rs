@@ -29,6 +29,19 @@ pub(super) struct Cli {
     pub window: WindowArguments,
 }
 
+impl Cli {
+    /// The connections asked for, of the command that is given or of the window.
+    pub(super) fn connections(&self) -> Option<u32> {
+        let common = match &self.command {
+            None => &self.common,
+            Some(Command::Run(arguments)) => &arguments.common,
+            Some(Command::Snapshot(arguments)) => &arguments.common,
+            Some(_) => return None,
+        };
+        common.connections
+    }
+}
+
 /// What else there is to do.
 #[derive(Subcommand, Debug)]
 pub(super) enum Command {
@@ -74,6 +87,10 @@ pub(super) struct Common {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub switches: SwitchArguments,
+    /// Into how many queues the GPU takes the streams' work [default: 32, the most, unless
+    /// CUDA_DEVICE_MAX_CONNECTIONS is set]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    pub connections: Option<u32>,
     /// Generations a round
     #[arg(long, value_name = "K", default_value_t = 1,
           value_parser = clap::value_parser!(u32).range(1..))]
@@ -380,6 +397,8 @@ mod tests {
             "--streams two",
             "--wait never",
             "--block 32",
+            "--connections 0",
+            "--connections 33",
             "run",
             "snapshot",
             "bench nope",

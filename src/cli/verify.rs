@@ -9,9 +9,11 @@ use super::options::VerifyArguments;
 use super::text::print;
 use crate::engine::kernels::KERNELS;
 use crate::life::{Rule, Size};
+use crate::session::DeviceChoice;
 use crate::session::worlds::open_engine;
 
 mod checks;
+mod lab;
 mod views;
 
 use checks::Bench;
@@ -118,6 +120,17 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
     for (name, check) in others {
         let began = Instant::now();
         let outcome = check(&mut bench)?;
+        report(name, began, outcome, &mut failures)?;
+    }
+    drop(bench);
+    type LabCheck = fn(DeviceChoice) -> Result<Outcome>;
+    let lab: [(&str, LabCheck); 2] = [
+        ("the lab's settings", lab::check_settings),
+        ("order of ops", lab::check_order),
+    ];
+    for (name, check) in lab {
+        let began = Instant::now();
+        let outcome = check(arguments.device)?;
         report(name, began, outcome, &mut failures)?;
     }
     if failures.is_empty() {

@@ -60,6 +60,8 @@ pub enum Action {
     ToggleLab,
     /// When each block ran on which multiprocessor, beneath the timeline, or not.
     ToggleBlocks,
+    /// Whether the overlap of a round's work is to be measured: somebody looks at it.
+    WatchOverlap(bool),
     /// The list of lessons, or not.
     ToggleLessons,
     /// The lesson's next page.

@@ -94,6 +94,7 @@ impl Session {
                 | Action::Choose(..)
                 | Action::ToggleHalves
                 | Action::ToggleBlocks
+                | Action::WatchOverlap(_)
                 | Action::SelectNext
                 | Action::SelectPrevious
                 | Action::Select(_)
@@ -164,56 +165,4 @@ impl Drop for Session {
 }
 
 #[cfg(test)]
-mod tests {
-    use std::time::Instant;
-
-    use super::*;
-    use crate::engine::kernels;
-    use crate::life::{Lattice, Rule, Size, reference, soup};
-
-    /// Rounds longer than what is issued at once: none is lost, and nothing comes in between.
-    #[test]
-    fn a_round_in_parts_is_a_round_and_a_step_after_it_is_one_generation() {
-        let size = Size::new(9, 7).unwrap();
-        let long = 40_000;
-        let setup = Setup {
-            instances: 1,
-            size,
-            rule: Rule::LIFE,
-            start: Start::Soup {
-                density: 0.4,
-                seed: 3,
-            },
-            kernel: kernels::find("bits").unwrap(),
-            device: DeviceChoice::Cpu,
-            switches: Switches::DEFAULT,
-            generations_per_round: long,
-            pace: Pace::PerSecond(60.0),
-            rounds: Some(0),
-        };
-        let session = Session::start(setup, || {}).unwrap();
-        // The second one is asked for while the first one's parts are still to be issued.
-        session.act(Action::StepRound);
-        session.act(Action::StepGeneration);
-        let wanted = u64::from(long) + 1;
-        let want = reference::run(&soup(size, 0.4, 3, 0), Rule::LIFE, wanted);
-        let (mut seen, mut got) = (vec![0], None);
-        let began = Instant::now();
-        while got.is_none() {
-            assert!(
-                began.elapsed() < Duration::from_secs(60),
-                "no picture of {wanted}"
-            );
-            session
-                .pictures()
-                .visit_newer(&mut seen, &mut |_, picture, words| {
-                    assert!(picture.generation <= wanted, "{}", picture.generation);
-                    if picture.generation == wanted {
-                        got = Some(Lattice::from_words(size, words.to_vec()));
-                    }
-                });
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        assert_eq!(got, Some(want));
-    }
-}
+mod tests;

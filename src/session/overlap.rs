@@ -4,7 +4,12 @@
 //! round is run as it is. The factor is the sum of the ops' own times over the time of the round
 //! on the device.
 
+use std::collections::HashMap;
+
 use serde::Serialize;
+
+use crate::session::trace::StepKind;
+use crate::session::worlds::Alone;
 
 /// What a round's ops share, and what one of them may be short of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
@@ -41,6 +46,39 @@ pub struct Overlap {
 }
 
 impl Overlap {
+    /// Of ops that were run alone, and a round of them that took `together_us`, in which the host
+    /// was inside its calls for `host_us`.
+    pub(crate) fn of(alone: &[Alone], together_us: f64, host_us: f64) -> Overlap {
+        let mut streams: HashMap<_, f64> = HashMap::new();
+        let mut copies: HashMap<_, f64> = HashMap::new();
+        let mut units: HashMap<_, f64> = HashMap::new();
+        for op in alone {
+            let us = op.took.as_us();
+            *streams.entry(op.facts.stream).or_default() += us;
+            *units.entry(op.device).or_default() += us * op.share;
+            if op.facts.kind == StepKind::Download {
+                *copies.entry(op.device).or_default() += us;
+            }
+        }
+        let longest = |sums: &mut dyn Iterator<Item = f64>| sums.fold(0.0, f64::max);
+        let mut bounds = vec![
+            (Resource::Host, host_us),
+            (Resource::CopyEngine, longest(&mut copies.into_values())),
+            (Resource::Units, longest(&mut units.into_values())),
+            (Resource::Stream, longest(&mut streams.into_values())),
+        ];
+        bounds.retain(|(_, us)| *us > 0.0);
+        bounds.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Overlap {
+            alone_us: alone.iter().map(|op| op.took.as_us()).sum(),
+            together_us,
+            bounds: bounds
+                .into_iter()
+                .map(|(resource, us)| Bound { resource, us })
+                .collect(),
+        }
+    }
+
     /// The sum of the ops' own times over the time that they took together.
     pub fn factor(&self) -> f64 {
         self.alone_us / self.together_us

@@ -2,7 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard};
 
-use crate::engine::{LatticeId, Slot, Slots, Viewport};
+use crate::engine::{LatticeId, Slot, Slots, Transfer, Viewport};
+use crate::life::Size;
+use crate::session::PicturePlan;
 
 /// One instance's newest complete picture.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -13,9 +15,11 @@ pub struct Picture {
     pub generation: u64,
     /// The viewport its bytes were reduced to, or `None` for the lattice's bits.
     pub viewport: Option<Viewport>,
-    pub(crate) slot: Slot,
     /// Its words; a slot may have more.
     pub(crate) words: usize,
+    pub(crate) slot: Slot,
+    /// Whether the slot holds an `i32` a cell; bits are made of them for who draws.
+    pub(crate) cells: bool,
 }
 
 /// All instances' pictures. A picture is current as soon as its own stream's event has fired.
@@ -26,15 +30,17 @@ pub struct Pictures {
 
 struct Board {
     slots: Arc<dyn Slots>,
+    size: Size,
     /// The newest picture of each instance; `None` until there is one in `slots`.
     newest: Vec<Option<Picture>>,
     sequence: u64,
 }
 
 impl Pictures {
-    pub(crate) fn new(slots: Arc<dyn Slots>, instances: usize) -> Pictures {
+    pub(crate) fn new(slots: Arc<dyn Slots>, instances: usize, size: Size) -> Pictures {
         let board = Board {
             slots,
+            size,
             newest: vec![None; instances],
             sequence: 0,
         };
@@ -52,19 +58,28 @@ impl Pictures {
     /// Hands over every picture that is newer than `seen` says (by instance), and notes it there.
     /// The words are the lattice's bits, or the view's bytes, four a word.
     pub fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
+        let mut packed = Vec::new();
         for (instance, seen) in seen.iter_mut().enumerate() {
             // Twice at most: a slot is only bound again after a newer picture has been noted.
             for _ in 0..2 {
-                let (slots, picture) = {
+                let (slots, picture, size) = {
                     let board = self.lock();
                     match board.newest.get(instance).copied().flatten() {
-                        Some(picture) if picture.sequence > *seen => (board.slots.clone(), picture),
+                        Some(picture) if picture.sequence > *seen => {
+                            (board.slots.clone(), picture, board.size)
+                        }
                         _ => break,
                     }
                 };
                 let id = LatticeId(instance as u32);
                 if slots.read(id, picture.slot, &mut |words| {
-                    draw(instance, &picture, &words[..picture.words])
+                    let words = &words[..picture.words];
+                    if picture.cells {
+                        pack(size, words, &mut packed);
+                        draw(instance, &picture, &packed);
+                    } else {
+                        draw(instance, &picture, words);
+                    }
                 }) {
                     *seen = picture.sequence;
                     break;
@@ -74,23 +89,25 @@ impl Pictures {
     }
 
     /// Notes that an instance's picture is complete.
-    pub(crate) fn note(
-        &self,
-        instance: usize,
-        generation: u64,
-        viewport: Option<Viewport>,
-        slot: Slot,
-        words: usize,
-    ) {
+    pub(crate) fn note(&self, instance: usize, generation: u64, plan: PicturePlan, slot: Slot) {
         let mut board = self.lock();
         board.sequence += 1;
         let sequence = board.sequence;
+        let view = plan.transfer == Transfer::View;
+        let viewport = view.then_some(plan.viewport);
+        let cells = plan.transfer == Transfer::Cells;
+        let words = match (viewport, cells) {
+            (Some(viewport), _) => viewport.words(),
+            (None, true) => board.size.cells() as usize,
+            (None, false) => board.size.words(),
+        };
         board.newest[instance] = Some(Picture {
             sequence,
             generation,
             viewport,
-            slot,
             words,
+            slot,
+            cells,
         });
     }
 
@@ -113,6 +130,20 @@ impl Pictures {
         let mut board = self.lock();
         board.slots = slots;
         board.newest.fill(None);
+    }
+}
+
+/// Bits of cells, row by row, the least significant bit leftmost.
+fn pack(size: Size, cells: &[u32], packed: &mut Vec<u32>) {
+    packed.clear();
+    for row in cells.chunks_exact(size.width() as usize) {
+        let word = |cells: &[u32]| {
+            cells
+                .iter()
+                .rev()
+                .fold(0, |word, cell| word << 1 | cell & 1)
+        };
+        packed.extend(row.chunks(32).map(word));
     }
 }
 

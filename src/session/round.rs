@@ -1,28 +1,36 @@
 //! What a round is, as a program: every instance advances and downloads once, in its stream.
 
-use crate::engine::{Kernel, LatticeId, Layout, Op, Program, Slot, StreamId, Transfer, Viewport};
+use std::ops::Range;
+
+use crate::engine::{
+    HostMemory, Kernel, LatticeId, Layout, Op, Program, Scope, Slot, StreamId, Transfer, Viewport,
+};
 use crate::life::Rule;
-use crate::session::Order;
+use crate::session::{Order, Switches, Wait};
 
 /// What the rounds of the moment are made of.
 #[derive(Clone, Debug)]
 pub struct RoundPlan {
-    /// The stream of each instance; instance i is lattice i.
+    /// The instances that it steps; instance i is lattice i.
+    pub instances: Range<usize>,
+    /// The stream of every instance, of those too that it does not step.
     pub streams: Vec<StreamId>,
+    /// A stream of each device that it uses.
+    pub devices: Vec<StreamId>,
     /// What steps them.
     pub kernel: &'static Kernel,
     /// By which rule.
     pub rule: Rule,
     /// What is downloaded, if anything.
     pub picture: Option<PicturePlan>,
-    /// In which order the host issues the ops; each stream's own order is the same in both.
-    pub order: Order,
+    /// How it is issued, copied and waited for; each stream's own order is the same in all.
+    pub switches: Switches,
 }
 
 /// What a round downloads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct PicturePlan {
-    /// Bits, or the reduced view.
+    /// Bits, the reduced view, or the cells.
     pub transfer: Transfer,
     /// The part of every lattice that its panel shows; used by [`Transfer::View`] alone.
     pub viewport: Viewport,
@@ -47,44 +55,56 @@ impl PicturePlan {
 
 impl RoundPlan {
     /// Which instances a round downloads.
-    pub fn downloads(&self) -> std::ops::Range<usize> {
+    pub fn downloads(&self) -> Range<usize> {
         match self.picture {
             None => 0..0,
             Some(PicturePlan {
                 transfer: Transfer::View,
                 only: Some(one),
                 ..
-            }) => one..one + 1,
-            Some(_) => 0..self.streams.len(),
+            }) if self.instances.contains(&one) => one..one + 1,
+            Some(PicturePlan {
+                transfer: Transfer::View,
+                only: Some(_),
+                ..
+            }) => 0..0,
+            Some(_) => self.instances.clone(),
         }
     }
 
     /// A round of so many generations whose pictures land in `slot`.
     pub fn program(&self, generations: u32, slot: Slot) -> Program {
-        let wanted = self.downloads();
-        let mut program = Program::default();
-        let instances = || self.streams.iter().enumerate();
-        match self.order {
+        let mut round = Round {
+            plan: self,
+            program: Program::default(),
+            generations,
+            slot,
+        };
+        match self.switches.order {
             Order::Depth => {
-                for (i, &stream) in instances() {
-                    self.advance(&mut program, stream, i, generations);
-                    if wanted.contains(&i) {
-                        (0..3).for_each(|phase| self.picture(&mut program, stream, i, slot, phase));
-                    }
+                for i in self.instances.clone() {
+                    round.advance(i);
+                    (0..PHASES).for_each(|phase| round.picture(i, phase));
                 }
             }
             Order::Breadth => {
-                for (i, &stream) in instances() {
-                    self.advance(&mut program, stream, i, generations);
-                }
-                for phase in 0..3 {
-                    for (i, &stream) in instances().filter(|(i, _)| wanted.contains(i)) {
-                        self.picture(&mut program, stream, i, slot, phase);
-                    }
+                self.instances.clone().for_each(|i| round.advance(i));
+                for phase in 0..PHASES {
+                    self.instances.clone().for_each(|i| round.picture(i, phase));
                 }
             }
         }
-        program
+        if self.switches.wait == Wait::All {
+            for &stream in &self.devices {
+                round.program.push(stream, Op::Synchronize(Scope::Device));
+            }
+        }
+        round.program
+    }
+
+    /// Whether its pictures land in page-locked memory.
+    pub fn pinned(&self) -> bool {
+        self.switches.host_memory == HostMemory::Pinned
     }
 
     /// Every lattice's bits into `slot`.
@@ -134,56 +154,65 @@ impl RoundPlan {
             program.push(stream, Op::Pack(lattice));
         }
     }
+}
 
-    fn advance(&self, program: &mut Program, stream: StreamId, instance: usize, generations: u32) {
-        if generations > 0 {
+/// The parts of a picture's way to the host: pack, reduce, download, and waiting for it.
+const PHASES: u32 = 3;
+
+/// A round that is being put together.
+struct Round<'a> {
+    plan: &'a RoundPlan,
+    program: Program,
+    generations: u32,
+    slot: Slot,
+}
+
+impl Round<'_> {
+    fn advance(&mut self, instance: usize) {
+        if self.generations > 0 {
             let first = instance as u32;
-            let (kernel, rule) = (self.kernel, self.rule);
-            let lattices = first..first + 1;
-            program.push(
-                stream,
+            let RoundPlan { kernel, rule, .. } = *self.plan;
+            self.program.push(
+                self.plan.streams[instance],
                 Op::Advance {
                     kernel,
-                    lattices,
+                    lattices: first..first + 1,
                     rule,
-                    generations,
-                    block: kernel.block(),
+                    generations: self.generations,
+                    block: self.plan.switches.block_of(kernel),
                 },
             );
         }
     }
 
-    /// A picture's ops, one phase after the other: pack, reduce, download; not every picture
-    /// needs the first two.
-    fn picture(
-        &self,
-        program: &mut Program,
-        stream: StreamId,
-        instance: usize,
-        slot: Slot,
-        phase: u32,
-    ) {
-        let Some(PicturePlan {
-            transfer: what,
-            viewport,
-            ..
-        }) = self.picture
-        else {
-            return;
-        };
-        let lattice = LatticeId(instance as u32);
-        match (phase, what) {
-            (0, _) => self.pack(program, stream, lattice),
-            (1, Transfer::View) => program.push(stream, Op::Reduce { lattice, viewport }),
-            (1, _) => {}
-            _ => program.push(
-                stream,
-                Op::Download {
-                    lattice,
-                    slot,
-                    what,
-                },
-            ),
+    /// A picture's ops, one phase after the other; not every picture needs the first two.
+    fn picture(&mut self, instance: usize, phase: u32) {
+        let (lattice, stream) = (LatticeId(instance as u32), self.plan.streams[instance]);
+        let wanted = self.plan.downloads().contains(&instance);
+        let picture = self.plan.picture.filter(|_| wanted);
+        let transfer = picture.map(|picture| picture.transfer);
+        match (phase, picture) {
+            (0, Some(_)) if transfer != Some(Transfer::Cells) => {
+                self.plan.pack(&mut self.program, stream, lattice);
+            }
+            (1, Some(PicturePlan { viewport, .. })) if transfer == Some(Transfer::View) => {
+                self.program.push(stream, Op::Reduce { lattice, viewport });
+            }
+            (2, _) => {
+                if let Some(what) = transfer {
+                    let slot = self.slot;
+                    let download = Op::Download {
+                        lattice,
+                        slot,
+                        what,
+                    };
+                    self.program.push(stream, download);
+                }
+                if self.plan.switches.wait == Wait::Each {
+                    self.program.push(stream, Op::Synchronize(Scope::Stream));
+                }
+            }
+            _ => {}
         }
     }
 }
@@ -202,7 +231,9 @@ mod tests {
             height: 4,
         };
         RoundPlan {
+            instances: 0..2,
             streams: vec![StreamId(0), StreamId(1)],
+            devices: vec![StreamId(0)],
             kernel: kernels::find(kernel).unwrap(),
             rule: Rule::LIFE,
             picture: Some(PicturePlan {
@@ -210,7 +241,10 @@ mod tests {
                 viewport,
                 only: None,
             }),
-            order: Order::Depth,
+            switches: Switches {
+                order: Order::Depth,
+                ..Switches::DEFAULT
+            },
         }
     }
 
@@ -232,7 +266,7 @@ mod tests {
     #[test]
     fn breadth_first_launches_everything_before_the_first_download() {
         let plan = RoundPlan {
-            order: Order::Breadth,
+            switches: Switches::DEFAULT,
             ..plan("global", Transfer::View)
         };
         let program = plan.program(1, Slot(0));
@@ -256,5 +290,49 @@ mod tests {
             labels(&plan.program(0, Slot(0))),
             [(1, "reduce"), (1, "download")]
         );
+    }
+
+    #[test]
+    fn cells_cross_the_bus_as_they_are() {
+        let program = plan("global", Transfer::Cells).program(1, Slot(0));
+        assert_eq!(labels(&program)[..2], [(0, "global"), (0, "download")]);
+    }
+
+    #[test]
+    fn the_host_waits_where_it_is_told_to() {
+        let waiting = |wait, order| {
+            let switches = Switches {
+                wait,
+                order,
+                ..Switches::DEFAULT
+            };
+            let plan = RoundPlan {
+                switches,
+                ..plan("bits", Transfer::Bits)
+            };
+            let program = plan.program(1, Slot(0));
+            let labels = labels(&program).into_iter();
+            labels
+                .map(|(stream, label)| format!("{}{stream}", &label[..1]))
+                .collect::<Vec<_>>()
+                .join(" ")
+        };
+        assert_eq!(waiting(Wait::Each, Order::Depth), "b0 d0 s0 b1 d1 s1");
+        assert_eq!(waiting(Wait::Each, Order::Breadth), "b0 b1 d0 s0 d1 s1");
+        assert_eq!(waiting(Wait::All, Order::Depth), "b0 d0 b1 d1 s0");
+        assert_eq!(waiting(Wait::Poll, Order::Breadth), "b0 b1 d0 d1");
+    }
+
+    #[test]
+    fn a_half_leaves_the_other_instances_alone() {
+        let mut plan = plan("bits", Transfer::View);
+        plan.instances = 1..2;
+        assert!(
+            labels(&plan.program(1, Slot(0)))
+                .iter()
+                .all(|&(stream, _)| stream == 1)
+        );
+        plan.picture.as_mut().unwrap().only = Some(0);
+        assert_eq!(labels(&plan.program(1, Slot(0))), [(1, "bits")]);
     }
 }

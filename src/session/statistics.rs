@@ -18,6 +18,8 @@ pub(super) struct Statistics {
     generations: u64,
     launches: VecDeque<f64>,
     round_us: VecDeque<f64>,
+    /// Of A and of B, while there are two halves.
+    half_us: [VecDeque<f64>; 2],
 }
 
 impl Statistics {
@@ -44,6 +46,11 @@ impl Statistics {
         }
     }
 
+    /// Counts a completed round of A or of B, which took so long by itself.
+    pub(super) fn half(&mut self, half: usize, took: Duration) {
+        push(&mut self.half_us[half], took.as_secs_f64() * 1e6);
+    }
+
     /// Counts a timed launch.
     pub(super) fn launch(&mut self, us: f64) {
         push(&mut self.launches, us);
@@ -54,6 +61,7 @@ impl Statistics {
         self.marks.clear();
         self.launches.clear();
         self.round_us.clear();
+        self.half_us.iter_mut().for_each(VecDeque::clear);
     }
 
     /// Rounds completed since the start.
@@ -84,20 +92,27 @@ impl Statistics {
         median(&self.launches)
     }
 
+    /// The median times of A's and B's last rounds, in microseconds.
+    pub(super) fn half_us(&self) -> [Option<f64>; 2] {
+        self.half_us.each_ref().map(median)
+    }
+
     /// The median time of the last rounds, in microseconds.
     pub(super) fn round_us(&self) -> Option<f64> {
         median(&self.round_us)
     }
 }
 
-fn push(latest: &mut VecDeque<f64>, us: f64) {
+/// Adds the newest to the latest.
+pub(super) fn push(latest: &mut VecDeque<f64>, us: f64) {
     latest.push_back(us);
     if latest.len() > LATEST {
         latest.pop_front();
     }
 }
 
-fn median(latest: &VecDeque<f64>) -> Option<f64> {
+/// The middle one.
+pub(super) fn median(latest: &VecDeque<f64>) -> Option<f64> {
     let mut lengths: Vec<f64> = latest.iter().copied().collect();
     lengths.sort_unstable_by(f64::total_cmp);
     lengths.get(lengths.len() / 2).copied()

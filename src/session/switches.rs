@@ -67,6 +67,19 @@ impl Switches {
             .map(|error| error.to_string())
     }
 
+    /// Without what this kernel does not take.
+    pub fn fitted_to(mut self, kernel: &Kernel) -> Switches {
+        let admitted = |block: &(u32, u32)| kernel.admit_block(*block).is_ok();
+        self.block = self
+            .block
+            .filter(admitted)
+            .filter(|&block| block != kernel.block());
+        if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
+            self.transfer = TransferChoice::Auto;
+        }
+        self
+    }
+
     /// The shape of a kernel's blocks.
     pub fn block_of(&self, kernel: &Kernel) -> (u32, u32) {
         self.block.unwrap_or(kernel.block())

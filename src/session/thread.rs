@@ -10,16 +10,18 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 mod doing;
+mod lab;
 mod recovery;
 mod reporting;
 
+use lab::Lab;
 use recovery::Checkpoints;
 
 use super::statistics::Statistics;
 use super::trace::Trace;
 use super::worlds::{Event, Worlds, open_engine, start_lattice};
 use super::{Command, Pace, PicturePlan, Pictures, Setup, Status};
-use crate::engine::{Result, Transfer, Viewport};
+use crate::engine::Result;
 use crate::life::Lattice;
 
 /// One round in so many is timed by events.
@@ -83,8 +85,7 @@ struct Pilot {
     /// The lattices that the engine was last made from, until there is a checkpoint of them.
     last_known: Option<Vec<(usize, Arc<Lattice>, u64)>>,
     notice: Option<(String, Instant)>,
-    /// A switch whose effect is still to be measured.
-    switched: Option<doing::Switched>,
+    lab: Lab,
     failed: Option<String>,
     pictures: Pictures,
     trace: Arc<Mutex<Trace>>,
@@ -99,7 +100,7 @@ impl Pilot {
         let engine = open_engine(setup.device)?;
         let mut worlds = Worlds::new(engine, &setup, 2)?;
         worlds.upload(starts(&setup, 0..setup.instances))?;
-        let pictures = Pictures::new(worlds.slots().clone(), setup.instances);
+        let pictures = Pictures::new(worlds.slots().clone(), setup.instances, setup.size);
         let now = Instant::now();
         let mut pilot = Pilot {
             running: setup.rounds != Some(0),
@@ -120,7 +121,7 @@ impl Pilot {
             recoveries: VecDeque::new(),
             last_known: None,
             notice: None,
-            switched: None,
+            lab: Lab::default(),
             failed: None,
             pictures,
             trace: Arc::default(),
@@ -184,6 +185,7 @@ impl Pilot {
             self.changed = true;
         }
         self.tell_effect(now);
+        self.renew_overlap();
         if self.changed && now - self.status_made >= STATUS_EVERY {
             self.publish_status(now);
         }
@@ -223,6 +225,9 @@ impl Pilot {
         if !self.pending.is_empty() && self.left_of_round.is_none() {
             return Ok(()); // nothing new, so that it is their turn soon
         }
+        if self.calibrate()? {
+            return Ok(());
+        }
         let timed = self.issued % u64::from(TIMED_ONE_IN) == 1;
         if let Some(left) = self.left_of_round {
             // What was begun is ended first, whatever has been asked for since.
@@ -237,6 +242,8 @@ impl Pilot {
             if self.issue_round(self.setup.generations_per_round, timed)? {
                 self.keep_pace(now);
             }
+        } else if self.owes_half() {
+            self.issue_round(self.setup.generations_per_round, false)?;
         } else if self.refresh && self.issue(0, false)? {
             self.refresh = false;
         }
@@ -268,7 +275,7 @@ impl Pilot {
             return Ok(false);
         };
         let pictures = &self.pictures;
-        let wanted = worlds.plan().downloads();
+        let wanted = worlds.next_plan().downloads();
         let newest = |slot| pictures.holds_newest(slot, wanted.clone());
         let issued = worlds.issue_round(generations, timed, newest)?;
         if issued && generations > 0 {
@@ -305,11 +312,11 @@ impl Pilot {
         let Some(worlds) = &mut self.worlds else {
             return Ok(());
         };
-        let whole = self.setup.size.words();
+        let split = worlds.is_split();
         let mut news = false;
         let mut checkpoint = None;
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
-        let trace = &self.trace;
+        let (trace, lab) = (&self.trace, &mut self.lab);
         let polled = worlds.poll(|event| {
             news = true;
             match event {
@@ -319,22 +326,28 @@ impl Pilot {
                     picture,
                     slot,
                 } => {
-                    let view = picture.transfer == Transfer::View;
-                    let viewport = view.then_some(picture.viewport);
-                    let words = viewport.map_or(whole, Viewport::words);
-                    pictures.note(instance, generation, viewport, slot, words);
+                    pictures.note(instance, generation, picture, slot);
                 }
                 Event::Round {
+                    half,
                     generations,
                     timed,
                     launches,
                     took,
                 } => {
-                    statistics.round(now, generations, took);
+                    if split {
+                        statistics.half(half, took);
+                    }
+                    if !split || half == 1 {
+                        statistics.round(now, generations, took);
+                    }
                     if let Some(timed) = timed {
                         if let Some(length) = timed.median_launch() {
-                            statistics.launch(length.as_us() / f64::from(launches.max(1)));
+                            let us = length.as_us() / f64::from(launches.max(1));
+                            lab.launch(us, timed.stamps.is_empty());
+                            statistics.launch(us);
                         }
+                        lab.round(&timed);
                         // Held for no longer than this: those who draw look at it too.
                         let trace = trace.lock();
                         trace
@@ -342,10 +355,12 @@ impl Pilot {
                             .add(timed);
                     }
                 }
+                Event::Calibrated(alone) => lab.calibrated(alone),
                 Event::Checkpoint { slot, generations } => checkpoint = Some((slot, generations)),
             }
         });
         if let Some(checkpoint) = checkpoint {
+            self.compare_halves(&checkpoint);
             self.checkpoints.latest = Some(checkpoint);
             self.last_known = None;
             self.checkpoints.under_way = false;

@@ -22,6 +22,8 @@ pub enum StepKind {
     Download,
     /// An event recorded or waited for.
     Event,
+    /// The host waiting for the device.
+    Wait,
 }
 
 /// What a step is, beside when it ran.
@@ -61,16 +63,17 @@ impl StepFacts {
             Op::Reduce { lattice, .. } => (StepKind::Support, Some(lattice.0), cells, 0),
             Op::Upload { lattice, .. } => (StepKind::Upload, Some(lattice.0), cells, words),
             Op::Download { lattice, what, .. } => {
-                let bytes = if *what == Transfer::Bits {
-                    words
-                } else {
-                    view_bytes
+                let bytes = match what {
+                    Transfer::Bits => words,
+                    Transfer::View => view_bytes,
+                    Transfer::Cells => cells * 4,
                 };
                 (StepKind::Download, Some(lattice.0), cells, bytes)
             }
             Op::Copy { bytes, .. } => (StepKind::Download, None, 0, *bytes as u64),
             Op::Call(_) => (StepKind::Launch, None, 0, 0),
-            Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => (StepKind::Event, None, 0, 0),
+            Op::Synchronize(_) => (StepKind::Wait, None, 0, 0),
+            Op::Record(_) | Op::Wait(_) => (StepKind::Event, None, 0, 0),
         };
         let (label, stream) = (step.op.label(), step.stream);
         StepFacts {
@@ -112,6 +115,16 @@ impl TimedRound {
             .collect();
         lengths.sort_unstable();
         lengths.get(lengths.len() / 2).copied()
+    }
+
+    /// How long the host was inside its calls, waiting left out, in microseconds.
+    pub fn host_us(&self) -> f64 {
+        let waits = |span: &&Span| {
+            let facts = self.steps.get(span.step as usize);
+            facts.is_some_and(|facts| facts.kind == StepKind::Wait)
+        };
+        let calls = self.host.iter().filter(|span| !waits(span));
+        calls.map(|span| span.length().as_us()).sum()
     }
 
     /// From the first call or op to the end of the last.

@@ -10,19 +10,24 @@ use crate::engine::cpu::{CpuEngine, memory};
 use crate::engine::cuda::{CudaEngine, Ordinals};
 use crate::engine::{
     Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Op, PreparedId, Program,
-    Result, Slot, Slots, SlotsSpec, StreamId, StreamSpec, Transfer,
+    Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
 use crate::life::{Lattice, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
 use crate::session::trace::StepFacts;
-use crate::session::{DeviceChoice, Order, Setup, Start, Streams};
+use crate::session::{DeviceChoice, Setup, Start};
 
+mod calibrate;
 mod issue;
 mod outcome;
+mod switching;
 
+pub use calibrate::Alone;
+use calibrate::Calibration;
 pub use issue::MOST_GRAPH_LAUNCHES;
 use issue::{Kind, PreparedKey, UnderWay};
 pub use outcome::Event;
+use switching::{make_streams, one_of_each_device};
 
 /// Picture slots an instance: one being drawn, one newest, one under way.
 pub const PICTURE_SLOTS: u8 = 3;
@@ -66,9 +71,13 @@ pub fn start_lattice(start: &Start, size: Size, instance: usize) -> Arc<Lattice>
 /// N lattices on an engine.
 pub struct Worlds {
     engine: Box<dyn Engine>,
-    plan: RoundPlan,
+    /// What rounds are made of: all instances', or A's and B's in turn.
+    plans: Vec<RoundPlan>,
+    /// Whose turn it is.
+    turn: usize,
+    /// What whoever draws asked for.
+    request: Option<PicturePlan>,
     size: Size,
-    graphs: bool,
     generations: Arc<[u64]>,
     slots: Arc<dyn Slots>,
     spec: SlotsSpec,
@@ -81,6 +90,11 @@ pub struct Worlds {
     ended: Option<Instant>,
     /// When the first part of the round that is being issued was.
     part_began: Option<Instant>,
+    /// Whether every second timed round is stamped by its blocks.
+    stamped: bool,
+    /// How many rounds were timed.
+    timed: u64,
+    calibration: Option<Calibration>,
 }
 
 impl Worlds {
@@ -102,27 +116,35 @@ impl Worlds {
             checkpoints,
         };
         let slots = engine.allocate_slots(spec)?;
-        let (kernel, rule) = (setup.kernel, setup.rule);
+        let devices = one_of_each_device(&streams, devices);
+        let mut made = [None, None, None];
+        made[setup.switches.streams as usize] = Some(streams.clone());
         Ok(Worlds {
             engine,
-            plan: RoundPlan {
+            plans: vec![RoundPlan {
+                instances: 0..setup.instances,
                 streams,
-                kernel,
-                rule,
+                devices,
+                kernel: setup.kernel,
+                rule: setup.rule,
                 picture: None,
-                order: setup.switches.order,
-            },
+                switches: setup.switches,
+            }],
+            turn: 0,
+            request: None,
             size: setup.size,
-            graphs: setup.switches.graphs,
             generations: vec![0; setup.instances].into(),
             slots,
             spec,
             under_way: VecDeque::new(),
             prepared: HashMap::new(),
             completions: Vec::new(),
-            streams: [None, None, None],
+            streams: made,
             ended: None,
             part_began: None,
+            stamped: false,
+            timed: 0,
+            calibration: None,
         })
     }
 
@@ -131,9 +153,19 @@ impl Worlds {
         &*self.engine
     }
 
-    /// What rounds are made of now.
+    /// What rounds are made of now; A's, where there are two halves.
     pub fn plan(&self) -> &RoundPlan {
-        &self.plan
+        &self.plans[0]
+    }
+
+    /// What the next round is made of.
+    pub fn next_plan(&self) -> &RoundPlan {
+        &self.plans[self.turn]
+    }
+
+    /// How many instances there are.
+    pub fn instances(&self) -> usize {
+        self.generations.len()
     }
 
     /// The lattices' size.
@@ -151,9 +183,9 @@ impl Worlds {
         &self.slots
     }
 
-    /// Whether nothing is under way.
+    /// Whether nothing is under way, nor a round that is run op by op.
     pub fn is_idle(&self) -> bool {
-        self.under_way.is_empty()
+        self.under_way.is_empty() && self.calibration.is_none()
     }
 
     /// Rounds (and other programs) under way.
@@ -164,10 +196,10 @@ impl Worlds {
     /// Sets instances to these lattices, of these generations, each in its own stream.
     pub fn upload(&mut self, starts: Vec<(usize, Arc<Lattice>, u64)>) -> Result<()> {
         let mut program = Program::default();
-        let layout = self.plan.kernel.layout;
+        let layout = self.plan().kernel.layout;
         let mut generations = self.generations.to_vec();
         for (instance, lattice, generation) in starts {
-            let stream = self.plan.streams[instance];
+            let stream = self.plan().streams[instance];
             let id = LatticeId(instance as u32);
             let words = lattice.words().into();
             program.push(stream, Op::Upload { lattice: id, words });
@@ -192,97 +224,35 @@ impl Worlds {
         kernel.admit(self.size)?;
         self.forget_prepared();
         let layout = kernel.layout;
-        if layout != self.plan.kernel.layout {
-            let pack = self.plan.pack_all();
+        if layout != self.plan().kernel.layout {
+            let pack = self.plan().pack_all();
             self.submit(pack, Kind::Other, None)?;
             // The bits are complete before another layout's memory is given back.
             self.engine.reserve(layout)?;
-            let unpack = self.plan.relayout(layout);
+            let unpack = self.plan().relayout(layout);
             self.submit(unpack, Kind::Other, None)?;
         }
-        self.plan.kernel = kernel;
+        for plan in &mut self.plans {
+            plan.kernel = kernel;
+            plan.switches = plan.switches.fitted_to(kernel);
+        }
+        self.plan_pictures();
         Ok(())
     }
 
-    /// Changes how instances share streams, between two rounds; waits until nothing runs.
-    pub fn set_streams(&mut self, was: Streams, how: Streams) -> Result<()> {
-        self.engine.synchronize()?; // between the old streams and the new ones there is no order
-        self.forget_prepared();
-        let made = match self.streams[how as usize].take() {
-            Some(made) => made,
-            None => make_streams(&mut *self.engine, self.plan.streams.len(), how)?,
-        };
-        let before = std::mem::replace(&mut self.plan.streams, made);
-        self.streams[was as usize] = Some(before);
-        Ok(())
-    }
-
-    /// Changes the order in which rounds are issued.
-    pub fn set_order(&mut self, order: Order) {
-        self.plan.order = order;
-        self.forget_prepared();
-    }
-
-    /// Changes whether rounds are replayed as graphs.
-    pub fn set_graphs(&mut self, graphs: bool) {
-        self.graphs = graphs;
-    }
-
-    /// Says what rounds download from now on; makes the slots anew where they do not suit, for
-    /// which it waits until nothing runs. Answers whether they were.
-    pub fn set_picture(&mut self, picture: Option<PicturePlan>) -> Result<bool> {
-        if self.plan.picture == picture {
-            return Ok(false);
-        }
-        let anew = self.needs_slots(picture);
-        if let Some(words) = anew {
-            let spec = SlotsSpec {
-                pinned: PICTURE_SLOTS,
-                pageable: 0,
-                picture_words: words,
-                checkpoints: self.spec.checkpoints,
-            };
-            self.slots = self.engine.allocate_slots(spec)?;
-            self.spec = spec;
-            // What was under way has ended, in slots that are gone.
-            for old in &mut self.under_way {
-                old.picture = None;
-                if let Kind::Checkpoint(_) = old.kind {
-                    old.kind = Kind::Other;
-                }
-            }
-        }
-        self.forget_prepared();
-        self.plan.picture = picture;
-        Ok(anew.is_some())
-    }
-
-    /// The words of a picture slot, if there must be new ones for such pictures.
-    pub fn needs_slots(&self, picture: Option<PicturePlan>) -> Option<usize> {
-        let PicturePlan {
-            transfer, viewport, ..
-        } = picture?;
-        let words = match transfer {
-            Transfer::Bits => self.size.words(),
-            Transfer::View => viewport.words(),
-            Transfer::Cells => self.size.cells() as usize,
-        };
-        let (has, enough) = (self.spec.pictures() > 0, self.spec.picture_words);
-        let suits = has && enough >= words && enough <= words * 4;
-        (!suits).then_some(words)
-    }
-
-    /// Bytes that a round carries over the bus.
+    /// Bytes that a round carries over the bus; A's, where there are two halves.
     pub fn bytes_per_round(&self) -> u64 {
-        let words = match self.plan.picture {
-            None => 0,
-            Some(PicturePlan {
-                transfer: Transfer::Bits,
-                ..
-            }) => self.size.words(),
-            Some(PicturePlan { viewport, .. }) => viewport.words(),
-        };
-        words as u64 * 4 * self.plan.downloads().len() as u64
+        let words = self.plan().picture.map_or(0, |p| self.picture_words(p));
+        words as u64 * 4 * self.plan().downloads().len() as u64
+    }
+
+    /// The words of an instance's picture.
+    fn picture_words(&self, picture: PicturePlan) -> usize {
+        match picture.transfer {
+            Transfer::Bits => self.size.words(),
+            Transfer::View => picture.viewport.words(),
+            Transfer::Cells => self.size.cells() as usize,
+        }
     }
 
     fn forget_prepared(&mut self) {
@@ -317,25 +287,6 @@ fn shares(instances: usize, devices: usize) -> impl Iterator<Item = (DeviceId, u
     (0..devices)
         .map(move |device| (DeviceId(device as u16), share(device + 1) - share(device)))
         .filter(|(_, count)| *count > 0)
-}
-
-/// The stream of each instance.
-fn make_streams(engine: &mut dyn Engine, instances: usize, how: Streams) -> Result<Vec<StreamId>> {
-    let mut streams = Vec::with_capacity(instances);
-    for (device, count) in shares(instances, engine.devices().len()) {
-        match how {
-            Streams::One | Streams::Default => {
-                let shared = engine.create_stream(device, StreamSpec::PLAIN)?;
-                streams.extend(std::iter::repeat_n(shared, count));
-            }
-            Streams::PerInstance => {
-                for _ in 0..count {
-                    streams.push(engine.create_stream(device, StreamSpec::PLAIN)?);
-                }
-            }
-        }
-    }
-    Ok(streams)
 }
 
 /// A lattice out of a host slot.

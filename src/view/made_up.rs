@@ -136,6 +136,7 @@ impl PictureSource for MadeUp {
                 viewport,
                 slot: Slot(0),
                 words: words.len(),
+                cells: false,
             };
             draw(instance, &picture, words);
         }

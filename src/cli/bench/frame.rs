@@ -103,7 +103,7 @@ fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
                     pictures += 1;
                     latest = generation;
                 }
-                Event::Checkpoint { .. } => {}
+                Event::Checkpoint { .. } | Event::Calibrated(_) => {}
             })?;
             if worlds.depth() > 1 {
                 worlds.wait(Duration::from_millis(1));

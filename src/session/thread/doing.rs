@@ -2,23 +2,13 @@
 
 use std::time::{Duration, Instant};
 
-use super::{Pilot, starts};
+use super::Pilot;
 use crate::engine::kernels::KERNELS;
 use crate::engine::{Kernel, Result};
 use crate::session::worlds::Worlds;
-use crate::session::{Action, Choice, Command, Pace, PicturePlan, Start, Switch};
+use crate::session::{Action, Choice, Command, Pace, PicturePlan, Start};
 
 use super::recovery::Checkpoints;
-
-/// How long after a switch its effect is told.
-const EFFECT_AFTER: Duration = Duration::from_secs(2);
-
-/// A switch that was made, and how long a round took before.
-pub(super) struct Switched {
-    what: String,
-    before_us: Option<f64>,
-    at: Instant,
-}
 
 /// How long something may wait before it is said that it does.
 const PATIENCE: Duration = Duration::from_millis(300);
@@ -40,8 +30,9 @@ impl Pilot {
                     | Action::PreviousKernel
                     | Action::NextOf(_)
                     | Action::Choose(..)
+                    | Action::ToggleHalves
             ),
-            Command::View(view) => worlds.needs_slots(Some(*view)).is_some(),
+            Command::View(view) => worlds.needs_slots(Some(*view)),
             Command::Close => false,
         };
         waits && (!worlds.is_idle() || self.left_of_round.is_some() || !self.pending.is_empty())
@@ -124,20 +115,25 @@ impl Pilot {
             }
             Action::NextKernel => self.change_kernel(1)?,
             Action::PreviousKernel => self.change_kernel(KERNELS.len() - 1)?,
-            Action::NextOf(switch) => match switch.next(self.setup.switches, self.setup.kernel) {
-                Ok(choice) => self.set_switches(switch, choice)?,
-                Err(why) => self.say(why),
-            },
+            Action::NextOf(switch) => {
+                match switch.next(self.current_switches(), self.setup.kernel) {
+                    Ok(choice) => self.throw(switch, choice)?,
+                    Err(why) => self.say(why),
+                }
+            }
             Action::Choose(switch, at) => {
-                let choices = switch.choices(self.setup.switches, self.setup.kernel);
+                let choices = switch.choices(self.current_switches(), self.setup.kernel);
                 match choices.into_iter().nth(at.into()) {
                     Some(Choice {
                         refusal: Some(why), ..
                     }) => self.say(why),
-                    Some(choice) => self.set_switches(switch, choice)?,
+                    Some(choice) => self.throw(switch, choice)?,
                     None => {}
                 }
             }
+            Action::ToggleHalves => self.toggle_halves()?,
+            Action::ToggleBlocks => self.toggle_stamps(),
+            Action::WatchOverlap(watching) => self.lab.watch(watching),
             Action::SelectNext => self.selected = (self.selected + 1) % self.setup.instances,
             Action::SelectPrevious => {
                 self.selected = (self.selected + self.setup.instances - 1) % self.setup.instances;
@@ -165,6 +161,9 @@ impl Pilot {
         // A key that is held down must not queue minutes of work.
         if self.steps.len() < 2 {
             self.steps.push_back(generations);
+            if self.lab.is_split() {
+                self.steps.push_back(generations); // B's
+            }
         }
     }
 
@@ -177,7 +176,7 @@ impl Pilot {
     pub(super) fn restart(&mut self, instances: std::ops::Range<usize>) -> Result<()> {
         self.refresh = true;
         self.checkpoints.stale = true;
-        let starts = starts(&self.setup, instances);
+        let starts = self.starts(instances);
         self.worlds
             .as_mut()
             .map_or(Ok(()), |worlds| worlds.upload(starts))
@@ -197,6 +196,8 @@ impl Pilot {
         };
         worlds.set_kernel(kernel)?;
         self.setup.kernel = kernel;
+        self.setup.switches = self.setup.switches.fitted_to(kernel);
+        self.lab.changed();
         self.statistics.restart();
         Ok(())
     }
@@ -208,7 +209,7 @@ impl Pilot {
             return Ok(());
         };
         let before = worlds.plan().picture;
-        let anew = worlds.needs_slots(plan).is_some();
+        let anew = worlds.needs_slots(plan);
         if anew {
             // Checkpoints live in the slots that are given back.
             self.last_known = Some(self.last_lattices());
@@ -226,80 +227,5 @@ impl Pilot {
         self.refresh |= before != plan;
         self.changed = true;
         Ok(())
-    }
-
-    fn set_switches(&mut self, switch: Switch, choice: Choice) -> Result<()> {
-        let (was, now) = (self.setup.switches, choice.switches);
-        if let Some(worlds) = &mut self.worlds {
-            if was.streams != now.streams {
-                worlds.set_streams(was.streams, now.streams)?;
-            }
-            worlds.set_order(now.order);
-            worlds.set_graphs(now.graphs);
-        }
-        self.setup.switches = now;
-        self.switch(&format!(
-            "{} {}: {}",
-            switch.name(),
-            choice.label,
-            choice.effect
-        ));
-        Ok(())
-    }
-
-    /// Says what was switched; its measured effect follows.
-    fn switch(&mut self, what: &str) {
-        let now = Instant::now();
-        let before_us = self.statistics.round_us();
-        self.statistics.restart();
-        self.notice = Some((what.into(), now));
-        self.switched = Some(Switched {
-            what: what.into(),
-            before_us,
-            at: now,
-        });
-    }
-
-    /// Two seconds after a switch: by what factor the time of a round changed.
-    pub(super) fn tell_effect(&mut self, now: Instant) {
-        let due = |switched: &mut Switched| now - switched.at >= EFFECT_AFTER;
-        let Some(switched) = self.switched.take_if(due) else {
-            return;
-        };
-        if let (Some(before), Some(after)) = (switched.before_us, self.statistics.round_us()) {
-            let effect = effect(before, after);
-            self.notice = Some((format!("{}: {effect}", switched.what), now));
-            self.changed = true;
-        }
-    }
-}
-
-/// The time of a round before and after, and the factor between them, in words.
-fn effect(before_us: f64, after_us: f64) -> String {
-    let factor = (before_us / after_us).max(after_us / before_us);
-    let times = match (factor < 1.05, after_us < before_us) {
-        (true, _) => "no difference".into(),
-        (_, true) => format!("{factor:.1} times as fast"),
-        (_, false) => format!("{factor:.1} times as long"),
-    };
-    let ms = |us: f64| format!("{:.3} ms", us / 1e3);
-    format!(
-        "a round takes {}, before it took {}: {times}",
-        ms(after_us),
-        ms(before_us)
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::effect;
-
-    #[test]
-    fn an_effect_is_told_as_it_is() {
-        assert!(
-            effect(1660.0, 170.0).ends_with("0.170 ms, before it took 1.660 ms: 9.8 times as fast")
-        );
-        assert!(effect(170.0, 1660.0).ends_with("9.8 times as long"));
-        assert!(effect(170.0, 172.0).ends_with("no difference"));
     }
 }

@@ -34,7 +34,9 @@ impl Pilot {
             ..
         } = self.checkpoints;
         let due = made.is_none_or(|made| now - made >= CHECKPOINT_EVERY);
-        let Some(worlds) = self.worlds.as_mut().filter(|_| due && stale && !under_way) else {
+        let ready = |worlds: &&mut Worlds| !worlds.is_calibrating() && !worlds.owes_half();
+        let wanted = self.worlds.as_mut().filter(|_| due && stale && !under_way);
+        let Some(worlds) = wanted.filter(ready) else {
             return Ok(());
         };
         worlds.issue_checkpoint(next)?;
@@ -86,8 +88,12 @@ impl Pilot {
         self.recoveries
             .retain(|at| now - *at < Duration::from_secs(10));
         self.recoveries.push_back(now);
-        let lattices = self.last_lattices();
+        let lattices = match self.lab.leave_halves() {
+            Some(before) => before,
+            None => self.last_lattices(),
+        };
         self.last_known = Some(lattices.clone());
+        self.lab.changed();
         let generations = lattices.iter().map(|(.., generation)| *generation);
         let generation = generations.min().unwrap_or(0);
         self.let_go();
@@ -134,6 +140,7 @@ impl Pilot {
     ) -> Result<Worlds> {
         let mut worlds = Worlds::new(open_engine(choice)?, &self.setup, 2)?;
         worlds.upload(lattices.to_vec())?;
+        worlds.set_stamped(self.lab.stamped());
         Ok(worlds)
     }
 

@@ -52,6 +52,11 @@ impl Pilot {
         status.cells_per_second = rate(generations) * cells;
         status.launch_us = self.statistics.launch_us();
         status.timed_one_in = TIMED_ONE_IN;
+        status.switches = self.current_switches();
+        status.overlap = self.lab.overlap();
+        status.halves = self.halves();
+        status.stamped = self.lab.stamped();
+        status.stamp_cost = self.lab.stamp_cost();
         status.selected = self.selected;
         status.notice = self.notice.as_ref().map(|(text, _)| text.clone());
         status.failed = self.failed.clone();

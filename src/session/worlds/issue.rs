@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::{DEPTH, Worlds};
 use crate::engine::kernels::Iteration;
 use crate::engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, Step};
+use crate::session::Wait;
 use crate::session::round::{PicturePlan, RoundPlan};
 use crate::session::trace::StepFacts;
 
@@ -18,6 +19,8 @@ pub(super) struct UnderWay {
     pub(super) picture: Option<PicturePlan>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
+    /// Whose round: 0, or 1 for B's.
+    pub(super) half: usize,
     pub(super) launches: u32,
     /// Generations stepped.
     pub(super) stepped: u32,
@@ -25,11 +28,23 @@ pub(super) struct UnderWay {
     pub(super) issued: Instant,
 }
 
+impl UnderWay {
+    /// The slots that it was to fill are gone.
+    pub(super) fn forget_slots(&mut self) {
+        self.picture = None;
+        if let Kind::Checkpoint(_) = self.kind {
+            self.kind = Kind::Other;
+        }
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     Round,
     Refresh,
     Checkpoint(Slot),
+    /// One step of a round that runs alone.
+    Alone,
     Other,
 }
 
@@ -40,59 +55,73 @@ pub(super) struct PreparedKey {
     pub(super) parities: u64,
     pub(super) generations: u32,
     pub(super) timed: bool,
+    pub(super) half: usize,
 }
 
 /// The most launches of one graph: beyond, capturing it takes seconds and gigabytes.
 pub const MOST_GRAPH_LAUNCHES: u64 = 1 << 16;
 
 impl Worlds {
-    /// A picture slot that no download is bound for and nobody reads; one that `newest` says
-    /// holds somebody's newest picture only where there is no other and nothing is under way.
-    /// (That picture is then unreadable until its successor is there; nothing is torn.)
+    /// A picture slot that no download of the next round is bound for and nobody reads; one that
+    /// `newest` says holds somebody's newest picture only where there is no other and nothing is
+    /// under way. (That picture is then unreadable until its successor is there; nothing is torn.)
     pub(super) fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
+        let plan = self.next_plan();
         let free = |slot: &Slot| {
             let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
-            self.plan.downloads().all(free)
+            plan.downloads().all(free)
         };
-        let slots = || (0..self.spec.pictures()).map(Slot).filter(free);
+        let of_its_memory = match plan.pinned() {
+            true => 0..self.spec.pinned,
+            false => self.spec.pinned..self.spec.pictures(),
+        };
+        let slots = || of_its_memory.clone().map(Slot).filter(free);
         let spare = slots().find(|&slot| !newest(slot));
         spare.or_else(|| slots().next().filter(|_| self.is_idle()))
     }
 
-    /// Issues a round of so many generations, if there is room for one: not more than two under
-    /// way, and a slot free. With `timed`, spans come back.
+    /// The slot of the next round's pictures, if there is one now.
+    pub(super) fn next_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
+        match self.next_plan().picture {
+            None => Some(Slot(0)),
+            Some(_) => self.free_slot(newest),
+        }
+    }
+
+    /// How many rounds may be under way at once. The rounds of two halves are timed alone.
+    fn most_under_way(&self) -> usize {
+        if self.is_split() { 1 } else { DEPTH }
+    }
+
+    /// Issues a round of so many generations (of the half whose turn it is), if there is room for
+    /// one: not more than two under way, and a slot free. With `timed`, spans come back. A round
+    /// of none only downloads, and is everybody's.
     pub fn issue_round(
         &mut self,
         generations: u32,
         timed: bool,
         newest: impl Fn(Slot) -> bool,
     ) -> Result<bool> {
-        if self.under_way.len() >= DEPTH {
+        if self.under_way.len() >= self.most_under_way() || self.calibration.is_some() {
             return Ok(false);
         }
-        let slot = match self.plan.picture {
-            None => Slot(0),
-            Some(_) => match self.free_slot(newest) {
-                Some(slot) => slot,
-                None => return Ok(false),
-            },
-        };
-        let kind = if generations == 0 {
-            Kind::Refresh
-        } else {
-            Kind::Round
+        if generations == 0 {
+            return self.refresh(newest);
+        }
+        let Some(slot) = self.next_slot(newest) else {
+            return Ok(false);
         };
         let before = self.count(generations);
-        let issued = if self.graphs && kind == Kind::Round && self.fits_a_graph(generations) {
+        let graphs = self.next_plan().switches.graphs;
+        let issued = if graphs && self.fits_a_graph(generations) {
             self.replay_round(generations, slot, timed)
         } else {
-            let mut program = self.plan.program(generations, slot);
-            program.timed = timed;
-            self.submit(program, kind, self.plan.picture)
+            self.submit_round(generations, slot, timed, Kind::Round)
         };
         match issued {
             Ok(()) => {
                 self.part_began = None;
+                self.turn = (self.turn + 1) % self.plans.len();
                 Ok(true)
             }
             Err(error) => {
@@ -104,16 +133,56 @@ impl Worlds {
         }
     }
 
+    /// Downloads every instance as it is, each plan's by its own way.
+    fn refresh(&mut self, newest: impl Fn(Slot) -> bool) -> Result<bool> {
+        let turn = self.turn;
+        let mut issued = Ok(true);
+        for half in 0..self.plans.len() {
+            self.turn = half;
+            issued = match self.next_slot(&newest) {
+                Some(slot) => self
+                    .submit_round(0, slot, false, Kind::Refresh)
+                    .map(|()| true),
+                None => Ok(false),
+            };
+            if !matches!(issued, Ok(true)) {
+                break;
+            }
+        }
+        self.turn = turn;
+        match issued {
+            Err(EngineError::SlotBusy(..)) => Ok(false),
+            other => other,
+        }
+    }
+
+    fn submit_round(
+        &mut self,
+        generations: u32,
+        slot: Slot,
+        timed: bool,
+        kind: Kind,
+    ) -> Result<()> {
+        let plan = self.next_plan();
+        let mut program = plan.program(generations, slot);
+        let picture = plan.picture;
+        program.timed = timed;
+        self.timed += u64::from(timed);
+        // One that is not stamped in between says what stamps cost.
+        program.stamped = timed && self.stamped && self.timed % 2 == 1;
+        self.submit(program, kind, picture)
+    }
+
     /// Issues some generations of a round that is too long for one submission, with no picture.
     pub fn issue_part(&mut self, generations: u32) -> Result<bool> {
-        if self.under_way.len() >= DEPTH {
+        if self.under_way.len() >= self.most_under_way() {
             return Ok(false);
         }
         self.part_began.get_or_insert_with(Instant::now);
         let before = self.count(generations);
         let plan = RoundPlan {
             picture: None,
-            ..self.plan.clone()
+            ..self.next_plan().clone()
         };
         let issued = self.submit(plan.program(generations, Slot(0)), Kind::Other, None);
         issued
@@ -125,23 +194,25 @@ impl Worlds {
     /// meanwhile, and hears nobody.
     pub fn most_at_once(&self) -> u32 {
         const LAUNCHES: u32 = 1 << 14; // some 40 ms of calls
-        match self.plan.kernel.iteration {
+        match self.plan().kernel.iteration {
             Iteration::InKernel => u32::MAX,
-            Iteration::Launches => (LAUNCHES / self.plan.streams.len() as u32).max(1),
+            Iteration::Launches => (LAUNCHES / self.instances() as u32).max(1),
         }
     }
 
     /// Whether a round of so many generations is a graph that a driver digests.
     pub(super) fn fits_a_graph(&self, generations: u32) -> bool {
-        let nodes = u64::from(self.launches(generations)) * self.plan.streams.len() as u64;
+        let nodes = u64::from(self.launches(generations)) * self.instances() as u64;
         nodes <= MOST_GRAPH_LAUNCHES
     }
 
     /// Counts generations that are about to be issued; the count before.
-    fn count(&mut self, generations: u32) -> Arc<[u64]> {
-        let counted = self.generations.iter().map(|g| g + u64::from(generations));
-        let counted = counted.collect();
-        std::mem::replace(&mut self.generations, counted)
+    pub(super) fn count(&mut self, generations: u32) -> Arc<[u64]> {
+        let mut counted = self.generations.to_vec();
+        counted[self.next_plan().instances.clone()]
+            .iter_mut()
+            .for_each(|count| *count += u64::from(generations));
+        std::mem::replace(&mut self.generations, counted.into())
     }
 
     pub(super) fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
@@ -150,11 +221,16 @@ impl Worlds {
             parities: self.parities(),
             generations,
             timed,
+            half: self.turn,
         };
         let (prepared, steps) = match self.prepared.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let mut program = self.plan.program(generations, slot);
+                let mut program = self.next_plan().program(generations, slot);
+                // A graph cannot be waited for within; the host waits behind it.
+                program
+                    .steps
+                    .retain(|step| !matches!(step.op, Op::Synchronize(_)));
                 program.timed = timed;
                 let made = (self.engine.prepare(&program)?, self.facts(&program));
                 self.prepared.insert(key, made.clone());
@@ -163,21 +239,18 @@ impl Worlds {
         };
         let issued = Instant::now();
         let run = self.engine.replay(prepared)?;
-        self.push(
-            run,
-            issued,
-            Kind::Round,
-            self.plan.picture,
-            steps,
-            generations,
-        );
-        Ok(())
+        let (picture, wait) = (self.next_plan().picture, self.next_plan().switches.wait);
+        self.push(run, issued, Kind::Round, picture, steps, generations);
+        match wait {
+            Wait::All => self.engine.synchronize(),
+            Wait::Poll | Wait::Each => Ok(()),
+        }
     }
 
     /// Downloads every lattice's bits into a whole-lattice slot.
     pub fn issue_checkpoint(&mut self, index: u8) -> Result<()> {
         let slot = Slot(self.spec.pictures() + index);
-        let program = self.plan.checkpoint(slot);
+        let program = self.plan().checkpoint(slot);
         self.submit(program, Kind::Checkpoint(slot), None)
     }
 
@@ -215,13 +288,14 @@ impl Worlds {
             Kind::Round => self.part_began.unwrap_or(issued),
             _ => issued,
         };
-        let generations = self.generations.clone();
+        let (generations, half) = (self.generations.clone(), self.turn);
         self.under_way.push_back(UnderWay {
             run,
             generations,
             picture,
             kind,
             steps,
+            half,
             launches,
             stepped,
             issued,
@@ -234,7 +308,7 @@ impl Worlds {
             return Arc::new([]);
         }
         let view = self
-            .plan
+            .next_plan()
             .picture
             .map_or(0, |picture| picture.viewport.words());
         let facts = |step: &Step| StepFacts::of(step, self.size, view as u64 * 4);
@@ -244,14 +318,14 @@ impl Worlds {
     /// Which buffer holds each lattice's cells, as one number: a graph holds their addresses.
     pub(super) fn parities(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
-        for i in 0..self.plan.streams.len() as u32 {
-            hasher.write_u8(self.engine.parity(LatticeId(i)));
+        for i in self.next_plan().instances.clone() {
+            hasher.write_u8(self.engine.parity(LatticeId(i as u32)));
         }
         hasher.finish()
     }
 
     pub(super) fn launches(&self, generations: u32) -> u32 {
-        match self.plan.kernel.iteration {
+        match self.plan().kernel.iteration {
             Iteration::Launches => generations,
             Iteration::InKernel => 1,
         }

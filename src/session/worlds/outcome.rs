@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use super::calibrate::Alone;
 use super::issue::{Kind, UnderWay};
 use super::{DEPTH, Worlds, read_lattice};
 use crate::engine::{Completion, Result, Slot};
@@ -27,6 +28,8 @@ pub enum Event {
     Round {
         /// What was timed, if it was.
         timed: Option<TimedRound>,
+        /// Whose: 0, or 1 for B's.
+        half: usize,
         /// Generations it stepped.
         generations: u32,
         /// Launches that the longest step stands for.
@@ -34,6 +37,8 @@ pub enum Event {
         /// From its first call (or the end of the round before it, if that was later) to its end.
         took: Duration,
     },
+    /// Every op of a round has run alone.
+    Calibrated(Vec<Alone>),
     /// All lattices' bits are in this slot.
     Checkpoint {
         /// Which.
@@ -92,6 +97,7 @@ impl Worlds {
                             let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
                             self.ended = Some(now);
                             tell(Event::Round {
+                                half: done.half,
                                 generations: done.stepped,
                                 timed,
                                 launches,
@@ -104,13 +110,19 @@ impl Worlds {
                                 generations: done.generations,
                             });
                         }
+                        Kind::Alone => {
+                            let length = spans.first().map(|span| span.length());
+                            if let Some(measured) = self.measured_alone(length) {
+                                tell(Event::Calibrated(measured));
+                            }
+                        }
                         Kind::Refresh | Kind::Other => {}
                     }
                 }
             }
         }
         self.completions = completions;
-        polled
+        polled.and_then(|()| self.run_next_alone())
     }
 
     /// Sleeps until something may have come to pass.
@@ -172,7 +184,7 @@ impl Worlds {
         self.issue_checkpoint(0)?;
         self.finish()?;
         let slot = Slot(self.spec.pictures());
-        (0..self.plan.streams.len())
+        (0..self.instances())
             .map(|i| read_lattice(&*self.slots, i, slot, self.size))
             .collect()
     }

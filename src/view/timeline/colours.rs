@@ -36,7 +36,7 @@ impl Kind {
             Kind::Step(StepKind::Support) => 2,
             Kind::Step(StepKind::Upload) => 3,
             Kind::Step(StepKind::Download) => 4,
-            Kind::Step(StepKind::Event) => 5,
+            Kind::Step(StepKind::Event | StepKind::Wait) => 5,
         }
     }
 

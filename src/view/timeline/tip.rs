@@ -165,7 +165,7 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
         StepKind::Upload | StepKind::Download => bytes(facts.bytes),
         StepKind::Launch => grouped(facts.cells) + " cells stepped",
         StepKind::Support => grouped(facts.cells) + " cells",
-        StepKind::Event => String::new(),
+        StepKind::Event | StepKind::Wait => String::new(),
     };
     let lines = [facts.label.into(), place, when, amount];
     lines.into_iter().filter(|line| !line.is_empty()).collect()

@@ -1,0 +1,421 @@
+//! The lab's switches in every setting that can be: always the same cells, and between ops the
+//! order that the setting promises, and no more of it.
+
+use std::time::Duration;
+
+use anyhow::Result;
+
+use super::Outcome;
+use crate::engine::kernels::{self, Kernel};
+use crate::engine::{HostMemory, LatticeId, Nanos, Slot, Transfer};
+use crate::life::{Lattice, Rule, Size, reference};
+use crate::session::round::PicturePlan;
+use crate::session::trace::{StepKind, TimedRound};
+use crate::session::worlds::{Event, Worlds, open_engine, start_lattice};
+use crate::session::{
+    DeviceChoice, Order, Pace, Setup, Start, Streams, Switches, TransferChoice, Wait,
+};
+
+/// Instances of a check.
+const INSTANCES: usize = 4;
+
+/// Rounds of a setting.
+const ROUNDS: usize = 3;
+
+/// How far a span's end may seem to lie behind the next one's start: events have a resolution.
+const RESOLUTION: Nanos = Nanos(1_000);
+
+/// Every setting that this kernel can have.
+fn settings(kernel: &Kernel) -> Vec<Switches> {
+    let mut all = vec![Switches::DEFAULT];
+    let mut vary = |values: &[&dyn Fn(Switches) -> Switches]| {
+        all = all
+            .iter()
+            .flat_map(|&switches| values.iter().map(move |change| change(switches)))
+            .collect();
+    };
+    vary(&[
+        &|s| s,
+        &|s| Switches {
+            streams: Streams::One,
+            ..s
+        },
+        &|s| Switches {
+            streams: Streams::Default,
+            ..s
+        },
+    ]);
+    vary(&[&|s| s, &|s| Switches {
+        host_memory: HostMemory::Pageable,
+        ..s
+    }]);
+    vary(&[
+        &|s| s,
+        &|s| Switches {
+            wait: Wait::Each,
+            ..s
+        },
+        &|s| Switches {
+            wait: Wait::All,
+            ..s
+        },
+    ]);
+    vary(&[&|s| s, &|s| Switches {
+        order: Order::Depth,
+        ..s
+    }]);
+    vary(&[&|s| s, &|s| Switches { graphs: true, ..s }]);
+    vary(&[&|s| s, &|s| Switches {
+        transfer: TransferChoice::Cells,
+        ..s
+    }]);
+    let last = kernel.blocks.last().copied();
+    vary(&[&|s| s, &|s| Switches { block: last, ..s }]);
+    all.retain(|switches| switches.refusal(kernel).is_none());
+    all
+}
+
+fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Setup> {
+    Ok(Setup {
+        instances: INSTANCES,
+        size: Size::new(side, side / 2 + 1)?,
+        rule: Rule::LIFE,
+        start: Start::Soup {
+            density: 0.4,
+            seed: 7,
+        },
+        kernel,
+        device,
+        switches: Switches::DEFAULT,
+        generations_per_round: 1,
+        pace: Pace::Unthrottled,
+        rounds: None,
+    })
+}
+
+/// The instances of a setup, uploaded; and as they start.
+fn worlds(setup: &Setup) -> Result<(Worlds, Vec<Lattice>)> {
+    let mut worlds = Worlds::new(open_engine(setup.device)?, setup, 1)?;
+    let start = |i| start_lattice(&setup.start, setup.size, i);
+    worlds.upload((0..setup.instances).map(|i| (i, start(i), 0)).collect())?;
+    let lattices = (0..setup.instances).map(|i| (*start(i)).clone()).collect();
+    Ok((worlds, lattices))
+}
+
+fn picture(switches: Switches) -> PicturePlan {
+    PicturePlan {
+        transfer: match switches.transfer {
+            TransferChoice::Cells => Transfer::Cells,
+            _ => Transfer::Bits,
+        },
+        ..PicturePlan::BITS
+    }
+}
+
+/// A setting in words.
+fn named(kernel: &Kernel, s: Switches) -> String {
+    let memory = match s.host_memory {
+        HostMemory::Pinned => "pinned",
+        HostMemory::Pageable => "pageable",
+    };
+    let graphs = if s.graphs { "graphs" } else { "eager" };
+    let (across, down) = s.block_of(kernel);
+    format!(
+        "{}, streams {}, {memory}, wait {}, {}-first, {graphs}, {}, {across}x{down}",
+        kernel.name, s.streams, s.wait, s.order, s.transfer
+    )
+}
+
+/// Makes rounds in the worlds' present setting; those that were timed, and the last pictures'
+/// slots by instance.
+fn rounds(
+    worlds: &mut Worlds,
+    generations: u32,
+    timed: bool,
+) -> Result<(Vec<TimedRound>, Vec<Option<Slot>>)> {
+    let (mut seen, mut slots) = (Vec::new(), vec![None; INSTANCES]);
+    let (mut issued, mut ended) = (0, 0);
+    while ended < ROUNDS {
+        if issued < ROUNDS && worlds.issue_round(generations, timed, |_| false)? {
+            issued += 1;
+        }
+        worlds.poll(|event| match event {
+            Event::Round { timed, .. } => {
+                ended += 1;
+                seen.extend(timed);
+            }
+            Event::Picture { instance, slot, .. } => slots[instance] = Some(slot),
+            Event::Checkpoint { .. } | Event::Calibrated(_) => {}
+        })?;
+        if issued == ROUNDS {
+            worlds.wait(Duration::from_millis(1));
+        }
+    }
+    Ok((seen, slots))
+}
+
+/// Every setting steps the same cells, and downloads them.
+pub(super) fn check_settings(device: DeviceChoice) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    for name in ["global", "bits"] {
+        let kernel = kernels::find(name).expect("a kernel of the table");
+        let setup = setup(kernel, 65, device)?;
+        let (mut worlds, mut lattices) = worlds(&setup)?;
+        for switches in settings(kernel) {
+            worlds.finish()?;
+            worlds.set_switches(0, switches)?;
+            worlds.set_picture(Some(picture(switches)))?;
+            let (_, slots) = rounds(&mut worlds, 1, false)?;
+            for (instance, lattice) in lattices.iter_mut().enumerate() {
+                *lattice = reference::run(lattice, setup.rule, ROUNDS as u64);
+                let same = slots[instance].is_some_and(|slot| {
+                    let mut same = false;
+                    let id = LatticeId(instance as u32);
+                    worlds.slots().read(id, slot, &mut |words| {
+                        same = agrees(lattice, words, switches.transfer);
+                    });
+                    same
+                });
+                outcome.expect(same, || {
+                    format!("instance {instance}: {}", named(kernel, switches))
+                });
+            }
+        }
+        let same = worlds.fetch()? == lattices;
+        outcome.expect(same, || format!("{name}: the lattices after all settings"));
+    }
+    Ok(outcome)
+}
+
+/// Whether what was downloaded is the lattice.
+fn agrees(lattice: &Lattice, words: &[u32], transfer: TransferChoice) -> bool {
+    if transfer != TransferChoice::Cells {
+        return words[..lattice.words().len()] == *lattice.words();
+    }
+    let (width, height) = (lattice.size().width(), lattice.size().height());
+    let cells = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+    cells
+        .zip(words)
+        .all(|((x, y), &cell)| cell == u32::from(lattice.get(x, y)))
+}
+
+/// In every setting of streams, wait, order and graphs, ops stand in the order that it promises;
+/// and where it promises none, launches overlap.
+pub(super) fn check_order(device: DeviceChoice) -> Result<Outcome> {
+    let mut outcome = Outcome::default();
+    let kernel = kernels::find("sync-global").expect("a kernel of the table");
+    let setup = setup(kernel, 128, device)?;
+    let (mut worlds, _) = worlds(&setup)?;
+    let units = worlds.engine().devices().iter().map(|device| device.units);
+    let (devices, side_by_side) = (worlds.engine().devices().len(), units.max() > Some(1));
+    let simple = |s: &Switches| {
+        s.host_memory == HostMemory::Pinned
+            && s.transfer == TransferChoice::Auto
+            && s.block.is_none()
+    };
+    for switches in settings(kernel).into_iter().filter(simple) {
+        worlds.finish()?;
+        worlds.set_switches(0, switches)?;
+        worlds.set_picture(Some(PicturePlan::BITS))?;
+        let free = switches.streams == Streams::PerInstance && switches.wait != Wait::Each;
+        let mut overlapped = false;
+        // Whether things happen at the same time is up to the machine: it has some tries.
+        for _ in 0..5 {
+            let (timed, _) = rounds(&mut worlds, 20, true)?;
+            let name = || named(kernel, switches);
+            outcome.expect(timed.len() == ROUNDS, || {
+                format!("{} rounds were timed: {}", timed.len(), name())
+            });
+            for wrong in promised(switches, &timed) {
+                outcome.expect(false, || format!("{wrong}: {}", name()));
+            }
+            let used = streams_used(&timed);
+            let wanted = match switches.streams {
+                Streams::PerInstance => INSTANCES,
+                Streams::One | Streams::Default => devices.min(INSTANCES),
+            };
+            outcome.expect(used == wanted, || format!("{used} streams: {}", name()));
+            overlapped |= launches_overlap(&timed);
+            if overlapped || !free {
+                break;
+            }
+        }
+        if free && side_by_side {
+            outcome.expect(overlapped, || {
+                format!("no launches overlap: {}", named(kernel, switches))
+            });
+        }
+        if !free && devices == 1 {
+            outcome.expect(!overlapped, || {
+                format!("launches overlap: {}", named(kernel, switches))
+            });
+        }
+    }
+    Ok(outcome)
+}
+
+/// An op of some rounds: in which round, its place there, and when it ran.
+#[derive(Clone, Copy)]
+struct Ran {
+    round: usize,
+    step: u32,
+    stream: u32,
+    instance: u32,
+    kind: StepKind,
+    start: Nanos,
+    end: Nanos,
+}
+
+fn ran(timed: &[TimedRound]) -> Vec<Ran> {
+    let of = |(round, timed): (usize, &TimedRound)| {
+        let facts = timed.steps.clone();
+        let spans = timed.spans.clone().into_iter();
+        spans.map(move |span| {
+            let facts = &facts[span.step as usize];
+            Ran {
+                round,
+                step: span.step,
+                stream: facts.stream.0,
+                instance: facts.instance.unwrap_or(0),
+                kind: facts.kind,
+                start: span.start,
+                end: span.end,
+            }
+        })
+    };
+    timed.iter().enumerate().flat_map(of).collect()
+}
+
+/// Which promises of a setting were not kept.
+fn promised(switches: Switches, timed: &[TimedRound]) -> Vec<String> {
+    let ran = ran(timed);
+    let issued = |op: &Ran| (op.round, op.step);
+    let comes_first = |a: &Ran, b: &Ran| -> Option<&'static str> {
+        if a.stream == b.stream {
+            return Some("a stream is in order");
+        }
+        if a.round < b.round && (switches.wait != Wait::Poll || switches.graphs) {
+            return Some("a round ends before the next begins");
+        }
+        if switches.wait == Wait::Each && a.instance < b.instance {
+            let of_downloads = (a.kind, b.kind) == (StepKind::Download, StepKind::Download);
+            if switches.order == Order::Depth || of_downloads {
+                return Some("the host waits for each instance");
+            }
+        }
+        None
+    };
+    let mut broken = Vec::new();
+    for a in &ran {
+        for b in ran.iter().filter(|b| issued(a) < issued(b)) {
+            if let Some(why) = comes_first(a, b)
+                && a.end.0 > b.start.0 + RESOLUTION.0
+            {
+                let late = Nanos(a.end.0 - b.start.0).as_us();
+                broken.push(format!(
+                    "{why}, but step {} of round {} ended {late:.1} µs after step {} of round {} began",
+                    a.step, a.round, b.step, b.round
+                ));
+            }
+        }
+    }
+    broken
+}
+
+fn streams_used(timed: &[TimedRound]) -> usize {
+    let mut streams: Vec<u32> = ran(timed).iter().map(|op| op.stream).collect();
+    streams.sort_unstable();
+    streams.dedup();
+    streams.len()
+}
+
+fn launches_overlap(timed: &[TimedRound]) -> bool {
+    let ran = ran(timed);
+    let launches = || ran.iter().filter(|op| op.kind == StepKind::Launch);
+    launches().any(|a| {
+        launches().any(|b| {
+            a.stream < b.stream
+                && a.start.0 + RESOLUTION.0 < b.end.0
+                && b.start.0 + RESOLUTION.0 < a.end.0
+        })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::engine::{Span, StreamId};
+    use crate::session::trace::StepFacts;
+
+    /// A round of launches and downloads, in the order of issue: instance, label, start and end.
+    fn round(ops: &[(u32, &'static str, i64, i64)]) -> TimedRound {
+        let facts = |&(instance, label, ..): &(u32, &'static str, i64, i64)| StepFacts {
+            label,
+            kind: match label {
+                "download" => StepKind::Download,
+                _ => StepKind::Launch,
+            },
+            stream: StreamId(instance),
+            instance: Some(instance),
+            cells: 0,
+            bytes: 0,
+        };
+        let span = |(step, &(instance, _, start, end)): (usize, &(u32, &str, i64, i64))| Span {
+            step: step as u32,
+            stream: StreamId(instance),
+            start: Nanos(start * 1000),
+            end: Nanos(end * 1000),
+        };
+        TimedRound {
+            steps: ops.iter().map(facts).collect::<Arc<[_]>>(),
+            spans: ops.iter().enumerate().map(span).collect(),
+            host: Vec::new(),
+            stamps: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn broken_promises_are_found_and_freedom_is_none() {
+        let side_by_side = [round(&[
+            (0, "launch", 0, 50),
+            (1, "launch", 5, 55),
+            (0, "download", 50, 60),
+            (1, "download", 55, 65),
+        ])];
+        assert!(promised(Switches::DEFAULT, &side_by_side).is_empty());
+        assert!(launches_overlap(&side_by_side));
+        let each = Switches {
+            wait: Wait::Each,
+            ..Switches::DEFAULT
+        };
+        assert_eq!(
+            promised(each, &side_by_side).len(),
+            1,
+            "the downloads overlap"
+        );
+        let depth = Switches {
+            order: Order::Depth,
+            ..each
+        };
+        let issued_in_depth = [round(&[
+            (0, "launch", 0, 50),
+            (0, "download", 50, 60),
+            (1, "launch", 5, 55),
+            (1, "download", 55, 65),
+        ])];
+        assert_eq!(promised(depth, &issued_in_depth).len(), 4);
+        let crossed = [round(&[(0, "launch", 0, 50), (0, "download", 40, 60)])];
+        assert_eq!(promised(Switches::DEFAULT, &crossed).len(), 1);
+    }
+
+    #[test]
+    fn settings_are_many_and_each_can_be() {
+        for kernel in &kernels::KERNELS {
+            let all = settings(kernel);
+            assert!(all.len() > 50, "{} of {}", all.len(), kernel.name);
+            assert!(all.iter().all(|s| s.refusal(kernel).is_none()));
+        }
+    }
+}

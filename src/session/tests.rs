@@ -1,0 +1,163 @@
+//! A whole session on the CPU engine: what keys ask for, seen in pictures and figures.
+
+use std::time::{Duration, Instant};
+
+use super::*;
+use crate::engine::kernels;
+use crate::life::{Lattice, Rule, Size, reference, soup};
+
+const PATIENCE: Duration = Duration::from_secs(60);
+
+fn setup(instances: usize, size: Size) -> Setup {
+    Setup {
+        instances,
+        size,
+        rule: Rule::LIFE,
+        start: Start::Soup {
+            density: 0.4,
+            seed: 3,
+        },
+        kernel: kernels::find("bits").unwrap(),
+        device: DeviceChoice::Cpu,
+        switches: Switches::DEFAULT,
+        generations_per_round: 1,
+        pace: Pace::PerSecond(500.0),
+        rounds: None,
+    }
+}
+
+/// The status, once it is as wanted.
+fn wait_for(session: &Session, what: &str, wanted: impl Fn(&Status) -> bool) -> Arc<Status> {
+    let began = Instant::now();
+    loop {
+        let status = session.status();
+        assert_eq!(status.failed, None);
+        if wanted(&status) {
+            return status;
+        }
+        assert!(began.elapsed() < PATIENCE, "{what}: {status:#?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Every instance's picture, once all are of this generation.
+fn pictures_of(session: &Session, size: Size, instances: usize, wanted: u64) -> Vec<Lattice> {
+    let (mut seen, mut got) = (vec![0; instances], vec![None; instances]);
+    let began = Instant::now();
+    while got.iter().any(Option::is_none) {
+        assert!(began.elapsed() < PATIENCE, "no pictures of {wanted}");
+        let pictures = session.pictures();
+        pictures.visit_newer(&mut seen, &mut |instance, picture, words| {
+            assert!(picture.generation <= wanted, "{}", picture.generation);
+            if picture.generation == wanted {
+                got[instance] = Some(Lattice::from_words(size, words.to_vec()));
+            }
+        });
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    got.into_iter().flatten().collect()
+}
+
+/// Rounds longer than what is issued at once: none is lost, and nothing comes in between.
+#[test]
+fn a_round_in_parts_is_a_round_and_a_step_after_it_is_one_generation() {
+    let size = Size::new(9, 7).unwrap();
+    let long = 40_000;
+    let setup = Setup {
+        generations_per_round: long,
+        rounds: Some(0),
+        ..setup(1, size)
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    // The second one is asked for while the first one's parts are still to be issued.
+    session.act(Action::StepRound);
+    session.act(Action::StepGeneration);
+    let wanted = u64::from(long) + 1;
+    let want = reference::run(&soup(size, 0.4, 3, 0), Rule::LIFE, wanted);
+    assert_eq!(pictures_of(&session, size, 1, wanted), [want]);
+}
+
+/// A and B: from the same starts, as far as each other, each timed; and nobody's lattice is lost.
+#[test]
+fn two_halves_agree_and_leave_every_lattice_where_it_was() {
+    let size = Size::new(70, 33).unwrap();
+    let instances = 5;
+    let session = Session::start(setup(instances, size), || {}).unwrap();
+    wait_for(&session, "some rounds", |status| status.rounds > 20);
+    session.act(Action::TogglePause);
+    let before = wait_for(&session, "a pause", |status| !status.running).generation;
+    session.act(Action::ToggleHalves);
+    session.act(Action::NextOf(Switch::Order));
+    session.act(Action::TogglePause);
+    let status = wait_for(&session, "both halves timed and compared", |status| {
+        let timed = |halves: &Halves| halves.round_us.iter().all(Option::is_some);
+        let compared = |halves: &Halves| halves.differing.is_some_and(|(_, of)| of > 20);
+        let halves = status.halves.as_ref();
+        halves.is_some_and(|halves| timed(halves) && compared(halves))
+    });
+    let halves = status.halves.clone().unwrap();
+    assert_eq!(halves.each, 2);
+    assert_eq!(halves.differing.unwrap().0, 0, "cells differ");
+    assert_eq!(halves.switches[0], Switches::DEFAULT);
+    let second = Switches {
+        streams: Streams::One,
+        order: Order::Depth,
+        ..Switches::DEFAULT
+    };
+    assert_eq!(halves.switches[1], second);
+    session.act(Action::TogglePause);
+    session.act(Action::ToggleHalves);
+    let status = wait_for(&session, "one setting", |status| status.halves.is_none());
+    assert_eq!(status.switches, Switches::DEFAULT);
+    session.act(Action::StepGeneration);
+    // The fifth had no partner: it stood still, and is as far as the others again.
+    let want = (0..instances as u64).map(|i| {
+        let start = soup(size, 0.4, 3, i);
+        reference::run(&start, Rule::LIFE, before + 1)
+    });
+    let got = pictures_of(&session, size, instances, before + 1);
+    assert_eq!(got, want.collect::<Vec<_>>());
+}
+
+/// What overlaps is measured while somebody looks, by rounds that count as any other.
+#[test]
+fn overlap_is_measured_while_it_is_watched() {
+    let size = Size::new(512, 512).unwrap();
+    let setup = Setup {
+        kernel: kernels::find("sync-global").unwrap(),
+        pace: Pace::Unthrottled,
+        ..setup(4, size)
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    wait_for(&session, "some rounds", |status| status.rounds > 3);
+    assert_eq!(session.status().overlap, None);
+    session.act(Action::WatchOverlap(true));
+    let measured = |status: &Status| status.overlap.is_some();
+    let overlap = wait_for(&session, "the overlap", measured)
+        .overlap
+        .clone()
+        .unwrap();
+    assert!(overlap.alone_us > 0.0 && overlap.together_us > 0.0);
+    // Four instances' ops overlap no more than fourfold, and something bounds them.
+    assert!(
+        overlap.factor() > 0.2 && overlap.factor() < 5.0,
+        "{overlap:?}"
+    );
+    let (most, _) = overlap.most().unwrap();
+    assert!((0.9..=4.1).contains(&most), "{overlap:?}");
+    assert!(overlap.bounds.windows(2).all(|two| two[0].us >= two[1].us));
+    session.act(Action::NextOf(Switch::Streams));
+    let changed = |status: &Status| status.switches.streams == Streams::One && measured(status);
+    let one = wait_for(&session, "the overlap of one stream", changed);
+    let (factor, most) = {
+        let overlap = one.overlap.as_ref().unwrap();
+        (overlap.factor(), overlap.most().unwrap())
+    };
+    assert!(factor < 1.5, "{:?}", one.overlap);
+    assert_eq!(most.1, Resource::Stream, "{:?}", one.overlap);
+    session.act(Action::TogglePause);
+    let generation = wait_for(&session, "a pause", |status| !status.running).generation;
+    let want = reference::run(&soup(size, 0.4, 3, 2), Rule::LIFE, generation);
+    let got = pictures_of(&session, size, 4, generation);
+    assert_eq!(got[2], want, "a round run op by op is a round");
+}

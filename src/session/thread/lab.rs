@@ -1,0 +1,423 @@
+//! The lab: switches and their measured effect, two halves, overlap, and what stamps cost.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::recovery::Checkpoints;
+use super::{Pilot, starts};
+use crate::engine::{Kernel, Result, Slot};
+use crate::life::Lattice;
+use crate::session::statistics::{median, push};
+use crate::session::trace::TimedRound;
+use crate::session::worlds::{Alone, Worlds, read_lattice};
+use crate::session::{Choice, Halves, Overlap, Streams, Switch, Switches};
+
+/// How long after a switch its effect is told.
+const EFFECT_AFTER: Duration = Duration::from_secs(2);
+
+/// Everything of a session that belongs to the lab.
+#[derive(Default)]
+pub(super) struct Lab {
+    /// A switch whose effect is still to be measured.
+    switched: Option<Switched>,
+    /// The setting before the last switch.
+    previous: Option<Switches>,
+    halves: Option<TwoHalves>,
+    /// Whether somebody looks at the overlap.
+    watching: bool,
+    /// What each op takes alone, of the present setting; asked for when it is not known.
+    alone: Option<Vec<Alone>>,
+    /// The setting that the calibration under way is of.
+    calibrating: Option<(Switches, &'static Kernel)>,
+    /// The latest timed rounds of the present setting: their length, and the host's calls in it.
+    rounds: VecDeque<(f64, f64)>,
+    overlap: Option<Overlap>,
+    stamped: bool,
+    /// The latest launches, in microseconds: not stamped, and stamped.
+    launches: [VecDeque<f64>; 2],
+}
+
+/// A switch that was thrown, and how long a round took before.
+struct Switched {
+    what: String,
+    before_us: Option<f64>,
+    at: Instant,
+}
+
+/// Two settings on two halves.
+struct TwoHalves {
+    second: Switches,
+    /// Every lattice as it was, for when the halves are one again.
+    before: Vec<(usize, Arc<Lattice>, u64)>,
+    each: usize,
+    differing: Option<(u64, u64)>,
+}
+
+impl Lab {
+    /// Whether there are two halves.
+    pub(super) fn is_split(&self) -> bool {
+        self.halves.is_some()
+    }
+
+    /// Says whether somebody looks at the overlap.
+    pub(super) fn watch(&mut self, watching: bool) {
+        self.watching = watching;
+    }
+
+    /// Something changed that rounds depend on: what was measured is of the past.
+    pub(super) fn changed(&mut self) {
+        self.alone = None;
+        self.overlap = None;
+        self.rounds.clear();
+        self.launches.iter_mut().for_each(VecDeque::clear);
+    }
+
+    /// Counts a timed launch.
+    pub(super) fn launch(&mut self, us: f64, plain: bool) {
+        push(&mut self.launches[usize::from(!plain)], us);
+    }
+
+    /// Counts a timed round.
+    pub(super) fn round(&mut self, timed: &TimedRound) {
+        let plain = timed.bounds().filter(|_| timed.stamps.is_empty());
+        let Some((from, to)) = plain else {
+            return;
+        };
+        let length = to.as_us() - from.as_us();
+        self.rounds.push_back((length, timed.host_us()));
+        if self.rounds.len() > 9 {
+            self.rounds.pop_front();
+        }
+    }
+
+    /// Takes what a calibration found.
+    pub(super) fn calibrated(&mut self, alone: Vec<Alone>) {
+        self.alone = Some(alone);
+    }
+
+    /// Every lattice as it was before there were two halves, when the engine that held them is
+    /// gone.
+    pub(super) fn leave_halves(&mut self) -> Option<Vec<(usize, Arc<Lattice>, u64)>> {
+        Some(self.halves.take()?.before)
+    }
+
+    /// By what factor stamps lengthen a launch.
+    pub(super) fn stamp_cost(&self) -> Option<f64> {
+        let [plain, stamped] = self.launches.each_ref().map(median);
+        Some(stamped? / plain?)
+    }
+
+    /// Whether timed rounds are stamped.
+    pub(super) fn stamped(&self) -> bool {
+        self.stamped
+    }
+
+    /// The overlap, while somebody looks at it.
+    pub(super) fn overlap(&self) -> Option<Overlap> {
+        self.overlap.clone().filter(|_| self.watching)
+    }
+}
+
+impl Pilot {
+    /// The switches that keys act on: B's, where there are two halves.
+    pub(super) fn current_switches(&self) -> Switches {
+        let halves = self.lab.halves.as_ref();
+        halves.map_or(self.setup.switches, |halves| halves.second)
+    }
+
+    /// Throws a switch; its measured effect follows.
+    pub(super) fn throw(&mut self, switch: Switch, choice: Choice) -> Result<()> {
+        let before = self.current_switches();
+        let half = usize::from(self.lab.is_split());
+        let before_us = self.statistics.round_us().filter(|_| half == 0);
+        self.set_switches(half, choice.switches)?;
+        let what = match switch {
+            Switch::Block => format!("blocks of {}: {}", choice.label, choice.effect),
+            _ => choice.effect,
+        };
+        let at = Instant::now();
+        self.statistics.restart();
+        self.notice = Some((what.clone(), at));
+        self.lab.previous = Some(before);
+        self.lab.switched = Some(Switched {
+            what,
+            before_us,
+            at,
+        });
+        if choice.switches.graphs && self.lab.stamped {
+            self.toggle_stamps();
+        }
+        Ok(())
+    }
+
+    fn set_switches(&mut self, half: usize, switches: Switches) -> Result<()> {
+        let needed = |worlds: &Worlds| worlds.switches_need_slots(half, switches);
+        if self.worlds.as_ref().is_some_and(needed) {
+            // Checkpoints live in the slots that are given back.
+            self.last_known = Some(self.last_lattices());
+        }
+        let anew = match &mut self.worlds {
+            Some(worlds) => worlds.set_switches(half, switches)?,
+            None => false,
+        };
+        self.take_slots(anew);
+        match &mut self.lab.halves {
+            Some(halves) if half == 1 => halves.second = switches,
+            _ => self.setup.switches = switches,
+        }
+        self.lab.changed();
+        Ok(())
+    }
+
+    /// Goes over to slots that were made anew.
+    pub(super) fn take_slots(&mut self, anew: bool) {
+        if let (true, Some(worlds)) = (anew, &self.worlds) {
+            self.pictures.replace_slots(worlds.slots().clone());
+            self.checkpoints = Checkpoints {
+                stale: true,
+                ..Default::default()
+            };
+            self.refresh = true;
+        }
+    }
+
+    /// Two seconds after a switch: by what factor the time of a round changed.
+    pub(super) fn tell_effect(&mut self, now: Instant) {
+        let due = |switched: &mut Switched| now - switched.at >= EFFECT_AFTER;
+        let Some(switched) = self.lab.switched.take_if(due) else {
+            return;
+        };
+        if let (Some(before), Some(after)) = (switched.before_us, self.statistics.round_us()) {
+            let effect = effect(before, after);
+            self.notice = Some((format!("{}: {effect}", switched.what), now));
+            self.changed = true;
+        }
+    }
+
+    /// Two settings on two halves of the instances, from the same starts; or one again, every
+    /// lattice as it was before.
+    pub(super) fn toggle_halves(&mut self) -> Result<()> {
+        self.lab.changed();
+        self.statistics.restart();
+        self.lab.switched = None;
+        if self.lab.is_split() {
+            self.join_halves()
+        } else if self.setup.instances < 2 {
+            self.say("A and B need two instances or more; start with --instances 2".into());
+            Ok(())
+        } else {
+            self.part_halves()
+        }
+    }
+
+    fn part_halves(&mut self) -> Result<()> {
+        let second = self.other_setting();
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(());
+        };
+        let lattices = worlds.fetch()?.into_iter().map(Arc::new);
+        let generations = worlds.generations().clone();
+        let before: Vec<_> = lattices
+            .zip(generations.iter())
+            .enumerate()
+            .map(|(i, (lattice, &generation))| (i, lattice, generation))
+            .collect();
+        let anew = worlds.split(Some(second))?;
+        // The copies came through a checkpoint's slot.
+        self.checkpoints = Checkpoints::default();
+        self.last_known = Some(before.clone());
+        let each = self.setup.instances / 2;
+        self.lab.halves = Some(TwoHalves {
+            second,
+            before,
+            each,
+            differing: None,
+        });
+        self.take_slots(anew);
+        self.notice = Some((
+            "A and B run from the same starts, in turn; F2 to F8 change B".into(),
+            Instant::now(),
+        ));
+        self.restart(0..2 * each)
+    }
+
+    fn join_halves(&mut self) -> Result<()> {
+        let (Some(worlds), Some(halves)) = (&mut self.worlds, self.lab.halves.take()) else {
+            return Ok(());
+        };
+        self.last_known = Some(halves.before.clone());
+        let anew = worlds.split(None)?;
+        worlds.upload(halves.before)?;
+        self.checkpoints = Checkpoints::default();
+        self.checkpoints.stale = true;
+        self.take_slots(anew);
+        self.refresh = true;
+        self.notice = Some((
+            "A's setting for all again; every lattice is where it was".into(),
+            Instant::now(),
+        ));
+        Ok(())
+    }
+
+    /// What B begins with: the setting before the last switch, or another number of streams.
+    fn other_setting(&self) -> Switches {
+        let (now, kernel) = (self.setup.switches, self.setup.kernel);
+        let fits = |other: &Switches| *other != now && other.refusal(kernel).is_none();
+        let streams = match now.streams {
+            Streams::PerInstance => Streams::One,
+            _ => Streams::PerInstance,
+        };
+        let previous = self.lab.previous.map(|before| before.fitted_to(kernel));
+        previous.filter(fits).unwrap_or(Switches { streams, ..now })
+    }
+
+    /// The starts of instances; B's are A's.
+    pub(super) fn starts(&self, instances: Range<usize>) -> Vec<(usize, Arc<Lattice>, u64)> {
+        let Some(TwoHalves { each, .. }) = self.lab.halves else {
+            return starts(&self.setup, instances);
+        };
+        let paired = instances.filter(|&i| i < 2 * each).map(|i| i % each);
+        let mut paired: Vec<usize> = paired.collect();
+        paired.sort_unstable();
+        paired.dedup();
+        let start = |i: usize| starts(&self.setup, i..i + 1);
+        let both = |(i, lattice, at): (usize, Arc<Lattice>, u64)| {
+            [(i, lattice.clone(), at), (i + each, lattice, at)]
+        };
+        paired.into_iter().flat_map(start).flat_map(both).collect()
+    }
+
+    /// Whether A has made a round that B has not.
+    pub(super) fn owes_half(&self) -> bool {
+        self.worlds.as_ref().is_some_and(Worlds::owes_half)
+    }
+
+    /// Counts the cells that differ between A and B, where a checkpoint has both of the same
+    /// generation.
+    pub(super) fn compare_halves(&mut self, (slot, generations): &(Slot, Arc<[u64]>)) {
+        let (Some(halves), Some(worlds)) = (&mut self.lab.halves, &self.worlds) else {
+            return;
+        };
+        let slots = worlds.slots();
+        let lattice = |i: usize| read_lattice(&**slots, i, *slot, self.setup.size).ok();
+        let mut differing = 0;
+        for i in 0..halves.each {
+            let (Some(a), Some(b)) = (lattice(i), lattice(i + halves.each)) else {
+                return;
+            };
+            if generations[i] != generations[i + halves.each] {
+                return;
+            }
+            let words = a.words().iter().zip(b.words());
+            differing += words
+                .map(|(a, b)| u64::from((a ^ b).count_ones()))
+                .sum::<u64>();
+        }
+        halves.differing = Some((differing, generations[0]));
+    }
+
+    /// What the status says of the halves.
+    pub(super) fn halves(&self) -> Option<Halves> {
+        let halves = self.lab.halves.as_ref()?;
+        Some(Halves {
+            switches: [self.setup.switches, halves.second],
+            round_us: self.statistics.half_us(),
+            differing: halves.differing,
+            each: halves.each,
+        })
+    }
+
+    /// Has timed rounds stamped by their blocks, or not any more.
+    pub(super) fn toggle_stamps(&mut self) {
+        if self.current_switches().graphs && !self.lab.stamped {
+            self.say("a graph's blocks are not stamped: F6 turns graphs off".into());
+            return;
+        }
+        self.lab.stamped = !self.lab.stamped;
+        self.lab.launches.iter_mut().for_each(VecDeque::clear);
+        if let Some(worlds) = &mut self.worlds {
+            worlds.set_stamped(self.lab.stamped);
+        }
+    }
+
+    /// Runs a round op by op where its overlap is wanted and not known; whether that is under
+    /// way, and nothing else to be issued.
+    pub(super) fn calibrate(&mut self) -> Result<bool> {
+        let setting = (self.setup.switches, self.setup.kernel);
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(false);
+        };
+        if worlds.is_calibrating() {
+            return Ok(true);
+        }
+        if self.lab.calibrating.take().is_some_and(|of| of != setting) {
+            self.lab.alone = None; // a switch was thrown meanwhile
+        }
+        // In the middle of a round, or while somebody steps by hand, none is run op by op.
+        let between = self.left_of_round.is_none() && self.steps.is_empty() && self.running;
+        let wanted = self.lab.watching && self.lab.alone.is_none() && !self.lab.is_split();
+        let generations = self.setup.generations_per_round;
+        if !(between && wanted && generations <= worlds.most_at_once()) {
+            return Ok(false);
+        }
+        if !worlds.is_idle() {
+            return Ok(true);
+        }
+        let pictures = &self.pictures;
+        let downloads = worlds.next_plan().downloads();
+        let newest = |slot| pictures.holds_newest(slot, downloads.clone());
+        if worlds.begin_calibration(generations, newest)? {
+            self.lab.calibrating = Some(setting);
+            self.issued += 1;
+            self.checkpoints.stale = true;
+        }
+        Ok(true)
+    }
+
+    /// Makes the overlap of what was measured alone and together.
+    pub(super) fn renew_overlap(&mut self) {
+        let Some(alone) = self.lab.alone.as_ref().filter(|_| self.lab.watching) else {
+            return;
+        };
+        let rounds = &self.lab.rounds;
+        let together = median(&rounds.iter().map(|round| round.0).collect());
+        let host = median(&rounds.iter().map(|round| round.1).collect());
+        if let (Some(together), Some(host)) = (together, host) {
+            let overlap = Overlap::of(alone, together, host);
+            self.changed |= self.lab.overlap.as_ref() != Some(&overlap);
+            self.lab.overlap = Some(overlap);
+        }
+    }
+}
+
+/// The time of a round before and after, and the factor between them, in words.
+fn effect(before_us: f64, after_us: f64) -> String {
+    let factor = (before_us / after_us).max(after_us / before_us);
+    let times = match (factor < 1.05, after_us < before_us) {
+        (true, _) => "no difference".into(),
+        (_, true) => format!("{factor:.1} times as fast"),
+        (_, false) => format!("{factor:.1} times as long"),
+    };
+    let ms = |us: f64| format!("{:.3} ms", us / 1e3);
+    format!(
+        "a round takes {}, before it took {}: {times}",
+        ms(after_us),
+        ms(before_us)
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::effect;
+
+    #[test]
+    fn an_effect_is_told_as_it_is() {
+        assert!(
+            effect(1660.0, 170.0).ends_with("0.170 ms, before it took 1.660 ms: 9.8 times as fast")
+        );
+        assert!(effect(170.0, 1660.0).ends_with("9.8 times as long"));
+        assert!(effect(170.0, 172.0).ends_with("no difference"));
+    }
+}
