@@ -217,8 +217,8 @@ pub(super) struct SnapshotArguments {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables: step, frame, start [default: all]
-    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start"])]
+    /// Which tables: step, frame, start, timeline [default: all]
+    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start", "timeline"])]
     pub names: Vec<String>,
     /// Where
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]

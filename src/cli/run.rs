@@ -5,9 +5,12 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 
+use super::failure::BadArguments;
 use super::options::RunArguments;
 use super::text::{print, si};
+use crate::engine::Transfer;
 use crate::life::{Lattice, Rule, SaveError, rle, write_atomically};
+use crate::session::TransferChoice;
 use crate::session::round::PicturePlan;
 use crate::session::trace::{TimedRound, write_chrome};
 use crate::session::worlds::{Worlds, open_engine, start_lattice};
@@ -32,6 +35,10 @@ struct Report {
 
 pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     let setup = arguments.common.setup()?;
+    if setup.switches.transfer == TransferChoice::View {
+        let why = "run draws nothing, so there is no view; use --transfer bits or i32";
+        return Err(BadArguments(why.into()).into());
+    }
     if let Some(folder) = &arguments.save {
         std::fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
     }
@@ -51,7 +58,14 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     };
     let keep: Option<&mut dyn FnMut(TimedRound)> = match arguments.trace {
         Some(_) => {
-            worlds.set_picture(Some(PicturePlan::BITS))?;
+            let transfer = match setup.switches.transfer {
+                TransferChoice::Cells => Transfer::Cells,
+                _ => Transfer::Bits,
+            };
+            worlds.set_picture(Some(PicturePlan {
+                transfer,
+                ..PicturePlan::BITS
+            }))?;
             Some(&mut keep)
         }
         None => None,

@@ -29,6 +29,7 @@ pub use round::PicturePlan;
 pub use setup::{DeviceChoice, Pace, Setup, Start};
 pub use status::{Halves, Status};
 pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
+pub use thread::TIMED_ONE_IN;
 pub use trace::Trace;
 
 use crate::engine::{EngineError, Result};

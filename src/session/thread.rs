@@ -25,7 +25,7 @@ use crate::engine::Result;
 use crate::life::Lattice;
 
 /// One round in so many is timed by events.
-const TIMED_ONE_IN: u32 = 32;
+pub const TIMED_ONE_IN: u32 = 32;
 
 /// How long a notice stays.
 const NOTICE_FOR: Duration = Duration::from_secs(6);

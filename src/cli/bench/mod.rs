@@ -7,6 +7,7 @@ mod frame;
 mod record;
 mod start;
 mod step;
+mod timeline;
 
 use std::time::{Duration, Instant};
 
@@ -53,6 +54,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     if wanted("frame") {
         add(frame::table(device, arguments.adapter.as_deref())?)?;
+    }
+    if wanted("timeline") {
+        add(timeline::table(device, arguments.adapter.as_deref())?)?;
     }
     if let Some(folder) = &arguments.write {
         let path = record.write(folder)?;

@@ -1,0 +1,119 @@
+//! What it costs to know: rounds without spans, with the spans that the timeline is drawn from,
+//! and with stamps; and an open timeline's share of the frames.
+
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::{RUN, RUNS, Table, setup, worlds};
+use crate::session::round::PicturePlan;
+use crate::session::worlds::Worlds;
+use crate::session::{Action, DeviceChoice, Session, TIMED_ONE_IN};
+use crate::view::offscreen::Renderer;
+use crate::view::{ViewOptions, list_adapters};
+
+/// Which rounds are timed, and whether they are stamped.
+#[derive(Clone, Copy)]
+struct Timed {
+    one_in: Option<u32>,
+    stamped: bool,
+}
+
+pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
+    let title = format!("rounds of 16 × 1024², `bits`, one in M = {TIMED_ONE_IN} timed by events");
+    let mut table = Table::new("timeline", &title);
+    let setup = setup("bits", 16, 1024, device)?;
+    let mut worlds = worlds(&setup, None)?;
+    worlds.set_picture(Some(PicturePlan::BITS))?;
+    let ways = [
+        ("no spans", None, false),
+        ("spans of one round in M", Some(TIMED_ONE_IN), false),
+        ("and one of two stamped", Some(TIMED_ONE_IN), true),
+        ("spans of every round", Some(1), false),
+    ]
+    .map(|(what, one_in, stamped)| (what, Timed { one_in, stamped }));
+    // In turns, so that whatever else happens on this machine happens to all of them.
+    let mut rates = ways.map(|_| Vec::new());
+    for turn in 0..=RUNS {
+        for ((_, timed), rates) in ways.iter().zip(&mut rates) {
+            let rate = rounds_per_second(&mut worlds, *timed)?;
+            if turn > 0 {
+                rates.push(rate); // the first was the warm-up
+            }
+        }
+    }
+    for ((what, _), rates) in ways.iter().zip(&rates) {
+        table.add(format!("rounds, {what}"), "rounds/s", rates);
+    }
+    let cost = |of: usize| -> Vec<f64> {
+        let pairs = rates[0].iter().zip(&rates[of]);
+        pairs
+            .map(|(without, with)| 100.0 * (1.0 - with / without))
+            .collect()
+    };
+    table.add("cost of spans of one round in M", "%", &cost(1));
+    table.add("cost of stamps besides", "%", &cost(2));
+    drop(worlds);
+    if !list_adapters().is_empty() {
+        let [closed, open] = drawn(&setup, adapter)?;
+        table.add("rounds while drawn at 1920×1080", "rounds/s", &closed);
+        table.add("the same with the timeline open", "rounds/s", &open);
+        let costs: Vec<f64> = closed
+            .iter()
+            .zip(&open)
+            .map(|(closed, open)| 100.0 * (1.0 - open / closed))
+            .collect();
+        table.add("cost of the open timeline", "%", &costs);
+    }
+    Ok(table)
+}
+
+/// Rounds a second for some time.
+fn rounds_per_second(worlds: &mut Worlds, timed: Timed) -> Result<f64> {
+    worlds.set_stamped(timed.stamped);
+    let (mut rounds, began) = (0u32, Instant::now());
+    while began.elapsed() < 2 * RUN {
+        let now = timed.one_in.is_some_and(|one_in| rounds % one_in == 0);
+        if worlds.issue_round(1, now, |_| false)? {
+            rounds += 1;
+        }
+        worlds.poll(|_| {})?;
+        if worlds.depth() > 1 {
+            worlds.wait(Duration::from_millis(1));
+        }
+    }
+    worlds.finish()?;
+    Ok(f64::from(rounds) / began.elapsed().as_secs_f64())
+}
+
+/// Rounds a second of an unthrottled session that is being drawn: with the timeline closed, and
+/// open, in turns.
+fn drawn(setup: &crate::session::Setup, adapter: Option<&str>) -> Result<[Vec<f64>; 2]> {
+    let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
+    let session = Session::start(setup.clone(), || {})?;
+    let mut rates = [Vec::new(), Vec::new()];
+    for turn in 0..=RUNS {
+        for (timeline, rates) in [false, true].into_iter().zip(&mut rates) {
+            let options = ViewOptions {
+                timeline,
+                ..Default::default()
+            };
+            session.act(Action::WatchOverlap(timeline));
+            session.request_view(renderer.request(&session.status(), &options));
+            // A round is run op by op once when the timeline opens.
+            let settled = Instant::now();
+            while settled.elapsed() < RUN {
+                renderer.frame(&session.status(), &session, &options)?;
+            }
+            let (before, began) = (session.status().rounds, Instant::now());
+            while began.elapsed() < 2 * RUN {
+                renderer.frame(&session.status(), &session, &options)?;
+            }
+            let rounds = session.status().rounds - before;
+            if turn > 0 {
+                rates.push(rounds as f64 / began.elapsed().as_secs_f64());
+            }
+        }
+    }
+    Ok(rates)
+}
