@@ -384,6 +384,14 @@ fn arguments_that_make_no_sense_are_refused() {
         ),
         ("run -g 1 --streams many", ["many", "per-instance"]),
         ("run -g 1 --graphs maybe", ["maybe", "on, off"]),
+        ("run -g 1 --wait never", ["never", "poll, each, all"]),
+        ("run -g 1 --host-memory hot", ["hot", "pinned, pageable"]),
+        (
+            "run -g 1 --transfer view",
+            ["draws nothing", "--transfer bits"],
+        ),
+        ("run -g 1 --block 32", ["'32'", "WIDTHxHEIGHT in threads"]),
+        ("run -g 1 --connections 33", ["33", "1..=32"]),
         (
             "run -g 1 --generations-per-round 0",
             ["'0'", "--generations-per-round"],
@@ -447,6 +455,29 @@ fn what_does_not_fit_together_is_refused() {
         (
             "--kernel sync-global --size 5000x5000",
             ["'sync-global' takes at most", "--kernel bits"],
+        ),
+        (
+            "--graphs on --streams default",
+            [
+                "default stream cannot be captured",
+                "change one of the options",
+            ],
+        ),
+        (
+            "--graphs on --wait each",
+            ["cannot wait within", "change one of the options"],
+        ),
+        (
+            "--graphs on --host-memory pageable",
+            ["need page-locked memory", "change one of the options"],
+        ),
+        (
+            "--kernel bits --transfer i32",
+            ["'bits' has no i32 cells", "change one of the options"],
+        ),
+        (
+            "--kernel shared --block 7x3",
+            ["not 7x3", "blocks of 32x8, 32x4"],
         ),
     ] {
         for command in ["run -g 1 --save out", "snapshot -o out", "--frames 1", ""] {

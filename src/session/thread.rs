@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 mod doing;
+mod halves;
 mod lab;
 mod recovery;
 mod reporting;
@@ -345,7 +346,9 @@ impl Pilot {
                         if let Some(length) = timed.median_launch() {
                             let us = length.as_us() / f64::from(launches.max(1));
                             lab.launch(us, timed.stamps.is_empty());
-                            statistics.launch(us);
+                            if timed.stamps.is_empty() {
+                                statistics.launch(us);
+                            }
                         }
                         lab.round(&timed);
                         // Held for no longer than this: those who draw look at it too.
