@@ -48,6 +48,7 @@ mod tests {
     fn every_file_is_embedded_with_one_entry() {
         let mut on_disk = stems("ladder");
         on_disk.append(&mut stems("support"));
+        on_disk.append(&mut stems("lessons"));
         let embedded: BTreeSet<String> = PTX.iter().map(|(stem, _)| stem.to_string()).collect();
         assert_eq!(embedded, on_disk);
         for (stem, text) in PTX {
