@@ -18,4 +18,20 @@ static __device__ __forceinline__ unsigned __ballot_sync(unsigned lanes, int vot
 {
     return __nvvm_vote_ballot_sync(lanes, vote);
 }
+static __device__ __forceinline__ unsigned atomicAdd(unsigned* at, unsigned more)
+{
+    return __nvvm_atom_add_gen_i((int*)at, (int)more);
+}
+static __device__ __forceinline__ void __threadfence() { __nvvm_membar_gl(); }
+#endif
+
+// What CUDA C itself has no function for. (The emulator of the tests brings its own.)
+#if defined(__CUDA__) || defined(__CUDACC__)
+// The device's clock in nanoseconds, the same on every multiprocessor.
+static __device__ __forceinline__ unsigned long long global_timer()
+{
+    unsigned long long now;
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
+    return now;
+}
 #endif

@@ -5,6 +5,7 @@
 #define DEVICE static __device__ __forceinline__
 typedef unsigned int u32;
 typedef unsigned char u8;
+typedef unsigned long long u64;
 
 // Index i on a ring of `size` cells, for i from -1 to size. Further on it gives cell 0, so that
 // threads beyond the edge, whose results nobody keeps, still read inside the lattice.
@@ -49,4 +50,11 @@ DEVICE u32 next_states(u32 rule, u32 cells, Count count)
         next |= equal & ((cells & survivals) | (~cells & births));
     }
     return next;
+}
+
+// Does nothing for so many nanoseconds.
+DEVICE void spin_for(u64 nanoseconds)
+{
+    const u64 began = global_timer();
+    while (global_timer() - began < nanoseconds) {}
 }

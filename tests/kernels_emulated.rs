@@ -3,114 +3,12 @@
 #![allow(unsafe_code)] // calls the emulator's C interface
 
 mod driver;
+mod emulator;
 
-use std::ffi::{CString, c_char, c_int, c_uint, c_void};
-
-use libloading::{Library, Symbol};
+use emulator::{Emulator, Guarded, Numbers, parameters};
 use lifestreams::engine::kernels::{self, Iteration, KERNELS, Launch};
 use lifestreams::engine::{Kernel, Layout, Viewport};
 use lifestreams::life::{Lattice, Rule, Size};
-
-type LaunchFn = unsafe extern "C" fn(
-    *const c_char,
-    c_uint,
-    c_uint,
-    c_uint,
-    c_uint,
-    c_uint,
-    c_uint,
-    c_uint,
-    *mut *mut c_void,
-) -> c_int;
-
-struct Emulator(Library);
-
-impl Emulator {
-    fn load() -> Emulator {
-        // SAFETY: our own library; its initialisers only register the kernels.
-        Emulator(unsafe { Library::new(driver::library()) }.expect("the library just built"))
-    }
-
-    /// Launches with these parameters, each by address.
-    fn launch(&self, symbol: &str, shape: Launch, parameters: &mut [*mut c_void]) {
-        let name = CString::new(symbol).unwrap();
-        let ([gx, gy, gz], [bx, by, bz]) = (shape.grid, shape.block);
-        // SAFETY: the function has this signature, and the callers below give every kernel
-        // parameters of its types that point to buffers of the size it works on.
-        let answer = unsafe {
-            let launch: Symbol<LaunchFn> = self.0.get(b"emulator_launch\0").unwrap();
-            let shared = shape.shared_bytes as c_uint;
-            launch(
-                name.as_ptr(),
-                gx,
-                gy,
-                gz,
-                bx,
-                by,
-                bz,
-                shared,
-                parameters.as_mut_ptr(),
-            )
-        };
-        assert_eq!(answer, 0, "{symbol} {shape:?}: see launch.h");
-    }
-}
-
-/// Addresses of values, as cuLaunchKernel takes them.
-macro_rules! parameters {
-    ($($value:expr),*) => { &mut [$((&raw mut $value).cast::<c_void>()),*] };
-}
-
-/// A buffer between two guards that nothing may touch.
-struct Guarded<T>(Vec<T>);
-
-impl<T: Copy + PartialEq + std::fmt::Debug> Guarded<T> {
-    const GUARD: usize = 64;
-
-    fn new(inner: &[T], guard: T) -> Guarded<T> {
-        let guards = [guard; 64];
-        Guarded([&guards, inner, &guards].concat())
-    }
-
-    fn pointer(&mut self) -> *mut T {
-        self.0[Self::GUARD..].as_mut_ptr()
-    }
-
-    fn inner(&self) -> &[T] {
-        let (head, rest) = self.0.split_at(Self::GUARD);
-        let (inner, tail) = rest.split_at(rest.len() - Self::GUARD);
-        assert!(
-            head.iter().chain(tail).all(|g| *g == head[0]),
-            "written outside the buffer"
-        );
-        inner
-    }
-}
-
-/// Numbers that look random and are the same every time.
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u32 {
-        self.0 = self
-            .0
-            .wrapping_mul(6364136223846793005)
-            .wrapping_add(1442695040888963407);
-        (self.0 >> 33) as u32
-    }
-
-    fn lattice(&mut self, size: Size) -> Lattice {
-        let density = 1 + self.next() % 3;
-        let words = (0..size.words())
-            .map(|_| {
-                (0..32).fold(0, |word, _| {
-                    word << 1 | u32::from(self.next() % 4 < density)
-                })
-            })
-            .collect();
-        Lattice::from_words(size, words)
-    }
-}
 
 /// One generation by the definition, a neighbour counted as often as it is met.
 fn step(before: &Lattice, rule: Rule) -> Lattice {

@@ -4,6 +4,7 @@
 // One line of a kernel is rewritten on the way: `extern __shared__ T name[];` becomes a pointer to
 // the block's shared memory.
 #pragma once
+#include <chrono>
 #include <cstddef>
 #include <type_traits>
 #include <utility>
@@ -86,4 +87,14 @@ inline unsigned __shfl_down_sync(unsigned lanes, unsigned value, unsigned by)
 {
     const unsigned me = emulator::lane();
     return emulator::exchange(lanes, value)[me + by < 32 ? me + by : me];
+}
+inline unsigned atomicAdd(unsigned* at, unsigned more)
+{
+    return __atomic_fetch_add(at, more, __ATOMIC_SEQ_CST);
+}
+inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+inline unsigned long long global_timer() // of kernels/cuda.h
+{
+    using namespace std::chrono;
+    return duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();
 }

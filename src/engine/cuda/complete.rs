@@ -21,7 +21,13 @@ impl CudaEngine {
                 events.for_each(|event| pool.give_back_timing(event));
             }
         }
-        completions.push(finished(run, spans, host));
+        let mut stamps = Vec::new();
+        for (gpu, stamper) in ended.stampers {
+            let (mut of_gpu, memory) = stamper.stamps();
+            stamps.append(&mut of_gpu);
+            self.gpus[gpu].stamp_pool.push(memory);
+        }
+        completions.push(finished(run, spans, host, stamps));
         Ok(())
     }
 

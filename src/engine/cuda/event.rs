@@ -24,6 +24,10 @@ impl Event {
         Ok(Event(raw))
     }
 
+    pub(super) fn raw(&self) -> sys::CUevent {
+        self.0
+    }
+
     /// Marks this point of a stream.
     pub(super) fn record(&self, stream: sys::CUstream) -> Result<()> {
         // SAFETY: event and stream are alive and of one context.

@@ -4,58 +4,44 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Instant;
 
-use cust::context::{Context, CurrentContext};
 use cust::device::Device;
 use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::sys;
 
+use super::context::{self, OwnedContext};
 use super::driver::{check, cust};
 use super::event::EventPool;
-use super::ptx;
+use super::stamps::{Skew, StampMemory};
+use super::stream::RawStream;
 use super::timing::{Clock, Origin};
-use crate::engine::{EngineError, Layout, Result};
+use super::{ptx, weave};
+use crate::engine::{EngineError, Layout, Result, StreamId, StreamSpec};
 use crate::life::Size;
-
-/// A stream made with NON_BLOCKING, which `cust::Stream::new` drops silently.
-pub(super) struct RawStream(sys::CUstream);
-
-impl RawStream {
-    pub(super) fn new() -> Result<RawStream> {
-        let mut raw = std::ptr::null_mut();
-        // SAFETY: `raw` is valid for the write; a context is current. 1 is NON_BLOCKING.
-        let code = unsafe { sys::cuStreamCreateWithPriority(&mut raw, 1, 0) };
-        check("cuStreamCreateWithPriority", code)?;
-        Ok(RawStream(raw))
-    }
-
-    pub(super) fn raw(&self) -> sys::CUstream {
-        self.0
-    }
-}
-
-impl Drop for RawStream {
-    fn drop(&mut self) {
-        // SAFETY: destroyed once; the driver lets queued work end first.
-        unsafe { sys::cuStreamDestroy_v2(self.0) };
-    }
-}
 
 /// One GPU. Fields are dropped in order: the context goes last.
 pub(super) struct Gpu {
     pub(super) groups: Vec<Group>,
     pub(super) pool: EventPool,
+    /// Spare memory for stamps.
+    pub(super) stamp_pool: Vec<StampMemory>,
+    /// How the blocks' clock stands to the events', once that was asked.
+    pub(super) skew: Option<Skew>,
     clock: Clock,
     /// Where nothing runs but the clock's anchors.
-    clock_stream: RawStream,
+    pub(super) clock_stream: RawStream,
     /// Where graphs are launched.
     pub(super) graph_stream: RawStream,
     /// How many graphs were.
     pub(super) replays: u64,
+    /// The default stream, if it has been asked for.
+    pub(super) default_stream: Option<StreamId>,
     functions: HashMap<&'static str, sys::CUfunction>,
+    stamped_functions: HashMap<&'static str, sys::CUfunction>,
     modules: Vec<Module>,
     pub(super) modules_ms: f64,
-    pub(super) context: Arc<Context>,
+    pub(super) device: Device,
+    pub(super) context: Arc<OwnedContext>,
 }
 
 /// Lattices of one size that were created together, in one allocation a buffer.
@@ -73,28 +59,30 @@ pub(super) struct Group {
 }
 
 impl Gpu {
-    pub(super) fn new(device: Device) -> Result<Gpu> {
-        let context = Arc::new(cust("cuDevicePrimaryCtxRetain", Context::new(device))?);
-        let clock_stream = RawStream::new()?;
+    /// Over a context of the device, which is current; `zero` is when its clock showed 0.
+    pub(super) fn new(device: Device, context: OwnedContext, zero: Instant) -> Result<Gpu> {
+        let clock_stream = RawStream::new(StreamSpec::PLAIN)?;
         Ok(Gpu {
             groups: Vec::new(),
             pool: EventPool::default(),
-            clock: Clock::new(clock_stream.raw())?,
+            stamp_pool: Vec::new(),
+            skew: None,
+            clock: Clock::new(clock_stream.raw(), zero)?,
             clock_stream,
-            graph_stream: RawStream::new()?,
+            graph_stream: RawStream::new(StreamSpec::PLAIN)?,
             replays: 0,
+            default_stream: None,
             functions: HashMap::new(),
+            stamped_functions: HashMap::new(),
             modules: Vec::new(),
             modules_ms: 0.0,
-            context,
+            device,
+            context: Arc::new(context),
         })
     }
 
     pub(super) fn make_current(&self) -> Result<()> {
-        cust(
-            "cuCtxSetCurrent",
-            CurrentContext::set_current(&*self.context),
-        )
+        self.context.make_current()
     }
 
     /// What the times of events recorded from now on are counted from.
@@ -111,14 +99,33 @@ impl Gpu {
         if let Some(&function) = self.functions.get(symbol) {
             return Ok(function);
         }
-        let text = ptx::find(file)
-            .ok_or_else(|| EngineError::BadProgram(format!("there is no kernel file {file}")))?;
+        let function = self.load(ptx_of(file)?, symbol)?;
+        self.functions.insert(symbol, function);
+        Ok(function)
+    }
+
+    /// The same with stamps woven in: it takes the address of their records as one argument more.
+    pub(super) fn stamped_function(
+        &mut self,
+        file: &'static str,
+        symbol: &'static str,
+    ) -> Result<sys::CUfunction> {
+        if let Some(&function) = self.stamped_functions.get(symbol) {
+            return Ok(function);
+        }
+        let woven = weave::weave(ptx_of(file)?)
+            .map_err(|why| EngineError::BadProgram(format!("{file} cannot be stamped: {why}")))?;
+        let function = self.load(&woven, symbol)?;
+        self.stamped_functions.insert(symbol, function);
+        Ok(function)
+    }
+
+    fn load(&mut self, text: &str, symbol: &'static str) -> Result<sys::CUfunction> {
         let began = Instant::now();
         let module = cust("cuModuleLoadDataEx", Module::from_ptx(text, &[]))?;
         let function = cust("cuModuleGetFunction", module.get_function(symbol))?.to_raw();
         self.modules_ms += began.elapsed().as_secs_f64() * 1e3;
         self.modules.push(module);
-        self.functions.insert(symbol, function);
         Ok(function)
     }
 
@@ -138,6 +145,11 @@ impl Gpu {
     }
 }
 
+fn ptx_of(file: &'static str) -> Result<&'static str> {
+    let found = ptx::find(file);
+    found.ok_or_else(|| EngineError::BadProgram(format!("there is no kernel file {file}")))
+}
+
 /// Device memory of zeros.
 fn zeroed(what: &str, words: usize) -> Result<DeviceBuffer<u32>> {
     let buffer = uninitialized(what, words)?;
@@ -145,7 +157,7 @@ fn zeroed(what: &str, words: usize) -> Result<DeviceBuffer<u32>> {
     // SAFETY: the allocation holds `words` words.
     check("cuMemsetD32", unsafe { sys::cuMemsetD32_v2(at, 0, words) })?;
     // The memset runs in the default stream, for which our streams do not wait.
-    cust("cuCtxSynchronize", CurrentContext::synchronize())?;
+    context::synchronize()?;
     Ok(buffer)
 }
 

@@ -6,14 +6,17 @@ use std::time::Instant;
 
 use cust::sys::{self, CUstreamCaptureMode};
 
-use super::CudaEngine;
+use super::calls::Sink;
 use super::driver::check;
 use super::event::Event;
 use super::issue::{State, no_lattice};
 use super::runs::{Replay, Run};
 use super::slots::CudaSlots;
 use super::timing::{TimedStep, Timer, Timing};
-use crate::engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, Span, StreamId};
+use super::{CudaEngine, buffers};
+use crate::engine::{
+    EngineError, IssuerId, LatticeId, Op, Program, Result, RunId, Slot, Span, StreamId,
+};
 
 /// A program captured for replay, a graph a device.
 pub(super) struct Prepared {
@@ -100,6 +103,7 @@ impl Drop for Graph {
 impl CudaEngine {
     /// Captures a program, a graph a device.
     pub(super) fn capture_all(&mut self, program: &Program) -> Result<Prepared> {
+        self.admit(program)?;
         let before = self.states(program);
         let used = self.streams_used(program)?;
         let parts: Result<Vec<Part>> = used
@@ -129,6 +133,44 @@ impl CudaEngine {
         })
     }
 
+    /// Refuses what a graph cannot hold.
+    fn admit(&self, program: &Program) -> Result<()> {
+        let refuse = |why: &str| Err(EngineError::BadProgram(format!("{why} cannot be prepared")));
+        if program.stamped {
+            return refuse("a stamped program");
+        }
+        for step in &program.steps {
+            if step.issuer != program.steps[0].issuer {
+                return refuse("what several threads issue");
+            }
+            if self.is_default(step.stream) {
+                return refuse("work of the default stream");
+            }
+            match &step.op {
+                Op::Upload { .. } => return refuse("an upload, whose address a graph would keep,"),
+                Op::Synchronize(_) => return refuse("the host's waiting"),
+                Op::Download { slot, .. } => {
+                    if self
+                        .slots
+                        .as_ref()
+                        .is_some_and(|slots| slots.is_pageable(*slot))
+                    {
+                        return refuse("a download to pageable memory");
+                    }
+                }
+                Op::Copy { from, to, .. } => {
+                    for region in [from, to] {
+                        if buffers::find(&self.buffers, region.buffer)?.is_pageable() {
+                            return refuse("a copy of pageable memory");
+                        }
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
     /// Grows whenever memory that a graph may hold the address of moves.
     fn memory_epoch(&self) -> u64 {
         let groups = self.gpus.iter().flat_map(|gpu| &gpu.groups);
@@ -144,7 +186,7 @@ impl CudaEngine {
             .iter()
             .map(|_| self.gpus[gpu].pool.plain())
             .collect::<Result<_>>()?;
-        let mut timer = Timer::new(gpu, self.gpus[gpu].origin()?);
+        let mut timer = Timer::new(gpu, IssuerId(0), self.gpus[gpu].origin()?);
         let mut downloads = Vec::new();
         self.load_functions(gpu, program)?;
         let graph = Graph::capture(origin, || {
@@ -158,14 +200,10 @@ impl CudaEngine {
                 }
                 let raw = self.streams[step.stream.0 as usize].raw.raw();
                 let record = |event: &Event| event.record_external(raw);
-                if let Op::Upload { .. } = step.op {
-                    let why = "an upload cannot be prepared: a graph would keep its address";
-                    return Err(EngineError::BadProgram(why.into()));
-                }
                 if program.timed {
                     timer.before(&mut self.gpus[gpu], step.stream, record)?;
                 }
-                self.issue(gpu, step)?;
+                self.issue(gpu, step, &mut Sink::Now, None)?;
                 if program.timed {
                     timer.after(&mut self.gpus[gpu], index, step.stream, record)?;
                 }
@@ -200,7 +238,7 @@ impl CudaEngine {
     }
 
     /// Does what cannot be done while a stream is captured: loads modules, makes room for views.
-    fn load_functions(&mut self, gpu: usize, program: &Program) -> Result<()> {
+    pub(super) fn load_functions(&mut self, gpu: usize, program: &Program) -> Result<()> {
         for step in &program.steps {
             match &step.op {
                 Op::Advance { kernel, .. } => {
@@ -223,6 +261,9 @@ impl CudaEngine {
                         let (group, index) = (home.group, home.index);
                         self.gpus[gpu].groups[group].view_at(index, viewport.words())?;
                     }
+                }
+                Op::Call(call) => {
+                    self.gpus[gpu].function(call.kernel.name, call.kernel.symbol)?;
                 }
                 _ => {}
             }

@@ -1,14 +1,14 @@
 //! From ops to driver calls.
 
-use std::ffi::c_void;
-
 use cust::sys;
 
-use super::driver::check;
+use super::buffers::Buffer;
+use super::calls::{Arguments, Call, Sink};
 use super::gpu::Gpu;
 use super::slots::CudaSlots;
+use super::stamps::{StampPlace, Stamper};
 use crate::engine::kernels::{Iteration, Kernel, Launch, Layout};
-use crate::engine::{EngineError, LatticeId, Op, Result, Slot, Transfer, Viewport};
+use crate::engine::{EngineError, LatticeId, Op, Result, Scope, Slot, Transfer, Viewport};
 use crate::life::{Rule, Size};
 
 /// Where a lattice's cells are, as of the last op issued for it.
@@ -38,14 +38,19 @@ pub(super) struct Home {
     pub(super) view_words: usize,
 }
 
-/// Issues ops of one GPU, eagerly or into a capture: the calls are the same.
+/// Issues ops of one GPU, eagerly, into a capture or for another thread: the calls are the same.
 pub(super) struct Issuer<'a> {
     pub(super) gpu: &'a mut Gpu,
     pub(super) homes: &'a mut [Home],
+    pub(super) buffers: &'a [Option<Buffer>],
     pub(super) slots: Option<&'a CudaSlots>,
     pub(super) stream: sys::CUstream,
     /// Which GPU it is.
     pub(super) at: usize,
+    /// Where the calls go.
+    pub(super) sink: &'a mut Sink,
+    /// The step's index, and where its kernels' stamps go, if they are stamped.
+    pub(super) stamps: Option<(u32, &'a mut Stamper)>,
 }
 
 impl Issuer<'_> {
@@ -61,9 +66,9 @@ impl Issuer<'_> {
                 rule,
                 generations,
                 block,
-            } => lattices
-                .clone()
-                .try_for_each(|i| self.advance(kernel, LatticeId(i), *rule, *generations, *block)),
+            } => lattices.clone().zip(0..).try_for_each(|(i, part)| {
+                self.advance(kernel, LatticeId(i), *rule, *generations, *block, part)
+            }),
             Op::Reduce { lattice, viewport } => self.reduce(*lattice, *viewport),
             Op::Download {
                 lattice,
@@ -73,9 +78,10 @@ impl Issuer<'_> {
                 let (from, words) = self.source(*what, *lattice)?;
                 self.download(*lattice, *slot, from, words)
             }
-            Op::Copy { .. } | Op::Call(_) | Op::Synchronize(_) => {
-                Err(EngineError::BadProgram("not built yet".into()))
-            }
+            Op::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
+            Op::Call(call) => self.launch_call(call),
+            Op::Synchronize(Scope::Stream) => self.sink.give(Call::Synchronize(self.stream)),
+            Op::Synchronize(Scope::Device) => self.sink.give(Call::SynchronizeContext),
             Op::Record(_) | Op::Wait(_) => Ok(()),
         }
     }
@@ -99,9 +105,12 @@ impl Issuer<'_> {
             )));
         }
         let to = self.gpu.groups[group].bits_at(index, 0);
-        // SAFETY: the lengths were compared; the driver has read pageable memory by its return.
-        check("cuMemcpyHtoDAsync", unsafe {
-            sys::cuMemcpyHtoDAsync_v2(to, words.as_ptr().cast(), words.len() * 4, self.stream)
+        // The lengths were compared, and the program holds the words until the call is made.
+        self.sink.give(Call::CopyIn {
+            to,
+            from: words.as_ptr().cast(),
+            bytes: words.len() * 4,
+            stream: self.stream,
         })?;
         self.homes[lattice.index()].state = State::NEW;
         Ok(())
@@ -116,7 +125,8 @@ impl Issuer<'_> {
         let bits = self.gpu.groups[group].bits_at(index, 0);
         let shape = Launch::convert(size);
         let (width, height) = sides(size);
-        self.launch("pack", "pack_i32", shape, &[&cells, &bits, &width, &height])?;
+        let arguments = Arguments::of([&cells, &bits, &width, &height]);
+        self.launch("pack", "pack_i32", shape, arguments)?;
         self.homes[lattice.index()].state.bits_parity = 0;
         Ok(())
     }
@@ -137,12 +147,8 @@ impl Issuer<'_> {
         let cells = self.gpu.groups[group].cells_at(index, 0)?;
         let shape = Launch::convert(size);
         let (width, height) = sides(size);
-        self.launch(
-            "unpack",
-            "unpack_i32",
-            shape,
-            &[&bits, &cells, &width, &height],
-        )?;
+        let arguments = Arguments::of([&bits, &cells, &width, &height]);
+        self.launch("unpack", "unpack_i32", shape, arguments)?;
         self.homes[lattice.index()].state = State {
             layout: to,
             parity: 0,
@@ -158,6 +164,7 @@ impl Issuer<'_> {
         rule: Rule,
         generations: u32,
         block: (u32, u32),
+        part: u32,
     ) -> Result<()> {
         let (group, index, state, size) = self.home(lattice)?;
         kernel.admit(size)?;
@@ -177,6 +184,7 @@ impl Issuer<'_> {
         let [even, odd] = buffers;
         let buffers = [even?, odd?];
         let shape = kernel.launch(size, block);
+        let place = self.stamp_place(part);
         let parity = self.launch_generations(
             kernel,
             shape,
@@ -185,6 +193,7 @@ impl Issuer<'_> {
             size,
             rule,
             generations,
+            place,
         )?;
         let state = &mut self.homes[lattice.index()].state;
         state.parity = parity;
@@ -204,6 +213,7 @@ impl Issuer<'_> {
         size: Size,
         rule: Rule,
         generations: u32,
+        place: Option<StampPlace>,
     ) -> Result<u8> {
         let (width, height) = sides(size);
         let rule = rule.table();
@@ -212,9 +222,16 @@ impl Issuer<'_> {
         match kernel.iteration {
             Iteration::Launches => {
                 let function = self.gpu.function(kernel.file, kernel.symbol)?;
-                for _ in 0..generations {
+                for index in 0..generations {
                     let (from, to) = (at(parity), at(parity ^ 1));
-                    self.call(function, shape, &[from, to, &width, &height, &rule])?;
+                    let arguments = Arguments::of([from, to, &width, &height, &rule]);
+                    if place.is_some() {
+                        let (file, symbol) = (kernel.file, kernel.symbol);
+                        let of = (index, generations);
+                        self.launch_stamped(file, symbol, shape, arguments, place, of)?;
+                    } else {
+                        self.call(function, shape, arguments)?;
+                    }
                     parity ^= 1;
                 }
                 Ok(parity)
@@ -222,15 +239,16 @@ impl Issuer<'_> {
             Iteration::InKernel if generations == 0 => Ok(parity),
             Iteration::InKernel => {
                 let (from, to) = (at(parity), at(parity ^ 1));
-                if kernel.in_place {
-                    let arguments: [&dyn Argument; 5] = [from, &width, &height, &rule, &count];
-                    self.launch(kernel.file, kernel.symbol, shape, &arguments)?;
-                    Ok(parity)
+                let (arguments, parity) = if kernel.in_place {
+                    let arguments = Arguments::of([from, &width, &height, &rule, &count]);
+                    (arguments, parity)
                 } else {
-                    let arguments: [&dyn Argument; 6] = [from, to, &width, &height, &rule, &count];
-                    self.launch(kernel.file, kernel.symbol, shape, &arguments)?;
-                    Ok(parity ^ (generations & 1) as u8)
-                }
+                    let arguments = Arguments::of([from, to, &width, &height, &rule, &count]);
+                    (arguments, parity ^ (generations & 1) as u8)
+                };
+                let (file, symbol) = (kernel.file, kernel.symbol);
+                self.launch_stamped(file, symbol, shape, arguments, place, (0, 1))?;
+                Ok(parity)
             }
         }
     }
@@ -244,10 +262,10 @@ impl Issuer<'_> {
         let (across, down) = (viewport.width as i32, viewport.height as i32);
         let shape = Launch::reduce(viewport);
         let (x0, y0, step) = (viewport.x0, viewport.y0, viewport.step);
-        let arguments: [&dyn Argument; 9] = [
+        let arguments = Arguments::of([
             &bits, &pixels, &width, &height, &x0, &y0, &step, &across, &down,
-        ];
-        self.launch("reduce", "reduce_bits", shape, &arguments)?;
+        ]);
+        self.launch("reduce", "reduce_bits", shape, arguments)?;
         self.homes[lattice.index()].view_words = viewport.words();
         Ok(())
     }
@@ -258,7 +276,11 @@ impl Issuer<'_> {
         let group = &mut self.gpu.groups[group];
         match what {
             Transfer::Bits => Ok((group.bits_at(index, state.bits_parity), size.words())),
-            Transfer::Cells => Err(EngineError::BadProgram("not built yet".into())),
+            Transfer::Cells if state.layout != Layout::I32 => {
+                let why = format!("{lattice:?} has no i32 cells");
+                Err(EngineError::BadProgram(why))
+            }
+            Transfer::Cells => Ok((group.cells_at(index, state.parity)?, size.cells() as usize)),
             Transfer::View if self.homes[lattice.index()].view_words == 0 => {
                 let why = format!("no view of {lattice:?} has been made");
                 Err(EngineError::BadProgram(why))
@@ -281,10 +303,14 @@ impl Issuer<'_> {
             .slots
             .ok_or_else(|| EngineError::BadProgram("there are no slots".into()))?;
         let to = slots.address(lattice, slot, words)?;
-        // SAFETY: `address` checked that the slot holds so many words; it is bound to this
-        // download, so nobody else touches it until the event behind the copy has fired.
-        check("cuMemcpyDtoHAsync", unsafe {
-            sys::cuMemcpyDtoHAsync_v2(to.cast(), from, words * 4, self.stream)
+        // `address` checked that the slot holds so many words; it is bound to this download, so
+        // nobody else touches it until the event behind the copy has fired. That holds for
+        // pageable memory too, where the copy has landed by then or by the call's return.
+        self.sink.give(Call::CopyOut {
+            to: to.cast(),
+            from,
+            bytes: words * 4,
+            stream: self.stream,
         })
     }
 
@@ -293,55 +319,51 @@ impl Issuer<'_> {
         file: &'static str,
         symbol: &'static str,
         shape: Launch,
-        arguments: &[&dyn Argument],
+        arguments: Arguments,
     ) -> Result<()> {
         let function = self.gpu.function(file, symbol)?;
         self.call(function, shape, arguments)
     }
 
+    /// Where the stamps of a part of this step go, if they are wanted.
+    pub(super) fn stamp_place(&mut self, part: u32) -> Option<StampPlace> {
+        let (step, stamper) = self.stamps.as_mut()?;
+        stamper.take(*step, part)
+    }
+
+    /// Launches a kernel, with stamps if there is a place for those of launch `index` of `count`.
+    pub(super) fn launch_stamped(
+        &mut self,
+        file: &'static str,
+        symbol: &'static str,
+        shape: Launch,
+        mut arguments: Arguments,
+        place: Option<StampPlace>,
+        (index, count): (u32, u32),
+    ) -> Result<()> {
+        let Some(at) = place.and_then(|place| place.of(index, count)) else {
+            return self.launch(file, symbol, shape, arguments);
+        };
+        let function = self.gpu.stamped_function(file, symbol)?;
+        arguments.push(&at);
+        self.call(function, shape, arguments)
+    }
+
+    #[inline]
     fn call(
         &mut self,
         function: sys::CUfunction,
         shape: Launch,
-        arguments: &[&dyn Argument],
+        arguments: Arguments,
     ) -> Result<()> {
-        let mut addresses = [std::ptr::null_mut(); 9];
-        for (address, argument) in addresses.iter_mut().zip(arguments) {
-            *address = argument.address();
-        }
-        // SAFETY: a kernel's row and its file are held together by tests; the driver copies the
-        // arguments before it returns; all addresses are of live allocations of this context.
-        check("cuLaunchKernel", unsafe {
-            sys::cuLaunchKernel(
-                function,
-                shape.grid[0],
-                shape.grid[1],
-                shape.grid[2],
-                shape.block[0],
-                shape.block[1],
-                shape.block[2],
-                shape.shared_bytes as u32,
-                self.stream,
-                addresses.as_mut_ptr(),
-                std::ptr::null_mut(),
-            )
+        self.sink.give(Call::Launch {
+            function,
+            shape,
+            arguments,
+            stream: self.stream,
         })
     }
 }
-
-/// A kernel argument, by address.
-trait Argument {
-    fn address(&self) -> *mut c_void;
-}
-
-macro_rules! arguments {
-    ($($ty:ty),*) => {$(impl Argument for $ty {
-        fn address(&self) -> *mut c_void {
-            std::ptr::from_ref(self).cast_mut().cast()
-        }
-    })*};
-}
-arguments!(i32, u32, i64, u64);
 
 fn sides(size: Size) -> (i32, i32) {
     (size.width() as i32, size.height() as i32)

@@ -1,42 +1,55 @@
 //! The CUDA engine, on `cust` and, where that falls short, on the driver's own functions.
 //!
-//! [`driver`] finds the driver, [`gpu`] holds a device's context, modules and lattices, [`issue`]
-//! turns ops into calls, [`submit`] orders the calls of a program, [`graph`] captures them for
-//! replay, [`slots`] is the page-locked memory that downloads land in, [`event`], [`timing`] and
-//! [`runs`] know what is under way, and [`complete`] tells what has ended.
+//! [`driver`] finds the driver, [`gpu`] holds a device's [`context`], modules and lattices, [`issue`]
+//! and [`buffers`] turn ops into [`calls`], [`submit`] orders the calls of a program, [`threads`]
+//! has several threads make them, [`graph`] captures them for replay, [`slots`] is the host's
+//! [`memory`] that downloads land in, [`event`], [`timing`] and [`runs`] know what is under way,
+//! [`complete`] tells what has ended, and [`stamps`] what the blocks said that [`weave`] had
+//! stamped.
 #![allow(unsafe_code)] // calls into the driver; each says why it holds
 
+mod buffers;
+mod calls;
 mod complete;
+mod context;
 mod driver;
 mod event;
 mod gpu;
 mod graph;
 mod issue;
+mod memory;
+mod occupancy;
 pub mod ptx;
 mod runs;
 mod slots;
+mod stamps;
+mod stream;
 mod submit;
+mod threads;
 mod timing;
+pub mod weave;
 
 use std::sync::Arc;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
-use cust::context::CurrentContext;
 use cust::device::Device;
 
+use buffers::Buffer;
+use context::OwnedContext;
 use driver::cust;
 use event::Event;
-use gpu::{Gpu, RawStream};
+use gpu::Gpu;
 use graph::Prepared;
 use issue::{Home, State};
 use runs::Runs;
 use slots::{CudaSlots, GroupShape};
+use stream::RawStream;
 
 use crate::engine::{
     BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
     Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
-    StreamSpec,
+    StreamKind, StreamSpec,
 };
 use crate::life::Size;
 
@@ -56,8 +69,11 @@ pub struct CudaEngine {
     // Dropped in this order: what is under way, what refers to contexts, the contexts.
     runs: Runs,
     prepared: Vec<Option<Prepared>>,
-    events: Vec<Event>,
+    /// Each with its device.
+    events: Vec<(usize, Event)>,
     streams: Vec<Stream>,
+    /// `None` where one has been given back.
+    buffers: Vec<Option<Buffer>>,
     slots: Option<Arc<CudaSlots>>,
     gpus: Vec<Gpu>,
     homes: Vec<Home>,
@@ -65,6 +81,8 @@ pub struct CudaEngine {
     current: Option<(ThreadId, usize)>,
     epoch: u64,
     driver_ms: f64,
+    /// When every device's clock showed 0.
+    zero: Instant,
     idle_polls: u32,
     /// Runs with nothing to do, to be reported by the next poll.
     empty_runs: Vec<RunId>,
@@ -116,13 +134,14 @@ impl CudaEngine {
             .collect::<Result<_>>()?;
         let gpus = devices
             .iter()
-            .map(|&d| Gpu::new(d))
+            .map(|&d| Gpu::new(d, OwnedContext::primary(d)?, began))
             .collect::<Result<_>>()?;
         Ok(CudaEngine {
             runs: Runs::default(),
             prepared: Vec::new(),
             events: Vec::new(),
             streams: Vec::new(),
+            buffers: Vec::new(),
             slots: None,
             gpus,
             homes: Vec::new(),
@@ -130,6 +149,7 @@ impl CudaEngine {
             current: None,
             epoch: 0,
             driver_ms: began.elapsed().as_secs_f64() * 1e3,
+            zero: began,
             idle_polls: 0,
             empty_runs: Vec::new(),
         })
@@ -142,6 +162,19 @@ impl CudaEngine {
             self.current = Some(here);
         }
         Ok(())
+    }
+
+    /// The place of a device, or of a further context.
+    fn gpu_at(&self, device: DeviceId) -> Result<usize> {
+        let at = usize::from(device.0);
+        let there = (at < self.gpus.len()).then_some(at);
+        there.ok_or_else(|| EngineError::BadProgram(format!("there is no {device:?}")))
+    }
+
+    /// Whether a stream is its context's default stream.
+    fn is_default(&self, stream: StreamId) -> bool {
+        let stream = self.streams.get(stream.0 as usize);
+        stream.is_some_and(|stream| stream.raw.is_default())
     }
 
     fn gpu_of(&self, stream: StreamId) -> Result<usize> {
@@ -162,7 +195,7 @@ impl Engine for CudaEngine {
     }
 
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
-        let gpu = usize::from(device.0);
+        let gpu = self.gpu_at(device)?;
         self.make_current(gpu)?;
         self.gpus[gpu].add_group(count, size)?;
         let group = self.gpus[gpu].groups.len() - 1;
@@ -214,53 +247,72 @@ impl Engine for CudaEngine {
         Ok(slots)
     }
 
-    fn create_stream(&mut self, device: DeviceId, _spec: StreamSpec) -> Result<StreamId> {
-        let gpu = usize::from(device.0);
+    fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
+        let gpu = self.gpu_at(device)?;
+        let known = self.gpus[gpu].default_stream;
+        if let (StreamKind::Default, Some(known)) = (spec.kind, known) {
+            return Ok(known);
+        }
         self.make_current(gpu)?;
         let replays_seen = self.gpus[gpu].replays;
         self.streams.push(Stream {
             gpu,
-            raw: RawStream::new()?,
+            raw: RawStream::new(spec)?,
             replays_seen,
         });
         self.runs.marks.push(Default::default());
-        Ok(StreamId(self.streams.len() as u32 - 1))
+        let id = StreamId(self.streams.len() as u32 - 1);
+        if spec.kind == StreamKind::Default {
+            self.gpus[gpu].default_stream = Some(id);
+        }
+        Ok(id)
     }
 
-    fn create_context(&mut self, _device: DeviceId) -> Result<DeviceId> {
-        Err(EngineError::BadProgram("no contexts yet".into()))
+    fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
+        let of = self.gpu_at(device)?;
+        let id = u16::try_from(self.gpus.len())
+            .map_err(|_| EngineError::BadProgram("too many contexts".into()))?;
+        let device = self.gpus[of].device;
+        self.current = None;
+        let context = OwnedContext::further(device)?;
+        self.gpus.push(Gpu::new(device, context, self.zero)?);
+        self.infos.push(self.infos[of].clone());
+        Ok(DeviceId(id))
     }
 
-    fn create_buffer(
-        &mut self,
-        _device: DeviceId,
-        _bytes: usize,
-        _place: Place,
-    ) -> Result<BufferId> {
-        Err(EngineError::BadProgram("no buffers yet".into()))
+    fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
+        self.make_buffer(device, bytes, place)
     }
 
-    fn access(&mut self, _buffer: BufferId, _look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
-        Err(EngineError::BadProgram("no buffers yet".into()))
+    fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        self.synchronize()?;
+        self.look_at(buffer, look)
     }
 
     fn drop_buffers(&mut self) -> Result<()> {
-        Ok(())
+        let answer = self.synchronize();
+        self.current = None; // freeing goes through their contexts
+        self.epoch += 1;
+        self.buffers.iter_mut().for_each(|buffer| *buffer = None);
+        answer
     }
 
-    fn query(&mut self, _event: EventId) -> Result<bool> {
-        Err(EngineError::BadProgram("no query yet".into()))
+    fn query(&mut self, event: EventId) -> Result<bool> {
+        let known = self.events.get(event.0 as usize).map(|(gpu, _)| *gpu);
+        let gpu = known.ok_or_else(|| EngineError::BadProgram(format!("there is no {event:?}")))?;
+        self.make_current(gpu)?;
+        self.events[event.0 as usize].1.fired()
     }
 
-    fn occupancy(&mut self, _device: DeviceId, _op: &Op) -> Result<Option<Occupancy>> {
-        Ok(None)
+    fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
+        self.occupancy_of(device, op)
     }
 
     fn create_event(&mut self, device: DeviceId) -> Result<EventId> {
-        let gpu = usize::from(device.0);
+        let gpu = self.gpu_at(device)?;
         self.make_current(gpu)?;
         let event = self.gpus[gpu].pool.plain()?;
-        self.events.push(event);
+        self.events.push((gpu, event));
         Ok(EventId(self.events.len() as u32 - 1))
     }
 
@@ -283,7 +335,7 @@ impl Engine for CudaEngine {
         }
         let open = runs::Run {
             open: parts,
-            timings: Vec::new(),
+            ..Default::default()
         };
         self.runs.open.insert(run, open);
         if let Err(error) = self.submit_issued(run, program) {
@@ -325,7 +377,7 @@ impl Engine for CudaEngine {
 
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
         let empty = self.empty_runs.drain(..);
-        completions.extend(empty.map(|run| runs::finished(run, Vec::new(), Vec::new())));
+        completions.extend(empty.map(|run| runs::finished(run, vec![], vec![], vec![])));
         if self.runs.is_idle() {
             return Ok(());
         }
@@ -376,9 +428,7 @@ impl Engine for CudaEngine {
         // Every device is waited for, whatever has become of another.
         let mut answer = Ok(());
         for gpu in 0..self.gpus.len() {
-            let one = self
-                .make_current(gpu)
-                .and_then(|()| cust("cuCtxSynchronize", CurrentContext::synchronize()));
+            let one = self.make_current(gpu).and_then(|()| context::synchronize());
             answer = answer.and(one);
         }
         answer

@@ -15,6 +15,7 @@ mod tests {
 
     use super::*;
     use crate::engine::kernels::KERNELS;
+    use crate::engine::lesson_kernels::LESSON_KERNELS;
 
     fn entries(text: &str) -> Vec<&str> {
         text.lines()
@@ -48,6 +49,7 @@ mod tests {
     fn every_file_is_embedded_with_one_entry() {
         let mut on_disk = stems("ladder");
         on_disk.append(&mut stems("support"));
+        on_disk.append(&mut stems("lessons"));
         let embedded: BTreeSet<String> = PTX.iter().map(|(stem, _)| stem.to_string()).collect();
         assert_eq!(embedded, on_disk);
         for (stem, text) in PTX {
@@ -61,8 +63,21 @@ mod tests {
             ("pack", "pack_i32"),
             ("unpack", "unpack_i32"),
             ("reduce", "reduce_bits"),
+            ("clock", "read_clock"),
         ] {
             assert_eq!(entries(find(stem).unwrap()), [symbol]);
+        }
+    }
+
+    #[test]
+    fn the_lessons_kernels_are_their_table() {
+        let table: BTreeSet<String> = LESSON_KERNELS.iter().map(|k| k.name.into()).collect();
+        assert_eq!(table, stems("lessons"));
+        for kernel in LESSON_KERNELS {
+            let text = find(kernel.name).unwrap();
+            assert_eq!(entries(text), [kernel.symbol]);
+            let parameters = text.matches("\t.param .").count();
+            assert_eq!(parameters, kernel.parameters.len(), "{}", kernel.name);
         }
     }
 

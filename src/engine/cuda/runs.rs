@@ -5,8 +5,9 @@ use std::sync::Arc;
 
 use super::event::Event;
 use super::graph::Landing;
+use super::stamps::Stamper;
 use super::timing::Timing;
-use crate::engine::{Completion, LatticeId, RunId, Slot, Span};
+use crate::engine::{Completion, LatticeId, RunId, Slot, Span, Stamp};
 
 /// An event whose firing says something about a run.
 pub(super) struct Mark {
@@ -24,6 +25,8 @@ pub(super) struct Run {
     /// Streams and graphs that are not through yet.
     pub(super) open: usize,
     pub(super) timings: Vec<Timing>,
+    /// Where its kernels' stamps are, by device.
+    pub(super) stampers: Vec<(usize, Stamper)>,
 }
 
 /// A replayed graph under way.
@@ -71,13 +74,19 @@ impl Runs {
 }
 
 /// The completion of a whole run, its spans in the order of the steps.
-pub(super) fn finished(run: RunId, mut spans: Vec<Span>, mut host: Vec<Span>) -> Completion {
+pub(super) fn finished(
+    run: RunId,
+    mut spans: Vec<Span>,
+    mut host: Vec<Span>,
+    mut stamps: Vec<Stamp>,
+) -> Completion {
     spans.sort_by_key(|span| span.step);
     host.sort_by_key(|span| span.start);
+    stamps.sort_by_key(|stamp| (stamp.step, stamp.start));
     Completion::Finished {
         run,
         spans,
         host,
-        stamps: Vec::new(),
+        stamps,
     }
 }

@@ -1,13 +1,11 @@
-//! Page-locked host memory that `get_async` lands in.
+//! Host memory that `get_async` lands in: page-locked, or pageable for a lesson.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-use cust::context::{Context, CurrentContext};
-use cust::sys;
-
-use super::driver::{check, cust};
-use crate::engine::{EngineError, LatticeId, Result, Slot, Slots, SlotsSpec};
+use super::context::OwnedContext;
+use super::memory::HostWords;
+use crate::engine::{EngineError, HostMemory, LatticeId, Result, Slot, Slots, SlotsSpec};
 
 /// A slot's lock: so many readers, or bound by the device.
 const BOUND: u32 = u32::MAX;
@@ -18,7 +16,7 @@ pub(super) struct CudaSlots {
     spec: SlotsSpec,
     homes: Vec<Home>,
     locks: Vec<AtomicU32>,
-    _regions: Vec<Region>,
+    _regions: Vec<HostWords>,
 }
 
 /// Where one lattice's slots lie: the first lattice's address in each slot's region, and this
@@ -31,17 +29,15 @@ struct Home {
     words: usize,
 }
 
-/// A page-locked allocation.
-struct Region {
-    at: *mut u32,
-    context: Arc<Context>,
-}
-
 /// Lattices of one group, for [`CudaSlots::allocate`].
 pub(super) struct GroupShape {
-    pub(super) context: Arc<Context>,
+    pub(super) context: Arc<OwnedContext>,
     pub(super) count: usize,
     pub(super) words: usize,
+}
+
+fn is_pageable(spec: SlotsSpec, slot: Slot) -> bool {
+    (spec.pinned..spec.pictures()).contains(&slot.0)
 }
 
 // SAFETY: the addresses are of host memory that lives as long as the struct; who may touch which
@@ -56,10 +52,7 @@ impl CudaSlots {
         let mut regions = Vec::new();
         let mut homes = Vec::new();
         for group in groups {
-            cust(
-                "cuCtxSetCurrent",
-                CurrentContext::set_current(&*group.context),
-            )?;
+            group.context.make_current()?;
             let mut bases = Vec::new();
             for slot in 0..spec.count() {
                 let words = if slot < spec.pictures() {
@@ -67,8 +60,15 @@ impl CudaSlots {
                 } else {
                     group.words
                 };
-                let region = Region::new(group, words.max(1) * group.count)?;
-                bases.push(region.at);
+                let kind = if is_pageable(spec, Slot(slot)) {
+                    HostMemory::Pageable
+                } else {
+                    HostMemory::Pinned
+                };
+                let words = words.max(1) * group.count;
+                let what = || format!("a host slot for {} lattices", group.count);
+                let region = HostWords::new(&group.context, words, kind, what)?;
+                bases.push(region.at());
                 regions.push(region);
             }
             let bases: Arc<[*mut u32]> = bases.into();
@@ -119,6 +119,11 @@ impl CudaSlots {
             self.locks
                 .get(lattice.index() * per_lattice + usize::from(slot.0))
         })?
+    }
+
+    /// Whether a slot is pageable memory.
+    pub(super) fn is_pageable(&self, slot: Slot) -> bool {
+        is_pageable(self.spec, slot)
     }
 
     /// Reserves a slot for a download.
@@ -172,38 +177,5 @@ struct Reading<'a>(&'a AtomicU32);
 impl Drop for Reading<'_> {
     fn drop(&mut self) {
         self.0.fetch_sub(1, Ordering::Release);
-    }
-}
-
-impl Region {
-    fn new(group: &GroupShape, words: usize) -> Result<Region> {
-        let mut at = std::ptr::null_mut();
-        // SAFETY: `at` is valid for the write; the group's context is current. 1 is
-        // CU_MEMHOSTALLOC_PORTABLE: every context sees it as page-locked.
-        let code = unsafe { sys::cuMemHostAlloc(&mut at, words * 4, 1) };
-        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
-            return Err(EngineError::OutOfMemory {
-                place: "page-locked host",
-                what: format!("a host slot for {} lattices", group.count),
-                needed_mib: (words as u64 * 4).div_ceil(1 << 20),
-            });
-        }
-        check("cuMemHostAlloc", code)?;
-        // SAFETY: just allocated, of this length; read before the first download otherwise.
-        unsafe { std::ptr::write_bytes(at.cast::<u32>(), 0, words) };
-        Ok(Region {
-            at: at.cast(),
-            context: group.context.clone(),
-        })
-    }
-}
-
-impl Drop for Region {
-    fn drop(&mut self) {
-        // The last Arc may fall on a thread that never saw the context.
-        if CurrentContext::set_current(&*self.context).is_ok() {
-            // SAFETY: allocated by cuMemHostAlloc, freed once.
-            unsafe { sys::cuMemFreeHost(self.at.cast()) };
-        }
     }
 }

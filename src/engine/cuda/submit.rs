@@ -1,14 +1,30 @@
 //! Programs issued eagerly, each stream behind what it must wait for.
 
-use std::time::Instant;
-
 use super::CudaEngine;
+use super::calls::{Call, Sink};
 use super::issue::Issuer;
 use super::runs::Mark;
+use super::stamps::Stamper;
+use super::threads;
 use super::timing::Timer;
 use crate::engine::{
     Engine, EngineError, EventId, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId,
 };
+
+/// A program on its way to the driver.
+pub(super) struct Submission<'a> {
+    run: RunId,
+    pub(super) program: &'a Program,
+    /// The devices it touches, and its streams there in the order of first use.
+    pub(super) used: Vec<(usize, Vec<StreamId>)>,
+    /// The last step of each stream.
+    last_step: Vec<usize>,
+    pub(super) timers: Vec<Timer>,
+    /// By device.
+    stampers: Vec<(usize, Stamper)>,
+    /// Whether several threads issue it, and the streams' ends are marked when all have.
+    pub(super) threaded: bool,
+}
 
 impl CudaEngine {
     /// Binds the slots of a program's downloads, or none of them.
@@ -33,29 +49,40 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Issues one step on its stream, eagerly or into a capture.
-    pub(super) fn issue(&mut self, gpu: usize, step: &Step) -> Result<()> {
+    /// Issues one step on its stream, eagerly, into a capture or for another thread.
+    pub(super) fn issue(
+        &mut self,
+        gpu: usize,
+        step: &Step,
+        sink: &mut Sink,
+        stamps: Option<(u32, &mut Stamper)>,
+    ) -> Result<()> {
         let stream = self.streams[step.stream.0 as usize].raw.raw();
         let event = |id: &EventId| {
             let known = self.events.get(id.0 as usize);
+            let known = known.map(|(_, event)| event.raw());
             known.ok_or_else(|| EngineError::BadProgram(format!("there is no {id:?}")))
         };
         match &step.op {
-            Op::Record(id) => event(id)?.record(stream),
-            Op::Wait(id) => event(id)?.hold(stream),
-            op => {
-                let slots = self.slots.as_deref();
-                let at = gpu;
-                let gpu = &mut self.gpus[gpu];
-                Issuer {
-                    at,
-                    gpu,
-                    homes: &mut self.homes,
-                    slots,
-                    stream,
-                }
-                .issue(op)
+            Op::Record(id) => {
+                let event = event(id)?;
+                sink.give(Call::Record { event, stream })
             }
+            Op::Wait(id) => {
+                let event = event(id)?;
+                sink.give(Call::Hold { event, stream })
+            }
+            op => Issuer {
+                at: gpu,
+                gpu: &mut self.gpus[gpu],
+                homes: &mut self.homes,
+                buffers: &self.buffers,
+                slots: self.slots.as_deref(),
+                stream,
+                sink,
+                stamps,
+            }
+            .issue(op),
         }
     }
 
@@ -91,57 +118,164 @@ impl CudaEngine {
     }
 
     pub(super) fn submit_issued(&mut self, run: RunId, program: &Program) -> Result<()> {
-        let used = self.streams_used(program)?;
         let mut last_step = vec![usize::MAX; self.streams.len()];
+        let used = self.streams_used(program)?;
         for (index, step) in program.steps.iter().enumerate() {
             last_step[step.stream.0 as usize] = index;
         }
-        let mut timers: Vec<Timer> = Vec::new();
-        for (gpu, streams) in &used {
+        let mut submission = Submission {
+            run,
+            program,
+            used,
+            last_step,
+            timers: Vec::new(),
+            stampers: Vec::new(),
+            threaded: false,
+        };
+        let answer = self.issue_all(&mut submission);
+        if answer.is_err() && !submission.stampers.is_empty() {
+            let _ = self.synchronize(); // no stamp may land in memory that has been given back
+        }
+        answer?;
+        let open = self.runs.open.get_mut(&run).expect("the run was opened");
+        let timings = submission.timers.into_iter().map(Timer::finish);
+        open.timings.extend(timings);
+        open.stampers = submission.stampers;
+        Ok(())
+    }
+
+    fn issue_all(&mut self, submission: &mut Submission) -> Result<()> {
+        let program = submission.program;
+        let issuers = threads::issuers(program)?;
+        for (gpu, streams) in &submission.used {
             self.make_current(*gpu)?;
             for &stream in streams {
                 self.fence(stream)?;
             }
             if program.timed {
                 let origin = self.gpus[*gpu].origin()?;
-                timers.push(Timer::new(*gpu, origin));
+                let timer = |&issuer| Timer::new(*gpu, issuer, origin.clone());
+                submission.timers.extend(issuers.iter().map(timer));
+            }
+            if program.stamped {
+                let of_gpu = &mut self.gpus[*gpu];
+                if let Some(stamper) = Stamper::plan(program, streams, &self.homes, of_gpu)? {
+                    submission.stampers.push((*gpu, stamper));
+                    let (_, stamper) = submission.stampers.last().expect("just pushed");
+                    for &stream in streams {
+                        stamper.clear(stream, self.streams[stream.0 as usize].raw.raw())?;
+                    }
+                }
             }
         }
-        for (index, step) in program.steps.iter().enumerate() {
-            let gpu = self.gpu_of(step.stream)?;
-            self.make_current(gpu)?;
-            let timer = timers.iter_mut().find(|timer| timer.gpu == gpu);
-            let raw = self.streams[step.stream.0 as usize].raw.raw();
-            if let Some(timer) = timer {
-                timer.before(&mut self.gpus[gpu], step.stream, |event| event.record(raw))?;
-                let began = Instant::now();
-                self.issue(gpu, step)?;
-                timer.host(index as u32, step.stream, began);
-                let gpu = &mut self.gpus[gpu];
-                timer.after(gpu, index, step.stream, |event| event.record(raw))?;
-            } else {
-                self.issue(gpu, step)?;
-            }
-            let download = match step.op {
-                Op::Download { lattice, slot, .. } => Some((lattice, slot)),
-                _ => None,
+        if issuers.len() > 1 {
+            return self.issue_from_threads(submission, &issuers);
+        }
+        let mut sink = Sink::Now;
+        for index in 0..program.steps.len() {
+            self.issue_step(submission, index, &mut sink)?;
+        }
+        Ok(())
+    }
+
+    /// Issues a step of a program with all that belongs to it.
+    pub(super) fn issue_step(
+        &mut self,
+        submission: &mut Submission,
+        index: usize,
+        sink: &mut Sink,
+    ) -> Result<()> {
+        let step = &submission.program.steps[index];
+        let (stream, at) = (step.stream, index as u32);
+        let gpu = self.gpu_of(stream)?;
+        self.make_current(gpu)?;
+        let raw = self.streams[stream.0 as usize].raw.raw();
+        let mut stampers = submission.stampers.iter_mut();
+        let stamps = stampers.find(|(of, _)| *of == gpu);
+        let stamps = stamps.map(|(_, stamper)| (at, stamper));
+        let timer = submission
+            .timers
+            .iter_mut()
+            .find(|timer| timer.gpu == gpu && timer.issuer == step.issuer);
+        if let Some(timer) = timer {
+            // Where the host waits, the device has nothing to do that could be timed.
+            let on_device = !matches!(step.op, Op::Synchronize(_));
+            let record = |event: &super::Event, sink: &mut Sink| {
+                let event = event.raw();
+                sink.give(Call::Record { event, stream: raw })
             };
-            let last = last_step[step.stream.0 as usize] == index;
-            if download.is_some() || last {
-                let event = self.gpus[gpu].pool.plain()?;
-                event.record(raw)?;
-                let mark = Mark {
-                    event,
-                    run,
-                    download,
-                    last,
-                };
-                self.runs.marks[step.stream.0 as usize].push_back(mark);
+            if on_device {
+                timer.before(&mut self.gpus[gpu], stream, |event| record(event, sink))?;
+            } else {
+                timer.pause();
             }
+            let began = sink.begin();
+            self.issue(gpu, step, sink, stamps)?;
+            if let Some(time) = sink.end(at, stream, began) {
+                timer.host(&time);
+            }
+            if on_device {
+                let gpu = &mut self.gpus[gpu];
+                timer.after(gpu, index, stream, |event| record(event, sink))?;
+            }
+        } else {
+            self.issue(gpu, step, sink, stamps)?;
         }
-        for timer in timers {
-            let open = self.runs.open.get_mut(&run).expect("the run was opened");
-            open.timings.push(timer.finish());
+        let download = match step.op {
+            Op::Download { lattice, slot, .. } => Some((lattice, slot)),
+            _ => None,
+        };
+        let last = !submission.threaded && submission.last_step[stream.0 as usize] == index;
+        if last {
+            self.fetch_stamps(submission, gpu, stream)?;
+        }
+        if download.is_some() || last {
+            self.mark(submission.run, stream, sink, download, last)?;
+        }
+        Ok(())
+    }
+
+    /// Marks this point of a stream, to be polled.
+    pub(super) fn mark(
+        &mut self,
+        run: RunId,
+        stream: StreamId,
+        sink: &mut Sink,
+        download: Option<(LatticeId, Slot)>,
+        last: bool,
+    ) -> Result<()> {
+        let of = &self.streams[stream.0 as usize];
+        let event = self.gpus[of.gpu].pool.plain()?;
+        sink.give(Call::Record {
+            event: event.raw(),
+            stream: of.raw.raw(),
+        })?;
+        self.runs.marks[stream.0 as usize].push_back(Mark {
+            event,
+            run,
+            download,
+            last,
+        });
+        Ok(())
+    }
+
+    /// Brings the stamps of a stream's kernels to the host.
+    fn fetch_stamps(&self, submission: &Submission, gpu: usize, stream: StreamId) -> Result<()> {
+        let mut stampers = submission.stampers.iter();
+        let Some((_, stamper)) = stampers.find(|(of, _)| *of == gpu) else {
+            return Ok(());
+        };
+        stamper.fetch(stream, self.streams[stream.0 as usize].raw.raw())
+    }
+
+    /// Ends the parts of a program that threads have issued: nothing follows in its streams.
+    pub(super) fn end_streams(&mut self, submission: &Submission) -> Result<()> {
+        for (gpu, streams) in &submission.used {
+            self.make_current(*gpu)?;
+            for &stream in streams {
+                self.fetch_stamps(submission, *gpu, stream)?;
+                self.mark(submission.run, stream, &mut Sink::Now, None, true)?;
+            }
         }
         Ok(())
     }

@@ -7,9 +7,10 @@ use std::time::Instant;
 
 use cust::sys;
 
+use super::calls::HostTime;
 use super::event::Event;
 use super::gpu::Gpu;
-use crate::engine::{Nanos, Result, Span, StreamId};
+use crate::engine::{IssuerId, Nanos, Result, Span, StreamId};
 
 /// A device's clock: nanoseconds since the engine's start, read off events.
 ///
@@ -31,16 +32,15 @@ struct Anchor {
 pub(super) struct Origin(Rc<Anchor>);
 
 impl Clock {
-    /// Starts the clock at 0, on an idle stream.
-    pub(super) fn new(idle: sys::CUstream) -> Result<Clock> {
+    /// Starts the clock on an idle stream, as if it had shown 0 at the moment `zero`: so the
+    /// clocks of several contexts agree within microseconds.
+    pub(super) fn new(idle: sys::CUstream, zero: Instant) -> Result<Clock> {
         let event = Event::new(true)?;
         event.record(idle)?;
         event.synchronize()?;
-        let anchor = Anchor {
-            event,
-            nanos: 0,
-            made: Instant::now(),
-        };
+        let made = Instant::now();
+        let nanos = (made - zero).as_nanos() as i64;
+        let anchor = Anchor { event, nanos, made };
         Ok(Clock {
             anchor: RefCell::new(Rc::new(anchor)),
         })
@@ -121,6 +121,8 @@ impl Timing {
 /// may have had nothing to do.
 pub(super) struct Timer {
     pub(super) gpu: usize,
+    /// Whose steps it times.
+    pub(super) issuer: IssuerId,
     origin: Origin,
     pub(super) events: Vec<Event>,
     pub(super) steps: Vec<TimedStep>,
@@ -131,9 +133,10 @@ pub(super) struct Timer {
 }
 
 impl Timer {
-    pub(super) fn new(gpu: usize, origin: Origin) -> Timer {
+    pub(super) fn new(gpu: usize, issuer: IssuerId, origin: Origin) -> Timer {
         Timer {
             gpu,
+            issuer,
             origin,
             events: Vec::new(),
             steps: Vec::new(),
@@ -142,15 +145,20 @@ impl Timer {
         }
     }
 
-    /// Notes that the host was inside a step's calls from `began` until now.
-    pub(super) fn host(&mut self, step: u32, stream: StreamId, began: Instant) {
-        let (start, end) = (self.origin.of(began), self.origin.of(Instant::now()));
+    /// Notes how long the host was inside a step's calls.
+    pub(super) fn host(&mut self, time: &HostTime) {
+        let (start, end) = (self.origin.of(time.began), self.origin.of(time.ended));
         self.host.push(Span {
-            step,
-            stream,
+            step: time.step,
+            stream: time.stream,
             start,
             end,
         });
+    }
+
+    /// Notes that the host waited: what comes next begins anew.
+    pub(super) fn pause(&mut self) {
+        self.latest = None;
     }
 
     fn mark(

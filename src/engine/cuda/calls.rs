@@ -1,0 +1,279 @@
+//! The driver's calls that a program's steps come to: made at once, or kept for a thread of the
+//! host that is to make them.
+
+use std::ffi::c_void;
+use std::time::Instant;
+
+use cust::sys;
+
+use super::context;
+use super::driver::check;
+use crate::engine::kernels::Launch;
+use crate::engine::{Result, StreamId};
+
+/// The most parameters of a kernel, the stamps' included.
+const MOST_ARGUMENTS: usize = 10;
+
+/// A kernel's arguments, each at the start of a word of its own.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Arguments {
+    words: [u64; MOST_ARGUMENTS],
+    count: usize,
+}
+
+impl Arguments {
+    pub(super) fn of<const N: usize>(arguments: [&dyn Argument; N]) -> Arguments {
+        let mut all = Arguments::default();
+        for argument in arguments {
+            all.push(argument);
+        }
+        all
+    }
+
+    pub(super) fn push(&mut self, argument: &dyn Argument) {
+        self.words[self.count] = argument.word();
+        self.count += 1;
+    }
+}
+
+/// A number or an address that a kernel takes.
+pub(super) trait Argument {
+    /// Its bytes, at the start of a word.
+    fn word(&self) -> u64;
+}
+
+macro_rules! arguments {
+    ($($ty:ty),*) => {$(impl Argument for $ty {
+        fn word(&self) -> u64 {
+            let mut word = [0; 8];
+            word[..size_of::<$ty>()].copy_from_slice(&self.to_ne_bytes());
+            u64::from_ne_bytes(word)
+        }
+    })*};
+}
+arguments!(i32, u32, i64, u64, f32);
+
+/// One call of the driver's. Whoever makes it vouches that its context is current and that every
+/// handle and address is alive.
+pub(super) enum Call {
+    /// Makes a context the thread's.
+    Current(sys::CUcontext),
+    Launch {
+        function: sys::CUfunction,
+        shape: Launch,
+        arguments: Arguments,
+        stream: sys::CUstream,
+    },
+    CopyIn {
+        to: sys::CUdeviceptr,
+        from: *const c_void,
+        bytes: usize,
+        stream: sys::CUstream,
+    },
+    CopyOut {
+        to: *mut c_void,
+        from: sys::CUdeviceptr,
+        bytes: usize,
+        stream: sys::CUstream,
+    },
+    CopyWithin {
+        to: sys::CUdeviceptr,
+        from: sys::CUdeviceptr,
+        bytes: usize,
+        stream: sys::CUstream,
+    },
+    Record {
+        event: sys::CUevent,
+        stream: sys::CUstream,
+    },
+    Hold {
+        event: sys::CUevent,
+        stream: sys::CUstream,
+    },
+    /// Waits for a stream.
+    Synchronize(sys::CUstream),
+    /// Waits for everything in the current context.
+    SynchronizeContext,
+}
+
+// SAFETY: handles are valid on every thread, and addresses are of memory that outlives the thread
+// that a call is handed to; see `Call`.
+unsafe impl Send for Call {}
+// SAFETY: as above; a call is only read.
+unsafe impl Sync for Call {}
+
+impl Call {
+    pub(super) fn make(&self) -> Result<()> {
+        // SAFETY, for all of them: see `Call`.
+        match *self {
+            // SAFETY: the context is alive.
+            Call::Current(context) => {
+                check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(context) })
+            }
+            Call::Launch {
+                function,
+                shape,
+                ref arguments,
+                stream,
+            } => launch(function, shape, arguments, stream),
+            // SAFETY: so many bytes are there on both sides; pageable memory has been read when
+            // the call returns.
+            Call::CopyIn {
+                to,
+                from,
+                bytes,
+                stream,
+            } => check("cuMemcpyHtoDAsync", unsafe {
+                sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream)
+            }),
+            // SAFETY: so many bytes are there on both sides; nobody touches the host's before an
+            // event behind the copy has fired.
+            Call::CopyOut {
+                to,
+                from,
+                bytes,
+                stream,
+            } => check("cuMemcpyDtoHAsync", unsafe {
+                sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream)
+            }),
+            // SAFETY: so many bytes are there on both sides.
+            Call::CopyWithin {
+                to,
+                from,
+                bytes,
+                stream,
+            } => check("cuMemcpyDtoDAsync", unsafe {
+                sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream)
+            }),
+            // SAFETY: event and stream are alive and of one context.
+            Call::Record { event, stream } => check("cuEventRecord", unsafe {
+                sys::cuEventRecord(event, stream)
+            }),
+            // SAFETY: event and stream are alive.
+            Call::Hold { event, stream } => check("cuStreamWaitEvent", unsafe {
+                sys::cuStreamWaitEvent(stream, event, 0)
+            }),
+            // SAFETY: the stream is alive.
+            Call::Synchronize(stream) => check("cuStreamSynchronize", unsafe {
+                sys::cuStreamSynchronize(stream)
+            }),
+            Call::SynchronizeContext => context::synchronize(),
+        }
+    }
+}
+
+fn launch(
+    function: sys::CUfunction,
+    shape: Launch,
+    arguments: &Arguments,
+    stream: sys::CUstream,
+) -> Result<()> {
+    let mut addresses = [std::ptr::null_mut(); MOST_ARGUMENTS];
+    for (address, word) in addresses
+        .iter_mut()
+        .zip(&arguments.words[..arguments.count])
+    {
+        *address = std::ptr::from_ref(word).cast_mut().cast();
+    }
+    // SAFETY: a kernel's row and its file are held together by tests; the driver copies the
+    // arguments before it returns; all addresses are of live allocations of this context.
+    check("cuLaunchKernel", unsafe {
+        sys::cuLaunchKernel(
+            function,
+            shape.grid[0],
+            shape.grid[1],
+            shape.grid[2],
+            shape.block[0],
+            shape.block[1],
+            shape.block[2],
+            shape.shared_bytes as u32,
+            stream,
+            addresses.as_mut_ptr(),
+            std::ptr::null_mut(),
+        )
+    })
+}
+
+/// Something for a thread to do.
+pub(super) enum Entry {
+    Call(Call),
+    /// The calls of a step begin, of which the host's time is wanted.
+    Begin,
+    /// They have ended.
+    End {
+        step: u32,
+        stream: StreamId,
+    },
+}
+
+/// Where calls go.
+pub(super) enum Sink {
+    /// To the driver, at once.
+    Now,
+    /// To a list.
+    Later(Vec<Entry>),
+}
+
+impl Sink {
+    /// A step's calls begin, of which the host's time is wanted.
+    pub(super) fn begin(&mut self) -> Instant {
+        if let Sink::Later(entries) = self {
+            entries.push(Entry::Begin);
+        }
+        Instant::now()
+    }
+
+    /// They have ended; the time, if they were made.
+    pub(super) fn end(&mut self, step: u32, stream: StreamId, began: Instant) -> Option<HostTime> {
+        match self {
+            Sink::Now => Some(HostTime {
+                step,
+                stream,
+                began,
+                ended: Instant::now(),
+            }),
+            Sink::Later(entries) => {
+                entries.push(Entry::End { step, stream });
+                None
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn give(&mut self, call: Call) -> Result<()> {
+        match self {
+            Sink::Now => call.make(),
+            Sink::Later(entries) => {
+                entries.push(Entry::Call(call));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// How long the host was inside a step's calls.
+pub(super) struct HostTime {
+    pub(super) step: u32,
+    pub(super) stream: StreamId,
+    pub(super) began: Instant,
+    pub(super) ended: Instant,
+}
+
+/// Makes kept calls, in order.
+pub(super) fn make_all(entries: &[Entry]) -> Result<Vec<HostTime>> {
+    let mut times = Vec::new();
+    let mut began = Instant::now();
+    for entry in entries {
+        match *entry {
+            Entry::Call(ref call) => call.make()?,
+            Entry::Begin => began = Instant::now(),
+            Entry::End { step, stream } => times.push(HostTime {
+                step,
+                stream,
+                began,
+                ended: Instant::now(),
+            }),
+        }
+    }
+    Ok(times)
+}
