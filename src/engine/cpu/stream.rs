@@ -124,6 +124,7 @@ impl Pool {
     /// Whether what an event's latest mark stands behind is done; so it is if there never was one.
     pub(super) fn query(&self, event: EventId) -> Result<bool> {
         let desk = self.shared.desk();
+        desk.sound()?;
         match desk.events.get(event.0 as usize) {
             Some(mark) => Ok(mark.is_none_or(|mark| desk.passed(mark))),
             None => Err(EngineError::BadProgram(format!("no {event:?}"))),

@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::sync::mpsc::channel;
 
 use super::*;
-use crate::engine::{EngineError, LatticeId, RunId};
+use crate::engine::{EngineError, LatticeId, Priority, RunId, StreamKind};
 
 /// A pool, so many streams, and events.
 fn pool(
@@ -121,6 +121,43 @@ fn a_wait_is_for_the_mark_before_it_and_for_no_later_one() {
     go.send(()).unwrap();
     pool.synchronize().unwrap();
     assert_eq!(*log.lock().unwrap(), [9, 2, 0, 1]);
+}
+
+#[test]
+fn contexts_do_not_hold_each_other() {
+    let both = Arc::new((Mutex::new(0), Condvar::new()));
+    let there = both.clone();
+    let mut pool = pool(2, 0, 0, move |_| {
+        let (count, news) = &*there;
+        let mut entered = count.lock().unwrap();
+        *entered += 1;
+        news.notify_all();
+        let odd = |entered: &mut u32| *entered % 2 == 1;
+        let (held, late) = news
+            .wait_timeout_while(entered, Duration::from_secs(30), odd)
+            .unwrap();
+        drop(held);
+        assert!(!late.timed_out(), "they did not meet");
+        Ok(())
+    });
+    pool.create_context();
+    let mut stream = |context, kind| {
+        let priority = Priority::Normal;
+        pool.create_stream(DeviceId(context), StreamSpec { kind, priority })
+            .0
+    };
+    use StreamKind::{Blocking, Default};
+    let (default, blocking) = (stream(0, Default), stream(0, Blocking));
+    let (other_default, other_blocking) = (stream(1, Default), stream(1, Blocking));
+    for (first, second) in [
+        (default, other_default),
+        (default, other_blocking),
+        (other_blocking, default),
+        (blocking, other_default),
+    ] {
+        submit(&mut pool, [(first, work(0)), (second, work(0))]);
+        pool.synchronize().unwrap();
+    }
 }
 
 #[test]

@@ -5,7 +5,7 @@ use crate::engine::lesson_kernels::{BARRIER, GRAY, LESSON_KERNELS, MANDELBROT, S
 use crate::engine::{BufferId, LessonKernel, Region};
 use crate::life::{Rule, Size};
 
-const NEVER: AtomicBool = AtomicBool::new(false);
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 fn words(words: impl IntoIterator<Item = u32>) -> Vec<AtomicU32> {
     words.into_iter().map(AtomicU32::new).collect()
