@@ -3,8 +3,10 @@
 //! Work is data: a [`Program`] is a list of [`Step`]s, each an [`Op`] for a stream. An
 //! [`Engine`] runs a program eagerly ([`Engine::submit`]) or prepares it once and replays it
 //! ([`Engine::prepare`], a CUDA graph). Within a stream, ops run in order; between streams there
-//! is no order but what [`Op::Record`] and [`Op::Wait`] make. Nothing blocks but
-//! [`Engine::synchronize`] and [`Engine::wait`]; what has happened comes out of
+//! is no order but what [`Op::Record`] and [`Op::Wait`] make, the default stream, and a replay,
+//! which begins behind everything issued before it and ends before everything issued later.
+//! Nothing blocks but [`Engine::synchronize`] and [`Engine::wait`], and a program that asks for it
+//! ([`Op::Synchronize`], copies to pageable memory); what has happened comes out of
 //! [`Engine::poll`] as [`Completion`]s.
 //!
 //! Two engines stand behind the seam: [`cuda`] and [`cpu`], with the same kernels by name

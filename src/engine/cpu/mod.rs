@@ -103,13 +103,18 @@ impl CpuEngine {
         issue::issue(program, &mut self.accounts, self.slots.as_deref())
     }
 
-    fn start(&mut self, program: &Arc<Program>) -> Result<RunId> {
+    /// Starts a program; `queue` is [`Pool::submit`] or [`Pool::replay`].
+    fn start(
+        &mut self,
+        program: &Arc<Program>,
+        queue: fn(&mut Pool, &Arc<Program>) -> Result<RunId>,
+    ) -> Result<RunId> {
         let log = self.issue(program)?;
         if let Err(busy) = self.bind_slots(program) {
             issue::undo(&mut self.accounts, log);
             return Err(busy);
         }
-        let run = self.pool.submit(program);
+        let run = queue(&mut self.pool, program);
         if let (Err(EngineError::NoThread), Some(slots)) = (&run, &self.slots) {
             downloads(program).for_each(|(lattice, slot)| slots.release(lattice, slot));
         }
@@ -224,7 +229,7 @@ impl Engine for CpuEngine {
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        self.start(&Arc::new(program.clone()))
+        self.start(&Arc::new(program.clone()), Pool::submit)
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
@@ -275,7 +280,7 @@ impl Engine for CpuEngine {
                 ));
             }
         }
-        self.start(&ready.program.clone())
+        self.start(&ready.program.clone(), Pool::replay)
     }
 
     fn release(&mut self, prepared: PreparedId) {

@@ -16,6 +16,9 @@ pub(super) struct Desk {
     pub(super) streams: Vec<Stream>,
     /// The latest mark of every event.
     pub(super) events: Vec<Option<Point>>,
+    /// The fences that are not down yet, by number, and the latest number.
+    fences: BTreeMap<u64, Fence>,
+    latest_fence: u64,
     contexts: Vec<Context>,
     /// Streams with something to do, by [`Priority`].
     runnable: [VecDeque<StreamId>; 2],
@@ -31,6 +34,13 @@ pub(super) struct Desk {
 pub(super) struct Point {
     pub(super) stream: StreamId,
     count: u64,
+}
+
+/// What is queued behind a fence waits for everything that was queued before it.
+struct Fence {
+    /// Streams that have not come to where they were when it was put up.
+    left: usize,
+    held: Vec<StreamId>,
 }
 
 /// The streams of a context that wait for each other.
@@ -53,6 +63,10 @@ pub(super) struct Stream {
     done: u64,
     /// The streams that wait for one of its points, by the point's count.
     holds: Vec<(u64, StreamId)>,
+    /// The fences that wait for one of its points, by the point's count.
+    fenced: Vec<(u64, u64)>,
+    /// The last fence that it has something queued behind.
+    behind_fence: u64,
 }
 
 /// A step in its stream.
@@ -62,6 +76,8 @@ pub(super) struct Task {
     pub(super) step: usize,
     /// What has to be passed before it may begin, as known when it was queued.
     pub(super) after: Vec<Point>,
+    /// The fence that it is the first of its stream behind.
+    pub(super) fence: Option<u64>,
 }
 
 impl Task {
@@ -111,6 +127,8 @@ impl Desk {
             queued: 0,
             done: 0,
             holds: Vec::new(),
+            fenced: Vec::new(),
+            behind_fence: 0,
         });
         id
     }
@@ -190,13 +208,17 @@ impl Desk {
     pub(super) fn queue(&mut self, run: RunId, program: &Arc<Program>, step: usize) -> bool {
         let Step { stream, ref op, .. } = program.steps[step];
         let after = self.before(stream, op);
+        let latest = self.latest_fence;
         let queue = self.stream_mut(stream);
+        let behind = mem::replace(&mut queue.behind_fence, latest);
+        let fence = (behind < latest).then_some(latest);
         queue.queued += 1;
         queue.tasks.push_back(Task {
             run,
             program: program.clone(),
             step,
             after,
+            fence,
         });
         let idle = !mem::replace(&mut queue.busy, true);
         if let Op::Record(event) = *op {
@@ -206,6 +228,33 @@ impl Desk {
             self.make_runnable(stream);
         }
         idle
+    }
+
+    /// Puts up a fence, as a graph's replay does before and behind itself: what is queued from now
+    /// on, in whichever stream, waits for everything that was queued before.
+    pub(super) fn put_up_fence(&mut self) {
+        self.latest_fence += 1;
+        let (number, mut left) = (self.latest_fence, 0);
+        for stream in &mut self.streams {
+            if stream.done < stream.queued {
+                stream.fenced.push((stream.queued, number));
+                left += 1;
+            }
+        }
+        if left > 0 {
+            let held = Vec::new();
+            self.fences.insert(number, Fence { left, held });
+        }
+    }
+
+    /// Leaves a stream until a fence is down, if that is not down yet.
+    pub(super) fn held_by(&mut self, fence: Option<u64>, stream: StreamId, since: Nanos) -> bool {
+        let fence = fence.and_then(|number| self.fences.get_mut(&number));
+        let holds = fence.map(|fence| fence.held.push(stream)).is_some();
+        if holds {
+            self.stream_mut(stream).held_since.get_or_insert(since);
+        }
+        holds
     }
 
     fn make_runnable(&mut self, stream: StreamId) {
@@ -265,7 +314,18 @@ impl Desk {
         queue.done += 1;
         let done = queue.done;
         let freed = queue.holds.extract_if(.., |(count, _)| *count <= done);
-        let freed: Vec<_> = freed.map(|(_, stream)| stream).collect();
+        let mut freed: Vec<_> = freed.map(|(_, stream)| stream).collect();
+        let passed = queue.fenced.extract_if(.., |(count, _)| *count <= done);
+        for (_, number) in passed.collect::<Vec<_>>() {
+            let Some(fence) = self.fences.get_mut(&number) else {
+                continue;
+            };
+            fence.left -= 1;
+            if fence.left == 0 {
+                let down = self.fences.remove(&number);
+                freed.extend(down.into_iter().flat_map(|fence| fence.held));
+            }
+        }
         freed.iter().for_each(|&stream| self.make_runnable(stream));
         (freed.len(), self.one_less(run) || news)
     }

@@ -37,6 +37,21 @@ impl Pool {
     }
 }
 
+impl Pool {
+    /// Queues a program that was prepared: behind everything queued before, whatever its stream,
+    /// and before everything queued later, as a CUDA graph is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pool::submit`].
+    pub(in crate::engine::cpu) fn replay(&mut self, program: &Arc<Program>) -> Result<RunId> {
+        self.shared.desk().put_up_fence();
+        let run = self.submit(program)?;
+        self.shared.desk().put_up_fence();
+        Ok(run)
+    }
+}
+
 /// Who issues steps of a program, in ascending order.
 pub(in crate::engine::cpu) fn issuers(program: &Program) -> Vec<IssuerId> {
     let mut issuers: Vec<_> = program.steps.iter().map(|step| step.issuer).collect();

@@ -40,6 +40,10 @@ impl Shared {
                 desk.hold(stream, until, self.now());
                 break;
             }
+            if desk.held_by(task.fence, stream, self.now()) {
+                desk.stream_mut(stream).tasks.push_front(task);
+                break;
+            }
             let held_since = desk.stream_mut(stream).held_since.take();
             let mut start = self.now();
             match task.op() {

@@ -282,3 +282,32 @@ fn an_event_is_over_when_what_stands_before_its_mark_is() {
     assert_eq!(met(&lab.take()), [1, 1]);
     assert!(lab.engine.query(EventId(1)).is_err());
 }
+
+/// A replay is one thing among others, whatever its streams: a CUDA graph's order.
+#[test]
+fn a_replay_stands_behind_what_came_before_and_before_what_comes_later() {
+    let mut bench = Bench::new(3, "512x512");
+    let [a, b, c] = bench.streams[..] else {
+        unreachable!()
+    };
+    let advance = |lattice| advance("bits", LatticeId(lattice), 40);
+    let eager = program([(a, advance(0)), (b, advance(1)), (c, advance(2))]);
+    let prepared = program([(a, advance(0)), (b, advance(1))]);
+    let prepared = bench.engine.prepare(&prepared).unwrap();
+    bench.engine.submit(&eager).unwrap();
+    bench.engine.replay(prepared).unwrap();
+    bench.engine.replay(prepared).unwrap();
+    bench.engine.submit(&eager).unwrap();
+    let mut spans: Vec<Vec<Span>> = Vec::new();
+    for completion in bench.drain() {
+        if let Completion::Finished { spans: of, .. } = completion {
+            spans.push(of);
+        }
+    }
+    assert_eq!(spans.len(), 4);
+    for pair in spans.windows(2) {
+        let end = pair[0].iter().map(|span| span.end).max();
+        let start = pair[1].iter().map(|span| span.start).min();
+        assert!(end <= start, "{pair:?}");
+    }
+}
