@@ -18,6 +18,7 @@ impl<W: World> Handler<W> {
     /// Does what a person asked for: the window's own actions here, the others in the session.
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {
         self.pacer.want(Instant::now());
+        let action = self.lessons.instead(action);
         match action {
             Action::ToggleSingle => self.view.single ^= true,
             Action::ZoomIn => self.zoom(1.5, None),
@@ -28,6 +29,14 @@ impl<W: World> Handler<W> {
             Action::PanDown => self.pan_by_key([0.0, -1.0]),
             Action::Fit => self.view.camera.fit(),
             Action::ToggleTimeline => self.toggle_timeline(),
+            Action::ToggleBlocks => self.toggle_blocks(),
+            Action::ToggleLab => {
+                self.view.lab ^= true;
+                self.hover();
+            }
+            Action::ToggleLessons => self.toggle_lessons(),
+            Action::NextPage => self.turn_page(true),
+            Action::PreviousPage => self.turn_page(false),
             Action::ToggleGridLines => self.view.grid_lines ^= true,
             Action::NextColours => {
                 self.view.colours = (self.view.colours + 1) % palette::COUNT;
@@ -55,6 +64,13 @@ impl<W: World> Handler<W> {
             .is_some_and(|screen| screen.window().fullscreen().is_some());
         if self.view.help {
             self.view.help = false;
+        } else if self.lessons.screen.is_some() {
+            self.leave_lesson();
+        } else if self.view.timeline {
+            self.toggle_timeline();
+        } else if self.view.lab {
+            self.view.lab = false;
+            self.hover();
         } else if self.view.single {
             self.view.single = false;
         } else if fullscreen {
@@ -81,6 +97,8 @@ impl<W: World> Handler<W> {
             status: status.as_deref(),
             options: &self.view,
             timeline: &self.timeline,
+            lab: &self.lab,
+            lesson: self.lessons.screen.as_ref(),
             drawing: &Drawing {
                 notice: None,
                 ..self.drawing.clone()
@@ -112,13 +130,43 @@ impl<W: World> Handler<W> {
         }
     }
 
+    /// Opens or closes the timeline; nothing is stamped that nobody sees.
     fn toggle_timeline(&mut self) {
         self.view.timeline ^= true;
+        if let (false, Some(world)) = (self.view.timeline, &self.world)
+            && world.status().stamped
+        {
+            world.act(Action::ToggleBlocks);
+        }
         self.hover();
     }
 
+    /// Stamps rounds or not; the timeline is where that shows.
+    fn toggle_blocks(&mut self) {
+        if let Some(world) = &self.world
+            && (self.view.timeline || !world.status().stamped)
+        {
+            world.act(Action::ToggleBlocks);
+        }
+        self.view.timeline = true;
+        self.hover();
+    }
+
+    /// The wheel was turned by so many notches: over the lab it scrolls, elsewhere it zooms.
+    pub(super) fn wheel(&mut self, notches: f64) {
+        match self.spot_under_pointer() {
+            Some(Spot::Lab) => {
+                if let (Some(status), Some(layout)) = (self.status(), self.layout()) {
+                    self.lab.scroll(-2 * notches as i64, &layout, &status);
+                }
+            }
+            Some(Spot::Lesson) => {}
+            _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
+        }
+    }
+
     /// Where everything stands, once there is anything.
-    fn layout(&self) -> Option<Layout> {
+    pub(super) fn layout(&self) -> Option<Layout> {
         let status = self.status()?;
         let (layout, _) = self.frame(Some(&status))?.layout()?;
         Some(layout)
@@ -139,7 +187,7 @@ impl<W: World> Handler<W> {
                 self.view.camera.zoom_at(factor, pixel, status.size, panel);
             }
             Some((at, Some(Spot::Timeline))) => self.timeline.zoom(factor, at, &layout),
-            Some((_, None)) => {}
+            Some((_, None | Some(Spot::Lab | Spot::Lesson))) => {}
         }
     }
 
@@ -160,10 +208,12 @@ impl<W: World> Handler<W> {
         spot(&self.layout()?, self.pointer.at?)
     }
 
-    /// Tells the timeline where the mouse is; another frame is only wanted where that shows.
+    /// Tells timeline and lab where the mouse is; another frame is only wanted where that shows.
     pub(super) fn hover(&mut self) {
         let over = self.view.timeline && self.spot_under_pointer() == Some(Spot::Timeline);
-        if self.timeline.hover(self.pointer.at.filter(|_| over)) {
+        let shows = self.timeline.hover(self.pointer.at.filter(|_| over));
+        let over = self.view.lab && self.spot_under_pointer() == Some(Spot::Lab);
+        if self.lab.hover(self.pointer.at.filter(|_| over)) || shows {
             self.pacer.want(Instant::now());
         }
     }
@@ -178,6 +228,15 @@ impl<W: World> Handler<W> {
             }
             Gesture::Click(Spot::Panel(_)) => {}
             Gesture::DoubleClick(Spot::Panel(_)) => self.act(event_loop, Action::ToggleSingle),
+            Gesture::Click(Spot::Lab) | Gesture::DoubleClick(Spot::Lab) => {
+                if let Some(action) = self.click_lab() {
+                    self.act(event_loop, action);
+                }
+            }
+            Gesture::Click(Spot::Lesson) | Gesture::DoubleClick(Spot::Lesson) => {
+                self.click_lesson();
+            }
+            Gesture::Drag(Spot::Lab | Spot::Lesson, _) => {}
             Gesture::Drag(Spot::Timeline, [pixels, _]) => {
                 if let Some(layout) = self.layout() {
                     self.timeline.pan(pixels, &layout);
@@ -191,6 +250,11 @@ impl<W: World> Handler<W> {
             }
         }
         self.pacer.want(Instant::now());
+    }
+
+    fn click_lab(&mut self) -> Option<Action> {
+        let (status, layout) = (self.status()?, self.layout()?);
+        self.lab.click(self.pointer.at?, &layout, &status)
     }
 
     /// A mouse button went down or came up.
@@ -219,8 +283,15 @@ impl<W: World> Handler<W> {
 
 /// What stands at a point in pixels.
 fn spot(layout: &Layout, at: [f64; 2]) -> Option<Spot> {
-    if layout.timeline.is_some_and(|rect| rect.contains(at)) {
-        return Some(Spot::Timeline);
+    let docked = [
+        (layout.timeline, Spot::Timeline),
+        (layout.lab, Spot::Lab),
+        (layout.lesson, Spot::Lesson),
+    ];
+    for (rect, spot) in docked {
+        if rect.is_some_and(|rect| rect.contains(at)) {
+            return Some(spot);
+        }
     }
     layout.tiling.place_at(at).map(Spot::Panel)
 }

@@ -12,12 +12,13 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, OwnedDisplayHandle};
 use winit::keyboard::ModifiersState;
 use winit::window::{Fullscreen, Window, WindowId};
 
+use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
 use crate::app::pointer::Pointer;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, startup};
 use crate::session::{PicturePlan, Status};
-use crate::view::{Drawing, Frame, Timeline, ViewError, ViewOptions};
+use crate::view::{Drawing, Frame, Lab, Timeline, ViewError, ViewOptions};
 
 /// Frames a second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -50,6 +51,8 @@ pub(super) struct Handler<W> {
     visible: bool,
     pub(super) pointer: Pointer,
     pub(super) timeline: Timeline,
+    pub(super) lab: Lab,
+    pub(super) lessons: Lessons,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
     modifiers: ModifiersState,
@@ -86,6 +89,8 @@ impl<W: World> Handler<W> {
             visible: true,
             pointer: Pointer::default(),
             timeline: Timeline::default(),
+            lab: Lab::default(),
+            lessons: Lessons::default(),
             wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,
@@ -149,6 +154,8 @@ impl<W: World> Handler<W> {
             options: &self.view,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            lab: &self.lab,
+            lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),
             scale: screen.window().scale_factor() as f32,
         })
@@ -200,6 +207,9 @@ impl<W: World> Handler<W> {
         if let (true, Some(world)) = (self.view.timeline, &self.world) {
             self.timeline.update(world);
         }
+        if let Some(lessons) = self.world.as_mut().and_then(World::lessons) {
+            self.lessons.update(lessons);
+        }
         let Some(screen) = &mut self.screen else {
             return;
         };
@@ -208,6 +218,8 @@ impl<W: World> Handler<W> {
             options: &self.view,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            lab: &self.lab,
+            lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),
             scale: screen.window().scale_factor() as f32,
         };
@@ -326,7 +338,9 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
                 is_synthetic: false,
                 ..
             } => {
-                if let Some(action) = keys::action(&event, self.modifiers) {
+                if self.lessons.is_list() && keys::is_enter(&event, self.modifiers) {
+                    self.open_lesson();
+                } else if let Some(action) = keys::action(&event, self.modifiers) {
                     self.act(event_loop, action);
                 }
             }
@@ -352,7 +366,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
                 let whole = self.wheel.trunc();
                 if whole != 0.0 {
                     self.wheel -= whole;
-                    self.zoom(1.25f64.powf(whole), self.pointer.at);
+                    self.wheel(whole);
                     self.pacer.want(Instant::now());
                 }
             }

@@ -23,6 +23,12 @@ pub(super) fn action(event: &KeyEvent, modifiers: ModifiersState) -> Option<Acti
     (!event.repeat || repeats(action)).then_some(action)
 }
 
+/// Whether Enter alone was pressed: it opens a lesson of the list.
+pub(super) fn is_enter(event: &KeyEvent, modifiers: ModifiersState) -> bool {
+    let plain = modifiers.is_empty() && event.state.is_pressed() && !event.repeat;
+    plain && event.logical_key == WinitKey::Named(NamedKey::Enter)
+}
+
 fn repeats(action: Action) -> bool {
     matches!(
         action,
@@ -124,8 +130,14 @@ mod tests {
             Key::Down => NamedKey::ArrowDown,
             Key::F(1) => NamedKey::F1,
             Key::F(2) => NamedKey::F2,
+            Key::F(3) => NamedKey::F3,
+            Key::F(4) => NamedKey::F4,
             Key::F(5) => NamedKey::F5,
             Key::F(6) => NamedKey::F6,
+            Key::F(7) => NamedKey::F7,
+            Key::F(8) => NamedKey::F8,
+            Key::F(9) => NamedKey::F9,
+            Key::F(10) => NamedKey::F10,
             Key::F(11) => NamedKey::F11,
             Key::F(other) => panic!("add F{other} here"),
         })

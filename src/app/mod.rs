@@ -7,6 +7,7 @@ mod doing;
 mod error;
 mod handler;
 mod keys;
+mod lessons;
 mod pacing;
 mod pointer;
 mod screen;
@@ -19,6 +20,7 @@ use std::sync::mpsc;
 use crate::session::{Action, Picture, PicturePlan, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
 pub use error::AppError;
+pub use lessons::LessonSource;
 pub use startup::find_display;
 
 /// How the window starts.
@@ -65,6 +67,10 @@ pub trait World: PictureSource + Send + 'static {
     fn request_view(&self, request: PicturePlan);
     /// As [`Session::status`].
     fn status(&self) -> Arc<Status>;
+    /// The lessons, where there are any; none by default.
+    fn lessons(&mut self) -> Option<&mut dyn LessonSource> {
+        None
+    }
 }
 
 impl PictureSource for Session {

@@ -1,5 +1,6 @@
 //! The mouse: a click selects, a double click shows one panel alone, a drag moves, the wheel
-//! zooms; over the timeline, the last two do the same with time.
+//! zooms; over the timeline, the last two do the same with time. In the lab a click chooses and the
+//! wheel scrolls, in the list of lessons a click opens.
 
 use std::time::{Duration, Instant};
 
@@ -15,6 +16,10 @@ pub(super) enum Spot {
     Panel(usize),
     /// The timeline.
     Timeline,
+    /// The lab.
+    Lab,
+    /// The lesson or the list of them.
+    Lesson,
 }
 
 /// What the mouse asks for.

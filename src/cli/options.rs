@@ -209,6 +209,15 @@ pub(super) struct SnapshotArguments {
     /// With the streams' timeline
     #[arg(long)]
     pub timeline: bool,
+    /// With the timeline, and which multiprocessor ran which block when
+    #[arg(long)]
+    pub blocks: bool,
+    /// With the switches and the calls that they make
+    #[arg(long)]
+    pub lab: bool,
+    /// Two settings on two halves of the panels
+    #[arg(long)]
+    pub halves: bool,
     /// Zoomed in so many times
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub zoom: f64,

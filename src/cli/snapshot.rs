@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
-use crate::session::{Session, Setup};
+use crate::session::{Action, Session, Setup};
 use crate::view::ViewOptions;
 use crate::view::offscreen::Renderer;
 
@@ -29,9 +29,18 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     let mut options = ViewOptions {
         single: arguments.single,
         help: arguments.help_shown,
-        timeline: arguments.timeline,
+        timeline: arguments.timeline || arguments.blocks,
+        lab: arguments.lab,
         ..Default::default()
     };
+    for (wanted, action) in [
+        (arguments.blocks, Action::ToggleBlocks),
+        (arguments.halves, Action::ToggleHalves),
+    ] {
+        if wanted {
+            session.act(action);
+        }
+    }
     let status = session.status();
     if arguments.zoom > 1.0 {
         renderer.zoom(&status, &mut options, arguments.zoom);
@@ -50,7 +59,12 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             bail!(BadArguments(sentence.into()));
         }
         let timed = !options.timeline || renderer.timeline.has_round();
-        if through && timed && renderer.missing(&status, &options) == 0 {
+        let stamped = !arguments.blocks || (status.stamped && renderer.timeline.has_stamps());
+        let halved = !arguments.halves || status.halves.is_some();
+        if let (true, Some(what)) = (status.finished, lacking(stamped, halved)) {
+            bail!(BadArguments(what.into()));
+        }
+        if through && timed && stamped && halved && renderer.missing(&status, &options) == 0 {
             break;
         }
         if began.elapsed() > PATIENCE {
@@ -64,4 +78,13 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     // Once more with the last pictures and the last figures.
     renderer.frame(&session.status(), &session, &options)?;
     Ok(renderer.write_png(&arguments.output)?)
+}
+
+/// What a session that has ended by itself did not bring, and the remedy.
+fn lacking(stamped: bool, halved: bool) -> Option<&'static str> {
+    match (stamped, halved) {
+        (false, _) => Some("none of these rounds was stamped; --blocks goes without --paused"),
+        (_, false) => Some("no two settings were compared; --halves goes without --paused"),
+        _ => None,
+    }
 }

@@ -3,11 +3,16 @@
 
 use std::path::PathBuf;
 
+use crate::engine::HostMemory;
 use crate::life::{Lattice, Size};
-use crate::session::Status;
-use crate::view::made_up::{MadeUp, Timed, aged, soup, status};
+use crate::session::trace::TimedRound;
+use crate::session::{Bound, Halves, Overlap, Resource, Status, Streams, Switches};
+use crate::view::made_up::{
+    MadeUp, TimedAs, aged, lesson_list, lesson_page, soup, stamped_round, status, timed_round,
+    waited_round,
+};
 use crate::view::offscreen::Renderer;
-use crate::view::{AdapterFacts, ViewOptions};
+use crate::view::{AdapterFacts, LessonScreen, ViewOptions};
 
 struct Shot {
     name: &'static str,
@@ -17,6 +22,8 @@ struct Shot {
     size: (u64, u64),
     status: fn(&mut Status),
     options: fn(&mut ViewOptions, Size, [u32; 2]),
+    round: fn(u32) -> TimedRound,
+    lesson: fn() -> Option<LessonScreen>,
 }
 
 const SHOT: Shot = Shot {
@@ -27,6 +34,8 @@ const SHOT: Shot = Shot {
     size: (512, 512),
     status: |_| {},
     options: |_, _, _| {},
+    round: timed_round,
+    lesson: || None,
 };
 
 fn shots() -> Vec<Shot> {
@@ -197,6 +206,172 @@ fn shots() -> Vec<Shot> {
             ..SHOT
         },
         Shot {
+            name: "lab",
+            pixels: [1280, 800],
+            options: |o, _, _| o.lab = true,
+            ..SHOT
+        },
+        Shot {
+            name: "lab-timeline",
+            pixels: [1280, 800],
+            options: |o, _, _| (o.lab, o.timeline) = (true, true),
+            status: |status| status.overlap = Some(overlap(163.9, 100.0)),
+            ..SHOT
+        },
+        Shot {
+            name: "map",
+            pixels: [1280, 800],
+            options: |o, _, _| o.timeline = true,
+            status: |status| stamp(status, Some(1.03)),
+            round: |streams| stamped_round(streams, 132),
+            ..SHOT
+        },
+        Shot {
+            name: "halves",
+            pixels: [1280, 800],
+            status: |status| halve(status, 0),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-list",
+            pixels: [1280, 800],
+            lesson: || Some(lesson_list(6)),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-page",
+            pixels: [1280, 800],
+            lesson: || Some(LessonScreen::Page(lesson_page(false))),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-picture",
+            pixels: [1280, 800],
+            lesson: || Some(LessonScreen::Page(lesson_page(true))),
+            ..SHOT
+        },
+        Shot {
+            name: "lab-1920",
+            pixels: [1920, 1080],
+            options: |o, _, _| o.lab = true,
+            ..SHOT
+        },
+        Shot {
+            name: "lab-timeline-1920",
+            pixels: [1920, 1080],
+            options: |o, _, _| (o.lab, o.timeline) = (true, true),
+            status: |status| status.overlap = Some(overlap(163.9, 100.0)),
+            ..SHOT
+        },
+        Shot {
+            name: "map-1920",
+            pixels: [1920, 1080],
+            options: |o, _, _| o.timeline = true,
+            status: |status| stamp(status, Some(1.03)),
+            round: |streams| stamped_round(streams, 132),
+            ..SHOT
+        },
+        Shot {
+            name: "halves-1920",
+            pixels: [1920, 1080],
+            status: |status| halve(status, 0),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-list-1920",
+            pixels: [1920, 1080],
+            lesson: || Some(lesson_list(6)),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-page-1920",
+            pixels: [1920, 1080],
+            lesson: || Some(LessonScreen::Page(lesson_page(false))),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-picture-1920",
+            pixels: [1920, 1080],
+            lesson: || Some(LessonScreen::Page(lesson_page(true))),
+            ..SHOT
+        },
+        Shot {
+            name: "lab-800x500",
+            pixels: [800, 500],
+            options: |o, _, _| o.lab = true,
+            ..SHOT
+        },
+        Shot {
+            name: "lab-narrow",
+            pixels: [700, 1100],
+            options: |o, _, _| (o.lab, o.timeline) = (true, true),
+            ..SHOT
+        },
+        Shot {
+            name: "lab-refused",
+            options: |o, _, _| o.lab = true,
+            status: |status| {
+                status.switches.graphs = true;
+                status.kernel = crate::engine::kernels::find("bits").unwrap();
+            },
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-waits",
+            options: |o, _, _| o.timeline = true,
+            status: |status| {
+                status.engine = "cpu";
+                status.overlap = Some(overlap(1_570.0, 1_500.0));
+            },
+            round: waited_round,
+            ..SHOT
+        },
+        Shot {
+            name: "map-one-1920",
+            pixels: [1920, 1080],
+            instances: 40,
+            options: |o, _, _| o.timeline = true,
+            status: |status| stamp(status, None),
+            round: |streams| stamped_round(streams, 132),
+            ..SHOT
+        },
+        Shot {
+            name: "map-cpu",
+            options: |o, _, _| o.timeline = true,
+            status: |status| {
+                stamp(status, None);
+                status.engine = "cpu";
+                status.devices[0].units = 8;
+            },
+            round: |streams| stamped_round(streams, 8),
+            ..SHOT
+        },
+        Shot {
+            name: "halves-odd-all",
+            instances: 17,
+            options: |o, _, _| (o.lab, o.timeline) = (true, true),
+            status: |status| halve(status, 12_345),
+            ..SHOT
+        },
+        Shot {
+            name: "halves-narrow",
+            pixels: [700, 1100],
+            status: |status| halve(status, 0),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-narrow",
+            pixels: [700, 1100],
+            lesson: || Some(LessonScreen::Page(lesson_page(true))),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-lab-timeline",
+            options: |o, _, _| (o.lab, o.timeline) = (true, true),
+            lesson: || Some(LessonScreen::Page(lesson_page(false))),
+            ..SHOT
+        },
+        Shot {
             name: "failed-long",
             status: |status| {
                 status.failed = Some(
@@ -208,11 +383,42 @@ fn shots() -> Vec<Shot> {
                 status.generation = 123_456_789_012_345;
                 status.devices[0].name =
                     "NVIDIA GeForce RTX 4090 Laptop GPU with a long name".into();
-                status.switches.streams = crate::session::Streams::One;
+                status.switches.streams = Streams::One;
             },
             ..SHOT
         },
     ]
+}
+
+/// An overlap of 1590 µs of work, bound by the longest stream.
+fn overlap(together_us: f64, longest_us: f64) -> Overlap {
+    Overlap {
+        alone_us: 1_590.0,
+        together_us,
+        bounds: vec![Bound {
+            resource: Resource::Stream,
+            us: longest_us,
+        }],
+    }
+}
+
+fn stamp(status: &mut Status, cost: Option<f64>) {
+    (status.stamped, status.stamp_cost) = (true, cost);
+    status.overlap = Some(overlap(163.9, 100.0));
+}
+
+fn halve(status: &mut Status, differing: u64) {
+    let b = Switches {
+        streams: Streams::One,
+        host_memory: HostMemory::Pageable,
+        ..Switches::DEFAULT
+    };
+    status.halves = Some(Halves {
+        switches: [Switches::DEFAULT, b],
+        round_us: [Some(1_234.5), Some(10_250.0)],
+        differing: Some((differing, 123_456)),
+        each: status.instances / 2,
+    });
 }
 
 #[test]
@@ -241,9 +447,13 @@ fn gallery() {
         });
         let mut options = ViewOptions::default();
         (shot.options)(&mut options, size, [700, 700]);
-        renderer.timeline.update(&Timed(shot.instances as u32));
+        renderer
+            .timeline
+            .update(&TimedAs((shot.round)(shot.instances as u32)));
+        renderer.lesson = (shot.lesson)();
         let [width, height] = shot.pixels.map(f64::from);
         renderer.timeline.hover(Some([0.3 * width, 0.82 * height]));
+        renderer.lab.hover(Some([0.2 * width, 0.2 * height]));
         renderer
             .frame(&status, &MadeUp::bits(&lattices), &options)
             .unwrap();

@@ -3,12 +3,12 @@
 use std::sync::Arc;
 
 use crate::engine::{
-    DeviceInfo, Nanos, Slot, Span, Startup, StreamId, Transfer, Viewport, kernels,
+    DeviceInfo, Nanos, Op, Scope, Slot, Span, Stamp, Startup, StreamId, Transfer, Viewport, kernels,
 };
 use crate::life::{Lattice, Rule, Size};
 use crate::session::trace::{StepFacts, StepKind, TimedRound};
 use crate::session::{Pace, Picture, Status, Trace};
-use crate::view::PictureSource;
+use crate::view::{LessonEntry, LessonPage, LessonScreen, PictureSource};
 
 /// The figures of a session that does well.
 pub(crate) fn status(instances: usize, size: Size) -> Status {
@@ -109,16 +109,166 @@ pub(crate) fn timed_round(streams: u32) -> TimedRound {
     }
 }
 
+/// The same round, stamped on so many units: instance i runs its blocks on units i, i + 37, ….
+pub(crate) fn stamped_round(streams: u32, units: u32) -> TimedRound {
+    let mut round = timed_round(streams);
+    let launches = round.spans.iter().filter(|span| {
+        let facts = &round.steps[span.step as usize];
+        facts.kind == StepKind::Launch
+    });
+    let mut stamps = Vec::new();
+    for span in launches {
+        let (first, length) = (span.stream.0, span.length().0);
+        for block in 0..(units / streams.max(1)).max(1) {
+            let unit = (first + 37 * block) % units;
+            let start = span.start.0 + 800 + 130 * i64::from(block);
+            let end = start + length - 1_500 - i64::from(997 * block % 4_000);
+            for (start, end) in [(start, (start + end) / 2), ((start + end) / 2 + 90, end)] {
+                stamps.push(Stamp {
+                    step: span.step,
+                    unit,
+                    start: Nanos(start),
+                    end: Nanos(end),
+                });
+            }
+        }
+    }
+    round.stamps = stamps;
+    round
+}
+
+/// The same round with the host waiting for the device at its end.
+pub(crate) fn waited_round(streams: u32) -> TimedRound {
+    let mut round = timed_round(streams);
+    let (_, end) = round.bounds().unwrap();
+    let start = round.host.last().unwrap().end;
+    let (step, stream) = (round.steps.len() as u32, StreamId(0));
+    let waits = StepFacts {
+        label: Op::Synchronize(Scope::Device).label(),
+        kind: StepKind::Event,
+        stream,
+        instance: None,
+        cells: 0,
+        bytes: 0,
+    };
+    round.steps = round.steps.iter().copied().chain([waits]).collect();
+    let span = |start: Nanos, end: Nanos| Span {
+        step,
+        stream,
+        start,
+        end,
+    };
+    round
+        .host
+        .push(span(Nanos(start.0 + 400), Nanos(end.0 + 3_000)));
+    round.spans.push(span(end, end));
+    round
+}
+
 /// A made-up source of one timed round, and of no picture.
+pub(crate) struct TimedAs(pub(crate) TimedRound);
+
+impl PictureSource for TimedAs {
+    fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
+
+    fn newer_trace(&self, seen: u64) -> Option<Trace> {
+        let mut trace = Trace::default();
+        trace.add(self.0.clone());
+        (seen == 0).then_some(trace)
+    }
+}
+
+/// The same of a round of so many streams.
 pub(crate) struct Timed(pub(crate) u32);
 
 impl PictureSource for Timed {
     fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
-        let mut trace = Trace::default();
-        trace.add(timed_round(self.0));
-        (seen == 0).then_some(trace)
+        TimedAs(timed_round(self.0)).newer_trace(seen)
+    }
+}
+
+/// A page with everything that a page may have.
+pub(crate) fn lesson_page(picture: bool) -> LessonPage {
+    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    let pixels = (0..64 * 64).flat_map(|at: u32| {
+        let (x, y) = (at % 64 * 4, at / 64 * 4);
+        [x as u8, y as u8, (x ^ y) as u8, 255]
+    });
+    LessonPage {
+        title: "conway-streams: four lattices, four streams".into(),
+        number: 2,
+        of: 4,
+        text: "Four lattices of 128 × 128 cells are stepped and fetched a hundred times: first as \
+               the book does it, from pageable memory, one lattice after the other."
+            .into(),
+        question: "How many times as fast will it be with page-locked memory and all launches \
+                   issued first?"
+            .into(),
+        rows: vec![
+            pair("the book's way", "12.4 ms"),
+            pair("put right", "3.10 ms"),
+            pair("factor", "4.00×"),
+        ],
+        note: "A copy from pageable memory holds the host up: the next launch goes out late."
+            .into(),
+        checks: vec![
+            ("every lattice is as the reference has it".into(), true),
+            ("both ways end in the same cells".into(), false),
+        ],
+        busy: true,
+        picture: picture.then(|| (64, 64, pixels.collect())),
+    }
+}
+
+/// The list, as long as the real one.
+pub(crate) fn lesson_list(selected: usize) -> LessonScreen {
+    let entries = [
+        ("conway", "one lattice: a kernel, get, copy back"),
+        (
+            "conway-streams",
+            "four lattices, a stream each: the book's way, then put right",
+        ),
+        (
+            "conway-sync",
+            "a block that synchronises itself for ten million generations",
+        ),
+        ("conway-sync-shared", "the same in shared memory"),
+        ("multi-kernel", "200 arrays, one after the other"),
+        ("multi-kernel-streams", "the same in 200 streams"),
+        ("multi-kernel-events", "how long is a kernel, by events"),
+        (
+            "multi-kernel-threads",
+            "ten host threads: a context each, then one for all",
+        ),
+        ("event", "started? ended? how long?"),
+        ("context", "make, use and destroy a context by hand"),
+        (
+            "mandelbrot-sync",
+            "explicit synchronisation after each step",
+        ),
+        ("rgb-to-gray", "copy in, kernel, copy out, for many images"),
+        (
+            "pinned",
+            "when does the call return, when is the data there",
+        ),
+        ("chunks", "one large array in three streams"),
+        ("default-stream", "what waits for the default stream"),
+        ("issue-order", "depth-first and breadth-first"),
+        ("connections", "8 hardware queues against 32"),
+        ("graphs", "a round as one launch"),
+        ("priorities", "who goes first"),
+        ("occupancy", "how many blocks a multiprocessor holds"),
+        ("barrier", "a barrier removed"),
+    ];
+    let entry = |(name, title): (&str, &str)| LessonEntry {
+        name: name.into(),
+        title: title.into(),
+    };
+    LessonScreen::List {
+        entries: entries.map(entry).into(),
+        selected,
     }
 }
 

@@ -1,14 +1,18 @@
 //! Draws a session: its lattices as tiled panels, its figures beside them.
 //!
 //! A frame goes one way: pictures into textures ([`PictureSource`]), panels over textures
-//! (`shaders/panels.wgsl`), the HUD beside them and the [`timeline`] below
-//! (egui, painted by hand so that no figure moves another). The window and [`offscreen::Renderer`] draw the very same scene.
+//! (`shaders/panels.wgsl`), the HUD (or a [`LessonPage`]) and the [`Lab`] beside them and the
+//! [`timeline`] below (egui, painted by hand so that no figure moves another). The window and
+//! [`offscreen::Renderer`] draw the very same scene.
 
 mod camera;
 mod error;
 mod gpu;
+mod halves;
 pub mod hud;
+mod lab;
 pub mod layout;
+mod lesson;
 pub mod offscreen;
 pub mod palette;
 mod panels;
@@ -31,6 +35,8 @@ mod pixel_tests;
 pub use camera::{Camera, Look, MOST_PIXELS_A_CELL};
 pub use error::ViewError;
 pub use gpu::{AdapterFacts, list_adapters};
+pub use lab::Lab;
+pub use lesson::{LessonEntry, LessonPage, LessonScreen};
 pub use panels::LEAST_PIXELS_FOR_LINES;
 pub use scene::Drawing;
 pub use stack::{MOST_INSTANCES, most_instances};
@@ -39,6 +45,7 @@ pub use timeline::Timeline;
 pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
 
 pub(crate) use gpu::{Canvas, Gpu};
+pub(crate) use lesson::entry_at;
 pub(crate) use scene::{Frame, Scene};
 
 /// What the person has chosen to see; nothing of it changes what is computed.
@@ -58,4 +65,6 @@ pub struct ViewOptions {
     pub help: bool,
     /// Whether the streams' timeline is shown, where the window has room for it.
     pub timeline: bool,
+    /// Whether the lab is shown, where the window has room for it.
+    pub lab: bool,
 }

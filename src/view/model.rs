@@ -72,6 +72,7 @@ pub(crate) fn assert_as_modelled(
         panel,
         origin: [1, 2],
         gap: 3,
+        second: None,
     };
     for (instance, lattice) in lattices.iter().enumerate() {
         let rect = tiling.rect(instance);

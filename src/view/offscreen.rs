@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::session::{PicturePlan, Status};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
-    AdapterFacts, Camera, Drawing, Frame, Gpu, PictureSource, Scene, Timeline, ViewError,
-    ViewOptions,
+    AdapterFacts, Camera, Drawing, Frame, Gpu, Lab, LessonScreen, PictureSource, Scene, Timeline,
+    ViewError, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -22,6 +22,10 @@ pub struct Renderer {
     pub drawing: Drawing,
     /// What the timeline shows, where it is shown.
     pub timeline: Timeline,
+    /// What the lab shows, where it is shown.
+    pub lab: Lab,
+    /// The lesson that is shown, if one is.
+    pub lesson: Option<LessonScreen>,
 }
 
 impl Renderer {
@@ -55,6 +59,8 @@ impl Renderer {
             in_flight: VecDeque::new(),
             drawing,
             timeline: Timeline::default(),
+            lab: Lab::default(),
+            lesson: None,
             gpu,
         })
     }
@@ -92,6 +98,8 @@ impl Renderer {
             options,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            lab: &self.lab,
+            lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
         };
@@ -150,6 +158,8 @@ impl Renderer {
             options,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            lab: &self.lab,
+            lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
         }

@@ -51,6 +51,7 @@ fn draw(
         panel,
         origin: [1, 2],
         gap: 3,
+        second: None,
     };
     panels.prepare(&Placing {
         pixels,

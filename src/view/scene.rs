@@ -2,12 +2,15 @@
 
 use crate::engine::Transfer;
 use crate::session::{PicturePlan, Status, Streams};
-use crate::view::layout::{Layout, lay_out};
+use crate::view::layout::{Layout, Wanted, lay_out};
 use crate::view::panels::{OUTSIDE, Panels, Placing};
 use crate::view::stack::admit;
 use crate::view::store::PictureSource;
+use crate::view::timeline::units as timeline_units;
 use crate::view::transfer::{TextureLimits, request};
-use crate::view::{AdapterFacts, Gpu, Look, Timeline, ViewError, ViewOptions, hud, palette};
+use crate::view::{
+    AdapterFacts, Gpu, Lab, LessonScreen, Look, Timeline, ViewError, ViewOptions, hud, palette,
+};
 
 /// What the HUD says of the drawing side.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -30,6 +33,10 @@ pub(crate) struct Frame<'a> {
     pub(crate) drawing: &'a Drawing,
     /// Shown where [`ViewOptions::timeline`] says so.
     pub(crate) timeline: &'a Timeline,
+    /// Shown where [`ViewOptions::lab`] says so.
+    pub(crate) lab: &'a Lab,
+    /// Shown instead of the HUD, if there is one.
+    pub(crate) lesson: Option<&'a LessonScreen>,
     /// The target's size in pixels.
     pub(crate) pixels: [u32; 2],
     /// Pixels a point.
@@ -45,21 +52,30 @@ impl Frame<'_> {
             .then(|| status.selected.min(status.instances.saturating_sub(1)))
     }
 
-    /// The timeline's lanes, if it is wanted: by the settings, not by what was measured, so that
-    /// nothing moves from round to round.
-    fn lanes(&self) -> Option<usize> {
-        let status = self.status.filter(|_| self.options.timeline)?;
-        Some(match status.switches.streams {
+    /// What the window is to hold beside panels and HUD: by the settings, not by what was
+    /// measured, so that nothing moves from round to round.
+    fn wanted(&self, status: &Status) -> Wanted {
+        let timeline = self.options.timeline;
+        let lanes = match status.switches.streams {
             Streams::PerInstance => status.instances,
             Streams::One | Streams::Default => 1,
-        })
+        };
+        let halves = status.halves.as_ref().map(|halves| halves.each);
+        Wanted {
+            lanes: timeline.then_some(lanes),
+            units: (timeline && status.stamped).then(|| timeline_units(status)),
+            lab: self.options.lab,
+            lesson: self.lesson.is_some(),
+            halves: halves.filter(|_| self.only().is_none()),
+        }
     }
 
     /// Where everything stands, and what the panels show.
     pub(crate) fn layout(&self) -> Option<(Layout, Look)> {
         let status = self.status?;
         let panels = self.only().map_or(status.instances, |_| 1);
-        let layout = lay_out(self.pixels, self.scale, panels, status.size, self.lanes());
+        let wanted = self.wanted(status);
+        let layout = lay_out(self.pixels, self.scale, panels, status.size, &wanted);
         Some((
             layout,
             self.options.camera.look(status.size, layout.tiling.panel),

@@ -217,7 +217,8 @@ pub(super) fn check_order(device: DeviceChoice) -> Result<Outcome> {
         worlds.finish()?;
         worlds.set_switches(0, switches)?;
         worlds.set_picture(Some(PicturePlan::BITS))?;
-        let free = switches.streams == Streams::PerInstance && switches.wait != Wait::Each;
+        let one_by_one = (switches.wait, switches.order) == (Wait::Each, Order::Depth);
+        let free = switches.streams == Streams::PerInstance && !one_by_one;
         let mut overlapped = false;
         // Whether things happen at the same time is up to the machine: it has some tries.
         for _ in 0..5 {

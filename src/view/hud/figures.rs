@@ -109,11 +109,7 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
             switches(status),
             machine(status, drawing),
         ],
-        messages: messages(
-            status,
-            drawing,
-            frame.options.timeline && layout.timeline.is_none(),
-        ),
+        messages: messages(status, drawing, no_room(frame, layout)),
     }
 }
 
@@ -221,7 +217,23 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     figures
 }
 
-fn messages(status: &Status, drawing: &Drawing, no_timeline: bool) -> Vec<(Urgency, String)> {
+/// What is wanted and has no place.
+fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<&'static str> {
+    let without = frame.options.timeline && layout.timeline.is_none();
+    match (frame.options.lab, layout.lab) {
+        (true, None) => Some("the window is too small for the lab"),
+        (true, Some(_)) if without => Some("the lab takes the timeline's place in this window"),
+        _ if without => Some("the window is too small for the timeline"),
+        _ => None,
+    }
+}
+
+/// Sentences, the most urgent first.
+pub(in crate::view) fn messages(
+    status: &Status,
+    drawing: &Drawing,
+    no_room: Option<&str>,
+) -> Vec<(Urgency, String)> {
     let mut messages = Vec::new();
     if let Some(failed) = &status.failed {
         messages.push((Urgency::Failure, failed.clone()));
@@ -229,8 +241,7 @@ fn messages(status: &Status, drawing: &Drawing, no_timeline: bool) -> Vec<(Urgen
     for notice in [&drawing.notice, &status.notice].into_iter().flatten() {
         messages.push((Urgency::Notice, notice.clone()));
     }
-    if no_timeline {
-        let sentence = "the window is too small for the timeline";
+    if let Some(sentence) = no_room {
         messages.push((Urgency::Notice, sentence.into()));
     }
     let mut warn = |sentence: &str| messages.push((Urgency::Warning, sentence.into()));

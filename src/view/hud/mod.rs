@@ -15,7 +15,8 @@ use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::layout::{Dock, Layout, PixelRect};
 use crate::view::palette::palette;
-use crate::view::{Frame, Look, ViewOptions, timeline};
+use crate::view::{Frame, Look, ViewOptions, halves, lab, lesson, timeline};
+pub(in crate::view) use parts::message_colours;
 pub(crate) use style::install_fonts;
 
 /// Paints everything of a frame but the cells; all lengths are pixels.
@@ -43,7 +44,16 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
         Dock::Bar(rect) => bar::paint(painter, rect_of(rect), layout.unit, &figures),
     }
     if let Some(rect) = layout.timeline {
-        timeline::paint(painter, frame, rect_of(rect), layout.unit);
+        timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.units);
+    }
+    if let Some(rect) = layout.lab {
+        lab::paint(painter, frame, status, rect_of(rect), layout.unit);
+    }
+    if let Some(rect) = layout.lesson {
+        lesson::paint(painter, frame, rect_of(rect), layout.unit);
+    }
+    if let (Some(halves), Some(places)) = (&status.halves, &layout.halves) {
+        halves::paint(painter, status, halves, places, layout.unit);
     }
     if frame.options.help {
         help::paint(painter, screen, layout.unit);
@@ -56,6 +66,9 @@ fn highlight(painter: &Painter, layout: &Layout, place: usize, options: &ViewOpt
         .round()
         .clamp(1.0, layout.tiling.gap.max(1) as f32);
     let rect = rect_of(layout.tiling.rect(place));
+    if !rect.is_positive() {
+        return; // it has no panel beside two halves
+    }
     // White stands out beside dark cells, amber beside light ones.
     let ramp = palette(options.colours).ramp;
     let [_, green, _, _] = ramp[if options.invert { ramp.len() - 1 } else { 0 }];

@@ -56,7 +56,7 @@ pub(super) fn state(painter: &Painter, rect: Rect, unit: f32, state: State, pace
 }
 
 /// The ground and the type of a sentence.
-pub(super) fn message_colours(urgency: Urgency) -> (Color32, Color32) {
+pub(in crate::view) fn message_colours(urgency: Urgency) -> (Color32, Color32) {
     match urgency {
         Urgency::Failure => (FAILED, Color32::WHITE),
         Urgency::Notice => (

@@ -3,11 +3,11 @@
 use egui::{Rect, Shape, pos2, vec2};
 
 use crate::life::Size;
-use crate::session::Status;
+use crate::session::{Halves, Status, Switches};
 use crate::view::hud::{install_fonts, paint, rect_of};
 use crate::view::layout::Dock;
 use crate::view::made_up::{Timed, status};
-use crate::view::{AdapterFacts, Drawing, Frame, Timeline, ViewOptions};
+use crate::view::{AdapterFacts, Drawing, Frame, Lab, LessonScreen, Timeline, ViewOptions};
 
 const WINDOWS: [[u32; 2]; 10] = [
     [800, 500],
@@ -53,8 +53,34 @@ pub(in crate::view) fn each_with(
     status: &Status,
     options: &ViewOptions,
     timeline: impl Fn([u32; 2]) -> Timeline,
+    check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    each_frame(status, options, timeline, None, check);
+}
+
+/// The same, with a lesson and everything beside it.
+pub(in crate::view) fn each_lesson(
+    status: &Status,
+    lesson: &LessonScreen,
+    check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    each_frame(
+        status,
+        &ViewOptions::default(),
+        |_| Timeline::default(),
+        Some(lesson),
+        check,
+    );
+}
+
+fn each_frame(
+    status: &Status,
+    options: &ViewOptions,
+    timeline: impl Fn([u32; 2]) -> Timeline,
+    lesson: Option<&LessonScreen>,
     mut check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
+    let lab = Lab::default();
     let drawing = drawing();
     let context = egui::Context::default();
     install_fonts(&context);
@@ -66,6 +92,8 @@ pub(in crate::view) fn each_with(
                 options,
                 drawing: &drawing,
                 timeline: &timeline,
+                lab: &lab,
+                lesson,
                 pixels,
                 scale,
             };
@@ -133,12 +161,27 @@ fn figures_stay_in_the_dock_and_off_the_panels() {
 
 #[test]
 fn figures_never_lie_over_one_another() {
-    for timeline in [false, true] {
+    let mut compared = busy();
+    compared.stamped = true;
+    compared.halves = Some(Halves {
+        switches: [Switches::DEFAULT; 2],
+        round_us: [Some(123.4), Some(1234.5)],
+        differing: Some((0, 123_456_789)),
+        each: 100,
+    });
+    let shown = [
+        (busy(), false, false),
+        (busy(), true, false),
+        (busy(), true, true),
+        (compared, true, true),
+    ];
+    for (status, timeline, lab) in shown {
         let options = ViewOptions {
             timeline,
+            lab,
             ..Default::default()
         };
-        each(&busy(), &options, |frame, shapes| {
+        each(&status, &options, |frame, shapes| {
             let texts: Vec<_> = texts(shapes)
                 .filter(|(_, rect)| rect.is_positive())
                 .collect();

@@ -11,17 +11,35 @@ pub(crate) enum Kind {
     Step(StepKind),
     /// The host inside a call.
     Host,
+    /// The host inside a call that waits.
+    Wait,
 }
 
 /// Every kind, as the legend shows them; one row gives the name and the colour.
-pub(crate) const KINDS: [(Kind, &str, Color32); 6] = [
+pub(crate) const KINDS: [(Kind, &str, Color32); 7] = [
     (Kind::Host, "host call", hex(0xF0E442)),
+    (Kind::Wait, "waiting", hex(0xD55E00)),
     (Kind::Step(StepKind::Launch), "launch", hex(0xE69F00)),
     (Kind::Step(StepKind::Support), "support", hex(0xCC79A7)),
     (Kind::Step(StepKind::Upload), "upload", hex(0x009E73)),
     (Kind::Step(StepKind::Download), "download", hex(0x56B4E9)),
     (Kind::Step(StepKind::Event), "event", hex(0x5C636E)),
 ];
+
+/// A colour an instance, counted round and round: they differ by at least a quarter of the
+/// colour cube's side, whichever cones see them, neighbours by much more.
+const INSTANCES: [u32; 16] = [
+    0xC0FFFF, 0xC02020, 0x2020FF, 0xE0FF20, 0x2070FF, 0xE0FF70, 0x4848C0, 0xC09820, 0x98C0FF,
+    0x704870, 0xFFE0C0, 0x987048, 0x7098E0, 0xE0C048, 0x987098, 0x70C098,
+];
+
+/// How many instances have a colour of their own.
+pub(crate) const INSTANCE_COLOURS: usize = INSTANCES.len();
+
+/// An instance's colour.
+pub(crate) fn of_instance(instance: usize) -> Color32 {
+    hex(INSTANCES[instance % INSTANCES.len()])
+}
 
 const fn hex(rgb: u32) -> Color32 {
     Color32::from_rgb((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8)
@@ -32,11 +50,12 @@ impl Kind {
     pub(crate) fn index(self) -> usize {
         match self {
             Kind::Host => 0,
-            Kind::Step(StepKind::Launch) => 1,
-            Kind::Step(StepKind::Support) => 2,
-            Kind::Step(StepKind::Upload) => 3,
-            Kind::Step(StepKind::Download) => 4,
-            Kind::Step(StepKind::Event | StepKind::Wait) => 5,
+            Kind::Wait | Kind::Step(StepKind::Wait) => 1,
+            Kind::Step(StepKind::Launch) => 2,
+            Kind::Step(StepKind::Support) => 3,
+            Kind::Step(StepKind::Upload) => 4,
+            Kind::Step(StepKind::Download) => 5,
+            Kind::Step(StepKind::Event) => 6,
         }
     }
 
@@ -78,6 +97,19 @@ mod tests {
     fn the_table_is_in_the_order_of_its_indices() {
         for (index, (kind, ..)) in KINDS.iter().enumerate() {
             assert_eq!(kind.index(), index);
+        }
+    }
+
+    #[test]
+    fn instances_are_told_apart_by_everyone() {
+        for by in &SEEN {
+            for a in 0..INSTANCE_COLOURS {
+                for b in a + 1..INSTANCE_COLOURS {
+                    let [first, second] = [a, b].map(|instance| seen(of_instance(instance), by));
+                    let apart = (0..3).map(|c| (first[c] - second[c]).powi(2)).sum::<f32>();
+                    assert!(apart.sqrt() > 0.24, "{a} and {b}: {}", apart.sqrt());
+                }
+            }
         }
     }
 

@@ -8,7 +8,8 @@ use crate::view::timeline::{Places, Timeline};
 /// The places in a layout that has a timeline.
 fn places(layout: &Layout) -> Option<Places> {
     let rect = layout.timeline?;
-    Some(Places::new(crate::view::hud::rect_of(rect), layout.unit))
+    let rect = crate::view::hud::rect_of(rect);
+    Some(Places::new(rect, layout.unit, layout.units))
 }
 
 fn pos([x, y]: [f64; 2]) -> Pos2 {

@@ -5,8 +5,9 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::{Span, StreamId};
+use crate::engine::{Op, Scope, Span, StreamId};
 use crate::session::trace::{StepKind, TimedRound};
+use crate::view::timeline::blocks::Blocks;
 use crate::view::timeline::colours::{KINDS, Kind};
 use crate::view::timeline::scale::{TimeScale, nice};
 
@@ -38,6 +39,8 @@ pub(crate) struct Chart {
     pub(crate) host: Vec<Bar>,
     /// In the order of the streams' numbers.
     pub(crate) lanes: Vec<Lane>,
+    /// When and where blocks ran, if the round was stamped.
+    pub(crate) blocks: Blocks,
     /// From the first call or op to the end of the last, in nanoseconds.
     pub(crate) wall: f64,
     /// The lengths of all ops together.
@@ -80,14 +83,25 @@ impl Chart {
             host: round
                 .host
                 .iter()
-                .map(|span| bar(span, Kind::Host))
+                .map(|span| bar(span, host_kind(&round, span)))
                 .collect(),
+            blocks: Blocks::new(&round, start),
             lanes: lanes.into_iter().map(lane).collect(),
             wall,
             sum,
             whole: nice(wall.max(1e3), &AXIS),
             round,
         }
+    }
+}
+
+/// Whether the host works or waits inside a call.
+fn host_kind(round: &TimedRound, span: &Span) -> Kind {
+    let waits = Op::Synchronize(Scope::Stream).label();
+    let facts = round.steps.get(span.step as usize);
+    match facts {
+        Some(facts) if facts.label == waits => Kind::Wait,
+        _ => Kind::Host,
     }
 }
 
@@ -106,8 +120,12 @@ pub(crate) struct Rows {
 impl Rows {
     /// For so many lanes between `top` and `top + height`, in pixels; `unit` pixels a unit of type.
     pub(crate) fn new(lanes: usize, top: f32, height: f32, unit: f32) -> Rows {
+        Rows::at_least(unit.round().max(1.0), lanes, top, height, unit)
+    }
+
+    /// The same, with rows of at least so many pixels.
+    pub(crate) fn at_least(least: f32, lanes: usize, top: f32, height: f32, unit: f32) -> Rows {
         let lanes = lanes.max(1);
-        let least = unit.round().max(1.0);
         let most = (height / least).floor().max(1.0) as usize;
         let folded = lanes.div_ceil(most);
         let count = lanes.div_ceil(folded) as f32;

@@ -2,11 +2,14 @@
 //!
 //! A [`Timeline`] keeps the newest timed round as a chart, made once a round; a frame only paints
 //! it. `scale` has the one function from time to pixels, `lanes` the chart and its rows, `place`
-//! the places, `paint` and `tip` what is painted, `interact` what the mouse does.
+//! the places, `paint` and `tip` what is painted, `interact` what the mouse does. `blocks` and `map`
+//! are the same for the second view: which multiprocessor ran which instance when.
 
+mod blocks;
 mod colours;
 mod interact;
 mod lanes;
+mod map;
 mod paint;
 pub(crate) mod place;
 mod scale;
@@ -17,6 +20,7 @@ mod tests;
 
 use egui::{Pos2, Rect};
 
+pub(crate) use map::units;
 pub(crate) use paint::paint;
 
 use crate::view::PictureSource;
@@ -51,6 +55,12 @@ impl Timeline {
     /// Whether there was a timed round yet.
     pub fn has_round(&self) -> bool {
         self.chart.is_some()
+    }
+
+    /// Whether the round that is shown was stamped.
+    pub fn has_stamps(&self) -> bool {
+        let chart = self.chart.as_ref();
+        chart.is_some_and(|chart| !chart.round.stamps.is_empty())
     }
 
     /// The axis' length in nanoseconds.

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Color32, CornerRadius, Mesh, Painter, Rect, Shape, pos2, vec2};
 
+use crate::session::{Overlap, Resource};
 use crate::view::Frame;
 use crate::view::hud::numbers::time_us;
 use crate::view::hud::style::*;
@@ -9,16 +10,22 @@ use crate::view::timeline::colours::{KINDS, Kind};
 use crate::view::timeline::lanes::{Bar, Chart, Lane, Rows, fold};
 use crate::view::timeline::place::Places;
 use crate::view::timeline::scale::TimeScale;
-use crate::view::timeline::{Timeline, tip};
+use crate::view::timeline::{Timeline, map, tip};
 
 const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
-const LANE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
+pub(super) const LANE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
 const ON_BAR: Color32 = Color32::from_rgb(0x0E, 0x0F, 0x12);
 
 /// Paints the timeline into its rectangle, and what the pointer is over anywhere near it.
-pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) {
+pub(crate) fn paint(
+    painter: &Painter,
+    frame: &Frame<'_>,
+    rect: Rect,
+    unit: f32,
+    units: Option<usize>,
+) {
     let timeline = frame.timeline;
-    let places = Places::new(rect, unit);
+    let places = Places::new(rect, unit, units);
     painter.rect_filled(rect, 0.0, GROUND);
     painter.hline(
         rect.x_range(),
@@ -31,8 +38,18 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32)
         Some(chart) => paint_chart(painter, &places, timeline, chart),
         None => paint_nothing_yet(painter, &places),
     };
-    let one_in = frame.status.map_or(1, |status| status.timed_one_in);
-    paint_foot(painter, &places, one_in, folded);
+    if let Some(status) = frame.status {
+        paint_overlap(painter, &places, status.overlap.as_ref());
+        let chart = timeline.chart.as_ref();
+        map::paint(
+            painter,
+            &places,
+            status,
+            (chart, timeline.scale(places.lanes)),
+        );
+        let on_cpu = status.engine == "cpu";
+        paint_foot(painter, &places, on_cpu, status.timed_one_in, folded);
+    }
     if !frame.options.help {
         tip::paint(painter, frame, &places);
     }
@@ -119,6 +136,44 @@ fn paint_summary(painter: &Painter, places: &Places, chart: &Chart) {
         Align2::LEFT_CENTER,
         text,
     );
+}
+
+/// How much of the ops' own times overlaps, and what bounds it.
+fn paint_overlap(painter: &Painter, places: &Places, overlap: Option<&Overlap>) {
+    let text = overlap_in_words(overlap);
+    let room = places.overlap.width();
+    let text = fitted(painter, &text, medium(14.0 * places.unit), ACCENT, room);
+    let at = places.overlap.left_center();
+    put(painter, at, Align2::LEFT_CENTER, text);
+}
+
+fn overlap_in_words(overlap: Option<&Overlap>) -> String {
+    let Some(overlap) = overlap else {
+        return "overlap: measuring …".into();
+    };
+    let by = |resource| match resource {
+        Resource::Host => "the host's calls",
+        Resource::CopyEngine => "the copy engine",
+        Resource::Units => "the multiprocessors",
+        Resource::Stream => "the longest stream",
+    };
+    let factor = overlap.factor();
+    match overlap.most() {
+        Some((_, resource)) if overlap.is_none() => format!(
+            "streams bring nothing here: bound by {} (overlap {factor:.2}×)",
+            by(resource)
+        ),
+        None if overlap.is_none() => {
+            format!("streams bring nothing here (overlap {factor:.2}×)")
+        }
+        Some((most, resource)) => {
+            format!(
+                "overlap {factor:.1}× · at most {most:.1}× ({})",
+                by(resource)
+            )
+        }
+        None => format!("overlap {factor:.1}×"),
+    }
 }
 
 fn paint_grounds(painter: &Painter, places: &Places, rows: Rows) {
@@ -308,10 +363,13 @@ fn paint_nothing_yet(painter: &Painter, places: &Places) -> usize {
 }
 
 /// How exact it is, and where there is room what the mouse does.
-fn paint_foot(painter: &Painter, places: &Places, one_in: u32, folded: usize) {
-    let mut text = format!(
-        "spans are bounded by events from outside (+ about 2 µs); 1 round in {one_in} is timed"
-    );
+fn paint_foot(painter: &Painter, places: &Places, on_cpu: bool, one_in: u32, folded: usize) {
+    let how = if on_cpu {
+        "spans are the workers' own times"
+    } else {
+        "spans are bounded by events from outside (+ about 2 µs)"
+    };
+    let mut text = format!("{how}; 1 round in {one_in} is timed");
     if folded > 1 {
         text += &format!("; a row is {folded} streams");
     }
@@ -341,4 +399,29 @@ pub(super) fn paint_card(painter: &Painter, card: Rect, unit: f32) {
     painter.rect_filled(card, corner, Color32::from_rgb(0x2A, 0x2F, 0x38));
     let edge = egui::Stroke::new(unit.max(1.0), Color32::from_rgb(0x5A, 0x64, 0x73));
     painter.rect_stroke(card, corner, edge, egui::StrokeKind::Inside);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::overlap_in_words;
+    use crate::session::{Bound, Overlap, Resource};
+
+    #[test]
+    fn overlap_says_what_bounds_it_and_where_streams_bring_nothing() {
+        let overlap = |together_us, resource, us| Overlap {
+            alone_us: 1590.0,
+            together_us,
+            bounds: vec![Bound { resource, us }],
+        };
+        let say = |overlap: &Overlap| overlap_in_words(Some(overlap));
+        assert_eq!(
+            say(&overlap(163.9, Resource::Stream, 100.0)),
+            "overlap 9.7× · at most 15.9× (the longest stream)"
+        );
+        assert_eq!(
+            say(&overlap(1580.0, Resource::CopyEngine, 1500.0)),
+            "streams bring nothing here: bound by the copy engine (overlap 1.01×)"
+        );
+        assert_eq!(overlap_in_words(None), "overlap: measuring …");
+    }
 }

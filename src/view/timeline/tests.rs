@@ -6,7 +6,7 @@ use crate::life::Size;
 use crate::session::{Status, Streams};
 use crate::view::hud::rect_of;
 use crate::view::hud::tests::{busy, each, each_with, texts};
-use crate::view::layout::{Dock, lay_out};
+use crate::view::layout::{Dock, Wanted, lay_out};
 use crate::view::made_up::{Timed, status};
 use crate::view::timeline::Timeline;
 use crate::view::{Frame, ViewOptions};
@@ -14,6 +14,13 @@ use crate::view::{Frame, ViewOptions};
 fn shown() -> ViewOptions {
     ViewOptions {
         timeline: true,
+        ..Default::default()
+    }
+}
+
+fn lanes(lanes: usize) -> Wanted {
+    Wanted {
+        lanes: Some(lanes),
         ..Default::default()
     }
 }
@@ -138,7 +145,7 @@ fn closed_it_takes_nothing_and_one_stream_little() {
 #[test]
 fn frozen_it_keeps_its_round_and_live_it_takes_the_next() {
     let size = Size::new(128, 128).unwrap();
-    let layout = lay_out([1280, 800], 1.0, 16, size, Some(16));
+    let layout = lay_out([1280, 800], 1.0, 16, size, &lanes(16));
     let rect = layout.timeline.unwrap();
     let chip = [f64::from(rect.x) + 40.0, f64::from(rect.y) + 20.0];
     let mut timeline = timed(3);
@@ -154,7 +161,7 @@ fn frozen_it_keeps_its_round_and_live_it_takes_the_next() {
 #[test]
 fn wheel_drag_and_double_click_move_through_time() {
     let size = Size::new(128, 128).unwrap();
-    let layout = lay_out([1280, 800], 1.0, 16, size, Some(16));
+    let layout = lay_out([1280, 800], 1.0, 16, size, &lanes(16));
     let rect = layout.timeline.unwrap();
     let middle = [400.0, f64::from(rect.y + rect.height / 2)];
     let mut timeline = timed(16);

@@ -11,6 +11,7 @@ use crate::view::hud::numbers::{bytes, grouped, time_us};
 use crate::view::hud::style::*;
 use crate::view::timeline::colours::Kind;
 use crate::view::timeline::lanes::{Bar, Chart};
+use crate::view::timeline::map;
 use crate::view::timeline::paint::{bar_rect, paint_card, paint_outline};
 use crate::view::timeline::place::Places;
 use crate::view::timeline::scale::TimeScale;
@@ -40,13 +41,21 @@ pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, places: &Places) {
     } else {
         let Some(chart) = &timeline.chart else { return };
         let scale = timeline.scale(places.lanes);
-        let Some((bar, edges)) = hit(at, places, scale, chart) else {
-            return;
-        };
-        if let Some(rect) = bar_rect(places, scale, edges, bar) {
+        let block = frame
+            .status
+            .and_then(|status| map::under(at, places, status, (chart, scale)));
+        if let Some((rect, lines)) = block {
             paint_outline(painter, rect, places.unit);
+            lines
+        } else {
+            let Some((bar, edges)) = hit(at, places, scale, chart) else {
+                return;
+            };
+            if let Some(rect) = bar_rect(places, scale, edges, bar) {
+                paint_outline(painter, rect, places.unit);
+            }
+            describe(chart, bar)
         }
-        describe(chart, bar)
     };
     let unit = places.unit;
     let screen = Rect::from_min_size(
@@ -154,12 +163,12 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
     };
     let instance = facts.instance.map(|id| format!(" · instance {id}"));
     let place = format!("stream {}{}", facts.stream.0, instance.unwrap_or_default());
-    if bar.kind == Kind::Host {
-        return vec![
-            format!("host: inside the call for {}", facts.label),
-            place,
-            when,
-        ];
+    if matches!(bar.kind, Kind::Host | Kind::Wait) {
+        let what = match bar.kind {
+            Kind::Wait => "host: waits".into(),
+            _ => format!("host: inside the call for {}", facts.label),
+        };
+        return vec![what, place, when];
     }
     let amount = match facts.kind {
         StepKind::Upload | StepKind::Download => bytes(facts.bytes),

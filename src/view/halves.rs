@@ -1,0 +1,224 @@
+//! What stands over two halves of the panels: which is A and which is B, what differs in their
+//! settings, how long each takes, and that their cells are the same.
+
+use egui::{Align2, Color32, Painter, Rect, pos2, vec2};
+
+use crate::engine::Kernel;
+use crate::session::{Halves, Status, Switch};
+use crate::view::hud::numbers::{grouped, time_us};
+use crate::view::hud::rect_of;
+use crate::view::hud::style::*;
+use crate::view::layout::Halved;
+use crate::view::lesson::paint_sign;
+
+const NAMES: [&str; 2] = ["A", "B"];
+/// A's and B's, which differ in lightness too.
+const COLOURS: [Color32; 2] = [
+    Color32::from_rgb(0xFF, 0xC2, 0x3D),
+    Color32::from_rgb(0x3F, 0x8C, 0xD9),
+];
+
+/// Paints band and headers; none of it lies over a panel.
+pub(crate) fn paint(
+    painter: &Painter,
+    status: &Status,
+    halves: &Halves,
+    places: &Halved,
+    unit: f32,
+) {
+    paint_band(painter, rect_of(places.band), halves, unit);
+    let settings = settings(halves, status.kernel);
+    for half in 0..2 {
+        let rect = rect_of(places.headers[half]);
+        paint_header(
+            painter,
+            rect,
+            unit,
+            half,
+            &settings[half],
+            halves.round_us[half],
+        );
+    }
+}
+
+/// The switches in which A and B differ, in words.
+fn settings(halves: &Halves, kernel: &Kernel) -> [String; 2] {
+    let position = |half: usize, switch: Switch| {
+        let now = halves.switches[half];
+        let mut choices = switch.choices(now, kernel);
+        choices.swap_remove(switch.position(now, kernel)).label
+    };
+    let differing: Vec<Switch> = Switch::ALL
+        .into_iter()
+        .filter(|&switch| position(0, switch) != position(1, switch))
+        .collect();
+    [0, 1].map(|half| {
+        let words = differing.iter().map(|&switch| {
+            let label = position(half, switch);
+            format!("{} {label}", switch.name())
+        });
+        let words: Vec<String> = words.collect();
+        if words.is_empty() {
+            "the same settings".into()
+        } else {
+            words.join(" · ")
+        }
+    })
+}
+
+/// How A's and B's rounds compare.
+fn factor(halves: &Halves) -> String {
+    let [Some(a), Some(b)] = halves.round_us else {
+        return "measuring …".into();
+    };
+    let (slow, fast, factor) = if a >= b {
+        ("A", "B", a / b)
+    } else {
+        ("B", "A", b / a)
+    };
+    if factor < 1.02 {
+        return format!("a round takes both the same time ({factor:.2}×)");
+    }
+    format!("a round of {slow} takes {factor:.2}× as long as one of {fast}")
+}
+
+/// Whether their cells are the same, and that in words; `None` before they were compared.
+fn sameness(differing: Option<(u64, u64)>) -> Option<(bool, String)> {
+    let (cells, generation) = differing?;
+    let verb = if cells == 1 {
+        "cell differs"
+    } else {
+        "cells differ"
+    };
+    let text = format!(
+        "{} {verb} · generation {}",
+        grouped(cells),
+        grouped(generation)
+    );
+    Some((cells == 0, text))
+}
+
+fn paint_band(painter: &Painter, rect: Rect, halves: &Halves, unit: f32) {
+    let inside = rect.shrink2(vec2(10.0 * unit, 0.0));
+    let gap = 16.0 * unit;
+    let (holds, text) = match sameness(halves.differing) {
+        None => (None, "comparing the cells …".to_owned()),
+        Some((holds, text)) => (Some(holds), text),
+    };
+    let ink = match holds {
+        Some(true) => RUNNING,
+        Some(false) => VALUE,
+        None => LABEL,
+    };
+    let room = 0.46 * inside.width();
+    let text = fitted(painter, &text, medium(16.0 * unit), ink, room);
+    let left = inside.right() - text.size().x;
+    put(painter, inside.right_center(), Align2::RIGHT_CENTER, text);
+    let mut used = left;
+    if let Some(holds) = holds {
+        let size = (18.0 * unit).min(rect.height());
+        used = left - 8.0 * unit - size;
+        let corner = pos2(used, rect.center().y - size / 2.0);
+        paint_sign(
+            painter,
+            Rect::from_min_size(corner, vec2(size, size)),
+            holds,
+        );
+    }
+    let room = (used - gap - inside.left()).max(1.0);
+    let factor = fitted(painter, &factor(halves), medium(18.0 * unit), VALUE, room);
+    put(painter, inside.left_center(), Align2::LEFT_CENTER, factor);
+}
+
+/// The half's letter, its settings and its time.
+fn paint_header(
+    painter: &Painter,
+    rect: Rect,
+    unit: f32,
+    half: usize,
+    settings: &str,
+    round_us: Option<f64>,
+) {
+    let inside = rect.shrink2(vec2(6.0, 3.0) * unit);
+    painter.rect_filled(inside, 6.0 * unit, Color32::from_rgb(0x0F, 0x11, 0x15));
+    let side = inside.height();
+    let letter = Rect::from_min_size(inside.min, vec2(side, side));
+    painter.rect_filled(letter, 6.0 * unit, COLOURS[half]);
+    let dark = Color32::from_rgb(0x0E, 0x0F, 0x12);
+    let name = fitted(painter, NAMES[half], medium(0.62 * side), dark, side);
+    put(painter, letter.center(), Align2::CENTER_CENTER, name);
+    let left = letter.right() + 10.0 * unit;
+    let room = (inside.right() - left - 6.0 * unit).max(1.0);
+    let line = side / 2.0;
+    let time = round_us.map_or("measuring …".into(), |us| {
+        format!("{} a round", time_us(us))
+    });
+    for (row, (text, size, ink)) in [(time.as_str(), 17.0, VALUE), (settings, 14.0, LABEL)]
+        .into_iter()
+        .enumerate()
+    {
+        let font = medium((size * unit).min(0.9 * line));
+        let text = fitted(painter, text, font, ink, room);
+        let y = inside.top() + (row as f32 + 0.5) * line;
+        put(painter, pos2(left, y), Align2::LEFT_CENTER, text);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::HostMemory;
+    use crate::engine::kernels::find;
+    use crate::session::{Streams, Switches};
+
+    fn halves(b: Switches, round_us: [Option<f64>; 2]) -> Halves {
+        Halves {
+            switches: [Switches::DEFAULT, b],
+            round_us,
+            differing: None,
+            each: 8,
+        }
+    }
+
+    #[test]
+    fn only_what_differs_is_named() {
+        let kernel = find("bits").unwrap();
+        let b = Switches {
+            streams: Streams::One,
+            host_memory: HostMemory::Pageable,
+            ..Switches::DEFAULT
+        };
+        let [a, b] = settings(&halves(b, [None, None]), kernel);
+        assert_eq!(a, "streams per-instance · host memory pinned");
+        assert_eq!(b, "streams one · host memory pageable");
+        let same = settings(&halves(Switches::DEFAULT, [None, None]), kernel);
+        assert_eq!(same, ["the same settings", "the same settings"]);
+    }
+
+    #[test]
+    fn the_slower_half_is_named_with_its_factor() {
+        let say = |a, b| factor(&halves(Switches::DEFAULT, [a, b]));
+        assert_eq!(
+            say(Some(100.0), Some(830.0)),
+            "a round of B takes 8.30× as long as one of A"
+        );
+        assert_eq!(
+            say(Some(150.0), Some(100.0)),
+            "a round of A takes 1.50× as long as one of B"
+        );
+        assert_eq!(
+            say(Some(101.0), Some(100.0)),
+            "a round takes both the same time (1.01×)"
+        );
+        assert_eq!(say(Some(1.0), None), "measuring …");
+    }
+
+    #[test]
+    fn cells_are_the_same_or_it_is_a_fault() {
+        assert_eq!(sameness(None), None);
+        let same = (true, "0 cells differ · generation 1,234".to_owned());
+        assert_eq!(sameness(Some((0, 1234))), Some(same));
+        let fault = (false, "1 cell differs · generation 9".to_owned());
+        assert_eq!(sameness(Some((1, 9))), Some(fault));
+    }
+}

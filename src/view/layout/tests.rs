@@ -1,0 +1,235 @@
+//! Nothing lies over anything else, whatever the window and whatever it is to hold.
+
+use super::*;
+
+const WINDOWS: [[u32; 2]; 9] = [
+    [800, 500],
+    [1280, 800],
+    [1920, 1080],
+    [3840, 2160],
+    [600, 1000],
+    [1000, 1000],
+    [400, 250],
+    [120, 90],
+    [2560, 700],
+];
+
+fn with_lanes(lanes: usize) -> Wanted {
+    Wanted {
+        lanes: Some(lanes),
+        ..Default::default()
+    }
+}
+
+/// What a window may be asked to hold.
+fn wanted(count: usize) -> [Wanted; 6] {
+    let lab = Wanted {
+        lab: true,
+        ..with_lanes(count)
+    };
+    [
+        Wanted::default(),
+        with_lanes(1),
+        with_lanes(count),
+        lab,
+        Wanted {
+            units: Some(132),
+            halves: Some(count / 2),
+            ..lab
+        },
+        Wanted {
+            lesson: true,
+            halves: Some(count / 2),
+            ..lab
+        },
+    ]
+}
+
+fn each_layout(mut check: impl FnMut([u32; 2], usize, Size, Layout)) {
+    for window in WINDOWS {
+        for scale in [1.0, 1.5, 2.0] {
+            for count in [1, 2, 3, 4, 7, 16, 17, 64, 200] {
+                for (w, h) in [(512, 512), (1000, 300), (300, 1000), (33, 1), (1, 4096)] {
+                    let size = Size::new(w, h).unwrap();
+                    for wanted in wanted(count) {
+                        let layout = lay_out(window, scale, count, size, &wanted);
+                        check(window, count, size, layout);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Everything that stands in a layout but the panels.
+fn others(layout: &Layout) -> Vec<PixelRect> {
+    let halves = layout.halves;
+    let headers = halves.into_iter().flat_map(|halves| {
+        let [a, b] = halves.headers;
+        [halves.band, a, b]
+    });
+    let docked = [
+        layout.dock.rect(),
+        layout.timeline,
+        layout.lab,
+        layout.lesson,
+    ];
+    docked.into_iter().flatten().chain(headers).collect()
+}
+
+fn meet(a: PixelRect, b: PixelRect) -> bool {
+    a.x < b.x + b.width && b.x < a.x + a.width && a.y < b.y + b.height && b.y < a.y + a.height
+}
+
+#[test]
+fn nothing_lies_over_anything_else_and_all_is_in_the_window() {
+    each_layout(|window, count, size, layout| {
+        let mut all = others(&layout);
+        // Where there are more panels than pixels, they cannot all be seen.
+        if layout.tiling.panel.iter().all(|&side| side > 1) {
+            let halves = layout.halves.map_or(0, |_| count / 2);
+            let places = [0, count / 2, count - 1, halves, halves.saturating_sub(1)];
+            let mut places = places.to_vec();
+            places.sort_unstable();
+            places.dedup();
+            all.extend(places.into_iter().map(|place| layout.tiling.rect(place)));
+        }
+        for (index, &a) in all.iter().enumerate() {
+            let say = format!("{window:?} {count} of {size}: {a:?} in {layout:?}");
+            assert!(
+                a.x + a.width <= window[0] && a.y + a.height <= window[1],
+                "{say}"
+            );
+            for &b in &all[index + 1..] {
+                assert!(!meet(a, b), "{b:?} over {say}");
+            }
+        }
+    });
+}
+
+#[test]
+fn the_timeline_takes_less_than_half_and_the_map_less_than_two_thirds() {
+    each_layout(|window, _, _, layout| {
+        let Some(timeline) = layout.timeline else {
+            return;
+        };
+        let most = if layout.units.is_some() { 0.66 } else { 0.5 };
+        assert!(
+            f64::from(timeline.height) < most * f64::from(window[1]),
+            "{layout:?}"
+        );
+    });
+}
+
+#[test]
+fn halves_are_alike_and_one_left_over_has_no_place() {
+    let size = Size::new(128, 128).unwrap();
+    let wanted = Wanted {
+        halves: Some(8),
+        ..Default::default()
+    };
+    for window in [[1280, 800], [700, 1100], [2560, 700]] {
+        let layout = lay_out(window, 1.0, 17, size, &wanted);
+        let (tiling, halves) = (layout.tiling, layout.halves.unwrap());
+        for place in 0..8 {
+            let (a, b) = (tiling.rect(place), tiling.rect(place + 8));
+            assert_eq!([a.width, a.height], [b.width, b.height]);
+            let [first, second] = halves.headers;
+            assert_eq!(
+                [b.x - a.x, b.y - a.y],
+                [second.x - first.x, second.y - first.y]
+            );
+            let middle = [f64::from(b.x) + 1.0, f64::from(b.y) + 1.0];
+            assert_eq!(tiling.place_at(middle), Some(place + 8));
+        }
+        assert_eq!(tiling.rect(16), PixelRect::default());
+    }
+}
+
+#[test]
+fn the_windows_of_a_lecture_have_lab_and_timeline_together() {
+    let size = Size::new(512, 512).unwrap();
+    let wanted = Wanted {
+        lab: true,
+        ..with_lanes(16)
+    };
+    for window in [[1280, 800], [1920, 1080], [3840, 2160]] {
+        let layout = lay_out(window, 1.0, 16, size, &wanted);
+        assert!(layout.lab.is_some() && layout.timeline.is_some());
+        assert!(layout.tiling.panel[0] > 80, "{layout:?}");
+    }
+    let lab = |window| lay_out(window, 1.0, 16, size, &wanted).lab;
+    assert!(lab([800, 500]).is_some() && lab([700, 1100]).is_some());
+    assert_eq!(lab([400, 250]), None);
+}
+
+#[test]
+fn windows_of_a_lecture_have_a_timeline_and_small_ones_none() {
+    let size = Size::new(512, 512).unwrap();
+    let timeline = |window, scale| lay_out(window, scale, 16, size, &with_lanes(16)).timeline;
+    for window in [
+        [800, 500],
+        [1280, 800],
+        [1920, 1080],
+        [3840, 2160],
+        [600, 1000],
+    ] {
+        assert!(timeline(window, 1.0).is_some(), "{window:?}");
+    }
+    assert!(timeline([1280, 800], 2.0).is_some());
+    assert_eq!(timeline([800, 500], 2.0), None);
+    assert_eq!(timeline([400, 250], 1.0), None);
+}
+
+#[test]
+fn panels_are_as_large_as_any_rows_and_columns_make_them() {
+    each_layout(|window, count, size, layout| {
+        if layout.halves.is_some() {
+            return;
+        }
+        let docked = layout.dock.rect().or(layout.lesson);
+        let [mut width, mut height] = docks::beside(window, docked);
+        match layout.lab {
+            Some(lab) if lab.y > 0 => height = lab.y,
+            Some(lab) => width -= lab.width,
+            None => {}
+        }
+        height = layout.timeline.map_or(height, |timeline| timeline.y);
+        let area = [width, height];
+        let gap = f64::from(layout.tiling.gap);
+        let aspect = aspect(size);
+        let best = (1..=count)
+            .map(|columns| {
+                let rows = count.div_ceil(columns) as f64;
+                let w = (f64::from(area[0]) - gap * (columns as f64 + 1.0)) / columns as f64;
+                let h = (f64::from(area[1]) - gap * (rows + 1.0)) / rows;
+                w.min(h * aspect)
+            })
+            .fold(0.0, f64::max);
+        let width = f64::from(layout.tiling.panel[0]);
+        // Within a pixel either way; on long lattices a pixel of height is many of width.
+        assert!(
+            width + 1.0 + aspect >= best,
+            "{window:?} {count} of {size}: {width} < {best}"
+        );
+    });
+}
+
+#[test]
+fn a_point_in_a_panel_finds_it_and_a_gap_finds_none() {
+    let size = Size::new(512, 512).unwrap();
+    let tiling = lay_out([1280, 800], 1.0, 16, size, &Wanted::default()).tiling;
+    for place in 0..16 {
+        let rect = tiling.rect(place);
+        let corner = [f64::from(rect.x), f64::from(rect.y)];
+        assert_eq!(tiling.place_at(corner), Some(place));
+        assert_eq!(tiling.place_at([corner[0] - 1.0, corner[1]]), None);
+    }
+}
+
+#[test]
+fn one_lattice_fills_the_side_it_can() {
+    let size = Size::new(512, 512).unwrap();
+    let layout = lay_out([1280, 800], 1.0, 1, size, &Wanted::default());
+    assert_eq!(layout.tiling.panel, [788, 788]);
+}
