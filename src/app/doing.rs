@@ -130,15 +130,14 @@ impl<W: World> Handler<W> {
         }
     }
 
-    /// Opens or closes the timeline; nothing is stamped that nobody sees.
+    /// Opens or closes the timeline; nothing is stamped or measured that nobody sees.
     fn toggle_timeline(&mut self) {
-        self.view.timeline ^= true;
+        self.show_timeline(!self.view.timeline);
         if let (false, Some(world)) = (self.view.timeline, &self.world)
             && world.status().stamped
         {
             world.act(Action::ToggleBlocks);
         }
-        self.hover();
     }
 
     /// Stamps rounds or not; the timeline is where that shows.
@@ -148,7 +147,14 @@ impl<W: World> Handler<W> {
         {
             world.act(Action::ToggleBlocks);
         }
-        self.view.timeline = true;
+        self.show_timeline(true);
+    }
+
+    fn show_timeline(&mut self, shown: bool) {
+        self.view.timeline = shown;
+        if let Some(world) = &self.world {
+            world.act(Action::WatchOverlap(shown));
+        }
         self.hover();
     }
 

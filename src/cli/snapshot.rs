@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
-use crate::session::{Action, Session, Setup};
+use crate::session::{Action, Halves, Session, Setup};
 use crate::view::ViewOptions;
 use crate::view::offscreen::Renderer;
 
@@ -36,6 +36,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     for (wanted, action) in [
         (arguments.blocks, Action::ToggleBlocks),
         (arguments.halves, Action::ToggleHalves),
+        (options.timeline, Action::WatchOverlap(true)),
     ] {
         if wanted {
             session.act(action);
@@ -60,11 +61,23 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         }
         let timed = !options.timeline || renderer.timeline.has_round();
         let stamped = !arguments.blocks || (status.stamped && renderer.timeline.has_stamps());
-        let halved = !arguments.halves || status.halves.is_some();
+        let compared = |halves: &Halves| {
+            halves.round_us.iter().all(Option::is_some) && halves.differing.is_some()
+        };
+        let halved = !arguments.halves || status.halves.as_ref().is_some_and(compared);
+        // A session that stops by itself may stop before the overlap is known.
+        let measured =
+            !options.timeline || arguments.halves || status.finished || status.overlap.is_some();
         if let (true, Some(what)) = (status.finished, lacking(stamped, halved)) {
             bail!(BadArguments(what.into()));
         }
-        if through && timed && stamped && halved && renderer.missing(&status, &options) == 0 {
+        if through
+            && timed
+            && stamped
+            && halved
+            && measured
+            && renderer.missing(&status, &options) == 0
+        {
             break;
         }
         if began.elapsed() > PATIENCE {

@@ -1,7 +1,7 @@
 //! A whole frame: panels, HUD and help, into any texture.
 
 use crate::engine::Transfer;
-use crate::session::{PicturePlan, Status, Streams};
+use crate::session::{PicturePlan, Status, Streams, Switches, TransferChoice};
 use crate::view::layout::{Layout, Wanted, lay_out};
 use crate::view::panels::{OUTSIDE, Panels, Placing};
 use crate::view::stack::admit;
@@ -89,9 +89,22 @@ impl Frame<'_> {
             (status.size, status.instances),
             (look, layout.tiling.panel),
             self.only(),
-            status.switches.transfer,
+            transfer_asked(status),
             limits,
         ))
+    }
+}
+
+/// What is to cross the bus: of two halves, the view if it is either's, since only who draws knows
+/// of which part it is.
+fn transfer_asked(status: &Status) -> TransferChoice {
+    let asked = status.switches.transfer;
+    let both = status.halves.as_ref().map(|halves| halves.switches);
+    let view = |switches: Switches| switches.transfer == TransferChoice::View;
+    match both {
+        Some(both) if both.into_iter().any(view) => TransferChoice::View,
+        Some([first, _]) => first.transfer,
+        None => asked,
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::{Op, Scope, Span, StreamId};
+use crate::engine::{Span, StreamId};
 use crate::session::trace::{StepKind, TimedRound};
 use crate::view::timeline::blocks::Blocks;
 use crate::view::timeline::colours::{KINDS, Kind};
@@ -97,10 +97,8 @@ impl Chart {
 
 /// Whether the host works or waits inside a call.
 fn host_kind(round: &TimedRound, span: &Span) -> Kind {
-    let waits = Op::Synchronize(Scope::Stream).label();
-    let facts = round.steps.get(span.step as usize);
-    match facts {
-        Some(facts) if facts.label == waits => Kind::Wait,
+    match round.steps.get(span.step as usize) {
+        Some(facts) if facts.kind == StepKind::Wait => Kind::Wait,
         _ => Kind::Host,
     }
 }
