@@ -7,7 +7,8 @@ use lifestreams::engine::cuda::{ptx::PTX, weave};
 
 /// `$PTXAS`, or what `scripts/test` has installed, or the one on the PATH.
 fn ptxas() -> Command {
-    let installed = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools/nvidia/cu13/bin/ptxas");
+    let installed =
+        Path::new(env!("CARGO_MANIFEST_DIR")).join("target/tools/nvidia/cu13/bin/ptxas");
     match std::env::var_os("PTXAS") {
         Some(named) => Command::new(named),
         None if installed.exists() => Command::new(installed),
