@@ -81,7 +81,7 @@ impl CudaEngine {
         let context = &self.gpus[gpu].context;
         let what = || "a buffer".to_owned();
         let memory = match place {
-            Place::Device => Memory::Device(DeviceWords::new(context, bytes / 4, what)?),
+            Place::Device => Memory::Device(DeviceWords::zeroed(context, bytes / 4, what)?),
             Place::Host(kind) => Memory::Host(HostWords::new(context, bytes / 4, kind, what)?),
         };
         self.buffers.push(Some(Buffer { gpu, bytes, memory }));
