@@ -252,3 +252,70 @@ fn a_capture_refuses_what_it_cannot_hold() {
     assert_eq!(end(), 904, "the other stream never came back");
     assert_eq!(end(), 401, "nothing is captured");
 }
+
+#[test]
+fn a_context_knows_its_own() {
+    let driver = Driver::start();
+    let (a, stream) = (driver.memory(16), driver.stream());
+    let locked = driver.locked(4);
+    let primary = made!(driver, cuDevicePrimaryCtxRetain(0 => i32));
+    let further = made!(driver, cuCtxCreate_v2(0 => u32, 0 => i32));
+    let (b, other) = (driver.memory(16), driver.stream());
+    assert_eq!(driver.upload(b, locked, other), 0);
+    assert_eq!(
+        driver.upload(b, locked, stream),
+        400,
+        "a stream of the other"
+    );
+    assert_eq!(driver.upload(a, locked, other), 1, "memory of the other");
+    let function = driver.function(bits(), "life_bits");
+    assert_eq!(driver.step(function, b, b, stream), 400);
+    assert_eq!(call!(driver, cuCtxSynchronize()), 0);
+
+    let leaked = call!(driver, fake_cuda_leaked());
+    assert_eq!(call!(driver, cuCtxDestroy_v2(further => Handle)), 0);
+    let left = call!(driver, fake_cuda_leaked()) - leaked;
+    assert_eq!(left, 3, "memory, a stream and a module");
+    assert_eq!(call!(driver, cuCtxSetCurrent(further => Handle)), 201);
+    assert_eq!(call!(driver, cuCtxSetCurrent(primary => Handle)), 0);
+    assert_eq!(
+        driver.upload(b, &[0; 4], stream),
+        1,
+        "gone with its context"
+    );
+}
+
+#[test]
+fn a_woven_kernel_stamps_every_block() {
+    let driver = Driver::start();
+    let (a, b, stamps, stream) = (
+        driver.memory(16),
+        driver.memory(16),
+        driver.memory(32),
+        driver.stream(),
+    );
+    let woven = lifestreams::engine::cuda::weave::weave(bits()).unwrap();
+    let function = driver.function(&woven, "life_bits");
+    let host = driver.locked(8);
+    assert_eq!(driver.upload(a, &BLINKER, stream), 0);
+    call!(driver, cuMemsetD8Async(stamps => Handle, 0 => u8, 32 => usize, stream => Handle));
+    let (mut from, mut to, mut width, mut height) = (a, b, 32i32, 4i32);
+    let (mut rule, mut records) = (8u32 | 12 << 9, stamps);
+    let mut given: [Handle; 6] = [
+        (&raw mut from).cast(),
+        (&raw mut to).cast(),
+        (&raw mut width).cast(),
+        (&raw mut height).cast(),
+        (&raw mut rule).cast(),
+        (&raw mut records).cast(),
+    ];
+    assert_eq!(driver.launch(function, (32, 8), 0, stream, &mut given), 0);
+    assert_eq!(driver.download(host, stamps, stream), 0);
+    assert_eq!(call!(driver, cuStreamSynchronize(stream => Handle)), 0);
+    let long = |at: usize| u64::from(host[at]) | u64::from(host[at + 1]) << 32;
+    assert!(long(0) > 0 && long(0) <= long(2), "{host:?}");
+    assert_eq!(host[4], 0, "the first multiprocessor");
+    assert_eq!(driver.download(&mut host[..4], b, stream), 0);
+    assert_eq!(call!(driver, cuStreamSynchronize(stream => Handle)), 0);
+    assert_eq!(host[..4], UPRIGHT);
+}

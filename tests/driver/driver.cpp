@@ -16,7 +16,8 @@
 //
 // Stricter than a device: which of several possible orders happens is drawn by lot, fresh memory
 // is 0xCD and freed memory is never given out again, the memory behind an allocation is watched,
-// and a kernel's pointers must lie in device memory.
+// a kernel's pointers must lie in its context's memory, and what a context still holds when it ends
+// is counted (fake_cuda_leaked).
 #include "driver.h"
 #include "launch.h"
 
@@ -161,7 +162,8 @@ static Allocation* holds(uintptr_t at, size_t size, bool host)
          ? &found->second : nullptr;
 }
 
-static int allocate(Context* context, size_t size, bool host, uintptr_t* at)
+static int allocate(Context* context, size_t size, bool host, uintptr_t* at,
+                    bool portable = false)
 {
     State& s = state();
     REFUSE(size == 0 || !at, INVALID_VALUE);
@@ -174,7 +176,7 @@ static int allocate(Context* context, size_t size, bool host, uintptr_t* at)
     memset((char*)memory + size, FENCE, GUARD);
     used += size;
     *at = (uintptr_t)memory;
-    s.memory[*at] = Allocation{size, context, host};
+    s.memory[*at] = Allocation{size, context, host, portable};
     return OK;
 }
 
@@ -204,13 +206,18 @@ static int release(Lock& lock, Context* context, uintptr_t at, bool host)
 static int copy(Lock& lock, Stream* stream, const char* name, void* to, const void* from,
                 size_t size, bool to_host, bool from_host, bool asynchronous)
 {
-    REFUSE(!stream, INVALID_HANDLE);
+    REFUSE(!stream || stream->context != current.back(), INVALID_HANDLE);
     REFUSE(size == 0, OK);
     bool pageable = false;
     struct Side { uintptr_t at; bool host; };
     for (const Side side : {Side{(uintptr_t)to, to_host}, Side{(uintptr_t)from, from_host}}) {
         REFUSE(side.at == 0, INVALID_VALUE);
-        if (holds(side.at, size, side.host)) continue;
+        if (const Allocation* known = holds(side.at, size, side.host)) {
+            const bool ours = known->context == stream->context;
+            REFUSE(!side.host && !ours, INVALID_VALUE);
+            pageable |= !ours && !known->portable;
+            continue;
+        }
         // Device memory in part or not at all; host memory that is page-locked in part only.
         REFUSE(!side.host || holds(side.at, 0, true) || holds(side.at, 0, false), INVALID_VALUE);
         pageable = true;
@@ -225,7 +232,7 @@ static int copy(Lock& lock, Stream* stream, const char* name, void* to, const vo
 template <class T>
 static int set(Lock& lock, Stream* stream, Pointer at, T value, size_t count, bool asynchronous)
 {
-    REFUSE(!stream, INVALID_HANDLE);
+    REFUSE(!stream || stream->context != current.back(), INVALID_HANDLE);
     REFUSE(count == 0, OK);
     REFUSE(at % sizeof(T) || !holds(at, count * sizeof(T), false), INVALID_VALUE);
     if (!asynchronous) TRY(unsafe_call());
@@ -354,18 +361,49 @@ static Context* make_context(int device)
     return context;
 }
 
+// Whether a live handle is a T of this context.
+template <class T>
+static bool is_of(const std::pair<const void* const, const std::type_info*>& handle,
+                  Context* context)
+{
+    return *handle.second == typeid(T) && ((const T*)handle.first)->context == context;
+}
+
+// How many streams, events, modules, graphs and allocations were left to contexts to end.
+API fake_cuda_leaked()
+{
+    Lock lock(state().mutex);
+    return state().leaked;
+}
+
+// How many contexts there are.
+API fake_cuda_contexts()
+{
+    State& s = state();
+    Lock lock(s.mutex);
+    return std::count_if(s.contexts.begin(), s.contexts.end(), [](Context* c) { return c->alive; });
+}
+
 static void end_context(Lock& lock, Context* context)
 {
     State& s = state();
     wait_for_all(lock, context);
     context->alive = false;
     s.live.erase(context);
-    for (Stream* stream : streams())
-        if (stream->context == context) s.live.erase(stream);
+    for (auto at = s.live.begin(); at != s.live.end();) {
+        if (!is_of<Stream>(*at, context) && !is_of<Event>(*at, context)
+            && !is_of<Module>(*at, context) && !is_of<Exec>(*at, context)) {
+            ++at;
+            continue;
+        }
+        s.leaked++;
+        at = s.live.erase(at);
+    }
     for (auto at = s.memory.begin(); at != s.memory.end();) {
         const Allocation& gone = at->second;
         if (gone.context != context) { ++at; continue; }
         (gone.host ? s.host_used : s.device_used[context->device]) -= gone.size;
+        s.leaked++;
         at = s.memory.erase(at);
     }
 }
@@ -524,12 +562,12 @@ API cuMemFree_v2(Pointer at)
     return release(lock, context, at, false);
 }
 
-API cuMemHostAlloc(void** out, size_t size, unsigned)
+API cuMemHostAlloc(void** out, size_t size, unsigned flags)
 {
     ENTER
     TRY(unsafe_call());
     uintptr_t at = 0;
-    TRY(allocate(context, size, true, &at));
+    TRY(allocate(context, size, true, &at, flags & 1));
     *out = (void*)at;
     return OK;
 }
@@ -854,6 +892,12 @@ API cuModuleGetFunction(Function** out, Module* module, const char* name)
     function->kernel =
         emulator_find(name, &function->sizes, &function->pointers, &function->count);
     REFUSE(!function->kernel, NOT_FOUND);
+    const size_t from = module->text.find(entry);
+    const std::string given = module->text.substr(from, module->text.find("\n)", from) - from);
+    size_t parameters = 0;
+    for (size_t at = 0; (at = given.find(".param ", at)) != std::string::npos; at++) parameters++;
+    function->stamped = parameters == function->count + 1;
+    REFUSE(!function->stamped && parameters != function->count, INVALID_PTX);
     *out = keep(function);
     return OK;
 }
@@ -878,11 +922,28 @@ API cuFuncGetAttribute(int* value, int attribute, Function* function)
 
 API cuFuncSetCacheConfig(Function*, int) { return OK; }
 
-API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function*, int threads, size_t)
+API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function, int threads,
+                                                size_t)
 {
+    ENTER
+    REFUSE(!known(function) || function->context != context, INVALID_HANDLE);
     REFUSE(threads < 1 || threads > 1024, INVALID_VALUE);
     *blocks = std::min(32, 2048 / threads);
     return OK;
+}
+
+// What the instructions do that the program weaves into a kernel's PTX. The emulator runs blocks
+// one after the other, so that each has its share of the time; multiprocessors are made up.
+struct StampRecord { uint64_t start, end; uint32_t unit, unused[3]; };
+
+static void stamp(StampRecord* records, size_t blocks, uint64_t start, uint64_t end)
+{
+    for (size_t i = 0; i < blocks; i++) {
+        StampRecord& record = records[i];
+        record.start = start + (end - start) * i / blocks;
+        record.unit = i % 4;
+        record.end = std::max<uint64_t>(record.end, start + (end - start) * (i + 1) / blocks);
+    }
 }
 
 API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
@@ -904,6 +965,14 @@ API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
         const char* from = (const char*)parameters[i];
         values.emplace_back(from, from + function->sizes[i]);
     }
+    StampRecord* records = nullptr;
+    const size_t blocks = (size_t)gx * gy * gz;
+    if (function->stamped) memcpy(&records, parameters[function->count], sizeof records);
+    // An address of this context, or of page-locked memory.
+    const auto within = [context](uintptr_t at, size_t size) {
+        const Allocation* known = holds(at, size, false);
+        return known ? known->context == context : holds(at, size, true) != nullptr;
+    };
     auto run = [=]() mutable {
         {
             State& s = state();
@@ -914,16 +983,23 @@ API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
                 uintptr_t at = 0;
                 if (!function->pointers[i]) continue;
                 memcpy(&at, values[i].data(), sizeof at);
-                if (holds(at, 1, false) || holds(at, 1, true)) continue;
+                if (within(at, 1)) continue;
                 fprintf(stderr, "fake driver: %s: parameter %zu points nowhere\n",
                         function->name.c_str(), i);
                 return (int)ILLEGAL_ADDRESS;
             }
+            if (function->stamped && !within((uintptr_t)records, blocks * sizeof *records)) {
+                fprintf(stderr, "fake driver: %s: no room for its stamps\n",
+                        function->name.c_str());
+                return (int)ILLEGAL_ADDRESS;
+            }
         }
+        const uint64_t began = now_ns();
         std::vector<void*> given;
         for (auto& value : values) given.push_back(value.data());
         const unsigned grid[3] = {gx, gy, gz}, block[3] = {bx, by, bz};
         const int answer = emulator_run(function->kernel, grid, block, shared, given.data());
+        if (function->stamped) stamp(records, blocks, began, now_ns());
         if (answer == EMULATOR_OK) return (int)OK;
         fprintf(stderr, "fake driver: %s: emulator says %d (launch.h)\n", function->name.c_str(),
                 answer);

@@ -96,6 +96,7 @@ struct Allocation {
     size_t size;
     Context* context;
     bool host;
+    bool portable; // page-locked for every context
 };
 
 struct Context {
@@ -116,6 +117,7 @@ struct Function {
     const bool* pointers;
     size_t count;
     unsigned most_shared = 48 * 1024;
+    bool stamped = false; // its PTX has one parameter more: a record a block
 };
 
 struct Exec {
@@ -133,6 +135,7 @@ struct State {
     int threads = 0, sleeping = 0;
     bool initialized = false;
     int streams_made = 0;
+    int leaked = 0; // what contexts still had in them when they ended
     long launches = 0;
     size_t device_used[64] = {}, host_used = 0;
     std::map<uintptr_t, Allocation> memory;

@@ -23,6 +23,19 @@ static long delay_us()
     return text ? atol(text) : 0;
 }
 
+static void pool_thread();
+
+// A task may block, so there is always a thread for what is ready, within reason. `at_hand` are
+// about to look for work.
+static void provide_threads(State& s, int at_hand)
+{
+    while ((int)s.ready.size() > s.sleeping + at_hand && s.threads < 32) {
+        s.threads++;
+        at_hand++;
+        std::thread(pool_thread).detach();
+    }
+}
+
 static void finish(State& s, const TaskRef& task)
 {
     task->done = true;
@@ -31,6 +44,7 @@ static void finish(State& s, const TaskRef& task)
     for (const TaskRef& follower : task->followers)
         if (--follower->unmet == 0) s.ready.push_back(follower);
     task->followers.clear();
+    provide_threads(s, 1); // the calling one
     if (s.log) {
         fprintf(s.log, "issue=%llu stream=%d op=%s bytes=%zu start=%lld end=%lld graph=%d\n",
                 (unsigned long long)task->issue, task->stream, task->work.name.c_str(),
@@ -79,11 +93,7 @@ TaskRef start(Lock&, Context* context, int stream, Work work, const std::vector<
         task->unmet++;
     }
     if (task->unmet == 0) s.ready.push_back(task);
-    // A callback may block, so there is always a thread for what is ready, within reason.
-    if ((int)s.ready.size() > s.sleeping && s.threads < 32) {
-        s.threads++;
-        std::thread(pool_thread).detach();
-    }
+    provide_threads(s, 0);
     s.ready_changed.notify_one();
     return task;
 }

@@ -73,7 +73,7 @@ impl CudaEngine {
         bytes: usize,
         place: Place,
     ) -> Result<BufferId> {
-        if bytes == 0 || bytes % 4 != 0 {
+        if bytes == 0 || !bytes.is_multiple_of(4) {
             return Err(bad(format!("{bytes} bytes are no buffer")));
         }
         let gpu = self.gpu_at(device)?;
@@ -81,7 +81,7 @@ impl CudaEngine {
         let context = &self.gpus[gpu].context;
         let what = || "a buffer".to_owned();
         let memory = match place {
-            Place::Device => Memory::Device(DeviceWords::new(context, bytes / 4, what)?),
+            Place::Device => Memory::Device(DeviceWords::zeroed(context, bytes / 4, what)?),
             Place::Host(kind) => Memory::Host(HostWords::new(context, bytes / 4, kind, what)?),
         };
         self.buffers.push(Some(Buffer { gpu, bytes, memory }));
@@ -104,7 +104,7 @@ impl Issuer<'_> {
     fn region(&self, region: Region, bytes: usize) -> Result<&Memory> {
         let buffer = find(self.buffers, region.buffer)?;
         let end = region.offset.checked_add(bytes);
-        if region.offset % 4 != 0 || end.is_none_or(|end| end > buffer.bytes) {
+        if !region.offset.is_multiple_of(4) || end.is_none_or(|end| end > buffer.bytes) {
             let why = format!("{bytes} bytes from {region:?}, which has {}", buffer.bytes);
             return Err(bad(why));
         }
@@ -116,7 +116,7 @@ impl Issuer<'_> {
     }
 
     pub(super) fn copy(&mut self, from: Region, to: Region, bytes: usize) -> Result<()> {
-        if bytes == 0 || bytes % 4 != 0 {
+        if bytes == 0 || !bytes.is_multiple_of(4) {
             return Err(bad(format!("{bytes} bytes are no copy")));
         }
         let stream = self.stream;

@@ -6,7 +6,6 @@ use std::time::Instant;
 
 use cust::sys;
 
-use super::context;
 use super::driver::check;
 use crate::engine::kernels::Launch;
 use crate::engine::{Result, StreamId};
@@ -104,70 +103,72 @@ unsafe impl Sync for Call {}
 
 impl Call {
     pub(super) fn make(&self) -> Result<()> {
-        // SAFETY, for all of them: see `Call`.
-        match *self {
-            // SAFETY: the context is alive.
-            Call::Current(context) => {
-                check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(context) })
+        // SAFETY: handles are alive and so many bytes are there on both sides, as `Call` asks.
+        // Pageable memory has been read when a copy's call returns; what is copied to, nobody
+        // touches before an event behind the copy has fired. The driver copies a kernel's
+        // arguments, whose row and file are held together by tests.
+        let (name, code) = unsafe {
+            match *self {
+                Call::Current(context) => ("cuCtxSetCurrent", sys::cuCtxSetCurrent(context)),
+                Call::Launch {
+                    function,
+                    shape,
+                    ref arguments,
+                    stream,
+                } => ("cuLaunchKernel", launch(function, shape, arguments, stream)),
+                Call::CopyIn {
+                    to,
+                    from,
+                    bytes,
+                    stream,
+                } => (
+                    "cuMemcpyHtoDAsync",
+                    sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream),
+                ),
+                Call::CopyOut {
+                    to,
+                    from,
+                    bytes,
+                    stream,
+                } => (
+                    "cuMemcpyDtoHAsync",
+                    sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream),
+                ),
+                Call::CopyWithin {
+                    to,
+                    from,
+                    bytes,
+                    stream,
+                } => (
+                    "cuMemcpyDtoDAsync",
+                    sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream),
+                ),
+                Call::Record { event, stream } => {
+                    ("cuEventRecord", sys::cuEventRecord(event, stream))
+                }
+                Call::Hold { event, stream } => (
+                    "cuStreamWaitEvent",
+                    sys::cuStreamWaitEvent(stream, event, 0),
+                ),
+                Call::Synchronize(stream) => {
+                    ("cuStreamSynchronize", sys::cuStreamSynchronize(stream))
+                }
+                Call::SynchronizeContext => ("cuCtxSynchronize", sys::cuCtxSynchronize()),
             }
-            Call::Launch {
-                function,
-                shape,
-                ref arguments,
-                stream,
-            } => launch(function, shape, arguments, stream),
-            // SAFETY: so many bytes are there on both sides; pageable memory has been read when
-            // the call returns.
-            Call::CopyIn {
-                to,
-                from,
-                bytes,
-                stream,
-            } => check("cuMemcpyHtoDAsync", unsafe {
-                sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream)
-            }),
-            // SAFETY: so many bytes are there on both sides; nobody touches the host's before an
-            // event behind the copy has fired.
-            Call::CopyOut {
-                to,
-                from,
-                bytes,
-                stream,
-            } => check("cuMemcpyDtoHAsync", unsafe {
-                sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream)
-            }),
-            // SAFETY: so many bytes are there on both sides.
-            Call::CopyWithin {
-                to,
-                from,
-                bytes,
-                stream,
-            } => check("cuMemcpyDtoDAsync", unsafe {
-                sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream)
-            }),
-            // SAFETY: event and stream are alive and of one context.
-            Call::Record { event, stream } => check("cuEventRecord", unsafe {
-                sys::cuEventRecord(event, stream)
-            }),
-            // SAFETY: event and stream are alive.
-            Call::Hold { event, stream } => check("cuStreamWaitEvent", unsafe {
-                sys::cuStreamWaitEvent(stream, event, 0)
-            }),
-            // SAFETY: the stream is alive.
-            Call::Synchronize(stream) => check("cuStreamSynchronize", unsafe {
-                sys::cuStreamSynchronize(stream)
-            }),
-            Call::SynchronizeContext => context::synchronize(),
-        }
+        };
+        check(name, code)
     }
 }
 
-fn launch(
+/// # Safety
+/// The function, the stream and the addresses among the arguments are alive and of the current
+/// context; the function takes these arguments.
+unsafe fn launch(
     function: sys::CUfunction,
     shape: Launch,
     arguments: &Arguments,
     stream: sys::CUstream,
-) -> Result<()> {
+) -> sys::CUresult {
     let mut addresses = [std::ptr::null_mut(); MOST_ARGUMENTS];
     for (address, word) in addresses
         .iter_mut()
@@ -175,9 +176,8 @@ fn launch(
     {
         *address = std::ptr::from_ref(word).cast_mut().cast();
     }
-    // SAFETY: a kernel's row and its file are held together by tests; the driver copies the
-    // arguments before it returns; all addresses are of live allocations of this context.
-    check("cuLaunchKernel", unsafe {
+    // SAFETY: the caller vouches for it.
+    unsafe {
         sys::cuLaunchKernel(
             function,
             shape.grid[0],
@@ -191,7 +191,7 @@ fn launch(
             addresses.as_mut_ptr(),
             std::ptr::null_mut(),
         )
-    })
+    }
 }
 
 /// Something for a thread to do.

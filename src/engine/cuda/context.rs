@@ -66,10 +66,38 @@ impl OwnedContext {
     }
 }
 
+impl OwnedContext {
+    /// Does something with this context current, and then makes current what was. For what may be
+    /// dropped on any thread, in the midst of another context's work.
+    pub(super) fn within(&self, act: impl FnOnce()) {
+        let before = current();
+        if before == self.raw {
+            act();
+        } else if self.make_current().is_ok() {
+            act();
+            // SAFETY: it was current; none (null) is one, too.
+            unsafe { sys::cuCtxSetCurrent(before) };
+        }
+    }
+}
+
+/// The thread's context, or null.
+fn current() -> sys::CUcontext {
+    let mut raw = std::ptr::null_mut();
+    // SAFETY: `raw` is valid for the write; on failure it stays null.
+    unsafe { sys::cuCtxGetCurrent(&mut raw) };
+    raw
+}
+
 impl Drop for OwnedContext {
     fn drop(&mut self) {
-        // SAFETY: given back once, by the way it was got; what was in it is gone before.
+        let ours = current() == self.raw;
+        // SAFETY: given back once, by the way it was got; what was in it is gone before. No
+        // thread is left with a handle to what may no longer be.
         unsafe {
+            if ours {
+                sys::cuCtxSetCurrent(std::ptr::null_mut());
+            }
             if self.primary {
                 sys::cuDevicePrimaryCtxRelease_v2(self.device);
             } else {

@@ -149,14 +149,8 @@ impl CudaEngine {
             match &step.op {
                 Op::Upload { .. } => return refuse("an upload, whose address a graph would keep,"),
                 Op::Synchronize(_) => return refuse("the host's waiting"),
-                Op::Download { slot, .. } => {
-                    if self
-                        .slots
-                        .as_ref()
-                        .is_some_and(|slots| slots.is_pageable(*slot))
-                    {
-                        return refuse("a download to pageable memory");
-                    }
+                Op::Download { slot, .. } if self.is_pageable(*slot) => {
+                    return refuse("a download to pageable memory");
                 }
                 Op::Copy { from, to, .. } => {
                     for region in [from, to] {
@@ -169,6 +163,11 @@ impl CudaEngine {
             }
         }
         Ok(())
+    }
+
+    fn is_pageable(&self, slot: Slot) -> bool {
+        let slots = self.slots.as_ref();
+        slots.is_some_and(|slots| slots.is_pageable(slot))
     }
 
     /// Grows whenever memory that a graph may hold the address of moves.

@@ -38,6 +38,15 @@ pub(super) struct Home {
     pub(super) view_words: usize,
 }
 
+/// How lattices are stepped: see [`Op::Advance`].
+#[derive(Clone, Copy)]
+struct Advance {
+    kernel: &'static Kernel,
+    rule: Rule,
+    generations: u32,
+    block: (u32, u32),
+}
+
 /// Issues ops of one GPU, eagerly, into a capture or for another thread: the calls are the same.
 pub(super) struct Issuer<'a> {
     pub(super) gpu: &'a mut Gpu,
@@ -66,9 +75,16 @@ impl Issuer<'_> {
                 rule,
                 generations,
                 block,
-            } => lattices.clone().zip(0..).try_for_each(|(i, part)| {
-                self.advance(kernel, LatticeId(i), *rule, *generations, *block, part)
-            }),
+            } => {
+                let advance = Advance {
+                    kernel,
+                    rule: *rule,
+                    generations: *generations,
+                    block: *block,
+                };
+                let mut parts = lattices.clone().zip(0..);
+                parts.try_for_each(|(i, part)| self.advance(advance, LatticeId(i), part))
+            }
             Op::Reduce { lattice, viewport } => self.reduce(*lattice, *viewport),
             Op::Download {
                 lattice,
@@ -157,18 +173,11 @@ impl Issuer<'_> {
         Ok(())
     }
 
-    fn advance(
-        &mut self,
-        kernel: &'static Kernel,
-        lattice: LatticeId,
-        rule: Rule,
-        generations: u32,
-        block: (u32, u32),
-        part: u32,
-    ) -> Result<()> {
+    fn advance(&mut self, advance: Advance, lattice: LatticeId, part: u32) -> Result<()> {
         let (group, index, state, size) = self.home(lattice)?;
+        let kernel = advance.kernel;
         kernel.admit(size)?;
-        kernel.admit_block(block)?;
+        kernel.admit_block(advance.block)?;
         if state.layout != kernel.layout {
             let have = state.layout;
             let why = format!(
@@ -183,18 +192,8 @@ impl Issuer<'_> {
         });
         let [even, odd] = buffers;
         let buffers = [even?, odd?];
-        let shape = kernel.launch(size, block);
         let place = self.stamp_place(part);
-        let parity = self.launch_generations(
-            kernel,
-            shape,
-            buffers,
-            state.parity,
-            size,
-            rule,
-            generations,
-            place,
-        )?;
+        let parity = self.launch_generations(advance, size, buffers, state.parity, place)?;
         let state = &mut self.homes[lattice.index()].state;
         state.parity = parity;
         if kernel.layout == Layout::Bits {
@@ -206,15 +205,19 @@ impl Issuer<'_> {
     /// Launches a kernel as often as it takes; the parity of the buffer that then holds the cells.
     fn launch_generations(
         &mut self,
-        kernel: &'static Kernel,
-        shape: Launch,
+        advance: Advance,
+        size: Size,
         buffers: [sys::CUdeviceptr; 2],
         mut parity: u8,
-        size: Size,
-        rule: Rule,
-        generations: u32,
         place: Option<StampPlace>,
     ) -> Result<u8> {
+        let Advance {
+            kernel,
+            rule,
+            generations,
+            block,
+        } = advance;
+        let shape = kernel.launch(size, block);
         let (width, height) = sides(size);
         let rule = rule.table();
         let count = generations as i32;

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use cust::sys;
 
-use super::context::OwnedContext;
+use super::context::{self, OwnedContext};
 use super::driver::check;
 use crate::engine::{EngineError, HostMemory, Result};
 
@@ -101,26 +101,23 @@ impl Drop for HostWords {
                 // SAFETY: allocated with this layout, freed once.
                 unsafe { dealloc(self.at.cast(), layout_of(self.words)) }
             }
-            // The last owner may be a thread that never saw the context.
-            HostMemory::Pinned => {
-                if self.context.make_current().is_ok() {
-                    // SAFETY: allocated by cuMemHostAlloc, freed once.
-                    unsafe { sys::cuMemFreeHost(self.at.cast()) };
-                }
-            }
+            HostMemory::Pinned => self.context.within(|| {
+                // SAFETY: allocated by cuMemHostAlloc, freed once.
+                unsafe { sys::cuMemFreeHost(self.at.cast()) };
+            }),
         }
     }
 }
 
-/// Device memory of zeros at first.
+/// Device memory.
 pub(super) struct DeviceWords {
     at: sys::CUdeviceptr,
     context: Arc<OwnedContext>,
 }
 
 impl DeviceWords {
-    /// At least one word. The context must be current.
-    pub(super) fn new(
+    /// At least one word, to be written before it is read. The context must be current.
+    pub(super) fn uninitialized(
         context: &Arc<OwnedContext>,
         words: usize,
         what: impl Fn() -> String,
@@ -133,11 +130,22 @@ impl DeviceWords {
         }
         check("cuMemAlloc", code)?;
         let context = context.clone();
-        let memory = DeviceWords { at, context };
+        Ok(DeviceWords { at, context })
+    }
+
+    /// The same, of zeros. Waits for everything in the context.
+    pub(super) fn zeroed(
+        context: &Arc<OwnedContext>,
+        words: usize,
+        what: impl Fn() -> String,
+    ) -> Result<DeviceWords> {
+        let memory = Self::uninitialized(context, words, what)?;
         // SAFETY: the allocation holds `words` words.
-        check("cuMemsetD32", unsafe { sys::cuMemsetD32_v2(at, 0, words) })?;
+        check("cuMemsetD32", unsafe {
+            sys::cuMemsetD32_v2(memory.at, 0, words)
+        })?;
         // The memset runs in the default stream, for which other streams do not wait.
-        super::context::synchronize().map(|()| memory)
+        context::synchronize().map(|()| memory)
     }
 
     pub(super) fn at(&self) -> sys::CUdeviceptr {
@@ -147,9 +155,9 @@ impl DeviceWords {
 
 impl Drop for DeviceWords {
     fn drop(&mut self) {
-        if self.context.make_current().is_ok() {
+        self.context.within(|| {
             // SAFETY: allocated by cuMemAlloc, freed once; the driver lets what runs end first.
             unsafe { sys::cuMemFree_v2(self.at) };
-        }
+        });
     }
 }

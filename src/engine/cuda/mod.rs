@@ -1,7 +1,8 @@
 //! The CUDA engine, on `cust` and, where that falls short, on the driver's own functions.
 //!
-//! [`driver`] finds the driver, [`gpu`] holds a device's [`context`], modules and lattices, [`issue`]
-//! and [`buffers`] turn ops into [`calls`], [`submit`] orders the calls of a program, [`threads`]
+//! [`driver`] finds the driver, [`gpu`] holds a device's [`context`], modules and lattices, [`make`]
+//! makes streams, contexts and slots, [`occupancy`] asks how full a device gets, [`issue`] and
+//! [`buffers`] turn ops into [`calls`], [`submit`] orders the calls of a program, [`threads`]
 //! has several threads make them, [`graph`] captures them for replay, [`slots`] is the host's
 //! [`memory`] that downloads land in, [`event`], [`timing`] and [`runs`] know what is under way,
 //! [`complete`] tells what has ended, and [`stamps`] what the blocks said that [`weave`] had
@@ -17,6 +18,7 @@ mod event;
 mod gpu;
 mod graph;
 mod issue;
+mod make;
 mod memory;
 mod occupancy;
 pub mod ptx;
@@ -43,13 +45,13 @@ use gpu::Gpu;
 use graph::Prepared;
 use issue::{Home, State};
 use runs::Runs;
-use slots::{CudaSlots, GroupShape};
+use slots::CudaSlots;
 use stream::RawStream;
 
 use crate::engine::{
     BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
     Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
-    StreamKind, StreamSpec,
+    StreamSpec,
 };
 use crate::life::Size;
 
@@ -224,60 +226,15 @@ impl Engine for CudaEngine {
     }
 
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
-        self.synchronize()?;
-        self.epoch += 1;
-        let mut shapes: Vec<GroupShape> = Vec::new();
-        let mut seen = None;
-        for home in &self.homes {
-            if seen != Some((home.gpu, home.group)) {
-                seen = Some((home.gpu, home.group));
-                let gpu = &self.gpus[home.gpu];
-                let group = &gpu.groups[home.group];
-                let context = gpu.context.clone();
-                shapes.push(GroupShape {
-                    context,
-                    count: group.count,
-                    words: group.size.words(),
-                });
-            }
-        }
-        self.current = None; // allocating goes through all contexts
-        let slots = Arc::new(CudaSlots::allocate(spec, &shapes)?);
-        self.slots = Some(slots.clone());
-        Ok(slots)
+        self.make_slots(spec)
     }
 
     fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
-        let gpu = self.gpu_at(device)?;
-        let known = self.gpus[gpu].default_stream;
-        if let (StreamKind::Default, Some(known)) = (spec.kind, known) {
-            return Ok(known);
-        }
-        self.make_current(gpu)?;
-        let replays_seen = self.gpus[gpu].replays;
-        self.streams.push(Stream {
-            gpu,
-            raw: RawStream::new(spec)?,
-            replays_seen,
-        });
-        self.runs.marks.push(Default::default());
-        let id = StreamId(self.streams.len() as u32 - 1);
-        if spec.kind == StreamKind::Default {
-            self.gpus[gpu].default_stream = Some(id);
-        }
-        Ok(id)
+        self.make_stream(device, spec)
     }
 
     fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
-        let of = self.gpu_at(device)?;
-        let id = u16::try_from(self.gpus.len())
-            .map_err(|_| EngineError::BadProgram("too many contexts".into()))?;
-        let device = self.gpus[of].device;
-        self.current = None;
-        let context = OwnedContext::further(device)?;
-        self.gpus.push(Gpu::new(device, context, self.zero)?);
-        self.infos.push(self.infos[of].clone());
-        Ok(DeviceId(id))
+        self.make_context(device)
     }
 
     fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {

@@ -40,7 +40,7 @@ impl StampMemory {
         let what = || "the stamps of a program's kernels".to_owned();
         Ok(StampMemory {
             records,
-            device: DeviceWords::new(&gpu.context, words, what)?,
+            device: DeviceWords::uninitialized(&gpu.context, words, what)?,
             host: HostWords::new(&gpu.context, words, HostMemory::Pinned, what)?,
         })
     }

@@ -10,27 +10,31 @@ use std::thread;
 use super::CudaEngine;
 use super::calls::{Call, Entry, HostTime, Sink, make_all};
 use super::submit::Submission;
-use crate::engine::{EngineError, IssuerId, Op, Program, Result};
+use crate::engine::{EngineError, IssuerId, Op, Program, Result, Step};
 
 /// Who issues a program's steps, in the order of their numbers. Refuses a wait for an event that
 /// another issuer records, which may or may not have come to that.
 pub(super) fn issuers(program: &Program) -> Result<Vec<IssuerId>> {
+    let first = program
+        .steps
+        .first()
+        .map_or(IssuerId(0), |step| step.issuer);
+    if program.steps.iter().all(|step| step.issuer == first) {
+        return Ok(vec![first]);
+    }
+    for step in &program.steps {
+        let Op::Wait(awaited) = step.op else { continue };
+        let elsewhere = |other: &Step| {
+            matches!(other.op, Op::Record(event) if event == awaited) && other.issuer != step.issuer
+        };
+        if program.steps.iter().any(elsewhere) {
+            let why = format!("{awaited:?} is recorded by another issuer");
+            return Err(EngineError::BadProgram(why));
+        }
+    }
     let mut issuers: Vec<_> = program.steps.iter().map(|step| step.issuer).collect();
     issuers.sort_unstable();
     issuers.dedup();
-    if issuers.len() > 1 {
-        for step in &program.steps {
-            let Op::Wait(awaited) = step.op else { continue };
-            let elsewhere = |other: &crate::engine::Step| {
-                matches!(other.op, Op::Record(event) if event == awaited)
-                    && other.issuer != step.issuer
-            };
-            if program.steps.iter().any(elsewhere) {
-                let why = format!("{awaited:?} is recorded by another issuer");
-                return Err(EngineError::BadProgram(why));
-            }
-        }
-    }
     Ok(issuers)
 }
 
