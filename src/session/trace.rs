@@ -165,8 +165,10 @@ pub fn write_chrome<'a>(
     device: &str,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    const HOST_LANE: u32 = 0;
-    let lane = |stream: StreamId| stream.0 + 1;
+    // Perfetto files thread 0 under the number of its process, and so with a stream; the thread
+    // that has that number itself is shown first.
+    const HOST_LANE: u32 = 1;
+    let lane = |stream: StreamId| HOST_LANE + 1 + stream.0;
     let name = |kind: &str, tid: u32, name: String| json!({"ph": "M", "pid": 1, "tid": tid, "name": kind, "args": {"name": name}});
     let mut events = vec![
         name(
