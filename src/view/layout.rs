@@ -156,16 +156,20 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
     let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
     // As high as it is where the figures leave most room, however high they become.
     let lab = wanted.lab.then(|| docks::lab(beside(dock), unit)).flatten();
+    let timeline = wanted.lanes.map_or(0, |lanes| {
+        let area = beside(dock);
+        let height = timeline_height(area, unit, lanes, wanted.units);
+        // Where the lab has no room above it, the lab takes its place.
+        let least = (docks::LEAST_LAB * unit) as u32;
+        match lab {
+            Some(Lab::Below(_)) => 0,
+            Some(Lab::Beside(_)) if area[1] < height + least => 0,
+            _ => height,
+        }
+    });
     let below = match lab {
         Some(Lab::Below(height)) => height,
-        _ => wanted.lanes.map_or(0, |lanes| {
-            timeline_height(beside(dock), unit, lanes, wanted.units)
-        }),
-    };
-    let timeline = if matches!(lab, Some(Lab::Below(_))) {
-        0
-    } else {
-        below
+        _ => timeline,
     };
     let left = match lab {
         Some(Lab::Beside(width)) => width,

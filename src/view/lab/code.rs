@@ -13,6 +13,9 @@ use crate::view::lab::Language;
 use cpp::Cpp;
 use rust::Rust;
 
+/// Stands over what is done again and again.
+pub(super) const EACH_ROUND: &str = "// each round";
+
 /// The calls in each language, line by line.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(super) struct Calls {
@@ -181,7 +184,7 @@ fn write(speech: &dyn Speech, facts: &Facts) -> Vec<String> {
     if facts.graphs {
         lines.extend(speech.begin_capture(facts));
     } else {
-        lines.extend([String::new(), "// each round".into()]);
+        lines.extend([String::new(), EACH_ROUND.into()]);
     }
     for pieces in facts.loops() {
         lines.extend(speech.head(facts));
@@ -192,7 +195,7 @@ fn write(speech: &dyn Speech, facts: &Facts) -> Vec<String> {
     }
     if facts.graphs {
         lines.extend(speech.end_capture(facts));
-        lines.extend([String::new(), "// each round".into()]);
+        lines.extend([String::new(), EACH_ROUND.into()]);
         lines.extend(speech.replay(facts));
     }
     lines.extend(speech.end(facts));

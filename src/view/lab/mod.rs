@@ -24,8 +24,8 @@ use place::Places;
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Lab {
     language: Language,
-    /// Lines of the code above its place.
-    scrolled: usize,
+    /// Lines of the code above its place, once that was chosen.
+    scrolled: Option<usize>,
     pointer: Option<Pos2>,
 }
 
@@ -69,7 +69,7 @@ impl Lab {
         let (places, at) = (places(layout, status)?, pos(at));
         let tab = |language: &Language| places.tabs[*language as usize].contains(at);
         if let Some(language) = Language::ALL.into_iter().find(tab) {
-            (self.language, self.scrolled) = (language, 0);
+            (self.language, self.scrolled) = (language, None);
             return None;
         }
         let segment = places
@@ -87,8 +87,16 @@ impl Lab {
             return;
         };
         let code = code::calls(status).of(self.language);
+        let first = self.first_line(&places, &code) as i64;
         let most = code.len().saturating_sub(places.code_lines(&code)) as i64;
-        let now = (self.scrolled as i64).min(most);
-        self.scrolled = (now + lines).clamp(0, most) as usize;
+        self.scrolled = Some((first + lines).clamp(0, most) as usize);
+    }
+
+    /// The first line of the code that is seen: unless it was scrolled, the round's first where
+    /// not all has room.
+    fn first_line(&self, places: &Places, code: &[String]) -> usize {
+        let most = code.len().saturating_sub(places.code_lines(code));
+        let round = || code.iter().position(|line| line == code::EACH_ROUND);
+        self.scrolled.or_else(round).unwrap_or(0).min(most)
     }
 }

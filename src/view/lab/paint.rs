@@ -150,7 +150,7 @@ fn paint_code(painter: &Painter, places: &Places, lab: &Lab, status: &Status) {
     let code = calls(status).of(lab.language);
     let (size, line) = places.code_type(&code);
     let seen = places.code_lines(&code);
-    let first = lab.scrolled.min(code.len().saturating_sub(seen));
+    let first = lab.first_line(places, &code);
     let corner = rect.min + vec2(8.0, 6.0) * unit;
     for (row, text) in code.iter().skip(first).take(seen).enumerate() {
         let remark = text.trim_start().starts_with("//");

@@ -8,7 +8,7 @@ const PAD: f32 = 14.0;
 const TITLE: f32 = 30.0;
 const ROW: f32 = 25.0;
 /// Positions in one line.
-const MOST_ACROSS: usize = 4;
+const MOST_ACROSS: usize = 5;
 /// The key and the name.
 const NAMES: f32 = 128.0;
 /// The two lines that say what a position does, or why it cannot be.

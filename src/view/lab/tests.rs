@@ -49,7 +49,7 @@ fn everything_of_it_is_there_and_inside() {
             for switch in Switch::ALL {
                 let choices = switch.choices(status.switches, kernel);
                 let labels = choices.iter().map(|choice| choice.label.as_str());
-                for wanted in labels.chain([switch.name(), "// once"]) {
+                for wanted in labels.chain([switch.name(), code::EACH_ROUND]) {
                     let found =
                         texts(shapes).any(|(text, rect)| text == wanted && lab.contains_rect(rect));
                     assert!(found, "'{wanted}' in {say}");
@@ -120,10 +120,12 @@ fn the_wheel_scrolls_as_far_as_there_is_code() {
     let hidden = code.len() - places.code_lines(&code);
     assert!(hidden > 0);
     let mut lab = Lab::default();
-    lab.scroll(-3, &layout, &status);
-    assert_eq!(lab.scrolled, 0);
+    let first = code[lab.first_line(&places, &code)].as_str();
+    assert_eq!(first, "// each round", "where not all has room");
+    lab.scroll(-99, &layout, &status);
+    assert_eq!(lab.first_line(&places, &code), 0);
     lab.scroll(99, &layout, &status);
-    assert_eq!(lab.scrolled, hidden);
+    assert_eq!(lab.first_line(&places, &code), hidden);
     assert!(lab.hover(Some([3.0, 4.0])) && !lab.hover(Some([3.0, 4.0])));
     assert!(places.code.expand2(vec2(1.0, 1.0)).is_positive());
 }

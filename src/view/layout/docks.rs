@@ -15,19 +15,22 @@ pub(super) enum Lab {
 const LAB_WIDTH: f32 = 470.0;
 /// What panels need beside it.
 const LEAST_BESIDE: f32 = 390.0;
-/// The least area that has a lab below the panels.
-const LEAST_BELOW: [f32; 2] = [400.0, 500.0];
+/// The least height of a lab, in units of type: the switches and some lines of code.
+pub(super) const LEAST_LAB: f32 = 365.0;
+/// The least width of a lab below the panels.
+const LEAST_BELOW: f32 = 400.0;
 /// The height that is enough for it below the panels.
 const LAB_HEIGHT: f32 = 500.0;
 
 /// The lab in an area of so many pixels, if there is room.
 pub(super) fn lab(area: [u32; 2], unit: f32) -> Option<Lab> {
     let [width, height] = area.map(|side| side as f32 / unit);
-    if width >= LAB_WIDTH + LEAST_BESIDE && height >= 420.0 {
+    if width >= LAB_WIDTH + LEAST_BESIDE && height >= LEAST_LAB {
         return Some(Lab::Beside((LAB_WIDTH * unit).round() as u32));
     }
-    let below = (0.6 * height).min(LAB_HEIGHT) * unit;
-    (width >= LEAST_BELOW[0] && height >= LEAST_BELOW[1]).then(|| Lab::Below(below.round() as u32))
+    let below = (0.6 * height).min(LAB_HEIGHT);
+    let room = width >= LEAST_BELOW && below >= LEAST_LAB;
+    room.then(|| Lab::Below((below * unit).round() as u32))
 }
 
 /// The right half of a wide window, the lower half of a high one.

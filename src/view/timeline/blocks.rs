@@ -222,7 +222,7 @@ mod tests {
             from: 0.0,
             length: 100.0,
         };
-        let runs = [run(5, 0.0, 26.0), run(9, 24.0, 40.0), run(2, 60.0, 60.1)];
+        let runs = [run(5, 0.0, 26.0), run(9, 25.0, 40.0), run(2, 60.0, 60.1)];
         let pieces = fold(runs.iter(), TimeScale::new(stretch, 3.0, 10.0), 3.0, 10);
         let piece = |columns, instance| Piece { columns, instance };
         assert_eq!(

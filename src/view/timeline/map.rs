@@ -9,7 +9,7 @@ use crate::view::hud::style::*;
 use crate::view::timeline::blocks::{Blocks, Run, Unit, fold};
 use crate::view::timeline::colours::{INSTANCE_COLOURS, of_instance};
 use crate::view::timeline::lanes::{Chart, Rows};
-use crate::view::timeline::paint::LANE;
+use crate::view::timeline::paint::GROUND;
 use crate::view::timeline::place::Places;
 use crate::view::timeline::scale::TimeScale;
 
@@ -41,7 +41,8 @@ pub(super) fn paint(
     let Some((map, head)) = places.map else {
         return;
     };
-    painter.rect_filled(map, 0.0, LANE);
+    // The axis' lines end where words are.
+    painter.rect_filled(head, 0.0, GROUND);
     let nothing = Blocks::default();
     let blocks = chart.map_or(&nothing, |chart| &chart.blocks);
     let count = blocks.count(units(status));

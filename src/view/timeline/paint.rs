@@ -12,8 +12,8 @@ use crate::view::timeline::place::Places;
 use crate::view::timeline::scale::TimeScale;
 use crate::view::timeline::{Timeline, map, tip};
 
-const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
-pub(super) const LANE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
+pub(super) const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
+const LANE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
 const ON_BAR: Color32 = Color32::from_rgb(0x0E, 0x0F, 0x12);
 
 /// Paints the timeline into its rectangle, and what the pointer is over anywhere near it.
@@ -178,6 +178,9 @@ fn overlap_in_words(overlap: Option<&Overlap>) -> String {
 
 fn paint_grounds(painter: &Painter, places: &Places, rows: Rows) {
     painter.rect_filled(places.host, 0.0, LANE);
+    if let Some((map, _)) = places.map {
+        painter.rect_filled(map, 0.0, LANE);
+    }
     let across = places.lanes.x_range();
     if rows.edges(0).1 < rows.edges(1).0 {
         let mut mesh = Mesh::default();

@@ -57,7 +57,8 @@ fn everything_stays_inside_the_timeline_and_whole() {
             assert!(!timeline.shrink(1.0).intersects(hud), "{say}");
             for (text, rect) in texts(shapes).filter(|(_, rect)| timeline.intersects(*rect)) {
                 assert!(timeline.contains_rect(rect), "'{text}' {rect:?} in {say}");
-                assert!(!text.contains('…'), "'{text}' in {say}");
+                let cut = text.contains('…') && text != "overlap: measuring …";
+                assert!(!cut, "'{text}' in {say}");
             }
             for wanted in [
                 "sum of spans / wall",
