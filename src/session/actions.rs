@@ -82,7 +82,7 @@ pub enum Action {
     SavePicture,
     /// Shows the keys, or hides them.
     ToggleHelp,
-    /// Unwinds help, single panel, fullscreen, in this order; never quits.
+    /// Unwinds help, lesson, timeline, lab, single panel, fullscreen, in this order; never quits.
     Escape,
     /// Leaves.
     Quit,
@@ -343,7 +343,7 @@ pub static KEYS: &[Binding] = &[
         Action::Escape,
         &[key(Key::Escape)],
         "",
-        "unwind help, single panel, fullscreen; never quits",
+        "unwind help, lesson, timeline, lab, single panel, fullscreen",
     ),
     row(Action::Quit, &[ctrl('Q')], "", "quit"),
 ];

@@ -1,7 +1,9 @@
 //! What stands over two halves of the panels: which is A and which is B, what differs in their
 //! settings, how long each takes, and that their cells are the same.
 
-use egui::{Align2, Color32, Painter, Rect, pos2, vec2};
+use std::sync::Arc;
+
+use egui::{Align2, Color32, FontId, Galley, Painter, Rect, pos2, vec2};
 
 use crate::engine::Kernel;
 use crate::session::{Halves, Status, Switch};
@@ -41,8 +43,8 @@ pub(crate) fn paint(
     }
 }
 
-/// The switches in which A and B differ, in words.
-fn settings(halves: &Halves, kernel: &Kernel) -> [String; 2] {
+/// The switches in which A and B differ, in words, and in fewer where there is no room for those.
+fn settings(halves: &Halves, kernel: &Kernel) -> [[String; 2]; 2] {
     let position = |half: usize, switch: Switch| {
         let now = halves.switches[half];
         let mut choices = switch.choices(now, kernel);
@@ -53,23 +55,24 @@ fn settings(halves: &Halves, kernel: &Kernel) -> [String; 2] {
         .filter(|&switch| position(0, switch) != position(1, switch))
         .collect();
     [0, 1].map(|half| {
-        let words = differing.iter().map(|&switch| {
-            let label = position(half, switch);
-            format!("{} {label}", switch.name())
-        });
-        let words: Vec<String> = words.collect();
-        if words.is_empty() {
-            "the same settings".into()
-        } else {
-            words.join(" · ")
+        let labels = differing.iter().map(|&switch| position(half, switch));
+        let short: Vec<String> = labels.collect();
+        let names = differing.iter().map(|switch| switch.name());
+        let long: Vec<String> = names
+            .zip(&short)
+            .map(|(name, label)| format!("{name} {label}"))
+            .collect();
+        if differing.is_empty() {
+            return ["the same settings".into(), "the same".into()];
         }
+        [long, short].map(|words| words.join(" · "))
     })
 }
 
-/// How A's and B's rounds compare.
-fn factor(halves: &Halves) -> String {
+/// How A's and B's rounds compare, in words and in fewer.
+fn factor(halves: &Halves) -> [String; 2] {
     let [Some(a), Some(b)] = halves.round_us else {
-        return "measuring …".into();
+        return ["measuring …".into(), "…".into()];
     };
     let (slow, fast, factor) = if a >= b {
         ("A", "B", a / b)
@@ -77,9 +80,30 @@ fn factor(halves: &Halves) -> String {
         ("B", "A", b / a)
     };
     if factor < 1.02 {
-        return format!("a round takes both the same time ({factor:.2}×)");
+        return [
+            format!("a round takes both the same time ({factor:.2}×)"),
+            format!("the same time ({factor:.2}×)"),
+        ];
     }
-    format!("a round of {slow} takes {factor:.2}× as long as one of {fast}")
+    [
+        format!("a round of {slow} takes {factor:.2}× as long as one of {fast}"),
+        format!("{slow} takes {factor:.2}× {fast}'s time"),
+    ]
+}
+
+/// The first of the two if there is room for it, else the second.
+fn either(
+    painter: &Painter,
+    texts: &[String; 2],
+    font: FontId,
+    ink: Color32,
+    room: f32,
+) -> Arc<Galley> {
+    let long = painter.layout_no_wrap(texts[0].clone(), font.clone(), ink);
+    if long.size().x * 0.85 <= room {
+        return fitted(painter, &texts[0], font, ink, room);
+    }
+    fitted(painter, &texts[1], font, ink, room)
 }
 
 /// Whether their cells are the same, and that in words; `None` before they were compared.
@@ -126,7 +150,8 @@ fn paint_band(painter: &Painter, rect: Rect, halves: &Halves, unit: f32) {
         );
     }
     let room = (used - gap - inside.left()).max(1.0);
-    let factor = fitted(painter, &factor(halves), medium(18.0 * unit), VALUE, room);
+    let font = medium(18.0 * unit);
+    let factor = either(painter, &factor(halves), font, VALUE, room);
     put(painter, inside.left_center(), Align2::LEFT_CENTER, factor);
 }
 
@@ -136,7 +161,7 @@ fn paint_header(
     rect: Rect,
     unit: f32,
     half: usize,
-    settings: &str,
+    settings: &[String; 2],
     round_us: Option<f64>,
 ) {
     let inside = rect.shrink2(vec2(6.0, 3.0) * unit);
@@ -153,12 +178,10 @@ fn paint_header(
     let time = round_us.map_or("measuring …".into(), |us| {
         format!("{} a round", time_us(us))
     });
-    for (row, (text, size, ink)) in [(time.as_str(), 17.0, VALUE), (settings, 14.0, LABEL)]
-        .into_iter()
-        .enumerate()
-    {
-        let font = medium((size * unit).min(0.9 * line));
-        let text = fitted(painter, text, font, ink, room);
+    let font = |size: f32| medium((size * unit).min(0.9 * line));
+    let time = fitted(painter, &time, font(17.0), VALUE, room);
+    let settings = either(painter, settings, font(14.0), LABEL, room);
+    for (row, text) in [time, settings].into_iter().enumerate() {
         let y = inside.top() + (row as f32 + 0.5) * line;
         put(painter, pos2(left, y), Align2::LEFT_CENTER, text);
     }
@@ -189,15 +212,18 @@ mod tests {
             ..Switches::DEFAULT
         };
         let [a, b] = settings(&halves(b, [None, None]), kernel);
-        assert_eq!(a, "streams per-instance · host memory pinned");
-        assert_eq!(b, "streams one · host memory pageable");
-        let same = settings(&halves(Switches::DEFAULT, [None, None]), kernel);
-        assert_eq!(same, ["the same settings", "the same settings"]);
+        assert_eq!(a[0], "streams per-instance · host memory pinned");
+        assert_eq!(b, ["streams one · host memory pageable", "one · pageable"]);
+        let [a, b] = settings(&halves(Switches::DEFAULT, [None, None]), kernel);
+        assert_eq!(
+            (a[0].as_str(), b[1].as_str()),
+            ("the same settings", "the same")
+        );
     }
 
     #[test]
     fn the_slower_half_is_named_with_its_factor() {
-        let say = |a, b| factor(&halves(Switches::DEFAULT, [a, b]));
+        let say = |a, b| factor(&halves(Switches::DEFAULT, [a, b]))[0].clone();
         assert_eq!(
             say(Some(100.0), Some(830.0)),
             "a round of B takes 8.30× as long as one of A"
