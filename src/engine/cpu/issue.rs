@@ -9,7 +9,10 @@ use std::ops::Range;
 use super::kernels::{flips, twin};
 use super::memory;
 use super::slots::CpuSlots;
-use crate::engine::{EngineError, LatticeId, Layout, Op, Program, Result, Slot, Transfer};
+use super::stream::issuers;
+use crate::engine::{
+    EngineError, LatticeId, Layout, Op, Program, Result, Slot, Step, StreamId, Transfer,
+};
 use crate::life::Size;
 
 /// A lattice as it will be once everything issued is done.
@@ -127,7 +130,10 @@ impl Account {
                         return refuse("a view is downloaded before one is made".into());
                     }
                     Transfer::View => self.view_words,
-                    Transfer::Cells => return refuse("not built yet".into()),
+                    Transfer::Cells if self.phase.layout != Layout::I32 => {
+                        return refuse("cells are downloaded in layout i32 alone".into());
+                    }
+                    Transfer::Cells => self.size.cells() as usize,
                 };
                 match slot_words(*slot) {
                     None => return refuse(format!("no {slot:?}")),
@@ -137,8 +143,12 @@ impl Account {
                     Some(_) => {}
                 }
             }
-            Op::Pack(_) | Op::Record(_) | Op::Wait(_) | Op::Synchronize(_) => {}
-            Op::Copy { .. } | Op::Call(_) => return refuse("not built yet".into()),
+            Op::Pack(_)
+            | Op::Copy { .. }
+            | Op::Call(_)
+            | Op::Synchronize(_)
+            | Op::Record(_)
+            | Op::Wait(_) => {}
         }
         Ok(())
     }
@@ -192,6 +202,45 @@ fn enter_all(
         }
     }
     Ok(())
+}
+
+/// Refuses a wait for an event that another issuer records in the same program: nobody could say
+/// for which of its marks.
+pub(super) fn issuers_apart(program: &Program) -> Result<()> {
+    let recorded = || {
+        program.steps.iter().filter_map(|step| match step.op {
+            Op::Record(event) => Some((event, step.issuer)),
+            _ => None,
+        })
+    };
+    for Step { issuer, op, .. } in &program.steps {
+        if let Op::Wait(event) = *op
+            && let Some((_, other)) = recorded().find(|&(of, by)| of == event && by != *issuer)
+        {
+            return Err(EngineError::BadProgram(format!(
+                "{issuer:?} waits for {event:?}, which {other:?} records"
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// Refuses what cannot be prepared, as a CUDA graph cannot.
+pub(super) fn preparable(program: &Program, is_default: impl Fn(StreamId) -> bool) -> Result<()> {
+    let steps = &program.steps;
+    let synchronizes = |step: &Step| matches!(step.op, Op::Synchronize(_));
+    let why = if program.stamped {
+        "stamps cannot be prepared"
+    } else if steps.iter().any(synchronizes) {
+        "the host cannot wait within a prepared program"
+    } else if issuers(program).len() > 1 {
+        "a prepared program has one issuer"
+    } else if steps.iter().any(|step| is_default(step.stream)) {
+        "the default stream cannot be prepared"
+    } else {
+        return Ok(());
+    };
+    Err(EngineError::BadProgram(why.into()))
 }
 
 /// The lattices that an op is about.

@@ -135,12 +135,17 @@ impl Lattices {
                     .clone();
                 let slots = slots.ok_or_else(|| EngineError::BadProgram("no slots".into()))?;
                 self.with(*lattice, |stored| {
-                    slots.land(*lattice, *slot, |words| stored.download(*what, words));
-                    Ok(())
+                    let mut done = Ok(());
+                    slots.land(*lattice, *slot, |words| {
+                        done = stored.download(*what, words);
+                    });
+                    done
                 })
             }
-            Op::Copy { .. } | Op::Call(_) => Err(EngineError::BadProgram("not built yet".into())),
-            Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => Ok(()),
+            Op::Copy { .. } | Op::Call(_) | Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => {
+                let why = format!("{} is not for lattices", op.label());
+                Err(EngineError::BadProgram(why))
+            }
         }
     }
 
@@ -235,15 +240,22 @@ impl Stored {
         Ok(())
     }
 
-    fn download(&self, what: Transfer, words: &mut [u32]) {
+    fn download(&self, what: Transfer, words: &mut [u32]) -> Result<()> {
         match what {
             Transfer::Bits => self.bits.now.store(&mut words[..self.size.words()]),
-            Transfer::Cells => {}
+            Transfer::Cells => {
+                let cells = &self.cells.as_ref().ok_or_else(not_reserved)?.now;
+                words
+                    .iter_mut()
+                    .zip(cells)
+                    .for_each(|(to, from)| *to = *from as u32);
+            }
             Transfer::View => words
                 .iter_mut()
                 .zip(&self.view)
                 .for_each(|(to, from)| *to = *from),
         }
+        Ok(())
     }
 
     fn cells_reserved_mut(&mut self) -> Result<&mut Pair<Vec<i32>>> {

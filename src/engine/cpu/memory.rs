@@ -17,12 +17,12 @@ pub(crate) fn ensure(bytes: u64, what: &str) -> Result<()> {
 }
 
 /// `count` zeros, their pages in place.
-pub(super) fn zeroed<T: Clone + Default>(count: usize, what: &str) -> Result<Vec<T>> {
+pub(super) fn zeroed<T: Default>(count: usize, what: &str) -> Result<Vec<T>> {
     let mut zeros = Vec::new();
     zeros
         .try_reserve_exact(count)
         .map_err(|_| refusal(bytes_of::<T>(count), what))?;
-    zeros.resize(count, T::default());
+    zeros.resize_with(count, T::default);
     Ok(zeros)
 }
 

@@ -2,10 +2,11 @@
 //!
 //! A stream is a queue, served by a pool of threads ([`stream`]); a lattice is buffers behind a
 //! lock ([`lattices`]), stepped by twins of the CUDA kernels ([`kernels`]); host slots are memory
-//! that a download fills ([`slots`]). What a program asks is checked against the state that will
+//! that a download fills ([`slots`]); lessons have other memory ([`buffers`]). What a program asks is checked against the state that will
 //! be ([`issue`]) before any of it is queued, so a refused program leaves no trace.
 
 mod bit_rows;
+mod buffers;
 mod issue;
 mod kernels;
 mod lattices;
@@ -25,10 +26,11 @@ use std::time::{Duration, Instant};
 
 use crate::engine::{
     BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
-    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
-    StreamSpec,
+    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slot, Slots, SlotsSpec, Startup,
+    Step, StreamId, StreamSpec,
 };
 use crate::life::Size;
+use buffers::Buffers;
 use issue::{Account, Log, Phase};
 use lattices::Lattices;
 use slots::CpuSlots;
@@ -36,10 +38,12 @@ use stream::Pool;
 
 /// The engine for machines without CUDA, and the one that the others are held against.
 pub struct CpuEngine {
-    device: DeviceInfo,
+    /// This processor, once for each context.
+    devices: Vec<DeviceInfo>,
     startup: Startup,
     pool: Pool,
     lattices: Arc<Lattices>,
+    buffers: Arc<Buffers>,
     accounts: Vec<Account>,
     slots: Option<Arc<CpuSlots>>,
     prepared: HashMap<PreparedId, Prepared>,
@@ -58,16 +62,21 @@ impl CpuEngine {
     pub fn new(workers: NonZeroUsize) -> CpuEngine {
         let started = Instant::now();
         let lattices = Arc::new(Lattices::default());
-        let store = lattices.clone();
-        let pool = Pool::new(workers, move |op, stop| store.execute(op, stop));
+        let buffers = Arc::new(Buffers::default());
+        let (store, other) = (lattices.clone(), buffers.clone());
+        let pool = Pool::new(workers, move |op, stop| match op {
+            Op::Copy { .. } | Op::Call(_) => other.execute(op, stop),
+            _ => store.execute(op, stop),
+        });
         CpuEngine {
-            device: describe(pool.workers()),
+            devices: vec![describe(pool.workers())],
             startup: Startup {
                 driver_ms: started.elapsed().as_secs_f64() * 1e3,
                 modules_ms: 0.0,
             },
             pool,
             lattices,
+            buffers,
             accounts: Vec::new(),
             slots: None,
             prepared: HashMap::new(),
@@ -76,9 +85,9 @@ impl CpuEngine {
     }
 
     fn known(&self, device: DeviceId) -> Result<()> {
-        match device {
-            DeviceId(0) => Ok(()),
-            other => Err(EngineError::BadProgram(format!("no {other:?}"))),
+        match self.devices.get(device.0 as usize) {
+            Some(_) => Ok(()),
+            None => Err(EngineError::BadProgram(format!("no {device:?}"))),
         }
     }
 
@@ -86,18 +95,28 @@ impl CpuEngine {
     fn issue(&mut self, program: &Program) -> Result<Log> {
         self.pool.sound()?;
         self.pool.check(program)?;
+        issue::issuers_apart(program)?;
+        for Step { stream, op, .. } in &program.steps {
+            let context = |stream| self.pool.context(stream);
+            self.buffers.check(*stream, op, context)?;
+        }
         issue::issue(program, &mut self.accounts, self.slots.as_deref())
     }
 
     fn start(&mut self, program: &Arc<Program>) -> Result<RunId> {
         let log = self.issue(program)?;
-        match self.bind_slots(program) {
-            Ok(()) => Ok(self.pool.submit(program)),
-            Err(busy) => {
-                issue::undo(&mut self.accounts, log);
-                Err(busy)
-            }
+        if let Err(busy) = self.bind_slots(program) {
+            issue::undo(&mut self.accounts, log);
+            return Err(busy);
         }
+        let run = self.pool.submit(program);
+        if let (Err(EngineError::NoThread), Some(slots)) = (&run, &self.slots) {
+            downloads(program).for_each(|(lattice, slot)| slots.release(lattice, slot));
+        }
+        if let Err(EngineError::NoThread) = run {
+            issue::undo(&mut self.accounts, log);
+        }
+        run
     }
 
     /// Binds the slots of every download, or none.
@@ -105,15 +124,9 @@ impl CpuEngine {
         let Some(slots) = &self.slots else {
             return Ok(());
         };
-        let downloads = || {
-            program.steps.iter().filter_map(|step| match step.op {
-                Op::Download { lattice, slot, .. } => Some((lattice, slot)),
-                _ => None,
-            })
-        };
-        for (bound, (lattice, slot)) in downloads().enumerate() {
+        for (bound, (lattice, slot)) in downloads(program).enumerate() {
             if let Err(busy) = slots.bind(lattice, slot) {
-                downloads()
+                downloads(program)
                     .take(bound)
                     .for_each(|(lattice, slot)| slots.release(lattice, slot));
                 return Err(busy);
@@ -123,13 +136,21 @@ impl CpuEngine {
     }
 }
 
+/// The slots that a program's downloads are bound for.
+fn downloads(program: &Program) -> impl Iterator<Item = (LatticeId, Slot)> {
+    program.steps.iter().filter_map(|step| match step.op {
+        Op::Download { lattice, slot, .. } => Some((lattice, slot)),
+        _ => None,
+    })
+}
+
 impl Engine for CpuEngine {
     fn name(&self) -> &'static str {
         "cpu"
     }
 
     fn devices(&self) -> &[DeviceInfo] {
-        std::slice::from_ref(&self.device)
+        &self.devices
     }
 
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
@@ -161,34 +182,36 @@ impl Engine for CpuEngine {
         Ok(slots)
     }
 
-    fn create_stream(&mut self, device: DeviceId, _spec: StreamSpec) -> Result<StreamId> {
+    fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
         self.known(device)?;
-        Ok(self.pool.create_stream())
+        Ok(self.pool.create_stream(device, spec))
     }
 
-    fn create_context(&mut self, _device: DeviceId) -> Result<DeviceId> {
-        Err(EngineError::BadProgram("no contexts yet".into()))
+    fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
+        self.known(device)?;
+        self.devices.push(self.devices[device.0 as usize].clone());
+        self.pool.create_context();
+        Ok(DeviceId(self.devices.len() as u16 - 1))
     }
 
-    fn create_buffer(
-        &mut self,
-        _device: DeviceId,
-        _bytes: usize,
-        _place: Place,
-    ) -> Result<BufferId> {
-        Err(EngineError::BadProgram("no buffers yet".into()))
+    fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
+        self.known(device)?;
+        self.buffers.create(device, bytes, place)
     }
 
-    fn access(&mut self, _buffer: BufferId, _look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
-        Err(EngineError::BadProgram("no buffers yet".into()))
+    fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        self.pool.synchronize()?;
+        self.buffers.access(buffer, look)
     }
 
     fn drop_buffers(&mut self) -> Result<()> {
+        self.pool.synchronize()?;
+        self.buffers.clear();
         Ok(())
     }
 
-    fn query(&mut self, _event: EventId) -> Result<bool> {
-        Err(EngineError::BadProgram("no query yet".into()))
+    fn query(&mut self, event: EventId) -> Result<bool> {
+        self.pool.query(event)
     }
 
     fn occupancy(&mut self, _device: DeviceId, _op: &Op) -> Result<Option<Occupancy>> {
@@ -206,8 +229,10 @@ impl Engine for CpuEngine {
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         let log = self.issue(program)?;
+        let possible = issue::preparable(program, |stream| self.pool.is_default(stream));
         let mut about: Vec<usize> = log.iter().map(|&(at, _)| at).collect();
         issue::undo(&mut self.accounts, log);
+        possible?;
         about.sort_unstable();
         about.dedup();
         let before = about

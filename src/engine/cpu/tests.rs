@@ -1,6 +1,9 @@
 //! What the engine promises: streams in order and together, events as in CUDA, and a state that
 //! survives every change of kernel.
 
+mod buffers;
+mod lab;
+mod order;
 mod refusals;
 mod streams;
 

@@ -3,6 +3,7 @@
 
 pub(super) mod bits;
 mod global;
+pub(super) mod lessons;
 mod shared;
 mod sync_global;
 mod sync_shared;

@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::sync::mpsc::channel;
 
 use super::*;
-use crate::engine::{EngineError, LatticeId};
+use crate::engine::{EngineError, LatticeId, Priority, RunId, StreamKind};
 
 /// A pool, so many streams, and events.
 fn pool(
@@ -19,7 +19,7 @@ fn pool(
     };
     let mut pool = Pool::new(NonZeroUsize::new(workers).unwrap(), execute);
     for _ in 0..streams {
-        pool.create_stream();
+        pool.create_stream(DeviceId(0), StreamSpec::PLAIN);
     }
     for _ in 0..events {
         pool.create_event();
@@ -38,6 +38,10 @@ fn program(steps: impl IntoIterator<Item = (u32, Op)>) -> Arc<Program> {
     Arc::new(program)
 }
 
+fn submit(pool: &mut Pool, steps: impl IntoIterator<Item = (u32, Op)>) -> RunId {
+    pool.submit(&program(steps)).unwrap()
+}
+
 fn work(number: u32) -> Op {
     Op::Pack(LatticeId(number))
 }
@@ -51,7 +55,7 @@ fn all_streams_run_at_once() {
         Ok(())
     });
     for _ in 0..20 {
-        pool.submit(&program((0..STREAMS).map(|stream| (stream, work(0)))));
+        submit(&mut pool, (0..STREAMS).map(|stream| (stream, work(0))));
     }
     pool.synchronize().unwrap();
 }
@@ -61,11 +65,12 @@ fn fewer_workers_than_streams_get_through() {
     let mut pool = pool(2, 9, 1, |_| Ok(()));
     let event = EventId(0);
     let all = (1..9).flat_map(|stream| [(stream, Op::Wait(event)), (stream, work(stream))]);
-    pool.submit(&program(
+    submit(
+        &mut pool,
         [(0, work(0)), (0, Op::Record(event))]
             .into_iter()
             .chain(all),
-    ));
+    );
     pool.synchronize().unwrap();
 }
 
@@ -82,7 +87,7 @@ fn a_wait_is_for_the_mark_before_it_and_for_no_later_one() {
         Ok(())
     });
     let event = EventId(0);
-    let free = pool.submit(&program([(2, Op::Wait(event)), (2, work(9))]));
+    let free = submit(&mut pool, [(2, Op::Wait(event)), (2, work(9))]);
     let mut done = Vec::new();
     while done.is_empty() {
         pool.wait(Duration::from_secs(1));
@@ -93,17 +98,19 @@ fn a_wait_is_for_the_mark_before_it_and_for_no_later_one() {
         "never recorded"
     );
     // The first mark is held back behind the gate; the second, elsewhere, is passed at once.
-    pool.submit(&program([
-        (0, work(0)),
-        (0, Op::Record(event)),
-        (1, Op::Wait(event)),
-        (1, work(1)),
-    ]));
-    let second = pool.submit(&program([
-        (2, Op::Record(event)),
-        (2, Op::Wait(event)),
-        (2, work(2)),
-    ]));
+    submit(
+        &mut pool,
+        [
+            (0, work(0)),
+            (0, Op::Record(event)),
+            (1, Op::Wait(event)),
+            (1, work(1)),
+        ],
+    );
+    let second = submit(
+        &mut pool,
+        [(2, Op::Record(event)), (2, Op::Wait(event)), (2, work(2))],
+    );
     done.clear();
     while done.is_empty() {
         pool.wait(Duration::from_secs(1));
@@ -117,12 +124,49 @@ fn a_wait_is_for_the_mark_before_it_and_for_no_later_one() {
 }
 
 #[test]
+fn contexts_do_not_hold_each_other() {
+    let both = Arc::new((Mutex::new(0), Condvar::new()));
+    let there = both.clone();
+    let mut pool = pool(2, 0, 0, move |_| {
+        let (count, news) = &*there;
+        let mut entered = count.lock().unwrap();
+        *entered += 1;
+        news.notify_all();
+        let odd = |entered: &mut u32| *entered % 2 == 1;
+        let (held, late) = news
+            .wait_timeout_while(entered, Duration::from_secs(30), odd)
+            .unwrap();
+        drop(held);
+        assert!(!late.timed_out(), "they did not meet");
+        Ok(())
+    });
+    pool.create_context();
+    let mut stream = |context, kind| {
+        let priority = Priority::Normal;
+        pool.create_stream(DeviceId(context), StreamSpec { kind, priority })
+            .0
+    };
+    use StreamKind::{Blocking, Default};
+    let (default, blocking) = (stream(0, Default), stream(0, Blocking));
+    let (other_default, other_blocking) = (stream(1, Default), stream(1, Blocking));
+    for (first, second) in [
+        (default, other_default),
+        (default, other_blocking),
+        (other_blocking, default),
+        (blocking, other_default),
+    ] {
+        submit(&mut pool, [(first, work(0)), (second, work(0))]);
+        pool.synchronize().unwrap();
+    }
+}
+
+#[test]
 fn a_panic_ends_the_engine_in_words() {
     let mut pool = pool(2, 2, 0, |number| match number {
         0 => panic!("as the test wants"),
         _ => Ok(()),
     });
-    pool.submit(&program([(0, work(0)), (1, work(2)), (0, work(2))]));
+    submit(&mut pool, [(0, work(0)), (1, work(2)), (0, work(2))]);
     let error = pool.synchronize().unwrap_err();
     assert_eq!(
         error,
@@ -137,7 +181,7 @@ fn a_panic_ends_the_engine_in_words() {
 #[test]
 fn an_error_ends_the_engine_too() {
     let mut pool = pool(1, 1, 0, |_| Err(EngineError::BadProgram("an error".into())));
-    pool.submit(&program([(0, work(0))]));
+    submit(&mut pool, [(0, work(0))]);
     let error = pool.synchronize().unwrap_err();
     assert_eq!(
         error,
@@ -160,7 +204,7 @@ fn pending_work_is_abandoned() {
         thread::sleep(Duration::from_millis(1));
         Ok(())
     });
-    pool.submit(&program((0..100_000).map(|_| (0, work(0)))));
+    submit(&mut pool, (0..100_000).map(|_| (0, work(0))));
     let started = Instant::now();
     drop(pool);
     assert!(started.elapsed() < Duration::from_secs(10));

@@ -1,0 +1,50 @@
+//! `scale`: work for its own sake, as the lessons on streams want it. A GPU's threads share the
+//! array; here it is done from one end to the other, in pieces that stay in registers.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+use multiversion::multiversion;
+
+/// Numbers that are worked on at once.
+const PIECE: usize = 64;
+
+/// How often a piece is worked on before the flag is looked at again.
+const MOST: u32 = 1 << 16;
+
+/// Times 2 and divided by 2, so many times.
+pub(super) fn run(array: &[AtomicU32], times: u32, stop: &AtomicBool) {
+    for words in array.chunks(PIECE) {
+        let mut piece = [0.0; PIECE];
+        for (number, word) in piece.iter_mut().zip(words) {
+            *number = f32::from_bits(word.load(Ordering::Relaxed));
+        }
+        let mut left = times;
+        while left > 0 && !stop.load(Ordering::Relaxed) {
+            work(&mut piece, left.min(MOST));
+            left -= left.min(MOST);
+        }
+        for (number, word) in piece.into_iter().zip(words) {
+            word.store(number.to_bits(), Ordering::Relaxed);
+        }
+    }
+}
+
+// The compiler is not told the numbers, or it might see that nothing comes of it. Half of a number
+// is the number divided by 2, in every bit.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
+    "x86_64+avx2",
+    "aarch64+neon"
+))]
+fn work(piece: &mut [f32; PIECE], times: u32) {
+    let (double, half) = (black_box(2.0f32), black_box(0.5f32));
+    let mut numbers = *piece;
+    for _ in 0..times {
+        for number in &mut numbers {
+            *number *= double;
+            *number *= half;
+        }
+    }
+    *piece = numbers;
+}
