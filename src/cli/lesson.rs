@@ -8,7 +8,7 @@ use super::failure::{BadArguments, CheckFailed};
 use super::options::LessonArguments;
 use super::text::{print, say};
 use crate::lesson::{self, Group, LESSONS, Lesson, LessonError, Outcome, Picture, Progress};
-use crate::view::{Image, write_png};
+use crate::view::picture_file::{Image, write_png};
 
 pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
     let Some(name) = &arguments.name else {
@@ -95,7 +95,10 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     let outcome = lesson::run(lesson, arguments.device, &mut |progress| {
         if let Progress::Measured(_, part) = progress {
             tell_line(part.title.to_string());
-            let widest = part.figures.iter().map(|figure| figure.label.chars().count());
+            let widest = part
+                .figures
+                .iter()
+                .map(|figure| figure.label.chars().count());
             let width = widest.max().unwrap_or(0);
             for figure in &part.figures {
                 let (label, value) = (&figure.label, number(figure.value));
@@ -109,8 +112,15 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
     .map_err(unwrapped)?;
     tell_line(String::new());
     for factor in &outcome.factors {
-        let remark = if factor.matters { "" } else { "  no difference" };
-        tell_line(format!("{:>8.2} times  {}{remark}", factor.value, factor.label));
+        let remark = if factor.matters {
+            ""
+        } else {
+            "  no difference"
+        };
+        tell_line(format!(
+            "{:>8.2} times  {}{remark}",
+            factor.value, factor.label
+        ));
     }
     for check in &outcome.checks {
         let verdict = if check.passed { "ok" } else { "WRONG" };
