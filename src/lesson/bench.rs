@@ -60,6 +60,15 @@ impl Ran {
         span.map_or(0.0, |span| span.length().as_ms())
     }
 
+    /// From the first step's start to this one's end, in milliseconds; 0 if it was not timed.
+    pub fn end_ms(&self, step: usize) -> f64 {
+        let start = self.spans.iter().map(|span| span.start).min();
+        let end = self.spans.iter().find(|span| span.step as usize == step);
+        start
+            .zip(end)
+            .map_or(0.0, |(start, end)| Nanos(end.end.0 - start.0).as_ms())
+    }
+
     /// From the first step's start to the last one's end, in milliseconds; 0 if none was timed.
     pub fn device_ms(&self) -> f64 {
         let start = self.spans.iter().map(|span| span.start).min();

@@ -230,6 +230,9 @@ impl Outcome {
             }
         }
         self.closing = (lesson.closing)(self);
+        if self.engine == "cpu" && self.missing.is_none() {
+            self.closing += " (This was the CPU engine: its threads stand for multiprocessors.)";
+        }
     }
 
     /// Whether every check passed.

@@ -57,9 +57,6 @@ pub struct Rounds {
     pub rounds: u32,
 }
 
-/// Runs of which the median is taken.
-const RUNS: usize = 5;
-
 impl Rounds {
     fn run(&self, bench: &mut Bench) -> Result<Measured> {
         let setup = Setup {
@@ -77,6 +74,7 @@ impl Rounds {
             pace: Pace::Unthrottled,
             rounds: None,
         };
+        let runs = bench.pick(5, 3);
         let mut worlds = Worlds::new(bench.take_fresh()?, &setup, 1)?;
         let starts: Vec<_> = (0..setup.instances)
             .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
@@ -101,7 +99,7 @@ impl Rounds {
         };
         step(4, &mut worlds, None)?; // modules are loaded, graphs prepared
         let mut times = Vec::new();
-        for _ in 0..RUNS {
+        for _ in 0..runs {
             times.push(step(self.rounds, &mut worlds, None)? / f64::from(self.rounds));
         }
         let mut trace = None;

@@ -1,9 +1,11 @@
 //! Life a frame at a time: kernel, get, copy back; then the same in four streams.
 
-use crate::engine::{HostMemory, LatticeId, Op, Place, Program, Scope, Slot, StreamKind, Transfer};
-use crate::lesson::bench::{DEVICE, copy, median};
+use crate::engine::{
+    BufferId, HostMemory, LatticeId, Op, Program, Scope, Slot, StreamKind, Transfer,
+};
+use crate::lesson::bench::{copy, median};
 use crate::lesson::work::{World, kernel, square};
-use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Outcome, Part, Result, Work};
+use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work};
 
 const SIDE: u64 = 128;
 const BYTES: usize = 4 * (SIDE * SIDE) as usize;
@@ -84,19 +86,13 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
     missing_on_cpu: None,
     closing: |outcome| {
         format!(
-            "The book's four streams are {} than one; put right, the same four are {} than the \
-             book's. A stream only promises order: overlap comes when the host does not wait in \
-             between.",
-            than(outcome, 0),
-            than(outcome, 1)
+            "Four streams for one, the book's way: {}. Put right, against the book's four: {}. A \
+             stream only promises order: overlap comes when the host does not wait in between.",
+            outcome.compared(0),
+            outcome.compared(1)
         )
     },
 };
-
-/// A factor in words that go before `than`.
-fn than(outcome: &Outcome, factor: usize) -> String {
-    outcome.compared(factor).replace(" as fast", " faster")
-}
 
 /// How a frame is issued.
 struct Way {
@@ -145,8 +141,9 @@ const BOOK_ONE_STREAM: Way = Way {
 const RIGHT_STREAMS: Way = RIGHT;
 
 impl Way {
-    /// A frame of every lattice. `spare` stands for old and new cells where they are copied.
-    fn frame(&self, world: &World, spare: [crate::engine::BufferId; 2]) -> Program {
+    /// A frame of every lattice. `spare` stands for a lattice's old and new cells where they are
+    /// copied.
+    fn frame(&self, world: &World, spare: &[[BufferId; 2]]) -> Program {
         let mut program = Program::default();
         let (slot, what) = self.download();
         let phases = |lattice: u32| {
@@ -164,7 +161,8 @@ impl Way {
                 ops.push(Op::Synchronize(Scope::Stream));
             }
             if self.copy_back {
-                ops.push(copy(spare[0], spare[1], BYTES));
+                let [new, old] = spare[lattice as usize];
+                ops.push(copy(new, old, BYTES));
             }
             ops
         };
@@ -210,10 +208,12 @@ fn frames(bench: &mut Bench, way: &Way, lattices: usize) -> Result<Measured> {
     };
     let streams = (0..lattices).map(|i| streams[i % streams.len()]).collect();
     let mut world = World::in_streams(bench, square(SIDE), kernel("global"), streams)?;
-    let spare = [(); 2].map(|()| bench.buffer_in(DEVICE, BYTES, Place::Device));
-    let [old, new] = spare;
-    let mut program = way.frame(&world, [old?, new?]);
-    let frames = bench.pick(400, 200);
+    let mut spare = Vec::new();
+    for _ in 0..lattices {
+        spare.push([bench.device_buffer(BYTES)?, bench.device_buffer(BYTES)?]);
+    }
+    let mut program = way.frame(&world, &spare);
+    let frames = bench.pick(400, 100);
     let mut walls = Vec::new();
     for frame in 0..WARM + frames {
         let ran = bench.run(&program)?;
@@ -229,16 +229,17 @@ fn frames(bench: &mut Bench, way: &Way, lattices: usize) -> Result<Measured> {
 
     let ms = median(walls);
     let mut measured = Measured::of_time("a frame", ms).figure("frames a second", 1e3 / ms, "1/s");
-    let first = program.steps[0].stream;
+    let mut shown = Vec::new();
     for (i, step) in program.steps.iter().enumerate() {
-        let shown = !matches!(step.op, Op::Synchronize(_));
-        if shown && step.stream == first && i < program.steps.len() / lattices.max(1) {
-            let label = match step.op {
-                Op::Advance { .. } => "its launch, by events around it",
-                Op::Download { .. } => "its copy to the host",
-                Op::Copy { .. } => "its copy back on the device",
-                _ => "its cells made bits",
-            };
+        let label = match step.op {
+            Op::Advance { .. } => "a launch, by events around it",
+            Op::Pack(_) => "its cells made bits",
+            Op::Download { .. } => "its copy to the host",
+            Op::Copy { .. } => "its copy back on the device",
+            _ => continue,
+        };
+        if !shown.contains(&label) {
+            shown.push(label);
             measured = measured.time(label, timed.step_ms(i));
         }
     }

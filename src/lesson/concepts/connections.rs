@@ -40,7 +40,7 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
     missing_on_cpu: Some("connections: a stream is a queue of its own"),
     closing: |outcome| {
         format!(
-            "With 32 connections it is {}. Where streams share one, a launch that waits for the \
+            "With 32 connections for 8 it is {}. Where streams share one, a launch that waits for the \
              one before it holds up the streams behind it, unless the device looks further, as \
              new ones do.",
             outcome.compared(0)
