@@ -3,8 +3,8 @@
 //!
 //! # Architecture
 //!
-//! Arrows point one way: `life ← engine ← session ← view ← {app, cli}`. Nothing below knows
-//! anything above it.
+//! Arrows point one way: `life ← engine ← session ← {lesson, view} ← {app, cli}`. Nothing below
+//! knows anything above it.
 //!
 //! - [`life`] is the game itself: rules, the bit-packed torus, soups, pattern files, and a step so
 //!   plain that nobody doubts it.
@@ -12,6 +12,7 @@
 //!   replayed, on CUDA or on the CPU. Both have the same kernels by name and give the same bits.
 //! - [`session`] is N instances: rounds at their pace on the engine's own thread, what a person
 //!   asked for, the one table of keys, the newest complete picture of each instance.
+//! - [`lesson`] asks, measures and checks what streams do: lessons as data over rounds and ops.
 //! - [`view`] draws a session: panels from wgpu textures, egui beside them; the same scene in the
 //!   window and off-screen.
 //! - [`app`] is the window: events become actions.
@@ -29,6 +30,7 @@
 pub mod app;
 pub mod cli;
 pub mod engine;
+pub mod lesson;
 pub mod life;
 pub mod session;
 pub mod view;

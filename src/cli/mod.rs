@@ -4,6 +4,7 @@ mod bench;
 mod devices;
 mod failure;
 mod headless;
+mod lesson;
 mod options;
 mod readme;
 mod run;
@@ -30,6 +31,7 @@ pub fn main() -> ExitCode {
         None => window::main(&cli.common, &cli.window),
         Some(Command::Run(arguments)) => run::main(&arguments),
         Some(Command::Snapshot(arguments)) => snapshot::main(&arguments),
+        Some(Command::Lesson(arguments)) => lesson::main(&arguments),
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Verify(arguments)) => verify::main(&arguments),
         Some(Command::Devices(arguments)) => devices::main(&arguments),

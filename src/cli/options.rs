@@ -49,6 +49,8 @@ pub(super) enum Command {
     Run(RunArguments),
     /// The window's picture, rendered off-screen
     Snapshot(SnapshotArguments),
+    /// What streams do, measured lesson by lesson; without a name, their list
+    Lesson(LessonArguments),
     /// Measure, and print the tables
     Bench(BenchArguments),
     /// Hold every kernel on this device against the reference
@@ -221,6 +223,25 @@ pub(super) struct SnapshotArguments {
     /// Zoomed in so many times
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub zoom: f64,
+}
+
+/// Options of `lesson`.
+#[derive(Args, Clone, Debug)]
+pub(super) struct LessonArguments {
+    /// Which lesson, or `all`
+    pub name: Option<String>,
+    /// Where
+    #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
+    pub device: DeviceChoice,
+    /// Print one JSON object, or for `all` an array of them, and nothing else, on stdout
+    #[arg(long)]
+    pub json: bool,
+    /// The PNG file to write, where the lesson makes a picture
+    #[arg(long, value_name = "FILE")]
+    pub picture: Option<PathBuf>,
+    /// Measure for the parent process
+    #[arg(long, hide = true)]
+    pub child: bool,
 }
 
 /// Options of `bench`.

@@ -5,6 +5,7 @@ use std::path::Path;
 use anyhow::Result;
 
 use super::bench::{Record, markdown};
+use super::lesson::lessons_table;
 use super::options::options_table;
 use crate::engine::Layout;
 use crate::engine::kernels::{Iteration, KERNELS};
@@ -18,6 +19,7 @@ pub fn renewed(readme: &str, records: &Path) -> Result<String> {
         ("keys", keys_table()),
         ("options", options_table()),
         ("kernels", kernels_table()),
+        ("lessons", lessons_table()),
         ("bench", bench_tables(records)?),
     ];
     for (name, part) in parts {

@@ -1,0 +1,209 @@
+//! `lifestreams lesson`: lists the lessons, or runs them and prints what was measured.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+
+use super::failure::{BadArguments, CheckFailed};
+use super::options::LessonArguments;
+use super::text::{print, say};
+use crate::lesson::{self, Group, LESSONS, Lesson, LessonError, Outcome, Picture, Progress};
+use crate::view::picture_file::{Image, write_png};
+
+pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
+    let Some(name) = &arguments.name else {
+        return list();
+    };
+    if arguments.child {
+        let answer = lesson::measure_connections(arguments.device).map_err(unwrapped)?;
+        return print(&answer);
+    }
+    let all = name == "all";
+    let chosen: Vec<&'static Lesson> = if all {
+        LESSONS.iter().collect()
+    } else {
+        vec![lesson::find(name).ok_or_else(|| unknown(name))?]
+    };
+    let mut outcomes = Vec::new();
+    for lesson in chosen {
+        let outcome = run(lesson, arguments)?;
+        if let Some(path) = &arguments.picture {
+            save(&outcome, path, all)?;
+        }
+        outcomes.push(outcome);
+    }
+    if arguments.json {
+        print(&match (all, &outcomes[..]) {
+            (false, [one]) => serde_json::to_string(one)?,
+            _ => serde_json::to_string(&outcomes)?,
+        })?;
+    }
+    let failed: Vec<String> = outcomes
+        .iter()
+        .flat_map(|outcome| {
+            let wrong = outcome.checks.iter().filter(|check| !check.passed);
+            wrong.map(|check| format!("{}: {}", outcome.lesson, check.what))
+        })
+        .collect();
+    if failed.is_empty() {
+        return Ok(());
+    }
+    Err(CheckFailed(format!("not as it should be: {}", failed.join("; "))).into())
+}
+
+/// So that the exit code is that of what went wrong beneath.
+fn unwrapped(error: LessonError) -> anyhow::Error {
+    match error {
+        LessonError::Engine(error) => error.into(),
+        other => other.into(),
+    }
+}
+
+fn unknown(name: &str) -> BadArguments {
+    let names: Vec<&str> = LESSONS.iter().map(|lesson| lesson.name).collect();
+    BadArguments(format!(
+        "there is no lesson '{name}'; there are all, {}",
+        names.join(", ")
+    ))
+}
+
+fn list() -> Result<()> {
+    let widest = LESSONS.iter().map(|lesson| lesson.name.len()).max();
+    let width = widest.unwrap_or(0);
+    for group in Group::ALL {
+        print(group.title())?;
+        for lesson in LESSONS.iter().filter(|lesson| lesson.group == group) {
+            print(&format!("  {:width$}  {}", lesson.name, lesson.title))?;
+        }
+    }
+    print("\n'lifestreams lesson NAME' runs one, 'lifestreams lesson all' every one")
+}
+
+/// Runs a lesson; prints what people read on the way, unless JSON is wanted.
+fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> {
+    let told = !arguments.json;
+    let mut broken = None;
+    let mut tell_line = |line: String| {
+        if told && broken.is_none() {
+            broken = print(&line).err();
+        }
+    };
+    tell_line(format!("{}: {}", lesson.name, lesson.title));
+    tell_line(format!("({})\n", lesson.source));
+    tell_line(format!("{}\n", lesson.intro));
+    tell_line(format!("? {}\n", lesson.question));
+    let outcome = lesson::run(lesson, arguments.device, &mut |progress| {
+        if let Progress::Measured(_, part) = progress {
+            tell_line(part.title.to_string());
+            let widest = part
+                .figures
+                .iter()
+                .map(|figure| figure.label.chars().count());
+            let width = widest.max().unwrap_or(0);
+            for figure in &part.figures {
+                let (label, value) = (&figure.label, number(figure.value));
+                tell_line(format!("  {label:width$}  {value:>9} {}", figure.unit));
+            }
+            if let Some(note) = &part.note {
+                tell_line(format!("  {note}"));
+            }
+        }
+    })
+    .map_err(unwrapped)?;
+    tell_line(String::new());
+    for factor in &outcome.factors {
+        let remark = if factor.matters {
+            ""
+        } else {
+            "  no difference"
+        };
+        tell_line(format!(
+            "{:>8.2} times  {}{remark}",
+            factor.value, factor.label
+        ));
+    }
+    for check in &outcome.checks {
+        let verdict = if check.passed { "ok" } else { "WRONG" };
+        tell_line(format!("{verdict:>8}  {}", check.what));
+    }
+    if let Some(missing) = &outcome.missing {
+        tell_line(format!("\n{missing}"));
+    }
+    tell_line(format!("\n{}", outcome.closing));
+    tell_line(format!("On {} ({}).\n", outcome.device, outcome.engine));
+    match broken {
+        Some(error) => Err(error),
+        None => Ok(outcome),
+    }
+}
+
+/// A number with about three digits.
+fn number(value: f64) -> String {
+    match value.abs() {
+        size if value.fract() == 0.0 && size < 1e7 => format!("{value:.0}"),
+        size if size >= 100.0 => format!("{value:.0}"),
+        size if size >= 10.0 => format!("{value:.1}"),
+        _ => format!("{value:.2}"),
+    }
+}
+
+/// Writes a lesson's pictures: the first under the name given, the others with a number behind it;
+/// where all lessons are run, with the lesson's name behind it too.
+fn save(outcome: &Outcome, path: &Path, all: bool) -> Result<()> {
+    if outcome.pictures.is_empty() && !all {
+        say(&format!("{} has no picture", outcome.lesson));
+    }
+    for (i, picture) in outcome.pictures.iter().enumerate() {
+        let mut behind = String::new();
+        if all {
+            behind += &format!("-{}", outcome.lesson);
+        }
+        if i > 0 {
+            behind += &format!("-{}", i + 1);
+        }
+        write_png(&image(picture), &named(path, &behind))?;
+    }
+    Ok(())
+}
+
+fn named(path: &Path, behind: &str) -> PathBuf {
+    let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+    let extension = path.extension().unwrap_or("png".as_ref());
+    path.with_file_name(format!("{stem}{behind}.{}", extension.to_string_lossy()))
+}
+
+fn image(picture: &Picture) -> Image {
+    Image {
+        width: picture.width,
+        height: picture.height,
+        rgba: picture.rgba.clone(),
+    }
+}
+
+/// The lessons as a Markdown table, for the README.
+pub(super) fn lessons_table() -> String {
+    let mut table = String::from("| Lesson | What it is about |\n|---|---|\n");
+    for lesson in LESSONS {
+        table += &format!("| `{}` | {} |\n", lesson.name, lesson.title);
+    }
+    table
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_about_three_digits() {
+        let shown = [0.1234, 12.345, 1234.5, 20.0, 10_000_000.5].map(number);
+        assert_eq!(shown, ["0.12", "12.3", "1234", "20", "10000000"]);
+    }
+
+    #[test]
+    fn further_pictures_have_a_number_behind_their_name() {
+        let path = Path::new("folder/a.b.png");
+        assert_eq!(named(path, ""), path);
+        assert_eq!(named(path, "-2"), Path::new("folder/a.b-2.png"));
+        assert_eq!(named(Path::new("a"), "-2"), Path::new("a-2.png"));
+    }
+}

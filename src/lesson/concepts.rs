@@ -1,0 +1,8 @@
+//! What the programs rest on: one notion a lesson.
+
+pub(super) mod barrier;
+pub(super) mod connections;
+pub(super) mod default_stream;
+pub(super) mod occupancy;
+pub(super) mod priorities;
+pub(super) mod rounds;
