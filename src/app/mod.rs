@@ -3,6 +3,7 @@
 //! The event loop waits; it is woken by the person, by the session when something is new, and by
 //! the clock when a frame was held back. It never waits for an engine.
 
+mod classroom;
 mod doing;
 mod error;
 mod handler;
@@ -19,6 +20,7 @@ use std::sync::mpsc;
 
 use crate::session::{Action, Picture, PicturePlan, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
+pub use classroom::Classroom;
 pub use error::AppError;
 pub use lessons::LessonSource;
 pub use startup::find_display;

@@ -5,9 +5,9 @@ use anyhow::Result;
 use super::headless;
 use super::options::{Common, Display, WindowArguments};
 use super::text::say;
-use crate::app::{self, AppError, WindowOptions};
+use crate::app::{self, AppError, Classroom, WindowOptions};
 use crate::engine::{DeviceInfo, cuda};
-use crate::session::{DeviceChoice, Session, Setup, Status};
+use crate::session::{DeviceChoice, Setup, Status};
 use crate::view::{Drawing, ViewOptions};
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
@@ -31,7 +31,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         ..Default::default()
     };
     let start = setup.clone();
-    match app::run(move |wake| Ok(Session::start(start, wake)?), options) {
+    match app::run(move |wake| Ok(Classroom::start(start, wake)?), options) {
         Err(why @ (AppError::NoDisplay(_) | AppError::MissingLibraries(_)))
             if window.display == Display::Auto =>
         {
