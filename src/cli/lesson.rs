@@ -180,15 +180,6 @@ fn image(picture: &Picture) -> Image {
     }
 }
 
-/// The lessons as a Markdown table, for the README.
-pub(super) fn lessons_table() -> String {
-    let mut table = String::from("| Lesson | What it is about |\n|---|---|\n");
-    for lesson in LESSONS {
-        table += &format!("| `{}` | {} |\n", lesson.name, lesson.title);
-    }
-    table
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,26 +1,28 @@
 //! The parts of the README that are made from the code's own tables; a test holds them equal.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Result;
 
 use super::bench::{Record, markdown};
-use super::lesson::lessons_table;
 use super::options::options_table;
 use crate::engine::Layout;
 use crate::engine::kernels::{Iteration, KERNELS};
+use crate::lesson::LESSONS;
 use crate::session::actions::KEYS;
 
 /// A README with its generated parts made anew. They stand between `<!-- name -->` and
 /// `<!-- /name -->`; `records` is the folder of the bench's records.
 pub fn renewed(readme: &str, records: &Path) -> Result<String> {
     let mut text = readme.to_string();
+    let recorded = read(records)?;
     let parts = [
         ("keys", keys_table()),
         ("options", options_table()),
         ("kernels", kernels_table()),
-        ("lessons", lessons_table()),
-        ("bench", bench_tables(records)?),
+        ("lessons", lessons_table(&recorded)?),
+        ("bench", bench_tables(&recorded)),
     ];
     for (name, part) in parts {
         let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
@@ -65,7 +67,41 @@ fn kernels_table() -> String {
     table
 }
 
-fn bench_tables(folder: &Path) -> Result<String> {
+/// The lessons: what each is about, what it measured on the recorded GPU, and what CuPy took for
+/// the same.
+fn lessons_table(records: &[Record]) -> Result<String> {
+    #[derive(serde::Deserialize)]
+    struct Others {
+        what: String,
+        lessons: BTreeMap<String, String>,
+    }
+    let cupy: Others = serde_json::from_str(include_str!("../../assets/cupy.json"))?;
+    let gpu = records.iter().find(|record| record.engine == "cuda");
+    let table = gpu.and_then(|record| record.tables.iter().find(|table| table.name == "lesson"));
+    let measured = |lesson: &str| -> String {
+        let rows = table.into_iter().flat_map(|table| &table.rows);
+        let of =
+            rows.filter_map(|row| Some((row.what.strip_prefix(lesson)?.strip_prefix(": ")?, row)));
+        let cells: Vec<String> = of
+            .map(|(what, row)| format!("{what}: {}", row.value()))
+            .collect();
+        cells.join("<br>")
+    };
+    let mut text = match gpu {
+        Some(record) => format!("Measured: {}. {}.\n\n", record.title(), cupy.what),
+        None => String::new(),
+    };
+    text += "| Lesson | What it is about | Measured | CuPy |\n|---|---|---|---|\n";
+    for lesson in LESSONS {
+        let other = cupy.lessons.get(lesson.name).map_or("", String::as_str);
+        let (name, title) = (lesson.name, lesson.title);
+        text += &format!("| `{name}` | {title} | {} | {other} |\n", measured(name));
+    }
+    Ok(text)
+}
+
+/// All records, those of GPUs first: what people look for.
+fn read(folder: &Path) -> Result<Vec<Record>> {
     let mut files: Vec<_> = match std::fs::read_dir(folder) {
         Ok(entries) => entries
             .filter_map(|entry| Some(entry.ok()?.path()))
@@ -81,7 +117,11 @@ fn bench_tables(folder: &Path) -> Result<String> {
     for path in files {
         records.push(serde_json::from_str(&std::fs::read_to_string(path)?)?);
     }
-    records.sort_by_key(|record| record.engine != "cuda"); // what people look for comes first
+    records.sort_by_key(|record| record.engine != "cuda");
+    Ok(records)
+}
+
+fn bench_tables(records: &[Record]) -> String {
     let parts: Vec<String> = records.iter().map(markdown).collect();
-    Ok(parts.join("\n"))
+    parts.join("\n")
 }

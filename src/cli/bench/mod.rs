@@ -4,6 +4,7 @@
 //! median, and the lowest and highest run. `verify` says whether what is measured is right.
 
 mod frame;
+mod lesson;
 mod record;
 mod start;
 mod step;
@@ -57,6 +58,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     if wanted("timeline") {
         add(timeline::table(device, arguments.adapter.as_deref())?)?;
+    }
+    if wanted("lesson") {
+        add(lesson::table(device)?)?;
     }
     if let Some(folder) = &arguments.write {
         let path = record.write(folder)?;
@@ -144,7 +148,9 @@ fn named(device: DeviceChoice) -> Result<(&'static str, String, String)> {
 
 fn shown(value: f64, unit: &str) -> String {
     match unit {
-        "ms" | "times" => format!("{value:.2} {unit}"),
+        "ms" if value >= 1e3 => format!("{:.2} s", value / 1e3),
+        "ms" | "s" | "times" => format!("{value:.2} {unit}"),
+        "%" => format!("{value:.1} %"),
         "µs" => format!("{value:.1} {unit}"),
         _ if value < 1e6 => format!("{value:.0} {unit}"),
         _ => format!("{}{unit}", si(value)),

@@ -156,6 +156,11 @@ impl Table {
 }
 
 impl Row {
+    /// The median with its unit.
+    pub(crate) fn value(&self) -> String {
+        shown(self.median, &self.unit)
+    }
+
     fn figures(&self) -> String {
         let Row {
             median,
@@ -176,10 +181,10 @@ impl Row {
     }
 }
 
-/// A record as the README shows it.
+/// A record as the README shows it; its lessons have a table of their own there.
 pub(crate) fn markdown(record: &Record) -> String {
     let mut text = format!("**{}**\n", record.title());
-    for table in &record.tables {
+    for table in record.tables.iter().filter(|table| table.name != "lesson") {
         text += &format!(
             "\n| {} | median (lowest to highest) |\n|---|---|\n",
             table.title
