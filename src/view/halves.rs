@@ -30,16 +30,10 @@ pub(crate) fn paint(
 ) {
     paint_band(painter, rect_of(places.band), halves, unit);
     let settings = settings(halves, status.kernel);
-    for half in 0..2 {
+    for (half, settings) in settings.iter().enumerate() {
         let rect = rect_of(places.headers[half]);
-        paint_header(
-            painter,
-            rect,
-            unit,
-            half,
-            &settings[half],
-            halves.round_us[half],
-        );
+        let round_us = halves.round_us[half];
+        paint_header(painter, rect, unit, half, settings, round_us);
     }
 }
 

@@ -10,6 +10,7 @@ mod colours;
 mod interact;
 mod lanes;
 mod map;
+mod overlap;
 mod paint;
 pub(crate) mod place;
 mod scale;

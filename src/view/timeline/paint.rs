@@ -2,7 +2,6 @@
 
 use egui::{Align2, Color32, CornerRadius, Mesh, Painter, Rect, Shape, pos2, vec2};
 
-use crate::session::{Overlap, Resource};
 use crate::view::Frame;
 use crate::view::hud::numbers::time_us;
 use crate::view::hud::style::*;
@@ -10,7 +9,7 @@ use crate::view::timeline::colours::{KINDS, Kind};
 use crate::view::timeline::lanes::{Bar, Chart, Lane, Rows, fold};
 use crate::view::timeline::place::Places;
 use crate::view::timeline::scale::TimeScale;
-use crate::view::timeline::{Timeline, map, tip};
+use crate::view::timeline::{Timeline, map, overlap, tip};
 
 pub(super) const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
 const LANE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
@@ -39,7 +38,7 @@ pub(crate) fn paint(
         None => paint_nothing_yet(painter, &places),
     };
     if let Some(status) = frame.status {
-        paint_overlap(painter, &places, status.overlap.as_ref());
+        overlap::paint(painter, &places, status.overlap.as_ref());
         let chart = timeline.chart.as_ref();
         map::paint(
             painter,
@@ -136,44 +135,6 @@ fn paint_summary(painter: &Painter, places: &Places, chart: &Chart) {
         Align2::LEFT_CENTER,
         text,
     );
-}
-
-/// How much of the ops' own times overlaps, and what bounds it.
-fn paint_overlap(painter: &Painter, places: &Places, overlap: Option<&Overlap>) {
-    let text = overlap_in_words(overlap);
-    let room = places.overlap.width();
-    let text = fitted(painter, &text, medium(14.0 * places.unit), ACCENT, room);
-    let at = places.overlap.left_center();
-    put(painter, at, Align2::LEFT_CENTER, text);
-}
-
-fn overlap_in_words(overlap: Option<&Overlap>) -> String {
-    let Some(overlap) = overlap else {
-        return "overlap: measuring …".into();
-    };
-    let by = |resource| match resource {
-        Resource::Host => "the host's calls",
-        Resource::CopyEngine => "the copy engine",
-        Resource::Units => "the multiprocessors",
-        Resource::Stream => "the longest stream",
-    };
-    let factor = overlap.factor();
-    match overlap.most() {
-        Some((_, resource)) if overlap.is_none() => format!(
-            "streams bring nothing here: bound by {} (overlap {factor:.2}×)",
-            by(resource)
-        ),
-        None if overlap.is_none() => {
-            format!("streams bring nothing here (overlap {factor:.2}×)")
-        }
-        Some((most, resource)) => {
-            format!(
-                "overlap {factor:.1}× · at most {most:.1}× ({})",
-                by(resource)
-            )
-        }
-        None => format!("overlap {factor:.1}×"),
-    }
 }
 
 fn paint_grounds(painter: &Painter, places: &Places, rows: Rows) {
@@ -402,29 +363,4 @@ pub(super) fn paint_card(painter: &Painter, card: Rect, unit: f32) {
     painter.rect_filled(card, corner, Color32::from_rgb(0x2A, 0x2F, 0x38));
     let edge = egui::Stroke::new(unit.max(1.0), Color32::from_rgb(0x5A, 0x64, 0x73));
     painter.rect_stroke(card, corner, edge, egui::StrokeKind::Inside);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::overlap_in_words;
-    use crate::session::{Bound, Overlap, Resource};
-
-    #[test]
-    fn overlap_says_what_bounds_it_and_where_streams_bring_nothing() {
-        let overlap = |together_us, resource, us| Overlap {
-            alone_us: 1590.0,
-            together_us,
-            bounds: vec![Bound { resource, us }],
-        };
-        let say = |overlap: &Overlap| overlap_in_words(Some(overlap));
-        assert_eq!(
-            say(&overlap(163.9, Resource::Stream, 100.0)),
-            "overlap 9.7× · at most 15.9× (the longest stream)"
-        );
-        assert_eq!(
-            say(&overlap(1580.0, Resource::CopyEngine, 1500.0)),
-            "streams bring nothing here: bound by the copy engine (overlap 1.01×)"
-        );
-        assert_eq!(overlap_in_words(None), "overlap: measuring …");
-    }
 }

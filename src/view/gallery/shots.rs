@@ -1,0 +1,390 @@
+//! The pictures.
+
+use crate::engine::HostMemory;
+use crate::session::{Bound, Halves, Overlap, Resource, Status, Streams, Switches};
+use crate::view::LessonScreen;
+use crate::view::gallery::{SHOT, Shot};
+use crate::view::made_up::{lesson_list, lesson_page, stamped_round, waited_round};
+
+pub(super) fn shots() -> Vec<Shot> {
+    vec![
+        Shot {
+            name: "01-one",
+            instances: 1,
+            ..SHOT
+        },
+        Shot {
+            name: "02-two",
+            instances: 2,
+            ..SHOT
+        },
+        Shot {
+            name: "04-four-tall",
+            instances: 4,
+            pixels: [700, 1100],
+            ..SHOT
+        },
+        Shot {
+            name: "07-seven-wide-lattice",
+            instances: 7,
+            size: (700, 200),
+            ..SHOT
+        },
+        Shot {
+            name: "16-paused-ink",
+            status: |status| {
+                status.running = false;
+                status.selected = 6;
+                status.notice = Some("kernel 'bits': 32 cells a word, added as bit planes".into());
+            },
+            options: |options, _, _| options.colours = 4,
+            ..SHOT
+        },
+        Shot {
+            name: "16-cividis-3840",
+            pixels: [3840, 2160],
+            options: |options, _, _| options.colours = 1,
+            ..SHOT
+        },
+        Shot {
+            name: "16-hue-800x500",
+            pixels: [800, 500],
+            options: |o, _, _| o.colours = 2,
+            ..SHOT
+        },
+        Shot {
+            name: "16-800x500-scale2",
+            pixels: [800, 500],
+            scale: 2.0,
+            ..SHOT
+        },
+        Shot {
+            name: "64-1920-scale1.5",
+            pixels: [1920, 1080],
+            scale: 1.5,
+            instances: 64,
+            ..SHOT
+        },
+        Shot {
+            name: "200-hue",
+            instances: 200,
+            size: (128, 128),
+            options: |options, _, _| options.colours = 2,
+            status: |status| status.selected = 17,
+            ..SHOT
+        },
+        Shot {
+            name: "single-zoomed-grid",
+            options: |options, size, panel| {
+                options.single = true;
+                options.grid_lines = true;
+                options.camera.zoom_at(9.0, [100.0, 100.0], size, panel);
+            },
+            ..SHOT
+        },
+        Shot {
+            name: "zoomed-phosphor-narrow",
+            pixels: [480, 900],
+            instances: 4,
+            options: |options, size, panel| {
+                options.colours = 3;
+                options.camera.zoom_at(12.0, [100.0, 100.0], size, panel);
+            },
+            ..SHOT
+        },
+        Shot {
+            name: "help",
+            options: |options, _, _| options.help = true,
+            ..SHOT
+        },
+        Shot {
+            name: "help-800x500",
+            pixels: [800, 500],
+            options: |options, _, _| options.help = true,
+            ..SHOT
+        },
+        Shot {
+            name: "help-narrow",
+            pixels: [420, 800],
+            options: |options, _, _| options.help = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-16",
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-16-1920",
+            pixels: [1920, 1080],
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-16-800x500",
+            pixels: [800, 500],
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-16-scale2",
+            scale: 2.0,
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-16-narrow",
+            pixels: [700, 1100],
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-1",
+            instances: 1,
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-64",
+            instances: 64,
+            size: (128, 128),
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-256",
+            instances: 256,
+            size: (64, 64),
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-1000-1920",
+            pixels: [1920, 1080],
+            instances: 1000,
+            size: (64, 64),
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-too-small",
+            pixels: [800, 500],
+            scale: 2.0,
+            options: |options, _, _| options.timeline = true,
+            ..SHOT
+        },
+        Shot {
+            name: "lab",
+            pixels: [1280, 800],
+            options: |o, _, _| o.lab = true,
+            ..SHOT
+        },
+        Shot {
+            name: "lab-timeline",
+            pixels: [1280, 800],
+            options: |o, _, _| (o.lab, o.timeline) = (true, true),
+            status: |status| status.overlap = Some(overlap(163.9, 100.0)),
+            ..SHOT
+        },
+        Shot {
+            name: "map",
+            pixels: [1280, 800],
+            options: |o, _, _| o.timeline = true,
+            status: |status| stamp(status, Some(1.03)),
+            round: |streams| stamped_round(streams, 132),
+            ..SHOT
+        },
+        Shot {
+            name: "halves",
+            pixels: [1280, 800],
+            status: |status| halve(status, 0),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-list",
+            pixels: [1280, 800],
+            lesson: || Some(lesson_list(6)),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-page",
+            pixels: [1280, 800],
+            lesson: || Some(LessonScreen::Page(lesson_page(false))),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-picture",
+            pixels: [1280, 800],
+            lesson: || Some(LessonScreen::Page(lesson_page(true))),
+            ..SHOT
+        },
+        Shot {
+            name: "lab-1920",
+            pixels: [1920, 1080],
+            options: |o, _, _| o.lab = true,
+            ..SHOT
+        },
+        Shot {
+            name: "lab-timeline-1920",
+            pixels: [1920, 1080],
+            options: |o, _, _| (o.lab, o.timeline) = (true, true),
+            status: |status| status.overlap = Some(overlap(163.9, 100.0)),
+            ..SHOT
+        },
+        Shot {
+            name: "map-1920",
+            pixels: [1920, 1080],
+            options: |o, _, _| o.timeline = true,
+            status: |status| stamp(status, Some(1.03)),
+            round: |streams| stamped_round(streams, 132),
+            ..SHOT
+        },
+        Shot {
+            name: "halves-1920",
+            pixels: [1920, 1080],
+            status: |status| halve(status, 0),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-list-1920",
+            pixels: [1920, 1080],
+            lesson: || Some(lesson_list(6)),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-page-1920",
+            pixels: [1920, 1080],
+            lesson: || Some(LessonScreen::Page(lesson_page(false))),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-picture-1920",
+            pixels: [1920, 1080],
+            lesson: || Some(LessonScreen::Page(lesson_page(true))),
+            ..SHOT
+        },
+        Shot {
+            name: "lab-800x500",
+            pixels: [800, 500],
+            options: |o, _, _| o.lab = true,
+            ..SHOT
+        },
+        Shot {
+            name: "lab-narrow",
+            pixels: [700, 1100],
+            options: |o, _, _| (o.lab, o.timeline) = (true, true),
+            ..SHOT
+        },
+        Shot {
+            name: "lab-refused",
+            options: |o, _, _| o.lab = true,
+            status: |status| {
+                status.switches.graphs = true;
+                status.kernel = crate::engine::kernels::find("bits").unwrap();
+            },
+            ..SHOT
+        },
+        Shot {
+            name: "timeline-waits",
+            options: |o, _, _| o.timeline = true,
+            status: |status| {
+                status.engine = "cpu";
+                status.overlap = Some(overlap(1_570.0, 1_500.0));
+            },
+            round: waited_round,
+            ..SHOT
+        },
+        Shot {
+            name: "map-one-1920",
+            pixels: [1920, 1080],
+            instances: 40,
+            options: |o, _, _| o.timeline = true,
+            status: |status| stamp(status, None),
+            round: |streams| stamped_round(streams, 132),
+            ..SHOT
+        },
+        Shot {
+            name: "map-cpu",
+            options: |o, _, _| o.timeline = true,
+            status: |status| {
+                stamp(status, None);
+                status.engine = "cpu";
+                status.devices[0].units = 8;
+            },
+            round: |streams| stamped_round(streams, 8),
+            ..SHOT
+        },
+        Shot {
+            name: "halves-odd-all",
+            instances: 17,
+            options: |o, _, _| (o.lab, o.timeline) = (true, true),
+            status: |status| halve(status, 12_345),
+            ..SHOT
+        },
+        Shot {
+            name: "halves-narrow",
+            pixels: [700, 1100],
+            status: |status| halve(status, 0),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-narrow",
+            pixels: [700, 1100],
+            lesson: || Some(LessonScreen::Page(lesson_page(true))),
+            ..SHOT
+        },
+        Shot {
+            name: "lesson-lab-timeline",
+            options: |o, _, _| (o.lab, o.timeline) = (true, true),
+            lesson: || Some(LessonScreen::Page(lesson_page(false))),
+            ..SHOT
+        },
+        Shot {
+            name: "failed-long",
+            status: |status| {
+                status.failed = Some(
+                    "the CUDA context is lost (CUDA_ERROR_ILLEGAL_ADDRESS); every lattice must be restored"
+                        .into(),
+                );
+                status.running = false;
+                status.kernel = crate::engine::kernels::find("sync-global").unwrap();
+                status.generation = 123_456_789_012_345;
+                status.devices[0].name =
+                    "NVIDIA GeForce RTX 4090 Laptop GPU with a long name".into();
+                status.switches.streams = Streams::One;
+            },
+            ..SHOT
+        },
+    ]
+}
+
+/// An overlap of 1590 µs of work, bound by the longest stream.
+fn overlap(together_us: f64, longest_us: f64) -> Overlap {
+    Overlap {
+        alone_us: 1_590.0,
+        together_us,
+        bounds: vec![Bound {
+            resource: Resource::Stream,
+            us: longest_us,
+        }],
+    }
+}
+
+fn stamp(status: &mut Status, cost: Option<f64>) {
+    (status.stamped, status.stamp_cost) = (true, cost);
+    status.overlap = Some(overlap(163.9, 100.0));
+}
+
+fn halve(status: &mut Status, differing: u64) {
+    let b = Switches {
+        streams: Streams::One,
+        host_memory: HostMemory::Pageable,
+        ..Switches::DEFAULT
+    };
+    status.halves = Some(Halves {
+        switches: [Switches::DEFAULT, b],
+        round_us: [Some(1_234.5), Some(10_250.0)],
+        differing: Some((differing, 123_456)),
+        each: status.instances / 2,
+    });
+}

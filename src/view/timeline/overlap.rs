@@ -1,0 +1,70 @@
+//! The line that says how much of the ops' own times overlaps, and what bounds it.
+
+use egui::{Align2, Painter};
+
+use crate::session::{Overlap, Resource};
+use crate::view::hud::style::*;
+use crate::view::timeline::place::Places;
+
+/// Paints the line.
+pub(super) fn paint(painter: &Painter, places: &Places, overlap: Option<&Overlap>) {
+    let text = in_words(overlap);
+    let room = places.overlap.width();
+    let text = fitted(painter, &text, medium(14.0 * places.unit), ACCENT, room);
+    let at = places.overlap.left_center();
+    put(painter, at, Align2::LEFT_CENTER, text);
+}
+
+fn in_words(overlap: Option<&Overlap>) -> String {
+    let Some(overlap) = overlap else {
+        return "overlap: measuring …".into();
+    };
+    let by = |resource| match resource {
+        Resource::Host => "the host's calls",
+        Resource::CopyEngine => "the copy engine",
+        Resource::Units => "the multiprocessors",
+        Resource::Stream => "the longest stream",
+    };
+    let factor = overlap.factor();
+    match overlap.most() {
+        Some((_, resource)) if overlap.is_none() => format!(
+            "streams bring nothing here: bound by {} (overlap {factor:.2}×)",
+            by(resource)
+        ),
+        None if overlap.is_none() => {
+            format!("streams bring nothing here (overlap {factor:.2}×)")
+        }
+        Some((most, resource)) => {
+            format!(
+                "overlap {factor:.1}× · at most {most:.1}× ({})",
+                by(resource)
+            )
+        }
+        None => format!("overlap {factor:.1}×"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+    use crate::session::{Bound, Overlap, Resource};
+
+    #[test]
+    fn overlap_says_what_bounds_it_and_where_streams_bring_nothing() {
+        let overlap = |together_us, resource, us| Overlap {
+            alone_us: 1590.0,
+            together_us,
+            bounds: vec![Bound { resource, us }],
+        };
+        let say = |overlap: &Overlap| in_words(Some(overlap));
+        assert_eq!(
+            say(&overlap(163.9, Resource::Stream, 100.0)),
+            "overlap 9.7× · at most 15.9× (the longest stream)"
+        );
+        assert_eq!(
+            say(&overlap(1580.0, Resource::CopyEngine, 1500.0)),
+            "streams bring nothing here: bound by the copy engine (overlap 1.01×)"
+        );
+        assert_eq!(in_words(None), "overlap: measuring …");
+    }
+}
