@@ -83,6 +83,12 @@ impl Bench {
     /// Opens the engine of a choice.
     pub fn open(choice: DeviceChoice) -> Result<Bench> {
         let engine = open_engine(choice)?;
+        // An engine that is opened anew later must be the same one.
+        let choice = match (choice, engine.name()) {
+            (DeviceChoice::Auto, "cpu") => DeviceChoice::Cpu,
+            (DeviceChoice::Auto, _) => DeviceChoice::CudaOrdinal(0),
+            (other, _) => other,
+        };
         Ok(Bench {
             choice,
             name: engine.name(),
@@ -93,7 +99,7 @@ impl Bench {
         })
     }
 
-    /// Which device was asked for.
+    /// Which device it is, so that others can open the same.
     pub fn choice(&self) -> DeviceChoice {
         self.choice
     }

@@ -250,6 +250,15 @@ impl Outcome {
         in_words(self.factor(index))
     }
 
+    /// What to say where a factor shows a gain, and what where it shows none.
+    pub fn explain(&self, index: usize, gain: &'static str, none: &'static str) -> &'static str {
+        if self.factor(index) >= 1.05 {
+            gain
+        } else {
+            none
+        }
+    }
+
     /// A part's figure of this label; 0 where there is none.
     pub fn value(&self, part: usize, label: &str) -> f64 {
         let figures = self.parts.get(part).map(|part| &part.figures);

@@ -32,7 +32,7 @@ pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     missing_on_cpu: None,
     closing: |outcome| {
         format!(
-            "Each launch took {:.2} ms on one multiprocessor, and left the others idle. Nothing in \
+            "Each launch, of one block, took {:.2} ms and had one multiprocessor. Nothing in \
              the program says that the arrays have nothing to do with one another: that is what \
              streams are for (multi-kernel-streams).",
             outcome.value(0, "a launch, the median")
@@ -82,11 +82,15 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
     missing_on_cpu: None,
     closing: |outcome| {
         format!(
-            "200 streams are {}; with page-locked memory, whose copies do not hold the host up, \
-             the whole is {}. What bounds it then is no longer one block at a time, but the \
-             copies, the host's calls and how many blocks run at once.",
+            "200 streams are {}; with page-locked memory as well it is {}. {}",
             outcome.compared(0),
-            outcome.compared(2)
+            outcome.compared(2),
+            outcome.explain(
+                0,
+                "What bounds it now is no longer one block at a time, but the copies, the host's \
+                 calls and how many blocks run at once.",
+                "Here one stream had kept everything busy already."
+            )
         )
     },
 };

@@ -26,9 +26,9 @@ pub(crate) const CONWAY_SYNC: Lesson = Lesson {
     missing_on_cpu: None,
     closing: |outcome| {
         format!(
-            "A generation takes {:.0} ns, many times less than a launch, and ten million of them \
-             need one launch. But a barrier reaches no further than a block, and a block has one \
-             multiprocessor: the rest of the device had nothing to do.",
+            "A generation takes {:.0} ns, and ten million of them need one launch. But a barrier \
+             reaches no further than a block, and a block has one multiprocessor: the others had \
+             nothing to do.",
             outcome.value(1, "a generation")
         )
     },
@@ -81,11 +81,16 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
     missing_on_cpu: None,
     closing: |outcome| {
         format!(
-            "Shared memory is {}: the caches had kept so small a lattice close by already. \
-             Sixteen streams are {}: a block keeps one multiprocessor busy, and only streams \
-             (or a larger grid) give the others work.",
+            "Shared memory is {}: so small a lattice fits in the caches too, which are as near. \
+             Sixteen streams are {}: {}.",
             outcome.compared(0),
-            outcome.compared(1)
+            outcome.compared(1),
+            outcome.explain(
+                1,
+                "a block keeps one multiprocessor busy, and only streams (or a larger grid) give \
+                 the others work",
+                "here nothing was left idle that they could have used"
+            )
         )
     },
 };

@@ -36,10 +36,15 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
     missing_on_cpu: Some("contexts in which memory and time are apart"),
     closing: |outcome| {
         format!(
-            "One context for ten threads is {}. Contexts are to a GPU what processes are to a \
+            "One context for ten threads is {}.{} Contexts are to a GPU what processes are to a \
              processor: they take turns, and each has its memory and its modules to itself. \
              Threads that work together share one, and have a stream each.",
-            outcome.compared(0)
+            outcome.compared(0),
+            outcome.explain(
+                0,
+                " Launches of different contexts do not run side by side.",
+                ""
+            )
         )
     },
 };

@@ -86,8 +86,7 @@ fn in_child(bench: &mut Bench, connections: u32) -> Result<Measured> {
     let fail = |why: String| LessonError::Child(why);
     let program = std::env::current_exe().map_err(|error| fail(error.to_string()))?;
     let device = match bench.choice() {
-        // The child must not choose otherwise than its parent did.
-        DeviceChoice::Auto => bench.pick("cuda:0", "cpu").into(),
+        DeviceChoice::Auto => "auto".into(),
         DeviceChoice::Cpu => "cpu".into(),
         DeviceChoice::Cuda => "cuda:0".into(),
         DeviceChoice::CudaOrdinal(ordinal) => format!("cuda:{ordinal}"),

@@ -49,10 +49,14 @@ pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
     closing: |outcome| {
         format!(
             "Without the launches in the default stream it is {}, with non-blocking streams {}. \
-             The default stream waits for all blocking streams, and they for it: one forgotten \
-             stream argument makes a program serial.",
+             The default stream waits for all blocking streams, and they for it{}.",
             outcome.compared(0),
-            outcome.compared(1)
+            outcome.compared(1),
+            outcome.explain(
+                0,
+                ": one forgotten stream argument makes a program serial",
+                "; here nothing ran side by side in the first place"
+            )
         )
     },
 };

@@ -42,7 +42,7 @@ pub(crate) const PRIORITIES: Lesson = Lesson {
     missing_on_cpu: None,
     closing: |outcome| {
         format!(
-            "With the highest priority the end of the late launch is {}. A priority takes nothing away \
+            "With the highest priority the late launch comes to its end {}. A priority takes nothing away \
              from blocks that run: it decides whose block goes next when one ends.",
             outcome.compared(0)
         )

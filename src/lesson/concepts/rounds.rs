@@ -45,7 +45,7 @@ pub(crate) const ISSUE_ORDER: Lesson = Lesson {
     closing: |outcome| {
         format!(
             "Breadth-first is {}; a stream each is {}. The order mattered much where a device \
-             had one queue of work; with 32 it decides only which call the host makes first.",
+             had one queue of work; with many it decides which call the host makes first.",
             outcome.compared(0),
             outcome.compared(1)
         )
@@ -80,8 +80,9 @@ pub(crate) const GRAPHS: Lesson = Lesson {
     closing: |outcome| {
         format!(
             "As a graph a round is {}. The device is told once what depends on what; a replay \
-             spares the host every call but one, and the device waits for nobody.",
-            outcome.compared(0)
+             spares the host every call but one{}.",
+            outcome.compared(0),
+            outcome.explain(0, "", ", which was not the bound here")
         )
     },
 };

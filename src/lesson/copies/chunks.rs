@@ -54,11 +54,16 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
     missing_on_cpu: None,
     closing: |outcome| {
         format!(
-            "In pieces and three streams it is {}; pieces alone, in one stream, are {}. While \
-             one piece goes up, another is worked on and a third comes down: three resources, so \
-             three times is the most there can be, and the longest of the three is the bound.",
+            "In pieces and three streams it is {}; pieces alone, in one stream, are {}. {}",
             outcome.compared(0),
-            outcome.compared(1)
+            outcome.compared(1),
+            outcome.explain(
+                0,
+                "While one piece goes up, another is worked on and a third comes down: three \
+                 resources, so three times is the most there can be, and the longest of the \
+                 three is the bound.",
+                "Here copies and launches want the same resource, and there is nothing to overlap."
+            )
         )
     },
 };

@@ -39,10 +39,15 @@ pub(crate) const RGB_TO_GRAY: Lesson = Lesson {
     missing_on_cpu: None,
     closing: |outcome| {
         format!(
-            "A stream each is {}. The timeline shows why it is not more: one engine copies in \
-             each direction, so the copies up queue behind each other whatever the streams; what \
-             streams bring is that launches and copies down happen meanwhile.",
-            outcome.compared(0)
+            "A stream each is {}. {}",
+            outcome.compared(0),
+            outcome.explain(
+                0,
+                "The timeline shows why it is not more: the copies up queue behind each other \
+                 whatever the streams; what streams bring is that launches and copies down \
+                 happen meanwhile, and that the host does not wait.",
+                "Here nothing was idle while the host waited for one picture after the other."
+            )
         )
     },
 };

@@ -36,7 +36,7 @@ pub(crate) const PINNED: Lesson = Lesson {
         let figures = &outcome.parts[1].figures;
         format!(
             "From page-locked memory the whole way is {}, and its call returned after {:.1} {} \
-             of {:.1} {}: the device fetches the data by itself. Pageable memory may be moved by \
+             of {:.1} {}: what takes the data is not the host. Pageable memory may be moved by \
              the system meanwhile, so the driver copies it through memory of its own, and the \
              call does not return before that.",
             outcome.compared(0),
