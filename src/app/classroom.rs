@@ -65,6 +65,11 @@ impl Classroom {
         })
     }
 
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
     /// Begins to measure, when a page wants it and nobody does yet.
     fn measure(&mut self) {
         let Some(open) = &self.open else { return };

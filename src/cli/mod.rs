@@ -25,7 +25,9 @@ pub use readme::renewed as readme;
 /// Parses the arguments and does what they ask for; errors are printed once, here.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    platform::set_connections(cli.connections());
+    if let Some(connections) = cli.connections() {
+        platform::set_connections(connections);
+    }
     set_up_log();
     let done = match cli.command {
         None => window::main(&cli.common, &cli.window),

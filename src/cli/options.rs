@@ -6,6 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::engine::kernels::{self, KERNELS};
 use crate::engine::{HostMemory, Kernel};
+use crate::lesson::LESSONS;
 use crate::life::{Rule, Size};
 use crate::session::{DeviceChoice, Order, Streams, Switches, TransferChoice, Wait};
 use crate::view;
@@ -89,8 +90,8 @@ pub(super) struct Common {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub switches: SwitchArguments,
-    /// Into how many queues the GPU takes the streams' work [default: 32, the most, unless
-    /// CUDA_DEVICE_MAX_CONNECTIONS is set]
+    /// Into how many queues the GPU takes the streams' work, as CUDA_DEVICE_MAX_CONNECTIONS
+    /// [default: the driver's, 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub connections: Option<u32>,
     /// Generations a round
@@ -220,6 +221,9 @@ pub(super) struct SnapshotArguments {
     /// Two settings on two halves of the panels
     #[arg(long)]
     pub halves: bool,
+    /// With the result of this lesson beside the panels
+    #[arg(long, value_name = "NAME", value_parser = lesson_index)]
+    pub lesson: Option<usize>,
     /// Zoomed in so many times
     #[arg(long, value_name = "X", default_value_t = 1.0)]
     pub zoom: f64,
@@ -309,6 +313,11 @@ fn instances(text: &str) -> Result<usize, String> {
         Ok(n) if (1..=most).contains(&n) => Ok(n),
         _ => Err(format!("take a whole number from 1 to {most}")),
     }
+}
+
+fn lesson_index(text: &str) -> Result<usize, String> {
+    let at = LESSONS.iter().position(|lesson| lesson.name == text);
+    at.ok_or_else(|| "unknown lesson; 'lifestreams lesson' lists them".into())
 }
 
 fn density(text: &str) -> Result<f64, String> {

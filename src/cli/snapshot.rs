@@ -6,9 +6,10 @@ use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
-use crate::session::{Action, Halves, Session, Setup};
-use crate::view::ViewOptions;
+use crate::app::{Classroom, LessonSource};
+use crate::session::{Action, Halves, Setup};
 use crate::view::offscreen::Renderer;
+use crate::view::{LessonPage, LessonScreen, ViewOptions};
 
 /// How long rounds may take before the picture is given up.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -25,7 +26,11 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         [width, height],
         arguments.scale,
     )?;
-    let session = Session::start(setup, || {})?;
+    let mut room = Classroom::start(setup, Box::new(|| {}))?;
+    if let Some(index) = arguments.lesson {
+        renderer.lesson = Some(LessonScreen::Page(learn(&mut room, index)));
+    }
+    let session = room.session();
     let mut options = ViewOptions {
         single: arguments.single,
         help: arguments.help_shown,
@@ -53,7 +58,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         if let Some(why) = &status.failed {
             bail!("{why}");
         }
-        renderer.frame(&status, &session, &options)?;
+        renderer.frame(&status, session, &options)?;
         let through = status.finished || (rounds.is_none() && status.rounds >= arguments.rounds);
         if options.timeline && status.finished && !renderer.timeline.has_round() {
             let sentence = "none of these rounds was timed; --timeline takes --rounds 2 or more";
@@ -89,8 +94,25 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         std::thread::sleep(Duration::from_millis(5));
     }
     // Once more with the last pictures and the last figures.
-    renderer.frame(&session.status(), &session, &options)?;
+    renderer.frame(&session.status(), session, &options)?;
     Ok(renderer.write_png(&arguments.output)?)
+}
+
+/// The last page of a lesson, once all of it has been measured.
+fn learn(room: &mut Classroom, index: usize) -> LessonPage {
+    room.open(index);
+    loop {
+        room.next();
+        match room.page() {
+            Some(page) if page.number < page.of || page.busy => {
+                std::thread::sleep(Duration::from_millis(5));
+            }
+            page => {
+                room.close();
+                return page.unwrap_or_default();
+            }
+        }
+    }
 }
 
 /// What a session that has ended by itself did not bring, and the remedy.

@@ -123,14 +123,14 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         report(name, began, outcome, &mut failures)?;
     }
     drop(bench);
-    type LabCheck = fn(DeviceChoice) -> Result<Outcome>;
+    type LabCheck = fn(DeviceChoice, bool) -> Result<Outcome>;
     let lab: [(&str, LabCheck); 2] = [
         ("the lab's settings", lab::check_settings),
         ("order of ops", lab::check_order),
     ];
     for (name, check) in lab {
         let began = Instant::now();
-        let outcome = check(arguments.device)?;
+        let outcome = check(arguments.device, arguments.small)?;
         report(name, began, outcome, &mut failures)?;
     }
     if failures.is_empty() {

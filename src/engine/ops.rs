@@ -271,7 +271,7 @@ pub enum Completion {
 pub struct Stamp {
     /// The index in its program of the step that launched it.
     pub step: u32,
-    /// The streaming multiprocessor, or the CPU's worker.
+    /// The streaming multiprocessor, numbered through all devices, or the CPU's worker.
     pub unit: u32,
     /// From when, on the device's clock, some microseconds inexact against spans but not against
     /// other stamps.

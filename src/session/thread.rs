@@ -21,12 +21,9 @@ use recovery::Checkpoints;
 use super::statistics::Statistics;
 use super::trace::Trace;
 use super::worlds::{Event, Worlds, open_engine, start_lattice};
-use super::{Command, Pace, PicturePlan, Pictures, Setup, Status};
+use super::{Command, Pace, PicturePlan, Pictures, Sampling, Setup, Status};
 use crate::engine::Result;
 use crate::life::Lattice;
-
-/// One round in so many is timed by events.
-pub const TIMED_ONE_IN: u32 = 32;
 
 /// How long a notice stays.
 const NOTICE_FOR: Duration = Duration::from_secs(6);
@@ -86,6 +83,7 @@ struct Pilot {
     /// The lattices that the engine was last made from, until there is a checkpoint of them.
     last_known: Option<Vec<(usize, Arc<Lattice>, u64)>>,
     notice: Option<(String, Instant)>,
+    sampling: Sampling,
     lab: Lab,
     failed: Option<String>,
     pictures: Pictures,
@@ -122,6 +120,7 @@ impl Pilot {
             recoveries: VecDeque::new(),
             last_known: None,
             notice: None,
+            sampling: Sampling::default(),
             lab: Lab::default(),
             failed: None,
             pictures,
@@ -229,7 +228,7 @@ impl Pilot {
         if self.calibrate()? {
             return Ok(());
         }
-        let timed = self.issued % u64::from(TIMED_ONE_IN) == 1;
+        let timed = self.sampling.wants(now, self.lab.wants_rounds());
         if let Some(left) = self.left_of_round {
             // What was begun is ended first, whatever has been asked for since.
             if self.issue_round(left, false)? && self.running {
@@ -281,6 +280,7 @@ impl Pilot {
         let issued = worlds.issue_round(generations, timed, newest)?;
         if issued && generations > 0 {
             self.issued += 1;
+            self.sampling.issued(Instant::now(), timed);
             if !self.running {
                 tracing::debug!("stepped to generation {}", worlds.generations()[0]);
             }

@@ -83,6 +83,8 @@ pub struct Worlds {
     spec: SlotsSpec,
     under_way: VecDeque<UnderWay>,
     prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
+    /// Rounds as programs, by slot, generations and half: the same until something changes.
+    programs: HashMap<(Slot, u32, usize), Arc<Program>>,
     completions: Vec<Completion>,
     /// The streams of each way of sharing them, once made.
     streams: [Option<Vec<StreamId>>; 3],
@@ -138,6 +140,7 @@ impl Worlds {
             spec,
             under_way: VecDeque::new(),
             prepared: HashMap::new(),
+            programs: HashMap::new(),
             completions: Vec::new(),
             streams: made,
             ended: None,
@@ -216,7 +219,7 @@ impl Worlds {
         }
         self.generations = generations.into();
         self.forget_prepared(); // parities start anew
-        self.submit(program, Kind::Other, None)
+        self.submit(&program, Kind::Other, None)
     }
 
     /// Changes the kernel between two rounds; every lattice keeps its cells.
@@ -226,11 +229,11 @@ impl Worlds {
         let layout = kernel.layout;
         if layout != self.plan().kernel.layout {
             let pack = self.plan().pack_all();
-            self.submit(pack, Kind::Other, None)?;
+            self.submit(&pack, Kind::Other, None)?;
             // The bits are complete before another layout's memory is given back.
             self.engine.reserve(layout)?;
             let unpack = self.plan().relayout(layout);
-            self.submit(unpack, Kind::Other, None)?;
+            self.submit(&unpack, Kind::Other, None)?;
         }
         for plan in &mut self.plans {
             plan.kernel = kernel;
@@ -256,6 +259,7 @@ impl Worlds {
     }
 
     fn forget_prepared(&mut self) {
+        self.programs.clear();
         for (_, (prepared, _)) in self.prepared.drain() {
             self.engine.release(prepared);
         }

@@ -25,17 +25,12 @@ pub fn quieten_vulkan() {
 }
 
 /// Sets into how many queues a GPU takes the streams' work, which the CUDA driver reads once when
-/// it starts: `asked`, or else what the environment says already, or else 32, the most.
+/// it starts.
 ///
 /// To be called while the program has one thread.
-pub fn set_connections(asked: Option<u32>) {
-    const NAME: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
-    if asked.is_none() && std::env::var_os(NAME).is_some() {
-        return;
-    }
-    let connections = asked.unwrap_or(32).to_string();
+pub fn set_connections(connections: u32) {
     // SAFETY: no other thread reads the environment yet, as the caller promises.
-    unsafe { std::env::set_var(NAME, connections) };
+    unsafe { std::env::set_var("CUDA_DEVICE_MAX_CONNECTIONS", connections.to_string()) };
 }
 
 /// What is said when the connection to the X server is lost.

@@ -8,40 +8,47 @@ use anyhow::Result;
 use super::{RUN, RUNS, Table, setup, worlds};
 use crate::session::round::PicturePlan;
 use crate::session::worlds::Worlds;
-use crate::session::{Action, DeviceChoice, Session, TIMED_ONE_IN};
+use crate::session::{Action, DeviceChoice, Sampling, Session};
 use crate::view::offscreen::Renderer;
 use crate::view::{ViewOptions, list_adapters};
 
-/// Which rounds are timed, and whether they are stamped.
+/// Which rounds are timed, and whether some of them are stamped.
 #[derive(Clone, Copy)]
-struct Timed {
-    one_in: Option<u32>,
-    stamped: bool,
+enum Timed {
+    None,
+    /// As in the window.
+    Some {
+        stamped: bool,
+    },
+    All,
 }
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
-    let title = format!("rounds of 16 × 1024², `bits`, one in M = {TIMED_ONE_IN} timed by events");
-    let mut table = Table::new("timeline", &title);
     let setup = setup("bits", 16, 1024, device)?;
     let mut worlds = worlds(&setup, None)?;
     worlds.set_picture(Some(PicturePlan::BITS))?;
     let ways = [
-        ("no spans", None, false),
-        ("spans of one round in M", Some(TIMED_ONE_IN), false),
-        ("and one of two stamped", Some(TIMED_ONE_IN), true),
-        ("spans of every round", Some(1), false),
-    ]
-    .map(|(what, one_in, stamped)| (what, Timed { one_in, stamped }));
+        ("no spans", Timed::None),
+        ("spans of one round in M", Timed::Some { stamped: false }),
+        ("and half of those stamped", Timed::Some { stamped: true }),
+        ("spans of every round", Timed::All),
+    ];
+    let mut one_in = 0;
     // In turns, so that whatever else happens on this machine happens to all of them.
     let mut rates = ways.map(|_| Vec::new());
     for turn in 0..=RUNS {
         for ((_, timed), rates) in ways.iter().zip(&mut rates) {
-            let rate = rounds_per_second(&mut worlds, *timed)?;
+            let (rate, m) = rounds_per_second(&mut worlds, *timed)?;
+            if let Timed::Some { stamped: false } = timed {
+                one_in = m;
+            }
             if turn > 0 {
                 rates.push(rate); // the first was the warm-up
             }
         }
     }
+    let title = format!("rounds of 16 × 1024², `bits`; one in M = {one_in} timed by events");
+    let mut table = Table::new("timeline", &title);
     for ((what, _), rates) in ways.iter().zip(&rates) {
         table.add(format!("rounds, {what}"), "rounds/s", rates);
     }
@@ -68,13 +75,19 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     Ok(table)
 }
 
-/// Rounds a second for some time.
-fn rounds_per_second(worlds: &mut Worlds, timed: Timed) -> Result<f64> {
-    worlds.set_stamped(timed.stamped);
+/// Rounds a second for some time, and of how many one was timed.
+fn rounds_per_second(worlds: &mut Worlds, timed: Timed) -> Result<(f64, u32)> {
+    worlds.set_stamped(matches!(timed, Timed::Some { stamped: true }));
+    let mut sampling = Sampling::default();
     let (mut rounds, began) = (0u32, Instant::now());
     while began.elapsed() < 2 * RUN {
-        let now = timed.one_in.is_some_and(|one_in| rounds % one_in == 0);
+        let now = match timed {
+            Timed::None => false,
+            Timed::Some { .. } => sampling.wants(Instant::now(), false),
+            Timed::All => true,
+        };
         if worlds.issue_round(1, now, |_| false)? {
+            sampling.issued(Instant::now(), now);
             rounds += 1;
         }
         worlds.poll(|_| {})?;
@@ -83,7 +96,8 @@ fn rounds_per_second(worlds: &mut Worlds, timed: Timed) -> Result<f64> {
         }
     }
     worlds.finish()?;
-    Ok(f64::from(rounds) / began.elapsed().as_secs_f64())
+    let rate = f64::from(rounds) / began.elapsed().as_secs_f64();
+    Ok((rate, sampling.one_in()))
 }
 
 /// Rounds a second of an unthrottled session that is being drawn: with the timeline closed, and

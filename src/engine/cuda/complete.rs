@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::CudaEngine;
 use super::runs::finished;
-use crate::engine::{Completion, LatticeId, Result, RunId, Slot};
+use crate::engine::{Completion, LatticeId, Result, RunId, Slot, Stamp};
 
 impl CudaEngine {
     pub(super) fn end_part(&mut self, run: RunId, completions: &mut Vec<Completion>) -> Result<()> {
@@ -23,8 +23,12 @@ impl CudaEngine {
         }
         let mut stamps = Vec::new();
         for (gpu, stamper) in ended.stampers {
-            let (mut of_gpu, memory) = stamper.stamps();
-            stamps.append(&mut of_gpu);
+            let (of_gpu, memory) = stamper.stamps();
+            let before: u32 = self.infos[..gpu].iter().map(|info| info.units).sum();
+            stamps.extend(of_gpu.into_iter().map(|stamp| Stamp {
+                unit: before + stamp.unit,
+                ..stamp
+            }));
             self.gpus[gpu].stamp_pool.push(memory);
         }
         completions.push(finished(run, spans, host, stamps));

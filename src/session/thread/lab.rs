@@ -14,6 +14,9 @@ use crate::session::trace::TimedRound;
 use crate::session::worlds::{Alone, Worlds};
 use crate::session::{Choice, Overlap, Switch, Switches};
 
+/// So many rounds are timed before their overlap is told.
+const LEAST_ROUNDS: usize = 3;
+
 /// How long after a switch its effect is told.
 const EFFECT_AFTER: Duration = Duration::from_secs(2);
 
@@ -84,9 +87,15 @@ impl Lab {
         }
     }
 
-    /// Takes what a calibration found.
+    /// Takes what a calibration found; the rounds that are set against it come after it.
     pub(super) fn calibrated(&mut self, alone: Vec<Alone>) {
         self.alone = Some(alone);
+        self.rounds.clear();
+    }
+
+    /// Whether timed rounds are waited for.
+    pub(super) fn wants_rounds(&self) -> bool {
+        self.watching && self.alone.is_some() && self.rounds.len() < LEAST_ROUNDS
     }
 
     /// Every lattice as it was before there were two halves, when the engine that held them is
@@ -95,9 +104,10 @@ impl Lab {
         Some(self.halves.take()?.before)
     }
 
-    /// By what factor stamps lengthen a launch.
+    /// By what factor stamps lengthen a launch, once there are enough of both.
     pub(super) fn stamp_cost(&self) -> Option<f64> {
-        let [plain, stamped] = self.launches.each_ref().map(median);
+        let enough = |launches: &VecDeque<f64>| median(launches).filter(|_| launches.len() >= 5);
+        let [plain, stamped] = self.launches.each_ref().map(enough);
         Some(stamped? / plain?)
     }
 
@@ -241,6 +251,9 @@ impl Pilot {
             return;
         };
         let rounds = &self.lab.rounds;
+        if rounds.len() < LEAST_ROUNDS {
+            return;
+        }
         let together = median(&rounds.iter().map(|round| round.0).collect());
         let host = median(&rounds.iter().map(|round| round.1).collect());
         if let (Some(together), Some(host)) = (together, host) {

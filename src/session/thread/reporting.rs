@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{Pilot, TIMED_ONE_IN};
+use super::Pilot;
 use crate::session::Status;
 
 impl Pilot {
@@ -51,7 +51,7 @@ impl Pilot {
         status.generations_per_second = rate(generations);
         status.cells_per_second = rate(generations) * cells;
         status.launch_us = self.statistics.launch_us();
-        status.timed_one_in = TIMED_ONE_IN;
+        status.timed_one_in = self.sampling.one_in();
         status.switches = self.current_switches();
         status.overlap = self.lab.overlap();
         status.halves = self.halves();

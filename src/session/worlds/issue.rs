@@ -163,14 +163,30 @@ impl Worlds {
         timed: bool,
         kind: Kind,
     ) -> Result<()> {
-        let plan = self.next_plan();
-        let mut program = plan.program(generations, slot);
-        let picture = plan.picture;
-        program.timed = timed;
-        self.timed += u64::from(timed);
-        // One that is not stamped in between says what stamps cost.
-        program.stamped = timed && self.stamped && self.timed % 2 == 1;
-        self.submit(program, kind, picture)
+        let picture = self.next_plan().picture;
+        let program = self.round(generations, slot);
+        if !timed {
+            return self.submit(&program, kind, picture);
+        }
+        self.timed += 1;
+        let program = Program {
+            timed,
+            // One that is not stamped in between says what stamps cost.
+            stamped: self.stamped && self.timed % 2 == 1,
+            ..Program::clone(&program)
+        };
+        self.submit(&program, kind, picture)
+    }
+
+    /// The next plan's round as a program, made once.
+    fn round(&mut self, generations: u32, slot: Slot) -> Arc<Program> {
+        let key = (slot, generations, self.turn);
+        if let Some(known) = self.programs.get(&key) {
+            return known.clone();
+        }
+        let made = Arc::new(self.next_plan().program(generations, slot));
+        self.programs.insert(key, made.clone());
+        made
     }
 
     /// Issues some generations of a round that is too long for one submission, with no picture.
@@ -184,7 +200,7 @@ impl Worlds {
             picture: None,
             ..self.next_plan().clone()
         };
-        let issued = self.submit(plan.program(generations, Slot(0)), Kind::Other, None);
+        let issued = self.submit(&plan.program(generations, Slot(0)), Kind::Other, None);
         issued
             .map(|()| true)
             .inspect_err(|_| self.generations = before)
@@ -208,11 +224,13 @@ impl Worlds {
 
     /// Counts generations that are about to be issued; the count before.
     pub(super) fn count(&mut self, generations: u32) -> Arc<[u64]> {
-        let mut counted = self.generations.to_vec();
-        counted[self.next_plan().instances.clone()]
-            .iter_mut()
-            .for_each(|count| *count += u64::from(generations));
-        std::mem::replace(&mut self.generations, counted.into())
+        let stepped = &self.next_plan().instances;
+        let one = |(i, count): (usize, &u64)| match stepped.contains(&i) {
+            true => count + u64::from(generations),
+            false => *count,
+        };
+        let counted = self.generations.iter().enumerate().map(one).collect();
+        std::mem::replace(&mut self.generations, counted)
     }
 
     pub(super) fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
@@ -251,12 +269,12 @@ impl Worlds {
     pub fn issue_checkpoint(&mut self, index: u8) -> Result<()> {
         let slot = Slot(self.spec.pictures() + index);
         let program = self.plan().checkpoint(slot);
-        self.submit(program, Kind::Checkpoint(slot), None)
+        self.submit(&program, Kind::Checkpoint(slot), None)
     }
 
     pub(super) fn submit(
         &mut self,
-        program: Program,
+        program: &Program,
         kind: Kind,
         picture: Option<PicturePlan>,
     ) -> Result<()> {
@@ -264,8 +282,8 @@ impl Worlds {
             return Ok(());
         }
         let issued = Instant::now();
-        let run = self.engine.submit(&program)?;
-        let steps = self.facts(&program);
+        let run = self.engine.submit(program)?;
+        let steps = self.facts(program);
         let generations = program.steps.iter().find_map(|step| match step.op {
             Op::Advance { generations, .. } => Some(generations),
             _ => None,
@@ -305,7 +323,7 @@ impl Worlds {
     /// What a timed program's steps are, for whoever shows their spans.
     pub(super) fn facts(&self, program: &Program) -> Arc<[StepFacts]> {
         if !program.timed {
-            return Arc::new([]);
+            return Arc::default();
         }
         let view = self
             .next_plan()

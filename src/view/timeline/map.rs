@@ -64,6 +64,7 @@ pub(super) fn paint(
 /// What a stamp costs, in words.
 pub(super) fn cost(factor: Option<f64>) -> String {
     match factor {
+        Some(factor) if factor < 1.02 => "stamps cost nothing that shows".into(),
         Some(factor) => format!("stamps lengthen a launch {factor:.2}×"),
         None => "cost of stamps not measured yet".into(),
     }
