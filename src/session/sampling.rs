@@ -35,7 +35,7 @@ impl Sampling {
         match self.last {
             // The very first round loads modules.
             None => self.since > 0,
-            Some(last) => self.since >= least && now - last >= LEAST_TIME,
+            Some(last) => self.since + 1 >= least && now - last >= LEAST_TIME,
         }
     }
 

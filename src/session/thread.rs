@@ -351,11 +351,14 @@ impl Pilot {
                             }
                         }
                         lab.round(&timed);
-                        // Held for no longer than this: those who draw look at it too.
-                        let trace = trace.lock();
-                        trace
-                            .unwrap_or_else(|poisoned| poisoned.into_inner())
-                            .add(timed);
+                        // Where stamps are looked at, a round without them only says their cost.
+                        if !lab.stamped() || !timed.stamps.is_empty() {
+                            // Held for no longer than this: those who draw look at it too.
+                            let trace = trace.lock();
+                            trace
+                                .unwrap_or_else(|poisoned| poisoned.into_inner())
+                                .add(timed);
+                        }
                     }
                 }
                 Event::Calibrated(alone) => lab.calibrated(alone),

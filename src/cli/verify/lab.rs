@@ -410,7 +410,7 @@ mod tests {
             (1, "launch", 5, 55),
             (1, "download", 55, 65),
         ])];
-        assert_eq!(promised(depth, &issued_in_depth).len(), 4);
+        assert_eq!(promised(depth, &issued_in_depth).len(), 3);
         let crossed = [round(&[(0, "launch", 0, 50), (0, "download", 40, 60)])];
         assert_eq!(promised(Switches::DEFAULT, &crossed).len(), 1);
     }

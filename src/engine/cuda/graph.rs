@@ -180,10 +180,11 @@ impl CudaEngine {
     fn capture(&mut self, gpu: usize, streams: &[StreamId], program: &Program) -> Result<Part> {
         self.make_current(gpu)?;
         let origin = self.gpus[gpu].graph_stream.raw();
-        let fork = self.gpus[gpu].pool.plain()?;
-        let mut joins: Vec<Event> = streams
+        // These do not go back to the pool: recorded in a capture, they may not be asked any more.
+        let fork = Event::new(false)?;
+        let joins: Vec<Event> = streams
             .iter()
-            .map(|_| self.gpus[gpu].pool.plain())
+            .map(|_| Event::new(false))
             .collect::<Result<_>>()?;
         let mut timer = Timer::new(gpu, IssuerId(0), self.gpus[gpu].origin()?);
         let mut downloads = Vec::new();
@@ -222,11 +223,6 @@ impl CudaEngine {
             }
             Ok(())
         })?;
-        let pool = &mut self.gpus[gpu].pool;
-        joins
-            .drain(..)
-            .chain([fork])
-            .for_each(|event| pool.give_back_plain(event));
         Ok(Part {
             gpu,
             graph,
