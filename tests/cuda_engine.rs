@@ -190,3 +190,37 @@ fn a_lost_context_ends_a_run_in_a_sentence() {
     assert_eq!(code, 3, "{said}");
     assert!(said.contains("the engine is lost"), "{said}");
 }
+
+/// Whoever looks at streams has all connections, unless something else was said; whoever only
+/// wants speed has the driver's own number.
+#[test]
+fn the_driver_starts_with_the_connections_that_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |arguments: &str, set: Option<&str>| {
+        let log = folder.path().join("log");
+        let _ = std::fs::remove_file(&log);
+        let few = format!("{arguments} --device cuda --instances 2 --size 32x32");
+        let mut command = lifestreams(&few);
+        command
+            .env("FAKE_CUDA_LOG", &log)
+            .env_remove("CUDA_DEVICE_MAX_CONNECTIONS");
+        if let Some(set) = set {
+            command.env("CUDA_DEVICE_MAX_CONNECTIONS", set);
+        }
+        succeeds(&mut command);
+        let log = std::fs::read_to_string(&log).unwrap();
+        log.lines().next().unwrap().to_string()
+    };
+    let trace = format!("run -g 2 --trace {}", folder.path().join("t").display());
+    assert_eq!(said("--display none --rounds 2", None), "connections=32");
+    assert_eq!(
+        said("--display none --rounds 2", Some("4")),
+        "connections=4"
+    );
+    assert_eq!(
+        said("--display none --rounds 2 --connections 8", Some("4")),
+        "connections=8"
+    );
+    assert_eq!(said(&trace, None), "connections=32");
+    assert_eq!(said("run -g 2", None), "connections=unset");
+}

@@ -25,9 +25,8 @@ pub use readme::renewed as readme;
 /// Parses the arguments and does what they ask for; errors are printed once, here.
 pub fn main() -> ExitCode {
     let cli = Cli::parse();
-    if let Some(connections) = cli.connections() {
-        platform::set_connections(connections);
-    }
+    let (asked, usual) = cli.connections();
+    platform::set_connections(asked, usual);
     set_up_log();
     let done = match cli.command {
         None => window::main(&cli.common, &cli.window),

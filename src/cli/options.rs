@@ -31,15 +31,23 @@ pub(super) struct Cli {
 }
 
 impl Cli {
-    /// The connections asked for, of the command that is given or of the window.
-    pub(super) fn connections(&self) -> Option<u32> {
-        let common = match &self.command {
-            None => &self.common,
-            Some(Command::Run(arguments)) => &arguments.common,
-            Some(Command::Snapshot(arguments)) => &arguments.common,
-            Some(_) => return None,
-        };
-        common.connections
+    /// The connections asked for, and those that are usual for what is to be done.
+    ///
+    /// Streams that share a connection wait for each other where events or copies stand between
+    /// their launches, so whoever looks at streams gets all 32. They cost the host: a tenth to a
+    /// third of small rounds on an H200. So whoever only wants speed gets the driver's 8.
+    pub(super) fn connections(&self) -> (Option<u32>, Option<u32>) {
+        const ALL: Option<u32> = Some(32);
+        match &self.command {
+            None => (self.common.connections, ALL),
+            Some(Command::Snapshot(arguments)) => (arguments.common.connections, ALL),
+            Some(Command::Lesson(_)) => (None, ALL),
+            Some(Command::Run(arguments)) => {
+                let looks = arguments.trace.is_some();
+                (arguments.common.connections, ALL.filter(|_| looks))
+            }
+            Some(_) => (None, None),
+        }
     }
 }
 
@@ -91,7 +99,7 @@ pub(super) struct Common {
     #[allow(missing_docs)]
     pub switches: SwitchArguments,
     /// Into how many queues the GPU takes the streams' work, as CUDA_DEVICE_MAX_CONNECTIONS
-    /// [default: the driver's, 8]
+    /// [default: 32; for run without --trace the driver's 8]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
     pub connections: Option<u32>,
     /// Generations a round

@@ -59,6 +59,17 @@ pub enum DeviceChoice {
     CudaOrdinal(u32),
 }
 
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceChoice::Auto => write!(f, "auto"),
+            DeviceChoice::Cpu => write!(f, "cpu"),
+            DeviceChoice::Cuda => write!(f, "cuda"),
+            DeviceChoice::CudaOrdinal(i) => write!(f, "cuda:{i}"),
+        }
+    }
+}
+
 /// How fast rounds follow one another.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Pace {

@@ -12,7 +12,7 @@
 //                               context: every later call says 700
 //   FAKE_CUDA_RECOVERS=1        ... until the primary context is reset or retained anew
 //   FAKE_CUDA_DELAY_US=n        every copy, set and launch takes that much longer
-//   FAKE_CUDA_LOG=file          a line for every task done
+//   FAKE_CUDA_LOG=file          a line for the connections, then one for every task done
 //
 // Stricter than a device: which of several possible orders happens is drawn by lot, fresh memory
 // is 0xCD and freed memory is never given out again, the memory behind an allocation is watched,
@@ -253,7 +253,11 @@ API cuInit(unsigned flags)
     REFUSE(flags, INVALID_VALUE);
     TRY(setting("FAKE_CUDA_INIT_ERROR", 0));
     REFUSE(devices() == 0, NO_DEVICE);
-    if (!s.initialized && getenv("FAKE_CUDA_LOG")) s.log = fopen(getenv("FAKE_CUDA_LOG"), "a");
+    if (!s.initialized && getenv("FAKE_CUDA_LOG")) {
+        s.log = fopen(getenv("FAKE_CUDA_LOG"), "a");
+        const char* connections = getenv("CUDA_DEVICE_MAX_CONNECTIONS");
+        if (s.log) fprintf(s.log, "connections=%s\n", connections ? connections : "unset");
+    }
     s.initialized = true;
     return OK;
 }

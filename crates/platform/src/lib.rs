@@ -25,12 +25,17 @@ pub fn quieten_vulkan() {
 }
 
 /// Sets into how many queues a GPU takes the streams' work, which the CUDA driver reads once when
-/// it starts.
+/// it starts: `asked`, or else what the environment says, or else `usual`, or else what the driver
+/// takes.
 ///
 /// To be called while the program has one thread.
-pub fn set_connections(connections: u32) {
-    // SAFETY: no other thread reads the environment yet, as the caller promises.
-    unsafe { std::env::set_var("CUDA_DEVICE_MAX_CONNECTIONS", connections.to_string()) };
+pub fn set_connections(asked: Option<u32>, usual: Option<u32>) {
+    const NAME: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
+    let usual = usual.filter(|_| std::env::var_os(NAME).is_none());
+    if let Some(connections) = asked.or(usual) {
+        // SAFETY: no other thread reads the environment yet, as the caller promises.
+        unsafe { std::env::set_var(NAME, connections.to_string()) };
+    }
 }
 
 /// What is said when the connection to the X server is lost.

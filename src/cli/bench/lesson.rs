@@ -1,43 +1,71 @@
 //! Every lesson, its parts' times and the factors between them, as the lesson itself measures
-//! them.
+//! them. They run in a process of their own: the driver reads once, at its start, how many
+//! connections there are, and lessons have others than the other tables.
 
-use anyhow::{Result, bail};
+use std::process::Command;
+
+use anyhow::{Context, Result, bail};
+use serde::Deserialize;
 
 use super::Table;
-use crate::lesson::{self, LESSONS, Outcome};
 use crate::session::DeviceChoice;
 
+/// What is read of a lesson's outcome.
+#[derive(Deserialize)]
+struct Outcome {
+    lesson: String,
+    parts: Vec<Part>,
+    factors: Vec<Factor>,
+}
+
+#[derive(Deserialize)]
+struct Part {
+    title: String,
+    time_ms: Option<f64>,
+    figures: Vec<Figure>,
+}
+
+#[derive(Deserialize)]
+struct Figure {
+    label: String,
+    value: f64,
+    unit: String,
+}
+
+#[derive(Deserialize)]
+struct Factor {
+    label: String,
+    value: f64,
+}
+
 pub(super) fn table(device: DeviceChoice) -> Result<Table> {
-    let mut table = Table::new("lesson", "lessons, each checked");
-    for lesson in LESSONS {
-        let outcome = lesson::run(lesson, device, &mut |_| {})?;
-        if let Some(wrong) = outcome.checks.iter().find(|check| !check.passed) {
-            bail!(
-                "lesson {}: not as it should be: {}",
-                lesson.name,
-                wrong.what
-            );
-        }
-        add(&mut table, &outcome);
+    let program = std::env::current_exe().context("lifestreams cannot run itself again")?;
+    let output = Command::new(program)
+        .args(["lesson", "all", "--json", "--device", &device.to_string()])
+        .output()
+        .context("lifestreams cannot run itself again")?;
+    if !output.status.success() {
+        let said = String::from_utf8_lossy(&output.stderr);
+        bail!("the lessons: {}", said.trim());
     }
+    let outcomes: Vec<Outcome> = serde_json::from_slice(&output.stdout)?;
+    let mut table = Table::new("lesson", "lessons, each checked");
+    outcomes.iter().for_each(|outcome| add(&mut table, outcome));
     Ok(table)
 }
 
 fn add(table: &mut Table, outcome: &Outcome) {
-    let name = outcome.lesson;
+    let name = &outcome.lesson;
     for part in &outcome.parts {
         if let Some(ms) = part.time_ms {
             table.add(format!("{name}: {}", part.title), "ms", &[ms]);
         } else if let Some(first) = part.figures.first() {
             let what = format!("{name}: {}, {}", part.title, first.label);
-            table.add(what, first.unit, &[first.value]);
+            table.add(what, &first.unit, &[first.value]);
         }
     }
     for factor in &outcome.factors {
-        table.add(
-            format!("{name}: {}", factor.label),
-            "times",
-            &[factor.value],
-        );
+        let what = format!("{name}: {}", factor.label);
+        table.add(what, "times", &[factor.value]);
     }
 }

@@ -148,6 +148,7 @@ fn named(device: DeviceChoice) -> Result<(&'static str, String, String)> {
 
 fn shown(value: f64, unit: &str) -> String {
     match unit {
+        "ms" if value < 0.1 && value > 0.0 => format!("{:.1} µs", value * 1e3),
         "ms" if value >= 1e3 => format!("{:.2} s", value / 1e3),
         "ms" | "s" | "times" => format!("{value:.2} {unit}"),
         "%" => format!("{value:.1} %"),
