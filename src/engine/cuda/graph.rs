@@ -9,7 +9,7 @@ use cust::sys::{self, CUstreamCaptureMode};
 use super::calls::Sink;
 use super::driver::check;
 use super::event::Event;
-use super::issue::{State, no_lattice};
+use super::issue::{State, no_lattice, unpacked_by};
 use super::runs::{Replay, Run};
 use super::slots::CudaSlots;
 use super::timing::{TimedStep, Timer, Timing};
@@ -242,10 +242,13 @@ impl CudaEngine {
                     self.gpus[gpu].function(kernel.file, kernel.symbol)?;
                 }
                 Op::Pack(_) => {
+                    // Of which layout is known only when it is issued.
                     self.gpus[gpu].function("pack", "pack_i32")?;
+                    self.gpus[gpu].function("pack_planar", "pack_planar")?;
                 }
-                Op::Unpack { .. } => {
-                    self.gpus[gpu].function("unpack", "unpack_i32")?;
+                Op::Unpack { to, .. } => {
+                    let (file, symbol) = unpacked_by(*to);
+                    self.gpus[gpu].function(file, symbol)?;
                 }
                 Op::Reduce { lattice, viewport } => {
                     self.gpus[gpu].function("reduce", "reduce_bits")?;

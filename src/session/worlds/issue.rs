@@ -196,7 +196,9 @@ impl Worlds {
         const LAUNCHES: u32 = 1 << 14; // some 40 ms of calls
         match self.plan().kernel.iteration {
             Iteration::InKernel => u32::MAX,
-            Iteration::Launches => (LAUNCHES / self.instances() as u32).max(1),
+            Iteration::Launches | Iteration::Steps(_) => {
+                (LAUNCHES / self.instances() as u32).max(1)
+            }
         }
     }
 
@@ -325,9 +327,6 @@ impl Worlds {
     }
 
     pub(super) fn launches(&self, generations: u32) -> u32 {
-        match self.plan().kernel.iteration {
-            Iteration::Launches => generations,
-            Iteration::InKernel => 1,
-        }
+        self.plan().kernel.launches(generations)
     }
 }
