@@ -67,6 +67,7 @@ DEVICE Sum add_row(u32 left, u32 cells, u32 right)
 // The next state of 32 cells by a rule. Of the eight neighbours, `below` is the row below added;
 // `beside` the cells left and right and the ones of the row above; `above` the twos of that row.
 struct LifeRule {
+    static constexpr bool TABLE = false;
     __device__ __forceinline__ u32 next(u32 cells, Sum below, Sum beside, u32 above) const
     {
         const u32 some = lop3<0x3e>(below.ones, beside.ones, cells);
@@ -77,6 +78,7 @@ struct LifeRule {
 };
 
 struct AnyRule {
+    static constexpr bool TABLE = true;
     u32 lives[18]; // as in the rule's table, all ones or none
 
     DEVICE AnyRule of(u32 rule)

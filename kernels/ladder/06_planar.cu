@@ -2,7 +2,9 @@
 // neighbours, whole words all of them. Nothing is shifted any more.
 //
 // Bound: as 05_bits 1/4 byte a cell; 8 operations a word in B3/S23, a row's sum being shared by
-//        three rows, a quarter of an operation a cell. Any other rule: 29.
+//        three rows, a quarter of an operation a cell. Any other rule: 28.
+// SASS, sm_90: of a word 11 LOP3 with those of the rows at a thread's ends, 3.75 LDG, 5 SHF (no
+//        loop could tell a row's end from its middle), 13 IMAD for addresses, 49 in all.
 // Measured: not yet
 // Against 05_bits: `left` and `right` are words, the sum is counted without the cell itself, and
 // a thread marches down ROWS rows, keeping the last two.

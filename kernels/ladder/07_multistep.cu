@@ -2,21 +2,21 @@
 // through STEPS generations in its registers before one is stored.
 //
 // Bound: 1/16 byte a cell and generation; 8 operations a word in B3/S23, and the halo's: a lane
-//        left and right of a warp's 30, STEPS rows above and below a strip. Any other rule: 29.
+//        left and right of a warp's 30, STEPS rows above and below a strip. Any other rule: 28.
+// SASS, sm_90: of a word and generation 8 LOP3, 0.5 SHFL, 0.7 SHF, 1.3 IMAD, 12 in all; any
+//        other rule 28 LOP3, 5 IMAD, 36 in all. 168 registers, nothing spilled.
 // Measured: not yet
 // Against 06_planar: a lane has WORDS words side by side, its neighbours' come by shuffle, and
 // what `march` kept of one generation a Stage keeps of each.
 //
-// Launch: warps across (32), any number of them down; the grid is windows across by strips down,
-// as `Kernel::launch` cuts them. A lattice of 128, 256, 512 ... 4096 across is a ring of lanes,
-// with several strips a warp and no halo left and right. The width is a multiple of 128;
-// `generations` from 1 to STEPS.
+// Launch: a block is a warp (32); the grid is windows across by strips down, as Launch::march
+// cuts them. A lattice of 128, 256, 512 ... 4096 across is a ring of lanes, several strips a
+// warp and no halo left and right. The width is a multiple of 128; `generations` from 1 to STEPS.
 #include "../life.cuh"
 
 #define STEPS 4
 #define WORDS 4  // a lane, loaded as one uint4; a halo of one lane serves as many generations
-#define UNROLL 3 // rows an iteration: what one keeps for the next need not be moved
-#define AHEAD 6  // rows between the one prefetched and the one used
+#define AHEAD 4  // rows from the next to load to the one asked for in L2
 
 // A generation on its way: what is kept of the last row fed, and of the sum of the one before.
 struct Stage { Sum last[WORDS], beside[WORDS]; u32 cells[WORDS], above[WORDS]; };
@@ -43,24 +43,33 @@ DEVICE void feed(Rule rule, Stage& stage, u32 (&row)[WORDS], u32 left, u32 right
 // Where a lane stands: its uint4 of a row, by how many planes that is turned, its neighbours.
 struct Lane { int quad, turn, left, right, turn_left, turn_right; bool stores; };
 
+// Rows an iteration, and so far ahead they are loaded: what one keeps for the next need not be
+// moved from register to register. A rule with a table has no registers left for that.
+template <int G, class Rule> constexpr int UNROLLED = G == STEPS && !Rule::TABLE ? 3 : 1;
+
 template <int G, bool RING, class Rule>
 DEVICE void march(Rule rule, const uint4* in, uint4* out, int quads, int height,
                   Lane lane, int first, int rows)
 {
+    constexpr int N = UNROLLED<G, Rule>;
     Stage stages[G] = {};
     const bool turns = !RING && __ballot_sync(~0u, lane.turn != 0); // else no lane need look
-    const int below = height - 1;
-    int y = (first - G) % height;
+    int y = (first - G) % height; // of the next row to load
     y += y < 0 ? height : 0;
-    uint4 loaded = in[(size_t)y * quads + lane.quad];
-    constexpr int TURNS = G == STEPS && sizeof(Rule) == 1 ? UNROLL : 1;
-    for (int from = -2 * G; from < rows; from += TURNS)
+    const auto load = [&] {
+        const uint4 row = in[(size_t)y * quads + lane.quad];
+        y = y == height - 1 ? 0 : y + 1;
+        return row;
+    };
+    uint4 loaded[N];
 #pragma unroll
-        for (int turn = 0; turn < TURNS; turn++) {
-            const int i = from + turn;
-            u32 row[WORDS] = {loaded.x, loaded.y, loaded.z, loaded.w};
-            y = y == below ? 0 : y + 1;
-            loaded = in[(size_t)y * quads + lane.quad];
+    for (int n = 0; n < N; n++) loaded[n] = load();
+
+    for (int from = -2 * G; from < rows; from += N) {
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            u32 row[WORDS] = {loaded[n].x, loaded[n].y, loaded[n].z, loaded[n].w};
+            loaded[n] = load();
             if (y < height - AHEAD) prefetch(in + (size_t)(y + AHEAD) * quads + lane.quad);
             if (turns)
                 for (int j = 0; j < WORDS; j++) row[j] = turned(row[j], lane.turn);
@@ -72,10 +81,12 @@ DEVICE void march(Rule rule, const uint4* in, uint4* out, int quads, int height,
                 if (RING) right = turned(right, lane.turn_right);
                 feed(rule, stages[g], row, left, right);
             }
-            const bool stores = i >= 0 && i < rows && first + i < height && lane.stores;
+            const int i = from + n; // the strip's row that has come out
             const uint4 done = {row[0], row[1], row[2], row[3]};
-            if (stores) out[(size_t)(first + i) * quads + lane.quad] = done;
+            if (lane.stores && i >= 0 && i < rows && first + i < height)
+                out[(size_t)(first + i) * quads + lane.quad] = done;
         }
+    }
 }
 
 template <bool RING, class Rule>
@@ -88,7 +99,7 @@ DEVICE void pass(Rule rule, const uint4* in, uint4* out, int quads, int height,
     if (generations == 1) march<1, RING>(rule, in, out, quads, height, lane, first, rows);
 }
 
-extern "C" __global__ void __launch_bounds__(32, 16) life_multistep(
+extern "C" __global__ void __launch_bounds__(32, 12) life_multistep(
     const uint4* __restrict__ in, uint4* __restrict__ out,
     int width, int height, unsigned rule, int generations)
 {

@@ -4,7 +4,8 @@
 // Launch: blocks of any shape (32x8); the grid covers the words. The width is a multiple of 32.
 #include "../life.cuh"
 
-extern "C" __global__ void pack_planar(const unsigned* planar, unsigned* words, int width, int height)
+extern "C" __global__ void pack_planar(
+    const unsigned* planar, unsigned* words, int width, int height)
 {
     const int count = width / 32; // of a row's words, both ways
     const int x = blockIdx.x * blockDim.x + threadIdx.x;

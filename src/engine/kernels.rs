@@ -381,12 +381,12 @@ impl Launch {
         }
     }
 
-    /// Warps that a march is cut into, or somewhat more: as many as an H200 holds at once, 16 on
+    /// Warps that a march is cut into, or somewhat fewer: as many as an H200 holds at once, 12 on
     /// each of 132 multiprocessors. Other devices take them in another number of turns.
-    const MARCHING_WARPS: u32 = 132 * 16;
+    const MARCHING_WARPS: u32 = 132 * 12;
 
     /// The fewest rows of a strip, where there are so many: each costs a halo above and below.
-    const FEWEST_ROWS: u32 = 8;
+    const FEWEST_ROWS: u32 = 4;
 
     /// Of `life_multistep`: windows across by strips down, a warp each.
     fn march(size: Size) -> Launch {
