@@ -3,8 +3,8 @@
 //
 // Bound: as 05_bits 1/4 byte a cell; 8 operations a word in B3/S23, a row's sum being shared by
 //        three rows, a quarter of an operation a cell. Any other rule: 28.
-// SASS, sm_90: of a word 11 LOP3 with those of the rows at a thread's ends, 3.75 LDG, 5 SHF (no
-//        loop could tell a row's end from its middle), 13 IMAD for addresses, 49 in all.
+// SASS, sm_90: of a word 8.5 LOP3 with a thread's first and last row, 3.75 LDG, 5 SHF (every
+//        thread turns, by 0 but at a row's ends), 13 IMAD for addresses, 48 in all.
 // Measured: not yet
 // Against 05_bits: `left` and `right` are words, the sum is counted without the cell itself, and
 // a thread marches down ROWS rows, keeping the last two.
