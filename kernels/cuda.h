@@ -5,11 +5,12 @@
 #define __global__ __attribute__((global))
 #define __device__ __attribute__((device))
 #define __shared__ __attribute__((shared))
-#define __launch_bounds__(threads) __attribute__((launch_bounds(threads)))
+#define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__ inline __attribute__((always_inline))
 typedef __SIZE_TYPE__ size_t;
 struct uint3 { unsigned x, y, z; };
 struct dim3 { unsigned x, y, z; };
+struct __attribute__((aligned(16))) uint4 { unsigned x, y, z, w; };
 #include <__clang_cuda_builtin_vars.h> // clang's own: threadIdx, blockIdx, blockDim, gridDim.
 // __syncthreads clang knows by itself.
 
@@ -17,6 +18,10 @@ static __device__ __forceinline__ int __popc(unsigned word) { return __builtin_p
 static __device__ __forceinline__ unsigned __ballot_sync(unsigned lanes, int vote)
 {
     return __nvvm_vote_ballot_sync(lanes, vote);
+}
+static __device__ __forceinline__ unsigned __shfl_sync(unsigned lanes, unsigned word, int from)
+{
+    return __nvvm_shfl_sync_idx_i32(lanes, word, from, 31);
 }
 static __device__ __forceinline__ unsigned atomicAdd(unsigned* at, unsigned more)
 {
@@ -33,5 +38,21 @@ static __device__ __forceinline__ unsigned long long global_timer()
     unsigned long long now;
     asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now));
     return now;
+}
+
+// Any logical operation on three words, in one instruction: bit 4 * a + 2 * b + c of TABLE is
+// its result.
+template <int TABLE>
+static __device__ __forceinline__ unsigned lop3(unsigned a, unsigned b, unsigned c)
+{
+    unsigned result;
+    asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(result) : "r"(a), "r"(b), "r"(c), "n"(TABLE));
+    return result;
+}
+
+// Asks for a line of memory that will be read later.
+static __device__ __forceinline__ void prefetch(const void* at)
+{
+    asm volatile("prefetch.global.L2 [%0];" : : "l"(at));
 }
 #endif

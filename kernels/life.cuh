@@ -17,6 +17,8 @@ DEVICE int next_state(u32 rule, int alive, int neighbours)
     return rule >> (9 * alive + neighbours) & 1;
 }
 
+constexpr u32 LIFE = 1 << 3 | (1 << 2 | 1 << 3) << 9; // B3/S23
+
 // 32 one-bit numbers added at a time: bit i of every plane belongs to cell i.
 struct Sum { u32 ones, twos; };
 struct Count { u32 ones, twos, fours, eights; };
@@ -34,8 +36,7 @@ DEVICE Count add(Sum a, Sum b, Sum c)
 // The next state of 32 cells, `count` being each cell's three by three with the cell itself.
 DEVICE u32 next_states(u32 rule, u32 cells, Count count)
 {
-    const u32 LIFE = 1 << 3 | (1 << 2 | 1 << 3) << 9; // B3/S23
-    if (rule == LIFE) {                               // the same branch for every thread
+    if (rule == LIFE) { // the same branch for every thread
         const u32 three = count.ones & count.twos, four = cells & ~(count.ones | count.twos);
         return (three & ~count.fours) | (four & count.fours);
     }
@@ -51,6 +52,61 @@ DEVICE u32 next_states(u32 rule, u32 cells, Count count)
     }
     return next;
 }
+
+// Planar words. The width is cut into 32 planes side by side: bit b of word p is cell
+// b * words + p of its row, so that a cell's neighbours have its own bit in the words around it.
+// Only at a row's ends the neighbour is in the plane beside: there a word is turned by one bit.
+DEVICE u32 turned(u32 word, int left) { return word << (left & 31) | word >> (-left & 31); }
+
+// Three words of a row, added: a lop3 each for ones and twos.
+DEVICE Sum add_row(u32 left, u32 cells, u32 right)
+{
+    return Sum{lop3<0x96>(left, cells, right), lop3<0xe8>(left, cells, right)};
+}
+
+// The next state of 32 cells by a rule. Of the eight neighbours, `below` is the row below added;
+// `beside` the cells left and right and the ones of the row above; `above` the twos of that row.
+struct LifeRule {
+    static constexpr bool TABLE = false;
+    __device__ __forceinline__ u32 next(u32 cells, Sum below, Sum beside, u32 above) const
+    {
+        const u32 some = lop3<0x3e>(below.ones, beside.ones, cells);
+        const u32 carry = lop3<0x98>(cells, below.twos, some);
+        const u32 more = lop3<0x16>(beside.twos, above, carry);
+        return lop3<0xa8>(some, carry, more);
+    }
+};
+
+struct AnyRule {
+    static constexpr bool TABLE = true;
+    u32 lives[18]; // as in the rule's table, all ones or none
+
+    DEVICE AnyRule of(u32 rule)
+    {
+        AnyRule any;
+#pragma unroll
+        for (int i = 0; i < 18; i++) any.lives[i] = 0u - (rule >> i & 1);
+        return any;
+    }
+    static __device__ __forceinline__ u32 choose(u32 mask, u32 set, u32 clear)
+    {
+        return lop3<0xca>(mask, set, clear);
+    }
+    __device__ __forceinline__ u32 next(u32 cells, Sum below, Sum beside, u32 above) const
+    {
+        const u32 ones = below.ones ^ beside.ones, carry = below.ones & beside.ones;
+        const Sum twos = add_row(below.twos, beside.twos, above);
+        const u32 bit1 = twos.ones ^ carry, more = twos.ones & carry;
+        const u32 bit2 = twos.twos ^ more, bit3 = twos.twos & more;
+        u32 state[9]; // with so many neighbours; their number's bits choose, as in a tournament
+#pragma unroll
+        for (int n = 0; n <= 8; n++) state[n] = choose(cells, lives[9 + n], lives[n]);
+#pragma unroll
+        for (int n = 0; n < 8; n += 2) state[n] = choose(ones, state[n + 1], state[n]);
+        const u32 few = choose(bit1, state[2], state[0]), many = choose(bit1, state[6], state[4]);
+        return choose(bit3, state[8], choose(bit2, many, few));
+    }
+};
 
 // Does nothing for so many nanoseconds.
 DEVICE void spin_for(u64 nanoseconds)

@@ -43,7 +43,23 @@ fn from_ints(size: Size, cells: &[i32]) -> Lattice {
     lattice
 }
 
-/// Steps a lattice as the host does: two buffers in turn, or one launch for all generations.
+/// A lattice in the buffers of a layout, and back.
+trait Buffer: Copy + PartialEq + std::fmt::Debug {
+    const GUARD: Self;
+    const UNWRITTEN: Self;
+}
+
+impl Buffer for i32 {
+    const GUARD: i32 = -7;
+    const UNWRITTEN: i32 = -9;
+}
+
+impl Buffer for u32 {
+    const GUARD: u32 = 0xdead_beef;
+    const UNWRITTEN: u32 = 0xffff_ffff;
+}
+
+/// Steps a lattice as the host does.
 fn advance(
     emulator: &Emulator,
     kernel: &Kernel,
@@ -53,67 +69,99 @@ fn advance(
     generations: u32,
 ) -> Lattice {
     let size = start.size();
+    match kernel.layout {
+        Layout::I32 => {
+            let cells = ints(start);
+            let after = stepped(emulator, kernel, block, size, &cells, rule, generations);
+            from_ints(size, &after)
+        }
+        Layout::Bits => {
+            let words = start.words();
+            let after = stepped(emulator, kernel, block, size, words, rule, generations);
+            let lattice = Lattice::from_words(size, after.clone());
+            assert_eq!(lattice.words(), after, "bits beyond the width are 0");
+            lattice
+        }
+        Layout::Planar => {
+            let words = planar(start);
+            let after = stepped(emulator, kernel, block, size, &words, rule, generations);
+            from_planar(size, &after)
+        }
+    }
+}
+
+/// Launches as often as the kernel's row says, two buffers in turn; the cells at the end.
+fn stepped<T: Buffer>(
+    emulator: &Emulator,
+    kernel: &Kernel,
+    block: (u32, u32),
+    size: Size,
+    cells: &[T],
+    rule: Rule,
+    generations: u32,
+) -> Vec<T> {
     let shape = kernel.launch(size, block);
     let (mut width, mut height, mut table) = (size.width(), size.height(), rule.table());
-    let mut count = generations;
-    match (kernel.layout, kernel.iteration) {
-        (Layout::I32, Iteration::Launches) => {
-            let mut buffers = [
-                Guarded::new(&ints(start), -7),
-                Guarded::new(&vec![-9; ints(start).len()], -7),
-            ];
-            for _ in 0..generations {
-                let [mut from, mut to] = buffers.each_mut().map(|b| b.pointer());
+    let mut buffers = [
+        Guarded::new(cells, T::GUARD),
+        Guarded::new(&vec![T::UNWRITTEN; cells.len()], T::GUARD),
+    ];
+    let mut left = generations;
+    for _ in 0..kernel.launches(generations) {
+        let mut count = match kernel.iteration {
+            Iteration::Launches => 1,
+            Iteration::Steps(most) => left.min(most),
+            Iteration::InKernel => left,
+        };
+        left -= count;
+        let [mut from, mut to] = buffers.each_mut().map(|b| b.pointer());
+        match (kernel.in_place, kernel.iteration) {
+            (false, Iteration::Launches) => {
                 let given = parameters!(from, to, width, height, table);
                 emulator.launch(kernel.symbol, shape, given);
-                buffers.swap(0, 1);
             }
-            buffers[1].inner();
-            from_ints(size, buffers[0].inner())
-        }
-        (Layout::Bits, Iteration::Launches) => {
-            let mut buffers = [
-                Guarded::new(start.words(), 0xdead_beef),
-                Guarded::new(&vec![0xffff_ffff; size.words()], 0xdead_beef),
-            ];
-            for _ in 0..generations {
-                let [mut from, mut to] = buffers.each_mut().map(|b| b.pointer());
-                let given = parameters!(from, to, width, height, table);
+            (false, _) => {
+                let given = parameters!(from, to, width, height, table, count);
                 emulator.launch(kernel.symbol, shape, given);
-                buffers.swap(0, 1);
             }
-            buffers[1].inner();
-            let after = Lattice::from_words(size, buffers[0].inner().to_vec());
-            assert_eq!(
-                after.words(),
-                buffers[0].inner(),
-                "bits beyond the width are 0"
-            );
-            after
-        }
-        (Layout::I32, Iteration::InKernel) => {
-            let mut a = Guarded::new(&ints(start), -7);
-            let mut b = Guarded::new(&vec![-9; ints(start).len()], -7);
-            let (mut a_at, mut b_at) = (a.pointer(), b.pointer());
-            if kernel.name == "sync-shared" {
-                let given = parameters!(a_at, width, height, table, count);
+            (true, _) => {
+                let given = parameters!(from, width, height, table, count);
                 emulator.launch(kernel.symbol, shape, given);
-                return from_ints(size, a.inner());
             }
-            let given = parameters!(a_at, b_at, width, height, table, count);
-            emulator.launch(kernel.symbol, shape, given);
-            let (even, odd) = (a.inner(), b.inner());
-            from_ints(
-                size,
-                if generations.is_multiple_of(2) {
-                    even
-                } else {
-                    odd
-                },
-            )
         }
-        other => panic!("no way to launch {other:?}"),
+        if kernel.iteration != Iteration::InKernel {
+            buffers.swap(0, 1);
+        }
     }
+    assert_eq!(left, 0);
+    if kernel.iteration == Iteration::InKernel && kernel.flips(generations) {
+        buffers.swap(0, 1);
+    }
+    buffers[1].inner();
+    buffers[0].inner().to_vec()
+}
+
+/// Planar words by their definition: bit b of word x is cell b * words + x.
+fn planar(lattice: &Lattice) -> Vec<u32> {
+    let size = lattice.size();
+    let words = size.width() / 32;
+    let places = (0..size.height()).flat_map(|y| (0..words).map(move |x| (x, y)));
+    let word = |(x, y)| {
+        let cell = |bit| u32::from(lattice.get(bit * words + x, y)) << bit;
+        (0..32).map(cell).sum()
+    };
+    places.map(word).collect()
+}
+
+fn from_planar(size: Size, planar: &[u32]) -> Lattice {
+    let words = size.width() / 32;
+    let mut lattice = Lattice::new(size);
+    for (i, word) in (0..).zip(planar) {
+        for bit in 0..32 {
+            lattice.set(bit * words + i % words, i / words, word >> bit & 1 == 1);
+        }
+    }
+    lattice
 }
 
 const WIDTHS: [u64; 16] = [1, 2, 3, 4, 5, 8, 31, 32, 33, 34, 63, 64, 65, 96, 127, 130];
@@ -151,6 +199,7 @@ fn agrees(name: &str, blocks: &[(u32, u32)]) {
     for width in WIDTHS {
         for height in HEIGHTS {
             let size = Size::new(width, height).unwrap();
+            assert!(kernel.admit(size).is_ok(), "{name} takes {size}");
             for i in 0..3 {
                 let rule = if i == 0 {
                     Rule::LIFE
@@ -216,9 +265,95 @@ fn bits_agree() {
     agrees("bits", &SHAPES);
 }
 
+/// Holds a kernel of planar words against the definition over these sizes: each by the fast path
+/// and by another rule, for a number of generations that differs from case to case.
+fn planar_agrees(name: &str, widths: &[u64], heights: &[u64], generations: &[u32]) {
+    let emulator = Emulator::load();
+    let kernel = kernels::find(name).unwrap();
+    let mut numbers = Numbers(29);
+    let rules = rules(&mut numbers);
+    let mut turn = 0;
+    for &width in widths {
+        for &height in heights {
+            let size = Size::new(width, height).unwrap();
+            if kernel.admit(size).is_err() {
+                continue;
+            }
+            for rule in [Rule::LIFE, rules[turn % rules.len()]] {
+                let count = generations[turn % generations.len()];
+                turn += 1;
+                let start = numbers.lattice(size);
+                let expected = (0..count).fold(start.clone(), |now, _| step(&now, rule));
+                let got = advance(&emulator, kernel, kernel.block(), &start, rule, count);
+                assert_eq!(got, expected, "{name}: {rule} on {size}, {count}");
+            }
+        }
+    }
+    assert!(turn >= 2 * generations.len(), "{name}: {turn} cases");
+}
+
+#[test]
+fn planar_words_agree() {
+    let widths = [32, 64, 96, 128, 160, 1056];
+    planar_agrees("planar", &widths, &[1, 2, 3, 7, 8, 9, 16, 33], &[1, 2, 3]);
+}
+
+#[test]
+fn several_steps_agree() {
+    // Rings of 1 to 32 lanes, and windows of 3, 30, 31, 16 and 31 of them.
+    let widths = [128, 256, 384, 512, 1024, 2048, 3840, 3968, 4096, 7936];
+    let generations = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    planar_agrees("multistep", &widths, &[1, 2, 3, 5, 9, 40], &generations);
+}
+
+#[test]
+fn several_steps_agree_after_many_generations() {
+    let generations: Vec<u32> = (1..=65).collect();
+    let heights: Vec<u64> = (4..37).collect();
+    planar_agrees("multistep", &[128, 384], &heights, &generations);
+}
+
+#[test]
+fn residents_agree() {
+    for generations in [0, 1, 2, 3, 8, 31, 32, 33, 64, 65] {
+        let sides = [32, 64, 128];
+        planar_agrees("resident", &sides, &sides, &[generations]);
+    }
+    planar_agrees("resident", &[256], &[256], &[3]);
+}
+
+#[test]
+fn residents_of_a_batch_are_as_many_blocks() {
+    let emulator = Emulator::load();
+    let kernel = kernels::find("resident").unwrap();
+    let size = Size::new(64, 64).unwrap();
+    let mut numbers = Numbers(31);
+    let starts: Vec<Lattice> = (0..5).map(|_| numbers.lattice(size)).collect();
+    let words: Vec<u32> = starts.iter().flat_map(planar).collect();
+    let mut cells = Guarded::new(&words, 0xdead_beef);
+    let (mut at, mut width, mut height) = (cells.pointer(), size.width(), size.height());
+    let (mut table, mut count) = (Rule::LIFE.table(), 7);
+    let shape = kernel.launch(size, kernel.block()).batch(5);
+    let given = parameters!(at, width, height, table, count);
+    emulator.launch(kernel.symbol, shape, given);
+    for (start, after) in starts.iter().zip(cells.inner().chunks(size.words())) {
+        let expected = (0..7).fold(start.clone(), |now, _| step(&now, Rule::LIFE));
+        assert_eq!(from_planar(size, after), expected);
+    }
+}
+
 #[test]
 fn every_rung_is_held_against_the_definition() {
-    let tested = ["global", "shared", "sync-global", "sync-shared", "bits"];
+    let tested = [
+        "global",
+        "shared",
+        "sync-global",
+        "sync-shared",
+        "bits",
+        "planar",
+        "multistep",
+        "resident",
+    ];
     assert_eq!(KERNELS.each_ref().map(|kernel| kernel.name), tested);
 }
 
@@ -283,11 +418,35 @@ fn layouts_convert_both_ways() {
             let mut words = Guarded::new(lattice.words(), 0xdead_beef);
             let mut cells = Guarded::new(&vec![-9; size.cells() as usize], -7);
             let (mut words_at, mut cells_at) = (words.pointer(), cells.pointer());
-            let shape = Launch::convert(size);
+            let shape = Launch::convert(size, Layout::I32);
             emulator.launch("unpack_i32", shape, parameters!(words_at, cells_at, w, h));
             assert_eq!(cells.inner(), ints(&lattice), "unpack {size}");
             words.0[64..64 + size.words()].fill(0x5555_5555);
             emulator.launch("pack_i32", shape, parameters!(cells_at, words_at, w, h));
+            assert_eq!(words.inner(), lattice.words(), "pack {size}");
+        }
+    }
+}
+
+#[test]
+fn planes_convert_both_ways() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(37);
+    for width in [32, 64, 96, 128, 1024, 1056] {
+        for height in [1, 2, 9, 33] {
+            let size = Size::new(width, height).unwrap();
+            let lattice = numbers.lattice(size);
+            let (mut w, mut h) = (size.width(), size.height());
+            let mut words = Guarded::new(lattice.words(), 0xdead_beef);
+            let mut planes = Guarded::new(&vec![9; size.words()], 0xdead_beef);
+            let (mut words_at, mut planes_at) = (words.pointer(), planes.pointer());
+            let shape = Launch::convert(size, Layout::Planar);
+            let given = parameters!(words_at, planes_at, w, h);
+            emulator.launch("unpack_planar", shape, given);
+            assert_eq!(planes.inner(), planar(&lattice), "unpack {size}");
+            words.0[64..64 + size.words()].fill(0x5555_5555);
+            let given = parameters!(planes_at, words_at, w, h);
+            emulator.launch("pack_planar", shape, given);
             assert_eq!(words.inner(), lattice.words(), "pack {size}");
         }
     }

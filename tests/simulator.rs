@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use common::{lifestreams, names, needs, program, run, scratch};
-use lifestreams::engine::kernels::KERNELS;
-use lifestreams::life::Rule;
+use lifestreams::engine::kernels::{KERNELS, Kernel};
+use lifestreams::life::{Rule, Size};
 use serde_json::{Value, json};
 
 /// What `tests/independent.py` is to hold against one another.
@@ -115,10 +115,19 @@ impl Dice {
     }
 }
 
-const SIZES: [&str; 33] = [
+/// The kernels that take lattices of this size.
+fn kernels_for(size: &str) -> impl Iterator<Item = &'static Kernel> {
+    let size: Size = size.parse().unwrap();
+    KERNELS
+        .iter()
+        .filter(move |kernel| kernel.admit(size).is_ok())
+}
+
+const SIZES: [&str; 37] = [
     "1x1", "1x2", "2x1", "1x3", "3x1", "1x37", "37x1", "1x64", "64x1", "2x2", "2x3", "3x2", "3x3",
     "2x33", "33x2", "4x4", "31x5", "32x5", "33x5", "31x31", "32x32", "33x33", "63x7", "64x7",
-    "65x7", "64x64", "65x63", "95x3", "96x1", "97x2", "101x17", "129x9", "160x130",
+    "65x7", "64x64", "65x63", "95x3", "96x1", "97x2", "101x17", "129x9", "160x130", "128x128",
+    "128x3", "384x21", "1024x9",
 ];
 
 const RULES: [&str; 8] = [
@@ -154,7 +163,7 @@ fn every_kernel_steps_soups_as_the_independent_simulator_does() {
         );
         let mut starts: Vec<Vec<PathBuf>> = Vec::new();
         let mut ends: Vec<Vec<PathBuf>> = Vec::new();
-        for kernel in &KERNELS {
+        for kernel in kernels_for(size) {
             let line = format!("{line} --kernel {}", kernel.name);
             let name = |what: &str| format!("{case}-{size}-{}-{what}", kernel.name);
             starts.push(saved(
@@ -182,20 +191,26 @@ fn every_kernel_steps_soups_as_the_independent_simulator_does() {
 fn every_kernel_still_agrees_after_many_generations() {
     let folder = scratch();
     let mut claims = Claims::default();
-    let line = "--size 45x34 --rule B3/S23 --instances 2 --device cpu";
-    let starts = saved(folder.path(), "start", &format!("{line} -g 0"));
-    for kernel in &KERNELS {
-        for generations in [255, 256] {
-            let ends = saved(
-                folder.path(),
-                &format!("{}-{generations}", kernel.name),
-                &format!(
-                    "{line} --kernel {} -g {generations} --generations-per-round 100",
-                    kernel.name
-                ),
-            );
-            for (start, end) in starts.iter().zip(ends) {
-                claims.after(start, generations, &[end]);
+    for size in ["45x34", "128x128"] {
+        let line = format!("--size {size} --rule B3/S23 --instances 2 --device cpu");
+        let starts = saved(
+            folder.path(),
+            &format!("start-{size}"),
+            &format!("{line} -g 0"),
+        );
+        for kernel in kernels_for(size) {
+            for generations in [255, 256] {
+                let ends = saved(
+                    folder.path(),
+                    &format!("{}-{size}-{generations}", kernel.name),
+                    &format!(
+                        "{line} --kernel {} -g {generations} --generations-per-round 100",
+                        kernel.name
+                    ),
+                );
+                for (start, end) in starts.iter().zip(ends) {
+                    claims.after(start, generations, &[end]);
+                }
             }
         }
     }
@@ -206,9 +221,21 @@ fn every_kernel_still_agrees_after_many_generations() {
 fn rounds_graphs_and_streams_change_no_cell() {
     let folder = scratch();
     let mut claims = Claims::default();
-    let line = "--size 67x41 --rule B36/S23 --instances 5 --seed 7 --device cpu";
-    let starts = saved(folder.path(), "start", &format!("{line} -g 0"));
+    let of =
+        |size: &str| format!("--size {size} --rule B36/S23 --instances 5 --seed 7 --device cpu");
+    let start = |size: &str| {
+        let (name, line) = (format!("start-{size}"), format!("{} -g 0", of(size)));
+        saved(folder.path(), &name, &line)
+    };
+    let (odd, square) = (start("67x41"), start("128x128"));
     for kernel in &KERNELS {
+        // The odd size, where the kernel takes it.
+        let takes = kernels_for("67x41").any(|other| other == kernel);
+        let (size, starts) = match takes {
+            true => ("67x41", &odd),
+            false => ("128x128", &square),
+        };
+        let line = of(size);
         for (number, ways) in [
             "",
             "--generations-per-round 1",
@@ -240,10 +267,18 @@ fn pattern_files_start_in_the_middle_of_their_torus() {
     // The shelf, a file an instance, on a torus that none of them names.
     let shelf: Vec<_> = names(&root).iter().map(|name| root.join(name)).collect();
     let mut claims = Claims::default();
-    for (kernel, size) in KERNELS
-        .iter()
-        .zip([[67, 45], [64, 64], [96, 33], [47, 31], [127, 65]])
-    {
+    let sizes = [
+        [67, 45],
+        [64, 64],
+        [96, 33],
+        [47, 31],
+        [127, 65],
+        [96, 45],
+        [128, 50],
+        [64, 64],
+    ];
+    assert_eq!(sizes.len(), KERNELS.len());
+    for (kernel, size) in KERNELS.iter().zip(sizes) {
         for generations in [0, 30] {
             let into = format!("shelf-{}-{generations}", kernel.name);
             let mut command = program(folder.path());
@@ -318,7 +353,7 @@ fn the_same_seed_is_the_same_start_and_instances_differ() {
     let cells = |line: &str| -> Vec<String> {
         let into = scratch();
         let line = format!(
-            "run -g 0 --size 40x40 {line} --save {}",
+            "run -g 0 --size 64x64 {line} --save {}",
             into.path().display()
         );
         lifestreams(folder.path(), &line).done();
@@ -328,7 +363,7 @@ fn the_same_seed_is_the_same_start_and_instances_differ() {
             .collect()
     };
     let first = cells("--seed 5 --instances 9");
-    for kernel in &KERNELS {
+    for kernel in kernels_for("64x64") {
         let line = format!("--seed 5 --instances 9 --kernel {}", kernel.name);
         assert_eq!(cells(&line), first, "{line}");
     }
@@ -368,7 +403,7 @@ fn json_is_one_object_with_the_documented_fields() {
     let folder = scratch();
     for kernel in &KERNELS {
         let line = format!(
-            "run --json -g 5 --size 65x20 --instances 3 --kernel {} --device cpu --save out",
+            "run --json -g 5 --size 128x128 --instances 3 --kernel {} --device cpu --save out",
             kernel.name
         );
         let ended = lifestreams(folder.path(), &line).done();
@@ -398,7 +433,7 @@ fn json_is_one_object_with_the_documented_fields() {
         assert_eq!(report["generations"], 5);
         assert_eq!(
             (&report["width"], &report["height"]),
-            (&json!(65), &json!(20))
+            (&json!(128), &json!(128))
         );
         assert_eq!(report["instances"], 3);
         assert!(
@@ -410,7 +445,10 @@ fn json_is_one_object_with_the_documented_fields() {
         let (wall_ms, speed) = (wall_ms.as_f64().unwrap(), speed.as_f64().unwrap());
         assert!(wall_ms > 0.0);
         let stepped = speed * wall_ms / 1e3;
-        assert!((stepped - 65.0 * 20.0 * 3.0 * 5.0).abs() < 1.0, "{stepped}");
+        assert!(
+            (stepped - 128.0 * 128.0 * 3.0 * 5.0).abs() < 1.0,
+            "{stepped}"
+        );
         let saved: Vec<_> = (0..3)
             .map(|i| json!(alive(&folder.path().join(format!("out/{i:03}.rle")))))
             .collect();

@@ -51,14 +51,20 @@ fn kernels_table() -> String {
         let layout = match kernel.layout {
             Layout::I32 => "`i32`",
             Layout::Bits => "1 bit",
+            Layout::Planar => "1 bit, in 32 planes",
         };
         let iteration = match kernel.iteration {
-            Iteration::Launches => "1",
-            Iteration::InKernel => "any",
+            Iteration::Launches => "1".into(),
+            Iteration::Steps(most) => most.to_string(),
+            Iteration::InKernel => "any".into(),
         };
-        let limit = kernel
-            .most_cells
-            .map_or(String::new(), |most| format!(" (at most {most} cells)"));
+        let limit = match kernel.most_cells {
+            Some(most) => format!(" (at most {most} cells)"),
+            None => kernel
+                .sides
+                .limit()
+                .map_or(String::new(), |limit| format!(" ({limit})")),
+        };
         table += &format!(
             "| `{}` | {}{limit} | {layout} | {iteration} |\n",
             kernel.name, kernel.title

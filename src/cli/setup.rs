@@ -20,8 +20,9 @@ const ROUNDS_PER_SECOND: f64 = 60.0;
 impl Common {
     /// Refuses rounds that would be graphs of more launches than a driver digests.
     fn check_graphs(&self) -> Result<(), BadArguments> {
-        let launches = self.instances as u64 * u64::from(self.generations_per_round);
-        let many = launches > MOST_GRAPH_LAUNCHES && self.kernel.iteration == Iteration::Launches;
+        let each = self.kernel.launches(self.generations_per_round);
+        let launches = self.instances as u64 * u64::from(each);
+        let many = launches > MOST_GRAPH_LAUNCHES && self.kernel.iteration != Iteration::InKernel;
         if self.switches.graphs == OnOff::On && many {
             return Err(BadArguments(format!(
                 "--graphs on takes at most {MOST_GRAPH_LAUNCHES} launches a round, and this would be {launches}; use fewer --generations-per-round"

@@ -49,6 +49,11 @@ impl Cases {
             (100, 100),
             (128, 96),
             (129, 65),
+            // What the planar rungs take: resident squares, rings of lanes, windows.
+            (96, 40),
+            (128, 128),
+            (256, 33),
+            (384, 50),
         ];
         let large: &[(u64, u64)] = &[
             (257, 255),
@@ -59,6 +64,10 @@ impl Cases {
             (3, 5000),
             (1023, 1025),
             (2048, 2048),
+            (256, 256),
+            (1024, 1024),
+            (4096, 128),
+            (7936, 61),
         ];
         if small {
             let rules = ["B3/S23", "B0123478/S01234678"];
@@ -81,7 +90,7 @@ impl Cases {
         Cases {
             sizes: awkward.iter().chain(large).map(size).collect(),
             rules: rules.iter().map(rule).collect(),
-            generations: vec![1, 2, 7, 33],
+            generations: vec![1, 2, 3, 4, 7, 33, 65],
             seeds: 2,
         }
     }

@@ -12,6 +12,19 @@ pub enum Layout {
     /// One bit a cell, 32 cells a word, the least significant bit leftmost: also what crosses
     /// the bus.
     Bits,
+    /// One bit a cell, the width cut into 32 planes side by side: bit b of word x of a row's
+    /// `words` is cell `b * words + x`. So a cell's neighbours have its own bit in the words
+    /// around it, and only at a row's ends a word is turned by one bit, into the plane beside.
+    /// (Planes that are cut across only, and never down, take any height, and a row stays a row.)
+    /// The width is a multiple of 32; the words are as many as in [`Layout::Bits`].
+    Planar,
+}
+
+impl Layout {
+    /// Whether a lattice can be laid out so.
+    pub fn takes(self, size: Size) -> bool {
+        self != Layout::Planar || size.width().is_multiple_of(32)
+    }
 }
 
 /// Who iterates the generations.
@@ -19,8 +32,45 @@ pub enum Layout {
 pub enum Iteration {
     /// The host: a launch a generation.
     Launches,
-    /// The kernel: one block a lattice, a barrier between generations, any number a launch.
+    /// The host: a launch for every so many generations, the last one for those that remain.
+    Steps(u32),
+    /// The kernel: one block a lattice, any number of generations a launch.
     InKernel,
+}
+
+/// The sides that a kernel takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sides {
+    /// All.
+    Any,
+    /// Widths that are a multiple of so many cells.
+    WidthsOf(u32),
+    /// Squares of these sides alone.
+    Squares(&'static [u32]),
+}
+
+impl Sides {
+    /// Whether a lattice has such sides.
+    pub fn take(self, size: Size) -> bool {
+        match self {
+            Sides::Any => true,
+            Sides::WidthsOf(cells) => size.width().is_multiple_of(cells),
+            Sides::Squares(sides) => size.width() == size.height() && sides.contains(&size.width()),
+        }
+    }
+
+    /// In words, where there is a limit.
+    pub fn limit(self) -> Option<String> {
+        match self {
+            Sides::Any => None,
+            Sides::WidthsOf(cells) => Some(format!("widths that are a multiple of {cells}")),
+            Sides::Squares(sides) => {
+                let squares: Vec<_> = sides.iter().map(|side| format!("{side}x{side}")).collect();
+                let (last, others) = squares.split_last()?;
+                Some(format!("lattices of {} or {last}", others.join(", ")))
+            }
+        }
+    }
 }
 
 /// One rung of the ladder.
@@ -45,9 +95,13 @@ pub struct Kernel {
     pub rows_per_thread: u32,
     /// Dynamic shared memory of a block of this shape, in bytes.
     pub shared_bytes: fn(Size, (u32, u32)) -> u64,
-    /// Whether the cells end in the buffer they came from; otherwise every generation changes
-    /// over to the other buffer.
+    /// Whether the cells end in the buffer they came from; otherwise they change over to the
+    /// other buffer, with every generation or, in [`Iteration::Steps`], with every launch.
     pub in_place: bool,
+    /// Whether one launch steps several lattices that lie one behind the other.
+    pub batched: bool,
+    /// The sides that a lattice may have.
+    pub sides: Sides,
     /// The most cells a lattice may have, if there is a limit but memory.
     pub most_cells: Option<u64>,
 }
@@ -75,8 +129,14 @@ const GRIDS: &[(u32, u32)] = &[
 /// The one block of a lattice.
 const WHOLE: &[(u32, u32)] = &[(32, 32), (32, 16), (32, 8), (32, 4), (32, 1)];
 
+/// A warp by itself.
+const ONE_WARP: &[(u32, u32)] = &[(32, 1)];
+
+/// Cells across that a lane of a marching warp steps: four words.
+const MARCHED: u32 = 128;
+
 /// Every kernel, from the first rung up.
-pub static KERNELS: [Kernel; 5] = [
+pub static KERNELS: [Kernel; 8] = [
     Kernel {
         name: "global",
         file: "01_global",
@@ -88,6 +148,8 @@ pub static KERNELS: [Kernel; 5] = [
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
+        batched: false,
+        sides: Sides::Any,
         most_cells: None,
     },
     Kernel {
@@ -101,6 +163,8 @@ pub static KERNELS: [Kernel; 5] = [
         rows_per_thread: 1,
         shared_bytes: |_, (across, down)| 4 * u64::from(across + 2) * u64::from(down + 2),
         in_place: false,
+        batched: false,
+        sides: Sides::Any,
         most_cells: None,
     },
     Kernel {
@@ -114,6 +178,8 @@ pub static KERNELS: [Kernel; 5] = [
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
+        batched: false,
+        sides: Sides::Any,
         most_cells: Some(1 << 24),
     },
     Kernel {
@@ -127,6 +193,8 @@ pub static KERNELS: [Kernel; 5] = [
         rows_per_thread: 1,
         shared_bytes: |size, _| 2 * size.cells(),
         in_place: true,
+        batched: false,
+        sides: Sides::Any,
         most_cells: Some(24_576),
     },
     Kernel {
@@ -140,6 +208,53 @@ pub static KERNELS: [Kernel; 5] = [
         rows_per_thread: 4,
         shared_bytes: |_, _| 0,
         in_place: false,
+        batched: false,
+        sides: Sides::Any,
+        most_cells: None,
+    },
+    Kernel {
+        name: "planar",
+        file: "06_planar",
+        symbol: "life_planar",
+        title: "32 planes in a word: neighbours are whole words, nothing is shifted",
+        layout: Layout::Planar,
+        iteration: Iteration::Launches,
+        blocks: GRIDS,
+        rows_per_thread: 8,
+        shared_bytes: |_, _| 0,
+        in_place: false,
+        batched: false,
+        sides: Sides::WidthsOf(32),
+        most_cells: None,
+    },
+    Kernel {
+        name: "multistep",
+        file: "07_multistep",
+        symbol: "life_multistep",
+        title: "four generations a pass, marched through a warp's registers",
+        layout: Layout::Planar,
+        iteration: Iteration::Steps(4),
+        blocks: ONE_WARP,
+        rows_per_thread: 1,
+        shared_bytes: |_, _| 0,
+        in_place: false,
+        batched: false,
+        sides: Sides::WidthsOf(MARCHED),
+        most_cells: None,
+    },
+    Kernel {
+        name: "resident",
+        file: "08_resident",
+        symbol: "life_resident",
+        title: "a lattice in the registers of one warp, for any number of generations",
+        layout: Layout::Planar,
+        iteration: Iteration::InKernel,
+        blocks: ONE_WARP,
+        rows_per_thread: 1,
+        shared_bytes: |_, _| 0,
+        in_place: true,
+        batched: true,
+        sides: Sides::Squares(&[32, 64, 128, 256]),
         most_cells: None,
     },
 ];
@@ -171,8 +286,9 @@ impl Kernel {
                 grid: [1, 1, 1],
                 ..Launch::over(1, 1, block)
             },
+            (Iteration::Steps(_), _) => Launch::march(size),
             (Iteration::Launches, Layout::I32) => Launch::over(size.width(), size.height(), block),
-            (Iteration::Launches, Layout::Bits) => Launch::over(
+            (Iteration::Launches, Layout::Bits | Layout::Planar) => Launch::over(
                 size.width().div_ceil(32),
                 size.height().div_ceil(self.rows_per_thread),
                 block,
@@ -182,6 +298,24 @@ impl Kernel {
             shared_bytes,
             ..launch
         }
+    }
+
+    /// How many launches step a lattice so far.
+    pub fn launches(&self, generations: u32) -> u32 {
+        match self.iteration {
+            Iteration::Launches => generations,
+            Iteration::Steps(most) => generations.div_ceil(most),
+            Iteration::InKernel => generations.min(1),
+        }
+    }
+
+    /// Whether so many generations leave the cells in the other buffer.
+    pub fn flips(&self, generations: u32) -> bool {
+        let changes = match self.iteration {
+            Iteration::Launches | Iteration::InKernel => generations,
+            Iteration::Steps(_) => self.launches(generations),
+        };
+        !self.in_place && changes % 2 == 1
     }
 
     /// Refuses a shape of block that it does not take.
@@ -199,14 +333,19 @@ impl Kernel {
 
     /// Refuses a lattice that it cannot take, naming a kernel that can.
     pub fn admit(&self, size: Size) -> Result<(), EngineError> {
-        match self.most_cells {
-            Some(most) if size.cells() > most => Err(EngineError::TooLarge {
+        let limit = match self.most_cells {
+            Some(most) if size.cells() > most => Some(format!("at most {most} cells")),
+            _ if self.sides.take(size) => None,
+            _ => self.sides.limit(),
+        };
+        match limit {
+            None => Ok(()),
+            Some(limit) => Err(EngineError::TooLarge {
                 kernel: self.name,
-                limit: format!("at most {most} cells"),
+                limit,
                 size,
                 instead: "bits",
             }),
-            _ => Ok(()),
         }
     }
 }
@@ -242,9 +381,47 @@ impl Launch {
         }
     }
 
-    /// Of `pack_i32` and `unpack_i32`.
-    pub const fn convert(size: Size) -> Launch {
-        Self::over(size.width(), size.height(), Self::SUPPORT_BLOCK)
+    /// Warps that a march is cut into, or somewhat fewer: as many as an H200 holds at once, 12 on
+    /// each of 132 multiprocessors. Other devices take them in another number of turns.
+    const MARCHING_WARPS: u32 = 132 * 12;
+
+    /// The fewest rows of a strip, where there are so many: each costs a halo above and below.
+    const FEWEST_ROWS: u32 = 4;
+
+    /// Of `life_multistep`: windows across by strips down, a warp each.
+    fn march(size: Size) -> Launch {
+        /// Lanes of a warp whose words are stored; the two others hold the halo.
+        const USEFUL: u32 = 30;
+        let lanes = size.width() / MARCHED;
+        let (windows, strips_a_warp) = match lanes {
+            1 | 2 | 4 | 8 | 16 | 32 => (1, 32 / lanes),
+            _ => (lanes.div_ceil(USEFUL), 1),
+        };
+        let most = size.height().div_ceil(Self::FEWEST_ROWS * strips_a_warp);
+        let strips = (Self::MARCHING_WARPS / windows).clamp(1, most.min(Self::MOST_ROWS));
+        Launch {
+            grid: [windows, strips, 1],
+            block: [32, 1, 1],
+            shared_bytes: 0,
+        }
+    }
+
+    /// The same for so many lattices that lie one behind the other: a block each.
+    pub const fn batch(self, lattices: u32) -> Launch {
+        let [_, y, z] = self.grid;
+        Launch {
+            grid: [lattices, y, z],
+            ..self
+        }
+    }
+
+    /// Of the kernels that pack a layout into bits, or unpack it from them.
+    pub const fn convert(size: Size, layout: Layout) -> Launch {
+        let across = match layout {
+            Layout::I32 => size.width(),
+            Layout::Bits | Layout::Planar => size.width().div_ceil(32),
+        };
+        Self::over(across, size.height(), Self::SUPPORT_BLOCK)
     }
 
     /// Of `reduce_bits`: a block for 32 pixels of one row.
@@ -276,10 +453,51 @@ mod tests {
     }
 
     #[test]
+    fn a_march_covers_the_lattice_and_a_grid_its_limits() {
+        let march = find("multistep").unwrap();
+        for width in [128, 256, 384, 1024, 3840, 4096, 4224, 65_536] {
+            for height in [1, 7, 8, 9, 100, 4096, 70_000, 1 << 20] {
+                let size = Size::new(width, height).unwrap();
+                let [windows, strips, one] = march.launch(size, march.block()).grid;
+                let lanes = (width / 128) as u32;
+                assert!(one == 1 && (1..=65_535).contains(&strips), "{size}");
+                // The kernel deals the lanes out so: windows of one length, none empty.
+                let useful = lanes.div_ceil(windows);
+                let ring = lanes.is_power_of_two() && lanes <= 32;
+                assert!(ring || useful <= 30, "{size}");
+                assert!(u64::from((windows - 1) * useful) < width, "{size}");
+            }
+        }
+    }
+
+    #[test]
+    fn launches_and_changes_of_buffer_are_counted() {
+        for (name, generations, launches, flips) in [
+            ("bits", 5, 5, true),
+            ("planar", 0, 0, false),
+            ("multistep", 0, 0, false),
+            ("multistep", 1, 1, true),
+            ("multistep", 4, 1, true),
+            ("multistep", 5, 2, false),
+            ("multistep", 12, 3, true),
+            ("sync-global", 5, 1, true),
+            ("sync-global", 4, 1, false),
+            ("resident", 5, 1, false),
+        ] {
+            let kernel = find(name).unwrap();
+            assert_eq!(kernel.launches(generations), launches, "{name}");
+            assert_eq!(kernel.flips(generations), flips, "{name}");
+        }
+    }
+
+    #[test]
     fn shared_memory_stays_below_the_default_limit() {
         for kernel in &KERNELS {
             let side = kernel.most_cells.map_or(512, |most| most.isqrt()).min(512);
             let size = Size::new(side, side).unwrap();
+            if !kernel.sides.take(size) {
+                continue; // none of those uses any
+            }
             let launch = kernel.launch(size, kernel.block());
             assert!(
                 launch.shared_bytes <= 48 * 1024,

@@ -56,7 +56,7 @@ pub trait Engine: Send {
 
     /// Makes room for every lattice in a layout, and gives back what other layouts than it and
     /// [`Layout::Bits`] held. Waits until nothing runs. Cells that were only in a layout given
-    /// back are lost: [`Op::Pack`] first.
+    /// back are lost, and the working layout is then [`Layout::Bits`]: [`Op::Pack`] first.
     fn reserve(&mut self, layout: Layout) -> Result<()>;
 
     /// Makes the host slots of every lattice anew: `pictures` slots of `picture_words` each and

@@ -83,12 +83,12 @@ impl RoundPlan {
         match self.switches.order {
             Order::Depth => {
                 for i in self.instances.clone() {
-                    round.advance(i);
+                    round.advance(i..i + 1);
                     (0..PHASES).for_each(|phase| round.picture(i, phase));
                 }
             }
             Order::Breadth => {
-                self.instances.clone().for_each(|i| round.advance(i));
+                round.advance_all();
                 for phase in 0..PHASES {
                     self.instances.clone().for_each(|i| round.picture(i, phase));
                 }
@@ -168,15 +168,27 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    fn advance(&mut self, instance: usize) {
+    /// All instances; those that share a stream in one op, where the kernel steps several.
+    fn advance_all(&mut self) {
+        let streams = &self.plan.streams;
+        let mut rest = self.plan.instances.clone();
+        while !rest.is_empty() {
+            let share = |i: &usize| self.plan.kernel.batched && streams[*i] == streams[rest.start];
+            let more = rest.clone().skip(1).take_while(share).count();
+            let together = rest.start..rest.start + 1 + more;
+            rest.start = together.end;
+            self.advance(together);
+        }
+    }
+
+    fn advance(&mut self, instances: Range<usize>) {
         if self.generations > 0 {
-            let first = instance as u32;
             let RoundPlan { kernel, rule, .. } = *self.plan;
             self.program.push(
-                self.plan.streams[instance],
+                self.plan.streams[instances.start],
                 Op::Advance {
                     kernel,
-                    lattices: first..first + 1,
+                    lattices: instances.start as u32..instances.end as u32,
                     rule,
                     generations: self.generations,
                     block: self.plan.switches.block_of(kernel),
@@ -273,6 +285,42 @@ mod tests {
         let ops = ["global", "pack", "reduce", "download"];
         let want: Vec<_> = ops.iter().flat_map(|&op| [(0, op), (1, op)]).collect();
         assert_eq!(labels(&program), want);
+    }
+
+    #[test]
+    fn a_batched_kernel_steps_in_one_op_what_shares_a_stream() {
+        let plan = |streams, order| RoundPlan {
+            instances: 0..3,
+            streams,
+            switches: Switches {
+                order,
+                ..Switches::DEFAULT
+            },
+            ..plan("resident", Transfer::Bits)
+        };
+        let advances = |plan: RoundPlan| -> Vec<(u32, u32)> {
+            let steps = plan.program(5, Slot(0)).steps.into_iter();
+            let lattices = steps.filter_map(|step| match step.op {
+                Op::Advance { lattices, .. } => Some((lattices.start, lattices.end)),
+                _ => None,
+            });
+            lattices.collect()
+        };
+        let [a, b] = [StreamId(0), StreamId(1)];
+        assert_eq!(advances(plan(vec![a; 3], Order::Breadth)), [(0, 3)]);
+        assert_eq!(
+            advances(plan(vec![a, a, b], Order::Breadth)),
+            [(0, 2), (2, 3)]
+        );
+        assert_eq!(
+            advances(plan(vec![a; 3], Order::Depth)),
+            [(0, 1), (1, 2), (2, 3)]
+        );
+        let bits = RoundPlan {
+            kernel: kernels::find("bits").unwrap(),
+            ..plan(vec![a; 3], Order::Breadth)
+        };
+        assert_eq!(advances(bits), [(0, 1), (1, 2), (2, 3)]);
     }
 
     #[test]

@@ -274,6 +274,7 @@ fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, checkpoints: u8) -> Re
     let cells = match (engine.name(), setup.kernel.layout) {
         ("cpu", Layout::I32) => 2 * bits + 8 * setup.size.cells(),
         ("cpu", Layout::Bits) => 2 * bits,
+        ("cpu", Layout::Planar) => 4 * bits,
         _ => 0,
     };
     let one = cells + (2 + u64::from(checkpoints)) * bits;

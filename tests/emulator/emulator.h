@@ -10,6 +10,7 @@
 #include <utility>
 
 struct uint3 { unsigned x, y, z; };
+struct alignas(16) uint4 { unsigned x, y, z, w; };
 
 namespace emulator {
 
@@ -93,7 +94,16 @@ inline unsigned atomicAdd(unsigned* at, unsigned more)
     return __atomic_fetch_add(at, more, __ATOMIC_SEQ_CST);
 }
 inline void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
-inline unsigned long long global_timer() // of kernels/cuda.h
+// Those of kernels/cuda.h.
+template <int TABLE> inline unsigned lop3(unsigned a, unsigned b, unsigned c)
+{
+    unsigned result = 0;
+    for (int i = 0; i < 8; i++)
+        if (TABLE >> i & 1) result |= (i & 4 ? a : ~a) & (i & 2 ? b : ~b) & (i & 1 ? c : ~c);
+    return result;
+}
+inline void prefetch(const void*) {}
+inline unsigned long long global_timer()
 {
     using namespace std::chrono;
     return duration_cast<nanoseconds>(steady_clock::now().time_since_epoch()).count();

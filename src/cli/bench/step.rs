@@ -7,10 +7,15 @@ use anyhow::Result;
 use super::{Table, rate, setup, worlds};
 use crate::engine::EngineError;
 use crate::engine::kernels::{Iteration, KERNELS};
-use crate::session::{DeviceChoice, Setup, Switches};
+use crate::life::Size;
+use crate::session::worlds::open_engine;
+use crate::session::{DeviceChoice, Setup, Streams, Switches};
 
 /// Generations of one graph, or of one launch that iterates in the kernel.
 const LONG_ROUND: u32 = 50;
+
+/// Generations of one launch of resident lattices.
+const LIFETIME: u32 = 10_000;
 
 pub(super) fn table(device: DeviceChoice) -> Result<Table> {
     let mut table = Table::new("step", "stepping alone, cells·generations a second");
@@ -18,17 +23,23 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
     for kernel in &KERNELS {
         let per_round = match kernel.iteration {
             Iteration::Launches => 1,
+            Iteration::Steps(most) => most,
             Iteration::InKernel => LONG_ROUND,
         };
-        let side = if kernel.most_cells.is_some_and(|most| most < 512 * 512) {
-            128
-        } else {
-            512
-        };
+        // The largest that it takes, within limits.
+        let sides = [512, 256, 128];
+        let takes =
+            |side: &u64| Size::new(*side, *side).is_ok_and(|size| kernel.admit(size).is_ok());
+        let side = sides
+            .into_iter()
+            .find(takes)
+            .expect("every kernel takes 128x128");
         let setup = setup(kernel.name, 16, side, device)?;
         let what = match kernel.iteration {
-            Iteration::Launches => "one generation a launch",
-            Iteration::InKernel => "50 generations a launch",
+            Iteration::Launches => "one generation a launch".into(),
+            Iteration::Steps(_) | Iteration::InKernel => {
+                format!("{per_round} generations a launch")
+            }
         };
         add(
             &mut table,
@@ -39,42 +50,68 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
         )?;
     }
     if gpu {
-        let eager = setup("bits", 16, 1024, device)?;
-        add(
-            &mut table,
-            "`bits`, 16 × 1024², one generation a launch".into(),
-            &eager,
-            1,
-            None,
-        )?;
-        let graphs = Switches {
-            graphs: true,
-            ..Switches::DEFAULT
-        };
-        let many = Setup {
-            switches: graphs,
-            ..eager
-        };
-        let what = "`bits`, 16 × 1024², graphs of 50 generations";
-        add(&mut table, what.into(), &many, LONG_ROUND, None)?;
-        let large = Setup {
-            switches: graphs,
-            ..setup("bits", 1, 16_384, device)?
-        };
-        let what = "`bits`, 1 × 16384², graphs of 50 generations";
-        add(&mut table, what.into(), &large, LONG_ROUND, None)?;
+        on_a_gpu(&mut table, device)?;
     } else {
-        let one = setup("bits", 1, 2048, device)?;
-        let what = "`bits`, 1 × 2048², one thread";
-        add(
-            &mut table,
-            what.into(),
-            &one,
-            1,
-            Some(NonZero::<usize>::MIN),
-        )?;
+        for kernel in ["bits", "planar", "multistep"] {
+            let one = setup(kernel, 1, 2048, device)?;
+            let per_round = match one.kernel.iteration {
+                Iteration::Steps(most) => most,
+                Iteration::Launches | Iteration::InKernel => 1,
+            };
+            let what = format!("`{kernel}`, 1 × 2048², one thread");
+            let threads = Some(NonZero::<usize>::MIN);
+            add(&mut table, what, &one, per_round, threads)?;
+        }
     }
     Ok(table)
+}
+
+/// What only a GPU is large enough for: many launches as a graph, one large lattice, and as many
+/// resident ones as fill it.
+fn on_a_gpu(table: &mut Table, device: DeviceChoice) -> Result<()> {
+    let graphs = Switches {
+        graphs: true,
+        ..Switches::DEFAULT
+    };
+    let eager = setup("bits", 16, 1024, device)?;
+    let what = "`bits`, 16 × 1024², one generation a launch";
+    add(table, what.into(), &eager, 1, None)?;
+    for kernel in ["bits", "planar", "multistep"] {
+        for (instances, side) in [(16, 1024), (1, 16_384), (1, 65_536)] {
+            let setup = Setup {
+                switches: graphs,
+                ..setup(kernel, instances, side, device)?
+            };
+            if !fits(&setup)? {
+                continue;
+            }
+            let what =
+                format!("`{kernel}`, {instances} × {side}², graphs of {LONG_ROUND} generations");
+            add(table, what, &setup, LONG_ROUND, None)?;
+        }
+    }
+    for (instances, side) in [(1056, 128), (1584, 256)] {
+        let setup = Setup {
+            switches: Switches {
+                streams: Streams::One,
+                ..Switches::DEFAULT
+            },
+            ..setup("resident", instances, side, device)?
+        };
+        let what = format!(
+            "`resident`, {instances} × {side}², one launch of {LIFETIME} generations for all"
+        );
+        add(table, what, &setup, LIFETIME, None)?;
+    }
+    Ok(())
+}
+
+/// Whether a device surely has the memory for a setup: its bits and another layout's, both twice.
+fn fits(setup: &Setup) -> Result<bool> {
+    let engine = open_engine(setup.device)?;
+    let bytes = 16 * setup.size.words() as u64 * setup.instances as u64;
+    let memory = engine.devices().first().and_then(|device| device.memory);
+    Ok(memory.is_some_and(|memory| bytes < memory / 2))
 }
 
 fn add(

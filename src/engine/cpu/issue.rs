@@ -6,7 +6,7 @@
 
 use std::ops::Range;
 
-use super::kernels::{flips, twin};
+use super::kernels::twin;
 use super::memory;
 use super::slots::CpuSlots;
 use super::stream::issuers;
@@ -20,8 +20,8 @@ use crate::life::Size;
 pub(super) struct Account {
     /// Its sides.
     pub(super) size: Size,
-    /// Whether an `i32` a cell is reserved.
-    pub(super) reserved: bool,
+    /// What is reserved beside bits, or bits.
+    pub(super) reserved: Layout,
     /// What a prepared program depends on.
     pub(super) phase: Phase,
     /// Words of the last reduction's view; 0 if there never was one.
@@ -34,7 +34,7 @@ pub(super) struct Phase {
     layout: Layout,
     /// Which buffer holds its bits.
     bits: u8,
-    /// Which buffer holds its cells as `i32`; 0 in layout bits.
+    /// Which buffer of another working layout holds its cells; 0 in layout bits.
     cells: u8,
 }
 
@@ -49,7 +49,7 @@ impl Phase {
     pub(super) fn parity(self) -> u8 {
         match self.layout {
             Layout::Bits => self.bits,
-            Layout::I32 => self.cells,
+            Layout::I32 | Layout::Planar => self.cells,
         }
     }
 }
@@ -59,7 +59,7 @@ impl Account {
     pub(super) fn new(size: Size) -> Account {
         Account {
             size,
-            reserved: false,
+            reserved: Layout::Bits,
             phase: Phase::START,
             view_words: 0,
         }
@@ -67,8 +67,8 @@ impl Account {
 
     /// After [`Engine::reserve`](crate::engine::Engine::reserve).
     pub(super) fn reserve(&mut self, layout: Layout) {
-        self.reserved = layout == Layout::I32;
-        if !self.reserved {
+        self.reserved = layout;
+        if self.phase.layout != layout {
             self.enter(Layout::Bits);
         }
     }
@@ -88,10 +88,11 @@ impl Account {
                 return refuse(format!("{} words for a {} lattice", words.len(), self.size));
             }
             Op::Upload { .. } => self.phase = Phase::START,
-            Op::Unpack {
-                to: Layout::I32, ..
-            } if !self.reserved => {
-                return refuse("layout i32 is not reserved".into());
+            Op::Unpack { to, .. } if !to.takes(self.size) => {
+                return refuse(format!("{} cannot be in layout {to:?}", self.size));
+            }
+            Op::Unpack { to, .. } if *to != Layout::Bits && *to != self.reserved => {
+                return refuse(format!("layout {to:?} is not reserved"));
             }
             Op::Unpack { to, .. } => self.enter(*to),
             Op::Advance {
@@ -109,10 +110,10 @@ impl Account {
                         kernel.name
                     ));
                 }
-                let flip = u8::from(flips(kernel, *generations));
+                let flip = u8::from(kernel.flips(*generations));
                 match kernel.layout {
                     Layout::Bits => self.phase.bits ^= flip,
-                    Layout::I32 => self.phase.cells ^= flip,
+                    Layout::I32 | Layout::Planar => self.phase.cells ^= flip,
                 }
             }
             Op::Reduce { viewport, .. } => {

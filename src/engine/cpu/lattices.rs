@@ -4,7 +4,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::bit_rows::BitRows;
-use super::kernels::{Launch, Pair, Twin, twin};
+use super::kernels::{Launch, Pair, Twin, planar, twin};
 use super::slots::CpuSlots;
 use super::{memory, reduce};
 use crate::engine::{EngineError, Kernel, LatticeId, Layout, Op, Result, Transfer};
@@ -24,6 +24,8 @@ struct Stored {
     bits: Pair<BitRows>,
     /// Where [`Layout::I32`] is reserved.
     cells: Option<Pair<Vec<i32>>>,
+    /// Where [`Layout::Planar`] is reserved.
+    planar: Option<Pair<Vec<u32>>>,
     /// The bytes of the last reduction.
     view: Vec<u32>,
 }
@@ -47,6 +49,7 @@ impl Lattices {
                 layout,
                 bits,
                 cells: None,
+                planar: None,
                 view: Vec::new(),
             };
             Ok(Arc::new(Mutex::new(stored)))
@@ -59,37 +62,40 @@ impl Lattices {
         Ok(())
     }
 
-    /// Makes or gives back the room for an `i32` a cell; nothing runs meanwhile.
+    /// Makes the room for a layout, and gives back that of others; nothing runs meanwhile.
     pub(super) fn reserve(&self, layout: Layout) -> Result<()> {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-        let all: Vec<_> = all
+        let mut all: Vec<_> = all
             .iter()
             .map(|one| one.lock().unwrap_or_else(PoisonError::into_inner))
             .collect();
-        if layout == Layout::Bits {
-            for mut stored in all {
-                stored.cells = None;
-                stored.layout = Layout::Bits;
+        all.iter_mut().for_each(|stored| stored.keep_only(layout));
+        let mut without: Vec<_> = all.into_iter().filter(|one| one.lacks(layout)).collect();
+        let count = without.len();
+        match layout {
+            Layout::Bits => {}
+            Layout::I32 => {
+                let what = format!("an i32 a cell for {count} lattices");
+                let bytes = without.iter().map(|one| 8 * one.size.cells());
+                memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
+                let rooms = without
+                    .iter()
+                    .map(|one| room(one.size.cells() as usize, &what));
+                let rooms: Vec<_> = rooms.collect::<Result<_>>()?;
+                for (stored, room) in without.iter_mut().zip(rooms) {
+                    stored.cells = Some(room);
+                }
             }
-            return Ok(());
-        }
-        let mut without: Vec<_> = all.into_iter().filter(|one| one.cells.is_none()).collect();
-        let what = format!("an i32 a cell for {} lattices", without.len());
-        let bytes = without.iter().map(|one| 8 * one.size.cells());
-        memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
-        let room = |size: Size| memory::zeroed(size.cells() as usize, &what);
-        let room = |size| {
-            Ok(Pair {
-                now: room(size)?,
-                next: room(size)?,
-            })
-        };
-        let rooms: Vec<_> = without
-            .iter()
-            .map(|one| room(one.size))
-            .collect::<Result<_>>()?;
-        for (stored, room) in without.iter_mut().zip(rooms) {
-            stored.cells = Some(room);
+            Layout::Planar => {
+                let what = format!("planar words for {count} lattices");
+                let bytes = without.iter().map(|one| 8 * one.size.words() as u64);
+                memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
+                let rooms = without.iter().map(|one| room(one.size.words(), &what));
+                let rooms: Vec<_> = rooms.collect::<Result<_>>()?;
+                for (stored, room) in without.iter_mut().zip(rooms) {
+                    stored.planar = Some(room);
+                }
+            }
         }
         Ok(())
     }
@@ -161,41 +167,85 @@ impl Lattices {
     }
 }
 
+/// Two buffers of so many numbers.
+fn room<T: Default + Clone>(length: usize, what: &str) -> Result<Pair<Vec<T>>> {
+    Ok(Pair {
+        now: memory::zeroed(length, what)?,
+        next: memory::zeroed(length, what)?,
+    })
+}
+
 impl Stored {
+    /// Gives back what layouts other than this one and bits hold.
+    fn keep_only(&mut self, layout: Layout) {
+        if layout != Layout::I32 {
+            self.cells = None;
+        }
+        if layout != Layout::Planar {
+            self.planar = None;
+        }
+        if self.layout != layout {
+            self.layout = Layout::Bits;
+        }
+    }
+
+    /// Whether a layout that it can be in is not reserved.
+    fn lacks(&self, layout: Layout) -> bool {
+        match layout {
+            Layout::Bits => false,
+            Layout::I32 => self.cells.is_none(),
+            Layout::Planar => self.planar.is_none() && layout.takes(self.size),
+        }
+    }
+
     fn pack(&mut self) -> Result<()> {
-        if self.layout == Layout::I32 {
-            let width = self.size.width() as usize;
-            let cells = &self.cells.as_ref().ok_or_else(not_reserved)?.now;
-            let pack = |cells: &[i32]| {
-                cells
-                    .iter()
-                    .rev()
-                    .fold(0, |word, &cell| word << 1 | (cell as u32 & 1))
-            };
-            let pack_row = |y: usize, row: &mut [u32]| {
-                let cells = cells[y * width..][..width].chunks(32);
-                row.iter_mut()
-                    .zip(cells)
-                    .for_each(|(word, cells)| *word = pack(cells));
-            };
-            self.bits.now.fill(pack_row);
+        let width = self.size.width() as usize;
+        match self.layout {
+            Layout::Bits => {}
+            Layout::I32 => {
+                let cells = &self.cells.as_ref().ok_or_else(not_reserved)?.now;
+                let pack = |cells: &[i32]| {
+                    cells
+                        .iter()
+                        .rev()
+                        .fold(0, |word, &cell| word << 1 | (cell as u32 & 1))
+                };
+                let pack_row = |y: usize, row: &mut [u32]| {
+                    let cells = cells[y * width..][..width].chunks(32);
+                    row.iter_mut()
+                        .zip(cells)
+                        .for_each(|(word, cells)| *word = pack(cells));
+                };
+                self.bits.now.fill(pack_row);
+            }
+            Layout::Planar => {
+                let words = self.size.words_per_row();
+                let cells = &self.planar.as_ref().ok_or_else(not_reserved)?.now;
+                let row = |y: usize| &cells[y * words..][..words];
+                self.bits.now.fill(|y, bits| planar::pack_row(row(y), bits));
+            }
         }
         Ok(())
     }
 
     fn unpack(&mut self, to: Layout) -> Result<()> {
-        if to == Layout::I32 {
-            let width = self.size.width() as usize;
-            let Some(cells) = &mut self.cells else {
-                return Err(not_reserved());
-            };
-            for (y, cells) in cells.now.chunks_exact_mut(width).enumerate() {
-                for (cells, word) in cells.chunks_mut(32).zip(self.bits.now.row(y)) {
-                    cells
-                        .iter_mut()
-                        .zip(0..)
-                        .for_each(|(cell, bit)| *cell = (word >> bit & 1) as i32);
+        let width = self.size.width() as usize;
+        match to {
+            Layout::Bits => {}
+            Layout::I32 => {
+                let cells = self.cells.as_mut().ok_or_else(not_reserved)?;
+                for (y, cells) in cells.now.chunks_exact_mut(width).enumerate() {
+                    for (cells, word) in cells.chunks_mut(32).zip(self.bits.now.row(y)) {
+                        cells
+                            .iter_mut()
+                            .zip(0..)
+                            .for_each(|(cell, bit)| *cell = (word >> bit & 1) as i32);
+                    }
                 }
+            }
+            Layout::Planar => {
+                let cells = self.planar.as_mut().ok_or_else(not_reserved)?;
+                planar::unpack(self.size, |y| self.bits.now.row(y), &mut cells.now);
             }
         }
         self.layout = to;
@@ -229,6 +279,16 @@ impl Stored {
                     step(rule, &self.bits.now, &mut self.bits.next);
                     self.bits.flip();
                 }
+            }
+            Some(Twin::Planar(step)) => {
+                let cells = self.planar.as_mut().ok_or_else(not_reserved)?;
+                for steps in launch.steps(kernel) {
+                    step(launch.size, rule, steps, &cells.now, &mut cells.next);
+                    cells.flip();
+                }
+            }
+            Some(Twin::PlanarInKernel(run)) => {
+                run(&launch, self.planar.as_mut().ok_or_else(not_reserved)?);
             }
             None => {
                 return Err(EngineError::BadProgram(format!(
@@ -264,5 +324,5 @@ impl Stored {
 }
 
 fn not_reserved() -> EngineError {
-    EngineError::BadProgram("layout i32 is not reserved".into())
+    EngineError::BadProgram("its layout is not reserved".into())
 }

@@ -10,7 +10,7 @@ mod streams;
 use std::num::NonZeroUsize;
 
 use super::*;
-use crate::engine::kernels::{KERNELS, find};
+use crate::engine::kernels::{KERNELS, Kernel, find};
 use crate::engine::{Slot, Span, Transfer, Viewport};
 use crate::life::{Lattice, Rule};
 
@@ -191,48 +191,45 @@ fn spans(completions: &[Completion]) -> Vec<Span> {
 
 #[test]
 fn every_kernel_steps_in_the_engine_and_parity_is_kept() {
-    let mut bench = Bench::new(3, "65x37");
-    let stream = bench.streams[0];
-    let mut expected = bench.soups.clone();
-    for kernel in &KERNELS {
-        let unpack = |i| {
-            (
-                stream,
-                Op::Unpack {
-                    lattice: LatticeId(i),
-                    to: kernel.layout,
-                },
-            )
-        };
-        bench.run((0..3).map(unpack));
-        for generations in [0, 1, 2, 5] {
-            let before = bench.engine.parity(FIRST);
-            let (rule, lattices) = (Rule::LIFE, 0..3);
-            bench.run([(
-                stream,
-                Op::Advance {
+    for size in ["65x37", "128x128"] {
+        let mut bench = Bench::new(3, size);
+        let stream = bench.streams[0];
+        let mut expected = bench.soups.clone();
+        let takes = |kernel: &&Kernel| kernel.admit(expected[0].size()).is_ok();
+        let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(takes).collect();
+        for kernel in kernels {
+            bench.run((0..3).map(|i| (stream, Op::Pack(LatticeId(i)))));
+            bench.engine.reserve(kernel.layout).unwrap();
+            let to = kernel.layout;
+            let unpack = |i| {
+                (
+                    stream,
+                    Op::Unpack {
+                        lattice: LatticeId(i),
+                        to,
+                    },
+                )
+            };
+            bench.run((0..3).map(unpack));
+            for generations in [0, 1, 2, 5] {
+                let before = bench.engine.parity(FIRST);
+                let (rule, lattices, block) = (Rule::LIFE, 0..3, kernel.block());
+                let advance = Op::Advance {
                     kernel,
                     lattices,
                     rule,
                     generations,
-                    block: kernel.block(),
-                },
-            )]);
-            let flipped = bench.engine.parity(FIRST) != before;
-            assert_eq!(
-                flipped,
-                kernels::flips(kernel, generations),
-                "{}",
-                kernel.name
-            );
-            for (i, expected) in expected.iter_mut().enumerate() {
-                *expected = generations_later(expected, rule, generations);
-                let after = bench.lattice(LatticeId(i as u32));
-                assert_eq!(
-                    after, *expected,
-                    "{} lattice {i} after {generations}",
-                    kernel.name
-                );
+                    block,
+                };
+                bench.run([(stream, advance)]);
+                let flipped = bench.engine.parity(FIRST) != before;
+                let what = format!("{} of {size} after {generations}", kernel.name);
+                assert_eq!(flipped, kernel.flips(generations), "{what}");
+                for (i, expected) in expected.iter_mut().enumerate() {
+                    *expected = generations_later(expected, rule, generations);
+                    let after = bench.lattice(LatticeId(i as u32));
+                    assert_eq!(after, *expected, "{what}, lattice {i}");
+                }
             }
         }
     }

@@ -52,6 +52,8 @@ pub(super) struct Group {
     bits: [DeviceBuffer<u32>; 2],
     /// The two `i32` buffers, while a kernel wants them.
     cells: Option<[DeviceBuffer<i32>; 2]>,
+    /// The two buffers of planar words, while a kernel wants them.
+    planar: Option<[DeviceBuffer<u32>; 2]>,
     /// The reduced views, as large as has been wanted.
     view: Option<(DeviceBuffer<u32>, usize)>,
     /// How often they were moved; a graph holds their addresses.
@@ -138,6 +140,7 @@ impl Gpu {
             count,
             bits,
             cells: None,
+            planar: None,
             view: None,
             view_moves: 0,
         });
@@ -184,14 +187,28 @@ impl Group {
         base + (index * self.size.words() * 4) as u64
     }
 
-    /// The address of a lattice's `i32` buffer of this parity.
-    pub(super) fn cells_at(&self, index: usize, parity: u8) -> Result<sys::CUdeviceptr> {
-        let cells = self
-            .cells
-            .as_ref()
-            .ok_or_else(|| EngineError::BadProgram("layout i32 was not reserved".into()))?;
-        let base = cells[usize::from(parity)].as_device_ptr().as_raw();
-        Ok(base + index as u64 * self.size.cells() * 4)
+    /// The address of a lattice's buffer of this parity, in a layout.
+    pub(super) fn buffer_at(
+        &self,
+        layout: Layout,
+        index: usize,
+        parity: u8,
+    ) -> Result<sys::CUdeviceptr> {
+        let missing = || EngineError::BadProgram(format!("layout {layout:?} was not reserved"));
+        let parity_at = usize::from(parity);
+        match layout {
+            Layout::Bits => Ok(self.bits_at(index, parity)),
+            Layout::I32 => {
+                let cells = self.cells.as_ref().ok_or_else(missing)?;
+                let base = cells[parity_at].as_device_ptr().as_raw();
+                Ok(base + index as u64 * self.size.cells() * 4)
+            }
+            Layout::Planar => {
+                let planar = self.planar.as_ref().ok_or_else(missing)?;
+                let base = planar[parity_at].as_device_ptr().as_raw();
+                Ok(base + (index * self.size.words() * 4) as u64)
+            }
+        }
     }
 
     /// The address of a lattice's reduced view of `words` words.
@@ -210,15 +227,25 @@ impl Group {
     }
 
     pub(super) fn reserve(&mut self, layout: Layout) -> Result<()> {
+        if layout != Layout::I32 {
+            self.cells = None;
+        }
+        if layout != Layout::Planar {
+            self.planar = None;
+        }
         match layout {
-            Layout::Bits => self.cells = None,
-            Layout::I32 if self.cells.is_some() => {}
-            Layout::I32 => {
+            Layout::I32 if self.cells.is_none() => {
                 let cells = self.count as u64 * self.size.cells();
                 let cells = usize::try_from(cells).unwrap_or(usize::MAX / 8);
                 let what = "the lattices at 4 bytes a cell";
                 self.cells = Some([uninitialized(what, cells)?, uninitialized(what, cells)?]);
             }
+            Layout::Planar if self.planar.is_none() && layout.takes(self.size) => {
+                let words = self.count * self.size.words();
+                let what = "the lattices in planar words";
+                self.planar = Some([uninitialized(what, words)?, uninitialized(what, words)?]);
+            }
+            _ => {}
         }
         Ok(())
     }

@@ -9,7 +9,7 @@ use cust::sys::{self, CUstreamCaptureMode};
 use super::calls::Sink;
 use super::driver::check;
 use super::event::Event;
-use super::issue::{State, no_lattice};
+use super::issue::{State, no_lattice, unpacked_by};
 use super::runs::{Replay, Run};
 use super::slots::CudaSlots;
 use super::timing::{TimedStep, Timer, Timing};
@@ -180,7 +180,6 @@ impl CudaEngine {
     fn capture(&mut self, gpu: usize, streams: &[StreamId], program: &Program) -> Result<Part> {
         self.make_current(gpu)?;
         let origin = self.gpus[gpu].graph_stream.raw();
-        // These do not go back to the pool: recorded in a capture, they may not be asked any more.
         let fork = Event::new(false)?;
         let joins: Vec<Event> = streams
             .iter()
@@ -223,6 +222,9 @@ impl CudaEngine {
             }
             Ok(())
         })?;
+        // Not given back to the pool: an event last recorded in a capture cannot be asked, even
+        // where the next record is a node of a graph.
+        drop((fork, joins));
         Ok(Part {
             gpu,
             graph,
@@ -240,10 +242,13 @@ impl CudaEngine {
                     self.gpus[gpu].function(kernel.file, kernel.symbol)?;
                 }
                 Op::Pack(_) => {
+                    // Of which layout is known only when it is issued.
                     self.gpus[gpu].function("pack", "pack_i32")?;
+                    self.gpus[gpu].function("pack_planar", "pack_planar")?;
                 }
-                Op::Unpack { .. } => {
-                    self.gpus[gpu].function("unpack", "unpack_i32")?;
+                Op::Unpack { to, .. } => {
+                    let (file, symbol) = unpacked_by(*to);
+                    self.gpus[gpu].function(file, symbol)?;
                 }
                 Op::Reduce { lattice, viewport } => {
                     self.gpus[gpu].function("reduce", "reduce_bits")?;

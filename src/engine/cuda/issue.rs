@@ -1,5 +1,7 @@
 //! From ops to driver calls.
 
+use std::ops::Range;
+
 use cust::sys;
 
 use super::buffers::Buffer;
@@ -82,8 +84,12 @@ impl Issuer<'_> {
                     generations: *generations,
                     block: *block,
                 };
-                let mut parts = lattices.clone().zip(0..);
-                parts.try_for_each(|(i, part)| self.advance(advance, LatticeId(i), part))
+                let launches = together(kernel, lattices.clone(), self.homes);
+                let mut parts = launches.into_iter().zip(0..);
+                parts.try_for_each(|(lattices, part)| {
+                    let place = self.stamp_place(part);
+                    self.advance_batch(advance, lattices, place)
+                })
             }
             Op::Reduce { lattice, viewport } => self.reduce(*lattice, *viewport),
             Op::Download {
@@ -137,12 +143,16 @@ impl Issuer<'_> {
         if state.layout == Layout::Bits {
             return Ok(()); // the bits are the cells
         }
-        let cells = self.gpu.groups[group].cells_at(index, state.parity)?;
+        let (file, symbol) = match state.layout {
+            Layout::Planar => ("pack_planar", "pack_planar"),
+            Layout::I32 | Layout::Bits => ("pack", "pack_i32"),
+        };
+        let cells = self.gpu.groups[group].buffer_at(state.layout, index, state.parity)?;
         let bits = self.gpu.groups[group].bits_at(index, 0);
-        let shape = Launch::convert(size);
+        let shape = Launch::convert(size, state.layout);
         let (width, height) = sides(size);
         let arguments = Arguments::of([&cells, &bits, &width, &height]);
-        self.launch("pack", "pack_i32", shape, arguments)?;
+        self.launch(file, symbol, shape, arguments)?;
         self.homes[lattice.index()].state.bits_parity = 0;
         Ok(())
     }
@@ -159,12 +169,13 @@ impl Issuer<'_> {
             };
             return Ok(());
         }
+        let (file, symbol) = unpacked_by(to);
         let bits = self.gpu.groups[group].bits_at(index, bits_parity);
-        let cells = self.gpu.groups[group].cells_at(index, 0)?;
-        let shape = Launch::convert(size);
+        let cells = self.gpu.groups[group].buffer_at(to, index, 0)?;
+        let shape = Launch::convert(size, to);
         let (width, height) = sides(size);
         let arguments = Arguments::of([&bits, &cells, &width, &height]);
-        self.launch("unpack", "unpack_i32", shape, arguments)?;
+        self.launch(file, symbol, shape, arguments)?;
         self.homes[lattice.index()].state = State {
             layout: to,
             parity: 0,
@@ -173,7 +184,34 @@ impl Issuer<'_> {
         Ok(())
     }
 
-    fn advance(&mut self, advance: Advance, lattice: LatticeId, part: u32) -> Result<()> {
+    /// Steps lattices that lie one behind the other, in one launch where that can be.
+    fn advance_batch(
+        &mut self,
+        advance: Advance,
+        lattices: Range<u32>,
+        place: Option<StampPlace>,
+    ) -> Result<()> {
+        let count = lattices.len() as u32;
+        let first = LatticeId(lattices.start);
+        let (.., state, _) = self.home(first)?;
+        let homes = &self.homes[lattices.start as usize..lattices.end as usize];
+        if homes.iter().any(|home| home.state != state) {
+            // Not all in the same buffer.
+            return lattices
+                .map(LatticeId)
+                .try_for_each(|lattice| self.advance(advance, lattice, 1, None));
+        }
+        self.advance(advance, first, count, place)
+    }
+
+    /// Steps a lattice, and with it the others of a batch of so many.
+    fn advance(
+        &mut self,
+        advance: Advance,
+        lattice: LatticeId,
+        count: u32,
+        place: Option<StampPlace>,
+    ) -> Result<()> {
         let (group, index, state, size) = self.home(lattice)?;
         let kernel = advance.kernel;
         kernel.admit(size)?;
@@ -186,18 +224,20 @@ impl Issuer<'_> {
             );
             return Err(EngineError::BadProgram(why));
         }
-        let buffers = [0, 1].map(|parity| match kernel.layout {
-            Layout::Bits => Ok(self.gpu.groups[group].bits_at(index, parity)),
-            Layout::I32 => self.gpu.groups[group].cells_at(index, parity),
-        });
-        let [even, odd] = buffers;
-        let buffers = [even?, odd?];
-        let place = self.stamp_place(part);
-        let parity = self.launch_generations(advance, size, buffers, state.parity, place)?;
-        let state = &mut self.homes[lattice.index()].state;
-        state.parity = parity;
-        if kernel.layout == Layout::Bits {
-            state.bits_parity = parity;
+        let group = &self.gpu.groups[group];
+        let buffer = |parity| group.buffer_at(kernel.layout, index, parity);
+        let buffers = [buffer(0)?, buffer(1)?];
+        let mut shape = kernel.launch(size, advance.block);
+        if kernel.batched {
+            shape = shape.batch(count);
+        }
+        let parity =
+            self.launch_generations(advance, (size, shape), buffers, state.parity, place)?;
+        for home in &mut self.homes[lattice.index()..][..count as usize] {
+            home.state.parity = parity;
+            if kernel.layout == Layout::Bits {
+                home.state.bits_parity = parity;
+            }
         }
         Ok(())
     }
@@ -206,7 +246,7 @@ impl Issuer<'_> {
     fn launch_generations(
         &mut self,
         advance: Advance,
-        size: Size,
+        (size, shape): (Size, Launch),
         buffers: [sys::CUdeviceptr; 2],
         mut parity: u8,
         place: Option<StampPlace>,
@@ -215,44 +255,41 @@ impl Issuer<'_> {
             kernel,
             rule,
             generations,
-            block,
+            ..
         } = advance;
-        let shape = kernel.launch(size, block);
         let (width, height) = sides(size);
         let rule = rule.table();
-        let count = generations as i32;
-        let at = |parity: u8| &buffers[usize::from(parity)];
+        let launches = kernel.launches(generations);
+        let (file, symbol) = (kernel.file, kernel.symbol);
+        let function = self.gpu.function(file, symbol)?;
+        for index in 0..launches {
+            let [from, to] = [parity, parity ^ 1].map(|parity| buffers[usize::from(parity)]);
+            let count = match kernel.iteration {
+                Iteration::Launches => 1,
+                Iteration::Steps(most) => most.min(generations - index * most) as i32,
+                Iteration::InKernel => generations as i32,
+            };
+            let mut arguments = if kernel.in_place {
+                Arguments::of([&from, &width, &height, &rule])
+            } else {
+                Arguments::of([&from, &to, &width, &height, &rule])
+            };
+            if kernel.iteration != Iteration::Launches {
+                arguments.push(&count);
+            }
+            if place.is_some() {
+                let of = (index, launches);
+                self.launch_stamped(file, symbol, shape, arguments, place, of)?;
+            } else {
+                self.call(function, shape, arguments)?;
+            }
+            if kernel.iteration != Iteration::InKernel {
+                parity ^= 1;
+            }
+        }
         match kernel.iteration {
-            Iteration::Launches => {
-                let function = self.gpu.function(kernel.file, kernel.symbol)?;
-                for index in 0..generations {
-                    let (from, to) = (at(parity), at(parity ^ 1));
-                    let arguments = Arguments::of([from, to, &width, &height, &rule]);
-                    if place.is_some() {
-                        let (file, symbol) = (kernel.file, kernel.symbol);
-                        let of = (index, generations);
-                        self.launch_stamped(file, symbol, shape, arguments, place, of)?;
-                    } else {
-                        self.call(function, shape, arguments)?;
-                    }
-                    parity ^= 1;
-                }
-                Ok(parity)
-            }
-            Iteration::InKernel if generations == 0 => Ok(parity),
-            Iteration::InKernel => {
-                let (from, to) = (at(parity), at(parity ^ 1));
-                let (arguments, parity) = if kernel.in_place {
-                    let arguments = Arguments::of([from, &width, &height, &rule, &count]);
-                    (arguments, parity)
-                } else {
-                    let arguments = Arguments::of([from, to, &width, &height, &rule, &count]);
-                    (arguments, parity ^ (generations & 1) as u8)
-                };
-                let (file, symbol) = (kernel.file, kernel.symbol);
-                self.launch_stamped(file, symbol, shape, arguments, place, (0, 1))?;
-                Ok(parity)
-            }
+            Iteration::InKernel => Ok(parity ^ u8::from(kernel.flips(generations))),
+            Iteration::Launches | Iteration::Steps(_) => Ok(parity),
         }
     }
 
@@ -283,7 +320,10 @@ impl Issuer<'_> {
                 let why = format!("{lattice:?} has no i32 cells");
                 Err(EngineError::BadProgram(why))
             }
-            Transfer::Cells => Ok((group.cells_at(index, state.parity)?, size.cells() as usize)),
+            Transfer::Cells => {
+                let cells = group.buffer_at(Layout::I32, index, state.parity)?;
+                Ok((cells, size.cells() as usize))
+            }
             Transfer::View if self.homes[lattice.index()].view_words == 0 => {
                 let why = format!("no view of {lattice:?} has been made");
                 Err(EngineError::BadProgram(why))
@@ -366,6 +406,34 @@ impl Issuer<'_> {
             stream: self.stream,
         })
     }
+}
+
+/// What makes a layout other than bits from them.
+pub(super) fn unpacked_by(to: Layout) -> (&'static str, &'static str) {
+    match to {
+        Layout::Planar => ("unpack_planar", "unpack_planar"),
+        Layout::I32 | Layout::Bits => ("unpack", "unpack_i32"),
+    }
+}
+
+/// Which of an op's lattices one launch can step: those that lie one behind the other, if the
+/// kernel takes several, else each by itself.
+pub(super) fn together(kernel: &Kernel, lattices: Range<u32>, homes: &[Home]) -> Vec<Range<u32>> {
+    let place = |i: u32| homes.get(i as usize).map(|h| (h.gpu, h.group, h.index));
+    let mut batches: Vec<Range<u32>> = Vec::new();
+    for i in lattices {
+        let follows = |batch: &&mut Range<u32>| {
+            let (Some((gpu, group, before)), Some(this)) = (place(batch.end - 1), place(i)) else {
+                return false;
+            };
+            kernel.batched && this == (gpu, group, before + 1)
+        };
+        match batches.last_mut().filter(follows) {
+            Some(batch) => batch.end = i + 1,
+            None => batches.push(i..i + 1),
+        }
+    }
+    batches
 }
 
 fn sides(size: Size) -> (i32, i32) {

@@ -222,6 +222,12 @@ impl Engine for CudaEngine {
                 .iter_mut()
                 .try_for_each(|group| group.reserve(layout))?;
         }
+        // What was in another layout has its bits alone.
+        let lost = |home: &&mut Home| home.state.layout != layout;
+        for Home { state, .. } in self.homes.iter_mut().filter(lost) {
+            state.layout = Layout::Bits;
+            state.parity = state.bits_parity;
+        }
         Ok(())
     }
 

@@ -62,6 +62,8 @@ mod tests {
         for (stem, symbol) in [
             ("pack", "pack_i32"),
             ("unpack", "unpack_i32"),
+            ("pack_planar", "pack_planar"),
+            ("unpack_planar", "unpack_planar"),
             ("reduce", "reduce_bits"),
             ("clock", "read_clock"),
         ] {

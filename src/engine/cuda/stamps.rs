@@ -13,10 +13,10 @@ use super::buffers::shape_of;
 use super::driver::check;
 use super::event::Event;
 use super::gpu::Gpu;
-use super::issue::Home;
+use super::issue::{Home, together};
 use super::memory::{DeviceWords, HostWords};
 use super::weave;
-use crate::engine::kernels::{Iteration, Launch};
+use crate::engine::kernels::Launch;
 use crate::engine::{HostMemory, Nanos, Op, Program, Result, Stamp, StreamId};
 
 /// The most launches of an op that are stamped.
@@ -49,7 +49,7 @@ impl StampMemory {
 /// Launches that are stamped: the last ones of an op over a lattice.
 struct Piece {
     step: u32,
-    /// Which of the op's lattices.
+    /// Which of the op's launches over lattices.
     part: u32,
     /// The first record.
     first: usize,
@@ -218,7 +218,7 @@ impl Stamper {
     }
 }
 
-/// How a lattice's kernel is launched, and how many of the launches are stamped, by lattice.
+/// How a kernel is launched, and how many of the launches are stamped, for each lattice or batch.
 fn launches(op: &Op, homes: &[Home], gpu: &Gpu) -> Vec<(Launch, u32)> {
     match op {
         Op::Call(call) => vec![(shape_of(call), 1)],
@@ -229,17 +229,22 @@ fn launches(op: &Op, homes: &[Home], gpu: &Gpu) -> Vec<(Launch, u32)> {
             block,
             ..
         } => {
-            let each = (MOST_LAUNCHES / (lattices.len() as u32).max(1)).max(1);
-            let launches = match kernel.iteration {
-                Iteration::Launches => (*generations).min(each),
-                Iteration::InKernel => (*generations).min(1),
+            let batches = together(kernel, lattices.clone(), homes);
+            let each = (MOST_LAUNCHES / (batches.len() as u32).max(1)).max(1);
+            let launches = kernel.launches(*generations).min(each);
+            let shape = |batch: &Range<u32>| {
+                let group = gpu.groups.get(homes.get(batch.start as usize)?.group)?;
+                let one = kernel.launch(group.size, *block);
+                Some(match kernel.batched {
+                    true => one.batch(batch.len() as u32),
+                    false => one,
+                })
             };
-            let homes = lattices.clone().map_while(|i| homes.get(i as usize));
-            let group = |home: &Home| gpu.groups.get(home.group);
-            homes
-                .map_while(group)
+            batches
+                .iter()
+                .map_while(shape)
                 .take(MOST_LAUNCHES as usize)
-                .map(|group| (kernel.launch(group.size, *block), launches))
+                .map(|shape| (shape, launches))
                 .collect()
         }
         _ => Vec::new(),

@@ -210,9 +210,11 @@ impl Worlds {
     /// meanwhile, and hears nobody.
     pub fn most_at_once(&self) -> u32 {
         const LAUNCHES: u32 = 1 << 14; // some 40 ms of calls
+        let each = (LAUNCHES / self.instances() as u32).max(1);
         match self.plan().kernel.iteration {
+            Iteration::Launches => each,
+            Iteration::Steps(most) => each * most,
             Iteration::InKernel => u32::MAX,
-            Iteration::Launches => (LAUNCHES / self.instances() as u32).max(1),
         }
     }
 
@@ -343,9 +345,6 @@ impl Worlds {
     }
 
     pub(super) fn launches(&self, generations: u32) -> u32 {
-        match self.plan().kernel.iteration {
-            Iteration::Launches => generations,
-            Iteration::InKernel => 1,
-        }
+        self.plan().kernel.launches(generations)
     }
 }

@@ -61,7 +61,7 @@ struct Facts {
 impl Facts {
     fn of(status: &Status) -> Facts {
         let (kernel, switches) = (status.kernel, status.switches);
-        Facts {
+        let facts = Facts {
             instances: status.instances,
             size: status.size,
             generations: status.generations_per_round,
@@ -73,22 +73,26 @@ impl Facts {
             order: switches.order,
             graphs: switches.graphs,
             transfer: status.transfer,
+        };
+        match facts.batches() {
+            true => Facts {
+                launch: facts.launch.batch(facts.instances as u32),
+                ..facts
+            },
+            false => facts,
         }
     }
 
     /// How many launches of the kernel a round has.
     fn launches(&self) -> u32 {
-        match self.kernel.iteration {
-            Iteration::Launches => self.generations,
-            Iteration::InKernel => 1,
-        }
+        self.kernel.launches(self.generations)
     }
 
     /// Whether the cells of a launch end in the other buffer.
     fn swaps(&self) -> bool {
         match self.kernel.iteration {
             _ if self.kernel.in_place => false,
-            Iteration::Launches => true,
+            Iteration::Launches | Iteration::Steps(_) => true,
             Iteration::InKernel => self.generations % 2 == 1,
         }
     }
@@ -98,7 +102,37 @@ impl Facts {
         let (width, height) = (self.size.width(), self.size.height());
         match self.kernel.iteration {
             Iteration::Launches => format!("{width}, {height}, rule"),
+            Iteration::Steps(most) => {
+                let all = self.generations;
+                let steps = match self.counts_launches() {
+                    true => format!("min({most}, {all} - {most} * g)"),
+                    false => most.min(all).to_string(),
+                };
+                format!("{width}, {height}, rule, {steps}")
+            }
             Iteration::InKernel => format!("{width}, {height}, rule, {}", self.generations),
+        }
+    }
+
+    /// Whether a launch's arguments depend on which one of a round it is.
+    fn counts_launches(&self) -> bool {
+        match self.kernel.iteration {
+            Iteration::Steps(most) => self.launches() > 1 && !self.generations.is_multiple_of(most),
+            Iteration::Launches | Iteration::InKernel => false,
+        }
+    }
+
+    /// Whether one launch steps all instances.
+    fn batches(&self) -> bool {
+        let one_stream = self.streams != Streams::PerInstance;
+        self.kernel.batched && one_stream && self.order == Order::Breadth
+    }
+
+    /// What packs the cells.
+    fn packs(&self) -> &'static str {
+        match self.kernel.layout {
+            Layout::Planar => "pack_planar",
+            Layout::I32 | Layout::Bits => "pack_i32",
         }
     }
 
@@ -106,7 +140,7 @@ impl Facts {
     fn source(&self) -> &'static str {
         match (self.transfer, self.kernel.layout) {
             (Transfer::View, _) => "view",
-            (Transfer::Bits, Layout::I32) => "bits",
+            (Transfer::Bits, Layout::I32 | Layout::Planar) => "bits",
             _ => "cells",
         }
     }
@@ -114,7 +148,7 @@ impl Facts {
     /// Where the lattice's bits are.
     fn bits(&self) -> &'static str {
         match self.kernel.layout {
-            Layout::I32 => "bits",
+            Layout::I32 | Layout::Planar => "bits",
             Layout::Bits => "cells",
         }
     }
@@ -131,7 +165,7 @@ impl Facts {
     /// What is done for each instance, in the order of the calls: a loop a list.
     fn loops(&self) -> Vec<Vec<Piece>> {
         let mut pieces = vec![Piece::Advance];
-        if self.kernel.layout == Layout::I32 && self.transfer != Transfer::Cells {
+        if self.kernel.layout != Layout::Bits && self.transfer != Transfer::Cells {
             pieces.push(Piece::Pack);
         }
         if self.transfer == Transfer::View {
@@ -187,6 +221,10 @@ fn write(speech: &dyn Speech, facts: &Facts) -> Vec<String> {
         lines.extend([String::new(), EACH_ROUND.into()]);
     }
     for pieces in facts.loops() {
+        if pieces == [Piece::Advance] && facts.batches() {
+            lines.extend(speech.piece(facts, Piece::Advance));
+            continue;
+        }
         lines.extend(speech.head(facts));
         for piece in pieces {
             lines.extend(indented(speech.piece(facts, piece)));

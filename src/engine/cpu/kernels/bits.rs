@@ -163,7 +163,7 @@ fn step_one(seen: [&[u32]; 3], out: &mut [u32], next: impl Fn([Sums; 3], u32) ->
 /// Three bits a cell added: a carry-save adder, in the form that becomes two ternary operations
 /// where there are such.
 #[inline(always)]
-fn add(a: u32, b: u32, c: u32) -> Sums {
+pub(super) fn add(a: u32, b: u32, c: u32) -> Sums {
     (a ^ b ^ c, (a & b) | (c & (a | b)))
 }
 
@@ -227,6 +227,6 @@ fn any_rule(dead: &[u32; 10], alive: &[u32; 10], sums: [Sums; 3], cells: u32) ->
 
 /// Bits of `set` where the mask is 1, of `clear` where it is 0.
 #[inline(always)]
-fn choose(mask: u32, set: u32, clear: u32) -> u32 {
+pub(super) fn choose(mask: u32, set: u32, clear: u32) -> u32 {
     clear ^ (mask & (set ^ clear))
 }

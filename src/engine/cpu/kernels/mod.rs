@@ -4,6 +4,9 @@
 pub(super) mod bits;
 mod global;
 pub(super) mod lessons;
+mod multistep;
+pub(super) mod planar;
+mod resident;
 mod shared;
 mod sync_global;
 mod sync_shared;
@@ -18,6 +21,7 @@ use multiversion::multiversion;
 
 use super::bit_rows::BitRows;
 use crate::engine::Kernel;
+use crate::engine::kernels::Iteration;
 use crate::life::{Rule, Size};
 
 /// The two buffers of a layout: the one that holds the cells, and the one written next.
@@ -49,6 +53,19 @@ impl Launch<'_> {
     pub(super) fn generations(&self) -> impl Iterator<Item = u32> {
         (0..self.generations).take_while(|_| !self.stop.load(Ordering::Relaxed))
     }
+
+    /// The same as the kernel's launches: how many generations each has.
+    pub(super) fn steps(&self, kernel: &Kernel) -> impl Iterator<Item = u32> {
+        let most = match kernel.iteration {
+            Iteration::Launches => 1,
+            Iteration::Steps(most) => most,
+            Iteration::InKernel => u32::MAX,
+        };
+        let launches = 0..self.generations.div_ceil(most);
+        launches
+            .map(move |launch| most.min(self.generations - launch * most))
+            .take_while(|_| !self.stop.load(Ordering::Relaxed))
+    }
 }
 
 /// A kernel's twin, by how it is launched and on what.
@@ -60,6 +77,10 @@ pub(super) enum Twin {
     CellsInKernel(fn(&Launch, &mut Pair<Vec<i32>>)),
     /// One generation a call, on bits.
     Bits(fn(Rule, &BitRows, &mut BitRows)),
+    /// So many generations a call as the kernel takes in one launch, on planar words.
+    Planar(fn(Size, Rule, u32, &[u32], &mut [u32])),
+    /// All generations in one call, on planar words.
+    PlanarInKernel(fn(&Launch, &mut Pair<Vec<u32>>)),
 }
 
 /// The twin of a kernel.
@@ -70,14 +91,11 @@ pub(super) fn twin(kernel: &Kernel) -> Option<Twin> {
         "sync-global" => Twin::CellsInKernel(sync_global::run),
         "sync-shared" => Twin::CellsInKernel(sync_shared::run),
         "bits" => Twin::Bits(bits::step),
+        "planar" => Twin::Planar(planar::step),
+        "multistep" => Twin::Planar(multistep::pass),
+        "resident" => Twin::PlanarInKernel(resident::run),
         _ => return None,
     })
-}
-
-/// Whether so many generations of a kernel leave the cells in the other buffer: each generation
-/// crosses over, unless the kernel puts the last one back to where the first one was.
-pub(super) fn flips(kernel: &Kernel, generations: u32) -> bool {
-    !kernel.in_place && generations % 2 == 1
 }
 
 /// A cell that is a number.

@@ -34,6 +34,10 @@ fn programs_that_cannot_be_are_refused() {
         lattice: FIRST,
         to: Layout::I32,
     };
+    let planar = Op::Unpack {
+        lattice: FIRST,
+        to: Layout::Planar,
+    };
     let viewport = Viewport {
         x0: 0,
         y0: 0,
@@ -61,6 +65,8 @@ fn programs_that_cannot_be_are_refused() {
         (advance("global", FIRST, 1), "wants layout I32"),
         (advance("sync-shared", FIRST, 1), "at most 24576 cells"),
         (advance("bits", LatticeId(1), 1), "no lattice 1"),
+        (advance("planar", FIRST, 1), "wants layout Planar"),
+        (planar, "layout Planar is not reserved"),
         (strange, "no twin"),
         (
             Op::Upload {
@@ -96,6 +102,39 @@ fn programs_that_cannot_be_are_refused() {
 }
 
 #[test]
+fn planes_need_a_width_of_whole_words() {
+    let mut bench = Bench::new(1, "75x41");
+    bench.engine.reserve(Layout::Planar).unwrap();
+    let unpack = Op::Unpack {
+        lattice: FIRST,
+        to: Layout::Planar,
+    };
+    assert!(
+        bench
+            .refused(unpack)
+            .contains("75x41 cannot be in layout Planar")
+    );
+    for (kernel, limit) in [
+        (
+            "planar",
+            "takes widths that are a multiple of 32, not 75x41",
+        ),
+        (
+            "multistep",
+            "takes widths that are a multiple of 128, not 75x41",
+        ),
+        (
+            "resident",
+            "takes lattices of 32x32, 64x64, 128x128 or 256x256, not 75x41",
+        ),
+    ] {
+        let error = bench.refused(advance(kernel, FIRST, 1));
+        assert!(error.contains(limit), "{error}");
+        assert!(error.contains("--kernel bits does"), "{error}");
+    }
+}
+
+#[test]
 fn what_no_machine_has_is_refused() {
     let mut engine = CpuEngine::new(NonZeroUsize::MIN);
     let size = Size::new(1 << 18, 1 << 18).unwrap();
@@ -121,6 +160,8 @@ const fn copy_of_bits() -> Kernel {
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
+        batched: false,
+        sides: crate::engine::kernels::Sides::Any,
         most_cells: None,
     }
 }

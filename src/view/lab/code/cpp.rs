@@ -52,7 +52,9 @@ fn configured(
 
 fn advance(facts: &Facts) -> Vec<String> {
     let numbers = facts.numbers();
-    let arguments = if facts.kernel.in_place {
+    let arguments = if facts.batches() {
+        format!("cells[0], {numbers}") // the others lie behind
+    } else if facts.kernel.in_place {
         format!("cells[i], {numbers}")
     } else {
         format!("cells[i], next[i], {numbers}")
@@ -114,7 +116,8 @@ impl Speech for Cpp {
             Piece::Advance => advance(facts),
             Piece::Pack => {
                 let arguments = format!("cells[i], bits[i], {width}, {height}");
-                launch(facts, "pack_i32", Launch::convert(facts.size), &arguments)
+                let shape = Launch::convert(facts.size, facts.kernel.layout);
+                launch(facts, facts.packs(), shape, &arguments)
             }
             Piece::Reduce => {
                 let arguments = format!("{}[i], view[i], {width}, {height}, …", facts.bits());

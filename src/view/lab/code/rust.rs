@@ -32,10 +32,15 @@ fn launch(facts: &Facts, name: &str, grid: &str, launch: Launch, buffers: &[&str
     }
     let pointers: Vec<String> = buffers
         .iter()
-        .map(|buffer| format!("{buffer}[i].as_device_ptr()"))
+        .map(
+            |buffer| match name == facts.kernel.symbol && facts.batches() {
+                true => format!("{buffer}[0].as_device_ptr()"), // the others lie behind
+                false => format!("{buffer}[i].as_device_ptr()"),
+            },
+        )
         .collect();
     let numbers = match name {
-        "pack_i32" => format!("{}, {}", facts.size.width(), facts.size.height()),
+        "pack_i32" | "pack_planar" => format!("{}, {}", facts.size.width(), facts.size.height()),
         "reduce_bits" => format!("{}, {}, …", facts.size.width(), facts.size.height()),
         _ => facts.numbers(),
     };
@@ -49,7 +54,7 @@ fn launch(facts: &Facts, name: &str, grid: &str, launch: Launch, buffers: &[&str
 /// Pointers to the arguments of a raw launch.
 fn args_of(name: &str) -> &'static str {
     match name {
-        "pack_i32" => "pack[i]",
+        "pack_i32" | "pack_planar" => "pack[i]",
         "reduce_bits" => "reduce[i]",
         _ => "life[i]",
     }
@@ -77,7 +82,8 @@ fn advance(facts: &Facts) -> Vec<String> {
     match facts.launches() {
         1 => calls,
         n => {
-            let mut repeated = vec![format!("for _ in 0..{n} {{")];
+            let launch = if facts.counts_launches() { "g" } else { "_" };
+            let mut repeated = vec![format!("for {launch} in 0..{n} {{")];
             repeated.extend(indented(calls));
             repeated.push("}".into());
             repeated
@@ -126,9 +132,9 @@ impl Speech for Rust {
         match piece {
             Piece::Advance => advance(facts),
             Piece::Pack => {
-                let shape = Launch::convert(facts.size);
+                let shape = Launch::convert(facts.size, facts.kernel.layout);
                 let grid = grid_of(shape);
-                launch(facts, "pack_i32", &grid, shape, &["cells", "bits"])
+                launch(facts, facts.packs(), &grid, shape, &["cells", "bits"])
             }
             Piece::Reduce => {
                 let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);

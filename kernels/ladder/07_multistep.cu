@@ -1,0 +1,127 @@
+// Several generations a pass: a warp marches down the lattice, and every row that it loads goes
+// through STEPS generations in its registers before one is stored.
+//
+// Bound: 1/16 byte a cell and generation; 8 operations a word in B3/S23, and the halo's: a lane
+//        left and right of a warp's 30, STEPS rows above and below a strip. Any other rule: 28.
+// SASS, sm_90: of a word and generation 8 LOP3, 0.5 SHFL, 0.7 SHF, 1.3 IMAD, 12 in all; any
+//        other rule 28 LOP3, 5 IMAD, 36 in all. 168 registers, nothing spilled.
+// Measured: not yet
+// Against 06_planar: a lane has WORDS words side by side, its neighbours' come by shuffle, and
+// what `march` kept of one generation a Stage keeps of each.
+//
+// Launch: a block is a warp (32); the grid is windows across by strips down, as Launch::march
+// cuts them. A lattice of 128, 256, 512 ... 4096 across is a ring of lanes, several strips a
+// warp and no halo left and right. The width is a multiple of 128; `generations` from 1 to STEPS.
+#include "../life.cuh"
+
+#define STEPS 4
+#define WORDS 4  // a lane, loaded as one uint4; a halo of one lane serves as many generations
+#define AHEAD 4  // rows from the next to load to the one asked for in L2
+
+// A generation on its way: what is kept of the last row fed, and of the sum of the one before.
+struct Stage { Sum last[WORDS], beside[WORDS]; u32 cells[WORDS], above[WORDS]; };
+
+// Feeds a stage a row; in its place comes the next generation of the row before.
+template <class Rule>
+DEVICE void feed(Rule rule, Stage& stage, u32 (&row)[WORDS], u32 left, u32 right)
+{
+    u32 next[WORDS];
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) {
+        const u32 l = i > 0 ? row[i - 1] : left, r = i < WORDS - 1 ? row[i + 1] : right;
+        const Sum below = add_row(l, row[i], r);
+        next[i] = rule.next(stage.cells[i], below, stage.beside[i], stage.above[i]);
+        stage.beside[i] = add_row(l, stage.last[i].ones, r);
+        stage.above[i] = stage.last[i].twos;
+        stage.last[i] = below;
+        stage.cells[i] = row[i];
+    }
+#pragma unroll
+    for (int i = 0; i < WORDS; i++) row[i] = next[i];
+}
+
+// Where a lane stands: its uint4 of a row, by how many planes that is turned, its neighbours.
+struct Lane { int quad, turn, left, right, turn_left, turn_right; bool stores; };
+
+// Rows an iteration, and so far ahead they are loaded: what one keeps for the next need not be
+// moved from register to register. A rule with a table has no registers left for that.
+template <int G, class Rule> constexpr int UNROLLED = G == STEPS && !Rule::TABLE ? 3 : 1;
+
+template <int G, bool RING, class Rule>
+DEVICE void march(Rule rule, const uint4* in, uint4* out, int quads, int height,
+                  Lane lane, int first, int rows)
+{
+    constexpr int N = UNROLLED<G, Rule>;
+    Stage stages[G] = {};
+    const bool turns = !RING && __ballot_sync(~0u, lane.turn != 0); // else no lane need look
+    int y = (first - G) % height; // of the next row to load
+    y += y < 0 ? height : 0;
+    const auto load = [&] {
+        const uint4 row = in[(size_t)y * quads + lane.quad];
+        y = y == height - 1 ? 0 : y + 1;
+        return row;
+    };
+    uint4 loaded[N];
+#pragma unroll
+    for (int n = 0; n < N; n++) loaded[n] = load();
+
+    for (int from = -2 * G; from < rows; from += N) {
+#pragma unroll
+        for (int n = 0; n < N; n++) {
+            u32 row[WORDS] = {loaded[n].x, loaded[n].y, loaded[n].z, loaded[n].w};
+            loaded[n] = load();
+            if (y < height - AHEAD) prefetch(in + (size_t)(y + AHEAD) * quads + lane.quad);
+            if (turns)
+                for (int j = 0; j < WORDS; j++) row[j] = turned(row[j], lane.turn);
+#pragma unroll
+            for (int g = 0; g < G; g++) {
+                u32 left = __shfl_sync(~0u, row[WORDS - 1], lane.left);
+                u32 right = __shfl_sync(~0u, row[0], lane.right);
+                if (RING) left = turned(left, lane.turn_left);
+                if (RING) right = turned(right, lane.turn_right);
+                feed(rule, stages[g], row, left, right);
+            }
+            const int i = from + n; // the strip's row that has come out
+            const uint4 done = {row[0], row[1], row[2], row[3]};
+            if (lane.stores && i >= 0 && i < rows && first + i < height)
+                out[(size_t)(first + i) * quads + lane.quad] = done;
+        }
+    }
+}
+
+template <bool RING, class Rule>
+DEVICE void pass(Rule rule, const uint4* in, uint4* out, int quads, int height,
+                 Lane lane, int first, int rows, int generations)
+{
+    if (generations == 4) march<4, RING>(rule, in, out, quads, height, lane, first, rows);
+    if (generations == 3) march<3, RING>(rule, in, out, quads, height, lane, first, rows);
+    if (generations == 2) march<2, RING>(rule, in, out, quads, height, lane, first, rows);
+    if (generations == 1) march<1, RING>(rule, in, out, quads, height, lane, first, rows);
+}
+
+extern "C" __global__ void __launch_bounds__(32, 12) life_multistep(
+    const uint4* __restrict__ in, uint4* __restrict__ out,
+    int width, int height, unsigned rule, int generations)
+{
+    const int quads = width / 128, lane = threadIdx.x;
+    const int warp = blockIdx.y, warps = gridDim.y;
+    if (quads <= 32 && (quads & (quads - 1)) == 0) { // a ring of lanes, so many strips a warp
+        const int ring = lane / quads, x = lane % quads, rings = 32 / quads;
+        const int left = x ? lane - 1 : lane + quads - 1;
+        const int right = x < quads - 1 ? lane + 1 : lane - x;
+        const Lane at{x, 0, left, right, x == 0, -(x == quads - 1), true};
+        const int rows = (height - 1) / (warps * rings) + 1, first = (warp * rings + ring) * rows;
+        if (rule == LIFE)
+            pass<true>(LifeRule(), in, out, quads, height, at, first, rows, generations);
+        else pass<true>(AnyRule::of(rule), in, out, quads, height, at, first, rows, generations);
+    } else { // windows, the first and last lane of each for its halo
+        const int useful = (quads - 1) / gridDim.x + 1, from = blockIdx.x * useful;
+        const int x = from + lane - 1, turns = x < 0 ? -1 : x / quads;
+        const bool stores = lane >= 1 && lane <= useful && x < quads;
+        const Lane at{x - turns * quads, -turns, (lane + 31) % 32, (lane + 1) % 32, 0, 0, stores};
+        const int rows = (height - 1) / warps + 1, first = warp * rows;
+        if (rule == LIFE)
+            pass<false>(LifeRule(), in, out, quads, height, at, first, rows, generations);
+        else pass<false>(AnyRule::of(rule), in, out, quads, height, at, first, rows, generations);
+    }
+}

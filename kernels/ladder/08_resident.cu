@@ -1,0 +1,86 @@
+// A lattice lives in the registers of one warp, for any number of generations.
+//
+// Bound: no memory at all between generations; 8 operations a word in B3/S23 and, of each lane's
+//        first and last row, two shuffles a word. Any other rule: 28. A lattice has a quarter of
+//        a multiprocessor at most: what counts is how many lattices there are.
+// SASS, sm_90: of a word and generation at 128x128 8 LOP3, 1 SHFL, 0.5 SHF, 10 in all; at
+//        256x256 8, 0.5, 0.25, 9. Any other rule: 28 LOP3. 168 registers, nothing spilled.
+// Measured: not yet
+// Against 07_multistep: the generations are the loop, a lane has N rows of N words, the rows
+// beyond them come by shuffle as sums, and a lane has its row's both ends.
+//
+// Launch: a block of one warp (32) a lattice; the grid is as many as lie one behind the other.
+// The lattice is a square of 32, 64, 128 or 256. In place.
+#include "../life.cuh"
+
+template <int N>
+DEVICE void add_row_of(const u32 (&row)[N], Sum (&sums)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        sums[i] = add_row(i > 0 ? row[i - 1] : turned(row[N - 1], 1), row[i],
+                          i < N - 1 ? row[i + 1] : turned(row[0], -1));
+}
+
+template <int N>
+DEVICE void take_from(int lane, const Sum (&theirs)[N], Sum (&ours)[N])
+{
+#pragma unroll
+    for (int i = 0; i < N; i++)
+        ours[i] = Sum{__shfl_sync(~0u, theirs[i].ones, lane),
+                      __shfl_sync(~0u, theirs[i].twos, lane)};
+}
+
+// The lattice's 32 * N rows are dealt out to the lanes, N each.
+template <int N, class Rule>
+DEVICE void live(Rule rule, u32* cells, int generations)
+{
+    const int lane = threadIdx.x, lane_above = (lane + 31) % 32, lane_below = (lane + 1) % 32;
+    u32 rows[N][N];
+#pragma unroll
+    for (int i = 0; i < N * N; i++) rows[i / N][i % N] = cells[lane * N * N + i];
+
+#pragma unroll 1
+    for (int generation = 0; generation < generations; generation++) {
+        Sum last[N], sums[N], above[N], below[N], beyond[N];
+        add_row_of(rows[N - 1], last);
+        take_from(lane_above, last, above);
+        add_row_of(rows[0], sums);
+        take_from(lane_below, sums, beyond);
+#pragma unroll
+        for (int y = 0; y < N; y++) {
+            if (y < N - 2) add_row_of(rows[y + 1], below);
+            u32 next[N];
+#pragma unroll
+            for (int i = 0; i < N; i++) {
+                if (y >= N - 2) below[i] = y == N - 1 ? beyond[i] : last[i];
+                const u32 left = i > 0 ? rows[y][i - 1] : turned(rows[y][N - 1], 1);
+                const u32 right = i < N - 1 ? rows[y][i + 1] : turned(rows[y][0], -1);
+                const Sum beside = add_row(left, above[i].ones, right);
+                next[i] = rule.next(rows[y][i], below[i], beside, above[i].twos);
+                above[i] = sums[i], sums[i] = below[i];
+            }
+#pragma unroll
+            for (int i = 0; i < N; i++) rows[y][i] = next[i];
+        }
+    }
+#pragma unroll
+    for (int i = 0; i < N * N; i++) cells[lane * N * N + i] = rows[i / N][i % N];
+}
+
+template <class Rule>
+DEVICE void live_by(Rule rule, u32* cells, int side, int generations)
+{
+    if (side == 32) live<1>(rule, cells, generations);
+    if (side == 64) live<2>(rule, cells, generations);
+    if (side == 128) live<4>(rule, cells, generations);
+    if (side == 256) live<8>(rule, cells, generations);
+}
+
+extern "C" __global__ void __launch_bounds__(32, 12) life_resident(
+    unsigned* cells, int width, int height, unsigned rule, int generations)
+{
+    u32* ours = cells + (size_t)blockIdx.x * (width / 32 * height);
+    if (rule == LIFE) live_by(LifeRule(), ours, width, generations);
+    else live_by(AnyRule::of(rule), ours, width, generations);
+}
