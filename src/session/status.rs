@@ -45,6 +45,8 @@ pub struct Status {
     pub cells_per_second: f64,
     /// The median time of a launch, by events around it, in microseconds.
     pub launch_us: Option<f64>,
+    /// The median time of a round, from its first call to its last event, in microseconds.
+    pub round_us: Option<f64>,
     /// One round in so many is timed by events.
     pub timed_one_in: u32,
     /// Bytes that a round carries over the bus.
@@ -109,6 +111,7 @@ impl Status {
             rounds_per_second: 0.0,
             cells_per_second: 0.0,
             launch_us: None,
+            round_us: None,
             timed_one_in: 1,
             bytes_per_round: 0,
             startup: Startup::default(),

@@ -41,6 +41,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         rounds_per_second: 59.94,
         cells_per_second: 4.714e12,
         launch_us: Some(12.34),
+        round_us: Some(170.0),
         timed_one_in: 8,
         bytes_per_round: (4 * size.words() * instances) as u64,
         startup: Startup {

@@ -9,7 +9,9 @@ use anyhow::{Result, bail};
 use super::{RUN, RUNS, Table, rate, setup, worlds};
 use crate::session::round::PicturePlan;
 use crate::session::worlds::{Event, Worlds};
-use crate::session::{DeviceChoice, Order, Picture, Session, Setup, Streams, Switches};
+use crate::session::{
+    Action, DeviceChoice, Order, Pace, Picture, Session, Setup, Streams, Switch, Switches,
+};
 use crate::view::offscreen::Renderer;
 use crate::view::{PictureSource, ViewOptions, list_adapters};
 
@@ -71,6 +73,9 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         "times",
         &factors,
     );
+    let told = factor_told(&setup("sync-global", 16, 512, device)?)?;
+    let what = "F2 in a running session of 16 × 512², `sync-global`: the factor told";
+    table.add(what, "times", &told);
     if !list_adapters().is_empty() {
         let frames = frames_per_second(&setup("bits", 16, 1024, device)?, adapter)?;
         table.add(
@@ -132,6 +137,41 @@ fn round_times(setup: &Setup) -> Result<Vec<f64>> {
     times.sort_unstable_by(f64::total_cmp);
     // The middle ones: the first round loads the modules, a rare one is disturbed.
     Ok(times[20..20 + RUNS].to_vec())
+}
+
+/// By what factor a round's time changes when F2 is pressed in a session at 60 rounds a second, as
+/// the window tells it: from a stream each to one for all.
+fn factor_told(setup: &Setup) -> Result<Vec<f64>> {
+    let session = Session::start(
+        Setup {
+            pace: Pace::PerSecond(60.0),
+            ..setup.clone()
+        },
+        || {},
+    )?;
+    let round_us = |streams: Streams| -> Result<f64> {
+        let pressed = Instant::now();
+        loop {
+            std::thread::sleep(Duration::from_millis(20));
+            let status = session.status();
+            if let Some(why) = &status.failed {
+                bail!("{why}");
+            }
+            let settled = status.switches.streams == streams && pressed.elapsed() > 4 * RUN;
+            if let (true, Some(us)) = (settled, status.round_us) {
+                return Ok(us);
+            }
+        }
+    };
+    let mut factors = Vec::new();
+    for _ in 0..RUNS {
+        let each = round_us(Streams::PerInstance)?;
+        session.act(Action::Choose(Switch::Streams, 1));
+        let one = round_us(Streams::One)?;
+        session.act(Action::Choose(Switch::Streams, 0));
+        factors.push(one / each);
+    }
+    Ok(factors)
 }
 
 /// Frames in which every panel's picture was a newer one, a second, drawn off-screen at

@@ -51,6 +51,7 @@ impl Pilot {
         status.generations_per_second = rate(generations);
         status.cells_per_second = rate(generations) * cells;
         status.launch_us = self.statistics.launch_us();
+        status.round_us = self.statistics.round_us();
         status.timed_one_in = self.sampling.one_in();
         status.switches = self.current_switches();
         status.overlap = self.lab.overlap();
