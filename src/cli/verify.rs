@@ -119,7 +119,8 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         report(kernel.name, began, outcome, &mut failures)?;
     }
     type Check = fn(&mut Bench) -> Result<Outcome>;
-    let others: [(&str, Check); 5] = [
+    let others: [(&str, Check); 6] = [
+        ("batches", Bench::check_batches),
         ("kernel switches", Bench::check_switches),
         ("graphs", Bench::check_graphs),
         ("reduced views", Bench::check_views),
