@@ -12,6 +12,7 @@ use crate::life::{Rule, Size};
 use crate::session::DeviceChoice;
 use crate::session::worlds::open_engine;
 
+mod batches;
 mod checks;
 mod lab;
 mod views;

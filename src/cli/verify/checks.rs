@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 
-use super::{Cases, Outcome, REFERENCE_BUDGET};
+use super::{Cases, Outcome, REFERENCE_BUDGET, batches};
 use crate::engine::kernels::{self, KERNELS, Kernel, Layout};
 use crate::engine::{
     Completion, DeviceId, Engine, EventId, LatticeId, Op, Program, Slot, Slots, SlotsSpec,
@@ -24,7 +24,7 @@ pub(super) struct Bench {
     references: HashMap<(usize, u64, u32, u32), Lattice>,
 }
 
-const SLOT: Slot = Slot(1);
+pub(super) const SLOT: Slot = Slot(1);
 pub(super) const VIEW_SLOT: Slot = Slot(0);
 pub(super) const VIEW_PIXELS: (u32, u32) = (64, 48);
 
@@ -38,7 +38,7 @@ impl Bench {
             engine.create_lattices(device, 1, size)?;
             streams.push(engine.create_stream(device, StreamSpec::PLAIN)?);
         }
-        engine.create_lattices(DeviceId(0), BATCH, batch_size())?;
+        engine.create_lattices(DeviceId(0), batches::COUNT, batches::size())?;
         let picture_words = (VIEW_PIXELS.0 / 4 * VIEW_PIXELS.1) as usize;
         let spec = SlotsSpec {
             pinned: 1,
@@ -172,58 +172,6 @@ impl Bench {
                         });
                     }
                 }
-            }
-        }
-        Ok(outcome)
-    }
-
-    /// Lattices that lie one behind the other, all in one op; then one of them alone, so that
-    /// where there are two buffers they are not all in the same.
-    pub(super) fn check_batches(&mut self) -> Result<Outcome> {
-        let mut outcome = Outcome::default();
-        let first = self.cases.sizes.len() as u32;
-        let lattices = first..first + BATCH as u32;
-        let stream = self.streams[0]; // of device 0
-        let rule: Rule = "B36/S23".parse()?;
-        let size = batch_size();
-        let one = first + 2;
-        let start = |i: u32| soup(size, 0.4, 6, i.into());
-        let wanted = |i| reference::run(&start(i), rule, if i == one { 9 } else { 6 });
-        let wanted: Vec<Lattice> = lattices.clone().map(wanted).collect();
-        for kernel in KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok()) {
-            self.engine.reserve(kernel.layout)?;
-            let mut program = Program::default();
-            for i in lattices.clone() {
-                let (lattice, to) = (LatticeId(i), kernel.layout);
-                let words = start(i).words().into();
-                program.push(stream, Op::Upload { lattice, words });
-                program.push(stream, Op::Unpack { lattice, to });
-            }
-            for lattices in [lattices.clone(), one..one + 1, lattices.clone()] {
-                let advance = Op::Advance {
-                    kernel,
-                    lattices,
-                    rule,
-                    generations: 3,
-                    block: kernel.block(),
-                };
-                program.push(stream, advance);
-            }
-            for lattice in lattices.clone().map(LatticeId) {
-                let (slot, what) = (SLOT, Transfer::Bits);
-                program.push(stream, Op::Pack(lattice));
-                let download = Op::Download {
-                    lattice,
-                    slot,
-                    what,
-                };
-                program.push(stream, download);
-            }
-            self.engine.submit(&program)?;
-            self.finish()?;
-            for (i, want) in lattices.clone().zip(&wanted) {
-                let same = &read_lattice(&*self.slots, i as usize, SLOT, size)? == want;
-                outcome.expect(same, || format!("{}: lattice {i}", kernel.name));
             }
         }
         Ok(outcome)
@@ -424,11 +372,3 @@ impl Bench {
 }
 
 type Advance = (&'static Kernel, Rule, u32);
-
-/// Lattices of one allocation.
-const BATCH: usize = 5;
-
-/// Their size, which every kernel takes.
-fn batch_size() -> Size {
-    Size::new(128, 128).expect("a lattice")
-}
