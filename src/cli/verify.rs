@@ -75,7 +75,7 @@ impl Cases {
             return Cases {
                 sizes: awkward.iter().map(size).collect(),
                 rules: rules.iter().map(rule).collect(),
-                generations: vec![1, 4],
+                generations: vec![1, 5],
                 seeds: 1,
             };
         }
