@@ -98,6 +98,26 @@ fn both_engines_save_the_same_cells_however_rounds_are_issued() {
 }
 
 #[test]
+fn resident_lattices_of_one_stream_are_one_launch() {
+    let folder = tempfile::tempdir().unwrap();
+    let launches = |how: &str| {
+        let log = folder.path().join(how.replace(' ', ""));
+        let run = "run --device cuda --kernel resident --instances 5 --size 64x64 -g 12 \
+                   --generations-per-round 6";
+        let mut command = lifestreams(&format!("{run} {how}"));
+        succeeds(command.env("FAKE_CUDA_LOG", &log));
+        let log = std::fs::read_to_string(&log).unwrap();
+        log.lines()
+            .filter(|line| line.contains("life_resident"))
+            .count()
+    };
+    assert_eq!(launches("--streams one"), 2, "one a round");
+    assert_eq!(launches("--streams one --graphs on"), 2);
+    assert_eq!(launches("--streams one --order depth"), 10);
+    assert_eq!(launches("--streams per-instance"), 10);
+}
+
+#[test]
 fn instances_are_spread_over_all_devices() {
     let folder = tempfile::tempdir().unwrap();
     let save = |device: &str, devices: &str| {

@@ -703,6 +703,36 @@ fn blocks_say_when_and_where_they_ran() {
 }
 
 #[test]
+fn a_batch_is_stamped_by_its_blocks_and_a_march_by_its_launches() {
+    let mut lab = lab();
+    let size = Size::new(128, 128).unwrap();
+    lab.0.create_lattices(D0, 3, size).unwrap();
+    lab.0.reserve(Layout::Planar).unwrap();
+    let stream = lab.plain(D0);
+    let mut program = Program {
+        stamped: true,
+        ..Program::default()
+    };
+    for lattice in (0..3).map(LatticeId) {
+        let words = soup(size, 0.4, 3, u64::from(lattice.0)).words().into();
+        let to = Layout::Planar;
+        program.push(stream, Op::Upload { lattice, words });
+        program.push(stream, Op::Unpack { lattice, to });
+    }
+    program.push(stream, advance("resident", 0..3, 7)); // step 6: one launch
+    program.push(stream, advance("multistep", 1..2, 9)); // step 7: three, into the other buffer
+    program.push(stream, advance("resident", 0..3, 2)); // step 8: so one launch each
+    let ran = lab.run(&program);
+    let of = |step: u32| ran.stamps.iter().filter(|stamp| stamp.step == step).count();
+    let march = kernels::find("multistep").unwrap();
+    let grid = march.launch(size, march.block()).grid;
+    assert_eq!(of(6), 3);
+    assert_eq!(of(7), 3 * grid.iter().product::<u32>() as usize);
+    assert_eq!(of(8), 3);
+    lab.leaves_nothing();
+}
+
+#[test]
 fn stamps_come_from_threads_and_from_every_context() {
     let mut lab = lab();
     let further = lab.0.create_context(D0).unwrap();

@@ -12,6 +12,7 @@ use crate::life::{Rule, Size};
 use crate::session::DeviceChoice;
 use crate::session::worlds::open_engine;
 
+mod batches;
 mod checks;
 mod lab;
 mod views;
@@ -74,7 +75,7 @@ impl Cases {
             return Cases {
                 sizes: awkward.iter().map(size).collect(),
                 rules: rules.iter().map(rule).collect(),
-                generations: vec![1, 4],
+                generations: vec![1, 5],
                 seeds: 1,
             };
         }
@@ -119,7 +120,8 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         report(kernel.name, began, outcome, &mut failures)?;
     }
     type Check = fn(&mut Bench) -> Result<Outcome>;
-    let others: [(&str, Check); 5] = [
+    let others: [(&str, Check); 6] = [
+        ("batches", Bench::check_batches),
         ("kernel switches", Bench::check_switches),
         ("graphs", Bench::check_graphs),
         ("reduced views", Bench::check_views),

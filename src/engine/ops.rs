@@ -80,7 +80,8 @@ pub enum Op {
     Advance {
         /// What steps them.
         kernel: &'static Kernel,
-        /// One lattice, or several one after the other.
+        /// One lattice, or several: one after the other, or in one launch where the kernel is
+        /// [`Kernel::batched`] and they were created together.
         lattices: Range<u32>,
         /// The rule.
         rule: Rule,

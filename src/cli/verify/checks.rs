@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 
-use super::{Cases, Outcome, REFERENCE_BUDGET};
+use super::{Cases, Outcome, REFERENCE_BUDGET, batches};
 use crate::engine::kernels::{self, KERNELS, Kernel, Layout};
 use crate::engine::{
     Completion, DeviceId, Engine, EventId, LatticeId, Op, Program, Slot, Slots, SlotsSpec,
@@ -13,7 +13,8 @@ use crate::engine::{
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::worlds::read_lattice;
 
-/// An engine with a lattice of each size, every one in its own stream.
+/// An engine with a lattice of each size, every one in its own stream, and some that lie one
+/// behind the other.
 pub(super) struct Bench {
     pub(super) engine: Box<dyn Engine>,
     pub(super) cases: Cases,
@@ -23,7 +24,7 @@ pub(super) struct Bench {
     references: HashMap<(usize, u64, u32, u32), Lattice>,
 }
 
-const SLOT: Slot = Slot(1);
+pub(super) const SLOT: Slot = Slot(1);
 pub(super) const VIEW_SLOT: Slot = Slot(0);
 pub(super) const VIEW_PIXELS: (u32, u32) = (64, 48);
 
@@ -37,6 +38,7 @@ impl Bench {
             engine.create_lattices(device, 1, size)?;
             streams.push(engine.create_stream(device, StreamSpec::PLAIN)?);
         }
+        engine.create_lattices(DeviceId(0), batches::COUNT, batches::size())?;
         let picture_words = (VIEW_PIXELS.0 / 4 * VIEW_PIXELS.1) as usize;
         let spec = SlotsSpec {
             pinned: 1,

@@ -197,9 +197,10 @@ impl Issuer<'_> {
         let homes = &self.homes[lattices.start as usize..lattices.end as usize];
         if homes.iter().any(|home| home.state != state) {
             // Not all in the same buffer.
-            return lattices
-                .map(LatticeId)
-                .try_for_each(|lattice| self.advance(advance, lattice, 1, None));
+            return lattices.zip(0..).try_for_each(|(lattice, index)| {
+                let place = place.map(|place| place.share(index, count));
+                self.advance(advance, LatticeId(lattice), 1, place)
+            });
         }
         self.advance(advance, first, count, place)
     }

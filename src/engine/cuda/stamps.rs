@@ -72,6 +72,16 @@ impl StampPlace {
         let nth = u64::from(index.checked_sub(unstamped)?);
         Some(self.at + nth * u64::from(self.blocks) * weave::RECORD_BYTES as u64)
     }
+
+    /// The share of lattice `index` of `count`, where a batch's one launch becomes one for each.
+    pub(super) fn share(self, index: u32, count: u32) -> StampPlace {
+        let blocks = self.blocks / count;
+        StampPlace {
+            at: self.at + u64::from(index * blocks) * weave::RECORD_BYTES as u64,
+            blocks,
+            launches: self.launches,
+        }
+    }
 }
 
 /// Where the stamps of a program's kernels on one device go.
