@@ -1,7 +1,12 @@
 //! The table of kernels: one row says everything the host must know of one.
 
-use crate::engine::{EngineError, Viewport};
+mod launch;
+
+use crate::engine::EngineError;
 use crate::life::Size;
+
+pub use launch::Launch;
+use launch::MARCHED;
 
 /// How a kernel wants its cells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
@@ -131,9 +136,6 @@ const WHOLE: &[(u32, u32)] = &[(32, 32), (32, 16), (32, 8), (32, 4), (32, 1)];
 
 /// A warp by itself.
 const ONE_WARP: &[(u32, u32)] = &[(32, 1)];
-
-/// Cells across that a lane of a marching warp steps: four words.
-const MARCHED: u32 = 128;
 
 /// Every kernel, from the first rung up.
 pub static KERNELS: [Kernel; 8] = [
@@ -350,125 +352,9 @@ impl Kernel {
     }
 }
 
-/// The shape of a launch.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Launch {
-    /// Blocks in x, y and z.
-    pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
-    pub block: [u32; 3],
-    /// Dynamic shared memory of a block.
-    pub shared_bytes: u64,
-}
-
-impl Launch {
-    /// The block of the kernels that pack, unpack and reduce; they take no other.
-    pub const SUPPORT_BLOCK: (u32, u32) = (32, 8);
-
-    /// The most blocks a grid has in y, and in z.
-    const MOST_ROWS: u32 = 65_535;
-
-    /// A thread for each of `across` by `down` items. Where the rows of blocks are more than a
-    /// grid's y may have, they go on in z: kernels number them `blockIdx.z * gridDim.y +
-    /// blockIdx.y`.
-    pub const fn over(across: u32, down: u32, block: (u32, u32)) -> Launch {
-        let rows = down.div_ceil(block.1);
-        let layers = rows.div_ceil(Self::MOST_ROWS);
-        Launch {
-            grid: [across.div_ceil(block.0), rows.div_ceil(layers), layers],
-            block: [block.0, block.1, 1],
-            shared_bytes: 0,
-        }
-    }
-
-    /// Warps that a march is cut into, or somewhat fewer: as many as an H200 holds at once, 12 on
-    /// each of 132 multiprocessors. Other devices take them in another number of turns.
-    const MARCHING_WARPS: u32 = 132 * 12;
-
-    /// The fewest rows of a strip, where there are so many: each costs a halo above and below.
-    const FEWEST_ROWS: u32 = 4;
-
-    /// Of `life_multistep`: windows across by strips down, a warp each.
-    fn march(size: Size) -> Launch {
-        /// Lanes of a warp whose words are stored; the two others hold the halo.
-        const USEFUL: u32 = 30;
-        let lanes = size.width() / MARCHED;
-        let (windows, strips_a_warp) = match lanes {
-            1 | 2 | 4 | 8 | 16 | 32 => (1, 32 / lanes),
-            _ => (lanes.div_ceil(USEFUL), 1),
-        };
-        let most = size.height().div_ceil(Self::FEWEST_ROWS * strips_a_warp);
-        let strips = (Self::MARCHING_WARPS / windows).clamp(1, most.min(Self::MOST_ROWS));
-        Launch {
-            grid: [windows, strips, 1],
-            block: [32, 1, 1],
-            shared_bytes: 0,
-        }
-    }
-
-    /// The same for so many lattices that lie one behind the other: a block each.
-    pub const fn batch(self, lattices: u32) -> Launch {
-        let [_, y, z] = self.grid;
-        Launch {
-            grid: [lattices, y, z],
-            ..self
-        }
-    }
-
-    /// Of the kernels that pack a layout into bits, or unpack it from them.
-    pub const fn convert(size: Size, layout: Layout) -> Launch {
-        let across = match layout {
-            Layout::I32 => size.width(),
-            Layout::Bits | Layout::Planar => size.width().div_ceil(32),
-        };
-        Self::over(across, size.height(), Self::SUPPORT_BLOCK)
-    }
-
-    /// Of `reduce_bits`: a block for 32 pixels of one row.
-    pub const fn reduce(viewport: Viewport) -> Launch {
-        let (across, down) = Self::SUPPORT_BLOCK;
-        Launch {
-            grid: [viewport.width.div_ceil(across), viewport.height, 1],
-            block: [across, down, 1],
-            shared_bytes: 0,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_grid_covers_every_row_within_its_limits() {
-        for down in [1, 8, 9, 524_280, 524_281, 1 << 24] {
-            let launch = Launch::over(1 << 24, down, (32, 8));
-            let [_, y, z] = launch.grid;
-            assert!(y <= 65_535 && z <= 65_535);
-            assert!(
-                u64::from(y) * u64::from(z) * 8 >= u64::from(down),
-                "{launch:?}"
-            );
-        }
-    }
-
-    #[test]
-    fn a_march_covers_the_lattice_and_a_grid_its_limits() {
-        let march = find("multistep").unwrap();
-        for width in [128, 256, 384, 1024, 3840, 4096, 4224, 65_536] {
-            for height in [1, 7, 8, 9, 100, 4096, 70_000, 1 << 20] {
-                let size = Size::new(width, height).unwrap();
-                let [windows, strips, one] = march.launch(size, march.block()).grid;
-                let lanes = (width / 128) as u32;
-                assert!(one == 1 && (1..=65_535).contains(&strips), "{size}");
-                // The kernel deals the lanes out so: windows of one length, none empty.
-                let useful = lanes.div_ceil(windows);
-                let ring = lanes.is_power_of_two() && lanes <= 32;
-                assert!(ring || useful <= 30, "{size}");
-                assert!(u64::from((windows - 1) * useful) < width, "{size}");
-            }
-        }
-    }
 
     #[test]
     fn launches_and_changes_of_buffer_are_counted() {

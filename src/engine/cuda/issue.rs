@@ -1,17 +1,16 @@
 //! From ops to driver calls.
 
-use std::ops::Range;
-
 use cust::sys;
 
+use super::advance::{Advance, together};
 use super::buffers::Buffer;
 use super::calls::{Arguments, Call, Sink};
 use super::gpu::Gpu;
 use super::slots::CudaSlots;
 use super::stamps::{StampPlace, Stamper};
-use crate::engine::kernels::{Iteration, Kernel, Launch, Layout};
+use crate::engine::kernels::{Launch, Layout};
 use crate::engine::{EngineError, LatticeId, Op, Result, Scope, Slot, Transfer, Viewport};
-use crate::life::{Rule, Size};
+use crate::life::Size;
 
 /// Where a lattice's cells are, as of the last op issued for it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,15 +37,6 @@ pub(super) struct Home {
     pub(super) state: State,
     /// The length of its last reduced view.
     pub(super) view_words: usize,
-}
-
-/// How lattices are stepped: see [`Op::Advance`].
-#[derive(Clone, Copy)]
-struct Advance {
-    kernel: &'static Kernel,
-    rule: Rule,
-    generations: u32,
-    block: (u32, u32),
 }
 
 /// Issues ops of one GPU, eagerly, into a capture or for another thread: the calls are the same.
@@ -108,7 +98,7 @@ impl Issuer<'_> {
         }
     }
 
-    fn home(&self, lattice: LatticeId) -> Result<(usize, usize, State, Size)> {
+    pub(super) fn home(&self, lattice: LatticeId) -> Result<(usize, usize, State, Size)> {
         let home = self
             .homes
             .get(lattice.index())
@@ -182,116 +172,6 @@ impl Issuer<'_> {
             bits_parity,
         };
         Ok(())
-    }
-
-    /// Steps lattices that lie one behind the other, in one launch where that can be.
-    fn advance_batch(
-        &mut self,
-        advance: Advance,
-        lattices: Range<u32>,
-        place: Option<StampPlace>,
-    ) -> Result<()> {
-        let count = lattices.len() as u32;
-        let first = LatticeId(lattices.start);
-        let (.., state, _) = self.home(first)?;
-        let homes = &self.homes[lattices.start as usize..lattices.end as usize];
-        if homes.iter().any(|home| home.state != state) {
-            // Not all in the same buffer.
-            return lattices.zip(0..).try_for_each(|(lattice, index)| {
-                let place = place.map(|place| place.share(index, count));
-                self.advance(advance, LatticeId(lattice), 1, place)
-            });
-        }
-        self.advance(advance, first, count, place)
-    }
-
-    /// Steps a lattice, and with it the others of a batch of so many.
-    fn advance(
-        &mut self,
-        advance: Advance,
-        lattice: LatticeId,
-        count: u32,
-        place: Option<StampPlace>,
-    ) -> Result<()> {
-        let (group, index, state, size) = self.home(lattice)?;
-        let kernel = advance.kernel;
-        kernel.admit(size)?;
-        kernel.admit_block(advance.block)?;
-        if state.layout != kernel.layout {
-            let have = state.layout;
-            let why = format!(
-                "{} needs {:?}, {lattice:?} is {have:?}",
-                kernel.name, kernel.layout
-            );
-            return Err(EngineError::BadProgram(why));
-        }
-        let group = &self.gpu.groups[group];
-        let buffer = |parity| group.buffer_at(kernel.layout, index, parity);
-        let buffers = [buffer(0)?, buffer(1)?];
-        let mut shape = kernel.launch(size, advance.block);
-        if kernel.batched {
-            shape = shape.batch(count);
-        }
-        let parity =
-            self.launch_generations(advance, (size, shape), buffers, state.parity, place)?;
-        for home in &mut self.homes[lattice.index()..][..count as usize] {
-            home.state.parity = parity;
-            if kernel.layout == Layout::Bits {
-                home.state.bits_parity = parity;
-            }
-        }
-        Ok(())
-    }
-
-    /// Launches a kernel as often as it takes; the parity of the buffer that then holds the cells.
-    fn launch_generations(
-        &mut self,
-        advance: Advance,
-        (size, shape): (Size, Launch),
-        buffers: [sys::CUdeviceptr; 2],
-        mut parity: u8,
-        place: Option<StampPlace>,
-    ) -> Result<u8> {
-        let Advance {
-            kernel,
-            rule,
-            generations,
-            ..
-        } = advance;
-        let (width, height) = sides(size);
-        let rule = rule.table();
-        let launches = kernel.launches(generations);
-        let (file, symbol) = (kernel.file, kernel.symbol);
-        let function = self.gpu.function(file, symbol)?;
-        for index in 0..launches {
-            let [from, to] = [parity, parity ^ 1].map(|parity| buffers[usize::from(parity)]);
-            let count = match kernel.iteration {
-                Iteration::Launches => 1,
-                Iteration::Steps(most) => most.min(generations - index * most) as i32,
-                Iteration::InKernel => generations as i32,
-            };
-            let mut arguments = if kernel.in_place {
-                Arguments::of([&from, &width, &height, &rule])
-            } else {
-                Arguments::of([&from, &to, &width, &height, &rule])
-            };
-            if kernel.iteration != Iteration::Launches {
-                arguments.push(&count);
-            }
-            if place.is_some() {
-                let of = (index, launches);
-                self.launch_stamped(file, symbol, shape, arguments, place, of)?;
-            } else {
-                self.call(function, shape, arguments)?;
-            }
-            if kernel.iteration != Iteration::InKernel {
-                parity ^= 1;
-            }
-        }
-        match kernel.iteration {
-            Iteration::InKernel => Ok(parity ^ u8::from(kernel.flips(generations))),
-            Iteration::Launches | Iteration::Steps(_) => Ok(parity),
-        }
     }
 
     fn reduce(&mut self, lattice: LatticeId, viewport: Viewport) -> Result<()> {
@@ -394,7 +274,7 @@ impl Issuer<'_> {
     }
 
     #[inline]
-    fn call(
+    pub(super) fn call(
         &mut self,
         function: sys::CUfunction,
         shape: Launch,
@@ -417,27 +297,7 @@ pub(super) fn unpacked_by(to: Layout) -> (&'static str, &'static str) {
     }
 }
 
-/// Which of an op's lattices one launch can step: those that lie one behind the other, if the
-/// kernel takes several, else each by itself.
-pub(super) fn together(kernel: &Kernel, lattices: Range<u32>, homes: &[Home]) -> Vec<Range<u32>> {
-    let place = |i: u32| homes.get(i as usize).map(|h| (h.gpu, h.group, h.index));
-    let mut batches: Vec<Range<u32>> = Vec::new();
-    for i in lattices {
-        let follows = |batch: &&mut Range<u32>| {
-            let (Some((gpu, group, before)), Some(this)) = (place(batch.end - 1), place(i)) else {
-                return false;
-            };
-            kernel.batched && this == (gpu, group, before + 1)
-        };
-        match batches.last_mut().filter(follows) {
-            Some(batch) => batch.end = i + 1,
-            None => batches.push(i..i + 1),
-        }
-    }
-    batches
-}
-
-fn sides(size: Size) -> (i32, i32) {
+pub(super) fn sides(size: Size) -> (i32, i32) {
     (size.width() as i32, size.height() as i32)
 }
 

@@ -1,14 +1,15 @@
 //! The CUDA engine, on `cust` and, where that falls short, on the driver's own functions.
 //!
 //! [`driver`] finds the driver, [`gpu`] holds a device's [`context`], modules and lattices, [`make`]
-//! makes streams, contexts and slots, [`occupancy`] asks how full a device gets, [`issue`] and
-//! [`buffers`] turn ops into [`calls`], [`submit`] orders the calls of a program, [`threads`]
-//! has several threads make them, [`graph`] captures them for replay, [`slots`] is the host's
+//! makes streams, contexts and slots, [`occupancy`] asks how full a device gets, [`issue`],
+//! [`advance`] and [`buffers`] turn ops into [`calls`], [`submit`] orders the calls of a program,
+//! [`threads`] has several threads make them, [`graph`] captures them for replay, [`slots`] is the host's
 //! [`memory`] that downloads land in, [`event`], [`timing`] and [`runs`] know what is under way,
 //! [`complete`] tells what has ended, and [`stamps`] what the blocks said that [`weave`] had
 //! stamped.
 #![allow(unsafe_code)] // calls into the driver; each says why it holds
 
+mod advance;
 mod buffers;
 mod calls;
 mod complete;

@@ -9,11 +9,12 @@ use std::time::Instant;
 
 use cust::sys;
 
+use super::advance::together;
 use super::buffers::shape_of;
 use super::driver::check;
 use super::event::Event;
 use super::gpu::Gpu;
-use super::issue::{Home, together};
+use super::issue::Home;
 use super::memory::{DeviceWords, HostWords};
 use super::weave;
 use crate::engine::kernels::Launch;
