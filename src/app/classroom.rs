@@ -25,8 +25,8 @@ struct Open {
     lesson: &'static Lesson,
     /// Which of its pages is shown.
     page: usize,
-    /// Whether the session ran when it was opened.
-    ran: bool,
+    /// Whether it was paused for the lesson, and is to go on behind it.
+    rests: std::cell::Cell<bool>,
     measured: Mutex<Measured>,
 }
 
@@ -248,7 +248,7 @@ impl LessonSource for Classroom {
         self.open = Some(Open {
             lesson,
             page: 0,
-            ran,
+            rests: std::cell::Cell::new(ran),
             measured: Mutex::default(),
         });
     }
@@ -272,7 +272,7 @@ impl LessonSource for Classroom {
 
     fn close(&mut self) {
         let Some(open) = self.open.take() else { return };
-        if open.ran && !self.session.status().running {
+        if open.rests.get() {
             self.session.act(Action::TogglePause);
         }
     }
@@ -290,6 +290,13 @@ impl PictureSource for Classroom {
 
 impl World for Classroom {
     fn act(&self, action: Action) -> bool {
+        let by_hand = matches!(
+            action,
+            Action::TogglePause | Action::StepGeneration | Action::StepRound
+        );
+        if let (true, Some(open)) = (by_hand, &self.open) {
+            open.rests.set(false); // the person decides
+        }
         self.session.act(action)
     }
 

@@ -39,6 +39,9 @@ pub struct PicturePlan {
 }
 
 impl PicturePlan {
+    /// The most bytes that a round's pictures take where nobody says what is to cross the bus.
+    pub const MOST_BYTES: u64 = 64 << 20;
+
     /// Every instance's bits.
     pub const BITS: PicturePlan = PicturePlan {
         transfer: Transfer::Bits,

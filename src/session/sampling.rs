@@ -29,9 +29,9 @@ impl Default for Sampling {
 
 impl Sampling {
     /// Whether the round that is issued now should be timed. `soon` asks for one as soon as may
-    /// be, as when something waits to be measured.
-    pub fn wants(&self, now: Instant, soon: bool) -> bool {
-        let least = if soon { 2 } else { LEAST_ROUNDS };
+    /// be, as when something waits to be measured; of two halves that take turns, so does each.
+    pub fn wants(&self, now: Instant, soon: bool, in_turns: bool) -> bool {
+        let least = if soon { 2 } else { LEAST_ROUNDS } + u32::from(in_turns);
         match self.last {
             // The very first round loads modules.
             None => self.since > 0,
@@ -66,7 +66,7 @@ mod tests {
         let (mut sampling, start) = (Sampling::default(), Instant::now());
         for i in 0..20_000 {
             let now = start + period * i;
-            let timed = sampling.wants(now, soon);
+            let timed = sampling.wants(now, soon, false);
             sampling.issued(now, timed);
         }
         sampling.one_in()
@@ -82,8 +82,8 @@ mod tests {
     #[test]
     fn the_first_round_is_not_but_the_second() {
         let (mut sampling, now) = (Sampling::default(), Instant::now());
-        assert!(!sampling.wants(now, true));
+        assert!(!sampling.wants(now, true, false));
         sampling.issued(now, false);
-        assert!(sampling.wants(now, false));
+        assert!(sampling.wants(now, false, false));
     }
 }

@@ -82,7 +82,11 @@ fn a_round_in_parts_is_a_round_and_a_step_after_it_is_one_generation() {
 fn two_halves_agree_and_leave_every_lattice_where_it_was() {
     let size = Size::new(70, 33).unwrap();
     let instances = 5;
-    let session = Session::start(setup(instances, size), || {}).unwrap();
+    let several = Setup {
+        generations_per_round: 3,
+        ..setup(instances, size)
+    };
+    let session = Session::start(several, || {}).unwrap();
     wait_for(&session, "some rounds", |status| status.rounds > 20);
     session.act(Action::TogglePause);
     let before = wait_for(&session, "a pause", |status| !status.running).generation;
@@ -105,6 +109,31 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
         ..Switches::DEFAULT
     };
     assert_eq!(halves.switches[1], second);
+    // Whatever comes between A's round and B's, they are compared again.
+    for action in [
+        Action::ResetAll,
+        Action::ResetPanel,
+        Action::NewSeed,
+        Action::PreviousKernel,
+        Action::NextOf(Switch::Transfer),
+        Action::NextKernel,
+        Action::StepGeneration,
+        Action::TogglePause,
+        Action::StepRound,
+        Action::TogglePause,
+    ] {
+        session.act(action);
+        std::thread::sleep(Duration::from_millis(7));
+    }
+    let mut seen = session.status().halves.clone().unwrap().differing;
+    for _ in 0..2 {
+        let status = wait_for(&session, "another comparison", |status| {
+            let differing = status.halves.as_ref().and_then(|halves| halves.differing);
+            differing.is_some() && differing != seen
+        });
+        seen = status.halves.clone().unwrap().differing;
+        assert_eq!(seen.unwrap().0, 0, "cells differ");
+    }
     session.act(Action::TogglePause);
     session.act(Action::ToggleHalves);
     let status = wait_for(&session, "one setting", |status| status.halves.is_none());

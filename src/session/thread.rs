@@ -206,7 +206,8 @@ impl Pilot {
             self.refresh
                 || !self.steps.is_empty()
                 || !self.pending.is_empty()
-                || self.left_of_round.is_some(),
+                || self.left_of_round.is_some()
+                || (self.owed().is_some() && !self.running),
         ) {
             (_, true) => Duration::from_micros(200),
             (true, _) => self.due.saturating_duration_since(now),
@@ -222,16 +223,30 @@ impl Pilot {
     /// Polls, and issues what is due.
     fn work(&mut self, now: Instant) -> Result<()> {
         self.poll(now)?;
-        if !self.pending.is_empty() && self.left_of_round.is_none() {
+        if self.failed.is_some() {
+            return Ok(());
+        }
+        let owed = self.owed();
+        if !self.pending.is_empty() && self.left_of_round.is_none() && owed.is_none() {
             return Ok(()); // nothing new, so that it is their turn soon
         }
         if self.calibrate()? {
             return Ok(());
         }
-        let timed = self.sampling.wants(now, self.lab.wants_rounds());
+        let timed = self
+            .sampling
+            .wants(now, self.lab.wants_rounds(), self.lab.is_split());
         if let Some(left) = self.left_of_round {
             // What was begun is ended first, whatever has been asked for since.
             if self.issue_round(left, false)? && self.running {
+                self.keep_pace(now);
+            }
+        } else if let Some(owed) = owed {
+            // At its pace while both run; at once when something waits for it.
+            if (!self.running || !self.pending.is_empty() || now >= self.due)
+                && self.issue_round(owed, timed)?
+                && self.running
+            {
                 self.keep_pace(now);
             }
         } else if let Some(&step) = self.steps.front() {
@@ -242,8 +257,6 @@ impl Pilot {
             if self.issue_round(self.setup.generations_per_round, timed)? {
                 self.keep_pace(now);
             }
-        } else if self.owes_half() {
-            self.issue_round(self.setup.generations_per_round, false)?;
         } else if self.refresh && self.issue(0, false)? {
             self.refresh = false;
         }
@@ -279,22 +292,22 @@ impl Pilot {
         let newest = |slot| pictures.holds_newest(slot, wanted.clone());
         let issued = worlds.issue_round(generations, timed, newest)?;
         if issued && generations > 0 {
-            self.issued += 1;
-            self.sampling.issued(Instant::now(), timed);
             if !self.running {
                 tracing::debug!("stepped to generation {}", worlds.generations()[0]);
             }
+            self.count_round();
+            self.sampling.issued(Instant::now(), timed);
             self.checkpoints.stale = true;
             self.refresh = false; // the round's own pictures are newer
-            if self
-                .setup
-                .rounds
-                .is_some_and(|rounds| self.issued >= rounds)
-            {
-                self.running = false;
-            }
         }
         Ok(issued)
+    }
+
+    /// Counts a round that was issued, and stops behind the last that was asked for.
+    fn count_round(&mut self) {
+        self.issued += 1;
+        let last = |rounds| self.issued >= rounds;
+        self.running &= !self.setup.rounds.is_some_and(last);
     }
 
     /// Sets when the next round is due; rounds missed by far are not made up for.

@@ -75,6 +75,10 @@ pub struct Worlds {
     plans: Vec<RoundPlan>,
     /// Whose turn it is.
     turn: usize,
+    /// The generations of A's last round, which B has yet to make.
+    owed: u32,
+    /// Generations of the round that is being issued in parts, so far.
+    parts: u32,
     /// What whoever draws asked for.
     request: Option<PicturePlan>,
     size: Size,
@@ -133,6 +137,8 @@ impl Worlds {
                 switches: setup.switches,
             }],
             turn: 0,
+            owed: 0,
+            parts: 0,
             request: None,
             size: setup.size,
             generations: vec![0; setup.instances].into(),
@@ -231,9 +237,25 @@ impl Worlds {
             let pack = self.plan().pack_all();
             self.submit(&pack, Kind::Other, None)?;
             // The bits are complete before another layout's memory is given back.
-            self.engine.reserve(layout)?;
+            if let Err(error) = self.engine.reserve(layout) {
+                // What was given back is made again: the lattices go on as they were.
+                let before = self.plan().kernel.layout;
+                self.engine.reserve(before)?;
+                if before != Layout::Bits {
+                    let unpack = self.plan().relayout(before);
+                    self.submit(&unpack, Kind::Other, None)?;
+                }
+                return Err(error);
+            }
             let unpack = self.plan().relayout(layout);
             self.submit(&unpack, Kind::Other, None)?;
+        }
+        // Who draws learns of the kernel a moment later, and asks for no cells that are not there.
+        if let Some(request) = &mut self.request
+            && request.transfer == Transfer::Cells
+            && layout != Layout::I32
+        {
+            request.transfer = Transfer::Bits;
         }
         for plan in &mut self.plans {
             plan.kernel = kernel;

@@ -6,7 +6,7 @@ use crate::session::{PicturePlan, TransferChoice};
 use crate::view::Look;
 
 /// The most bytes that a round's pictures take, all instances together.
-pub const MOST_ROUND_BYTES: u64 = 64 << 20;
+pub const MOST_ROUND_BYTES: u64 = PicturePlan::MOST_BYTES;
 
 /// The most bytes of bits that are kept in textures, where bits are asked for.
 const MOST_BITS_BYTES: u64 = 1 << 30;

@@ -83,7 +83,7 @@ fn rounds_per_second(worlds: &mut Worlds, timed: Timed) -> Result<(f64, u32)> {
     while began.elapsed() < 2 * RUN {
         let now = match timed {
             Timed::None => false,
-            Timed::Some { .. } => sampling.wants(Instant::now(), false),
+            Timed::Some { .. } => sampling.wants(Instant::now(), false, false),
             Timed::All => true,
         };
         if worlds.issue_round(1, now, |_| false)? {

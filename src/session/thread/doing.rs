@@ -21,6 +21,10 @@ impl Pilot {
             return false;
         };
         let waits = match command {
+            // What waits is about the panel that was selected when it was asked for.
+            Command::Act(Action::SelectNext | Action::SelectPrevious | Action::Select(_)) => {
+                return !self.pending.is_empty();
+            }
             Command::Act(action) => matches!(
                 action,
                 Action::ResetPanel
@@ -32,10 +36,16 @@ impl Pilot {
                     | Action::Choose(..)
                     | Action::ToggleHalves
             ),
-            Command::View(view) => worlds.needs_slots(Some(*view)),
+            // Behind one that waits, or that would be the last word.
+            Command::View(view) => {
+                let waits = |(command, _): &(Command, Instant)| matches!(command, Command::View(_));
+                worlds.needs_slots(Some(*view)) || self.pending.iter().any(waits)
+            }
             Command::Close => false,
         };
-        waits && (!worlds.is_idle() || self.left_of_round.is_some() || !self.pending.is_empty())
+        let under_way =
+            !worlds.is_idle() || self.left_of_round.is_some() || worlds.owed().is_some();
+        waits && (under_way || !self.pending.is_empty())
     }
 
     pub(super) fn put_off(&mut self, command: Command) {
@@ -52,7 +62,7 @@ impl Pilot {
             return Ok(());
         };
         let idle = self.worlds.as_ref().is_none_or(Worlds::is_idle);
-        if !idle || self.left_of_round.is_some() {
+        if !idle || self.left_of_round.is_some() || self.owed().is_some() {
             if since.elapsed() > PATIENCE {
                 let what = "what was asked for waits for the launch under way";
                 self.notice = Some((what.into(), Instant::now()));
@@ -161,9 +171,6 @@ impl Pilot {
         // A key that is held down must not queue minutes of work.
         if self.steps.len() < 2 {
             self.steps.push_back(generations);
-            if self.lab.is_split() {
-                self.steps.push_back(generations); // B's
-            }
         }
     }
 
@@ -197,7 +204,7 @@ impl Pilot {
         worlds.set_kernel(kernel)?;
         self.setup.kernel = kernel;
         self.setup.switches = self.setup.switches.fitted_to(kernel);
-        self.lab.changed();
+        self.lab.kernel_changed(kernel);
         self.statistics.restart();
         Ok(())
     }
@@ -209,6 +216,9 @@ impl Pilot {
             return Ok(());
         };
         let before = worlds.plan().picture;
+        if before != plan {
+            self.lab.changed();
+        }
         let anew = worlds.needs_slots(plan);
         if anew {
             // Checkpoints live in the slots that are given back.

@@ -8,7 +8,7 @@ use super::recovery::Checkpoints;
 use super::{Pilot, starts};
 use crate::engine::{Result, Slot};
 use crate::life::Lattice;
-use crate::session::worlds::{Worlds, read_lattice};
+use crate::session::worlds::read_lattice;
 use crate::session::{Halves, Streams, Switches};
 
 /// Two settings on two halves.
@@ -30,6 +30,7 @@ impl Pilot {
         self.lab.changed();
         self.statistics.restart();
         self.lab.switched = None;
+        self.steps.clear();
         if self.lab.is_split() {
             self.join_halves()
         } else if self.setup.instances < 2 {
@@ -52,10 +53,11 @@ impl Pilot {
             .enumerate()
             .map(|(i, (lattice, &generation))| (i, lattice, generation))
             .collect();
-        let anew = worlds.split(Some(second))?;
         // The copies came through a checkpoint's slot.
         self.checkpoints = Checkpoints::default();
+        self.checkpoints.stale = true;
         self.last_known = Some(before.clone());
+        let anew = worlds.split(Some(second))?;
         let each = self.setup.instances / 2;
         self.lab.halves = Some(TwoHalves {
             second,
@@ -72,12 +74,15 @@ impl Pilot {
     }
 
     fn join_halves(&mut self) -> Result<()> {
-        let (Some(worlds), Some(halves)) = (&mut self.worlds, self.lab.halves.take()) else {
+        let (Some(worlds), Some(halves)) = (&mut self.worlds, &self.lab.halves) else {
             return Ok(());
         };
-        self.last_known = Some(halves.before.clone());
+        let before = halves.before.clone();
         let anew = worlds.split(None)?;
-        worlds.upload(halves.before)?;
+        worlds.upload(before.clone())?;
+        // Until here the halves are there, and with them what was before.
+        self.lab.halves = None;
+        self.last_known = Some(before);
         self.checkpoints = Checkpoints::default();
         self.checkpoints.stale = true;
         self.take_slots(anew);
@@ -117,9 +122,9 @@ impl Pilot {
         paired.into_iter().flat_map(start).flat_map(both).collect()
     }
 
-    /// Whether A has made a round that B has not.
-    pub(super) fn owes_half(&self) -> bool {
-        self.worlds.as_ref().is_some_and(Worlds::owes_half)
+    /// The generations of the round that A has made and B has not, if there is one.
+    pub(super) fn owed(&self) -> Option<u32> {
+        self.worlds.as_ref()?.owed()
     }
 
     /// Counts the cells that differ between A and B, where a checkpoint has both of the same

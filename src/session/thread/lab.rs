@@ -12,7 +12,7 @@ use crate::life::Lattice;
 use crate::session::statistics::{median, push};
 use crate::session::trace::TimedRound;
 use crate::session::worlds::{Alone, Worlds};
-use crate::session::{Choice, Overlap, Switch, Switches};
+use crate::session::{Choice, Overlap, PicturePlan, Switch, Switches};
 
 /// So many rounds are timed before their overlap is told.
 const LEAST_ROUNDS: usize = 3;
@@ -34,7 +34,7 @@ pub(super) struct Lab {
     /// What each op takes alone, of the present setting; asked for when it is not known.
     alone: Option<Vec<Alone>>,
     /// The setting that the calibration under way is of.
-    calibrating: Option<(Switches, &'static Kernel)>,
+    calibrating: Option<Setting>,
     /// The latest timed rounds of the present setting: their length, and the host's calls in it.
     rounds: VecDeque<(f64, f64)>,
     overlap: Option<Overlap>,
@@ -42,6 +42,9 @@ pub(super) struct Lab {
     /// The latest launches, in microseconds: not stamped, and stamped.
     launches: [VecDeque<f64>; 2],
 }
+
+/// What a calibration is of.
+type Setting = (Switches, &'static Kernel, Option<PicturePlan>);
 
 /// A switch that was thrown, and how long a round took before.
 pub(super) struct Switched {
@@ -67,6 +70,16 @@ impl Lab {
         self.overlap = None;
         self.rounds.clear();
         self.launches.iter_mut().for_each(VecDeque::clear);
+    }
+
+    /// There is another kernel now: nothing that was thrown before is measured, and B's switches
+    /// are those that it takes.
+    pub(super) fn kernel_changed(&mut self, kernel: &'static Kernel) {
+        self.changed();
+        self.switched = None;
+        if let Some(halves) = &mut self.halves {
+            halves.second = halves.second.fitted_to(kernel);
+        }
     }
 
     /// Counts a timed launch.
@@ -214,10 +227,11 @@ impl Pilot {
     /// Runs a round op by op where its overlap is wanted and not known; whether that is under
     /// way, and nothing else to be issued.
     pub(super) fn calibrate(&mut self) -> Result<bool> {
-        let setting = (self.setup.switches, self.setup.kernel);
         let Some(worlds) = &mut self.worlds else {
             return Ok(false);
         };
+        let picture = worlds.plan().picture;
+        let setting = (self.setup.switches, self.setup.kernel, picture);
         if worlds.is_calibrating() {
             return Ok(true);
         }
@@ -239,7 +253,7 @@ impl Pilot {
         let newest = |slot| pictures.holds_newest(slot, downloads.clone());
         if worlds.begin_calibration(generations, newest)? {
             self.lab.calibrating = Some(setting);
-            self.issued += 1;
+            self.count_round();
             self.checkpoints.stale = true;
         }
         Ok(true)

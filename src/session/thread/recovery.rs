@@ -34,7 +34,7 @@ impl Pilot {
             ..
         } = self.checkpoints;
         let due = made.is_none_or(|made| now - made >= CHECKPOINT_EVERY);
-        let ready = |worlds: &&mut Worlds| !worlds.is_calibrating() && !worlds.owes_half();
+        let ready = |worlds: &&mut Worlds| !worlds.is_calibrating() && worlds.owed().is_none();
         let wanted = self.worlds.as_mut().filter(|_| due && stale && !under_way);
         let Some(worlds) = wanted.filter(ready) else {
             return Ok(());

@@ -38,7 +38,11 @@ impl Pilot {
             status.newest_generation = worlds.generations().iter().copied().max().unwrap_or(0);
             status.bytes_per_round = worlds.bytes_per_round();
             let idle = worlds.is_idle();
-            status.finished = self.setup.rounds.is_some_and(|r| self.issued >= r) && idle;
+            let through = self
+                .setup
+                .rounds
+                .is_some_and(|rounds| self.issued >= rounds);
+            status.finished = through && idle && self.owed().is_none();
             if let Some(picture) = worlds.plan().picture {
                 status.transfer = picture.transfer;
             }

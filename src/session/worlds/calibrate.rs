@@ -7,7 +7,8 @@ use std::collections::VecDeque;
 use std::time::Instant;
 
 use super::{Kind, Worlds, shares};
-use crate::engine::{DeviceId, Nanos, Op, Program, Result, Slot, Step};
+use crate::engine::{DeviceId, EngineError, Nanos, Op, Program, Result, Slot, Step};
+use crate::session::round::PicturePlan;
 use crate::session::trace::StepFacts;
 
 /// An op that ran alone.
@@ -26,6 +27,8 @@ pub struct Alone {
 /// A round that is being run op by op.
 pub(super) struct Calibration {
     left: VecDeque<(Step, Alone)>,
+    /// What its pictures show.
+    picture: Option<PicturePlan>,
     /// The op under way.
     under_way: Option<Alone>,
     done: Vec<Alone>,
@@ -64,8 +67,10 @@ impl Worlds {
             left.push_back((step, alone));
         }
         self.count(generations);
+        let picture = self.next_plan().picture;
         self.calibration = Some(Calibration {
             left,
+            picture,
             under_way: None,
             done: Vec::new(),
         });
@@ -86,18 +91,31 @@ impl Worlds {
         if calibration.under_way.is_some() || !self.under_way.is_empty() {
             return Ok(());
         }
+        let picture = calibration.picture;
         let Some((step, alone)) = calibration.left.pop_front() else {
             return Ok(());
         };
-        calibration.under_way = Some(alone);
         let program = Program {
             steps: vec![step],
             timed: true,
             stamped: false,
         };
         let issued = Instant::now();
-        let picture = self.next_plan().picture;
-        let run = self.engine.submit(&program)?;
+        let answer = self.engine.submit(&program);
+        let Some(calibration) = &mut self.calibration else {
+            return answer.map(|_| ());
+        };
+        let run = match answer {
+            Ok(run) => run,
+            Err(error) => {
+                // It is tried again: a lattice must not stop in the middle of a round.
+                let step = program.steps.into_iter().next().expect("it has one");
+                calibration.left.push_front((step, alone));
+                let busy = matches!(error, EngineError::SlotBusy(..));
+                return if busy { Ok(()) } else { Err(error) };
+            }
+        };
+        calibration.under_way = Some(alone);
         self.push(run, issued, Kind::Alone, picture, [].into(), 0);
         Ok(())
     }

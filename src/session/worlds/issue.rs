@@ -121,6 +121,7 @@ impl Worlds {
         match issued {
             Ok(()) => {
                 self.part_began = None;
+                self.owed = generations + std::mem::take(&mut self.parts);
                 self.turn = (self.turn + 1) % self.plans.len();
                 Ok(true)
             }
@@ -201,6 +202,9 @@ impl Worlds {
             ..self.next_plan().clone()
         };
         let issued = self.submit(&plan.program(generations, Slot(0)), Kind::Other, None);
+        if issued.is_ok() {
+            self.parts += generations;
+        }
         issued
             .map(|()| true)
             .inspect_err(|_| self.generations = before)
@@ -304,9 +308,9 @@ impl Worlds {
         stepped: u32,
     ) {
         let launches = self.launches(stepped.max(1));
-        let issued = match kind {
-            Kind::Round => self.part_began.unwrap_or(issued),
-            _ => issued,
+        let (issued, stepped) = match kind {
+            Kind::Round => (self.part_began.unwrap_or(issued), stepped + self.parts),
+            _ => (issued, stepped),
         };
         let (generations, half) = (self.generations.clone(), self.turn);
         self.under_way.push_back(UnderWay {

@@ -13,6 +13,7 @@ impl Worlds {
     /// made anew.
     pub fn set_switches(&mut self, half: usize, switches: Switches) -> Result<bool> {
         self.forget_prepared();
+        let before = self.plans[half].switches;
         if self.plans[half].switches.streams != switches.streams {
             // Between the old streams and the new ones there is no order.
             self.engine.synchronize()?;
@@ -24,7 +25,12 @@ impl Worlds {
             self.renew_devices();
         }
         self.plans[half].switches = switches;
-        self.settle_slots()
+        let settled = self.settle_slots();
+        if settled.is_err() {
+            let streams = switches.streams; // those are in place
+            self.plans[half].switches = Switches { streams, ..before };
+        }
+        settled
     }
 
     /// Parts the instances into two halves, the first as it is and the second with other
@@ -47,15 +53,23 @@ impl Worlds {
                 ..self.plans[0].clone()
             };
             self.plans.push(other);
-            return self.set_switches(1, switches);
+            let answer = self.set_switches(1, switches);
+            if answer.is_err() {
+                self.plans.truncate(1);
+                self.plans[0].instances = 0..all;
+                self.plans[0].streams = self.streams_of(streams)?;
+                self.renew_devices();
+                self.plan_pictures();
+            }
+            return answer;
         }
         self.renew_devices();
         self.settle_slots()
     }
 
-    /// Whether A has made a round that B has not.
-    pub fn owes_half(&self) -> bool {
-        self.turn > 0
+    /// The generations of the round that A has made and B has not, if there is one.
+    pub fn owed(&self) -> Option<u32> {
+        (self.turn > 0).then_some(self.owed)
     }
 
     /// Whether the instances are two halves.
@@ -74,17 +88,18 @@ impl Worlds {
         if self.request == picture {
             return Ok(false);
         }
-        self.request = picture;
+        let before = std::mem::replace(&mut self.request, picture);
         self.forget_prepared();
-        self.settle_slots()
+        self.settle_slots().inspect_err(|_| self.request = before)
     }
 
     /// Whether such pictures need other slots than there are.
     pub fn needs_slots(&self, request: Option<PicturePlan>) -> bool {
+        let (split, bits) = (self.is_split(), self.all_bits());
         let pictures = self
             .plans
             .iter()
-            .map(|plan| picture_of(request, plan, self.is_split()));
+            .map(|plan| picture_of(request, plan, split, bits));
         self.wanted_slots(pictures).is_some()
     }
 
@@ -99,18 +114,18 @@ impl Worlds {
 
     /// Sets what each plan downloads.
     pub(super) fn plan_pictures(&mut self) {
-        let split = self.is_split();
+        let (split, bits) = (self.is_split(), self.all_bits());
         for plan in &mut self.plans {
-            plan.picture = picture_of(self.request, plan, split);
+            plan.picture = picture_of(self.request, plan, split, bits);
         }
     }
 
     fn settle_slots(&mut self) -> Result<bool> {
-        let split = self.is_split();
+        let (split, bits) = (self.is_split(), self.all_bits());
         let pictures = self
             .plans
             .iter()
-            .map(|plan| picture_of(self.request, plan, split));
+            .map(|plan| picture_of(self.request, plan, split, bits));
         let anew = self.wanted_slots(pictures);
         if let Some(spec) = anew {
             self.slots = self.engine.allocate_slots(spec)?;
@@ -158,6 +173,11 @@ impl Worlds {
         Ok(made)
     }
 
+    /// Bytes of all instances' bits.
+    fn all_bits(&self) -> u64 {
+        4 * self.size.words() as u64 * self.instances() as u64
+    }
+
     fn renew_devices(&mut self) {
         let devices = self.engine.devices().len();
         for plan in &mut self.plans {
@@ -166,14 +186,21 @@ impl Worlds {
     }
 }
 
-/// What a plan downloads of what whoever draws asked for.
-fn picture_of(request: Option<PicturePlan>, plan: &RoundPlan, split: bool) -> Option<PicturePlan> {
+/// What a plan downloads of what whoever draws asked for; all instances' bits are so many bytes.
+fn picture_of(
+    request: Option<PicturePlan>,
+    plan: &RoundPlan,
+    split: bool,
+    all_bits: u64,
+) -> Option<PicturePlan> {
     let mut picture = request?;
     if split {
         picture.transfer = match plan.switches.transfer {
             TransferChoice::Bits => Transfer::Bits,
             TransferChoice::Cells => Transfer::Cells,
-            TransferChoice::View | TransferChoice::Auto => picture.transfer,
+            TransferChoice::View => Transfer::View,
+            TransferChoice::Auto if all_bits <= PicturePlan::MOST_BYTES => Transfer::Bits,
+            TransferChoice::Auto => Transfer::View,
         };
     }
     // Who draws learns of another kernel a moment later.
