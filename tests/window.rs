@@ -756,7 +756,7 @@ fn a_start_that_fails_closes_the_window_again() {
 
 #[test]
 fn the_labs_switches_lose_no_cell() {
-    let (shown, _) = Shown::paused("--instances 2 --kernel global");
+    let (shown, _) = Shown::paused("--instances 2");
     for (key, action) in [
         ("F2", "NextOf(Streams)"),
         ("F5", "NextOf(Order)"),

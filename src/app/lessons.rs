@@ -1,5 +1,7 @@
 //! Lessons in the window: a list, then pages; the arrow keys step them instead of the view.
 
+use std::time::Instant;
+
 use crate::app::World;
 use crate::app::handler::Handler;
 use crate::session::Action;
@@ -114,6 +116,7 @@ impl Lessons {
 impl<W: World> Handler<W> {
     /// Does something with the lessons, if there are any.
     fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &mut dyn LessonSource)) -> bool {
+        self.pacer.want(Instant::now());
         let source = self.world.as_mut().and_then(World::lessons);
         let there = source.is_some();
         if let Some(source) = source {
