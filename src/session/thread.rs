@@ -243,10 +243,8 @@ impl Pilot {
             }
         } else if let Some(owed) = owed {
             // At its pace while both run; at once when something waits for it.
-            if (!self.running || !self.pending.is_empty() || now >= self.due)
-                && self.issue_round(owed, timed)?
-                && self.running
-            {
+            let due = !self.running || !self.pending.is_empty() || now >= self.due;
+            if due && self.issue_round(owed, timed)? && self.running {
                 self.keep_pace(now);
             }
         } else if let Some(&step) = self.steps.front() {
