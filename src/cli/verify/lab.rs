@@ -155,7 +155,7 @@ fn rounds(
 }
 
 /// Every setting steps the same cells, and downloads them.
-pub(super) fn check_settings(device: DeviceChoice, _small: bool) -> Result<Outcome> {
+pub(super) fn check_settings(device: DeviceChoice) -> Result<Outcome> {
     let mut outcome = Outcome::default();
     for name in ["global", "bits"] {
         let kernel = kernels::find(name).expect("a kernel of the table");

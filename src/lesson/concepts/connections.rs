@@ -85,12 +85,7 @@ pub fn measure(device: DeviceChoice) -> Result<String> {
 fn in_child(bench: &mut Bench, connections: u32) -> Result<Measured> {
     let fail = |why: String| LessonError::Child(why);
     let program = std::env::current_exe().map_err(|error| fail(error.to_string()))?;
-    let device = match bench.choice() {
-        DeviceChoice::Auto => "auto".into(),
-        DeviceChoice::Cpu => "cpu".into(),
-        DeviceChoice::Cuda => "cuda:0".into(),
-        DeviceChoice::CudaOrdinal(ordinal) => format!("cuda:{ordinal}"),
-    };
+    let device = bench.choice().to_string();
     let output = Command::new(program)
         .args(["lesson", "connections", "--child", "--device", &device])
         .env("CUDA_DEVICE_MAX_CONNECTIONS", connections.to_string())
