@@ -6,7 +6,8 @@
 // Measured: not yet
 // Against 03_sync_global: `in` and `out` are in shared memory; bytes, so that more fits.
 //
-// Launch: one block of any shape (32x32), 2 * width * height bytes of shared memory. In place.
+// Launch: a block of any shape (32x32) a lattice, with 2 * width * height bytes of shared memory;
+// the grid is as many as lie one behind the other, by default one. In place.
 #include "../life.cuh"
 
 // One cell, as in 01_global.
@@ -31,6 +32,7 @@ extern "C" __global__ void __launch_bounds__(1024) life_sync_shared(
     const int x0 = threadIdx.x, y0 = threadIdx.y, dx = blockDim.x, dy = blockDim.y;
     const int size = width * height, thread = y0 * dx + x0, threads = dx * dy;
     u8 *a = buffers, *b = buffers + size;
+    cells += (size_t)blockIdx.x * size;
     for (int i = thread; i < size; i += threads) a[i] = cells[i];
     __syncthreads();
 
