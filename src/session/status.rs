@@ -2,6 +2,7 @@
 
 use crate::engine::{DeviceInfo, Kernel, Startup, Transfer};
 use crate::life::{Rule, Size};
+use crate::session::worlds::KernelChoice;
 use crate::session::{Overlap, Pace, Setup, Start, Switches};
 
 /// A session's state and figures, made anew a few times a second and on every change.
@@ -21,6 +22,8 @@ pub struct Status {
     pub seed: Option<u64>,
     /// What steps them.
     pub kernel: &'static Kernel,
+    /// Who says so.
+    pub kernel_choice: KernelChoice,
     /// How rounds are issued, copied and waited for.
     pub switches: Switches,
     /// What pictures carry over the bus.
@@ -99,6 +102,7 @@ impl Status {
                 Start::Lattices(_) => None,
             },
             kernel: setup.kernel,
+            kernel_choice: setup.kernel_choice,
             switches: setup.switches,
             transfer: Transfer::Bits,
             running: true,

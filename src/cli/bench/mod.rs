@@ -19,7 +19,7 @@ use super::text::{print, si};
 use crate::engine::cpu::CpuEngine;
 use crate::engine::kernels;
 use crate::life::{Rule, Size};
-use crate::session::worlds::{Worlds, open_engine, start_lattice};
+use crate::session::worlds::{KernelChoice, Worlds, open_engine, start_lattice};
 use crate::session::{DeviceChoice, Pace, Setup, Start, Switches};
 
 use record::Table;
@@ -86,6 +86,7 @@ fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Res
             seed: 1,
         },
         kernel: kernels::find(kernel).expect("a kernel of the table"),
+        kernel_choice: KernelChoice::Asked,
         device,
         switches: Switches::DEFAULT,
         generations_per_round: 1,
