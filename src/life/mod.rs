@@ -7,18 +7,22 @@ mod pattern;
 pub mod reference;
 pub mod rle;
 mod rule;
+mod run;
 mod save;
 mod settle;
 mod shelf;
 mod soup;
 #[cfg(test)]
 mod testing;
+mod text;
 
 pub use lattice::{Lattice, Size, SizeError};
 pub use pattern::{Pattern, PatternError};
 pub use rle::{Rle, RleError};
 pub use rule::{Rule, RuleError};
+pub use run::Run;
 pub use save::{SaveError, write_atomically};
 pub use settle::settle;
 pub use shelf::{SHELF, Shelved};
 pub use soup::soup;
+pub use text::{Located, Shown};

@@ -1,5 +1,6 @@
 //! Writing a whole lattice as RLE.
 
+use crate::life::run::LiveRuns;
 use crate::life::{Lattice, Rule};
 use std::io::{self, Write};
 
@@ -38,50 +39,6 @@ pub fn write(lattice: &Lattice, rule: Rule, out: &mut (impl Write + ?Sized)) -> 
         row_ends += 1;
     }
     body.finish()
-}
-
-/// A row's runs of live cells, as (first column, column after the last).
-struct LiveRuns<'a> {
-    row: &'a [u32],
-    word: usize,
-    /// What is left of the current word: bits before the last run's end are 0.
-    left: u32,
-}
-
-impl<'a> LiveRuns<'a> {
-    fn new(row: &'a [u32]) -> LiveRuns<'a> {
-        LiveRuns {
-            row,
-            word: 0,
-            left: row[0],
-        }
-    }
-}
-
-impl Iterator for LiveRuns<'_> {
-    type Item = (u32, u32);
-
-    fn next(&mut self) -> Option<(u32, u32)> {
-        while self.left == 0 {
-            self.word += 1;
-            self.left = *self.row.get(self.word)?;
-        }
-        let bit = self.left.trailing_zeros();
-        let first = self.word as u32 * 32 + bit;
-        // The run ends at the first 0 after `bit`, here or in a later word.
-        let mut end_bit = bit + (self.left >> bit).trailing_ones();
-        while end_bit == 32 {
-            self.word += 1;
-            let Some(&word) = self.row.get(self.word) else {
-                self.left = 0;
-                return Some((first, self.word as u32 * 32));
-            };
-            self.left = word;
-            end_bit = word.trailing_ones();
-        }
-        self.left &= u32::MAX << end_bit;
-        Some((first, self.word as u32 * 32 + end_bit))
-    }
 }
 
 /// The lines of a body on their way out.
