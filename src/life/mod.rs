@@ -2,6 +2,7 @@
 //! pattern files ([`rle`], [`Pattern`], the [`SHELF`]), whole files or none
 //! ([`write_atomically`]) and the [`reference`](mod@reference) step that everything else is held against.
 
+pub mod formats;
 mod lattice;
 mod pattern;
 pub mod reference;
@@ -16,6 +17,7 @@ mod soup;
 mod testing;
 mod text;
 
+pub use formats::{Fault, Format, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
 pub use pattern::{Pattern, PatternError};
 pub use rle::{Rle, RleError};

@@ -1,23 +1,15 @@
 //! The comments and the header line: `x = W, y = H, rule = R:TW,H`.
 
 use super::error::{Flaw, RleFault};
+use crate::life::formats::Frame;
 use crate::life::text::{self, line_end};
 use crate::life::{Rule, RuleError, Size};
 
 /// The longest rule that is looked at, in bytes; the longest that makes sense is some 50.
 const LONGEST_RULE: usize = 200;
 
-/// What a header says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Header {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) rule: Option<Rule>,
-    pub(super) torus: Option<Size>,
-}
-
 /// The header and the offset at which the body starts.
-pub(super) fn read(text: &[u8]) -> Result<(Header, usize), Flaw> {
+pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
     let mut at = text::start(text);
     loop {
         at += blanks(&text[at..]);
@@ -39,7 +31,7 @@ fn blanks(text: &[u8]) -> usize {
 }
 
 /// Reads the header line, the bytes from `at` to `end`.
-fn read_line(text: &[u8], mut at: usize, end: usize) -> Result<Header, Flaw> {
+fn read_line(text: &[u8], mut at: usize, end: usize) -> Result<Frame, Flaw> {
     let (mut width, mut height) = (None, None);
     let mut rule_and_torus = (None, None);
     while at < end {
@@ -78,7 +70,7 @@ fn read_line(text: &[u8], mut at: usize, end: usize) -> Result<Header, Flaw> {
     let (rule, torus) = rule_and_torus;
     let width = width.ok_or((end, RleFault::Missing('x')))?;
     let height = height.ok_or((end, RleFault::Missing('y')))?;
-    Ok(Header {
+    Ok(Frame {
         width,
         height,
         rule,

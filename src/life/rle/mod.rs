@@ -13,14 +13,16 @@ mod write;
 
 pub use body::Runs;
 pub use error::{RleError, RleFault};
-pub use write::write;
+pub use write::{write, write_sheet};
+
+pub(in crate::life) use header::read_rule;
 
 pub use super::run::Run;
 pub use super::text::Shown;
 
+use super::formats::Frame;
 use super::{Lattice, Rule, Size};
 use body::Cursor;
-use header::Header;
 
 /// An RLE pattern, checked and measured, in the text it was read from.
 #[derive(Clone, Copy, Debug)]
@@ -32,8 +34,14 @@ pub struct Rle<'a> {
 /// What is known of a pattern once it has been read, apart from its text.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::life) struct Outline {
-    header: Header,
+    header: Frame,
     body_at: usize,
+}
+
+impl Outline {
+    pub(in crate::life) fn frame(self) -> Frame {
+        self.header
+    }
 }
 
 impl<'a> Rle<'a> {

@@ -1,5 +1,6 @@
 //! Writing a whole lattice as RLE.
 
+use crate::life::formats::{Format, Notes, Sheet};
 use crate::life::run::LiveRuns;
 use crate::life::{Lattice, Rule};
 use std::io::{self, Write};
@@ -9,19 +10,34 @@ const LINE: usize = 70;
 /// How much is gathered before it is passed on.
 const CHUNK: usize = 1 << 16;
 
-/// Writes the lattice: the header `x = W, y = H, rule = R:TW,H`, then runs in lines of at most
-/// 70 characters, dead cells at the ends of rows left out, ended by `!` and a line feed.
+/// Writes the whole lattice: the header `x = W, y = H, rule = R:TW,H`, then runs in lines of at
+/// most 70 characters, dead cells at the ends of rows left out, ended by `!` and a line feed.
 ///
 /// It goes a word at a time and keeps no more than 64 KiB, so `out` needs no buffer of its own.
 ///
 /// # Errors
 /// What `out` says.
 pub fn write(lattice: &Lattice, rule: Rule, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let notes = &Notes::default();
+    let sheet = Sheet {
+        lattice,
+        rule,
+        torus: true,
+        notes,
+    };
+    write_sheet(sheet, out)
+}
+
+/// As [`write`], with the notes before the header, and the torus named only if it is one.
+///
+/// # Errors
+/// What `out` says.
+pub fn write_sheet(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    sheet.notes.write(Format::Rle, out)?;
+    let lattice = sheet.lattice;
     let (width, height) = (lattice.size().width(), lattice.size().height());
-    writeln!(
-        out,
-        "x = {width}, y = {height}, rule = {rule}:T{width},{height}"
-    )?;
+    let rule = sheet.rule_and_torus();
+    writeln!(out, "x = {width}, y = {height}, rule = {rule}")?;
     let mut body = Body {
         out,
         text: Vec::with_capacity(CHUNK + 2 * LINE),
