@@ -13,6 +13,7 @@ mod save;
 mod settle;
 mod shelf;
 mod soup;
+mod symmetry;
 #[cfg(test)]
 mod testing;
 mod text;
@@ -25,6 +26,7 @@ pub use rule::{Rule, RuleError};
 pub use run::Run;
 pub use save::{SaveError, write_atomically};
 pub use settle::settle;
-pub use shelf::{SHELF, Shelved};
+pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::soup;
+pub use symmetry::{Symmetry, symmetric_soup};
 pub use text::{Located, Shown};

@@ -294,7 +294,9 @@ fn read_text(path: &Path) -> Result<Vec<u8>, String> {
 
 fn why_unreadable(error: io::Error) -> String {
     match error.kind() {
-        io::ErrorKind::NotFound => "there is no such file; check its name and folder".into(),
+        io::ErrorKind::NotFound => {
+            "there is no such file; check its name and folder, or name a pattern of the shelf, such as gosper-gun".into()
+        },
         io::ErrorKind::PermissionDenied => "you may not read it; change its permissions".into(),
         _ => format!("{error}; try another file"),
     }

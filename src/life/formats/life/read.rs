@@ -157,15 +157,19 @@ impl<'a> Iterator for Walk<'a> {
                 Some((b'N', rest)) if rest.trim_ascii().is_empty() => {
                     return Some(Ok(Step::NormalRule));
                 }
-                Some((b'L', rest)) if rest.starts_with(b"ife") => {
-                    if rest[3..].trim_ascii() != b"1.05" {
-                        return Some(Err((at, LifeFault::Version)));
-                    }
+                Some((b'L', _)) if is_other_version(marked) => {
+                    return Some(Err((at, LifeFault::Version)));
                 }
                 _ => {}
             }
         }
     }
+}
+
+/// Whether this names a version of Life, and not 1.05.
+fn is_other_version(marked: &[u8]) -> bool {
+    let version = marked.strip_prefix(b"Life").map(<[u8]>::trim_ascii);
+    version.is_some_and(|version| version != b"1.05")
 }
 
 fn blanks(text: &[u8]) -> usize {
