@@ -1,9 +1,11 @@
-//! The Game of Life itself, with no thought of machines: [`Rule`], [`Lattice`], [`soup`],
-//! pattern files ([`rle`], [`Pattern`], the [`SHELF`]), whole files or none
-//! ([`write_atomically`]) and the [`reference`](mod@reference) step that everything else is held against.
+//! The Game of Life itself, with no thought of machines: [`Rule`], [`Lattice`], [`soup`] and
+//! soups with [`Symmetry`], patterns and their files ([`Pattern`], [`Format`], the [`SHELF`]),
+//! whole files or none ([`write_atomically`]) and the [`reference`](mod@reference) step that
+//! everything else is held against.
 
 pub mod formats;
 mod lattice;
+mod part;
 mod pattern;
 pub mod reference;
 pub mod rle;

@@ -230,6 +230,9 @@ impl Cells {
         fn located<F: Into<Fault>>(text: &[u8], flaw: Flaw<F>) -> Located<Fault> {
             Located::new(text, flaw).map(F::into)
         }
+        if text.starts_with(b"\x1f\x8b") {
+            return Err(Located::new(text, (0, Fault::Compressed)));
+        }
         match format {
             Format::Rle => {
                 let outline = Rle::parse(text)

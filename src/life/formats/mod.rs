@@ -40,16 +40,22 @@ pub enum Format {
 
 /// What is wrong with a pattern's text, by its format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(transparent)]
 pub enum Fault {
     /// In RLE.
+    #[error(transparent)]
     Rle(#[from] RleFault),
     /// In plaintext.
+    #[error(transparent)]
     Plaintext(#[from] PlaintextFault),
     /// In Life 1.05 or 1.06.
+    #[error(transparent)]
     Life(#[from] LifeFault),
     /// In a macrocell.
+    #[error(transparent)]
     Macrocell(#[from] MacrocellFault),
+    /// Packed, as Golly's own collection often is.
+    #[error("this is compressed with gzip; unpack it first, such as with gunzip")]
+    Compressed,
 }
 
 /// What is known of a pattern besides its cells.
@@ -128,17 +134,16 @@ impl Format {
                 [b'[', b'M', ..] => return Some(Format::Macrocell),
                 [b'!', ..] => return Some(Format::Plaintext),
                 [b'x' | b'X', ..] => return Some(Format::Rle),
-                [b'#', b'P', rest @ ..] if rest.first().is_none_or(u8::is_ascii_whitespace) => {
+                [b'#', b'P' | b'p', rest @ ..]
+                    if rest.first().is_none_or(u8::is_ascii_whitespace) =>
+                {
                     return Some(Format::Life105);
                 }
-                [b'#', rest @ ..] => {
-                    let version = rest.strip_prefix(b"Life").map(<[u8]>::trim_ascii);
-                    match version {
-                        Some(b"1.06") => return Some(Format::Life106),
-                        Some(_) => return Some(Format::Life105),
-                        None => {}
-                    }
-                }
+                [b'#', marked @ ..] => match life::version(marked) {
+                    Some(b"1.06") => return Some(Format::Life106),
+                    Some(_) => return Some(Format::Life105),
+                    None => {}
+                },
                 cells if cells.iter().all(|cell| b".O*".contains(cell)) => {
                     return Some(Format::Plaintext);
                 }
@@ -152,7 +157,7 @@ impl Format {
     ///
     /// RLE and plaintext keep the lattice's sides, the others its live cells alone; plaintext and
     /// Life 1.06 keep no rule. A macrocell takes memory for its different squares, the others for
-    /// a chunk of text.
+    /// a chunk of text or a row.
     ///
     /// # Errors
     /// What `out` says.

@@ -86,6 +86,10 @@ fn read_line(line: &[u8], format: Format) -> Option<Line<'_>> {
     if letter == b'C' && text.starts_with(b"XRLE") {
         return None;
     }
+    // In a macrocell, the place of its origin.
+    if format == Format::Macrocell && letter == b'O' && is_place(text) {
+        return None;
+    }
     let is_life = matches!(format, Format::Life105 | Format::Life106);
     match letter {
         // Alone it stands for the normal rule in Life 1.05.
@@ -110,6 +114,18 @@ fn titled(text: &[u8]) -> Line<'_> {
     } else {
         Line::Comment(text)
     }
+}
+
+fn is_place(text: &[u8]) -> bool {
+    let mut at = 0;
+    let mut numbers = 0;
+    while let Some((_, word)) = text::word(text, &mut at) {
+        if text::whole(word).is_none() {
+            return false;
+        }
+        numbers += 1;
+    }
+    numbers == 2
 }
 
 /// Without the one blank that sets a comment off from its mark.

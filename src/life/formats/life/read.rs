@@ -144,7 +144,7 @@ impl<'a> Iterator for Walk<'a> {
                 }));
             };
             match marked.split_first() {
-                Some((b'P', _)) => match place(line, 2) {
+                Some((b'P' | b'p', _)) => match place(line, 2) {
                     Ok((x, y)) => (self.x, self.y) = (x, y),
                     Err(column) => return Some(Err((at + column, LifeFault::Block))),
                 },
@@ -157,7 +157,7 @@ impl<'a> Iterator for Walk<'a> {
                 Some((b'N', rest)) if rest.trim_ascii().is_empty() => {
                     return Some(Ok(Step::NormalRule));
                 }
-                Some((b'L', _)) if is_other_version(marked) => {
+                _ if version(marked).is_some_and(|version| version != b"1.05") => {
                     return Some(Err((at, LifeFault::Version)));
                 }
                 _ => {}
@@ -166,10 +166,11 @@ impl<'a> Iterator for Walk<'a> {
     }
 }
 
-/// Whether this names a version of Life, and not 1.05.
-fn is_other_version(marked: &[u8]) -> bool {
-    let version = marked.strip_prefix(b"Life").map(<[u8]>::trim_ascii);
-    version.is_some_and(|version| version != b"1.05")
+/// The version that a line names which reads so after its `#`, such as `Life 1.05`.
+pub(in crate::life) fn version(marked: &[u8]) -> Option<&[u8]> {
+    let (name, version) = marked.split_at_checked(4)?;
+    name.eq_ignore_ascii_case(b"life")
+        .then(|| version.trim_ascii())
 }
 
 fn blanks(text: &[u8]) -> usize {
