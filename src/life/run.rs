@@ -20,14 +20,20 @@ impl Run {
     pub(in crate::life) fn draw_into(self, lattice: &mut Lattice, x: u32, y: u32) {
         let size = lattice.size();
         let (width, height) = (u64::from(size.width()), u64::from(size.height()));
-        let row = (u64::from(y) + u64::from(self.y)) % height;
-        let first = (u64::from(x) + u64::from(self.x)) % width;
+        let row = around(u64::from(y) + u64::from(self.y), height);
+        let first = around(u64::from(x) + u64::from(self.x), width);
         let end = first + u64::from(self.length).min(width);
         let words_per_row = size.words_per_row();
         let words = &mut lattice.words_mut()[row as usize * words_per_row..][..words_per_row];
         fill(words, first as usize, end.min(width) as usize);
         fill(words, 0, end.saturating_sub(width) as usize);
     }
+}
+
+/// `at` modulo `side`; nearly always it is less already, and a division costs more than the rest
+/// of a short run.
+fn around(at: u64, side: u64) -> u64 {
+    if at < side { at } else { at % side }
 }
 
 /// Sets the bits from `first` up to, not including, `end`.

@@ -23,6 +23,9 @@ impl Bounds {
     /// Takes in `length` cells from (x, y) on.
     fn add(&mut self, x: i64, y: i64, length: i64) -> Result<(), LifeFault> {
         let [left, right, top, bottom] = self.0.unwrap_or([x, x, y, y]);
+        if self.0.is_some() && left <= x && x + length - 1 <= right && top <= y && y <= bottom {
+            return Ok(());
+        }
         let bounds = [
             left.min(x),
             right.max(x + length - 1),
