@@ -263,7 +263,7 @@ pub(super) struct LessonArguments {
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
     /// Which tables: step, frame, start, timeline, lesson [default: all]
-    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start", "timeline", "lesson"])]
+    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start", "timeline", "lesson", "auto"])]
     pub names: Vec<String>,
     /// Where
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]

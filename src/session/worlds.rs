@@ -28,7 +28,7 @@ use calibrate::Calibration;
 pub use issue::MOST_GRAPH_LAUNCHES;
 use issue::{Kind, PreparedKey, UnderWay};
 pub use outcome::Event;
-pub use pick::{KernelChoice, Timed};
+pub use pick::{DevicePicks, KernelChoice, PickTable, Timed, Work};
 use switching::{make_streams, one_of_each_device};
 
 /// Picture slots an instance: one being drawn, one newest, one under way.
@@ -169,16 +169,23 @@ impl Worlds {
         };
         let starts = starts(setup);
         self.upload(starts.clone())?;
-        if setup.kernel_choice == KernelChoice::Open {
-            let timed = self.time_kernels(setup.generations_per_round)?;
-            setup.kernel = self.plan().kernel;
-            setup.switches = self.plan().switches;
+        if setup.kernel_choice != KernelChoice::Open {
+            return Ok(());
+        }
+        let generations = setup.generations_per_round;
+        if let Some(kernel) = self.known_kernel(PickTable::built_in(), generations) {
+            self.set_kernel(kernel)?;
+            setup.kernel_choice = KernelChoice::Measured;
+        } else {
+            let timed = self.time_kernels(generations)?;
             setup.kernel_choice = KernelChoice::Timed(timed.len());
             for one in &timed {
                 tracing::debug!("{}: {:.0} rounds/s", one.kernel.name, one.rounds_per_second);
             }
             self.upload(starts)?;
         }
+        setup.kernel = self.plan().kernel;
+        setup.switches = self.plan().switches;
         Ok(())
     }
 

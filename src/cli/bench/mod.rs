@@ -3,6 +3,7 @@
 //! Everything is measured on random cells, after a warm-up, several times; a row shows the
 //! median, and the lowest and highest run. `verify` says whether what is measured is right.
 
+mod auto;
 mod frame;
 mod lesson;
 mod record;
@@ -61,6 +62,16 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     if wanted("lesson") {
         add(lesson::table(device)?)?;
+    }
+    if wanted("auto") {
+        let (table, works) = auto::measure(device)?;
+        if let Some(folder) = &arguments.write {
+            auto::write(folder, &record, works)?;
+        }
+        if !quiet {
+            print(&table.shown())?;
+        }
+        record.tables.push(table);
     }
     if let Some(folder) = &arguments.write {
         let path = record.write(folder)?;

@@ -1,11 +1,16 @@
-//! `--kernel auto`: the candidates are timed once, on the lattices themselves, and the fastest is
-//! taken.
+//! `--kernel auto`: where this device and such lattices were measured before, the table says which
+//! kernel is the fastest; elsewhere those that can be are timed once, on the lattices themselves.
 
 use std::time::{Duration, Instant};
 
+mod table;
+
+pub use table::{DevicePicks, PickTable, Work};
+
 use super::{DEPTH, Worlds};
-use crate::engine::kernels::KERNELS;
+use crate::engine::kernels::{self, KERNELS};
 use crate::engine::{EngineError, Kernel, Layout, Result};
+use crate::session::Switches;
 
 /// How a kernel came to be.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -15,6 +20,8 @@ pub enum KernelChoice {
     Asked,
     /// It is to be picked at the start; until then it is one that takes every lattice.
     Open,
+    /// It was the fastest in the table that the program has of such devices.
+    Measured,
     /// It was the fastest of so many that were timed on this device.
     Timed(usize),
 }
@@ -65,6 +72,21 @@ impl Worlds {
             self.set_kernel(best.kernel)?;
         }
         Ok(timed)
+    }
+
+    /// The fastest kernel for rounds of so many generations that the table knows, of those that
+    /// can be. It was measured with the switches as they are by themselves.
+    pub fn known_kernel(&self, table: &PickTable, generations: u32) -> Option<&'static Kernel> {
+        let switches = self.plan().switches;
+        let (first, others) = self.engine().devices().split_first()?;
+        let measured = Switches::DEFAULT.fitted_to(self.plan().kernel) == switches;
+        if !measured || others.iter().any(|device| device.name != first.name) {
+            return None;
+        }
+        let instances = self.instances().div_ceil(1 + others.len());
+        let work = table.of(&first.name, self.size.cells(), instances, generations)?;
+        let mut kernels = work.kernels.iter().filter_map(|name| kernels::find(name));
+        kernels.find(|kernel| self.can_be(kernel))
     }
 
     /// Whether a kernel takes these lattices, these devices and these switches.

@@ -163,6 +163,7 @@ fn lattices(status: &Status) -> Vec<Figure> {
 fn kernel(status: &Status) -> Vec<Figure> {
     let name = match status.kernel_choice {
         KernelChoice::Asked | KernelChoice::Open => "kernel".to_owned(),
+        KernelChoice::Measured => "kernel: auto, measured on such devices".to_owned(),
         KernelChoice::Timed(of) => format!("kernel: auto, the fastest of {of}"),
     };
     vec![
