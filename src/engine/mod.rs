@@ -12,20 +12,22 @@
 //! Two engines stand behind the seam: [`cuda`] and [`cpu`], with the same kernels by name
 //! ([`kernels`]) and the same results bit by bit.
 
+pub mod called;
 pub mod cpu;
 pub mod cuda;
 mod error;
 pub mod kernels;
 pub mod lesson_kernels;
 mod ops;
+pub mod probe_kernels;
 mod viewport;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use called::CalledKernel;
 pub use error::EngineError;
 pub use kernels::{Kernel, Layout};
-pub use lesson_kernels::LessonKernel;
 pub use ops::{
     Argument, BufferId, Call, Completion, DeviceId, EventId, IssuerId, LatticeId, Nanos, Op,
     PreparedId, Program, Region, RunId, Scope, Slot, Span, Stamp, Step, StreamId, Transfer,
