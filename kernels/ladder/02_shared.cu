@@ -2,7 +2,9 @@
 //
 // Bound: as before 4 bytes read and 4 written a cell, now by construction and not by a cache's
 //        good luck; the halo adds (w+2)(h+2)/wh, 33 % at 32x8. 9 shared loads a cell.
-// Measured: not yet
+// Measured: not yet; no record of 'lifestreams bench ladder' has it
+// Next: the host launches every generation; a block that has its whole lattice
+//        could go on by itself.
 // Against 01_global: `tile` stands where `in` stood, and a barrier between filling and reading.
 //
 // Launch: as 01_global, with (block width + 2) * (block height + 2) * 4 bytes of shared memory.

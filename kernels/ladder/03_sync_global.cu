@@ -3,7 +3,9 @@
 //
 // Bound: a block has one SM, so a lattice gets a 132nd of an H200, and N lattices want N streams.
 //        9 loads and 1 store a cell, 32 lanes a clock, as in 01_global.
-// Measured: not yet
+// Measured: not yet; no record of 'lifestreams bench ladder' has it
+// Next: every generation still goes through global memory; a small lattice could
+//        stay in the block.
 // Against 01_global: two loops over the cells where the grid was, one over the generations where
 // the host launched again, and a barrier.
 //

@@ -3,7 +3,9 @@
 //
 // Bound: no global memory between generations; 9 shared loads and 1 store a cell, 32 lanes a
 //        clock, and a barrier, about 20 clocks, a generation. Two buffers must fit in 48 KiB.
-// Measured: not yet
+// Measured: not yet; no record of 'lifestreams bench ladder' has it
+// Next: a byte a cell, and 9 reads: 32 cells would fit one word, and be counted
+//        all at once.
 // Against 03_sync_global: `in` and `out` are in shared memory; bytes, so that more fits.
 //
 // Launch: one block of any shape (32x32), 2 * width * height bytes of shared memory. In place.

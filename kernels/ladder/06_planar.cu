@@ -5,7 +5,9 @@
 //        three rows, a quarter of an operation a cell. Any other rule: 28.
 // SASS, sm_90: of a word 8.5 LOP3 with a thread's first and last row, 3.75 LDG, 5 SHF (every
 //        thread turns, by 0 but at a row's ends), 13 IMAD for addresses, 48 in all.
-// Measured: not yet
+// Measured: not yet; no record of 'lifestreams bench ladder' has it
+// Next: every generation is loaded and stored; several could be made of what was
+//        loaded once.
 // Against 05_bits: `left` and `right` are words, the sum is counted without the cell itself, and
 // a thread marches down ROWS rows, keeping the last two.
 //

@@ -5,7 +5,9 @@
 //        a multiprocessor at most: what counts is how many lattices there are.
 // SASS, sm_90: of a word and generation at 128x128 8 LOP3, 1 SHFL, 0.5 SHF, 10 in all; at
 //        256x256 8, 0.5, 0.25, 9. Any other rule: 28 LOP3. 168 registers, nothing spilled.
-// Measured: not yet
+// Measured: not yet; no record of 'lifestreams bench ladder' has it
+// Next: nothing but the 8 operations a word; that is the limit, until somebody
+//        counts with fewer.
 // Against 07_multistep: the generations are the loop, a lane has N rows of N words, the rows
 // beyond them come by shuffle as sums, and a lane has its row's both ends.
 //

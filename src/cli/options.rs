@@ -259,8 +259,8 @@ pub(super) struct LessonArguments {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables: step, frame, start, timeline, lesson [default: all]
-    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start", "timeline", "lesson"])]
+    /// Which tables: step, frame, start, timeline, lesson, ladder [default: all]
+    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start", "timeline", "lesson", "ladder"])]
     pub names: Vec<String>,
     /// Where
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
@@ -271,9 +271,16 @@ pub(super) struct BenchArguments {
     /// Print one JSON object on stdout
     #[arg(long)]
     pub json: bool,
-    /// Write the results to the record of this device in this folder, such as assets/bench
-    #[arg(long, value_name = "DIR")]
+    /// Write the results to the record of this device in this folder; where it is the assets/bench
+    /// of a checkout, the kernels' headers and both READMEs are made anew from it
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "assets/bench")]
     pub write: Option<PathBuf>,
+    /// A ladder of small lattices and short runs, to see that it works
+    #[arg(long)]
+    pub small: bool,
+    /// Measure one rung for the parent process
+    #[arg(long, value_name = "NAME", hide = true, value_parser = kernel)]
+    pub rung: Option<&'static Kernel>,
 }
 
 /// Options of `verify`.

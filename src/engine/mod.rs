@@ -243,6 +243,8 @@ pub struct DeviceInfo {
     pub units: u32,
     /// Its memory in bytes, where known.
     pub memory: Option<u64>,
+    /// Its last cache before memory in bytes, where known: a GPU's L2.
+    pub cache: Option<u64>,
     /// Engines that copy over the bus at the same time, in whichever direction.
     pub copy_engines: u32,
     /// Whether the system ends kernels that run for seconds, as it does where a GPU also drives a

@@ -19,6 +19,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
             name: "NVIDIA H200".into(),
             driver: "CUDA driver 13.0, sm_90".into(),
             units: 132,
+            cache: Some(50 << 20),
             copy_engines: 3,
             kernel_time_limit: false,
             memory: Some(141 << 30),

@@ -320,6 +320,7 @@ fn describe(workers: usize) -> DeviceInfo {
         driver: format!("{workers} {threads}, {}", kernels::bits::instruction_set()),
         units: workers as u32,
         memory: memory::total(),
+        cache: memory::last_cache(),
         copy_engines: 0,
         kernel_time_limit: false,
         pci_bus_id: None,

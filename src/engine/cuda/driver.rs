@@ -123,6 +123,10 @@ pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
         driver: format!("CUDA {}, sm_{major}{minor}", shown(driver_version())),
         units: attribute(DeviceAttribute::MultiprocessorCount)? as u32,
         memory: device.total_memory().ok().map(|bytes| bytes as u64),
+        cache: attribute(DeviceAttribute::L2CacheSize)
+            .ok()
+            .and_then(|bytes| u64::try_from(bytes).ok())
+            .filter(|&bytes| bytes > 0),
         copy_engines: attribute(DeviceAttribute::AsyncEngineCount)? as u32,
         kernel_time_limit: attribute(DeviceAttribute::KernelExecTimeout)? != 0,
         pci_bus_id: pci_bus_id(device),
