@@ -79,14 +79,15 @@ fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
     let info = engine.devices()[0].clone();
     let gpu = engine.name() == "cuda";
     drop(engine);
+    let (limits, left_out) = limits::limits(one, small);
     let ladder = Ladder {
         commit: env!("LIFESTREAMS_COMMIT").into(),
         driver: info.driver,
         cache: info.cache,
-        limits: limits::limits(one, small)?,
+        limits,
         works: rung::works(gpu, small),
         rates: Vec::new(),
-        left_out: Vec::new(),
+        left_out,
         sources: BTreeMap::new(),
     };
     Ok((one, ladder))

@@ -11,7 +11,7 @@ use crate::engine::{
 };
 use crate::lesson::Bench;
 use crate::session::DeviceChoice;
-use crate::session::ladder::Limits;
+use crate::session::ladder::{LeftOut, Limits};
 
 /// Threads of a block, and blocks that fill a multiprocessor.
 const BLOCK: u32 = 256;
@@ -20,17 +20,29 @@ const BLOCKS_A_UNIT: u32 = 8;
 /// Runs of each measurement.
 const RUNS: usize = 3;
 
-/// The limits of a device. On the CPU there is none yet: the twins of these kernels are made to be
-/// seen to be right.
-pub(super) fn limits(device: DeviceChoice, small: bool) -> Result<Limits> {
-    let mut probe = Probe::open(device, small)?;
-    if probe.bench.is_cpu() {
-        return Ok(Limits::default());
-    }
-    Ok(Limits {
-        lop3_per_second: Some(probe.lop3()?),
-        copied_per_second: Some(probe.copied()?),
-    })
+/// The limits of a device, as far as they could be measured, and what else happened. On the CPU
+/// there is none yet: the twins of these kernels are made to be seen to be right.
+pub(super) fn limits(device: DeviceChoice, small: bool) -> (Limits, Vec<LeftOut>) {
+    let mut left_out = Vec::new();
+    let mut measure = |kernel: &CalledKernel, probe: fn(&mut Probe) -> Result<f64>| {
+        let rate = Probe::open(device, small).and_then(|mut opened| {
+            let possible = !opened.bench.is_cpu();
+            possible.then(|| probe(&mut opened)).transpose()
+        });
+        rate.unwrap_or_else(|error| {
+            left_out.push(LeftOut {
+                kernel: kernel.name.into(),
+                work: None,
+                why: format!("{error:#}"),
+            });
+            None
+        })
+    };
+    let limits = Limits {
+        lop3_per_second: measure(&LOP3_RATE, Probe::lop3),
+        copied_per_second: measure(&COPY_RATE, Probe::copied),
+    };
+    (limits, left_out)
 }
 
 struct Probe {

@@ -38,7 +38,7 @@ const SEED: u64 = 1;
 /// What rungs have to do, the shorter first: what one takes says whether the next is sensible.
 pub(super) fn works(gpu: bool, small: bool) -> Vec<Work> {
     let works: &[(usize, u64)] = match (small, gpu) {
-        (true, _) => &[(4, 128), (1, 256)],
+        (true, _) => &[(2, 128), (1, 128)],
         (false, true) => &[(16, 1024), (1056, 128), (1, 16_384), (1, 65_536)],
         (false, false) => &[(16, 512), (256, 128), (1, 2048), (1, 8192)],
     };
@@ -49,7 +49,8 @@ pub(super) fn works(gpu: bool, small: bool) -> Vec<Work> {
 /// Generations that every rung steps alike: of a graph, and before the cells are compared. Both
 /// are even numbers of launches for every rung, so that a graph fits the buffers it leaves.
 fn generations(work: Work) -> u32 {
-    if work.instances > 64 { 16 } else { 48 }
+    let few = work.instances > 64 || work.side <= 128;
+    if few { 16 } else { 48 }
 }
 
 /// Measures the rung and says what came of it, a line each.
