@@ -226,6 +226,9 @@ pub(super) struct SnapshotArguments {
     /// With the switches and the calls that they make
     #[arg(long)]
     pub lab: bool,
+    /// With the ladder of kernels, and where the present one is
+    #[arg(long, conflicts_with = "lab")]
+    pub ladder: bool,
     /// Two settings on two halves of the panels
     #[arg(long)]
     pub halves: bool,

@@ -36,6 +36,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         help: arguments.help_shown,
         timeline: arguments.timeline || arguments.blocks,
         lab: arguments.lab,
+        ladder: arguments.ladder,
         ..Default::default()
     };
     for (wanted, action) in [

@@ -117,6 +117,23 @@ impl TimedRound {
         lengths.get(lengths.len() / 2).copied()
     }
 
+    /// What stepped the lattices, and how many cells (times generations) a second it did from the
+    /// first launch's start to the last one's end.
+    pub fn stepping(&self) -> Option<(&'static str, f64)> {
+        let launches = self.spans.iter().filter_map(|span| {
+            let facts = self.steps.get(span.step as usize)?;
+            (facts.kind == StepKind::Launch && facts.cells > 0).then_some((span, facts))
+        });
+        let (mut cells, mut label) = (0, None);
+        let (mut start, mut end) = (i64::MAX, i64::MIN);
+        for (span, facts) in launches {
+            (cells, label) = (cells + facts.cells, Some(facts.label));
+            (start, end) = (start.min(span.start.0), end.max(span.end.0));
+        }
+        let seconds = (end > start).then(|| (end - start) as f64 / 1e9)?;
+        Some((label?, cells as f64 / seconds))
+    }
+
     /// How long the host was inside its calls, waiting left out, in microseconds.
     pub fn host_us(&self) -> f64 {
         let waits = |span: &&Span| {

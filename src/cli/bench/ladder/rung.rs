@@ -74,13 +74,14 @@ pub(in crate::cli::bench) fn main(
     // Cells a second, as far as is known.
     let mut expected = None;
     let other: Rule = "B36/S23".parse()?;
-    for (at, work) in works(gpu, small).into_iter().enumerate() {
+    for work in works(gpu, small) {
         let case = Case::new(kernel, work, device, small);
         if let Some(why) = case.refusal(expected)? {
             left_out(Some(work), why)?;
             continue;
         }
-        // In the last place of a failure: what comes behind may yet be measured.
+        let first = expected.is_none();
+        // A failure is not the end: what comes behind may yet be measured.
         match case.measure(Rule::LIFE, &say) {
             Ok(rate) => expected = Some(rate),
             Err(error) => {
@@ -88,9 +89,7 @@ pub(in crate::cli::bench) fn main(
                 continue;
             }
         }
-        if at == 0
-            && let Err(error) = case.measure(other, &say)
-        {
+        if first && let Err(error) = case.measure(other, &say) {
             left_out(Some(work), format!("by {other}: {error:#}"))?;
         }
     }
