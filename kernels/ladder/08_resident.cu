@@ -3,8 +3,11 @@
 // Bound: no memory at all between generations; 8 operations a word in B3/S23 and, of each lane's
 //        first and last row, two shuffles a word. Any other rule: 28. A lattice has a quarter of
 //        a multiprocessor at most: what counts is how many lattices there are.
-// SASS, sm_90: of a word and generation at 128x128 8 LOP3, 1 SHFL, 0.5 SHF, 10 in all; at
-//        256x256 8, 0.5, 0.25, 9. Any other rule: 28 LOP3. 168 registers, nothing spilled.
+// SASS, sm_90: at 128x128 of a word and generation 8 LOP3, 1 SHFL, 0.5 SHF, 0.06 IMAD;
+//        9.8 in all. Any other rule: 28 LOP3, 1 SHFL, 0.5 SHF, 0.1 IMAD; 30 in all. at
+//        256x256 of a word and generation 8 LOP3, 0.5 SHFL, 0.2 SHF, 0.4 IMAD; 9.2 in
+//        all. Any other rule: 28 LOP3, 0.5 SHFL, 0.2 SHF, 0.6 IMAD; 29 in all. 168
+//        registers, nothing spilled.
 // Measured: not yet; no record of 'lifestreams bench ladder' has it
 // Next: nothing but the 8 operations a word; that is the limit, until somebody
 //        counts with fewer.

@@ -9,7 +9,7 @@ const LEAD: f32 = 44.0;
 /// The limit's name.
 const LIMIT: f32 = 20.0;
 /// The highest row of a rung.
-const MOST_ROW: f32 = 34.0;
+const MOST_ROW: f32 = 56.0;
 const TICKS: f32 = 22.0;
 const LEGEND: f32 = 22.0;
 const SAID: f32 = 36.0;
