@@ -98,23 +98,40 @@ fn both_engines_save_the_same_cells_however_rounds_are_issued() {
 }
 
 #[test]
-fn resident_lattices_of_one_stream_are_one_launch() {
+fn a_batch_is_one_launch_and_one_copy() {
     let folder = tempfile::tempdir().unwrap();
-    let launches = |how: &str| {
-        let log = folder.path().join(how.replace(' ', ""));
-        let run = "run --device cuda --kernel resident --instances 5 --size 64x64 -g 12 \
-                   --generations-per-round 6";
-        let mut command = lifestreams(&format!("{run} {how}"));
-        succeeds(command.env("FAKE_CUDA_LOG", &log));
-        let log = std::fs::read_to_string(&log).unwrap();
-        log.lines()
-            .filter(|line| line.contains("life_resident"))
-            .count()
-    };
-    assert_eq!(launches("--streams one"), 2, "one a round");
-    assert_eq!(launches("--streams one --graphs on"), 2);
-    assert_eq!(launches("--streams one --order depth"), 10);
-    assert_eq!(launches("--streams per-instance"), 10);
+    for kernel in ["resident", "sync-global", "sync-shared"] {
+        // Two rounds, and the lattices brought back.
+        let ops = |how: &str| {
+            let saved = folder.path().join("saved");
+            let log = folder.path().join("log");
+            let _ = std::fs::remove_dir_all(&saved);
+            let run = format!(
+                "run --device cuda --kernel {kernel} --instances 5 --size 64x64 -g 12 \
+                 --generations-per-round 6 --save {} {how}",
+                saved.display()
+            );
+            let _ = std::fs::remove_file(&log);
+            succeeds(lifestreams(&run).env("FAKE_CUDA_LOG", &log));
+            let log = std::fs::read_to_string(&log).unwrap();
+            let count = |op: &str| log.matches(op).count();
+            let launched = count(&format!("op=life_{} ", kernel.replace('-', "_")));
+            (
+                (launched, count("op=pack"), count("op=d2h ")),
+                self::saved(&saved),
+            )
+        };
+        let (each, lattices) = ops("--streams per-instance");
+        assert_eq!(each, (10, 5, 5));
+        for (how, wanted) in [
+            ("--streams one", (10, 5, 5)),
+            ("--streams batch", (2, 1, 1)),
+            ("--streams batch --graphs on", (2, 1, 1)),
+            ("--streams batch --order depth --wait each", (2, 1, 1)),
+        ] {
+            assert_eq!(ops(how), (wanted, lattices.clone()), "{kernel} {how}");
+        }
+    }
 }
 
 #[test]

@@ -525,7 +525,7 @@ impl Lab {
 
 fn download(slot: u8, what: Transfer) -> Op {
     Op::Download {
-        lattice: LatticeId(0),
+        lattices: LatticeId(0).alone(),
         slot: Slot(slot),
         what,
     }
@@ -582,7 +582,7 @@ fn cells_are_downloaded_as_they_are() {
     program.push(
         stream,
         Op::Unpack {
-            lattice,
+            lattices: lattice.alone(),
             to: Layout::I32,
         },
     );
@@ -603,11 +603,11 @@ fn cells_are_downloaded_as_they_are() {
         assert!(slots.read(lattice, Slot(slot), look));
     }
     let mut program = Program::default();
-    program.push(stream, Op::Pack(lattice));
+    program.push(stream, Op::Pack(lattice.alone()));
     program.push(
         stream,
         Op::Unpack {
-            lattice,
+            lattices: lattice.alone(),
             to: Layout::Bits,
         },
     );
@@ -648,13 +648,13 @@ fn blocks_say_when_and_where_they_ran() {
     program.push(
         stream,
         Op::Unpack {
-            lattice,
+            lattices: lattice.alone(),
             to: Layout::I32,
         },
     );
     program.push(stream, advance("sync-global", 0..1, 50)); // step 6
     program.push(stream, advance("global", 0..1, 100)); // step 7
-    program.push(stream, Op::Pack(lattice));
+    program.push(stream, Op::Pack(lattice.alone()));
     program.push(stream, download(0, Transfer::Bits));
     let ran = lab.run(&program);
     let blocks = |kernel: &str| {
@@ -717,7 +717,13 @@ fn a_batch_is_stamped_by_its_blocks_and_a_march_by_its_launches() {
         let words = soup(size, 0.4, 3, u64::from(lattice.0)).words().into();
         let to = Layout::Planar;
         program.push(stream, Op::Upload { lattice, words });
-        program.push(stream, Op::Unpack { lattice, to });
+        program.push(
+            stream,
+            Op::Unpack {
+                lattices: lattice.alone(),
+                to,
+            },
+        );
     }
     program.push(stream, advance("resident", 0..3, 7)); // step 6: one launch
     program.push(stream, advance("multistep", 1..2, 9)); // step 7: three, into the other buffer
@@ -774,7 +780,12 @@ fn occupancy_is_what_the_driver_says() {
     let occupancy = lab.0.occupancy(D0, &spin(done, 1)).unwrap().unwrap();
     assert_eq!((occupancy.blocks, occupancy.block_threads), (1, 1));
     assert_eq!(occupancy.blocks_per_unit, 32);
-    assert_eq!(lab.0.occupancy(D0, &Op::Pack(LatticeId(0))).unwrap(), None);
+    assert_eq!(
+        lab.0
+            .occupancy(D0, &Op::Pack(LatticeId(0).alone()))
+            .unwrap(),
+        None
+    );
     let _ = stream;
     lab.leaves_nothing();
 }

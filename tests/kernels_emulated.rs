@@ -90,7 +90,8 @@ fn advance(
     }
 }
 
-/// Launches as often as the kernel's row says, two buffers in turn; the cells at the end.
+/// Launches as often as the kernel's row says, two buffers in turn; the cells at the end. Cells of
+/// several lattices, one behind the other, are a batch.
 fn stepped<T: Buffer>(
     emulator: &Emulator,
     kernel: &Kernel,
@@ -100,7 +101,15 @@ fn stepped<T: Buffer>(
     rule: Rule,
     generations: u32,
 ) -> Vec<T> {
-    let shape = kernel.launch(size, block);
+    let of_one = match kernel.layout {
+        Layout::I32 => size.cells() as usize,
+        Layout::Bits | Layout::Planar => size.words(),
+    };
+    let mut shape = kernel.launch(size, block);
+    if cells.len() > of_one {
+        assert!(kernel.batched && cells.len().is_multiple_of(of_one));
+        shape = shape.batch((cells.len() / of_one) as u32);
+    }
     let (mut width, mut height, mut table) = (size.width(), size.height(), rule.table());
     let mut buffers = [
         Guarded::new(cells, T::GUARD),
@@ -323,22 +332,31 @@ fn residents_agree() {
 }
 
 #[test]
-fn residents_of_a_batch_are_as_many_blocks() {
+fn a_batch_is_a_block_for_each_lattice() {
     let emulator = Emulator::load();
-    let kernel = kernels::find("resident").unwrap();
     let size = Size::new(64, 64).unwrap();
     let mut numbers = Numbers(31);
     let starts: Vec<Lattice> = (0..5).map(|_| numbers.lattice(size)).collect();
-    let words: Vec<u32> = starts.iter().flat_map(planar).collect();
-    let mut cells = Guarded::new(&words, 0xdead_beef);
-    let (mut at, mut width, mut height) = (cells.pointer(), size.width(), size.height());
-    let (mut table, mut count) = (Rule::LIFE.table(), 7);
-    let shape = kernel.launch(size, kernel.block()).batch(5);
-    let given = parameters!(at, width, height, table, count);
-    emulator.launch(kernel.symbol, shape, given);
-    for (start, after) in starts.iter().zip(cells.inner().chunks(size.words())) {
-        let expected = (0..7).fold(start.clone(), |now, _| step(&now, Rule::LIFE));
-        assert_eq!(from_planar(size, after), expected);
+    let after = |start: &Lattice| (0..7).fold(start.clone(), |now, _| step(&now, Rule::LIFE));
+    let expected: Vec<Lattice> = starts.iter().map(after).collect();
+    for kernel in KERNELS.iter().filter(|kernel| kernel.batched) {
+        let (block, rule) = (kernel.block(), Rule::LIFE);
+        let ended: Vec<Lattice> = match kernel.layout {
+            Layout::I32 => {
+                let cells: Vec<i32> = starts.iter().flat_map(ints).collect();
+                let after = stepped(&emulator, kernel, block, size, &cells, rule, 7);
+                let each = after.chunks(size.cells() as usize);
+                each.map(|cells| from_ints(size, cells)).collect()
+            }
+            Layout::Planar => {
+                let words: Vec<u32> = starts.iter().flat_map(planar).collect();
+                let after = stepped(&emulator, kernel, block, size, &words, rule, 7);
+                let each = after.chunks(size.words());
+                each.map(|words| from_planar(size, words)).collect()
+            }
+            Layout::Bits => unreachable!("no kernel of bits is batched"),
+        };
+        assert!(ended == expected, "{}", kernel.name);
     }
 }
 
@@ -418,7 +436,7 @@ fn layouts_convert_both_ways() {
             let mut words = Guarded::new(lattice.words(), 0xdead_beef);
             let mut cells = Guarded::new(&vec![-9; size.cells() as usize], -7);
             let (mut words_at, mut cells_at) = (words.pointer(), cells.pointer());
-            let shape = Launch::convert(size, Layout::I32);
+            let shape = Launch::convert(size, 1, Layout::I32);
             emulator.launch("unpack_i32", shape, parameters!(words_at, cells_at, w, h));
             assert_eq!(cells.inner(), ints(&lattice), "unpack {size}");
             words.0[64..64 + size.words()].fill(0x5555_5555);
@@ -440,7 +458,7 @@ fn planes_convert_both_ways() {
             let mut words = Guarded::new(lattice.words(), 0xdead_beef);
             let mut planes = Guarded::new(&vec![9; size.words()], 0xdead_beef);
             let (mut words_at, mut planes_at) = (words.pointer(), planes.pointer());
-            let shape = Launch::convert(size, Layout::Planar);
+            let shape = Launch::convert(size, 1, Layout::Planar);
             let given = parameters!(words_at, planes_at, w, h);
             emulator.launch("unpack_planar", shape, given);
             assert_eq!(planes.inner(), planar(&lattice), "unpack {size}");
@@ -481,7 +499,8 @@ fn a_view_has_the_density_of_its_cells() {
     let mut numbers = Numbers(23);
     let one = Viewport::ONE;
     for (width, height) in [(1, 1), (33, 9), (64, 64), (65, 130), (200, 31), (300, 301)] {
-        let lattice = numbers.lattice(Size::new(width, height).unwrap());
+        let size = Size::new(width, height).unwrap();
+        let (before, lattice) = (numbers.lattice(size), numbers.lattice(size));
         let steps = [
             one / 7,
             one / 2,
@@ -509,8 +528,11 @@ fn a_view_has_the_density_of_its_cells() {
                         height: px_height,
                     };
                     let (mut w, mut h) = (width as u32, height as u32);
-                    let mut words = Guarded::new(lattice.words(), 0xdead_beef);
-                    let mut pixels = Guarded::new(&vec![77; view.words() * 4], 99u8);
+                    let both = [before.words(), lattice.words()].concat();
+                    let mut words = Guarded::new(&both, 0xdead_beef);
+                    let (bytes, mut stride) = (view.words() * 4, view.words() as u64 * 4 + 12);
+                    let room = vec![77; stride as usize + bytes];
+                    let mut pixels = Guarded::new(&room, 99u8);
                     let (mut words_at, mut pixels_at) = (words.pointer(), pixels.pointer());
                     let Viewport {
                         mut x0,
@@ -519,13 +541,14 @@ fn a_view_has_the_density_of_its_cells() {
                         width: mut vw,
                         height: mut vh,
                     } = view;
-                    let given = parameters!(words_at, pixels_at, w, h, x0, y0, step, vw, vh);
-                    emulator.launch("reduce_bits", Launch::reduce(view), given);
-                    assert_eq!(
-                        pixels.inner(),
-                        reduced(&lattice, view),
-                        "{view:?} {width}x{height}"
-                    );
+                    let given =
+                        parameters!(words_at, pixels_at, w, h, x0, y0, step, vw, vh, stride);
+                    emulator.launch("reduce_bits", Launch::reduce(view, 2), given);
+                    let (first, second) = pixels.inner().split_at(stride as usize);
+                    for (is, of) in [(&first[..bytes], &before), (second, &lattice)] {
+                        assert_eq!(is, reduced(of, view), "{view:?} {width}x{height}");
+                    }
+                    assert_eq!(first[bytes..], [77; 12], "between two views");
                 }
             }
         }

@@ -156,6 +156,7 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
                     kind: StepKind::Launch,
                     stream,
                     instance: (length > 0).then_some(stream.0),
+                    instances: u32::from(length > 0),
                     cells: 1 << 40,
                     bytes: length as u64,
                 });

@@ -3,7 +3,7 @@
 //
 // Bound: a block has one SM, so a lattice gets a 132nd of an H200, and N lattices want N streams.
 //        9 loads and 1 store a cell, 32 lanes a clock, as in 01_global.
-// SASS, sm_90: of a cell 1 LOP3, 1 SHF, 14 IMAD, 7 IADD3, 9 LDG, 1 STG; 44 in all. 64
+// SASS, sm_90: of a cell 1 LOP3, 1 SHF, 14 IMAD, 7 IADD3, 9 LDG, 1 STG; 45 in all. 64
 //        registers, nothing spilled.
 // Measured: not yet; no record of 'lifestreams bench ladder' has it
 // Next: every generation still goes through global memory; a small lattice could
@@ -11,7 +11,8 @@
 // Against 01_global: two loops over the cells where the grid was, one over the generations where
 // the host launched again, and a barrier.
 //
-// Launch: one block of any shape (32x32). Generation 0 goes from a to b, the next from b to a, so
+// Launch: a block of any shape (32x32) a lattice; the grid is as many as lie one behind the other,
+// by default one. Generation 0 goes from a to b, the next from b to a, so
 // the result is in a where `generations` is even, else in b.
 #include "../life.cuh"
 
@@ -33,6 +34,8 @@ DEVICE void step(const int* in, int* out, int x, int y, int width, int height, u
 extern "C" __global__ void __launch_bounds__(1024) life_sync_global(
     int* a, int* b, int width, int height, unsigned rule, int generations)
 {
+    a += (size_t)blockIdx.x * width * height;
+    b += (size_t)blockIdx.x * width * height;
     const int x0 = threadIdx.x, y0 = threadIdx.y, dx = blockDim.x, dy = blockDim.y;
     const bool one_each = width <= dx && height <= dy;
     for (int generation = 0; generation < generations; generation++) {

@@ -3,14 +3,15 @@
 //
 // Bound: no global memory between generations; 9 shared loads and 1 store a cell, 32 lanes a
 //        clock, and a barrier, about 20 clocks, a generation. Two buffers must fit in 48 KiB.
-// SASS, sm_90: of a cell 1 LOP3, 1 SHF, 10 IMAD, 5 IADD3, 9 LDS, 1 STS; 38 in all. 32
+// SASS, sm_90: of a cell 1 LOP3, 1 SHF, 11 IMAD, 5 IADD3, 9 LDS, 1 STS; 39 in all. 32
 //        registers, nothing spilled.
 // Measured: not yet; no record of 'lifestreams bench ladder' has it
 // Next: a byte a cell, and 9 reads: 32 cells would fit one word, and be counted
 //        all at once.
 // Against 03_sync_global: `in` and `out` are in shared memory; bytes, so that more fits.
 //
-// Launch: one block of any shape (32x32), 2 * width * height bytes of shared memory. In place.
+// Launch: a block of any shape (32x32) a lattice, with 2 * width * height bytes of shared memory;
+// the grid is as many as lie one behind the other, by default one. In place.
 #include "../life.cuh"
 
 // One cell, as in 01_global.
@@ -35,6 +36,7 @@ extern "C" __global__ void __launch_bounds__(1024) life_sync_shared(
     const int x0 = threadIdx.x, y0 = threadIdx.y, dx = blockDim.x, dy = blockDim.y;
     const int size = width * height, thread = y0 * dx + x0, threads = dx * dy;
     u8 *a = buffers, *b = buffers + size;
+    cells += (size_t)blockIdx.x * size;
     for (int i = thread; i < size; i += threads) a[i] = cells[i];
     __syncthreads();
 

@@ -1,7 +1,8 @@
 // One byte of density a pixel of a view: 255 * alive / covered, rounded to the nearest.
 //
 // Bound: the view's part of the lattice read once, 1/8 byte a cell.
-// Launch: blocks of 32x8; the grid is pixels across / 32 (rounded up) by pixel rows. A block has
+// Launch: blocks of 32x8; the grid is pixels across / 32 (rounded up) by pixel rows by lattices
+// that lie one behind the other, `stride` bytes from one's pixels to the next one's. A block has
 // 32 pixels of one row; the 8 threads of a pixel share its rows of cells.
 //
 // Origin and step are in cells with 16 fractional bits. A pixel covers the cells from
@@ -25,8 +26,12 @@ DEVICE Range clip(Range range, int size)
 
 extern "C" __global__ void reduce_bits(
     const unsigned* words, unsigned char* pixels, int width, int height,
-    long long x0, long long y0, long long step, int px_width, int px_height)
+    long long x0, long long y0, long long step, int px_width, int px_height,
+    unsigned long long stride)
 {
+    words += (size_t)blockIdx.z * ((width + 31) / 32) * height;
+    pixels += blockIdx.z * stride;
+
     __shared__ i64 shares[8][32];
     const int px = blockIdx.x * 32 + threadIdx.x, py = blockIdx.y;
     const Range across = covered_by(x0, step, px), down = covered_by(y0, step, py);

@@ -111,7 +111,8 @@ pub(super) struct Common {
 /// The lab's switches; each has its key in the window.
 #[derive(Args, Clone, Debug)]
 pub(super) struct SwitchArguments {
-    /// In how many streams: one for each instance, one for all, or the default stream for all
+    /// In how many streams: one for each instance, one for all, the default stream for all, or one
+    /// with one launch and one copy for all
     #[arg(long, value_name = "HOW", value_enum, default_value_t = Streams::PerInstance)]
     pub streams: Streams,
     /// The host memory that downloads land in: page-locked or pageable

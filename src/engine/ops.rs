@@ -42,6 +42,11 @@ impl LatticeId {
     pub const fn index(self) -> usize {
         self.0 as usize
     }
+
+    /// It alone, for an op that takes several.
+    pub const fn alone(self) -> Range<u32> {
+        self.0..self.0 + 1
+    }
 }
 
 impl Nanos {
@@ -57,6 +62,10 @@ impl Nanos {
 }
 
 /// One thing for a stream to do.
+///
+/// Where an op takes several lattices it does for each what it would do for it alone: in one
+/// launch, or one copy, for all that lie one behind the other (those that were created together
+/// and have been through the same ops); where that cannot be, one after the other.
 #[derive(Clone, Debug)]
 pub enum Op {
     /// Copies a lattice's bits from (pageable) host memory to the device; its working layout is
@@ -67,12 +76,12 @@ pub enum Op {
         /// [`Size::words`](crate::life::Size::words) words.
         words: Arc<[u32]>,
     },
-    /// Makes the lattice's bits anew from its working layout, which stays as it is.
-    Pack(LatticeId),
-    /// Makes the working layout `to` from the lattice's bits.
+    /// Makes lattices' bits anew from their working layout, which stays as it is.
+    Pack(Range<u32>),
+    /// Makes the working layout `to` from lattices' bits.
     Unpack {
-        /// The lattice.
-        lattice: LatticeId,
+        /// The lattices.
+        lattices: Range<u32>,
         /// A layout that was reserved.
         to: Layout,
     },
@@ -80,8 +89,7 @@ pub enum Op {
     Advance {
         /// What steps them.
         kernel: &'static Kernel,
-        /// One lattice, or several: one after the other, or in one launch where the kernel is
-        /// [`Kernel::batched`] and they were created together.
+        /// The lattices; several in one launch only where the kernel is [`Kernel::batched`].
         lattices: Range<u32>,
         /// The rule.
         rule: Rule,
@@ -90,18 +98,19 @@ pub enum Op {
         /// Threads of a block, across and down: one of the kernel's [`Kernel::blocks`].
         block: (u32, u32),
     },
-    /// Reduces the lattice's bits to one byte of density a pixel, on the device.
+    /// Reduces lattices' bits to one byte of density a pixel, on the device.
     Reduce {
-        /// The lattice.
-        lattice: LatticeId,
+        /// The lattices.
+        lattices: Range<u32>,
         /// Which part, at how many pixels.
         viewport: Viewport,
     },
-    /// `get_async`: copies to a host slot; complete when the event behind it has fired.
+    /// `get_async`: copies to each lattice's host slot; complete when the event behind it has
+    /// fired.
     Download {
-        /// The lattice.
-        lattice: LatticeId,
-        /// Where it lands.
+        /// The lattices.
+        lattices: Range<u32>,
+        /// Where they land.
         slot: Slot,
         /// What is copied.
         what: Transfer,
@@ -126,6 +135,21 @@ pub enum Op {
 }
 
 impl Op {
+    /// The lattices that it is about; none for one that is about something else.
+    pub fn lattices(&self) -> Range<u32> {
+        match self {
+            Op::Upload { lattice, .. } => lattice.alone(),
+            Op::Pack(lattices)
+            | Op::Unpack { lattices, .. }
+            | Op::Advance { lattices, .. }
+            | Op::Reduce { lattices, .. }
+            | Op::Download { lattices, .. } => lattices.clone(),
+            Op::Copy { .. } | Op::Call(_) | Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => {
+                0..0
+            }
+        }
+    }
+
     /// Its name on timelines and in figures.
     pub fn label(&self) -> &'static str {
         match self {
@@ -229,6 +253,16 @@ pub struct Program {
 }
 
 impl Program {
+    /// Every slot that its downloads are bound for.
+    pub fn downloads(&self) -> impl Iterator<Item = (LatticeId, Slot)> + Clone {
+        let of_step = |step: &Step| match &step.op {
+            Op::Download { lattices, slot, .. } => Some((lattices.clone(), *slot)),
+            _ => None,
+        };
+        let downloads = self.steps.iter().filter_map(of_step);
+        downloads.flat_map(|(lattices, slot)| lattices.map(move |id| (LatticeId(id), slot)))
+    }
+
     /// Adds an op for a stream.
     pub fn push(&mut self, stream: StreamId, op: Op) {
         self.push_from(IssuerId(0), stream, op);
@@ -243,13 +277,13 @@ impl Program {
 /// Something that came to pass.
 #[derive(Clone, Debug)]
 pub enum Completion {
-    /// A download has landed; its slot may be read until the next download is bound for it.
+    /// A download has landed; its slots may be read until the next download is bound for them.
     Downloaded {
         /// Of which run.
         run: RunId,
-        /// Which lattice.
-        lattice: LatticeId,
-        /// In which slot.
+        /// Of which lattices.
+        lattices: Range<u32>,
+        /// In which slot of theirs.
         slot: Slot,
     },
     /// Every step of a run has completed.

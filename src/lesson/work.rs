@@ -241,7 +241,13 @@ impl World {
             program.push(stream, Op::Upload { lattice, words });
             if kernel.layout != Layout::Bits {
                 let to = kernel.layout;
-                program.push(stream, Op::Unpack { lattice, to });
+                program.push(
+                    stream,
+                    Op::Unpack {
+                        lattices: lattice.alone(),
+                        to,
+                    },
+                );
             }
         }
         bench.run(&program)?;
@@ -281,13 +287,13 @@ impl World {
         for (i, &stream) in self.streams.iter().enumerate() {
             let lattice = LatticeId(i as u32);
             if self.kernel.layout != Layout::Bits {
-                program.push(stream, Op::Pack(lattice));
+                program.push(stream, Op::Pack(lattice.alone()));
             }
             let (slot, what) = (Self::WHOLE, Transfer::Bits);
             program.push(
                 stream,
                 Op::Download {
-                    lattice,
+                    lattices: lattice.alone(),
                     slot,
                     what,
                 },

@@ -262,7 +262,7 @@ pub static KEYS: &[Binding] = &[
         Action::NextOf(Switch::Streams),
         &[key(Key::F(2))],
         "",
-        "streams: one each / one for all / the default stream",
+        "streams: one each / one for all / the default stream / one batch",
     ),
     row(
         Action::NextOf(Switch::HostMemory),

@@ -1,5 +1,6 @@
 //! The newest complete picture of each instance, for whoever draws.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard};
 
 use crate::engine::{LatticeId, Slot, Slots, Transfer, Viewport};
@@ -88,8 +89,14 @@ impl Pictures {
         }
     }
 
-    /// Notes that an instance's picture is complete.
-    pub(crate) fn note(&self, instance: usize, generation: u64, plan: PicturePlan, slot: Slot) {
+    /// Notes that pictures of instances are complete, given every instance's generation.
+    pub(crate) fn note(
+        &self,
+        instances: Range<usize>,
+        generations: &[u64],
+        plan: PicturePlan,
+        slot: Slot,
+    ) {
         let mut board = self.lock();
         board.sequence += 1;
         let sequence = board.sequence;
@@ -101,18 +108,20 @@ impl Pictures {
             (None, true) => board.size.cells() as usize,
             (None, false) => board.size.words(),
         };
-        board.newest[instance] = Some(Picture {
-            sequence,
-            generation,
-            viewport,
-            words,
-            slot,
-            cells,
-        });
+        for instance in instances {
+            board.newest[instance] = Some(Picture {
+                sequence,
+                generation: generations[instance],
+                viewport,
+                words,
+                slot,
+                cells,
+            });
+        }
     }
 
     /// Whether a slot holds the newest picture of any of these instances.
-    pub(crate) fn holds_newest(&self, slot: Slot, instances: std::ops::Range<usize>) -> bool {
+    pub(crate) fn holds_newest(&self, slot: Slot, instances: Range<usize>) -> bool {
         self.lock().newest[instances]
             .iter()
             .flatten()

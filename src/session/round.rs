@@ -3,10 +3,10 @@
 use std::ops::Range;
 
 use crate::engine::{
-    HostMemory, Kernel, LatticeId, Layout, Op, Program, Scope, Slot, StreamId, Transfer, Viewport,
+    HostMemory, Kernel, Layout, Op, Program, Scope, Slot, StreamId, Transfer, Viewport,
 };
 use crate::life::Rule;
-use crate::session::{Order, Switches, Wait};
+use crate::session::{Order, Streams, Switches, Wait};
 
 /// What the rounds of the moment are made of.
 #[derive(Clone, Debug)]
@@ -83,17 +83,18 @@ impl RoundPlan {
             generations,
             slot,
         };
+        let groups = || self.groups(self.instances.clone());
         match self.switches.order {
             Order::Depth => {
-                for i in self.instances.clone() {
-                    round.advance(i..i + 1);
-                    (0..PHASES).for_each(|phase| round.picture(i, phase));
+                for group in groups() {
+                    round.advance(group.clone());
+                    (0..PHASES).for_each(|phase| round.picture(group.clone(), phase));
                 }
             }
             Order::Breadth => {
-                round.advance_all();
+                groups().for_each(|group| round.advance(group));
                 for phase in 0..PHASES {
-                    self.instances.clone().for_each(|i| round.picture(i, phase));
+                    groups().for_each(|group| round.picture(group, phase));
                 }
             }
         }
@@ -113,13 +114,12 @@ impl RoundPlan {
     /// Every lattice's bits into `slot`.
     pub fn checkpoint(&self, slot: Slot) -> Program {
         let mut program = Program::default();
-        for (i, &stream) in self.streams.iter().enumerate() {
-            let lattice = LatticeId(i as u32);
-            self.pack(&mut program, stream, lattice);
+        for group in self.groups(0..self.streams.len()) {
+            self.pack(&mut program, group.clone());
             program.push(
-                stream,
+                self.streams[group.start],
                 Op::Download {
-                    lattice,
+                    lattices: ids(group),
                     slot,
                     what: Transfer::Bits,
                 },
@@ -131,11 +131,11 @@ impl RoundPlan {
     /// Every lattice out of its present layout into `to`.
     pub fn relayout(&self, to: Layout) -> Program {
         let mut program = Program::default();
-        for (i, &stream) in self.streams.iter().enumerate() {
+        for group in self.groups(0..self.streams.len()) {
             program.push(
-                stream,
+                self.streams[group.start],
                 Op::Unpack {
-                    lattice: LatticeId(i as u32),
+                    lattices: ids(group),
                     to,
                 },
             );
@@ -146,21 +146,37 @@ impl RoundPlan {
     /// Every lattice's bits made anew from its layout.
     pub fn pack_all(&self) -> Program {
         let mut program = Program::default();
-        for (i, &stream) in self.streams.iter().enumerate() {
-            self.pack(&mut program, stream, LatticeId(i as u32));
+        for group in self.groups(0..self.streams.len()) {
+            self.pack(&mut program, group);
         }
         program
     }
 
-    fn pack(&self, program: &mut Program, stream: StreamId, lattice: LatticeId) {
+    fn pack(&self, program: &mut Program, group: Range<usize>) {
         if self.kernel.layout != Layout::Bits {
-            program.push(stream, Op::Pack(lattice));
+            program.push(self.streams[group.start], Op::Pack(ids(group)));
         }
+    }
+
+    /// The instances that an op is for: each alone, or in a batch all that share a stream.
+    fn groups(&self, mut rest: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+        let batched = self.switches.streams == Streams::Batch;
+        std::iter::from_fn(move || {
+            let first = rest.next()?;
+            while batched && !rest.is_empty() && self.streams[rest.start] == self.streams[first] {
+                rest.next();
+            }
+            Some(first..rest.start)
+        })
     }
 }
 
 /// The parts of a picture's way to the host: pack, reduce, download, and waiting for it.
 const PHASES: u32 = 3;
+
+fn ids(instances: Range<usize>) -> Range<u32> {
+    instances.start as u32..instances.end as u32
+}
 
 /// A round that is being put together.
 struct Round<'a> {
@@ -171,19 +187,6 @@ struct Round<'a> {
 }
 
 impl Round<'_> {
-    /// All instances; those that share a stream in one op, where the kernel steps several.
-    fn advance_all(&mut self) {
-        let streams = &self.plan.streams;
-        let mut rest = self.plan.instances.clone();
-        while !rest.is_empty() {
-            let share = |i: &usize| self.plan.kernel.batched && streams[*i] == streams[rest.start];
-            let more = rest.clone().skip(1).take_while(share).count();
-            let together = rest.start..rest.start + 1 + more;
-            rest.start = together.end;
-            self.advance(together);
-        }
-    }
-
     fn advance(&mut self, instances: Range<usize>) {
         if self.generations > 0 {
             let RoundPlan { kernel, rule, .. } = *self.plan;
@@ -201,24 +204,26 @@ impl Round<'_> {
     }
 
     /// A picture's ops, one phase after the other; not every picture needs the first two.
-    fn picture(&mut self, instance: usize, phase: u32) {
-        let (lattice, stream) = (LatticeId(instance as u32), self.plan.streams[instance]);
-        let wanted = self.plan.downloads().contains(&instance);
-        let picture = self.plan.picture.filter(|_| wanted);
+    fn picture(&mut self, group: Range<usize>, phase: u32) {
+        let stream = self.plan.streams[group.start];
+        let wanted = self.plan.downloads();
+        let group = group.start.max(wanted.start)..group.end.min(wanted.end);
+        let picture = self.plan.picture.filter(|_| !group.is_empty());
         let transfer = picture.map(|picture| picture.transfer);
         match (phase, picture) {
             (0, Some(_)) if transfer != Some(Transfer::Cells) => {
-                self.plan.pack(&mut self.program, stream, lattice);
+                self.plan.pack(&mut self.program, group);
             }
             (1, Some(PicturePlan { viewport, .. })) if transfer == Some(Transfer::View) => {
-                self.program.push(stream, Op::Reduce { lattice, viewport });
+                let lattices = ids(group);
+                let reduce = Op::Reduce { lattices, viewport };
+                self.program.push(stream, reduce);
             }
             (2, _) => {
                 if let Some(what) = transfer {
-                    let slot = self.slot;
                     let download = Op::Download {
-                        lattice,
-                        slot,
+                        lattices: ids(group),
+                        slot: self.slot,
                         what,
                     };
                     self.program.push(stream, download);
@@ -291,39 +296,39 @@ mod tests {
     }
 
     #[test]
-    fn a_batched_kernel_steps_in_one_op_what_shares_a_stream() {
-        let plan = |streams, order| RoundPlan {
-            instances: 0..3,
+    fn a_batch_is_an_op_for_all_that_share_a_stream() {
+        let plan = |streams: Vec<StreamId>, how| RoundPlan {
+            instances: 0..streams.len(),
             streams,
             switches: Switches {
-                order,
+                streams: how,
                 ..Switches::DEFAULT
             },
-            ..plan("resident", Transfer::Bits)
+            ..plan("resident", Transfer::View)
         };
-        let advances = |plan: RoundPlan| -> Vec<(u32, u32)> {
+        let lattices = |plan: &RoundPlan| -> Vec<(&str, u32, u32)> {
             let steps = plan.program(5, Slot(0)).steps.into_iter();
-            let lattices = steps.filter_map(|step| match step.op {
-                Op::Advance { lattices, .. } => Some((lattices.start, lattices.end)),
-                _ => None,
-            });
-            lattices.collect()
+            let of = |op: Op| (op.label(), op.lattices().start, op.lattices().end);
+            steps.map(|step| of(step.op)).collect()
         };
         let [a, b] = [StreamId(0), StreamId(1)];
-        assert_eq!(advances(plan(vec![a; 3], Order::Breadth)), [(0, 3)]);
-        assert_eq!(
-            advances(plan(vec![a, a, b], Order::Breadth)),
-            [(0, 2), (2, 3)]
-        );
-        assert_eq!(
-            advances(plan(vec![a; 3], Order::Depth)),
-            [(0, 1), (1, 2), (2, 3)]
-        );
-        let bits = RoundPlan {
-            kernel: kernels::find("bits").unwrap(),
-            ..plan(vec![a; 3], Order::Breadth)
-        };
-        assert_eq!(advances(bits), [(0, 1), (1, 2), (2, 3)]);
+        let ops = ["resident", "pack", "reduce", "download"];
+        let all = plan(vec![a; 3], Streams::Batch);
+        assert_eq!(lattices(&all), ops.map(|op| (op, 0, 3)));
+        let two_devices = plan(vec![a, a, b], Streams::Batch);
+        let of_both = ops.map(|op| [(op, 0, 2), (op, 2, 3)]);
+        assert_eq!(lattices(&two_devices), of_both.as_flattened());
+        let one_stream = plan(vec![a; 3], Streams::One);
+        assert_eq!(lattices(&one_stream).len(), 4 * 3);
+        let mut one_drawn = all;
+        one_drawn.picture.as_mut().unwrap().only = Some(1);
+        let wanted = [
+            ("resident", 0, 3),
+            ("pack", 1, 2),
+            ("reduce", 1, 2),
+            ("download", 1, 2),
+        ];
+        assert_eq!(lattices(&one_drawn), wanted);
     }
 
     #[test]

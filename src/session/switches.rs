@@ -60,6 +60,12 @@ impl Switches {
         if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
             return Some(format!("kernel '{}' has no i32 cells to copy", kernel.name));
         }
+        if self.streams == Streams::Batch && !kernel.batched {
+            return Some(format!(
+                "kernel '{}' steps one lattice a launch",
+                kernel.name
+            ));
+        }
         let block = self.block?;
         kernel
             .admit_block(block)
@@ -76,6 +82,9 @@ impl Switches {
             .filter(|&block| block != kernel.block());
         if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
             self.transfer = TransferChoice::Auto;
+        }
+        if self.streams == Streams::Batch && !kernel.batched {
+            self.streams = Streams::One;
         }
         self
     }
@@ -152,7 +161,7 @@ impl Switch {
             refusal: switches.refusal(kernel),
         };
         match self {
-            Switch::Streams => [Streams::PerInstance, Streams::One, Streams::Default]
+            Switch::Streams => Streams::ALL
                 .map(|streams| {
                     choice(
                         streams.to_string(),
@@ -250,14 +259,32 @@ pub enum Streams {
     One,
     /// The default stream (of each device) for all.
     Default,
+    /// One stream (a device) for all, and in it one launch and one copy for all.
+    Batch,
 }
 
 impl Streams {
+    const ALL: [Streams; 4] = [
+        Streams::PerInstance,
+        Streams::One,
+        Streams::Default,
+        Streams::Batch,
+    ];
+
+    /// How a batch shares streams: as one stream for all does, with other ops in it.
+    pub(crate) fn sharing(self) -> Streams {
+        match self {
+            Streams::Batch => Streams::One,
+            own => own,
+        }
+    }
+
     fn effect(self) -> &'static str {
         match self {
             Streams::PerInstance => "a stream for each instance",
             Streams::One => "one stream for all instances",
             Streams::Default => "the default stream for all instances",
+            Streams::Batch => "one launch and one copy for all instances",
         }
     }
 }
@@ -268,6 +295,7 @@ impl fmt::Display for Streams {
             Streams::PerInstance => "per-instance",
             Streams::One => "one",
             Streams::Default => "default",
+            Streams::Batch => "batch",
         })
     }
 }

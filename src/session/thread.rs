@@ -330,16 +330,15 @@ impl Pilot {
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
         let (trace, lab) = (&self.trace, &mut self.lab);
         let polled = worlds.poll(|event| {
-            news = true;
+            // A checkpoint shows nothing new, but how far two halves differ.
+            news |= split || !matches!(event, Event::Checkpoint { .. });
             match event {
-                Event::Picture {
-                    instance,
-                    generation,
+                Event::Pictures {
+                    instances,
+                    generations,
                     picture,
                     slot,
-                } => {
-                    pictures.note(instance, generation, picture, slot);
-                }
+                } => pictures.note(instances, &generations, picture, slot),
                 Event::Round {
                     half,
                     generations,

@@ -37,6 +37,8 @@ pub struct StepFacts {
     pub stream: StreamId,
     /// The (first) instance that it works on.
     pub instance: Option<u32>,
+    /// On how many it works, numbered on from there.
+    pub instances: u32,
     /// Cells times generations stepped, or cells read.
     pub cells: u64,
     /// Bytes over the bus.
@@ -46,43 +48,38 @@ pub struct StepFacts {
 impl StepFacts {
     /// Of a step on lattices of this size, whose reduced views have so many bytes.
     pub(crate) fn of(step: &Step, size: Size, view_bytes: u64) -> StepFacts {
-        let cells = size.cells();
-        let words = size.words() as u64 * 4;
-        let (kind, instance, cells, bytes) = match &step.op {
-            Op::Advance {
-                lattices,
-                generations,
-                ..
-            } => {
-                let stepped = cells * lattices.len() as u64 * u64::from(*generations);
-                (StepKind::Launch, Some(lattices.start), stepped, 0)
-            }
-            Op::Pack(id) | Op::Unpack { lattice: id, .. } => {
-                (StepKind::Support, Some(id.0), cells, 0)
-            }
-            Op::Reduce { lattice, .. } => (StepKind::Support, Some(lattice.0), cells, 0),
-            Op::Upload { lattice, .. } => (StepKind::Upload, Some(lattice.0), cells, words),
-            Op::Download { lattice, what, .. } => {
+        let lattices = step.op.lattices();
+        let bits = size.words() as u64 * 4;
+        // Of each lattice, its cells' share and its bytes.
+        let (kind, shares, bytes) = match &step.op {
+            Op::Advance { generations, .. } => (StepKind::Launch, u64::from(*generations), 0),
+            Op::Pack(_) | Op::Unpack { .. } | Op::Reduce { .. } => (StepKind::Support, 1, 0),
+            Op::Upload { .. } => (StepKind::Upload, 1, bits),
+            Op::Download { what, .. } => {
                 let bytes = match what {
-                    Transfer::Bits => words,
+                    Transfer::Bits => bits,
                     Transfer::View => view_bytes,
-                    Transfer::Cells => cells * 4,
+                    Transfer::Cells => size.cells() * 4,
                 };
-                (StepKind::Download, Some(lattice.0), cells, bytes)
+                (StepKind::Download, 1, bytes)
             }
-            Op::Copy { bytes, .. } => (StepKind::Download, None, 0, *bytes as u64),
-            Op::Call(_) => (StepKind::Launch, None, 0, 0),
-            Op::Synchronize(_) => (StepKind::Wait, None, 0, 0),
-            Op::Record(_) | Op::Wait(_) => (StepKind::Event, None, 0, 0),
+            Op::Copy { .. } => (StepKind::Download, 0, 0),
+            Op::Call(_) => (StepKind::Launch, 0, 0),
+            Op::Synchronize(_) => (StepKind::Wait, 0, 0),
+            Op::Record(_) | Op::Wait(_) => (StepKind::Event, 0, 0),
         };
-        let (label, stream) = (step.op.label(), step.stream);
+        let count = lattices.len() as u64;
         StepFacts {
-            label,
+            label: step.op.label(),
             kind,
-            stream,
-            instance,
-            cells,
-            bytes,
+            stream: step.stream,
+            instance: (count > 0).then_some(lattices.start),
+            instances: count as u32,
+            cells: size.cells() * shares * count,
+            bytes: match step.op {
+                Op::Copy { bytes, .. } => bytes as u64,
+                _ => bytes * count,
+            },
         }
     }
 }

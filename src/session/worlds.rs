@@ -124,7 +124,7 @@ impl Worlds {
         let slots = engine.allocate_slots(spec)?;
         let devices = one_of_each_device(&streams, devices);
         let mut made = [None, None, None];
-        made[setup.switches.streams as usize] = Some(streams.clone());
+        made[setup.switches.streams.sharing() as usize] = Some(streams.clone());
         Ok(Worlds {
             engine,
             plans: vec![RoundPlan {
@@ -216,7 +216,7 @@ impl Worlds {
                 program.push(
                     stream,
                     Op::Unpack {
-                        lattice: id,
+                        lattices: id.alone(),
                         to: layout,
                     },
                 );

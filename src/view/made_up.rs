@@ -85,6 +85,7 @@ pub(crate) fn timed_round(streams: u32) -> TimedRound {
             kind,
             stream,
             instance: Some(stream.0),
+            instances: 1,
             cells: 262_144,
             bytes,
         });
@@ -153,6 +154,7 @@ pub(crate) fn waited_round(streams: u32) -> TimedRound {
         kind: StepKind::Event,
         stream,
         instance: None,
+        instances: 0,
         cells: 0,
         bytes: 0,
     };

@@ -58,7 +58,7 @@ impl Frame<'_> {
         let timeline = self.options.timeline;
         let lanes = match status.switches.streams {
             Streams::PerInstance => status.instances,
-            Streams::One | Streams::Default => 1,
+            Streams::One | Streams::Default | Streams::Batch => 1,
         };
         let halves = status.halves.as_ref().map(|halves| halves.each);
         Wanted {

@@ -203,15 +203,21 @@ static int release(Lock& lock, Context* context, uintptr_t at, bool host)
 }
 
 // Copies in stream order. Pageable memory makes the call wait, as the driver's staging does.
-static int copy(Lock& lock, Stream* stream, const char* name, void* to, const void* from,
-                size_t size, bool to_host, bool from_host, bool asynchronous)
+// Rows of `row` bytes, `pitch` bytes from one to the next on either side.
+struct Rows { size_t row, count, to_pitch, from_pitch; };
+
+static int copy_rows(Lock& lock, Stream* stream, const char* name, void* to, const void* from,
+                     Rows rows, bool to_host, bool from_host, bool asynchronous)
 {
     REFUSE(!stream || stream->context != current.back(), INVALID_HANDLE);
-    REFUSE(size == 0, OK);
+    REFUSE(rows.row == 0 || rows.count == 0, OK);
+    if (rows.count > 1) REFUSE(rows.to_pitch < rows.row || rows.from_pitch < rows.row, INVALID_VALUE);
     bool pageable = false;
-    struct Side { uintptr_t at; bool host; };
-    for (const Side side : {Side{(uintptr_t)to, to_host}, Side{(uintptr_t)from, from_host}}) {
+    struct Side { uintptr_t at; size_t pitch; bool host; };
+    for (const Side side : {Side{(uintptr_t)to, rows.to_pitch, to_host},
+                            Side{(uintptr_t)from, rows.from_pitch, from_host}}) {
         REFUSE(side.at == 0, INVALID_VALUE);
+        const size_t size = (rows.count - 1) * side.pitch + rows.row;
         if (const Allocation* known = holds(side.at, size, side.host)) {
             const bool ours = known->context == stream->context;
             REFUSE(!side.host && !ours, INVALID_VALUE);
@@ -222,11 +228,22 @@ static int copy(Lock& lock, Stream* stream, const char* name, void* to, const vo
         REFUSE(!side.host || holds(side.at, 0, true) || holds(side.at, 0, false), INVALID_VALUE);
         pageable = true;
     }
-    Work work{name, size, [=] { memmove(to, from, size); return 0; }};
+    Work work{name, rows.row * rows.count, [=] {
+        for (size_t i = 0; i < rows.count; i++)
+            memmove((char*)to + i * rows.to_pitch, (const char*)from + i * rows.from_pitch, rows.row);
+        return 0;
+    }};
     if (!asynchronous) TRY(unsafe_call());
     if ((asynchronous && !pageable) || stream->capture)
         return enqueue(lock, stream, std::move(work));
     return enqueue_and_wait(lock, stream, std::move(work));
+}
+
+static int copy(Lock& lock, Stream* stream, const char* name, void* to, const void* from,
+                size_t size, bool to_host, bool from_host, bool asynchronous)
+{
+    return copy_rows(lock, stream, name, to, from, Rows{size, 1, size, size}, to_host, from_host,
+                     asynchronous);
 }
 
 template <class T>
@@ -608,6 +625,35 @@ API cuMemcpyDtoDAsync_v2(Pointer to, Pointer from, size_t size, void* stream)
     return copy(lock, stream_of(context, stream), "d2d", (void*)to, (void*)from, size, false,
                 false, true);
 }
+// As in cuda.h; of the kinds of memory, 1 is the host's and 2 the device's.
+struct Copy2D {
+    size_t from_x, from_y;
+    int from_kind;
+    const void* from_host;
+    Pointer from_device;
+    void* from_array;
+    size_t from_pitch, to_x, to_y;
+    int to_kind;
+    void* to_host;
+    Pointer to_device;
+    void* to_array;
+    size_t to_pitch, row, rows;
+};
+
+API cuMemcpy2DAsync_v2(const Copy2D* it, void* stream)
+{
+    ENTER
+    const bool placed = it->from_x || it->from_y || it->to_x || it->to_y; // not taken up here
+    REFUSE(placed || it->from_kind < 1 || it->from_kind > 2, INVALID_VALUE);
+    REFUSE(it->to_kind < 1 || it->to_kind > 2, INVALID_VALUE);
+    void* to = it->to_kind == 1 ? it->to_host : (void*)it->to_device;
+    const void* from = it->from_kind == 1 ? it->from_host : (const void*)it->from_device;
+    const char* name = it->to_kind == 1 ? "d2h" : it->from_kind == 1 ? "h2d" : "d2d";
+    const Rows rows{it->row, it->rows, it->to_pitch, it->from_pitch};
+    return copy_rows(lock, stream_of(context, stream), name, to, from, rows, it->to_kind == 1,
+                     it->from_kind == 1, true);
+}
+
 API cuMemcpyHtoD_v2(Pointer to, const void* from, size_t size)
 {
     ENTER

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::{RUN, RUNS, Table, rate, setup, worlds};
+use super::{RUN, RUNS, Table, fits, rate, setup, worlds};
 use crate::session::round::PicturePlan;
 use crate::session::worlds::{Event, Worlds};
 use crate::session::{
@@ -35,7 +35,26 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
             );
         }
     }
+    for (instances, side) in [(16, 128), (256, 128)] {
+        let batch = Setup {
+            switches: Switches {
+                streams: Streams::Batch,
+                ..Switches::DEFAULT
+            },
+            ..setup("resident", instances, side, device)?
+        };
+        let runs = rounds_per_second(&batch)?;
+        let what = format!("rounds of {instances} × {side}², `resident`, as one batch");
+        table.add(what, "rounds/s", &runs);
+    }
     let each = setup("sync-global", 16, 512, device)?;
+    let batch = Setup {
+        switches: Switches {
+            streams: Streams::Batch,
+            ..Switches::DEFAULT
+        },
+        ..each.clone()
+    };
     let one = Setup {
         switches: Switches {
             streams: Streams::One,
@@ -50,10 +69,11 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         },
         ..each.clone()
     };
-    let (each, one, depth) = (
+    let (each, one, depth, batch) = (
         round_times(&each)?,
         round_times(&one)?,
         round_times(&depth)?,
+        round_times(&batch)?,
     );
     let defaults = "a round of 16 × 512², `sync-global`";
     table.add(format!("{defaults}, a stream each"), "ms", &each);
@@ -63,6 +83,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         &depth,
     );
     table.add(format!("{defaults}, one stream for all"), "ms", &one);
+    table.add(format!("{defaults}, as one batch"), "ms", &batch);
     let factors: Vec<f64> = one
         .iter()
         .zip(&each)
@@ -77,12 +98,15 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     let what = "F2 in a running session of 16 × 512², `sync-global`: the factor told";
     table.add(what, "times", &told);
     if !list_adapters().is_empty() {
-        let frames = frames_per_second(&setup("bits", 16, 1024, device)?, adapter)?;
-        table.add(
-            "frames of 16 × 1024², `bits`, drawn at 1920×1080",
-            "frames/s",
-            &frames,
-        );
+        for (instances, side) in [(16, 1024), (16, 4096), (1, 65_536)] {
+            let setup = setup("bits", instances, side, device)?;
+            if !fits(&setup)? {
+                continue;
+            }
+            let frames = frames_per_second(&setup, adapter)?;
+            let what = format!("frames of {instances} × {side}², `bits`, drawn at 1920×1080");
+            table.add(what, "frames/s", &frames);
+        }
     }
     Ok(table)
 }
@@ -104,9 +128,13 @@ fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
             }
             worlds.poll(|event| match event {
                 Event::Round { .. } => done += 1,
-                Event::Picture { generation, .. } => {
-                    pictures += 1;
-                    latest = generation;
+                Event::Pictures {
+                    instances,
+                    generations,
+                    ..
+                } => {
+                    pictures += instances.len() as u64;
+                    latest = generations[instances.start];
                 }
                 Event::Checkpoint { .. } | Event::Calibrated(_) => {}
             })?;

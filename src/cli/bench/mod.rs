@@ -148,6 +148,20 @@ fn worlds(setup: &Setup, threads: Option<std::num::NonZero<usize>>) -> Result<Wo
     Ok(worlds)
 }
 
+/// Whether a device surely has the memory for a setup (its bits and another layout's, both twice,
+/// in half of it); says on stderr what is left out.
+fn fits(setup: &Setup) -> Result<bool> {
+    let engine = open_engine(setup.device)?;
+    let bytes = 16 * setup.size.words() as u64 * setup.instances as u64;
+    let memory = engine.devices().first().and_then(|device| device.memory);
+    let fits = memory.is_some_and(|memory| bytes < memory / 2);
+    if !fits {
+        let (instances, size) = (setup.instances, setup.size);
+        eprintln!("lifestreams: left out: {instances} × {size}, too large for this device");
+    }
+    Ok(fits)
+}
+
 /// Measures how often a second something is done: `work(n)` does it n times.
 fn rate(mut work: impl FnMut(u64) -> Result<()>) -> Result<[f64; RUNS]> {
     let mut timed = |n: u64| -> Result<f64> {

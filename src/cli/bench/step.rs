@@ -4,11 +4,10 @@ use std::num::NonZero;
 
 use anyhow::Result;
 
-use super::{Table, rate, setup, worlds};
+use super::{Table, fits, rate, setup, worlds};
 use crate::engine::EngineError;
 use crate::engine::kernels::{Iteration, KERNELS};
 use crate::life::Size;
-use crate::session::worlds::open_engine;
 use crate::session::{DeviceChoice, Setup, Streams, Switches};
 
 /// Generations of one graph, or of one launch that iterates in the kernel.
@@ -93,7 +92,7 @@ fn on_a_gpu(table: &mut Table, device: DeviceChoice) -> Result<()> {
     for (instances, side) in [(1056, 128), (1584, 256)] {
         let setup = Setup {
             switches: Switches {
-                streams: Streams::One,
+                streams: Streams::Batch,
                 ..Switches::DEFAULT
             },
             ..setup("resident", instances, side, device)?
@@ -104,14 +103,6 @@ fn on_a_gpu(table: &mut Table, device: DeviceChoice) -> Result<()> {
         add(table, what, &setup, LIFETIME, None)?;
     }
     Ok(())
-}
-
-/// Whether a device surely has the memory for a setup: its bits and another layout's, both twice.
-fn fits(setup: &Setup) -> Result<bool> {
-    let engine = open_engine(setup.device)?;
-    let bytes = 16 * setup.size.words() as u64 * setup.instances as u64;
-    let memory = engine.devices().first().and_then(|device| device.memory);
-    Ok(memory.is_some_and(|memory| bytes < memory / 2))
 }
 
 fn add(

@@ -3,9 +3,10 @@
 use anyhow::Result;
 
 use super::Outcome;
-use super::checks::{Bench, SLOT};
+use super::checks::{Bench, SLOT, VIEW_PIXELS, VIEW_SLOT};
+use super::views::reduced;
 use crate::engine::kernels::KERNELS;
-use crate::engine::{LatticeId, Op, Program, Transfer};
+use crate::engine::{LatticeId, Op, Program, Transfer, Viewport};
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::worlds::read_lattice;
 
@@ -28,6 +29,14 @@ impl Bench {
         let rule: Rule = "B36/S23".parse()?;
         let size = size();
         let one = first + 2;
+        let (width, height) = VIEW_PIXELS;
+        let viewport = Viewport {
+            x0: -70_000,
+            y0: 5,
+            step: 100_000,
+            width,
+            height,
+        };
         let start = |i: u32| soup(size, 0.4, 6, i.into());
         let wanted = |i| reference::run(&start(i), rule, if i == one { 9 } else { 6 });
         let wanted: Vec<Lattice> = lattices.clone().map(wanted).collect();
@@ -35,11 +44,17 @@ impl Bench {
             self.engine.reserve(kernel.layout)?;
             let mut program = Program::default();
             for i in lattices.clone() {
-                let (lattice, to) = (LatticeId(i), kernel.layout);
+                let lattice = LatticeId(i);
                 let words = start(i).words().into();
                 program.push(stream, Op::Upload { lattice, words });
-                program.push(stream, Op::Unpack { lattice, to });
             }
+            program.push(
+                stream,
+                Op::Unpack {
+                    lattices: lattices.clone(),
+                    to: kernel.layout,
+                },
+            );
             for lattices in [lattices.clone(), one..one + 1, lattices.clone()] {
                 let advance = Op::Advance {
                     kernel,
@@ -50,21 +65,36 @@ impl Bench {
                 };
                 program.push(stream, advance);
             }
-            for lattice in lattices.clone().map(LatticeId) {
-                let (slot, what) = (SLOT, Transfer::Bits);
-                program.push(stream, Op::Pack(lattice));
-                let download = Op::Download {
-                    lattice,
-                    slot,
-                    what,
-                };
-                program.push(stream, download);
+            program.push(stream, Op::Pack(lattices.clone()));
+            program.push(
+                stream,
+                Op::Reduce {
+                    lattices: lattices.clone(),
+                    viewport,
+                },
+            );
+            for (slot, what) in [(SLOT, Transfer::Bits), (VIEW_SLOT, Transfer::View)] {
+                let lattices = lattices.clone();
+                program.push(
+                    stream,
+                    Op::Download {
+                        lattices,
+                        slot,
+                        what,
+                    },
+                );
             }
             self.engine.submit(&program)?;
             self.finish()?;
             for (i, want) in lattices.clone().zip(&wanted) {
                 let same = &read_lattice(&*self.slots, i as usize, SLOT, size)? == want;
                 outcome.expect(same, || format!("{}: lattice {i}", kernel.name));
+                let pixels = reduced(want, viewport);
+                let mut same = false;
+                self.slots.read(LatticeId(i), VIEW_SLOT, &mut |words| {
+                    same = bytemuck::cast_slice::<u32, u8>(words)[..pixels.len()] == pixels[..];
+                });
+                outcome.expect(same, || format!("{}: the view of lattice {i}", kernel.name));
             }
         }
         Ok(outcome)

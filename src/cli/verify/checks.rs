@@ -97,11 +97,11 @@ impl Bench {
         let stream = self.streams[case];
         for &(kernel, rule, generations) in advances {
             if layout != kernel.layout {
-                program.push(stream, Op::Pack(lattice));
+                program.push(stream, Op::Pack(lattice.alone()));
                 program.push(
                     stream,
                     Op::Unpack {
-                        lattice,
+                        lattices: lattice.alone(),
                         to: kernel.layout,
                     },
                 );
@@ -119,11 +119,11 @@ impl Bench {
                 },
             );
         }
-        program.push(stream, Op::Pack(lattice));
+        program.push(stream, Op::Pack(lattice.alone()));
         program.push(
             stream,
             Op::Download {
-                lattice,
+                lattices: lattice.alone(),
                 slot: SLOT,
                 what: Transfer::Bits,
             },
@@ -295,7 +295,7 @@ impl Bench {
                 program.push(
                     one,
                     Op::Unpack {
-                        lattice,
+                        lattices: lattice.alone(),
                         to: kernel.layout,
                     },
                 );
@@ -318,11 +318,11 @@ impl Bench {
                     program.push(theirs, Op::Wait(event));
                 }
             }
-            program.push(one, Op::Pack(lattice));
+            program.push(one, Op::Pack(lattice.alone()));
             program.push(
                 one,
                 Op::Download {
-                    lattice,
+                    lattices: lattice.alone(),
                     slot: SLOT,
                     what: Transfer::Bits,
                 },

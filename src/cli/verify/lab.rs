@@ -44,6 +44,10 @@ fn settings(kernel: &Kernel) -> Vec<Switches> {
             streams: Streams::Default,
             ..s
         },
+        &|s| Switches {
+            streams: Streams::Batch,
+            ..s
+        },
     ]);
     vary(&[&|s| s, &|s| Switches {
         host_memory: HostMemory::Pageable,
@@ -144,7 +148,9 @@ fn rounds(
                 ended += 1;
                 seen.extend(timed);
             }
-            Event::Picture { instance, slot, .. } => slots[instance] = Some(slot),
+            Event::Pictures {
+                instances, slot, ..
+            } => slots[instances].fill(Some(slot)),
             Event::Checkpoint { .. } | Event::Calibrated(_) => {}
         })?;
         if issued == ROUNDS {
@@ -234,7 +240,7 @@ pub(super) fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> 
             let used = streams_used(&timed);
             let wanted = match switches.streams {
                 Streams::PerInstance => INSTANCES,
-                Streams::One | Streams::Default => devices.min(INSTANCES),
+                Streams::One | Streams::Default | Streams::Batch => devices.min(INSTANCES),
             };
             outcome.expect(used == wanted, || format!("{used} streams: {}", name()));
             overlapped |= launches_overlap(&timed);
@@ -369,6 +375,7 @@ mod tests {
             },
             stream: StreamId(instance),
             instance: Some(instance),
+            instances: 1,
             cells: 0,
             bytes: 0,
         };

@@ -38,12 +38,18 @@ impl Bench {
                         words: start.words().into(),
                     },
                 );
-                program.push(stream, Op::Reduce { lattice, viewport });
+                program.push(
+                    stream,
+                    Op::Reduce {
+                        lattices: lattice.alone(),
+                        viewport,
+                    },
+                );
                 let what = Transfer::View;
                 program.push(
                     stream,
                     Op::Download {
-                        lattice,
+                        lattices: lattice.alone(),
                         slot: VIEW_SLOT,
                         what,
                     },
@@ -63,7 +69,7 @@ impl Bench {
 }
 
 /// A viewport's bytes, as its definition has them.
-fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
+pub(super) fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
     let (width, height) = (
         i64::from(lattice.size().width()),
         i64::from(lattice.size().height()),

@@ -4,8 +4,6 @@
 //! The CPU could do without; a CUDA graph cannot, whose pointers are fixed when it is made. So
 //! both engines keep the same account and refuse the same programs.
 
-use std::ops::Range;
-
 use super::kernels::twin;
 use super::memory;
 use super::slots::CpuSlots;
@@ -194,7 +192,7 @@ fn enter_all(
             let why = format!("kernel {} has no twin on the CPU", kernel.name);
             return Err(EngineError::BadProgram(why));
         }
-        for at in lattices(&step.op) {
+        for at in step.op.lattices().map(|id| id as usize) {
             let Some(account) = accounts.get_mut(at) else {
                 return Err(EngineError::BadProgram(format!("no lattice {at}")));
             };
@@ -242,18 +240,4 @@ pub(super) fn preparable(program: &Program, is_default: impl Fn(StreamId) -> boo
         return Ok(());
     };
     Err(EngineError::BadProgram(why.into()))
-}
-
-/// The lattices that an op is about.
-fn lattices(op: &Op) -> Range<usize> {
-    let one = |lattice: LatticeId| lattice.index()..lattice.index() + 1;
-    match op {
-        Op::Advance { lattices, .. } => lattices.start as usize..lattices.end as usize,
-        Op::Upload { lattice, .. }
-        | Op::Pack(lattice)
-        | Op::Unpack { lattice, .. }
-        | Op::Reduce { lattice, .. }
-        | Op::Download { lattice, .. } => one(*lattice),
-        Op::Copy { .. } | Op::Call(_) | Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => 0..0,
-    }
 }

@@ -1,5 +1,6 @@
 //! The lattices' memory, and the doing of every op on it.
 
+use std::ops::Range;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -113,24 +114,22 @@ impl Lattices {
                 stored.layout = Layout::Bits;
                 Ok(())
             }),
-            Op::Pack(lattice) => self.with(*lattice, Stored::pack),
-            Op::Unpack { lattice, to } => self.with(*lattice, |stored| stored.unpack(*to)),
+            Op::Pack(lattices) => self.each(lattices, |_, stored| stored.pack()),
+            Op::Unpack { lattices, to } => self.each(lattices, |_, stored| stored.unpack(*to)),
             Op::Advance {
                 kernel,
                 lattices,
                 rule,
                 generations,
                 ..
-            } => lattices.clone().try_for_each(|lattice| {
-                self.with(LatticeId(lattice), |stored| {
-                    stored.advance(kernel, *rule, *generations, stop)
-                })
+            } => self.each(lattices, |_, stored| {
+                stored.advance(kernel, *rule, *generations, stop)
             }),
-            Op::Reduce { lattice, viewport } => self.with(*lattice, |stored| {
+            Op::Reduce { lattices, viewport } => self.each(lattices, |_, stored| {
                 reduce::reduce(&stored.bits.now, *viewport, &mut stored.view)
             }),
             Op::Download {
-                lattice,
+                lattices,
                 slot,
                 what,
             } => {
@@ -140,9 +139,9 @@ impl Lattices {
                     .unwrap_or_else(PoisonError::into_inner)
                     .clone();
                 let slots = slots.ok_or_else(|| EngineError::BadProgram("no slots".into()))?;
-                self.with(*lattice, |stored| {
+                self.each(lattices, |lattice, stored| {
                     let mut done = Ok(());
-                    slots.land(*lattice, *slot, |words| {
+                    slots.land(lattice, *slot, |words| {
                         done = stored.download(*what, words);
                     });
                     done
@@ -155,11 +154,17 @@ impl Lattices {
         }
     }
 
-    fn with<T>(
+    /// One lattice after the other.
+    fn each(
         &self,
-        lattice: LatticeId,
-        work: impl FnOnce(&mut Stored) -> Result<T>,
-    ) -> Result<T> {
+        lattices: &Range<u32>,
+        mut work: impl FnMut(LatticeId, &mut Stored) -> Result<()>,
+    ) -> Result<()> {
+        let mut lattices = lattices.clone().map(LatticeId);
+        lattices.try_for_each(|lattice| self.with(lattice, |stored| work(lattice, stored)))
+    }
+
+    fn with(&self, lattice: LatticeId, work: impl FnOnce(&mut Stored) -> Result<()>) -> Result<()> {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         let stored = all[lattice.index()].clone();
         drop(all);

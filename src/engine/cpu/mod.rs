@@ -26,8 +26,8 @@ use std::time::{Duration, Instant};
 
 use crate::engine::{
     BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
-    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slot, Slots, SlotsSpec, Startup,
-    Step, StreamId, StreamSpec,
+    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, Step,
+    StreamId, StreamSpec,
 };
 use crate::life::Size;
 use buffers::Buffers;
@@ -116,7 +116,9 @@ impl CpuEngine {
         }
         let run = queue(&mut self.pool, program);
         if let (Err(EngineError::NoThread), Some(slots)) = (&run, &self.slots) {
-            downloads(program).for_each(|(lattice, slot)| slots.release(lattice, slot));
+            program
+                .downloads()
+                .for_each(|(lattice, slot)| slots.release(lattice, slot));
         }
         if let Err(EngineError::NoThread) = run {
             issue::undo(&mut self.accounts, log);
@@ -129,9 +131,10 @@ impl CpuEngine {
         let Some(slots) = &self.slots else {
             return Ok(());
         };
-        for (bound, (lattice, slot)) in downloads(program).enumerate() {
+        for (bound, (lattice, slot)) in program.downloads().enumerate() {
             if let Err(busy) = slots.bind(lattice, slot) {
-                downloads(program)
+                program
+                    .downloads()
                     .take(bound)
                     .for_each(|(lattice, slot)| slots.release(lattice, slot));
                 return Err(busy);
@@ -139,14 +142,6 @@ impl CpuEngine {
         }
         Ok(())
     }
-}
-
-/// The slots that a program's downloads are bound for.
-fn downloads(program: &Program) -> impl Iterator<Item = (LatticeId, Slot)> {
-    program.steps.iter().filter_map(|step| match step.op {
-        Op::Download { lattice, slot, .. } => Some((lattice, slot)),
-        _ => None,
-    })
 }
 
 impl Engine for CpuEngine {

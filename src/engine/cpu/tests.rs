@@ -131,7 +131,10 @@ impl Bench {
     /// Downloads a lattice.
     fn lattice(&mut self, lattice: LatticeId) -> Lattice {
         let stream = self.streams[lattice.index()];
-        self.run([(stream, Op::Pack(lattice)), (stream, download(lattice, 0))]);
+        self.run([
+            (stream, Op::Pack(lattice.alone())),
+            (stream, download(lattice, 0)),
+        ]);
         let mut words = Vec::new();
         assert!(
             self.slots
@@ -175,7 +178,7 @@ fn advance(kernel: &str, lattice: LatticeId, generations: u32) -> Op {
 
 fn download(lattice: LatticeId, slot: u8) -> Op {
     Op::Download {
-        lattice,
+        lattices: lattice.alone(),
         slot: Slot(slot),
         what: Transfer::Bits,
     }
@@ -198,14 +201,14 @@ fn every_kernel_steps_in_the_engine_and_parity_is_kept() {
         let takes = |kernel: &&Kernel| kernel.admit(expected[0].size()).is_ok();
         let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(takes).collect();
         for kernel in kernels {
-            bench.run((0..3).map(|i| (stream, Op::Pack(LatticeId(i)))));
+            bench.run((0..3).map(|i| (stream, Op::Pack(LatticeId(i).alone()))));
             bench.engine.reserve(kernel.layout).unwrap();
             let to = kernel.layout;
             let unpack = |i| {
                 (
                     stream,
                     Op::Unpack {
-                        lattice: LatticeId(i),
+                        lattices: LatticeId(i).alone(),
                         to,
                     },
                 )
@@ -241,11 +244,11 @@ fn layouts_keep_the_state_and_bits_are_as_of_the_last_pack() {
         let mut bench = Bench::new(1, &format!("{width}x{height}"));
         let (stream, start) = (bench.streams[0], bench.soups[0].clone());
         let to_i32 = Op::Unpack {
-            lattice: FIRST,
+            lattices: FIRST.alone(),
             to: Layout::I32,
         };
         let to_bits = Op::Unpack {
-            lattice: FIRST,
+            lattices: FIRST.alone(),
             to: Layout::Bits,
         };
         bench.run([(stream, to_i32), (stream, advance("global", FIRST, 1))]);
@@ -255,7 +258,7 @@ fn layouts_keep_the_state_and_bits_are_as_of_the_last_pack() {
         });
         assert!(unpacked, "{width}x{height}");
         bench.run([
-            (stream, Op::Pack(FIRST)),
+            (stream, Op::Pack(FIRST.alone())),
             (stream, to_bits),
             (stream, advance("bits", FIRST, 2)),
         ]);
@@ -323,7 +326,7 @@ fn a_view_is_downloaded() {
         height: 1,
     };
     let view = Op::Download {
-        lattice: FIRST,
+        lattices: FIRST.alone(),
         slot: Slot(0),
         what: Transfer::View,
     };
@@ -331,7 +334,7 @@ fn a_view_is_downloaded() {
         (
             stream,
             Op::Reduce {
-                lattice: FIRST,
+                lattices: FIRST.alone(),
                 viewport,
             },
         ),

@@ -133,8 +133,8 @@ impl Issuer<'_> {
 }
 
 /// Which of an op's lattices one launch can step: those that lie one behind the other, if the
-/// kernel takes several, else each by itself.
-pub(super) fn together(kernel: &Kernel, lattices: Range<u32>, homes: &[Home]) -> Vec<Range<u32>> {
+/// kernel is batched, else each by itself.
+pub(super) fn together(batched: bool, lattices: Range<u32>, homes: &[Home]) -> Vec<Range<u32>> {
     let place = |i: u32| homes.get(i as usize).map(|h| (h.gpu, h.group, h.index));
     let mut batches: Vec<Range<u32>> = Vec::new();
     for i in lattices {
@@ -142,7 +142,7 @@ pub(super) fn together(kernel: &Kernel, lattices: Range<u32>, homes: &[Home]) ->
             let (Some((gpu, group, before)), Some(this)) = (place(batch.end - 1), place(i)) else {
                 return false;
             };
-            kernel.batched && this == (gpu, group, before + 1)
+            batched && this == (gpu, group, before + 1)
         };
         match batches.last_mut().filter(follows) {
             Some(batch) => batch.end = i + 1,

@@ -11,7 +11,7 @@ use crate::engine::kernels::Launch;
 use crate::engine::{Result, StreamId};
 
 /// The most parameters of a kernel, the stamps' included.
-const MOST_ARGUMENTS: usize = 10;
+const MOST_ARGUMENTS: usize = 11;
 
 /// A kernel's arguments, each at the start of a word of its own.
 #[derive(Clone, Copy, Default)]
@@ -75,6 +75,14 @@ pub(super) enum Call {
         bytes: usize,
         stream: sys::CUstream,
     },
+    /// Rows of so many bytes; on both sides, where the first is and how far the next is from it.
+    CopyRowsOut {
+        to: (*mut c_void, usize),
+        from: (sys::CUdeviceptr, usize),
+        row_bytes: usize,
+        rows: usize,
+        stream: sys::CUstream,
+    },
     CopyWithin {
         to: sys::CUdeviceptr,
         from: sys::CUdeviceptr,
@@ -134,6 +142,16 @@ impl Call {
                     "cuMemcpyDtoHAsync",
                     sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream),
                 ),
+                Call::CopyRowsOut {
+                    to,
+                    from,
+                    row_bytes,
+                    rows,
+                    stream,
+                } => (
+                    "cuMemcpy2DAsync",
+                    copy_rows_out(to, from, row_bytes, rows, stream),
+                ),
                 Call::CopyWithin {
                     to,
                     from,
@@ -158,6 +176,37 @@ impl Call {
         };
         check(name, code)
     }
+}
+
+/// # Safety
+/// So many rows of so many bytes are there on both sides, and the stream is alive.
+unsafe fn copy_rows_out(
+    to: (*mut c_void, usize),
+    from: (sys::CUdeviceptr, usize),
+    row_bytes: usize,
+    rows: usize,
+    stream: sys::CUstream,
+) -> sys::CUresult {
+    let copy = sys::CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcHost: std::ptr::null(),
+        srcDevice: from.0,
+        srcArray: std::ptr::null_mut(),
+        srcPitch: from.1,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: to.0,
+        dstDevice: 0,
+        dstArray: std::ptr::null_mut(),
+        dstPitch: to.1,
+        WidthInBytes: row_bytes,
+        Height: rows,
+    };
+    // SAFETY: the caller vouches for it.
+    unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream) }
 }
 
 /// # Safety

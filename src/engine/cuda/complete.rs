@@ -1,5 +1,6 @@
 //! What has ended, told as completions.
 
+use std::ops::Range;
 use std::rc::Rc;
 
 use super::CudaEngine;
@@ -46,7 +47,7 @@ impl CudaEngine {
                 // A timed graph's slots are free only once its spans have been read.
                 if !*landed && (over || (!replay.timed && landing.event.fired()?)) {
                     *landed = true;
-                    let download = (landing.lattice, landing.slot);
+                    let download = (landing.lattices.clone(), landing.slot);
                     completions.push(self.landed(replay.run, download));
                 }
             }
@@ -62,10 +63,15 @@ impl CudaEngine {
         Ok(())
     }
 
-    pub(super) fn landed(&self, run: RunId, (lattice, slot): (LatticeId, Slot)) -> Completion {
+    pub(super) fn landed(&self, run: RunId, (lattices, slot): (Range<u32>, Slot)) -> Completion {
         if let Some(slots) = &self.slots {
-            slots.unbind(lattice, slot);
+            let each = lattices.clone().map(LatticeId);
+            each.for_each(|lattice| slots.unbind(lattice, slot));
         }
-        Completion::Downloaded { run, lattice, slot }
+        Completion::Downloaded {
+            run,
+            lattices,
+            slot,
+        }
     }
 }

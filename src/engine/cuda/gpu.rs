@@ -211,8 +211,13 @@ impl Group {
         }
     }
 
-    /// The address of a lattice's reduced view of `words` words.
-    pub(super) fn view_at(&mut self, index: usize, words: usize) -> Result<sys::CUdeviceptr> {
+    /// The address of a lattice's reduced view of `words` words, and how many words there are
+    /// from one lattice's view to the next one's.
+    pub(super) fn view_at(
+        &mut self,
+        index: usize,
+        words: usize,
+    ) -> Result<(sys::CUdeviceptr, usize)> {
         let (buffer, stride) = match &mut self.view {
             Some((buffer, stride)) if *stride >= words => (buffer, *stride),
             grown => {
@@ -223,7 +228,8 @@ impl Group {
                 (buffer, *stride)
             }
         };
-        Ok(buffer.as_device_ptr().as_raw() + (index * stride * 4) as u64)
+        let at = buffer.as_device_ptr().as_raw() + (index * stride * 4) as u64;
+        Ok((at, stride))
     }
 
     pub(super) fn reserve(&mut self, layout: Layout) -> Result<()> {

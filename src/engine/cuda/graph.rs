@@ -1,5 +1,6 @@
 //! Rounds prepared once and replayed: one launch for the host instead of hundreds.
 
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::Instant;
@@ -43,7 +44,7 @@ pub(super) struct Part {
 /// is known to be there before the rest of the round is. (On an H200 such a node costs nothing
 /// that can be measured, and right after a launch the event counts as not fired.)
 pub(super) struct Landing {
-    pub(super) lattice: LatticeId,
+    pub(super) lattices: Range<u32>,
     pub(super) slot: Slot,
     pub(super) event: Event,
 }
@@ -121,7 +122,12 @@ impl CudaEngine {
         let parts = parts?;
         let landings = parts.iter().flat_map(|part| part.downloads.iter());
         let downloads = landings
-            .map(|landing| (landing.lattice, landing.slot))
+            .flat_map(|landing| {
+                landing
+                    .lattices
+                    .clone()
+                    .map(|l| (LatticeId(l), landing.slot))
+            })
             .collect();
         let (epoch, _slots) = (self.memory_epoch(), self.slots.clone());
         Ok(Prepared {
@@ -206,12 +212,12 @@ impl CudaEngine {
                 if program.timed {
                     timer.after(&mut self.gpus[gpu], index, step.stream, record)?;
                 }
-                if let Op::Download { lattice, slot, .. } = step.op {
+                if let Op::Download { lattices, slot, .. } = &step.op {
                     let event = self.gpus[gpu].pool.plain()?;
                     event.record_external(raw)?;
                     downloads.push(Landing {
-                        lattice,
-                        slot,
+                        lattices: lattices.clone(),
+                        slot: *slot,
                         event,
                     });
                 }
@@ -250,16 +256,16 @@ impl CudaEngine {
                     let (file, symbol) = unpacked_by(*to);
                     self.gpus[gpu].function(file, symbol)?;
                 }
-                Op::Reduce { lattice, viewport } => {
+                Op::Reduce { lattices, viewport } => {
                     self.gpus[gpu].function("reduce", "reduce_bits")?;
-                    let home = self
-                        .homes
-                        .get(lattice.index())
-                        .ok_or_else(|| no_lattice(*lattice))?;
                     viewport.check()?;
-                    if home.gpu == gpu {
-                        let (group, index) = (home.group, home.index);
-                        self.gpus[gpu].groups[group].view_at(index, viewport.words())?;
+                    for lattice in lattices.clone().map(LatticeId) {
+                        let home = self.homes.get(lattice.index());
+                        let home = home.ok_or_else(|| no_lattice(lattice))?;
+                        if home.gpu == gpu {
+                            let (group, index) = (home.group, home.index);
+                            self.gpus[gpu].groups[group].view_at(index, viewport.words())?;
+                        }
                     }
                 }
                 Op::Call(call) => {
@@ -275,20 +281,7 @@ impl CudaEngine {
     fn states(&self, program: &Program) -> Vec<(LatticeId, State)> {
         let mut states = Vec::new();
         for step in &program.steps {
-            let lattices = match &step.op {
-                Op::Advance { lattices, .. } => lattices.clone(),
-                Op::Upload { lattice, .. }
-                | Op::Pack(lattice)
-                | Op::Unpack { lattice, .. }
-                | Op::Reduce { lattice, .. }
-                | Op::Download { lattice, .. } => lattice.0..lattice.0 + 1,
-                Op::Copy { .. }
-                | Op::Call(_)
-                | Op::Synchronize(_)
-                | Op::Record(_)
-                | Op::Wait(_) => 0..0,
-            };
-            for id in lattices.map(LatticeId) {
+            for id in step.op.lattices().map(LatticeId) {
                 if let Some(home) = self.homes.get(id.index())
                     && !states.iter().rev().take(4).any(|(known, _)| *known == id)
                 {

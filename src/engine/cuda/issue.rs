@@ -1,5 +1,7 @@
 //! From ops to driver calls.
 
+use std::ops::Range;
+
 use cust::sys;
 
 use super::advance::{Advance, together};
@@ -39,6 +41,35 @@ pub(super) struct Home {
     pub(super) view_words: usize,
 }
 
+/// Lattices that lie one behind the other in one state.
+#[derive(Clone, Copy)]
+struct Batch {
+    first: LatticeId,
+    count: usize,
+    /// Of the first.
+    group: usize,
+    index: usize,
+    /// Of each.
+    state: State,
+    size: Size,
+    view_words: usize,
+}
+
+impl Batch {
+    /// Width and height of all of them, one above the other: rows are converted each by itself.
+    fn sides(&self) -> (i32, i32) {
+        let (width, height) = sides(self.size);
+        (width, height * self.count as i32)
+    }
+}
+
+/// So many words for each lattice of a batch, `pitch` words from one to the next.
+struct Rows {
+    at: sys::CUdeviceptr,
+    words: usize,
+    pitch: usize,
+}
+
 /// Issues ops of one GPU, eagerly, into a capture or for another thread: the calls are the same.
 pub(super) struct Issuer<'a> {
     pub(super) gpu: &'a mut Gpu,
@@ -59,8 +90,10 @@ impl Issuer<'_> {
     pub(super) fn issue(&mut self, op: &Op) -> Result<()> {
         match op {
             Op::Upload { lattice, words } => self.upload(*lattice, words),
-            Op::Pack(lattice) => self.pack(*lattice),
-            Op::Unpack { lattice, to } => self.unpack(*lattice, *to),
+            Op::Pack(lattices) => self.each_batch(lattices, Self::pack),
+            Op::Unpack { lattices, to } => {
+                self.each_batch(lattices, |this, batch| this.unpack(batch, *to))
+            }
             Op::Advance {
                 kernel,
                 lattices,
@@ -74,22 +107,21 @@ impl Issuer<'_> {
                     generations: *generations,
                     block: *block,
                 };
-                let launches = together(kernel, lattices.clone(), self.homes);
+                let launches = together(kernel.batched, lattices.clone(), self.homes);
                 let mut parts = launches.into_iter().zip(0..);
                 parts.try_for_each(|(lattices, part)| {
                     let place = self.stamp_place(part);
                     self.advance_batch(advance, lattices, place)
                 })
             }
-            Op::Reduce { lattice, viewport } => self.reduce(*lattice, *viewport),
+            Op::Reduce { lattices, viewport } => {
+                self.each_batch(lattices, |this, batch| this.reduce(batch, *viewport))
+            }
             Op::Download {
-                lattice,
+                lattices,
                 slot,
                 what,
-            } => {
-                let (from, words) = self.source(*what, *lattice)?;
-                self.download(*lattice, *slot, from, words)
-            }
+            } => self.each_batch(lattices, |this, batch| this.download(batch, *slot, *what)),
             Op::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
             Op::Call(call) => self.launch_call(call),
             Op::Synchronize(Scope::Stream) => self.sink.give(Call::Synchronize(self.stream)),
@@ -106,6 +138,47 @@ impl Issuer<'_> {
             .ok_or_else(|| no_lattice(lattice))?;
         let size = self.gpu.groups[home.group].size;
         Ok((home.group, home.index, home.state, size))
+    }
+
+    /// Does something for lattices, at once for those that lie one behind the other in one state.
+    fn each_batch(
+        &mut self,
+        lattices: &Range<u32>,
+        mut work: impl FnMut(&mut Self, Batch) -> Result<()>,
+    ) -> Result<()> {
+        let mut rest = lattices.clone();
+        while !rest.is_empty() {
+            let first = LatticeId(rest.start);
+            let (group, index, state, size) = self.home(first)?;
+            let of_first = &self.homes[first.index()];
+            let view_words = of_first.view_words;
+            // As one tall lattice, whose rows the kernels number by an int, or each as a layer of
+            // a grid.
+            let most = (i32::MAX as u32 / size.height()).min(Launch::MOST_LAYERS) as usize;
+            let follows = |(i, home): &(usize, &Home)| {
+                let place = (home.gpu, home.group, home.index);
+                place == (self.at, group, index + i)
+                    && (home.state, home.view_words) == (state, view_words)
+            };
+            let homes = self.homes[first.index()..].iter().enumerate();
+            let count = homes.take(rest.len().min(most)).take_while(follows).count();
+            rest.start += count as u32;
+            let batch = Batch {
+                first,
+                count,
+                group,
+                index,
+                state,
+                size,
+                view_words,
+            };
+            work(self, batch)?;
+        }
+        Ok(())
+    }
+
+    fn homes_of(&mut self, batch: Batch) -> &mut [Home] {
+        &mut self.homes[batch.first.index()..][..batch.count]
     }
 
     fn upload(&mut self, lattice: LatticeId, words: &[u32]) -> Result<()> {
@@ -128,8 +201,8 @@ impl Issuer<'_> {
         Ok(())
     }
 
-    fn pack(&mut self, lattice: LatticeId) -> Result<()> {
-        let (group, index, state, size) = self.home(lattice)?;
+    fn pack(&mut self, batch: Batch) -> Result<()> {
+        let Batch { state, size, .. } = batch;
         if state.layout == Layout::Bits {
             return Ok(()); // the bits are the cells
         }
@@ -137,105 +210,120 @@ impl Issuer<'_> {
             Layout::Planar => ("pack_planar", "pack_planar"),
             Layout::I32 | Layout::Bits => ("pack", "pack_i32"),
         };
-        let cells = self.gpu.groups[group].buffer_at(state.layout, index, state.parity)?;
-        let bits = self.gpu.groups[group].bits_at(index, 0);
-        let shape = Launch::convert(size, state.layout);
-        let (width, height) = sides(size);
+        let group = &self.gpu.groups[batch.group];
+        let cells = group.buffer_at(state.layout, batch.index, state.parity)?;
+        let bits = group.bits_at(batch.index, 0);
+        let shape = Launch::convert(size, batch.count as u32, state.layout);
+        let (width, height) = batch.sides();
         let arguments = Arguments::of([&cells, &bits, &width, &height]);
         self.launch(file, symbol, shape, arguments)?;
-        self.homes[lattice.index()].state.bits_parity = 0;
+        let homes = self.homes_of(batch).iter_mut();
+        homes.for_each(|home| home.state.bits_parity = 0);
         Ok(())
     }
 
-    fn unpack(&mut self, lattice: LatticeId, to: Layout) -> Result<()> {
-        let (group, index, state, size) = self.home(lattice)?;
-        let bits_parity = state.bits_parity;
-        if to == Layout::Bits {
-            let parity = bits_parity;
-            self.homes[lattice.index()].state = State {
-                layout: to,
-                parity,
-                bits_parity,
-            };
-            return Ok(());
+    fn unpack(&mut self, batch: Batch, to: Layout) -> Result<()> {
+        let bits_parity = batch.state.bits_parity;
+        if to != Layout::Bits {
+            let (file, symbol) = unpacked_by(to);
+            let group = &self.gpu.groups[batch.group];
+            let bits = group.bits_at(batch.index, bits_parity);
+            let cells = group.buffer_at(to, batch.index, 0)?;
+            let shape = Launch::convert(batch.size, batch.count as u32, to);
+            let (width, height) = batch.sides();
+            let arguments = Arguments::of([&bits, &cells, &width, &height]);
+            self.launch(file, symbol, shape, arguments)?;
         }
-        let (file, symbol) = unpacked_by(to);
-        let bits = self.gpu.groups[group].bits_at(index, bits_parity);
-        let cells = self.gpu.groups[group].buffer_at(to, index, 0)?;
-        let shape = Launch::convert(size, to);
-        let (width, height) = sides(size);
-        let arguments = Arguments::of([&bits, &cells, &width, &height]);
-        self.launch(file, symbol, shape, arguments)?;
-        self.homes[lattice.index()].state = State {
+        let state = State {
             layout: to,
-            parity: 0,
+            parity: if to == Layout::Bits { bits_parity } else { 0 },
             bits_parity,
         };
+        let homes = self.homes_of(batch).iter_mut();
+        homes.for_each(|home| home.state = state);
         Ok(())
     }
 
-    fn reduce(&mut self, lattice: LatticeId, viewport: Viewport) -> Result<()> {
+    fn reduce(&mut self, batch: Batch, viewport: Viewport) -> Result<()> {
         viewport.check()?;
-        let (group, index, state, size) = self.home(lattice)?;
-        let bits = self.gpu.groups[group].bits_at(index, state.bits_parity);
-        let pixels = self.gpu.groups[group].view_at(index, viewport.words())?;
-        let (width, height) = sides(size);
+        let group = &mut self.gpu.groups[batch.group];
+        let bits = group.bits_at(batch.index, batch.state.bits_parity);
+        let (pixels, stride) = group.view_at(batch.index, viewport.words())?;
+        let (width, height) = sides(batch.size);
         let (across, down) = (viewport.width as i32, viewport.height as i32);
-        let shape = Launch::reduce(viewport);
         let (x0, y0, step) = (viewport.x0, viewport.y0, viewport.step);
+        let shape = Launch::reduce(viewport, batch.count as u32);
+        let stride = stride as u64 * 4;
         let arguments = Arguments::of([
-            &bits, &pixels, &width, &height, &x0, &y0, &step, &across, &down,
+            &bits, &pixels, &width, &height, &x0, &y0, &step, &across, &down, &stride,
         ]);
         self.launch("reduce", "reduce_bits", shape, arguments)?;
-        self.homes[lattice.index()].view_words = viewport.words();
+        let homes = self.homes_of(batch).iter_mut();
+        homes.for_each(|home| home.view_words = viewport.words());
         Ok(())
     }
 
-    /// The device address that a download reads, and how many words.
-    fn source(&mut self, what: Transfer, lattice: LatticeId) -> Result<(sys::CUdeviceptr, usize)> {
-        let (group, index, state, size) = self.home(lattice)?;
-        let group = &mut self.gpu.groups[group];
+    /// What a download copies of each lattice of a batch.
+    fn source(&mut self, what: Transfer, batch: Batch) -> Result<Rows> {
+        let (index, state, size) = (batch.index, batch.state, batch.size);
+        let group = &mut self.gpu.groups[batch.group];
+        let dense = |at, words| Rows {
+            at,
+            words,
+            pitch: words,
+        };
         match what {
-            Transfer::Bits => Ok((group.bits_at(index, state.bits_parity), size.words())),
+            Transfer::Bits => Ok(dense(group.bits_at(index, state.bits_parity), size.words())),
             Transfer::Cells if state.layout != Layout::I32 => {
-                let why = format!("{lattice:?} has no i32 cells");
+                let why = format!("{:?} has no i32 cells", batch.first);
                 Err(EngineError::BadProgram(why))
             }
             Transfer::Cells => {
                 let cells = group.buffer_at(Layout::I32, index, state.parity)?;
-                Ok((cells, size.cells() as usize))
+                Ok(dense(cells, size.cells() as usize))
             }
-            Transfer::View if self.homes[lattice.index()].view_words == 0 => {
-                let why = format!("no view of {lattice:?} has been made");
+            Transfer::View if batch.view_words == 0 => {
+                let why = format!("no view of {:?} has been made", batch.first);
                 Err(EngineError::BadProgram(why))
             }
             Transfer::View => {
-                let words = self.homes[lattice.index()].view_words;
-                Ok((group.view_at(index, words)?, words))
+                let words = batch.view_words;
+                let (at, pitch) = group.view_at(index, words)?;
+                Ok(Rows { at, words, pitch })
             }
         }
     }
 
-    fn download(
-        &mut self,
-        lattice: LatticeId,
-        slot: Slot,
-        from: sys::CUdeviceptr,
-        words: usize,
-    ) -> Result<()> {
+    fn download(&mut self, batch: Batch, slot: Slot, what: Transfer) -> Result<()> {
+        let from = self.source(what, batch)?;
         let slots = self
             .slots
             .ok_or_else(|| EngineError::BadProgram("there are no slots".into()))?;
-        let to = slots.address(lattice, slot, words)?;
-        // `address` checked that the slot holds so many words; it is bound to this download, so
-        // nobody else touches it until the event behind the copy has fired. That holds for
-        // pageable memory too, where the copy has landed by then or by the call's return.
-        self.sink.give(Call::CopyOut {
-            to: to.cast(),
-            from,
-            bytes: words * 4,
-            stream: self.stream,
-        })
+        let to = slots.address(batch.first, slot, from.words)?;
+        let pitch = slots.pitch(batch.first, slot);
+        let stream = self.stream;
+        // `address` checked that the slot holds so many words, and the group's slots lie one
+        // behind the other as its lattices do; they are bound to this download, so nobody else
+        // touches them until the event behind the copy has fired. That holds for pageable memory
+        // too, where the copy has landed by then or by the call's return.
+        let words = from.words;
+        let copy = if batch.count == 1 || (from.pitch == words && pitch == words) {
+            Call::CopyOut {
+                to: to.cast(),
+                from: from.at,
+                bytes: batch.count * words * 4,
+                stream,
+            }
+        } else {
+            Call::CopyRowsOut {
+                to: (to.cast(), pitch * 4),
+                from: (from.at, from.pitch * 4),
+                row_bytes: words * 4,
+                rows: batch.count,
+                stream,
+            }
+        };
+        self.sink.give(copy)
     }
 
     fn launch(

@@ -281,10 +281,7 @@ impl Engine for CudaEngine {
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        let downloads = program.steps.iter().filter_map(|step| match step.op {
-            Op::Download { lattice, slot, .. } => Some((lattice, slot)),
-            _ => None,
-        });
+        let downloads = program.downloads();
         let parts = {
             let mut streams: Vec<_> = program.steps.iter().map(|step| step.stream).collect();
             streams.sort_unstable();

@@ -1,20 +1,21 @@
 //! What is under way, and how it is found to have ended.
 
 use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::event::Event;
 use super::graph::Landing;
 use super::stamps::Stamper;
 use super::timing::Timing;
-use crate::engine::{Completion, LatticeId, RunId, Slot, Span, Stamp};
+use crate::engine::{Completion, RunId, Slot, Span, Stamp};
 
 /// An event whose firing says something about a run.
 pub(super) struct Mark {
     pub(super) event: Event,
     pub(super) run: RunId,
     /// The download that has landed by then.
-    pub(super) download: Option<(LatticeId, Slot)>,
+    pub(super) download: Option<(Range<u32>, Slot)>,
     /// Whether nothing of the run is left in this stream.
     pub(super) last: bool,
 }

@@ -113,6 +113,12 @@ impl CudaSlots {
         Ok(base.wrapping_add(home.index * self.words(home, slot)))
     }
 
+    /// Words from a lattice's slot to the same slot of the one created behind it.
+    pub(super) fn pitch(&self, lattice: LatticeId, slot: Slot) -> usize {
+        let home = self.homes.get(lattice.index());
+        home.map_or(0, |home| self.words(home, slot))
+    }
+
     fn lock(&self, lattice: LatticeId, slot: Slot) -> Option<&AtomicU32> {
         let per_lattice = usize::from(self.spec.count());
         (usize::from(slot.0) < per_lattice).then(|| {

@@ -240,7 +240,7 @@ fn launches(op: &Op, homes: &[Home], gpu: &Gpu) -> Vec<(Launch, u32)> {
             block,
             ..
         } => {
-            let batches = together(kernel, lattices.clone(), homes);
+            let batches = together(kernel.batched, lattices.clone(), homes);
             let each = (MOST_LAUNCHES / (batches.len() as u32).max(1)).max(1);
             let launches = kernel.launches(*generations).min(each);
             let shape = |batch: &Range<u32>| {

@@ -1,5 +1,7 @@
 //! Programs issued eagerly, each stream behind what it must wait for.
 
+use std::ops::Range;
+
 use super::CudaEngine;
 use super::calls::{Call, Sink};
 use super::issue::Issuer;
@@ -221,8 +223,8 @@ impl CudaEngine {
         } else {
             self.issue(gpu, step, sink, stamps)?;
         }
-        let download = match step.op {
-            Op::Download { lattice, slot, .. } => Some((lattice, slot)),
+        let download = match &step.op {
+            Op::Download { lattices, slot, .. } => Some((lattices.clone(), *slot)),
             _ => None,
         };
         let last = !submission.threaded && submission.last_step[stream.0 as usize] == index;
@@ -241,7 +243,7 @@ impl CudaEngine {
         run: RunId,
         stream: StreamId,
         sink: &mut Sink,
-        download: Option<(LatticeId, Slot)>,
+        download: Option<(Range<u32>, Slot)>,
         last: bool,
     ) -> Result<()> {
         let of = &self.streams[stream.0 as usize];

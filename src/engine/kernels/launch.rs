@@ -21,8 +21,11 @@ impl Launch {
     /// The block of the kernels that pack, unpack and reduce; they take no other.
     pub const SUPPORT_BLOCK: (u32, u32) = (32, 8);
 
-    /// The most blocks a grid has in y, and in z.
+    /// The most blocks a grid has in y.
     const MOST_ROWS: u32 = 65_535;
+
+    /// And in z.
+    pub const MOST_LAYERS: u32 = 65_535;
 
     /// A thread for each of `across` by `down` items. Where the rows of blocks are more than a
     /// grid's y may have, they go on in z: kernels number them `blockIdx.z * gridDim.y +
@@ -71,20 +74,21 @@ impl Launch {
         }
     }
 
-    /// Of the kernels that pack a layout into bits, or unpack it from them.
-    pub const fn convert(size: Size, layout: Layout) -> Launch {
+    /// Of the kernels that pack a layout into bits, or unpack it from them, for so many lattices
+    /// that lie one behind the other: a row is a row, whichever lattice's it is.
+    pub const fn convert(size: Size, lattices: u32, layout: Layout) -> Launch {
         let across = match layout {
             Layout::I32 => size.width(),
             Layout::Bits | Layout::Planar => size.width().div_ceil(32),
         };
-        Self::over(across, size.height(), Self::SUPPORT_BLOCK)
+        Self::over(across, size.height() * lattices, Self::SUPPORT_BLOCK)
     }
 
-    /// Of `reduce_bits`: a block for 32 pixels of one row.
-    pub const fn reduce(viewport: Viewport) -> Launch {
+    /// Of `reduce_bits`: a block for 32 pixels of one row, a layer of them for each lattice.
+    pub const fn reduce(viewport: Viewport, lattices: u32) -> Launch {
         let (across, down) = Self::SUPPORT_BLOCK;
         Launch {
-            grid: [viewport.width.div_ceil(across), viewport.height, 1],
+            grid: [viewport.width.div_ceil(across), viewport.height, lattices],
             block: [across, down, 1],
             shared_bytes: 0,
         }

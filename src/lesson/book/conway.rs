@@ -150,10 +150,10 @@ impl Way {
             let id = LatticeId(lattice);
             let mut ops = vec![world.advance_one(lattice, 1)];
             if self.bits {
-                ops.push(Op::Pack(id));
+                ops.push(Op::Pack(id.alone()));
             }
             ops.push(Op::Download {
-                lattice: id,
+                lattices: id.alone(),
                 slot,
                 what,
             });

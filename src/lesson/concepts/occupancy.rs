@@ -76,14 +76,20 @@ fn run(bench: &mut Bench) -> Result<Measured> {
         let words = start.words().into();
         program.push(stream, Op::Upload { lattice, words });
         let to = Layout::I32;
-        program.push(stream, Op::Unpack { lattice, to });
+        program.push(
+            stream,
+            Op::Unpack {
+                lattices: lattice.alone(),
+                to,
+            },
+        );
         program.push(stream, advance(2));
-        program.push(stream, Op::Pack(lattice));
+        program.push(stream, Op::Pack(lattice.alone()));
         let (slot, what) = (Slot(0), Transfer::Bits);
         program.push(
             stream,
             Op::Download {
-                lattice,
+                lattices: lattice.alone(),
                 slot,
                 what,
             },

@@ -1,5 +1,6 @@
 //! What comes back of rounds: events one by one, or all of them waited for.
 
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -13,15 +14,15 @@ use crate::session::trace::TimedRound;
 
 /// What came of polling.
 pub enum Event {
-    /// An instance's picture landed.
-    Picture {
-        /// Which instance.
-        instance: usize,
-        /// Its generation.
-        generation: u64,
-        /// What it shows.
+    /// Pictures landed.
+    Pictures {
+        /// Of which instances.
+        instances: Range<usize>,
+        /// Every instance's generation.
+        generations: Arc<[u64]>,
+        /// What they show.
         picture: PicturePlan,
-        /// Where it is.
+        /// Where they are.
         slot: Slot,
     },
     /// A round is complete; with spans and their ops' names if it was timed.
@@ -55,7 +56,11 @@ impl Worlds {
         let polled = self.engine.poll(&mut completions);
         for completion in completions.drain(..) {
             match completion {
-                Completion::Downloaded { run, lattice, slot } => {
+                Completion::Downloaded {
+                    run,
+                    lattices,
+                    slot,
+                } => {
                     let of = self.under_way.iter().find(|under_way| under_way.run == run);
                     if let Some(UnderWay {
                         generations,
@@ -63,12 +68,10 @@ impl Worlds {
                         ..
                     }) = of
                     {
-                        let (instance, picture) = (lattice.index(), *picture);
-                        let generation = generations[instance];
-                        tell(Event::Picture {
-                            instance,
-                            generation,
-                            picture,
+                        tell(Event::Pictures {
+                            instances: lattices.start as usize..lattices.end as usize,
+                            generations: generations.clone(),
+                            picture: *picture,
                             slot,
                         });
                     }

@@ -164,6 +164,7 @@ impl Worlds {
 
     /// A stream for every instance, shared or not; made once.
     fn streams_of(&mut self, how: Streams) -> Result<Vec<StreamId>> {
+        let how = how.sharing();
         if let Some(made) = &self.streams[how as usize] {
             return Ok(made.clone());
         }
@@ -220,7 +221,7 @@ pub(super) fn make_streams(
     for (device, count) in shares(instances, engine.devices().len()) {
         let kind = match how {
             Streams::Default => StreamKind::Default,
-            Streams::PerInstance | Streams::One => StreamKind::NonBlocking,
+            Streams::PerInstance | Streams::One | Streams::Batch => StreamKind::NonBlocking,
         };
         let spec = StreamSpec {
             kind,

@@ -177,6 +177,7 @@ fn switches(status: &Status) -> Vec<Figure> {
         Streams::PerInstance => "one each",
         Streams::One => "one for all",
         Streams::Default => "the default",
+        Streams::Batch => "one batch",
     };
     vec![
         figure(5, "streams", streams),

@@ -122,10 +122,31 @@ impl Facts {
         }
     }
 
-    /// Whether one launch steps all instances.
+    /// Whether one launch and one copy are for all instances, which lie one behind the other.
     fn batches(&self) -> bool {
-        let one_stream = self.streams != Streams::PerInstance;
-        self.kernel.batched && one_stream && self.order == Order::Breadth
+        self.streams == Streams::Batch
+    }
+
+    /// Which of the instances' buffers a call takes.
+    fn index(&self) -> &'static str {
+        if self.batches() { "" } else { "[i]" }
+    }
+
+    /// The lattices of a call.
+    fn lattices(&self) -> u32 {
+        if self.batches() {
+            self.instances as u32
+        } else {
+            1
+        }
+    }
+
+    /// The height of the lattices of a call, where it is told it.
+    fn height_of_all(&self) -> String {
+        match self.lattices() {
+            1 => self.size.height().to_string(),
+            n => format!("{n} * {}", self.size.height()),
+        }
     }
 
     /// What packs the cells.
@@ -153,13 +174,14 @@ impl Facts {
         }
     }
 
-    /// 32-bit words of a download, but of a view: that is as large as its panel.
+    /// 32-bit words of a call's download, but of a view: that is as large as its panel.
     fn words(&self) -> Option<u64> {
         match self.transfer {
             Transfer::View => None,
             Transfer::Bits => Some(self.size.words() as u64),
             Transfer::Cells => Some(self.size.cells()),
         }
+        .map(|words| words * u64::from(self.lattices()))
     }
 
     /// What is done for each instance, in the order of the calls: a loop a list.
@@ -221,15 +243,8 @@ fn write(speech: &dyn Speech, facts: &Facts) -> Vec<String> {
         lines.extend([String::new(), EACH_ROUND.into()]);
     }
     for pieces in facts.loops() {
-        if pieces == [Piece::Advance] && facts.batches() {
-            lines.extend(speech.piece(facts, Piece::Advance));
-            continue;
-        }
-        lines.extend(speech.head(facts));
-        for piece in pieces {
-            lines.extend(indented(speech.piece(facts, piece)));
-        }
-        lines.push("}".into());
+        let calls = pieces.iter().flat_map(|&piece| speech.piece(facts, piece));
+        lines.extend(for_each(speech, facts, calls.collect()));
     }
     if facts.graphs {
         lines.extend(speech.end_capture(facts));
@@ -237,6 +252,17 @@ fn write(speech: &dyn Speech, facts: &Facts) -> Vec<String> {
         lines.extend(speech.replay(facts));
     }
     lines.extend(speech.end(facts));
+    lines
+}
+
+/// Calls within a loop over the instances, but of a batch.
+fn for_each(speech: &dyn Speech, facts: &Facts, calls: Vec<String>) -> Vec<String> {
+    if facts.batches() {
+        return calls;
+    }
+    let mut lines = speech.head(facts);
+    lines.extend(indented(calls));
+    lines.push("}".into());
     lines
 }
 

@@ -152,9 +152,14 @@ impl Case {
             .then(|| format!("it would take {seconds:.0} s by the rate of the work before")))
     }
 
+    /// Whether one launch steps all its lattices.
+    fn is_batch(&self) -> bool {
+        self.kernel.batched && self.work.instances > 1
+    }
+
     fn setup(&self, rule: Rule) -> Result<Setup> {
-        let streams = match self.kernel.batched {
-            true => Streams::One,
+        let streams = match self.is_batch() {
+            true => Streams::Batch,
             false => Streams::PerInstance,
         };
         Ok(Setup {
@@ -247,7 +252,7 @@ impl Case {
             _ => "a stream each, ",
         };
         match self.kernel.iteration {
-            Iteration::InKernel if self.kernel.batched => {
+            Iteration::InKernel if self.is_batch() => {
                 format!("one launch of {per_round} generations for all")
             }
             Iteration::InKernel => format!("{streams}launches of {per_round} generations"),

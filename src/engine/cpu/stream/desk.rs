@@ -289,10 +289,12 @@ impl Desk {
     /// to learn from it.
     pub(super) fn complete(&mut self, task: &Task, span: Span, worker: u32) -> (usize, bool) {
         let run = task.run;
-        let download = match *task.op() {
-            Op::Download { lattice, slot, .. } => {
-                Some(Completion::Downloaded { run, lattice, slot })
-            }
+        let download = match task.op() {
+            Op::Download { lattices, slot, .. } => Some(Completion::Downloaded {
+                run,
+                lattices: lattices.clone(),
+                slot: *slot,
+            }),
             _ => None,
         };
         let news = download.is_some() || self.waiting > 0;

@@ -14,7 +14,7 @@ fn pool(
     work: impl Fn(u32) -> Result<()> + Send + Sync + 'static,
 ) -> Pool {
     let execute = move |op: &Op, _: &AtomicBool| match op {
-        Op::Pack(LatticeId(number)) => work(*number),
+        Op::Pack(lattices) => work(lattices.start),
         other => panic!("{other:?}"),
     };
     let mut pool = Pool::new(NonZeroUsize::new(workers).unwrap(), execute);
@@ -43,7 +43,7 @@ fn submit(pool: &mut Pool, steps: impl IntoIterator<Item = (u32, Op)>) -> RunId 
 }
 
 fn work(number: u32) -> Op {
-    Op::Pack(LatticeId(number))
+    Op::Pack(LatticeId(number).alone())
 }
 
 #[test]

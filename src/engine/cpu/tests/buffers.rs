@@ -147,7 +147,7 @@ fn stamps_say_which_worker_did_a_kernel_and_when() {
     let streams = bench.streams.clone();
     let mut steps = program([
         (streams[0], advance("bits", FIRST, 40)),
-        (streams[0], Op::Pack(FIRST)),
+        (streams[0], Op::Pack(FIRST.alone())),
         (streams[0], download(FIRST, 0)),
         (streams[1], advance("bits", LatticeId(1), 40)),
     ]);
@@ -187,14 +187,20 @@ fn cells_are_downloaded_as_they_are() {
     let slots = bench.engine.allocate_slots(spec).unwrap();
     let stream = bench.streams[0];
     let cells = |slot| Op::Download {
-        lattice: FIRST,
+        lattices: FIRST.alone(),
         slot: Slot(slot),
         what: Transfer::Cells,
     };
     assert!(bench.refused(cells(0)).contains("layout i32"));
     let (lattice, to) = (FIRST, Layout::I32);
     bench.run([
-        (stream, Op::Unpack { lattice, to }),
+        (
+            stream,
+            Op::Unpack {
+                lattices: lattice.alone(),
+                to,
+            },
+        ),
         (stream, advance("global", FIRST, 3)),
         (stream, cells(0)),
     ]);

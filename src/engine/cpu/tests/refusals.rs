@@ -31,11 +31,11 @@ fn a_slot_in_use_is_refused_and_nothing_is_queued() {
 fn programs_that_cannot_be_are_refused() {
     let mut bench = Bench::new(1, "256x256");
     let unpack = Op::Unpack {
-        lattice: FIRST,
+        lattices: FIRST.alone(),
         to: Layout::I32,
     };
     let planar = Op::Unpack {
-        lattice: FIRST,
+        lattices: FIRST.alone(),
         to: Layout::Planar,
     };
     let viewport = Viewport {
@@ -46,7 +46,7 @@ fn programs_that_cannot_be_are_refused() {
         height: 1,
     };
     let view = Op::Download {
-        lattice: FIRST,
+        lattices: FIRST.alone(),
         slot: Slot(0),
         what: Transfer::View,
     };
@@ -77,7 +77,7 @@ fn programs_that_cannot_be_are_refused() {
         ),
         (
             Op::Reduce {
-                lattice: FIRST,
+                lattices: FIRST.alone(),
                 viewport,
             },
             "Viewport",
@@ -89,7 +89,7 @@ fn programs_that_cannot_be_are_refused() {
         let error = bench.refused(op);
         assert!(error.contains(why), "{error}");
     }
-    let nowhere = program([(StreamId(7), Op::Pack(FIRST))]);
+    let nowhere = program([(StreamId(7), Op::Pack(FIRST.alone()))]);
     assert!(bench.engine.submit(&nowhere).is_err());
     bench.engine.reserve(Layout::Bits).unwrap();
     assert!(bench.refused(unpack).contains("not reserved"));
@@ -106,7 +106,7 @@ fn planes_need_a_width_of_whole_words() {
     let mut bench = Bench::new(1, "75x41");
     bench.engine.reserve(Layout::Planar).unwrap();
     let unpack = Op::Unpack {
-        lattice: FIRST,
+        lattices: FIRST.alone(),
         to: Layout::Planar,
     };
     assert!(

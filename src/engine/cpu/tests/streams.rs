@@ -1,5 +1,7 @@
 //! Streams with lattices in them: order, holding, and pictures as soon as they are there.
 
+use std::ops::Range;
+
 use super::*;
 
 #[test]
@@ -74,7 +76,7 @@ fn a_downloaded_picture_does_not_wait_for_the_run() {
     let [
         Completion::Downloaded {
             run: of,
-            lattice: LatticeId(1),
+            lattices: Range { start: 1, end: 2 },
             slot: Slot(0),
         },
     ] = completions[..]

@@ -1,6 +1,6 @@
 //! As one writes it with the CUDA runtime.
 
-use super::{Facts, Piece, Speech, indented, lines};
+use super::{Facts, Piece, Speech, for_each, indented, lines};
 use crate::engine::HostMemory;
 use crate::engine::kernels::Launch;
 use crate::session::{Streams, Wait};
@@ -11,7 +11,7 @@ pub(super) struct Cpp;
 fn stream(facts: &Facts) -> Option<&'static str> {
     match facts.streams {
         Streams::PerInstance => Some("stream[i]"),
-        Streams::One => Some("stream"),
+        Streams::One | Streams::Batch => Some("stream"),
         Streams::Default => None,
     }
 }
@@ -23,7 +23,7 @@ fn and_stream(facts: &Facts) -> String {
 
 fn launch(facts: &Facts, name: &str, launch: Launch, arguments: &str) -> Vec<String> {
     let grid = match launch.grid {
-        [1, 1, 1] => "1".into(),
+        [x, 1, 1] => x.to_string(),
         [x, y, 1] => format!("dim3({x}, {y})"),
         [x, y, z] => format!("dim3({x}, {y}, {z})"),
     };
@@ -52,16 +52,15 @@ fn configured(
 
 fn advance(facts: &Facts) -> Vec<String> {
     let numbers = facts.numbers();
-    let arguments = if facts.batches() {
-        format!("cells[0], {numbers}") // the others lie behind
-    } else if facts.kernel.in_place {
-        format!("cells[i], {numbers}")
+    let i = facts.index();
+    let arguments = if facts.kernel.in_place {
+        format!("cells{i}, {numbers}")
     } else {
-        format!("cells[i], next[i], {numbers}")
+        format!("cells{i}, next{i}, {numbers}")
     };
     let mut calls = launch(facts, facts.kernel.symbol, facts.launch, &arguments);
     if facts.swaps() {
-        calls.push("std::swap(cells[i], next[i]);".into());
+        calls.push(format!("std::swap(cells{i}, next{i});"));
     }
     match facts.launches() {
         1 => calls,
@@ -82,27 +81,28 @@ impl Speech for Cpp {
                 format!("    &{stream}, cudaStreamNonBlocking);"),
             ]
         };
+        let i = facts.index();
         let bytes = facts
             .words()
             .map_or("view_bytes".into(), |words| (4 * words).to_string());
         let host = match facts.host_memory {
-            HostMemory::Pinned => format!("cudaMallocHost(&host[i], {bytes});"),
-            HostMemory::Pageable => format!("host[i] = malloc({bytes});"),
+            HostMemory::Pinned => format!("cudaMallocHost(&host{i}, {bytes});"),
+            HostMemory::Pageable => format!("host{i} = malloc({bytes});"),
         };
         let mut once = Vec::new();
         match facts.streams {
-            Streams::One => once.extend(make("stream")),
+            Streams::One | Streams::Batch => once.extend(make("stream")),
             Streams::Default => {
                 once.push("// no stream is made: all goes to the default one".into());
             }
             Streams::PerInstance => {}
         }
-        once.extend(self.head(facts));
-        if facts.streams == Streams::PerInstance {
-            once.extend(indented(make("stream[i]")));
-        }
-        once.push(format!("    {host}"));
-        once.push("}".into());
+        let mut each = match facts.streams {
+            Streams::PerInstance => make("stream[i]"),
+            Streams::One | Streams::Default | Streams::Batch => Vec::new(),
+        };
+        each.push(host);
+        once.extend(for_each(self, facts, each));
         once
     }
 
@@ -112,15 +112,17 @@ impl Speech for Cpp {
 
     fn piece(&self, facts: &Facts, piece: Piece) -> Vec<String> {
         let (width, height) = (facts.size.width(), facts.size.height());
+        let i = facts.index();
         match piece {
             Piece::Advance => advance(facts),
             Piece::Pack => {
-                let arguments = format!("cells[i], bits[i], {width}, {height}");
-                let shape = Launch::convert(facts.size, facts.kernel.layout);
+                let all = facts.height_of_all();
+                let arguments = format!("cells{i}, bits{i}, {width}, {all}");
+                let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
                 launch(facts, facts.packs(), shape, &arguments)
             }
             Piece::Reduce => {
-                let arguments = format!("{}[i], view[i], {width}, {height}, …", facts.bits());
+                let arguments = format!("{}{i}, view{i}, {width}, {height}, …", facts.bits());
                 let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
                 configured(facts, "reduce_bits", "grid", shape, &arguments)
             }
@@ -130,9 +132,9 @@ impl Speech for Cpp {
                     .map_or("view_bytes".into(), |words| (4 * words).to_string());
                 let with = and_stream(facts);
                 vec![
-                    format!("cudaMemcpyAsync(host[i], {}[i], {bytes},", facts.source()),
+                    format!("cudaMemcpyAsync(host{i}, {}{i}, {bytes},", facts.source()),
                     format!("    cudaMemcpyDeviceToHost{with});"),
-                    format!("cudaEventRecord(done[i]{with});"),
+                    format!("cudaEventRecord(done{i}{with});"),
                 ]
             }
             Piece::WaitEach => {
@@ -176,7 +178,12 @@ impl Speech for Cpp {
             Wait::All => lines(["cudaDeviceSynchronize();"]),
             Wait::Each => Vec::new(),
             Wait::Poll if facts.graphs => lines(["// later, without waiting: cudaEventQuery(end)"]),
-            Wait::Poll => lines(["// later, without waiting: cudaEventQuery(done[i])"]),
+            Wait::Poll => {
+                let i = facts.index();
+                vec![format!(
+                    "// later, without waiting: cudaEventQuery(done{i})"
+                )]
+            }
         }
     }
 }
@@ -185,6 +192,6 @@ impl Speech for Cpp {
 fn origin(facts: &Facts) -> &'static str {
     match facts.streams {
         Streams::PerInstance => "origin",
-        Streams::One | Streams::Default => "stream",
+        Streams::One | Streams::Default | Streams::Batch => "stream",
     }
 }

@@ -32,15 +32,12 @@ fn launch(facts: &Facts, name: &str, grid: &str, launch: Launch, buffers: &[&str
     }
     let pointers: Vec<String> = buffers
         .iter()
-        .map(
-            |buffer| match name == facts.kernel.symbol && facts.batches() {
-                true => format!("{buffer}[0].as_device_ptr()"), // the others lie behind
-                false => format!("{buffer}[i].as_device_ptr()"),
-            },
-        )
+        .map(|buffer| format!("{buffer}{}.as_device_ptr()", facts.index()))
         .collect();
     let numbers = match name {
-        "pack_i32" | "pack_planar" => format!("{}, {}", facts.size.width(), facts.size.height()),
+        "pack_i32" | "pack_planar" => {
+            format!("{}, {}", facts.size.width(), facts.height_of_all())
+        }
         "reduce_bits" => format!("{}, {}, …", facts.size.width(), facts.size.height()),
         _ => facts.numbers(),
     };
@@ -62,7 +59,7 @@ fn args_of(name: &str) -> &'static str {
 
 fn grid_of(launch: Launch) -> String {
     match launch.grid {
-        [1, 1, 1] => "1".into(),
+        [x, 1, 1] => x.to_string(),
         [x, y, 1] => format!("({x}, {y})"),
         [x, y, z] => format!("({x}, {y}, {z})"),
     }
@@ -77,7 +74,8 @@ fn advance(facts: &Facts) -> Vec<String> {
     let grid = grid_of(facts.launch);
     let mut calls = launch(facts, facts.kernel.symbol, &grid, facts.launch, buffers);
     if facts.swaps() {
-        calls.push("swap(&mut cells[i], &mut next[i]);".into());
+        let i = facts.index();
+        calls.push(format!("swap(&mut cells{i}, &mut next{i});"));
     }
     match facts.launches() {
         1 => calls,
@@ -98,17 +96,25 @@ impl Speech for Rust {
             .words()
             .map_or("view_words".into(), |words| words.to_string());
         let host = match facts.host_memory {
-            HostMemory::Pinned => format!("host.push(LockedBuffer::new(&0u32, {words})?);"),
-            HostMemory::Pageable => format!("host.push(vec![0u32; {words}]);"),
+            HostMemory::Pinned => format!("LockedBuffer::new(&0u32, {words})?"),
+            HostMemory::Pageable => format!("vec![0u32; {words}]"),
+        };
+        let host = match facts.batches() {
+            true => format!("let mut host = {host};"),
+            false => format!("host.push({host});"),
         };
         let mut once = Vec::new();
         match facts.streams {
-            Streams::One => once.push(format!("let s = &{new};")),
+            Streams::One | Streams::Batch => once.push(format!("let s = &{new};")),
             Streams::Default => once.extend(lines([
                 "// cust has no default stream: unsafe cust::sys,",
                 "// where a stream of null_mut() is the default one",
             ])),
             Streams::PerInstance => {}
+        }
+        if facts.batches() {
+            once.push(host);
+            return once;
         }
         once.push(format!("for i in 0..{} {{", facts.instances));
         if facts.streams == Streams::PerInstance {
@@ -132,7 +138,7 @@ impl Speech for Rust {
         match piece {
             Piece::Advance => advance(facts),
             Piece::Pack => {
-                let shape = Launch::convert(facts.size, facts.kernel.layout);
+                let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
                 let grid = grid_of(shape);
                 launch(facts, facts.packs(), &grid, shape, &["cells", "bits"])
             }
@@ -151,13 +157,13 @@ impl Speech for Rust {
                     "cuEventRecord(done[i], null_mut());".into(),
                 ]
             }
-            Piece::Download => vec![
-                format!(
-                    "unsafe {{ {}[i].async_copy_to(&mut host[i], s)? }};",
-                    facts.source()
-                ),
-                "done[i].record(s)?;".into(),
-            ],
+            Piece::Download => {
+                let (i, source) = (facts.index(), facts.source());
+                vec![
+                    format!("unsafe {{ {source}{i}.async_copy_to(&mut host{i}, s)? }};"),
+                    format!("done{i}.record(s)?;"),
+                ]
+            }
             Piece::WaitEach if raw(facts) => lines(["cuStreamSynchronize(null_mut());"]),
             Piece::WaitEach => lines(["s.synchronize()?;"]),
         }
@@ -204,7 +210,10 @@ impl Speech for Rust {
             Wait::Each => Vec::new(),
             Wait::Poll if facts.graphs => lines(["// later, without waiting: end.query()?"]),
             Wait::Poll if raw(facts) => lines(["// later, without waiting: cuEventQuery(done[i])"]),
-            Wait::Poll => lines(["// later, without waiting: done[i].query()?"]),
+            Wait::Poll => {
+                let i = facts.index();
+                vec![format!("// later, without waiting: done{i}.query()?")]
+            }
         }
     }
 }
@@ -213,6 +222,6 @@ impl Speech for Rust {
 fn origin(facts: &Facts) -> &'static str {
     match facts.streams {
         Streams::PerInstance => "origin.as_inner()",
-        Streams::One | Streams::Default => "s.as_inner()",
+        Streams::One | Streams::Default | Streams::Batch => "s.as_inner()",
     }
 }

@@ -227,17 +227,27 @@ fn a_march_has_fewer_launches_and_residents_are_one() {
     let residents = with(|status| {
         status.kernel = find("resident").unwrap();
         status.size = Size::new(128, 128).unwrap();
-        status.switches.streams = Streams::One;
+        status.switches.streams = Streams::Batch;
         status.generations_per_round = 100;
     });
     assert_says(
         &residents,
         &[
-            "life_resident<<<dim3(16, 1), ",
-            "    cells[0], 128, 128, rule, 100);",
+            "life_resident<<<16, ",
+            "    cells, 128, 128, rule, 100);",
+            "    cells, bits, 128, 16 * 128);",
+            "cudaMallocHost(&host, 32768)",
+            "cudaMemcpyAsync(host, bits, 32768",
+            "cudaEventRecord(done, stream)",
         ],
-        &["life_resident<<<(16, 1), ", "cells[0].as_device_ptr(),"],
-        &["next", "swap"],
+        &[
+            "life_resident<<<16, ",
+            "    cells.as_device_ptr(),",
+            "128, 16 * 128))",
+            "let mut host = LockedBuffer::new(&0u32, 8192)?;",
+            "bits.async_copy_to(&mut host, s)",
+        ],
+        &["next", "swap", "for ", "[i]"],
     );
 }
 
