@@ -459,7 +459,9 @@ mod tests {
             "--connections 33",
             "run",
             "snapshot",
+            "snapshot -o ladder.png --ladder --lab",
             "bench nope",
+            "bench ladder --rung nope",
         ] {
             let words = std::iter::once("lifestreams").chain(line.split(' '));
             let error = Cli::try_parse_from(words).expect_err(line);

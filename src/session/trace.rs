@@ -228,3 +228,43 @@ pub fn write_chrome<'a>(
     serde_json::to_writer(&mut *out, &file)?;
     out.write_all(b"\n")
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_of_all_launches_from_the_first_start_to_the_last_end() {
+        let facts = |kind, cells| StepFacts {
+            label: "bits",
+            kind,
+            stream: StreamId(0),
+            instance: Some(0),
+            instances: 1,
+            cells,
+            bytes: 0,
+        };
+        let span = |step, start, end| Span {
+            step,
+            stream: StreamId(0),
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        let mut round = TimedRound {
+            steps: [
+                facts(StepKind::Launch, 1000),
+                facts(StepKind::Launch, 3000),
+                facts(StepKind::Download, 1000),
+            ]
+            .into(),
+            spans: vec![span(0, 100, 900), span(1, 500, 1100), span(2, 1100, 9000)],
+            host: Vec::new(),
+            stamps: Vec::new(),
+        };
+        let (kernel, rate) = round.stepping().unwrap();
+        assert_eq!(kernel, "bits");
+        assert!((rate - 4e9).abs() < 1.0, "{rate}");
+        round.spans.drain(..2);
+        assert_eq!(round.stepping(), None, "nothing stepped");
+    }
+}
