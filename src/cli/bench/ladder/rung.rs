@@ -26,8 +26,13 @@ const MOST_SECONDS: f64 = 60.0;
 /// The part of a device's memory that lattices may fill.
 const MOST_MEMORY: f64 = 0.9;
 
-/// A launch with all generations in it is made as long as this.
+/// A launch with all generations in it is made as long as this, in seconds.
 const LONG_LAUNCH: f64 = 0.02;
+
+/// A graph is made as long as this, in seconds, so that its own launch does not count, but has no
+/// more launches than that.
+const LONG_GRAPH: f64 = 0.002;
+const MOST_LAUNCHES: u64 = 8192;
 
 /// The most cells times generations that the reference steps.
 const REFERENCE_BUDGET: f64 = 20e6;
@@ -70,13 +75,15 @@ pub(in crate::cli::bench) fn main(
     if let Some(wrong) = verify::first_wrong(kernel, device)? {
         return left_out(None, format!("wrong: {wrong}"));
     }
-    let gpu = open_engine(device)?.name() == "cuda";
+    let engine = open_engine(device)?;
+    let (gpu, memory) = (engine.name() == "cuda", engine.devices()[0].memory);
+    drop(engine);
     // Cells a second, as far as is known.
     let mut expected = None;
     let other: Rule = "B36/S23".parse()?;
     for work in works(gpu, small) {
         let case = Case::new(kernel, work, device, small);
-        if let Some(why) = case.refusal(expected)? {
+        if let Some(why) = case.refusal(memory, expected)? {
             left_out(Some(work), why)?;
             continue;
         }
@@ -120,7 +127,7 @@ impl Case {
     }
 
     /// Why it is not measured, if it is not.
-    fn refusal(&self, expected: Option<f64>) -> Result<Option<String>> {
+    fn refusal(&self, memory: Option<u64>, expected: Option<f64>) -> Result<Option<String>> {
         match self.kernel.admit(self.size()?) {
             Ok(()) => {}
             Err(EngineError::TooLarge { limit, .. }) => {
@@ -130,7 +137,6 @@ impl Case {
         }
         // The bits, twice, are always there.
         let needed = self.work.working_set(self.kernel) as f64 + self.work.cells() / 4.0;
-        let memory = open_engine(self.device)?.devices()[0].memory;
         if let Some(memory) = memory
             && needed > MOST_MEMORY * memory as f64
         {
@@ -231,16 +237,24 @@ impl Case {
         Ok(median)
     }
 
-    /// How many generations a round has; rounds of so many have then been run, timed and not, from
-    /// either of two buffers.
+    /// How many generations a round has: so many that it is long enough to be timed. Rounds of so
+    /// many have then been run, timed and not, from either of two buffers.
     fn round(&self, worlds: &mut Worlds, generations: u32) -> Result<u32> {
+        let (times, long) = match self.kernel.iteration {
+            Iteration::InKernel => (10, LONG_LAUNCH),
+            Iteration::Launches | Iteration::Steps(_) => (5, LONG_GRAPH),
+        };
+        let long = long.min(self.run.as_secs_f64());
+        let launches = |generations: u32| {
+            u64::from(self.kernel.launches(generations)) * self.work.instances as u64
+        };
         let mut per_round = generations;
-        if self.kernel.iteration == Iteration::InKernel {
-            while per_round < 1_000_000
-                && timed(worlds, per_round, 1)? < LONG_LAUNCH.min(self.run.as_secs_f64())
-            {
-                per_round *= 10;
+        while timed(worlds, per_round, 1)? < long {
+            let more = per_round.saturating_mul(times);
+            if more > 1_000_000 || launches(more) > MOST_LAUNCHES.max(launches(generations)) {
+                break;
             }
+            per_round = more;
         }
         timed(worlds, per_round, 4)?;
         Ok(per_round)
@@ -317,7 +331,10 @@ mod tests {
     fn a_graph_leaves_every_rung_in_the_buffer_it_came_from() {
         for kernel in &KERNELS {
             for work in [works(true, false), works(false, false)].concat() {
-                assert!(!kernel.flips(generations(work)), "{} {work}", kernel.name);
+                for times in [1, 5, 25] {
+                    let flips = kernel.flips(times * generations(work));
+                    assert!(!flips, "{} {work}", kernel.name);
+                }
             }
         }
     }
@@ -332,7 +349,7 @@ mod tests {
                 Ok(())
             };
             let case = case(kernel, 3, 128);
-            assert_eq!(case.refusal(None).unwrap(), None);
+            assert_eq!(case.refusal(None, None).unwrap(), None);
             let rate = case.measure(Rule::LIFE, &say).unwrap();
             assert!(rate > 1e5, "{}: {rate}", kernel.name);
             match &said.borrow()[..] {
@@ -351,7 +368,8 @@ mod tests {
     #[test]
     fn what_is_not_sensible_is_refused_with_the_reason() {
         let global = &KERNELS[0];
-        let refusal = |side, expected| case(global, 1, side).refusal(expected).unwrap();
+        let memory = Some(100 << 30);
+        let refusal = |side, expected| case(global, 1, side).refusal(memory, expected).unwrap();
         assert_eq!(refusal(2048, Some(1e9)), None);
         let long = refusal(8192, Some(1e8)).unwrap();
         assert!(long.contains("161 s"), "{long}");
@@ -359,7 +377,7 @@ mod tests {
         assert!(large.contains("GiB of the device's"), "{large}");
         let square = KERNELS.iter().find(|kernel| kernel.name == "resident");
         let odd = case(square.unwrap(), 1, 512)
-            .refusal(None)
+            .refusal(None, None)
             .unwrap()
             .unwrap();
         assert!(odd.starts_with("it takes lattices of"), "{odd}");
