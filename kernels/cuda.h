@@ -7,6 +7,7 @@
 #define __shared__ __attribute__((shared))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__ inline __attribute__((always_inline))
+#define __cluster_dims__(...) // scripts/build-kernels says it in the PTX
 typedef __SIZE_TYPE__ size_t;
 struct uint3 { unsigned x, y, z; };
 struct dim3 { unsigned x, y, z; };
@@ -48,6 +49,28 @@ static __device__ __forceinline__ unsigned lop3(unsigned a, unsigned b, unsigned
     unsigned result;
     asm("lop3.b32 %0, %1, %2, %3, %4;" : "=r"(result) : "r"(a), "r"(b), "r"(c), "n"(TABLE));
     return result;
+}
+
+// Of a cluster of blocks (sm_90): says that this thread has come so far, and waits until all of
+// the cluster's threads have said so; what they wrote before is then seen.
+static __device__ __forceinline__ void cluster_arrive()
+{
+    asm volatile("barrier.cluster.arrive.aligned;" : : : "memory");
+}
+static __device__ __forceinline__ void cluster_wait()
+{
+    asm volatile("barrier.cluster.wait.aligned;" : : : "memory");
+}
+
+// Writes to what is at this place in the shared memory of another block of the cluster.
+static __device__ __forceinline__ void store_in_block(unsigned block, uint4* at, uint4 value)
+{
+    asm volatile("{\n\t.reg .u64 here;\n\t.reg .u32 near, far;\n\t"
+                 "cvta.to.shared.u64 here, %0;\n\tcvt.u32.u64 near, here;\n\t"
+                 "mapa.shared::cluster.u32 far, near, %1;\n\t"
+                 "st.shared::cluster.v4.u32 [far], {%2, %3, %4, %5};\n\t}"
+                 : : "l"(at), "r"(block), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
+                 : "memory");
 }
 
 // Asks for a line of memory that will be read later.

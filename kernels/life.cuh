@@ -2,7 +2,8 @@
 #pragma once
 #include "cuda.h"
 
-#define DEVICE static __device__ __forceinline__
+#define METHOD __device__ __forceinline__
+#define DEVICE static METHOD
 typedef unsigned int u32;
 typedef unsigned char u8;
 typedef unsigned long long u64;
@@ -68,7 +69,7 @@ DEVICE Sum add_row(u32 left, u32 cells, u32 right)
 // `beside` the cells left and right and the ones of the row above; `above` the twos of that row.
 struct LifeRule {
     static constexpr bool TABLE = false;
-    __device__ __forceinline__ u32 next(u32 cells, Sum below, Sum beside, u32 above) const
+    METHOD u32 next(u32 cells, Sum below, Sum beside, u32 above) const
     {
         const u32 some = lop3<0x3e>(below.ones, beside.ones, cells);
         const u32 carry = lop3<0x98>(cells, below.twos, some);
@@ -88,11 +89,11 @@ struct AnyRule {
         for (int i = 0; i < 18; i++) any.lives[i] = 0u - (rule >> i & 1);
         return any;
     }
-    static __device__ __forceinline__ u32 choose(u32 mask, u32 set, u32 clear)
+    static METHOD u32 choose(u32 mask, u32 set, u32 clear)
     {
         return lop3<0xca>(mask, set, clear);
     }
-    __device__ __forceinline__ u32 next(u32 cells, Sum below, Sum beside, u32 above) const
+    METHOD u32 next(u32 cells, Sum below, Sum beside, u32 above) const
     {
         const u32 ones = below.ones ^ beside.ones, carry = below.ones & beside.ones;
         const Sum twos = add_row(below.twos, beside.twos, above);

@@ -332,32 +332,45 @@ fn residents_agree() {
 }
 
 #[test]
-fn a_batch_is_a_block_for_each_lattice() {
+fn clusters_agree() {
+    for generations in [0, 1, 8] {
+        planar_agrees("cluster", &[512], &[512], &[generations]);
+    }
+    planar_agrees("cluster", &[1024], &[1024], &[3]);
+    planar_agrees("cluster", &[2048], &[2048], &[2]);
+}
+
+#[test]
+fn a_batch_has_as_many_blocks_for_each_lattice() {
+    for kernel in KERNELS.iter().filter(|kernel| kernel.batched) {
+        let side = if kernel.name == "cluster" { 512 } else { 64 };
+        batch_agrees(kernel, Size::new(side, side).unwrap());
+    }
+}
+
+fn batch_agrees(kernel: &Kernel, size: Size) {
     let emulator = Emulator::load();
-    let size = Size::new(64, 64).unwrap();
     let mut numbers = Numbers(31);
     let starts: Vec<Lattice> = (0..5).map(|_| numbers.lattice(size)).collect();
     let after = |start: &Lattice| (0..7).fold(start.clone(), |now, _| step(&now, Rule::LIFE));
     let expected: Vec<Lattice> = starts.iter().map(after).collect();
-    for kernel in KERNELS.iter().filter(|kernel| kernel.batched) {
-        let (block, rule) = (kernel.block(), Rule::LIFE);
-        let ended: Vec<Lattice> = match kernel.layout {
-            Layout::I32 => {
-                let cells: Vec<i32> = starts.iter().flat_map(ints).collect();
-                let after = stepped(&emulator, kernel, block, size, &cells, rule, 7);
-                let each = after.chunks(size.cells() as usize);
-                each.map(|cells| from_ints(size, cells)).collect()
-            }
-            Layout::Planar => {
-                let words: Vec<u32> = starts.iter().flat_map(planar).collect();
-                let after = stepped(&emulator, kernel, block, size, &words, rule, 7);
-                let each = after.chunks(size.words());
-                each.map(|words| from_planar(size, words)).collect()
-            }
-            Layout::Bits => unreachable!("no kernel of bits is batched"),
-        };
-        assert!(ended == expected, "{}", kernel.name);
-    }
+    let (block, rule) = (kernel.block(), Rule::LIFE);
+    let ended: Vec<Lattice> = match kernel.layout {
+        Layout::I32 => {
+            let cells: Vec<i32> = starts.iter().flat_map(ints).collect();
+            let after = stepped(&emulator, kernel, block, size, &cells, rule, 7);
+            let each = after.chunks(size.cells() as usize);
+            each.map(|cells| from_ints(size, cells)).collect()
+        }
+        Layout::Planar => {
+            let words: Vec<u32> = starts.iter().flat_map(planar).collect();
+            let after = stepped(&emulator, kernel, block, size, &words, rule, 7);
+            let each = after.chunks(size.words());
+            each.map(|words| from_planar(size, words)).collect()
+        }
+        Layout::Bits => unreachable!("no kernel of bits is batched"),
+    };
+    assert!(ended == expected, "{}", kernel.name);
 }
 
 #[test]
@@ -371,6 +384,7 @@ fn every_rung_is_held_against_the_definition() {
         "planar",
         "multistep",
         "resident",
+        "cluster",
     ];
     assert_eq!(KERNELS.each_ref().map(|kernel| kernel.name), tested);
 }

@@ -9,8 +9,8 @@
 //        all. Any other rule: 28 LOP3, 0.5 SHFL, 0.2 SHF, 0.6 IMAD; 29 in all. 168
 //        registers, nothing spilled.
 // Measured: not yet; no record of 'lifestreams bench ladder' has it
-// Next: nothing but the 8 operations a word; that is the limit, until somebody
-//        counts with fewer.
+// Next: a warp has a quarter of a multiprocessor and 256x256 cells; several
+//        blocks could have a larger lattice together.
 // Against 07_multistep: the generations are the loop, a lane has N rows of N words, the rows
 // beyond them come by shuffle as sums, and a lane has its row's both ends.
 //

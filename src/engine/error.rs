@@ -46,6 +46,23 @@ pub enum EngineError {
         /// One that takes it.
         instead: &'static str,
     },
+    /// A device that lacks what a kernel is made of.
+    #[error(
+        "kernel '{kernel}' needs compute capability {}.{}, and {device} has {}.{}; --kernel {instead} runs there",
+        needed.0, needed.1, has.0, has.1
+    )]
+    TooOldDevice {
+        /// The kernel asked for.
+        kernel: &'static str,
+        /// What it needs at least.
+        needed: (u32, u32),
+        /// The device's name.
+        device: String,
+        /// What it has.
+        has: (u32, u32),
+        /// One that it can run.
+        instead: &'static str,
+    },
     /// A shape of block that a kernel does not take.
     #[error("kernel '{kernel}' takes blocks of {shapes}, not {block}")]
     BadBlock {

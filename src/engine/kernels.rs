@@ -2,7 +2,7 @@
 
 mod launch;
 
-use crate::engine::EngineError;
+use crate::engine::{DeviceInfo, EngineError};
 use crate::life::Size;
 
 pub use launch::Launch;
@@ -103,6 +103,8 @@ pub struct Kernel {
     /// Whether the cells end in the buffer they came from; otherwise they change over to the
     /// other buffer, with every generation or, in [`Iteration::Steps`], with every launch.
     pub in_place: bool,
+    /// Blocks that step a lattice together, as a cluster; 1 where blocks have nothing of each other.
+    pub cluster: u32,
     /// Whether one launch steps several lattices that lie one behind the other.
     pub batched: bool,
     /// The sides that a lattice may have.
@@ -138,7 +140,7 @@ const WHOLE: &[(u32, u32)] = &[(32, 32), (32, 16), (32, 8), (32, 4), (32, 1)];
 const ONE_WARP: &[(u32, u32)] = &[(32, 1)];
 
 /// Every kernel, from the first rung up.
-pub static KERNELS: [Kernel; 8] = [
+pub static KERNELS: [Kernel; 9] = [
     Kernel {
         name: "global",
         file: "01_global",
@@ -150,6 +152,7 @@ pub static KERNELS: [Kernel; 8] = [
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
+        cluster: 1,
         batched: false,
         sides: Sides::Any,
         most_cells: None,
@@ -165,6 +168,7 @@ pub static KERNELS: [Kernel; 8] = [
         rows_per_thread: 1,
         shared_bytes: |_, (across, down)| 4 * u64::from(across + 2) * u64::from(down + 2),
         in_place: false,
+        cluster: 1,
         batched: false,
         sides: Sides::Any,
         most_cells: None,
@@ -180,6 +184,7 @@ pub static KERNELS: [Kernel; 8] = [
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
+        cluster: 1,
         batched: true,
         sides: Sides::Any,
         most_cells: Some(1 << 24),
@@ -195,6 +200,7 @@ pub static KERNELS: [Kernel; 8] = [
         rows_per_thread: 1,
         shared_bytes: |size, _| 2 * size.cells(),
         in_place: true,
+        cluster: 1,
         batched: true,
         sides: Sides::Any,
         most_cells: Some(24_576),
@@ -210,6 +216,7 @@ pub static KERNELS: [Kernel; 8] = [
         rows_per_thread: 4,
         shared_bytes: |_, _| 0,
         in_place: false,
+        cluster: 1,
         batched: false,
         sides: Sides::Any,
         most_cells: None,
@@ -225,6 +232,7 @@ pub static KERNELS: [Kernel; 8] = [
         rows_per_thread: 8,
         shared_bytes: |_, _| 0,
         in_place: false,
+        cluster: 1,
         batched: false,
         sides: Sides::WidthsOf(32),
         most_cells: None,
@@ -240,6 +248,7 @@ pub static KERNELS: [Kernel; 8] = [
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
+        cluster: 1,
         batched: false,
         sides: Sides::WidthsOf(MARCHED),
         most_cells: None,
@@ -255,8 +264,32 @@ pub static KERNELS: [Kernel; 8] = [
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: true,
+        cluster: 1,
         batched: true,
         sides: Sides::Squares(&[32, 64, 128, 256]),
+        most_cells: None,
+    },
+    Kernel {
+        name: "cluster",
+        file: "09_cluster",
+        symbol: "life_cluster",
+        title: "a lattice in the registers of eight blocks that share their shared memory",
+        layout: Layout::Planar,
+        iteration: Iteration::InKernel,
+        blocks: &[(256, 1)],
+        rows_per_thread: 1,
+        // Of both its ends a row of sums, 4 bits a cell and twice, for each group of lanes.
+        shared_bytes: |size, _| {
+            let (words, groups) = (
+                size.words_per_row() as u64,
+                if size.width() > 1024 { 16 } else { 32 },
+            );
+            2 * 2 * groups * words * 8
+        },
+        in_place: true,
+        cluster: 8,
+        batched: true,
+        sides: Sides::Squares(&[512, 1024, 2048]),
         most_cells: None,
     },
 ];
@@ -285,7 +318,7 @@ impl Kernel {
         let shared_bytes = (self.shared_bytes)(size, block);
         let launch = match (self.iteration, self.layout) {
             (Iteration::InKernel, _) => Launch {
-                grid: [1, 1, 1],
+                grid: [self.cluster, 1, 1],
                 ..Launch::over(1, 1, block)
             },
             (Iteration::Steps(_), _) => Launch::march(size),
@@ -331,6 +364,25 @@ impl Kernel {
             block: format!("{}x{}", block.0, block.1),
             shapes: shapes.collect::<Vec<_>>().join(", "),
         })
+    }
+
+    /// The compute capability that it needs at least, where that is more than any driver's.
+    pub fn needs(&self) -> Option<(u32, u32)> {
+        (self.cluster > 1).then_some((9, 0))
+    }
+
+    /// Refuses a device that cannot run it.
+    pub fn admit_device(&self, device: &DeviceInfo) -> Result<(), EngineError> {
+        match (self.needs(), device.capability) {
+            (Some(needed), Some(has)) if has < needed => Err(EngineError::TooOldDevice {
+                kernel: self.name,
+                needed,
+                device: device.name.clone(),
+                has,
+                instead: "multistep",
+            }),
+            _ => Ok(()),
+        }
     }
 
     /// Refuses a lattice that it cannot take, naming a kernel that can.

@@ -239,6 +239,8 @@ pub struct DeviceInfo {
     pub name: String,
     /// What drives it, such as `CUDA driver 13.0, sm_90` or `8 threads`.
     pub driver: String,
+    /// Its compute capability, where it has one.
+    pub capability: Option<(u32, u32)>,
     /// Streaming multiprocessors, or CPU threads.
     pub units: u32,
     /// Its memory in bytes, where known.

@@ -108,6 +108,7 @@ impl Worlds {
     /// life. `checkpoints` is the number of whole-lattice slots.
     pub fn new(mut engine: Box<dyn Engine>, setup: &Setup, checkpoints: u8) -> Result<Worlds> {
         setup.kernel.admit(setup.size)?;
+        admit_devices(&*engine, setup.kernel)?;
         ensure_host_memory(&*engine, setup, checkpoints)?;
         let devices = engine.devices().len();
         let streams = make_streams(&mut *engine, setup.instances, setup.switches.streams)?;
@@ -228,9 +229,15 @@ impl Worlds {
         self.submit(&program, Kind::Other, None)
     }
 
+    /// Refuses a kernel that does not take these lattices, or that a device cannot run.
+    pub fn admit(&self, kernel: &Kernel) -> Result<()> {
+        kernel.admit(self.size)?;
+        admit_devices(&*self.engine, kernel)
+    }
+
     /// Changes the kernel between two rounds; every lattice keeps its cells.
     pub fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
-        kernel.admit(self.size)?;
+        self.admit(kernel)?;
         self.forget_prepared();
         let layout = kernel.layout;
         if layout != self.plan().kernel.layout {
@@ -286,6 +293,11 @@ impl Worlds {
             self.engine.release(prepared);
         }
     }
+}
+
+fn admit_devices(engine: &dyn Engine, kernel: &Kernel) -> Result<()> {
+    let mut devices = engine.devices().iter();
+    devices.try_for_each(|device| kernel.admit_device(device))
 }
 
 /// Refuses a setup that this machine's memory cannot hold before any of it is taken: on the CPU

@@ -18,6 +18,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         devices: vec![DeviceInfo {
             name: "NVIDIA H200".into(),
             driver: "CUDA driver 13.0, sm_90".into(),
+            capability: Some((9, 0)),
             units: 132,
             cache: Some(50 << 20),
             copy_engines: 3,

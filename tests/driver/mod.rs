@@ -131,7 +131,7 @@ fn as_cpp(source: &Path) -> Result<String, String> {
     let text = read(source)?;
     let mut cpp = format!("#line 1 {source:?}\n");
     let mut symbols = Vec::new();
-    let mut awaited = false;
+    let (mut awaited, mut cluster) = (false, "1");
     for line in text.lines() {
         let declared = line.trim().strip_prefix("extern __shared__ ");
         match declared.and_then(|rest| rest.strip_suffix("[];")?.rsplit_once(' ')) {
@@ -146,15 +146,20 @@ fn as_cpp(source: &Path) -> Result<String, String> {
         }
         // The name before the first '(' that is not launch_bounds', on this line or the next.
         awaited |= line.starts_with("extern \"C\" __global__");
-        let name = line.replace("__launch_bounds__(", "");
+        if let Some((_, dims)) = line.split_once("__cluster_dims__(") {
+            cluster = dims.split(',').next().expect("a first dimension");
+        }
+        let name = line
+            .replace("__launch_bounds__(", "")
+            .replace("__cluster_dims__(", "");
         if let Some((before, _)) = name.split_once('(').filter(|_| awaited) {
             let name = before.rsplit([' ', ')']).next().expect("a word");
-            symbols.push(name.to_owned());
+            symbols.push((name.to_owned(), std::mem::replace(&mut cluster, "1")));
             awaited = false;
         }
     }
-    for symbol in symbols {
-        cpp += &format!("EMULATE({symbol})\n");
+    for (symbol, cluster) in symbols {
+        cpp += &format!("EMULATE({symbol}, {cluster})\n");
     }
     Ok(cpp)
 }

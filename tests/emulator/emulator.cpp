@@ -4,6 +4,8 @@
 // them wait: __syncthreads and the warp's exchanges. A thread that never waits costs no fiber of
 // its own. The order in which threads run is turned round at every step, which brings out a
 // missing barrier: with one order alone, half of the races would go unseen.
+//
+// The blocks of a cluster run as one, each with its barrier and its shared memory.
 #include "emulator.h"
 #include "launch.h"
 
@@ -23,7 +25,7 @@ namespace {
 
 Kernel* kernels = nullptr;
 
-enum class State : char { Ready, AtBarrier, AtExchange, Finished };
+enum class State : char { Ready, AtBarrier, AtExchange, AtCluster, Finished };
 
 constexpr size_t STACK = 32 * 1024;
 
@@ -38,19 +40,20 @@ struct Fiber {
 struct Thread {
     State state = State::Ready;
     Fiber* fiber = nullptr;
-    unsigned given = 0; // to an exchange
-    uint3 index;
+    unsigned given = 0;   // to an exchange
+    unsigned arrived = 0; // so often at the cluster's barrier
+    uint3 index, block;
 };
 
-struct Block {
+struct Block { // or cluster of them
     const Kernel* kernel;
     void** parameters;
     std::vector<Thread> threads;
+    unsigned block_threads; // of each block
     std::vector<unsigned> exchanged; // 32 a warp
     std::vector<std::unique_ptr<Fiber>> fibers;
     std::vector<Fiber*> idle;
-    std::vector<unsigned char> shared;
-    size_t shared_size = 0;
+    std::vector<std::vector<unsigned char>> shared; // of each block
     jmp_buf scheduler;
     Fiber* running = nullptr;
     bool reversed = false;
@@ -62,7 +65,8 @@ struct Block {
     void wait_as(State state);
     int run();
     bool settle_exchanges();
-    bool settle_barrier();
+    bool settle_barriers();
+    bool settle_cluster();
 };
 
 thread_local Block block;
@@ -81,7 +85,7 @@ bool Block::take_next(Fiber* fiber)
     turn++;
     next.fiber = fiber;
     fiber->thread = number;
-    place.thread = next.index;
+    place.thread = next.index, place.block = next.block;
     return true;
 }
 
@@ -111,7 +115,7 @@ void Block::resume(unsigned number)
         thread.fiber->thread = number;
     }
     running = thread.fiber;
-    place.thread = thread.index;
+    place.thread = thread.index, place.block = thread.block;
     if (_setjmp(scheduler)) return;
     if (running->entered) _longjmp(running->at, 1);
     running->entered = true;
@@ -152,13 +156,33 @@ bool Block::settle_exchanges()
     return any;
 }
 
-bool Block::settle_barrier()
+// Opens the barrier of each block whose threads have all come to it or finished.
+bool Block::settle_barriers()
 {
+    bool any = false;
+    for (size_t first = 0; first < threads.size(); first += block_threads) {
+        bool all = true, one = false;
+        for (size_t i = first; i < first + block_threads; i++) {
+            one |= threads[i].state == State::AtBarrier;
+            all &= threads[i].state == State::AtBarrier || threads[i].state == State::Finished;
+        }
+        if (!one || !all) continue;
+        any = true;
+        for (size_t i = first; i < first + block_threads; i++)
+            if (threads[i].state == State::AtBarrier) threads[i].state = State::Ready;
+    }
+    return any;
+}
+
+// Lets go on who waits for a barrier of the cluster at which all have arrived.
+bool Block::settle_cluster()
+{
+    unsigned least = ~0u;
     for (Thread& thread : threads)
-        if (thread.state == State::AtExchange) return false;
+        if (thread.state != State::Finished) least = std::min(least, thread.arrived);
     bool any = false;
     for (Thread& thread : threads) {
-        if (thread.state != State::AtBarrier) continue;
+        if (thread.state != State::AtCluster || thread.arrived > least) continue;
         thread.state = State::Ready;
         any = true;
     }
@@ -171,7 +195,7 @@ int Block::run()
         for (turn = 0; turn < threads.size(); turn++)
             if (threads[number_of(turn)].state == State::Ready) resume(number_of(turn));
         reversed = !reversed;
-        if (settle_exchanges() || settle_barrier()) continue;
+        if (settle_exchanges() || settle_barriers() || settle_cluster()) continue;
         for (Thread& thread : threads)
             if (thread.state != State::Finished) return EMULATOR_DEADLOCK;
         return EMULATOR_OK;
@@ -181,6 +205,8 @@ int Block::run()
 } // namespace
 
 void barrier() { block.wait_as(State::AtBarrier); }
+void arrive() { block.threads[block.running->thread].arrived++; }
+void await() { block.wait_as(State::AtCluster); }
 
 const unsigned* exchange(unsigned, unsigned value)
 {
@@ -192,7 +218,13 @@ const unsigned* exchange(unsigned, unsigned value)
 
 unsigned lane() { return block.running->thread % 32; }
 
-void* shared() { return block.shared.data(); }
+void* shared() { return block.shared[block.running->thread / block.block_threads].data(); }
+
+void* shared_of(unsigned other, void* at)
+{
+    const size_t offset = static_cast<unsigned char*>(at) - static_cast<unsigned char*>(shared());
+    return block.shared.at(other).data() + offset;
+}
 
 void add(Kernel* kernel)
 {
@@ -225,19 +257,22 @@ extern "C" int emulator_run(const void* kernel, const unsigned grid[3], const un
     const unsigned count = size[0] * size[1] * size[2];
     place.grid_size = {grid[0], grid[1], grid[2]};
     place.block_size = {size[0], size[1], size[2]};
-    block.threads.assign(count, Thread());
-    block.exchanged.assign((count + 31) / 32 * 32, 0);
-    block.shared.resize(shared_size + GUARD);
+    const unsigned cluster = block.kernel->cluster;
+    if (grid[0] % cluster || (cluster > 1 && count % 32)) return EMULATOR_BAD_SHAPE;
+    block.block_threads = count;
+    block.threads.assign(count * cluster, Thread());
+    block.exchanged.assign((count * cluster + 31) / 32 * 32, 0);
+    block.shared.resize(cluster);
     for (unsigned z = 0; z < grid[2]; z++)
         for (unsigned y = 0; y < grid[1]; y++)
-            for (unsigned x = 0; x < grid[0]; x++) {
-                place.block = {x, y, z};
-                memset(block.shared.data(), POISON, block.shared.size());
-                for (unsigned i = 0; i < count; i++) {
-                    block.threads[i].state = State::Ready;
-                    block.threads[i].fiber = nullptr;
-                    block.threads[i].index = {
-                        i % size[0], i / size[0] % size[1], i / size[0] / size[1]};
+            for (unsigned x = 0; x < grid[0]; x += cluster) {
+                for (auto& shared : block.shared) shared.assign(shared_size + GUARD, POISON);
+                for (unsigned i = 0; i < count * cluster; i++) {
+                    const unsigned of_block = i % count;
+                    Thread& thread = block.threads[i] = Thread();
+                    thread.index = {of_block % size[0], of_block / size[0] % size[1],
+                                    of_block / size[0] / size[1]};
+                    thread.block = {x + i / count, y, z};
                 }
                 const int answer = block.run();
                 if (answer != EMULATOR_OK) {
@@ -246,8 +281,9 @@ extern "C" int emulator_run(const void* kernel, const unsigned grid[3], const un
                     block.idle.clear();
                     return answer;
                 }
-                for (size_t i = shared_size; i < block.shared.size(); i++)
-                    if (block.shared[i] != POISON) return EMULATOR_SHARED_OVERRUN;
+                for (auto& shared : block.shared)
+                    for (size_t i = shared_size; i < shared.size(); i++)
+                        if (shared[i] != POISON) return EMULATOR_SHARED_OVERRUN;
             }
     return EMULATOR_OK;
 }

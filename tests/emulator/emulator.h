@@ -21,6 +21,9 @@ extern thread_local Place place;
 void barrier();                                   // of the block
 const unsigned* exchange(unsigned lanes, unsigned value); // every lane's value, once all gave one
 void* shared();                                   // the block's dynamic shared memory
+void* shared_of(unsigned block, void* at);        // the same place in another's of the cluster
+void arrive();                                    // at a barrier of the cluster
+void await();                                     // the others there
 
 // A kernel as the launcher sees it: parameters by address, as cuLaunchKernel takes them.
 struct Kernel {
@@ -29,6 +32,7 @@ struct Kernel {
     const size_t* sizes;  // of the parameters
     const bool* pointers; // which of them are
     size_t count;
+    unsigned cluster; // blocks of one, along x
     Kernel* next;
 };
 void add(Kernel*);
@@ -43,7 +47,8 @@ template <class... A, void (*Function)(A...)> struct Thunk<Function> {
         Function(*static_cast<A*>(parameters[I])...);
     }
     Kernel kernel;
-    explicit Thunk(const char* symbol) : kernel{symbol, call, sizes, pointers, sizeof...(A), nullptr}
+    Thunk(const char* symbol, unsigned cluster)
+        : kernel{symbol, call, sizes, pointers, sizeof...(A), cluster, nullptr}
     {
         add(&kernel);
     }
@@ -53,13 +58,15 @@ unsigned lane();
 
 } // namespace emulator
 
-#define EMULATE(symbol) static emulator::Thunk<&symbol> emulated_##symbol(#symbol);
+#define EMULATE(symbol, cluster) \
+    static emulator::Thunk<&symbol> emulated_##symbol(#symbol, cluster);
 
 #define __global__
 #define __device__
 #define __shared__ thread_local // the fibers of a block share an OS thread
 #define __forceinline__ inline
 #define __launch_bounds__(...)
+#define __cluster_dims__(...)
 #define threadIdx (emulator::place.thread)
 #define blockIdx (emulator::place.block)
 #define blockDim (emulator::place.block_size)
@@ -103,6 +110,12 @@ template <int TABLE> inline unsigned lop3(unsigned a, unsigned b, unsigned c)
     return result;
 }
 inline void prefetch(const void*) {}
+inline void cluster_arrive() { emulator::arrive(); }
+inline void cluster_wait() { emulator::await(); }
+inline void store_in_block(unsigned block, uint4* at, uint4 value)
+{
+    *static_cast<uint4*>(emulator::shared_of(block, at)) = value;
+}
 inline unsigned long long global_timer()
 {
     using namespace std::chrono;

@@ -7,8 +7,8 @@ use anyhow::Result;
 use super::{Cases, Outcome, REFERENCE_BUDGET, batches};
 use crate::engine::kernels::{self, KERNELS, Kernel, Layout};
 use crate::engine::{
-    Completion, DeviceId, Engine, EventId, LatticeId, Op, Program, Slot, Slots, SlotsSpec,
-    StreamId, StreamSpec, Transfer,
+    Completion, DeviceId, Engine, EngineError, EventId, LatticeId, Op, Program, Slot, Slots,
+    SlotsSpec, StreamId, StreamSpec, Transfer,
 };
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::worlds::read_lattice;
@@ -38,7 +38,9 @@ impl Bench {
             engine.create_lattices(device, 1, size)?;
             streams.push(engine.create_stream(device, StreamSpec::PLAIN)?);
         }
-        engine.create_lattices(DeviceId(0), batches::COUNT, batches::size())?;
+        for size in batches::sizes() {
+            engine.create_lattices(DeviceId(0), batches::COUNT, size)?;
+        }
         let picture_words = (VIEW_PIXELS.0 / 4 * VIEW_PIXELS.1) as usize;
         let spec = SlotsSpec {
             pinned: 1,
@@ -54,6 +56,34 @@ impl Bench {
             slots,
             references: HashMap::new(),
         })
+    }
+
+    /// Refuses a kernel that a device cannot run.
+    pub(super) fn admit_device(&self, kernel: &Kernel) -> Result<(), EngineError> {
+        let mut devices = self.engine.devices().iter();
+        devices.try_for_each(|device| kernel.admit_device(device))
+    }
+
+    /// The kernels that all devices can run, and that take such a lattice.
+    pub(super) fn kernels_for(&self, size: Size) -> Vec<&'static Kernel> {
+        let can =
+            |kernel: &&Kernel| kernel.admit(size).is_ok() && self.admit_device(kernel).is_ok();
+        KERNELS.iter().filter(can).collect()
+    }
+
+    /// The cases that a kernel takes, of at most so many cells; if there is none, the smallest
+    /// that it takes.
+    fn cases_for(&self, kernel: &Kernel, most_cells: u64) -> Vec<usize> {
+        let cells = |&case: &usize| self.cases.sizes[case].cells();
+        let takes = |&case: &usize| {
+            kernel.admit(self.cases.sizes[case]).is_ok() && self.admit_device(kernel).is_ok()
+        };
+        let all = || (0..self.cases.sizes.len()).filter(takes);
+        let within: Vec<usize> = all().filter(|case| cells(case) <= most_cells).collect();
+        match within.is_empty() {
+            true => all().min_by_key(cells).into_iter().collect(),
+            false => within,
+        }
     }
 
     pub(super) fn finish(&mut self) -> Result<Vec<Completion>> {
@@ -137,13 +167,9 @@ impl Bench {
         for seed in 1..=self.cases.seeds {
             for rule in self.cases.rules.clone() {
                 for generations in self.cases.generations.clone() {
-                    let within = |size: &Size| {
-                        size.cells() * u64::from(generations) <= REFERENCE_BUDGET
-                            && kernel.admit(*size).is_ok()
-                    };
-                    let chosen: Vec<usize> = (0..self.cases.sizes.len())
-                        .filter(|&case| within(&self.cases.sizes[case]))
-                        .collect();
+                    let budget = REFERENCE_BUDGET / u64::from(generations);
+                    let most = self.cases.most_cells.min(budget);
+                    let chosen = self.cases_for(kernel, most);
                     let sizes = self.cases.sizes.clone();
                     let start = |case: usize| soup(sizes[case], 0.4, seed, case as u64);
                     let mut program = Program::default();
@@ -183,14 +209,15 @@ impl Bench {
         let rule = Rule::LIFE;
         for case in 0..self.cases.sizes.len() {
             let size = self.cases.sizes[case];
-            if size.cells() > 300_000 {
+            if size.cells() > self.cases.most_cells.min(300_000) {
                 continue;
             }
-            let admitted = || KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok());
-            let advances: Vec<_> = admitted()
-                .chain(admitted().rev())
+            let admitted = self.kernels_for(size);
+            let advances: Vec<_> = admitted
+                .iter()
+                .chain(admitted.iter().rev())
                 .zip([3, 2, 5, 4, 1].into_iter().cycle())
-                .map(|(kernel, generations)| (kernel, rule, generations))
+                .map(|(&kernel, generations)| (kernel, rule, generations))
                 .collect();
             let total: u32 = advances.iter().map(|(.., generations)| generations).sum();
             let start = soup(size, 0.5, 9, case as u64);
@@ -224,10 +251,7 @@ impl Bench {
     pub(super) fn check_graphs(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for kernel in &KERNELS {
-            let chosen: Vec<usize> = (0..self.cases.sizes.len())
-                .filter(|&c| self.cases.sizes[c].cells() <= 70_000)
-                .filter(|&c| kernel.admit(self.cases.sizes[c]).is_ok())
-                .collect();
+            let chosen = self.cases_for(kernel, 70_000);
             let rule: Rule = "B36/S23".parse()?;
             // So many that the graph fits the buffers it leaves.
             let fits = |generations: &u32| !kernel.flips(*generations);
@@ -274,11 +298,14 @@ impl Bench {
         for kernel in &KERNELS {
             // Cases take turns on the devices; the first one is on device 0.
             let devices = self.engine.devices().len();
-            let case = (0..self.cases.sizes.len())
-                .filter(|c| c % devices == 0 && kernel.admit(self.cases.sizes[*c]).is_ok())
-                .filter(|&c| self.cases.sizes[c].cells() <= 20_000)
-                .max_by_key(|&c| self.cases.sizes[c].cells())
-                .expect("every kernel takes some size");
+            let on_first = (0..self.cases.sizes.len()).filter(|case| case % devices == 0);
+            let on_first = on_first.filter(|&c| {
+                let size = self.cases.sizes[c];
+                size.cells() <= 20_000 && self.kernels_for(size).contains(&kernel)
+            });
+            let Some(case) = on_first.max_by_key(|&c| self.cases.sizes[c].cells()) else {
+                continue; // one that takes large lattices alone, or that the device cannot run
+            };
             let size = self.cases.sizes[case];
             let lattice = LatticeId(case as u32);
             let start = soup(size, 0.4, 8, 0);

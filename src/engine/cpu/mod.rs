@@ -313,6 +313,7 @@ fn describe(workers: usize) -> DeviceInfo {
     DeviceInfo {
         name: model.unwrap_or_else(|| "CPU".into()),
         driver: format!("{workers} {threads}, {}", kernels::bits::instruction_set()),
+        capability: None,
         units: workers as u32,
         memory: memory::total(),
         cache: memory::last_cache(),

@@ -121,6 +121,7 @@ pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
     Ok(DeviceInfo {
         name: cust("cuDeviceGetName", device.name())?,
         driver: format!("CUDA {}, sm_{major}{minor}", shown(driver_version())),
+        capability: Some((major as u32, minor as u32)),
         units: attribute(DeviceAttribute::MultiprocessorCount)? as u32,
         memory: device.total_memory().ok().map(|bytes| bytes as u64),
         cache: attribute(DeviceAttribute::L2CacheSize)

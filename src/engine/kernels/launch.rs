@@ -65,11 +65,11 @@ impl Launch {
         }
     }
 
-    /// The same for so many lattices that lie one behind the other: a block each.
+    /// The same for so many lattices that lie one behind the other, with as many blocks each.
     pub const fn batch(self, lattices: u32) -> Launch {
-        let [_, y, z] = self.grid;
+        let [x, y, z] = self.grid;
         Launch {
-            grid: [lattices, y, z],
+            grid: [x * lattices, y, z],
             ..self
         }
     }

@@ -189,17 +189,17 @@ impl Pilot {
             .map_or(Ok(()), |worlds| worlds.upload(starts))
     }
 
-    /// Goes `ahead` kernels on in the table, past those that do not take this size.
+    /// Goes `ahead` kernels on in the table, past those that cannot be here.
     pub(super) fn change_kernel(&mut self, ahead: usize) -> Result<()> {
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(());
+        };
         let mut at = self.setup.kernel.index();
         let kernel: &'static Kernel = loop {
             at = (at + ahead) % KERNELS.len();
-            if KERNELS[at].admit(self.setup.size).is_ok() {
+            if worlds.admit(&KERNELS[at]).is_ok() {
                 break &KERNELS[at];
             }
-        };
-        let Some(worlds) = &mut self.worlds else {
-            return Ok(());
         };
         worlds.set_kernel(kernel)?;
         self.setup.kernel = kernel;

@@ -93,7 +93,7 @@ pub(super) fn twin(kernel: &Kernel) -> Option<Twin> {
         "bits" => Twin::Bits(bits::step),
         "planar" => Twin::Planar(planar::step),
         "multistep" => Twin::Planar(multistep::pass),
-        "resident" => Twin::PlanarInKernel(resident::run),
+        "resident" | "cluster" => Twin::PlanarInKernel(resident::run),
         _ => return None,
     })
 }

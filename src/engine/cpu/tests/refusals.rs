@@ -127,6 +127,10 @@ fn planes_need_a_width_of_whole_words() {
             "resident",
             "takes lattices of 32x32, 64x64, 128x128 or 256x256, not 75x41",
         ),
+        (
+            "cluster",
+            "takes lattices of 512x512, 1024x1024 or 2048x2048, not 75x41",
+        ),
     ] {
         let error = bench.refused(advance(kernel, FIRST, 1));
         assert!(error.contains(limit), "{error}");
@@ -160,6 +164,7 @@ const fn copy_of_bits() -> Kernel {
         rows_per_thread: 1,
         shared_bytes: |_, _| 0,
         in_place: false,
+        cluster: 1,
         batched: false,
         sides: crate::engine::kernels::Sides::Any,
         most_cells: None,
