@@ -18,6 +18,10 @@ pub const LOP3_A_WORD: f64 = 8.0;
 /// A ladder, measured: one device, one build.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct Ladder {
+    /// `cuda` or `cpu`.
+    pub engine: String,
+    /// Whether lattices and runs were small and short, only to see that it works.
+    pub small: bool,
     /// The commit that was built.
     pub commit: String,
     /// What drove the device.

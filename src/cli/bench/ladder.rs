@@ -77,15 +77,17 @@ fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
         },
     };
     let info = engine.devices()[0].clone();
-    let gpu = engine.name() == "cuda";
+    let name = engine.name();
     drop(engine);
     let (limits, left_out) = limits::limits(one, small);
     let ladder = Ladder {
+        engine: name.into(),
+        small,
         commit: env!("LIFESTREAMS_COMMIT").into(),
         driver: info.driver,
         cache: info.cache,
         limits,
-        works: rung::works(gpu, small),
+        works: rung::works(name == "cuda", small),
         rates: Vec::new(),
         left_out,
         sources: BTreeMap::new(),

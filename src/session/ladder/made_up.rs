@@ -46,6 +46,8 @@ pub(crate) fn ladder() -> Ladder {
         }
     }
     Ladder {
+        engine: "cuda".into(),
+        small: false,
         commit: "0123456789ab".into(),
         driver: "CUDA 13.0, sm_90".into(),
         cache: Some(50 << 20),

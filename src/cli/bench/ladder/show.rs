@@ -81,11 +81,18 @@ pub(in crate::cli) fn markdown(ladder: &Ladder, device: &str) -> String {
 
 /// What was measured how, and against what.
 fn policy(ladder: &Ladder) -> Vec<String> {
-    let mut said = vec![
+    let mut said = Vec::new();
+    if ladder.engine == "cpu" {
+        said.push("On the CPU engine, over smaller lattices than a GPU's.".to_owned());
+    }
+    if ladder.small {
+        said.push("Short runs over small lattices, only to see that it works.".into());
+    }
+    said.push(
         "Random cells of density 0.3; every rung's cells are compared before it is timed; \
          medians of three runs, by events."
-            .to_owned(),
-    ];
+            .into(),
+    );
     said.push(match ladder.limits.lop3_per_second {
         Some(rate) => format!(
             "LOP3: {}, so at most {} at {LOP3_A_WORD} for 32 cells.",
