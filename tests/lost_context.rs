@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use lifestreams::engine::kernels;
 use lifestreams::life::{Lattice, Rule, Size, reference, soup};
+use lifestreams::session::worlds::KernelChoice;
 use lifestreams::session::{Action, DeviceChoice, Pace, Session, Setup, Start, Switches};
 
 const INSTANCES: usize = 3;
@@ -31,6 +32,7 @@ fn every_lattice_goes_on_from_the_checkpoint() {
             seed: 11,
         },
         kernel: kernels::find("bits").unwrap(),
+        kernel_choice: KernelChoice::Asked,
         device: DeviceChoice::CudaOrdinal(0),
         switches: Switches::DEFAULT,
         generations_per_round: 1,

@@ -320,6 +320,7 @@ mod tests {
     use super::*;
     use crate::engine::kernels;
     use crate::life::{Rule, Size};
+    use crate::session::worlds::KernelChoice;
     use crate::session::{Pace, Start, Switches};
 
     #[test]
@@ -333,6 +334,7 @@ mod tests {
                 seed: 1,
             },
             kernel: kernels::find("bits").unwrap(),
+            kernel_choice: KernelChoice::Asked,
             device: DeviceChoice::Cpu,
             switches: Switches::DEFAULT,
             generations_per_round: 1,

@@ -89,9 +89,9 @@ pub(super) struct Common {
     /// Start from this RLE file instead of a soup; repeatable: instance i takes file i mod count
     #[arg(long, value_name = "FILE")]
     pub pattern: Vec<PathBuf>,
-    /// The kernel that steps the lattices
-    #[arg(long, value_name = "NAME", default_value = "sync-global", value_parser = kernel)]
-    pub kernel: &'static Kernel,
+    /// The kernel that steps the lattices; auto times those that can be and takes the fastest
+    #[arg(long, value_name = "NAME", default_value = "sync-global", value_parser = kernel_or_auto)]
+    pub kernel: KernelOption,
     /// Where: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
     pub device: DeviceChoice,
@@ -283,7 +283,7 @@ pub(super) struct BenchArguments {
     #[arg(long)]
     pub small: bool,
     /// Measure one rung for the parent process
-    #[arg(long, value_name = "NAME", hide = true, value_parser = kernel)]
+    #[arg(long, value_name = "NAME", hide = true, value_parser = rung)]
     pub rung: Option<&'static Kernel>,
 }
 
@@ -346,10 +346,20 @@ fn density(text: &str) -> Result<f64, String> {
     }
 }
 
-fn kernel(text: &str) -> Result<&'static Kernel, String> {
-    kernels::find(text).ok_or_else(|| {
+fn rung(text: &str) -> Result<&'static Kernel, String> {
+    kernels::find(text).ok_or_else(|| "there is no such rung".into())
+}
+
+/// A kernel, or `None` to have one picked.
+pub(super) type KernelOption = Option<&'static Kernel>;
+
+fn kernel_or_auto(text: &str) -> Result<KernelOption, String> {
+    if text == "auto" {
+        return Ok(None);
+    }
+    kernels::find(text).map(Some).ok_or_else(|| {
         let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.name).collect();
-        format!("unknown kernel; there are {}", names.join(", "))
+        format!("unknown kernel; there are {} and auto", names.join(", "))
     })
 }
 

@@ -13,7 +13,7 @@ use crate::life::{Lattice, Rule, SaveError, rle, write_atomically};
 use crate::session::TransferChoice;
 use crate::session::round::PicturePlan;
 use crate::session::trace::{TimedRound, write_chrome};
-use crate::session::worlds::{Worlds, open_engine, start_lattice};
+use crate::session::worlds::{Worlds, open_engine};
 
 /// How many rounds `--trace` keeps: the last ones.
 const ROUNDS_TRACED: usize = 64;
@@ -34,7 +34,7 @@ struct Report {
 }
 
 pub(super) fn main(arguments: &RunArguments) -> Result<()> {
-    let setup = arguments.common.setup()?;
+    let mut setup = arguments.common.setup()?;
     if setup.switches.transfer == TransferChoice::View {
         let why = "run draws nothing, so there is no view; use --transfer bits or i32";
         return Err(BadArguments(why.into()).into());
@@ -44,10 +44,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     }
     let engine = open_engine(setup.device)?;
     let mut worlds = Worlds::new(engine, &setup, 1)?;
-    let starts = (0..setup.instances)
-        .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
-        .collect();
-    worlds.upload(starts)?;
+    worlds.start(&mut setup)?;
     worlds.finish()?;
     let mut traced = VecDeque::new();
     let mut keep = |round: TimedRound| {

@@ -6,10 +6,10 @@ use anyhow::Result;
 
 use super::failure::BadArguments;
 use super::options::{Common, OnOff};
-use crate::engine::kernels::Iteration;
+use crate::engine::kernels::{self, Iteration, Kernel};
 use crate::life::{Pattern, Size, settle};
-use crate::session::worlds::MOST_GRAPH_LAUNCHES;
-use crate::session::{Pace, Setup, Start};
+use crate::session::worlds::{KernelChoice, MOST_GRAPH_LAUNCHES};
+use crate::session::{Pace, Setup, Start, Switches};
 
 /// The size of a lattice when nothing says otherwise.
 const DEFAULT_SIZE: (u64, u64) = (512, 512);
@@ -17,12 +17,22 @@ const DEFAULT_SIZE: (u64, u64) = (512, 512);
 /// How fast the window's rounds follow one another at the start.
 const ROUNDS_PER_SECOND: f64 = 60.0;
 
+/// A kernel that takes every lattice, and these switches if one does: what stands until another
+/// is picked.
+fn any_kernel(switches: Switches) -> &'static Kernel {
+    let [bits, cells] = ["bits", "sync-global"].map(|name| kernels::find(name).expect("a kernel"));
+    match switches.refusal(bits) {
+        None => bits,
+        Some(_) => cells,
+    }
+}
+
 impl Common {
     /// Refuses rounds that would be graphs of more launches than a driver digests.
-    fn check_graphs(&self) -> Result<(), BadArguments> {
-        let each = self.kernel.launches(self.generations_per_round);
+    fn check_graphs(&self, kernel: &Kernel) -> Result<(), BadArguments> {
+        let each = kernel.launches(self.generations_per_round);
         let launches = self.instances as u64 * u64::from(each);
-        let many = launches > MOST_GRAPH_LAUNCHES && self.kernel.iteration != Iteration::InKernel;
+        let many = launches > MOST_GRAPH_LAUNCHES && kernel.iteration != Iteration::InKernel;
         if self.switches.graphs == OnOff::On && many {
             return Err(BadArguments(format!(
                 "--graphs on takes at most {MOST_GRAPH_LAUNCHES} launches a round, and this would be {launches}; use fewer --generations-per-round"
@@ -40,10 +50,11 @@ impl Common {
             .map(Pattern::load)
             .collect::<Result<_, _>>()?;
         let (size, rule) = settle(&patterns, self.size, self.rule, default_size)?;
-        self.kernel.admit(size)?;
-        self.check_graphs()?;
         let switches = self.switches.switches();
-        if let Some(why) = switches.refusal(self.kernel) {
+        let kernel = self.kernel.unwrap_or_else(|| any_kernel(switches));
+        kernel.admit(size)?;
+        self.check_graphs(kernel)?;
+        if let Some(why) = switches.refusal(kernel) {
             return Err(BadArguments(format!("{why}; change one of the options")).into());
         }
         let start = if patterns.is_empty() {
@@ -60,7 +71,11 @@ impl Common {
             size,
             rule,
             start,
-            kernel: self.kernel,
+            kernel,
+            kernel_choice: match self.kernel {
+                Some(_) => KernelChoice::Asked,
+                None => KernelChoice::Open,
+            },
             device: self.device,
             switches,
             generations_per_round: self.generations_per_round,

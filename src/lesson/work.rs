@@ -11,7 +11,7 @@ use crate::engine::{
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::round::PicturePlan;
 use crate::session::trace::TimedRound;
-use crate::session::worlds::{Worlds, read_lattice, start_lattice};
+use crate::session::worlds::{KernelChoice, Worlds, read_lattice, start_lattice};
 use crate::session::{Pace, Setup, Start, Switches, TransferChoice};
 
 /// The soups of the lessons.
@@ -68,6 +68,7 @@ impl Rounds {
                 seed: SEED,
             },
             kernel: kernel(self.kernel),
+            kernel_choice: KernelChoice::Asked,
             device: bench.choice(),
             switches: self.switches,
             generations_per_round: self.generations_per_round,

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use crate::engine::Kernel;
 use crate::life::{Lattice, Rule, Size};
 use crate::session::Switches;
+use crate::session::worlds::KernelChoice;
 
 /// Everything that a session is made from.
 #[derive(Clone, Debug)]
@@ -20,6 +21,8 @@ pub struct Setup {
     pub start: Start,
     /// What steps them.
     pub kernel: &'static Kernel,
+    /// Who says so.
+    pub kernel_choice: KernelChoice,
     /// Where.
     pub device: DeviceChoice,
     /// How rounds are issued, copied and waited for.

@@ -3,6 +3,7 @@
 use crate::engine::{DeviceInfo, Kernel, Startup, Transfer};
 use crate::life::{Rule, Size};
 use crate::session::ladder::Ladder;
+use crate::session::worlds::KernelChoice;
 use crate::session::{Overlap, Pace, Setup, Start, Switches};
 
 /// A session's state and figures, made anew a few times a second and on every change.
@@ -22,6 +23,8 @@ pub struct Status {
     pub seed: Option<u64>,
     /// What steps them.
     pub kernel: &'static Kernel,
+    /// Who says so.
+    pub kernel_choice: KernelChoice,
     /// How rounds are issued, copied and waited for.
     pub switches: Switches,
     /// What pictures carry over the bus.
@@ -107,6 +110,7 @@ impl Status {
                 Start::Lattices(_) => None,
             },
             kernel: setup.kernel,
+            kernel_choice: setup.kernel_choice,
             switches: setup.switches,
             transfer: Transfer::Bits,
             running: true,

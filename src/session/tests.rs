@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use crate::engine::kernels;
 use crate::life::{Lattice, Rule, Size, reference, soup};
+use crate::session::worlds::KernelChoice;
 
 const PATIENCE: Duration = Duration::from_secs(60);
 
@@ -18,6 +19,7 @@ fn setup(instances: usize, size: Size) -> Setup {
             seed: 3,
         },
         kernel: kernels::find("bits").unwrap(),
+        kernel_choice: KernelChoice::Asked,
         device: DeviceChoice::Cpu,
         switches: Switches::DEFAULT,
         generations_per_round: 1,
@@ -204,4 +206,29 @@ fn overlap_is_measured_while_it_is_watched() {
     let want = reference::run(&soup(size, 0.4, 3, 2), Rule::LIFE, generation);
     let got = pictures_of(&session, size, 4, generation);
     assert_eq!(got[2], want, "a round run op by op is a round");
+}
+
+#[test]
+fn a_kernel_is_picked_and_no_cell_is_lost_by_it() {
+    let size = Size::new(128, 128).unwrap();
+    let setup = Setup {
+        kernel_choice: KernelChoice::Open,
+        rounds: Some(0),
+        ..setup(2, size)
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    let soups: Vec<Lattice> = (0..2).map(|i| soup(size, 0.4, 3, i)).collect();
+    assert_eq!(pictures_of(&session, size, 2, 0), soups);
+    let picked = session.status();
+    // All but the one that takes larger lattices alone.
+    assert_eq!(picked.kernel_choice, KernelChoice::Timed(8));
+    session.act(Action::StepGeneration);
+    let after: Vec<Lattice> = soups
+        .iter()
+        .map(|s| reference::run(s, Rule::LIFE, 1))
+        .collect();
+    assert_eq!(pictures_of(&session, size, 2, 1), after);
+    session.act(Action::NextKernel);
+    let asked = wait_for(&session, "another kernel", |s| s.kernel != picked.kernel);
+    assert_eq!(asked.kernel_choice, KernelChoice::Asked);
 }

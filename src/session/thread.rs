@@ -20,7 +20,7 @@ use recovery::Checkpoints;
 
 use super::statistics::Statistics;
 use super::trace::Trace;
-use super::worlds::{Event, Worlds, open_engine, start_lattice};
+use super::worlds::{Event, KernelChoice, Worlds, open_engine, start_lattice};
 use super::{Command, Pace, PicturePlan, Pictures, Sampling, Setup, Status};
 use crate::engine::Result;
 use crate::life::Lattice;
@@ -30,6 +30,9 @@ const NOTICE_FOR: Duration = Duration::from_secs(6);
 
 /// How often the status is made anew while rounds go by.
 const STATUS_EVERY: Duration = Duration::from_millis(15);
+
+/// The largest lattice that is downloaded whole until who draws has said what it wants.
+const MOST_PICTURE_WORDS: usize = 1 << 24;
 
 /// What the rest of the program reads of a session.
 pub(super) struct Shared {
@@ -95,10 +98,13 @@ struct Pilot {
 }
 
 impl Pilot {
-    fn new(setup: Setup, wake: Box<dyn Fn()>) -> Result<Pilot> {
+    fn new(mut setup: Setup, wake: Box<dyn Fn()>) -> Result<Pilot> {
         let engine = open_engine(setup.device)?;
         let mut worlds = Worlds::new(engine, &setup, 2)?;
-        worlds.upload(starts(&setup, 0..setup.instances))?;
+        if setup.kernel_choice == KernelChoice::Open && setup.size.words() <= MOST_PICTURE_WORDS {
+            worlds.set_picture(Some(PicturePlan::BITS))?; // what pictures cost counts
+        }
+        worlds.start(&mut setup)?;
         let pictures = Pictures::new(worlds.slots().clone(), setup.instances, setup.size);
         let now = Instant::now();
         let mut pilot = Pilot {
@@ -133,7 +139,7 @@ impl Pilot {
             wake,
         };
         // Until the drawing side says what it wants, bits, if the lattice is not enormous.
-        if pilot.setup.size.words() <= 1 << 24 {
+        if pilot.setup.size.words() <= MOST_PICTURE_WORDS {
             pilot.set_view(PicturePlan::BITS)?;
         }
         pilot.publish_status(now);

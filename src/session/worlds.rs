@@ -20,6 +20,7 @@ use crate::session::{DeviceChoice, Setup, Start};
 mod calibrate;
 mod issue;
 mod outcome;
+mod pick;
 mod switching;
 
 pub use calibrate::Alone;
@@ -27,6 +28,7 @@ use calibrate::Calibration;
 pub use issue::MOST_GRAPH_LAUNCHES;
 use issue::{Kind, PreparedKey, UnderWay};
 pub use outcome::Event;
+pub use pick::{KernelChoice, Timed};
 use switching::{make_streams, one_of_each_device};
 
 /// Picture slots an instance: one being drawn, one newest, one under way.
@@ -156,6 +158,28 @@ impl Worlds {
             timed: 0,
             calibration: None,
         })
+    }
+
+    /// Brings every lattice to its start; the kernel of a setup that leaves it open is picked
+    /// before, and entered there.
+    pub fn start(&mut self, setup: &mut Setup) -> Result<()> {
+        let starts = |setup: &Setup| {
+            let start = |i| (i, start_lattice(&setup.start, setup.size, i), 0);
+            (0..setup.instances).map(start).collect::<Vec<_>>()
+        };
+        let starts = starts(setup);
+        self.upload(starts.clone())?;
+        if setup.kernel_choice == KernelChoice::Open {
+            let timed = self.time_kernels(setup.generations_per_round)?;
+            setup.kernel = self.plan().kernel;
+            setup.switches = self.plan().switches;
+            setup.kernel_choice = KernelChoice::Timed(timed.len());
+            for one in &timed {
+                tracing::debug!("{}: {:.0} rounds/s", one.kernel.name, one.rounds_per_second);
+            }
+            self.upload(starts)?;
+        }
+        Ok(())
     }
 
     /// The engine, for its figures.

@@ -7,6 +7,7 @@ use crate::engine::{
 };
 use crate::life::{Lattice, Rule, Size};
 use crate::session::trace::{StepFacts, StepKind, TimedRound};
+use crate::session::worlds::KernelChoice;
 use crate::session::{Pace, Picture, Status, Trace};
 use crate::view::{LessonEntry, LessonPage, LessonScreen, PictureSource};
 
@@ -30,6 +31,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         size,
         rule: Rule::LIFE,
         seed: Some(1),
+        kernel_choice: KernelChoice::Asked,
         kernel: kernels::find("sync-global").unwrap(),
         switches: crate::session::Switches::DEFAULT,
         transfer: Transfer::Bits,

@@ -22,7 +22,7 @@ use super::text::{print, si};
 use crate::engine::cpu::CpuEngine;
 use crate::engine::kernels;
 use crate::life::{Rule, Size};
-use crate::session::worlds::{Worlds, open_engine, start_lattice};
+use crate::session::worlds::{KernelChoice, Worlds, open_engine, start_lattice};
 use crate::session::{DeviceChoice, Pace, Setup, Start, Switches};
 
 pub(super) use ladder::{factor_words, markdown as ladder_markdown, source_of, times};
@@ -125,6 +125,7 @@ fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Res
             seed: 1,
         },
         kernel: kernels::find(kernel).expect("a kernel of the table"),
+        kernel_choice: KernelChoice::Asked,
         device,
         switches: Switches::DEFAULT,
         generations_per_round: 1,

@@ -11,7 +11,7 @@ use crate::engine::{HostMemory, LatticeId, Nanos, Slot, Transfer};
 use crate::life::{Lattice, Rule, Size, reference};
 use crate::session::round::PicturePlan;
 use crate::session::trace::{StepKind, TimedRound};
-use crate::session::worlds::{Event, Worlds, open_engine, start_lattice};
+use crate::session::worlds::{Event, KernelChoice, Worlds, open_engine, start_lattice};
 use crate::session::{
     DeviceChoice, Order, Pace, Setup, Start, Streams, Switches, TransferChoice, Wait,
 };
@@ -89,6 +89,7 @@ fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Set
             seed: 7,
         },
         kernel,
+        kernel_choice: KernelChoice::Asked,
         device,
         switches: Switches::DEFAULT,
         generations_per_round: 1,

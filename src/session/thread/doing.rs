@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use super::Pilot;
 use crate::engine::kernels::KERNELS;
 use crate::engine::{Kernel, Result};
-use crate::session::worlds::Worlds;
+use crate::session::worlds::{KernelChoice, Worlds};
 use crate::session::{Action, Choice, Command, Pace, PicturePlan, Start};
 
 use super::recovery::Checkpoints;
@@ -203,6 +203,7 @@ impl Pilot {
         };
         worlds.set_kernel(kernel)?;
         self.setup.kernel = kernel;
+        self.setup.kernel_choice = KernelChoice::Asked;
         self.setup.switches = self.setup.switches.fitted_to(kernel);
         self.lab.kernel_changed(kernel);
         self.statistics.restart();

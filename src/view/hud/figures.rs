@@ -1,5 +1,6 @@
 //! What the HUD says, in words; where it stands is no concern here.
 
+use crate::session::worlds::KernelChoice;
 use crate::session::{Pace, Status, Streams};
 use crate::view::hud::numbers::{bytes, grouped, si, time_us};
 use crate::view::layout::Layout;
@@ -160,8 +161,12 @@ fn lattices(status: &Status) -> Vec<Figure> {
 }
 
 fn kernel(status: &Status) -> Vec<Figure> {
+    let name = match status.kernel_choice {
+        KernelChoice::Asked | KernelChoice::Open => "kernel".to_owned(),
+        KernelChoice::Timed(of) => format!("kernel: auto, the fastest of {of}"),
+    };
     vec![
-        figure(1, "kernel", status.kernel.name)
+        figure(1, &name, status.kernel.name)
             .note(status.kernel.title)
             .wide(),
         figure(

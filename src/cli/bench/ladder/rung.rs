@@ -14,7 +14,7 @@ use crate::engine::kernels::{Iteration, Kernel};
 use crate::engine::{EngineError, Nanos};
 use crate::life::{Lattice, Rule, Size, reference};
 use crate::session::ladder::{LeftOut, Rate, Work};
-use crate::session::worlds::{Event, Worlds, open_engine, start_lattice};
+use crate::session::worlds::{Event, KernelChoice, Worlds, open_engine, start_lattice};
 use crate::session::{DeviceChoice, Pace, Setup, Start, Streams, Switches};
 
 /// Runs of each measurement.
@@ -180,6 +180,7 @@ impl Case {
                 seed: SEED,
             },
             kernel: self.kernel,
+            kernel_choice: KernelChoice::Asked,
             device: self.device,
             switches: Switches {
                 streams,
