@@ -93,7 +93,7 @@ fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
         ),
         (
             "x = 9, y = 9, rule = B3/S23:T8,8\no!",
-            ["9x9 cells", "use --size"],
+            ["9x9 cells", "use --size 9x9"],
         ),
         ("", ["line 1, column 1", "without a header"]),
         (
@@ -102,8 +102,24 @@ fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
         ),
         ("bo$2bo$3o!", ["line 1, column 1", "not an RLE pattern"]),
         (
-            "!Name: plain text\n.O.\n..O\nOOO\n",
-            ["line 1, column 1", "not an RLE pattern"],
+            "!Name: plain text\n.O.\n..x\nOOO\n",
+            ["line 3, column 3", "O (alive), and a comment"],
+        ),
+        (
+            "#Life 1.05\n#P 1\n***\n",
+            ["line 2, column 5", "such as '#P -1 -1'"],
+        ),
+        (
+            "#Life 1.06\n0 0\n16777216 0\n",
+            ["line 3, column 1", "a smaller pattern"],
+        ),
+        (
+            "[M2] (golly 3.4)\n#R B3/S23\n*$\n4 0 0 0 2\n",
+            ["line 4, column 9", "fetch it again"],
+        ),
+        (
+            "[M2]\n1 0 1 2 0\n",
+            ["line 2, column 1", "only two-state patterns can be run"],
         ),
         (
             "\u{1b}[31mred\u{7}",
@@ -163,9 +179,9 @@ fn what_is_no_readable_file_is_named_with_its_remedy() {
         ("link", "there is no such file; check its name"),
         ("loop", "try another file"),
         ("file/a.rle", "try another file"),
-        ("folder", "it is a folder; name an RLE file"),
-        ("fifo", "not a regular file; name an RLE file"),
-        ("/dev/zero", "not a regular file; name an RLE file"),
+        ("folder", "it is a folder; name a pattern file"),
+        ("fifo", "not a regular file; name a pattern file"),
+        ("/dev/zero", "not a regular file; name a pattern file"),
     ] {
         let ended = lifestreams(folder, &format!("run -g 1 --pattern {name}"));
         ended.refuses(2, &[name, words]);

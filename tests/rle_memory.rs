@@ -1,8 +1,8 @@
 //! However hostile a pattern is, reading and drawing it takes memory for its text and for the
-//! lattice, and next to nothing more.
+//! lattice, and next to nothing more; a macrocell also for its nodes.
 #![allow(unsafe_code)]
 
-use lifestreams::life::{Lattice, Pattern, Rle, Rule, Size, rle};
+use lifestreams::life::{Format, Lattice, Notes, Pattern, Rle, Rule, Sheet, Size, rle};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fs;
@@ -154,4 +154,95 @@ fn writing_keeps_no_more_than_a_chunk() {
     let soup = lifestreams::life::soup(Size::new(4096, 1024).unwrap(), 0.5, 1, 0);
     let (_, peak) = peak_of(|| rle::write(&soup, Rule::LIFE, &mut std::io::sink()).unwrap());
     assert!(peak < 100_000, "{peak} bytes");
+}
+
+#[test]
+fn hostile_texts_of_every_format_take_their_own_memory_alone() {
+    let long = 2_000_000;
+    let tall = format!("O{}O", "\n".repeat(1 << 23));
+    for (what, text) in [
+        ("rows without end", ".O\n".repeat(long / 3)),
+        ("a row without end", "O".repeat(long)),
+        ("a tall column", tall),
+        ("a comment without end", format!("!{}", "x".repeat(long))),
+        (
+            "blocks",
+            format!("#Life 1.05\n{}", "#P 0 0\n*\n".repeat(long / 9)),
+        ),
+        (
+            "far blocks",
+            "#Life 1.05\n#P 0 0\n*\n#P 16777215 16777215\n*\n".into(),
+        ),
+        (
+            "the same cell",
+            format!("#Life 1.06\n{}", "1 1\n".repeat(long / 4)),
+        ),
+        ("far cells", "#Life 1.06\n0 0\n16777215 16777215\n".into()),
+        (
+            "digits without end",
+            format!("#Life 1.06\n{}", "9".repeat(long)),
+        ),
+        ("no node", format!("[M2]\n{}", "\n".repeat(long))),
+        (
+            "a node without end",
+            format!("[M2]\n4{}", " 0".repeat(long / 2)),
+        ),
+        (
+            "a square without end",
+            format!("[M2]\n{}", "$".repeat(long)),
+        ),
+    ] {
+        let allowed = text.len() as i64 + SMALL;
+        let (_, peak) = peak_of(|| {
+            Pattern::from_text("hostile", text.as_str()).map(|pattern| {
+                let (picture, _) = pattern.thumbnail(Size::new(64, 64).unwrap());
+                assert_eq!(picture.population() > 0, pattern.width() > 0, "{what}");
+            })
+        });
+        assert!(peak <= allowed, "{what}: {peak} bytes for {}", text.len());
+    }
+}
+
+#[test]
+fn a_macrocell_takes_25_bytes_a_node_while_it_is_read() {
+    let nodes = 300_000;
+    for line in ["$\n", "*$\n", "4 0 0 0 0\n"] {
+        let text = format!("[M2]\n{}", line.repeat(nodes));
+        let (_, peak) = peak_of(|| drop(Pattern::from_text("a.mc", text.as_str()).unwrap()));
+        let allowed = (text.len() + 25 * (nodes + 1)) as i64 + SMALL;
+        assert!(peak <= allowed, "{line:?}: {peak} bytes for {allowed}");
+    }
+}
+
+#[test]
+fn a_pattern_that_does_not_fit_takes_no_lattice() {
+    let text = "#Life 1.06\n0 0\n16777215 16777215\n";
+    let pattern = Pattern::from_text("far", text).unwrap();
+    let size = Size::new(16384, 16384).unwrap();
+    let (error, peak) = peak_of(|| pattern.centred_in(size).unwrap_err().to_string());
+    assert!(
+        error.contains("larger than the lattice 16384x16384"),
+        "{error}"
+    );
+    assert!(peak <= SMALL, "{peak} bytes");
+}
+
+#[test]
+fn every_writer_but_the_macrocells_keeps_no_more_than_a_chunk() {
+    let soup = lifestreams::life::soup(Size::new(4096, 256).unwrap(), 0.5, 1, 0);
+    let sheet = Sheet {
+        lattice: &soup,
+        rule: Rule::LIFE,
+        torus: true,
+        notes: &Notes::default(),
+    };
+    for format in [
+        Format::Rle,
+        Format::Plaintext,
+        Format::Life105,
+        Format::Life106,
+    ] {
+        let (_, peak) = peak_of(|| format.write(sheet, &mut std::io::sink()).unwrap());
+        assert!(peak < 100_000, "{format}: {peak} bytes");
+    }
 }

@@ -264,8 +264,18 @@ fn rounds_graphs_and_streams_change_no_cell() {
 fn pattern_files_start_in_the_middle_of_their_torus() {
     let folder = scratch();
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("assets/patterns");
-    // The shelf, a file an instance, on a torus that none of them names.
-    let shelf: Vec<_> = names(&root).iter().map(|name| root.join(name)).collect();
+    // Some of the shelf, a file an instance, on a torus that none of them names.
+    let shelf = [
+        "acorn",
+        "blinker",
+        "diehard",
+        "glider",
+        "gosper-gun",
+        "lwss",
+        "pulsar",
+        "r-pentomino",
+    ];
+    let shelf = shelf.map(|name| root.join(name).with_extension("rle"));
     let mut claims = Claims::default();
     let sizes = [
         [67, 45],

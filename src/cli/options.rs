@@ -86,7 +86,9 @@ pub(super) struct Common {
     /// The soup's seed: the same seed, the same start, everywhere
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Start from this RLE file instead of a soup; repeatable: instance i takes file i mod count
+    /// Start from this file (RLE, plaintext, Life 1.05 or 1.06, macrocell) instead of a soup, or,
+    /// where there is no such file, from the shelf's pattern of that name, such as gosper-gun;
+    /// repeatable: instance i takes file i mod count
     #[arg(long, value_name = "FILE")]
     pub pattern: Vec<PathBuf>,
     /// The kernel that steps the lattices; auto times those that can be and takes the fastest

@@ -1,5 +1,7 @@
 //! From options to a [`Setup`].
 
+use std::io::ErrorKind;
+use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::Result;
@@ -7,7 +9,7 @@ use anyhow::Result;
 use super::failure::BadArguments;
 use super::options::{Common, OnOff};
 use crate::engine::kernels::{self, Iteration, Kernel};
-use crate::life::{Pattern, Size, settle};
+use crate::life::{Pattern, PatternError, Shelved, Size, settle};
 use crate::session::worlds::{KernelChoice, MOST_GRAPH_LAUNCHES};
 use crate::session::{Pace, Setup, Start, Switches};
 
@@ -41,13 +43,13 @@ impl Common {
         Ok(())
     }
 
-    /// What these options describe; reads the pattern files.
+    /// What these options describe; reads the patterns.
     pub(super) fn setup(&self) -> Result<Setup> {
         let default_size = Size::new(DEFAULT_SIZE.0, DEFAULT_SIZE.1)?;
         let patterns: Vec<Pattern> = self
             .pattern
             .iter()
-            .map(Pattern::load)
+            .map(|path| pattern(path))
             .collect::<Result<_, _>>()?;
         let (size, rule) = settle(&patterns, self.size, self.rule, default_size)?;
         let switches = self.switches.switches();
@@ -82,5 +84,16 @@ impl Common {
             pace: Pace::PerSecond(ROUNDS_PER_SECOND),
             rounds: None,
         })
+    }
+}
+
+/// The pattern of this file, or the shelf's of this name where there is no such file.
+fn pattern(path: &Path) -> Result<Pattern, PatternError> {
+    let shelved = || path.to_str().and_then(Shelved::find);
+    match path.symlink_metadata() {
+        Err(error) if error.kind() == ErrorKind::NotFound => {
+            shelved().map_or_else(|| Pattern::load(path), |shelved| Ok(shelved.pattern()))
+        }
+        _ => Pattern::load(path),
     }
 }

@@ -1,24 +1,34 @@
-//! The Game of Life itself, with no thought of machines: [`Rule`], [`Lattice`], [`soup`],
-//! pattern files ([`rle`], [`Pattern`], the [`SHELF`]), whole files or none
-//! ([`write_atomically`]) and the [`reference`](mod@reference) step that everything else is held against.
+//! The Game of Life itself, with no thought of machines: [`Rule`], [`Lattice`], [`soup`] and
+//! soups with [`Symmetry`], patterns and their files ([`Pattern`], [`Format`], the [`SHELF`]),
+//! whole files or none ([`write_atomically`]) and the [`reference`](mod@reference) step that
+//! everything else is held against.
 
+pub mod formats;
 mod lattice;
+mod part;
 mod pattern;
 pub mod reference;
 pub mod rle;
 mod rule;
+mod run;
 mod save;
 mod settle;
 mod shelf;
 mod soup;
+mod symmetry;
 #[cfg(test)]
 mod testing;
+mod text;
 
+pub use formats::{Fault, Format, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
 pub use pattern::{Pattern, PatternError};
 pub use rle::{Rle, RleError};
 pub use rule::{Rule, RuleError};
+pub use run::Run;
 pub use save::{SaveError, write_atomically};
 pub use settle::settle;
-pub use shelf::{SHELF, Shelved};
+pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::soup;
+pub use symmetry::{Symmetry, symmetric_soup};
+pub use text::{Located, Shown};

@@ -47,7 +47,8 @@ pub(crate) fn scattered_run(lattice: &Lattice, rule: Rule, generations: u64) -> 
     lattice
 }
 
-fn scattered_step(live: &[(u32, u32)], size: Size, rule: Rule) -> Vec<(u32, u32)> {
+/// The live cells one generation later, in no order.
+pub(crate) fn scattered_step(live: &[(u32, u32)], size: Size, rule: Rule) -> Vec<(u32, u32)> {
     /// A cell's count of neighbours, and this much more if it is alive.
     const ALIVE: u32 = 16;
     let (width, height) = (size.width(), size.height());

@@ -1,19 +1,9 @@
 //! The body: counts and the letters `b o $ !`, read as runs of live cells.
 
-use super::error::{Flaw, RleFault, Shown};
-use super::header::line_end;
+use super::error::{Flaw, RleFault};
 use crate::life::Size;
-
-/// Live cells beside each other in one row, relative to the pattern's top left.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Run {
-    /// Column of the first cell.
-    pub x: u32,
-    /// Row.
-    pub y: u32,
-    /// How many cells; at least 1, and at most up to column [`Size::LONGEST_SIDE`].
-    pub length: u32,
-}
+use crate::life::run::Run;
+use crate::life::text::{Shown, line_end};
 
 /// Where a reader of a body stands. White space counts for nothing anywhere, and lines that
 /// start with `#` are passed over.

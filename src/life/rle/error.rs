@@ -1,19 +1,10 @@
 //! What can be wrong with an RLE text.
 
+use crate::life::text::{self, Located, Shown};
 use crate::life::{RuleError, Size, SizeError};
-use std::fmt;
 
 /// What is wrong with an RLE text, and where; lines and columns count from 1.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}, column {column}: {fault}")]
-pub struct RleError {
-    /// The line, from 1.
-    pub line: u64,
-    /// The character in that line, from 1.
-    pub column: u64,
-    /// What is wrong.
-    pub fault: RleFault,
-}
+pub type RleError = Located<RleFault>;
 
 /// What is wrong at one place of an RLE text.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -74,45 +65,5 @@ pub enum RleFault {
     NoEnd,
 }
 
-/// One byte of a text, as a person would name it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Shown(pub u8);
-
-impl fmt::Display for Shown {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            byte @ b'!'..=b'~' => write!(f, "character '{}'", char::from(byte)),
-            byte => write!(f, "byte 0x{byte:02x}"),
-        }
-    }
-}
-
 /// A fault and the offset of its byte.
-pub(super) type Flaw = (usize, RleFault);
-
-impl RleError {
-    /// The error of a flaw in this text. A line ends with LF, CR or both; a column is a character
-    /// of UTF-8.
-    pub(super) fn new(text: &[u8], (offset, fault): Flaw) -> RleError {
-        let before = &text[..offset.min(text.len())];
-        let ends_line = |at: usize| match before[at] {
-            b'\n' => true,
-            b'\r' => text.get(at + 1) != Some(&b'\n'),
-            _ => false,
-        };
-        let line = 1 + (0..before.len()).filter(|&at| ends_line(at)).count() as u64;
-        let line_start = (0..before.len())
-            .rposition(ends_line)
-            .map_or(0, |at| at + 1);
-        let is_first_of_character = |byte: &&u8| **byte & 0xc0 != 0x80;
-        let column = 1 + before[line_start..]
-            .iter()
-            .filter(is_first_of_character)
-            .count() as u64;
-        RleError {
-            line,
-            column,
-            fault,
-        }
-    }
-}
+pub(super) type Flaw = text::Flaw<RleFault>;

@@ -1,30 +1,16 @@
 //! The comments and the header line: `x = W, y = H, rule = R:TW,H`.
 
 use super::error::{Flaw, RleFault};
+use crate::life::formats::Frame;
+use crate::life::text::{self, line_end};
 use crate::life::{Rule, RuleError, Size};
-
-/// A byte order mark, which some editors put before UTF-8.
-const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// The longest rule that is looked at, in bytes; the longest that makes sense is some 50.
 const LONGEST_RULE: usize = 200;
 
-/// What a header says.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Header {
-    pub(super) width: u32,
-    pub(super) height: u32,
-    pub(super) rule: Option<Rule>,
-    pub(super) torus: Option<Size>,
-}
-
 /// The header and the offset at which the body starts.
-pub(super) fn read(text: &[u8]) -> Result<(Header, usize), Flaw> {
-    let mut at = if text.starts_with(BYTE_ORDER_MARK) {
-        BYTE_ORDER_MARK.len()
-    } else {
-        0
-    };
+pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
+    let mut at = text::start(text);
     loop {
         at += blanks(&text[at..]);
         match text.get(at) {
@@ -38,14 +24,6 @@ pub(super) fn read(text: &[u8]) -> Result<(Header, usize), Flaw> {
     Ok((read_line(text, at, end)?, end))
 }
 
-/// Where the line that `from` is in ends: at its LF or CR, or the text's end.
-pub(super) fn line_end(text: &[u8], from: usize) -> usize {
-    let length = text[from..]
-        .iter()
-        .position(|byte| matches!(byte, b'\n' | b'\r'));
-    length.map_or(text.len(), |length| from + length)
-}
-
 fn blanks(text: &[u8]) -> usize {
     text.iter()
         .take_while(|byte| byte.is_ascii_whitespace())
@@ -53,7 +31,7 @@ fn blanks(text: &[u8]) -> usize {
 }
 
 /// Reads the header line, the bytes from `at` to `end`.
-fn read_line(text: &[u8], mut at: usize, end: usize) -> Result<Header, Flaw> {
+fn read_line(text: &[u8], mut at: usize, end: usize) -> Result<Frame, Flaw> {
     let (mut width, mut height) = (None, None);
     let mut rule_and_torus = (None, None);
     while at < end {
@@ -92,7 +70,7 @@ fn read_line(text: &[u8], mut at: usize, end: usize) -> Result<Header, Flaw> {
     let (rule, torus) = rule_and_torus;
     let width = width.ok_or((end, RleFault::Missing('x')))?;
     let height = height.ok_or((end, RleFault::Missing('y')))?;
-    Ok(Header {
+    Ok(Frame {
         width,
         height,
         rule,
@@ -122,8 +100,8 @@ fn read_number(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
 }
 
 /// The rule and, after a colon, the torus.
-fn read_rule(text: &[u8]) -> Result<(Option<Rule>, Option<Size>), RleFault> {
-    let text = printable(text);
+pub(in crate::life) fn read_rule(text: &[u8]) -> Result<(Option<Rule>, Option<Size>), RleFault> {
+    let text = shortened(text);
     let (rule, topology) = match text.split_once(':') {
         Some((rule, topology)) => (rule, Some(topology)),
         None => (text.as_str(), None),
@@ -148,17 +126,8 @@ fn read_torus(topology: &str) -> Result<Size, RleFault> {
 }
 
 /// The text without what a terminal would obey; cut, and marked so, where it is far too long.
-fn printable(text: &[u8]) -> String {
-    let cut = &text[..text.len().min(LONGEST_RULE)];
-    let shown = String::from_utf8_lossy(cut);
-    let shown = shown.chars().map(|c| {
-        if c.is_control() {
-            char::REPLACEMENT_CHARACTER
-        } else {
-            c
-        }
-    });
+fn shortened(text: &[u8]) -> String {
+    let mut shown = text::printable(&text[..text.len().min(LONGEST_RULE)]);
+    shown.extend((text.len() > LONGEST_RULE).then_some('…'));
     shown
-        .chain((text.len() > LONGEST_RULE).then_some('…'))
-        .collect()
 }

@@ -11,13 +11,18 @@ mod header;
 mod tests;
 mod write;
 
-pub use body::{Run, Runs};
-pub use error::{RleError, RleFault, Shown};
-pub use write::write;
+pub use body::Runs;
+pub use error::{RleError, RleFault};
+pub use write::{write, write_sheet};
 
+pub(in crate::life) use header::read_rule;
+
+pub use super::run::Run;
+pub use super::text::Shown;
+
+use super::formats::Frame;
 use super::{Lattice, Rule, Size};
 use body::Cursor;
-use header::Header;
 
 /// An RLE pattern, checked and measured, in the text it was read from.
 #[derive(Clone, Copy, Debug)]
@@ -29,8 +34,14 @@ pub struct Rle<'a> {
 /// What is known of a pattern once it has been read, apart from its text.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::life) struct Outline {
-    header: Header,
+    header: Frame,
     body_at: usize,
+}
+
+impl Outline {
+    pub(in crate::life) fn frame(self) -> Frame {
+        self.header
+    }
 }
 
 impl<'a> Rle<'a> {
@@ -92,33 +103,6 @@ impl<'a> Rle<'a> {
     /// Makes the pattern's live cells alive, its top left at column `x`, row `y`. It goes around
     /// the torus where it reaches beyond an edge; other cells stay as they are.
     pub fn draw_into(&self, lattice: &mut Lattice, x: u32, y: u32) {
-        let size = lattice.size();
-        let (width, height) = (u64::from(size.width()), u64::from(size.height()));
-        for run in self.runs() {
-            let row = (u64::from(y) + u64::from(run.y)) % height;
-            let first = (u64::from(x) + u64::from(run.x)) % width;
-            let end = first + u64::from(run.length).min(width);
-            let words_per_row = size.words_per_row();
-            let words = &mut lattice.words_mut()[row as usize * words_per_row..][..words_per_row];
-            fill(words, first as usize, end.min(width) as usize);
-            fill(words, 0, end.saturating_sub(width) as usize);
-        }
-    }
-}
-
-/// Sets the bits from `first` up to, not including, `end`.
-fn fill(words: &mut [u32], first: usize, end: usize) {
-    if first >= end {
-        return;
-    }
-    let (first_word, last_word) = (first / 32, (end - 1) / 32);
-    let from_first = u32::MAX << (first % 32);
-    let to_last = u32::MAX >> (31 - (end - 1) % 32);
-    if first_word == last_word {
-        words[first_word] |= from_first & to_last;
-    } else {
-        words[first_word] |= from_first;
-        words[first_word + 1..last_word].fill(u32::MAX);
-        words[last_word] |= to_last;
+        self.runs().for_each(|run| run.draw_into(lattice, x, y));
     }
 }

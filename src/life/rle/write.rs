@@ -1,5 +1,7 @@
 //! Writing a whole lattice as RLE.
 
+use crate::life::formats::{Format, Notes, Sheet};
+use crate::life::run::LiveRuns;
 use crate::life::{Lattice, Rule};
 use std::io::{self, Write};
 
@@ -8,19 +10,34 @@ const LINE: usize = 70;
 /// How much is gathered before it is passed on.
 const CHUNK: usize = 1 << 16;
 
-/// Writes the lattice: the header `x = W, y = H, rule = R:TW,H`, then runs in lines of at most
-/// 70 characters, dead cells at the ends of rows left out, ended by `!` and a line feed.
+/// Writes the whole lattice: the header `x = W, y = H, rule = R:TW,H`, then runs in lines of at
+/// most 70 characters, dead cells at the ends of rows left out, ended by `!` and a line feed.
 ///
 /// It goes a word at a time and keeps no more than 64 KiB, so `out` needs no buffer of its own.
 ///
 /// # Errors
 /// What `out` says.
 pub fn write(lattice: &Lattice, rule: Rule, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    let notes = &Notes::default();
+    let sheet = Sheet {
+        lattice,
+        rule,
+        torus: true,
+        notes,
+    };
+    write_sheet(sheet, out)
+}
+
+/// As [`write`], with the notes before the header, and the torus named only if it is one.
+///
+/// # Errors
+/// What `out` says.
+pub fn write_sheet(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    sheet.notes.write(Format::Rle, out)?;
+    let lattice = sheet.lattice;
     let (width, height) = (lattice.size().width(), lattice.size().height());
-    writeln!(
-        out,
-        "x = {width}, y = {height}, rule = {rule}:T{width},{height}"
-    )?;
+    let rule = sheet.rule_and_torus();
+    writeln!(out, "x = {width}, y = {height}, rule = {rule}")?;
     let mut body = Body {
         out,
         text: Vec::with_capacity(CHUNK + 2 * LINE),
@@ -38,50 +55,6 @@ pub fn write(lattice: &Lattice, rule: Rule, out: &mut (impl Write + ?Sized)) -> 
         row_ends += 1;
     }
     body.finish()
-}
-
-/// A row's runs of live cells, as (first column, column after the last).
-struct LiveRuns<'a> {
-    row: &'a [u32],
-    word: usize,
-    /// What is left of the current word: bits before the last run's end are 0.
-    left: u32,
-}
-
-impl<'a> LiveRuns<'a> {
-    fn new(row: &'a [u32]) -> LiveRuns<'a> {
-        LiveRuns {
-            row,
-            word: 0,
-            left: row[0],
-        }
-    }
-}
-
-impl Iterator for LiveRuns<'_> {
-    type Item = (u32, u32);
-
-    fn next(&mut self) -> Option<(u32, u32)> {
-        while self.left == 0 {
-            self.word += 1;
-            self.left = *self.row.get(self.word)?;
-        }
-        let bit = self.left.trailing_zeros();
-        let first = self.word as u32 * 32 + bit;
-        // The run ends at the first 0 after `bit`, here or in a later word.
-        let mut end_bit = bit + (self.left >> bit).trailing_ones();
-        while end_bit == 32 {
-            self.word += 1;
-            let Some(&word) = self.row.get(self.word) else {
-                self.left = 0;
-                return Some((first, self.word as u32 * 32));
-            };
-            self.left = word;
-            end_bit = word.trailing_ones();
-        }
-        self.left &= u32::MAX << end_bit;
-        Some((first, self.word as u32 * 32 + end_bit))
-    }
 }
 
 /// The lines of a body on their way out.
