@@ -1,4 +1,5 @@
-//! Embeds the PTX of every kernel, and refuses one that its sources have left behind.
+//! Embeds the PTX of every kernel, and refuses one that its sources have left behind; embeds the
+//! bench's records.
 //!
 //! Nothing is compiled here: the PTX is committed, and `scripts/build-kernels` makes it. Set
 //! `LIFESTREAMS_BUILD_KERNELS=1` to have that script run first (it needs clang-16).
@@ -14,13 +15,15 @@ use sha2::{Digest, Sha256};
 /// What every kernel includes, in the order in which they are hashed.
 const SHARED: [&str; 2] = ["kernels/cuda.h", "kernels/life.cuh"];
 const FOLDERS: [&str; 3] = ["kernels/ladder", "kernels/support", "kernels/lessons"];
+const RECORDS: &str = "assets/bench";
 const ASK: &str = "LIFESTREAMS_BUILD_KERNELS";
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
     println!("cargo::rerun-if-changed=kernels");
+    println!("cargo::rerun-if-changed={RECORDS}");
     println!("cargo::rerun-if-env-changed={ASK}");
-    if let Err(error) = embed_kernels() {
+    if let Err(error) = embed_kernels().and_then(|()| embed_records()) {
         println!("cargo::error={error}");
     }
     println!("cargo::rustc-env=LIFESTREAMS_COMMIT={}", commit());
@@ -59,6 +62,28 @@ fn embed_kernels() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+fn embed_records() -> Result<(), Box<dyn Error>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(RECORDS)? {
+        let path = entry?.path();
+        if path
+            .extension()
+            .is_some_and(|extension| extension == "json")
+        {
+            found.push(fs::canonicalize(path)?);
+        }
+    }
+    found.sort();
+    let mut list =
+        String::from("/// The bench's records, one a device.\nstatic RECORDS: &[&str] = &[\n");
+    for path in found {
+        writeln!(list, "    include_str!({path:?}),")?;
+    }
+    list.push_str("];\n");
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("records.rs"), list)?;
+    Ok(())
+}
+
 /// Every `.cu`, sorted by folder and name.
 fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut found = Vec::new();
@@ -74,10 +99,15 @@ fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
+/// The comment that a file opens with is left out: figures are written into it, and no PTX
+/// depends on it.
 fn sources_hash(source: &Path) -> Result<String, Box<dyn Error>> {
     let mut digest = Sha256::new();
     for path in std::iter::once(source).chain(SHARED.iter().map(Path::new)) {
-        digest.update(fs::read(path)?);
+        let text = fs::read_to_string(path)?;
+        let mut lines = text.split_inclusive('\n').peekable();
+        while lines.next_if(|line| line.starts_with("//")).is_some() {}
+        lines.for_each(|line| digest.update(line));
         digest.update(b"\0");
     }
     Ok(digest

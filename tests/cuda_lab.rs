@@ -159,7 +159,7 @@ fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
     Op::Copy { from, to, bytes }
 }
 
-fn call(kernel: &'static lifestreams::engine::LessonKernel, arguments: Vec<Argument>) -> Call {
+fn call(kernel: &'static lifestreams::engine::CalledKernel, arguments: Vec<Argument>) -> Call {
     Call {
         kernel,
         grid: 2,

@@ -1,4 +1,4 @@
-//! The lessons' kernels, as they stand in their `.cu` files, against the obvious: compiled by
+//! The lessons' kernels and the bench's probes, as they stand in their `.cu` files, against the obvious: compiled by
 //! `g++` and run thread by thread by the emulator in `tests/emulator`. No GPU is needed.
 #![allow(unsafe_code)] // calls the emulator's C interface
 
@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use emulator::{Emulator, Guarded, Numbers, parameters};
 use lifestreams::engine::kernels::Launch;
 use lifestreams::engine::lesson_kernels::LESSON_KERNELS;
+use lifestreams::engine::probe_kernels::{LOP3_CHAINS, LOP3_LINKS, lop3_word};
 use lifestreams::life::{Lattice, Rule, Size, reference};
 
 /// So many blocks of so many threads.
@@ -210,4 +211,65 @@ fn with_its_barrier_every_generation_is_right_and_without_it_not() {
         }
     }
     assert!(wrong > 0, "nobody would miss the barrier");
+}
+
+/// The probe of logical operations, written down by its definition: table 0x2d, bit by bit.
+fn chained(thread: u32, seed: u32, iterations: i32) -> u32 {
+    let lop3 = |words: [u32; 3]| -> u32 {
+        let bits = (0..32).map(|bit| {
+            let index = words
+                .iter()
+                .fold(0, |index, word| 2 * index + (word >> bit & 1));
+            (0x2d >> index & 1) << bit
+        });
+        bits.sum()
+    };
+    let mut chains: Vec<u32> = (0..8)
+        .map(|i| seed.wrapping_add(thread).wrapping_mul(2 * i + 1))
+        .collect();
+    for _ in 0..iterations * 16 {
+        let next = (0..8).map(|i| lop3([chains[i], chains[(i + 1) % 8], chains[(i + 3) % 8]]));
+        chains = next.collect();
+    }
+    chains.iter().fold(0, |all, word| all ^ word)
+}
+
+#[test]
+fn the_lop3_probe_does_what_is_counted_of_it() {
+    assert_eq!((LOP3_CHAINS, LOP3_LINKS), (8, 16));
+    let emulator = Emulator::load();
+    for (grid, block) in SHAPES {
+        for (seed, iterations) in [(0u32, 0), (7, 1), (0xdead_beef, 3)] {
+            let threads = grid * block;
+            let want: Vec<u32> = (0..threads).map(|i| chained(i, seed, iterations)).collect();
+            let twins: Vec<u32> = (0..threads)
+                .map(|i| lop3_word(i, seed, iterations as u32))
+                .collect();
+            assert_eq!(twins, want, "the CPU's");
+            let mut out = Guarded::new(&vec![0u32; threads as usize], 9);
+            let (mut at, mut seed, mut iterations) = (out.pointer(), seed, iterations);
+            let given = parameters!(at, seed, iterations);
+            emulator.launch("lop3_rate", shape(grid, block), given);
+            assert_eq!(out.inner(), want, "{grid} x {block}, {iterations}");
+        }
+    }
+}
+
+#[test]
+fn the_copy_probe_copies_all_and_nothing_else() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(13);
+    for (grid, block) in SHAPES {
+        for quads in [0u64, 1, 5, 64, 1000] {
+            let words: Vec<u32> = (0..4 * 1001).map(|_| numbers.next()).collect();
+            let mut from = Guarded::new(&words, 9);
+            let mut to = Guarded::new(&vec![0u32; words.len()], 9);
+            let (mut source, mut target, mut count) = (from.pointer(), to.pointer(), quads);
+            let given = parameters!(source, target, count);
+            emulator.launch("copy_rate", shape(grid, block), given);
+            let (copied, rest) = to.inner().split_at(4 * quads as usize);
+            assert_eq!(copied, &words[..copied.len()], "{grid} x {block}");
+            assert!(rest.iter().all(|&word| word == 0));
+        }
+    }
 }

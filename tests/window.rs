@@ -793,7 +793,7 @@ fn two_halves_end_where_they_began() {
 fn timeline_lab_and_lessons_come_and_escape_unwinds_them() {
     let (mut shown, _) = Shown::paused("--instances 4");
     let plain = shown.rest();
-    for key in ["t", "F9", "F10"] {
+    for key in ["t", "F9", "shift+g", "F10"] {
         shown.key(key);
         wait_for(key, || (shown.picture() != plain).then_some(()));
         shown.key("Escape");

@@ -2,7 +2,11 @@
 //
 // Bound: as before 4 bytes read and 4 written a cell, now by construction and not by a cache's
 //        good luck; the halo adds (w+2)(h+2)/wh, 33 % at 32x8. 9 shared loads a cell.
-// Measured: not yet
+// SASS, sm_90: its loops once round, of a cell 1 LOP3, 4 SHF, 25 IMAD, 6 IADD3, 1 LDG, 1
+//        STG, 9 LDS, 1 STS, 1 BAR; 103 in all. 25 registers, nothing spilled.
+// Measured: not yet; no record of 'lifestreams bench ladder' has it
+// Next: the host launches every generation; a block that has its whole lattice
+//        could go on by itself.
 // Against 01_global: `tile` stands where `in` stood, and a barrier between filling and reading.
 //
 // Launch: as 01_global, with (block width + 2) * (block height + 2) * 4 bytes of shared memory.

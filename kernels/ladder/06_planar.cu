@@ -2,10 +2,14 @@
 // neighbours, whole words all of them. Nothing is shifted any more.
 //
 // Bound: as 05_bits 1/4 byte a cell; 8 operations a word in B3/S23, a row's sum being shared by
-//        three rows, a quarter of an operation a cell. Any other rule: 28.
-// SASS, sm_90: of a word 8.5 LOP3 with a thread's first and last row, 3.75 LDG, 5 SHF (every
-//        thread turns, by 0 but at a row's ends), 13 IMAD for addresses, 48 in all.
-// Measured: not yet
+//        three rows, a quarter of an operation a cell. Any other rule: 28. Every thread turns its
+//        neighbours, by 0 but at a row's ends, and has addresses to make.
+// SASS, sm_90: of a word 8.5 LOP3, 4.9 SHF, 12 IMAD, 2.2 IADD3, 3.8 LDG, 1 STG; 48 in
+//        all. Any other rule: 29 LOP3, 4.9 SHF, 21 IMAD, 2.2 IADD3, 3.8 LDG, 1 STG; 85
+//        in all. 44 registers, nothing spilled.
+// Measured: not yet; no record of 'lifestreams bench ladder' has it
+// Next: every generation is loaded and stored; several could be made of what was
+//        loaded once.
 // Against 05_bits: `left` and `right` are words, the sum is counted without the cell itself, and
 // a thread marches down ROWS rows, keeping the last two.
 //

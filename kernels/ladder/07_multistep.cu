@@ -3,9 +3,11 @@
 //
 // Bound: 1/16 byte a cell and generation; 8 operations a word in B3/S23, and the halo's: a lane
 //        left and right of a warp's 30, STEPS rows above and below a strip. Any other rule: 28.
-// SASS, sm_90: of a word and generation 8 LOP3, 0.5 SHFL, 0.7 SHF, 1.3 IMAD, 12 in all; any
-//        other rule 28 LOP3, 5 IMAD, 36 in all. 168 registers, nothing spilled.
-// Measured: not yet
+// SASS, sm_90: in windows of a word and generation 8 LOP3, 0.5 SHFL, 0.4 SHF, 1.2 IMAD,
+//        0.06 LDG, 0.06 STG; 11 in all. Any other rule: 28 LOP3, 0.5 SHFL, 0.4 SHF, 5.1
+//        IMAD, 0.06 LDG, 0.06 STG; 35 in all. 168 registers, nothing spilled.
+// Measured: not yet; no record of 'lifestreams bench ladder' has it
+// Next: a lattice that fits a warp need never leave its registers.
 // Against 06_planar: a lane has WORDS words side by side, its neighbours' come by shuffle, and
 // what `march` kept of one generation a Stage keeps of each.
 //

@@ -3,9 +3,14 @@
 // Bound: no memory at all between generations; 8 operations a word in B3/S23 and, of each lane's
 //        first and last row, two shuffles a word. Any other rule: 28. A lattice has a quarter of
 //        a multiprocessor at most: what counts is how many lattices there are.
-// SASS, sm_90: of a word and generation at 128x128 8 LOP3, 1 SHFL, 0.5 SHF, 10 in all; at
-//        256x256 8, 0.5, 0.25, 9. Any other rule: 28 LOP3. 168 registers, nothing spilled.
-// Measured: not yet
+// SASS, sm_90: at 128x128 of a word and generation 8 LOP3, 1 SHFL, 0.5 SHF, 0.06 IMAD;
+//        9.8 in all. Any other rule: 28 LOP3, 1 SHFL, 0.5 SHF, 0.1 IMAD; 30 in all. at
+//        256x256 of a word and generation 8 LOP3, 0.5 SHFL, 0.2 SHF, 0.4 IMAD; 9.2 in
+//        all. Any other rule: 28 LOP3, 0.5 SHFL, 0.2 SHF, 0.6 IMAD; 29 in all. 168
+//        registers, nothing spilled.
+// Measured: not yet; no record of 'lifestreams bench ladder' has it
+// Next: a warp has a quarter of a multiprocessor and 256x256 cells; several
+//        blocks could have a larger lattice together.
 // Against 07_multistep: the generations are the loop, a lane has N rows of N words, the rows
 // beyond them come by shuffle as sums, and a lane has its row's both ends.
 //

@@ -32,6 +32,12 @@ impl<W: World> Handler<W> {
             Action::ToggleBlocks => self.toggle_blocks(),
             Action::ToggleLab => {
                 self.view.lab ^= true;
+                self.view.ladder = false; // they have one place
+                self.hover();
+            }
+            Action::ToggleLadder => {
+                self.view.ladder ^= true;
+                self.view.lab = false;
                 self.hover();
             }
             Action::ToggleLessons => self.toggle_lessons(),
@@ -68,8 +74,8 @@ impl<W: World> Handler<W> {
             self.leave_lesson();
         } else if self.view.timeline {
             self.toggle_timeline();
-        } else if self.view.lab {
-            self.view.lab = false;
+        } else if self.view.lab || self.view.ladder {
+            (self.view.lab, self.view.ladder) = (false, false);
             self.hover();
         } else if self.view.single {
             self.view.single = false;
@@ -166,7 +172,7 @@ impl<W: World> Handler<W> {
                     self.lab.scroll(-2 * notches as i64, &layout, &status);
                 }
             }
-            Some(Spot::Lesson) => {}
+            Some(Spot::Lesson | Spot::Ladder) => {}
             _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
         }
     }
@@ -193,7 +199,7 @@ impl<W: World> Handler<W> {
                 self.view.camera.zoom_at(factor, pixel, status.size, panel);
             }
             Some((at, Some(Spot::Timeline))) => self.timeline.zoom(factor, at, &layout),
-            Some((_, None | Some(Spot::Lab | Spot::Lesson))) => {}
+            Some((_, None | Some(Spot::Lab | Spot::Ladder | Spot::Lesson))) => {}
         }
     }
 
@@ -243,6 +249,9 @@ impl<W: World> Handler<W> {
                 self.click_lesson();
             }
             Gesture::Drag(Spot::Lab | Spot::Lesson, _) => {}
+            Gesture::Click(Spot::Ladder)
+            | Gesture::DoubleClick(Spot::Ladder)
+            | Gesture::Drag(Spot::Ladder, _) => {}
             Gesture::Drag(Spot::Timeline, [pixels, _]) => {
                 if let Some(layout) = self.layout() {
                     self.timeline.pan(pixels, &layout);
@@ -292,6 +301,7 @@ fn spot(layout: &Layout, at: [f64; 2]) -> Option<Spot> {
     let docked = [
         (layout.timeline, Spot::Timeline),
         (layout.lab, Spot::Lab),
+        (layout.ladder, Spot::Ladder),
         (layout.lesson, Spot::Lesson),
     ];
     for (rect, spot) in docked {

@@ -2,6 +2,7 @@
 
 mod bench;
 mod devices;
+mod documents;
 mod failure;
 mod headless;
 mod lesson;
@@ -19,8 +20,8 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+pub use documents::documents;
 use options::{Cli, Command};
-pub use readme::renewed as readme;
 
 /// Parses the arguments and does what they ask for; errors are printed once, here.
 pub fn main() -> ExitCode {

@@ -229,6 +229,9 @@ pub(super) struct SnapshotArguments {
     /// With the switches and the calls that they make
     #[arg(long)]
     pub lab: bool,
+    /// With the ladder of kernels, and where the present one is
+    #[arg(long, conflicts_with = "lab")]
+    pub ladder: bool,
     /// Two settings on two halves of the panels
     #[arg(long)]
     pub halves: bool,
@@ -262,8 +265,8 @@ pub(super) struct LessonArguments {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables: step, frame, start, timeline, lesson [default: all]
-    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start", "timeline", "lesson", "auto"])]
+    /// Which tables: step, frame, start, timeline, lesson, ladder, auto [default: all]
+    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start", "timeline", "lesson", "ladder", "auto"])]
     pub names: Vec<String>,
     /// Where
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
@@ -274,9 +277,16 @@ pub(super) struct BenchArguments {
     /// Print one JSON object on stdout
     #[arg(long)]
     pub json: bool,
-    /// Write the results to the record of this device in this folder, such as assets/bench
-    #[arg(long, value_name = "DIR")]
+    /// Write the results to the record of this device in this folder; where it is the assets/bench
+    /// of a checkout, the kernels' headers and both READMEs are made anew from it
+    #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "assets/bench")]
     pub write: Option<PathBuf>,
+    /// A ladder of small lattices and short runs, to see that it works
+    #[arg(long)]
+    pub small: bool,
+    /// Measure one rung for the parent process
+    #[arg(long, value_name = "NAME", hide = true, value_parser = rung)]
+    pub rung: Option<&'static Kernel>,
 }
 
 /// Options of `verify`.
@@ -336,6 +346,10 @@ fn density(text: &str) -> Result<f64, String> {
         Ok(p) if (0.0..=1.0).contains(&p) => Ok(p),
         _ => Err("take a number from 0 to 1".into()),
     }
+}
+
+fn rung(text: &str) -> Result<&'static Kernel, String> {
+    kernels::find(text).ok_or_else(|| "there is no such rung".into())
 }
 
 /// A kernel, or `None` to have one picked.
@@ -457,7 +471,9 @@ mod tests {
             "--connections 33",
             "run",
             "snapshot",
+            "snapshot -o ladder.png --ladder --lab",
             "bench nope",
+            "bench ladder --rung nope",
         ] {
             let words = std::iter::once("lifestreams").chain(line.split(' '));
             let error = Cli::try_parse_from(words).expect_err(line);

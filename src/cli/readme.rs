@@ -1,7 +1,6 @@
-//! The parts of the README that are made from the code's own tables; a test holds them equal.
+//! The parts of the README that are made from the code's own tables and the records.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use anyhow::Result;
 
@@ -12,28 +11,15 @@ use crate::engine::kernels::{Iteration, KERNELS};
 use crate::lesson::LESSONS;
 use crate::session::actions::KEYS;
 
-/// A README with its generated parts made anew. They stand between `<!-- name -->` and
-/// `<!-- /name -->`; `records` is the folder of the bench's records.
-pub fn renewed(readme: &str, records: &Path) -> Result<String> {
-    let mut text = readme.to_string();
-    let recorded = read(records)?;
-    let parts = [
+/// The generated parts, by name.
+pub(super) fn parts(records: &[Record]) -> Result<[(&'static str, String); 5]> {
+    Ok([
         ("keys", keys_table()),
         ("options", options_table()),
         ("kernels", kernels_table()),
-        ("lessons", lessons_table(&recorded)?),
-        ("bench", bench_tables(&recorded)),
-    ];
-    for (name, part) in parts {
-        let (open, close) = (format!("<!-- {name} -->\n"), format!("<!-- /{name} -->"));
-        let start = text.find(&open).map(|at| at + open.len());
-        let end = text.find(&close);
-        let (Some(start), Some(end)) = (start, end) else {
-            anyhow::bail!("the README has no part between {} and {close}", open.trim());
-        };
-        text.replace_range(start..end, &part);
-    }
-    Ok(text)
+        ("lessons", lessons_table(records)?),
+        ("bench", bench_tables(records)),
+    ])
 }
 
 fn keys_table() -> String {
@@ -104,27 +90,6 @@ fn lessons_table(records: &[Record]) -> Result<String> {
         text += &format!("| `{name}` | {title} | {} | {other} |\n", measured(name));
     }
     Ok(text)
-}
-
-/// All records, those of GPUs first: what people look for.
-fn read(folder: &Path) -> Result<Vec<Record>> {
-    let mut files: Vec<_> = match std::fs::read_dir(folder) {
-        Ok(entries) => entries
-            .filter_map(|entry| Some(entry.ok()?.path()))
-            .collect(),
-        Err(_) => Vec::new(),
-    };
-    files.retain(|path| {
-        path.extension()
-            .is_some_and(|extension| extension == "json")
-    });
-    files.sort();
-    let mut records: Vec<Record> = Vec::new();
-    for path in files {
-        records.push(serde_json::from_str(&std::fs::read_to_string(path)?)?);
-    }
-    records.sort_by_key(|record| record.engine != "cuda");
-    Ok(records)
 }
 
 fn bench_tables(records: &[Record]) -> String {

@@ -36,6 +36,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         help: arguments.help_shown,
         timeline: arguments.timeline || arguments.blocks,
         lab: arguments.lab,
+        ladder: arguments.ladder,
         ..Default::default()
     };
     for (wanted, action) in [
@@ -69,6 +70,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         let compared = |halves: &Halves| {
             halves.round_us.iter().all(Option::is_some) && halves.differing.is_some()
         };
+        let climbed = !arguments.ladder || status.finished || status.stepping.is_some();
         let halved = !arguments.halves || status.halves.as_ref().is_some_and(compared);
         // A session that stops by itself may stop before the overlap is known.
         let measured =
@@ -80,6 +82,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             && timed
             && stamped
             && halved
+            && climbed
             && measured
             && renderer.missing(&status, &options) == 0
         {

@@ -7,8 +7,9 @@ use anyhow::Result;
 use super::failure::CheckFailed;
 use super::options::VerifyArguments;
 use super::text::print;
-use crate::engine::kernels::KERNELS;
+use crate::engine::kernels::{KERNELS, Kernel};
 use crate::life::{Rule, Size};
+use crate::session::DeviceChoice;
 use crate::session::worlds::open_engine;
 
 mod batches;
@@ -157,6 +158,12 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         failures.join("; ")
     ))
     .into())
+}
+
+/// The first thing that a kernel gets wrong on small lattices, if there is one.
+pub(super) fn first_wrong(kernel: &'static Kernel, device: DeviceChoice) -> Result<Option<String>> {
+    let mut bench = Bench::new(open_engine(device)?, Cases::new(true))?;
+    Ok(bench.check_kernel(kernel)?.wrong.into_iter().next())
 }
 
 #[derive(Default)]

@@ -12,20 +12,22 @@
 //! Two engines stand behind the seam: [`cuda`] and [`cpu`], with the same kernels by name
 //! ([`kernels`]) and the same results bit by bit.
 
+pub mod called;
 pub mod cpu;
 pub mod cuda;
 mod error;
 pub mod kernels;
 pub mod lesson_kernels;
 mod ops;
+pub mod probe_kernels;
 mod viewport;
 
 use std::sync::Arc;
 use std::time::Duration;
 
+pub use called::CalledKernel;
 pub use error::EngineError;
 pub use kernels::{Kernel, Layout};
-pub use lesson_kernels::LessonKernel;
 pub use ops::{
     Argument, BufferId, Call, Completion, DeviceId, EventId, IssuerId, LatticeId, Nanos, Op,
     PreparedId, Program, Region, RunId, Scope, Slot, Span, Stamp, Step, StreamId, Transfer,
@@ -243,6 +245,8 @@ pub struct DeviceInfo {
     pub units: u32,
     /// Its memory in bytes, where known.
     pub memory: Option<u64>,
+    /// Its last cache before memory in bytes, where known: a GPU's L2.
+    pub cache: Option<u64>,
     /// Engines that copy over the bus at the same time, in whichever direction.
     pub copy_engines: u32,
     /// Whether the system ends kernels that run for seconds, as it does where a GPU also drives a

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::{Kernel, Layout, LessonKernel, Viewport};
+use crate::engine::{CalledKernel, Kernel, Layout, Viewport};
 use crate::life::Rule;
 
 macro_rules! ids {
@@ -124,7 +124,7 @@ pub enum Op {
         /// How many bytes: a multiple of 4, as the offsets are.
         bytes: usize,
     },
-    /// Launches a lesson's kernel.
+    /// Launches a kernel that has no lattice.
     Call(Call),
     /// The host waits, before it issues the next step.
     Synchronize(Scope),
@@ -188,11 +188,11 @@ pub struct Region {
     pub offset: usize,
 }
 
-/// A launch of a lesson's kernel.
+/// A launch of a kernel that has no lattice.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
     /// What is launched.
-    pub kernel: &'static LessonKernel,
+    pub kernel: &'static CalledKernel,
     /// Blocks.
     pub grid: u32,
     /// Threads of a block.

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::Result;
 use crate::engine::{
-    Argument, BufferId, Call, Completion, DeviceId, DeviceInfo, Engine, EngineError, HostMemory,
-    LessonKernel, Nanos, Op, Place, Program, Region, RunId, Span, StreamId, StreamKind, StreamSpec,
+    Argument, BufferId, Call, CalledKernel, Completion, DeviceId, DeviceInfo, Engine, EngineError,
+    HostMemory, Nanos, Op, Place, Program, Region, RunId, Span, StreamId, StreamKind, StreamSpec,
 };
 use crate::life::Size;
 use crate::session::DeviceChoice;
@@ -324,7 +324,7 @@ pub(super) fn copy_part(from: BufferId, to: BufferId, bytes: std::ops::Range<usi
 
 /// A launch of so many blocks of so many threads.
 pub(super) fn call(
-    kernel: &'static LessonKernel,
+    kernel: &'static CalledKernel,
     grid: u32,
     block: u32,
     arguments: impl Into<Vec<Argument>>,

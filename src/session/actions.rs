@@ -54,6 +54,8 @@ pub enum Action {
     NextOf(Switch),
     /// This position of a switch.
     Choose(Switch, u8),
+    /// What every rung reaches, beside what the present kernel does, or not.
+    ToggleLadder,
     /// Two settings side by side on two halves of the panels, or one again.
     ToggleHalves,
     /// The switches and the code that they make, or not.
@@ -82,7 +84,7 @@ pub enum Action {
     SavePicture,
     /// Shows the keys, or hides them.
     ToggleHelp,
-    /// Unwinds help, lesson, timeline, lab, single panel, fullscreen, in this order; never quits.
+    /// Unwinds help, lesson, timeline, lab or ladder, single panel, fullscreen, in this order; never quits.
     Escape,
     /// Leaves.
     Quit,
@@ -323,6 +325,12 @@ pub static KEYS: &[Binding] = &[
         "",
         "which multiprocessor ran which block when",
     ),
+    row(
+        Action::ToggleLadder,
+        &[shift('G')],
+        "",
+        "the ladder of kernels, and where the present one is",
+    ),
     row(Action::ToggleGridLines, &[char('X')], "", "grid lines"),
     row(Action::NextColours, &[char('C')], "", "next colours"),
     row(Action::Invert, &[char('I')], "", "invert the colours"),
@@ -343,7 +351,7 @@ pub static KEYS: &[Binding] = &[
         Action::Escape,
         &[key(Key::Escape)],
         "",
-        "unwind help, lesson, timeline, lab, single panel, fullscreen",
+        "unwind help, lesson, timeline, lab or ladder, single panel, fullscreen",
     ),
     row(Action::Quit, &[ctrl('Q')], "", "quit"),
 ];

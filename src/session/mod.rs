@@ -6,6 +6,7 @@
 //! engine, and is what the programs without a window use directly.
 
 pub mod actions;
+pub mod ladder;
 mod overlap;
 mod pictures;
 pub mod round;

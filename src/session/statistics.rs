@@ -20,6 +20,10 @@ pub(super) struct Statistics {
     round_us: VecDeque<f64>,
     /// Of A and of B, while there are two halves.
     half_us: [VecDeque<f64>; 2],
+    /// Cells a second while launches ran, of the last timed rounds, and what stepped them.
+    stepping: (&'static str, VecDeque<f64>),
+    /// What every kernel reached last.
+    reached: Vec<(&'static str, f64)>,
 }
 
 impl Statistics {
@@ -56,11 +60,31 @@ impl Statistics {
         push(&mut self.launches, us);
     }
 
+    /// Counts a timed round in which a kernel stepped so many cells a second.
+    pub(super) fn stepping(&mut self, kernel: &'static str, cells_per_second: f64) {
+        if self.stepping.0 != kernel {
+            self.stepping = (kernel, VecDeque::new());
+        }
+        push(&mut self.stepping.1, cells_per_second);
+        let now = median(&self.stepping.1).unwrap_or(cells_per_second);
+        match self.reached.iter_mut().find(|(name, _)| *name == kernel) {
+            Some((_, rate)) => *rate = now,
+            None => self.reached.push((kernel, now)),
+        }
+    }
+
+    /// What every kernel reached while it stepped this session's lattices: the median of its last
+    /// timed rounds.
+    pub(super) fn reached(&self) -> &[(&'static str, f64)] {
+        &self.reached
+    }
+
     /// Forgets the rates, not the count: after a pause, or when something changed.
     pub(super) fn restart(&mut self) {
         self.marks.clear();
         self.launches.clear();
         self.round_us.clear();
+        self.stepping.1.clear();
         self.half_us.iter_mut().for_each(VecDeque::clear);
     }
 
@@ -90,6 +114,11 @@ impl Statistics {
     /// The median of the last timed launches, in microseconds.
     pub(super) fn launch_us(&self) -> Option<f64> {
         median(&self.launches)
+    }
+
+    /// Cells a second while launches ran, the median of the last timed rounds.
+    pub(super) fn stepping_rate(&self) -> Option<f64> {
+        median(&self.stepping.1)
     }
 
     /// The median times of A's and B's last rounds, in microseconds.
@@ -135,6 +164,20 @@ mod tests {
         assert!((generations / rounds - 5.0).abs() < 1e-9);
         assert_eq!(statistics.rounds(), 2000);
         assert_eq!(statistics.round_us(), Some(170.0));
+    }
+
+    #[test]
+    fn what_a_kernel_reached_stays_when_another_takes_over() {
+        let mut statistics = Statistics::default();
+        for rate in [3.0, 4.0, 5.0] {
+            statistics.stepping("bits", rate);
+        }
+        assert_eq!(statistics.stepping_rate(), Some(4.0));
+        statistics.stepping("planar", 9.0);
+        assert_eq!(statistics.stepping_rate(), Some(9.0));
+        statistics.restart();
+        assert_eq!(statistics.stepping_rate(), None);
+        assert_eq!(statistics.reached(), [("bits", 4.0), ("planar", 9.0)]);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use crate::engine::{DeviceInfo, Kernel, Startup, Transfer};
 use crate::life::{Rule, Size};
+use crate::session::ladder::Ladder;
 use crate::session::worlds::KernelChoice;
 use crate::session::{Overlap, Pace, Setup, Start, Switches};
 
@@ -48,6 +49,13 @@ pub struct Status {
     pub cells_per_second: f64,
     /// The median time of a launch, by events around it, in microseconds.
     pub launch_us: Option<f64>,
+    /// Cells stepped a second between the first launch's start and the last one's end of a round,
+    /// by events: the median of the last timed rounds.
+    pub stepping: Option<f64>,
+    /// The same of every kernel of this session, as it was last.
+    pub reached: Vec<(&'static str, f64)>,
+    /// What every rung reaches on the computing device, where that was recorded.
+    pub recorded: Option<&'static Ladder>,
     /// The median time of a round, from its first call to its last event, in microseconds.
     pub round_us: Option<f64>,
     /// One round in so many is timed by events.
@@ -115,6 +123,9 @@ impl Status {
             rounds_per_second: 0.0,
             cells_per_second: 0.0,
             launch_us: None,
+            stepping: None,
+            reached: Vec::new(),
+            recorded: None,
             round_us: None,
             timed_one_in: 1,
             bytes_per_round: 0,

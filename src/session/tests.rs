@@ -79,6 +79,21 @@ fn a_round_in_parts_is_a_round_and_a_step_after_it_is_one_generation() {
     assert_eq!(pictures_of(&session, size, 1, wanted), [want]);
 }
 
+#[test]
+fn every_kernel_that_stepped_is_known_by_what_it_reached() {
+    let size = Size::new(256, 64).unwrap();
+    let session = Session::start(setup(4, size), || {}).unwrap();
+    let stepped = |status: &Status| status.stepping.is_some();
+    let first = wait_for(&session, "a rate", stepped);
+    assert_eq!(first.reached, [("bits", first.stepping.unwrap())]);
+    session.act(Action::NextKernel);
+    let both = wait_for(&session, "another's rate", |status| {
+        status.kernel.name == "planar" && status.reached.len() == 2
+    });
+    assert_eq!(both.reached[1].0, "planar");
+    assert!(both.reached.iter().all(|(_, rate)| *rate > 1e3));
+}
+
 /// A and B: from the same starts, as far as each other, each timed; and nobody's lattice is lost.
 #[test]
 fn two_halves_agree_and_leave_every_lattice_where_it_was() {

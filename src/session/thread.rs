@@ -359,6 +359,11 @@ impl Pilot {
                         statistics.round(now, generations, took);
                     }
                     if let Some(timed) = timed {
+                        if let (true, Some((kernel, rate))) =
+                            (timed.stamps.is_empty(), timed.stepping())
+                        {
+                            statistics.stepping(kernel, rate);
+                        }
                         if let Some(length) = timed.median_launch() {
                             let us = length.as_us() / f64::from(launches.max(1));
                             lab.launch(us, timed.stamps.is_empty());

@@ -114,6 +114,23 @@ impl TimedRound {
         lengths.get(lengths.len() / 2).copied()
     }
 
+    /// What stepped the lattices, and how many cells (times generations) a second it did from the
+    /// first launch's start to the last one's end.
+    pub fn stepping(&self) -> Option<(&'static str, f64)> {
+        let launches = self.spans.iter().filter_map(|span| {
+            let facts = self.steps.get(span.step as usize)?;
+            (facts.kind == StepKind::Launch && facts.cells > 0).then_some((span, facts))
+        });
+        let (mut cells, mut label) = (0, None);
+        let (mut start, mut end) = (i64::MAX, i64::MIN);
+        for (span, facts) in launches {
+            (cells, label) = (cells + facts.cells, Some(facts.label));
+            (start, end) = (start.min(span.start.0), end.max(span.end.0));
+        }
+        let seconds = (end > start).then(|| (end - start) as f64 / 1e9)?;
+        Some((label?, cells as f64 / seconds))
+    }
+
     /// How long the host was inside its calls, waiting left out, in microseconds.
     pub fn host_us(&self) -> f64 {
         let waits = |span: &&Span| {
@@ -210,4 +227,44 @@ pub fn write_chrome<'a>(
     let file = json!({"traceEvents": events, "displayTimeUnit": "ns", "otherData": {"note": note}});
     serde_json::to_writer(&mut *out, &file)?;
     out.write_all(b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_of_all_launches_from_the_first_start_to_the_last_end() {
+        let facts = |kind, cells| StepFacts {
+            label: "bits",
+            kind,
+            stream: StreamId(0),
+            instance: Some(0),
+            instances: 1,
+            cells,
+            bytes: 0,
+        };
+        let span = |step, start, end| Span {
+            step,
+            stream: StreamId(0),
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        let mut round = TimedRound {
+            steps: [
+                facts(StepKind::Launch, 1000),
+                facts(StepKind::Launch, 3000),
+                facts(StepKind::Download, 1000),
+            ]
+            .into(),
+            spans: vec![span(0, 100, 900), span(1, 500, 1100), span(2, 1100, 9000)],
+            host: Vec::new(),
+            stamps: Vec::new(),
+        };
+        let (kernel, rate) = round.stepping().unwrap();
+        assert_eq!(kernel, "bits");
+        assert!((rate - 4e9).abs() < 1.0, "{rate}");
+        round.spans.drain(..2);
+        assert_eq!(round.stepping(), None, "nothing stepped");
+    }
 }

@@ -111,6 +111,8 @@ pub struct Layout {
     pub units: Option<usize>,
     /// The lab, beside the panels and above the timeline, or below them in its place.
     pub lab: Option<PixelRect>,
+    /// The ladder, in the lab's place.
+    pub ladder: Option<PixelRect>,
     /// The lesson, in the HUD's place.
     pub lesson: Option<PixelRect>,
     /// What stands over two halves of the panels.
@@ -131,6 +133,8 @@ pub struct Wanted {
     pub units: Option<usize>,
     /// The lab.
     pub lab: bool,
+    /// The ladder, instead of the lab.
+    pub ladder: bool,
     /// A lesson, instead of the HUD.
     pub lesson: bool,
     /// Two halves of so many panels each, instead of all panels alike.
@@ -155,7 +159,8 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
     };
     let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
     // As high as it is where the figures leave most room, however high they become.
-    let lab = wanted.lab.then(|| docks::lab(beside(dock), unit)).flatten();
+    let either = wanted.lab || wanted.ladder;
+    let lab = either.then(|| docks::lab(beside(dock), unit)).flatten();
     let timeline = wanted.lanes.map_or(0, |lanes| {
         let area = beside(dock);
         let height = timeline_height(area, unit, lanes, wanted.units);
@@ -210,19 +215,21 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
         width,
         height: of,
     };
+    let in_its_place = lab.map(|lab| match lab {
+        Lab::Below(of) => at_the_foot(of),
+        Lab::Beside(width) => PixelRect {
+            x: 0,
+            y: 0,
+            width,
+            height: height - timeline,
+        },
+    });
     Layout {
         dock,
         timeline: (timeline > 0).then(|| at_the_foot(timeline)),
         units: wanted.units.filter(|_| timeline > 0),
-        lab: lab.map(|lab| match lab {
-            Lab::Below(of) => at_the_foot(of),
-            Lab::Beside(width) => PixelRect {
-                x: 0,
-                y: 0,
-                width,
-                height: height - timeline,
-            },
-        }),
+        lab: in_its_place.filter(|_| !wanted.ladder),
+        ladder: in_its_place.filter(|_| wanted.ladder),
         lesson,
         halves: tiled.1,
         tiling: tiled.0,

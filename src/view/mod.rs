@@ -1,8 +1,8 @@
 //! Draws a session: its lattices as tiled panels, its figures beside them.
 //!
 //! A frame goes one way: pictures into textures ([`PictureSource`]), panels over textures
-//! (`shaders/panels.wgsl`), the HUD (or a [`LessonPage`]) and the [`Lab`] beside them and the
-//! [`timeline`] below (egui, painted by hand so that no figure moves another). The window and
+//! (`shaders/panels.wgsl`), the HUD (or a [`LessonPage`]) and the [`Lab`] or the `ladder` beside them and
+//! the [`timeline`] below (egui, painted by hand so that no figure moves another). The window and
 //! [`offscreen::Renderer`] draw the very same scene.
 
 mod camera;
@@ -11,6 +11,7 @@ mod gpu;
 mod halves;
 pub mod hud;
 mod lab;
+mod ladder;
 pub mod layout;
 mod lesson;
 pub mod offscreen;
@@ -67,4 +68,6 @@ pub struct ViewOptions {
     pub timeline: bool,
     /// Whether the lab is shown, where the window has room for it.
     pub lab: bool,
+    /// Whether the ladder is shown, in the lab's place, where the window has room for it.
+    pub ladder: bool,
 }

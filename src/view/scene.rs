@@ -65,6 +65,7 @@ impl Frame<'_> {
             lanes: timeline.then_some(lanes),
             units: (timeline && status.stamped).then(|| timeline_units(status)),
             lab: self.options.lab,
+            ladder: self.options.ladder,
             lesson: self.lesson.is_some(),
             halves: halves.filter(|_| self.only().is_none()),
         }

@@ -1,10 +1,12 @@
 //! `lifestreams bench`: measures on this machine, prints tables, keeps records.
 //!
 //! Everything is measured on random cells, after a warm-up, several times; a row shows the
-//! median, and the lowest and highest run. `verify` says whether what is measured is right.
+//! median, and the lowest and highest run. `verify` says whether what is measured is right; the
+//! [`ladder`] asks it first.
 
 mod auto;
 mod frame;
+mod ladder;
 mod lesson;
 mod record;
 mod start;
@@ -15,6 +17,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use super::documents;
 use super::options::BenchArguments;
 use super::text::{print, si};
 use crate::engine::cpu::CpuEngine;
@@ -23,6 +26,7 @@ use crate::life::{Rule, Size};
 use crate::session::worlds::{KernelChoice, Worlds, open_engine, start_lattice};
 use crate::session::{DeviceChoice, Pace, Setup, Start, Switches};
 
+pub(super) use ladder::{factor_words, markdown as ladder_markdown, source_of, times};
 use record::Table;
 pub(super) use record::{Record, markdown};
 
@@ -33,6 +37,9 @@ const RUNS: usize = 5;
 const RUN: Duration = Duration::from_millis(250);
 
 pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
+    if let Some(kernel) = arguments.rung {
+        return ladder::measure_rung(kernel, arguments.device, arguments.small);
+    }
     let wanted =
         |name: &str| arguments.names.is_empty() || arguments.names.iter().any(|n| n == name);
     let device = arguments.device;
@@ -73,10 +80,18 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         }
         record.tables.push(table);
     }
+    if wanted("ladder") {
+        measure_ladder(arguments, &mut record)?;
+    }
     if let Some(folder) = &arguments.write {
         let path = record.write(folder)?;
         if !quiet {
             print(&format!("written to {}", path.display()))?;
+        }
+        for path in documents::renew(folder)? {
+            if !quiet {
+                print(&format!("renewed {}", path.display()))?;
+            }
         }
     }
     if quiet {
@@ -84,6 +99,30 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     } else {
         Ok(())
     }
+}
+
+/// The ladder. It is kept rung by rung: whatever ends this process, what has been measured stays.
+fn measure_ladder(arguments: &BenchArguments, record: &mut Record) -> Result<()> {
+    let quiet = arguments.json;
+    let ladder = ladder::measure(arguments.device, arguments.small, &mut |ladder, kernel| {
+        record.ladder = Some(ladder.clone());
+        if let Some(folder) = &arguments.write {
+            record.write(folder)?;
+        }
+        if quiet {
+            return Ok(());
+        }
+        let said = match ladder.best(kernel.name) {
+            Some(rate) => format!("{}, {}", shown(rate.median, "cells/s"), rate.work),
+            None => "nothing measured".into(),
+        };
+        print(&format!("ladder: {}: {said}", kernel.name))
+    })?;
+    if !quiet {
+        print(&ladder::text(&ladder))?;
+    }
+    record.ladder = Some(ladder);
+    Ok(())
 }
 
 /// A setup to measure.
@@ -172,7 +211,18 @@ fn named(device: DeviceChoice) -> Result<(&'static str, String, String)> {
     ))
 }
 
-fn shown(value: f64, unit: &str) -> String {
+/// The median of some runs, the lowest and the highest.
+fn spread(runs: &[f64]) -> [f64; 3] {
+    let mut sorted = runs.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    [
+        sorted[sorted.len() / 2],
+        sorted[0],
+        sorted[sorted.len() - 1],
+    ]
+}
+
+pub(super) fn shown(value: f64, unit: &str) -> String {
     match unit {
         "ms" if value < 0.1 && value > 0.0 => format!("{:.1} µs", value * 1e3),
         "ms" if value >= 1e3 => format!("{:.2} s", value / 1e3),

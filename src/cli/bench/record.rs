@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
-use super::{named, shown};
+use super::{named, shown, spread};
 use crate::life::write_atomically;
 use crate::session::DeviceChoice;
+use crate::session::ladder::Ladder;
 use crate::view::list_adapters;
 
 /// Everything measured in one run.
@@ -25,6 +26,9 @@ pub(crate) struct Record {
     pub commit: String,
     /// The tables.
     pub tables: Vec<Table>,
+    /// The ladder, with a commit of its own: it is measured by itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ladder: Option<Ladder>,
 }
 
 /// Figures that belong together.
@@ -72,6 +76,7 @@ impl Record {
             adapter,
             commit,
             tables: Vec::new(),
+            ladder: None,
         })
     }
 
@@ -88,6 +93,21 @@ impl Record {
         )
     }
 
+    /// With what an older one has besides.
+    fn over(mut self, old: Record) -> Record {
+        let ladder = self.ladder.take().or(old.ladder.clone());
+        if self.tables.is_empty() && !old.tables.is_empty() {
+            return Record { ladder, ..old };
+        }
+        // Tables of one record come from one build: of another, they would not be comparable.
+        if old.title() == self.title() {
+            let kept = |table: &Table| self.tables.iter().all(|new| new.name != table.name);
+            let kept: Vec<Table> = old.tables.into_iter().filter(kept).collect();
+            self.tables.extend(kept);
+        }
+        Record { ladder, ..self }
+    }
+
     /// Writes it into a folder, under the device's name.
     pub(super) fn write(&self, folder: &Path) -> Result<PathBuf> {
         let plain = |c: char| {
@@ -100,15 +120,12 @@ impl Record {
         let name: String = self.device.chars().map(plain).collect();
         let parts: Vec<&str> = name.split('-').filter(|part| !part.is_empty()).collect();
         let path = folder.join(format!("{}.json", parts.join("-")));
-        // Tables of one record come from one build: of another, they would not be comparable.
-        let mut whole = self.clone();
         let old = std::fs::read_to_string(&path).ok();
         let old = old.and_then(|text| serde_json::from_str::<Record>(&text).ok());
-        if let Some(old) = old.filter(|old| old.title() == self.title()) {
-            let kept = |table: &Table| whole.tables.iter().all(|new| new.name != table.name);
-            let kept: Vec<Table> = old.tables.into_iter().filter(kept).collect();
-            whole.tables.extend(kept);
-        }
+        let whole = match old {
+            Some(old) => self.clone().over(old),
+            None => self.clone(),
+        };
         let text = serde_json::to_string_pretty(&whole)? + "\n";
         write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
         Ok(path)
@@ -126,15 +143,14 @@ impl Table {
 
     /// Adds a figure from its runs.
     pub(super) fn add(&mut self, what: impl Into<String>, unit: &str, runs: &[f64]) {
-        let mut sorted = runs.to_vec();
-        sorted.sort_unstable_by(f64::total_cmp);
+        let [median, lowest, highest] = spread(runs);
         self.rows.push(Row {
             what: what.into(),
-            median: sorted[sorted.len() / 2],
-            lowest: sorted[0],
-            highest: sorted[sorted.len() - 1],
+            median,
+            lowest,
+            highest,
             unit: unit.into(),
-            runs: sorted.len(),
+            runs: runs.len(),
         });
     }
 
@@ -193,5 +209,46 @@ pub(crate) fn markdown(record: &Record) -> String {
             text += &format!("| {} | {} |\n", row.what, row.figures());
         }
     }
+    if let Some(ladder) = &record.ladder {
+        text += &format!("\n{}", super::ladder_markdown(ladder, &record.device));
+    }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::ladder::made_up;
+
+    fn record(commit: &str, tables: &[&str]) -> Record {
+        let table = |name: &&str| Table::new(name, commit);
+        Record {
+            engine: "cuda".into(),
+            device: "NVIDIA H200".into(),
+            driver: "CUDA 13.0".into(),
+            adapter: None,
+            commit: commit.into(),
+            tables: tables.iter().map(table).collect(),
+            ladder: None,
+        }
+    }
+
+    #[test]
+    fn a_ladder_alone_leaves_the_tables_and_tables_leave_the_ladder() {
+        let old = record("old", &["step", "frame"]);
+        let ladder = Some(made_up::ladder());
+        let mut new = record("new", &[]);
+        new.ladder = ladder.clone();
+        let both = new.over(old);
+        assert_eq!((both.commit.as_str(), both.tables.len()), ("old", 2));
+        assert_eq!(both.ladder, ladder);
+
+        let later = record("new", &["step"]).over(both.clone());
+        assert_eq!((later.commit.as_str(), later.tables.len()), ("new", 1));
+        assert_eq!(later.ladder, ladder);
+
+        let same = record("old", &["step"]).over(both);
+        let names: Vec<_> = same.tables.iter().map(|table| &*table.name).collect();
+        assert_eq!(names, ["step", "frame"]);
+    }
 }

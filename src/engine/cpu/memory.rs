@@ -36,6 +36,17 @@ pub(super) fn total() -> Option<u64> {
     meminfo("MemTotal:")
 }
 
+/// The last cache before memory in bytes, where the system tells.
+pub(super) fn last_cache() -> Option<u64> {
+    let caches = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
+    let size = |cache: fs::DirEntry| {
+        let text = fs::read_to_string(cache.path().join("size")).ok()?;
+        let kib: u64 = text.trim().strip_suffix('K')?.parse().ok()?;
+        Some(kib << 10)
+    };
+    caches.flatten().filter_map(size).max()
+}
+
 fn available() -> Option<u64> {
     [meminfo("MemAvailable:"), container(), address_space()]
         .into_iter()

@@ -316,6 +316,7 @@ fn describe(workers: usize) -> DeviceInfo {
         capability: None,
         units: workers as u32,
         memory: memory::total(),
+        cache: memory::last_cache(),
         copy_engines: 0,
         kernel_time_limit: false,
         pci_bus_id: None,

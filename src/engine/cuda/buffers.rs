@@ -8,8 +8,8 @@ use super::context;
 use super::driver::check;
 use super::issue::Issuer;
 use super::memory::{DeviceWords, HostWords};
+use crate::engine::called::Parameter;
 use crate::engine::kernels::Launch;
-use crate::engine::lesson_kernels::Parameter;
 use crate::engine::{
     Argument, BufferId, Call, DeviceId, EngineError, HostMemory, Place, Region, Result,
 };

@@ -124,6 +124,10 @@ pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
         capability: Some((major as u32, minor as u32)),
         units: attribute(DeviceAttribute::MultiprocessorCount)? as u32,
         memory: device.total_memory().ok().map(|bytes| bytes as u64),
+        cache: attribute(DeviceAttribute::L2CacheSize)
+            .ok()
+            .and_then(|bytes| u64::try_from(bytes).ok())
+            .filter(|&bytes| bytes > 0),
         copy_engines: attribute(DeviceAttribute::AsyncEngineCount)? as u32,
         kernel_time_limit: attribute(DeviceAttribute::KernelExecTimeout)? != 0,
         pci_bus_id: pci_bus_id(device),

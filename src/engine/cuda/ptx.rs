@@ -16,6 +16,7 @@ mod tests {
     use super::*;
     use crate::engine::kernels::KERNELS;
     use crate::engine::lesson_kernels::LESSON_KERNELS;
+    use crate::engine::probe_kernels::{LOP3_AN_ITERATION, PROBE_KERNELS};
 
     fn entries(text: &str) -> Vec<&str> {
         text.lines()
@@ -66,21 +67,29 @@ mod tests {
             ("unpack_planar", "unpack_planar"),
             ("reduce", "reduce_bits"),
             ("clock", "read_clock"),
+            ("lop3_rate", "lop3_rate"),
+            ("copy_rate", "copy_rate"),
         ] {
             assert_eq!(entries(find(stem).unwrap()), [symbol]);
         }
     }
 
     #[test]
-    fn the_lessons_kernels_are_their_table() {
+    fn the_lessons_kernels_are_their_table_and_the_probes_theirs() {
         let table: BTreeSet<String> = LESSON_KERNELS.iter().map(|k| k.name.into()).collect();
         assert_eq!(table, stems("lessons"));
-        for kernel in LESSON_KERNELS {
+        for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
             let text = find(kernel.name).unwrap();
             assert_eq!(entries(text), [kernel.symbol]);
             let parameters = text.matches("\t.param .").count();
             assert_eq!(parameters, kernel.parameters.len(), "{}", kernel.name);
         }
+    }
+
+    #[test]
+    fn an_iteration_of_the_lop3_probe_has_as_many_as_are_counted() {
+        let operations = find("lop3_rate").unwrap().matches("lop3.b32").count();
+        assert_eq!(operations as u64, LOP3_AN_ITERATION);
     }
 
     #[test]

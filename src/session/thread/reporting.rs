@@ -5,6 +5,7 @@ use std::time::Instant;
 
 use super::Pilot;
 use crate::session::Status;
+use crate::session::ladder::recorded;
 
 impl Pilot {
     pub(super) fn say(&mut self, what: String) {
@@ -33,6 +34,7 @@ impl Pilot {
             let engine = worlds.engine();
             status.engine = engine.name();
             status.devices = engine.devices().to_vec();
+            status.recorded = engine.devices().first().and_then(|d| recorded(&d.name));
             status.startup = engine.startup();
             status.generation = worlds.generations().iter().copied().min().unwrap_or(0);
             status.newest_generation = worlds.generations().iter().copied().max().unwrap_or(0);
@@ -55,6 +57,8 @@ impl Pilot {
         status.generations_per_second = rate(generations);
         status.cells_per_second = rate(generations) * cells;
         status.launch_us = self.statistics.launch_us();
+        status.stepping = self.statistics.stepping_rate();
+        status.reached = self.statistics.reached().to_vec();
         status.round_us = self.statistics.round_us();
         status.timed_one_in = self.sampling.one_in();
         status.switches = self.current_switches();

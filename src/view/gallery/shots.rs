@@ -1,6 +1,7 @@
 //! The pictures.
 
 use crate::engine::HostMemory;
+use crate::session::ladder::made_up::ladder;
 use crate::session::{Bound, Halves, Overlap, Resource, Status, Streams, Switches};
 use crate::view::LessonScreen;
 use crate::view::gallery::{SHOT, Shot};
@@ -264,6 +265,48 @@ pub(super) fn shots() -> Vec<Shot> {
             ..SHOT
         },
         Shot {
+            name: "ladder",
+            size: (1024, 1024),
+            options: |o, _, _| o.ladder = true,
+            status: climb,
+            ..SHOT
+        },
+        Shot {
+            name: "ladder-timeline",
+            options: |o, _, _| (o.ladder, o.timeline) = (true, true),
+            status: climb,
+            ..SHOT
+        },
+        Shot {
+            name: "ladder-1920",
+            pixels: [1920, 1080],
+            instances: 1,
+            size: (2048, 2048),
+            options: |o, _, _| o.ladder = true,
+            status: climb,
+            ..SHOT
+        },
+        Shot {
+            name: "ladder-unrecorded-1920",
+            pixels: [1920, 1080],
+            options: |o, _, _| (o.ladder, o.timeline) = (true, true),
+            status: |status| {
+                status.reached = vec![
+                    ("global", 3.2e9),
+                    ("shared", 2.1e9),
+                    ("sync-global", 2.47e11),
+                ];
+            },
+            ..SHOT
+        },
+        Shot {
+            name: "ladder-narrow",
+            pixels: [700, 1100],
+            options: |o, _, _| o.ladder = true,
+            status: climb,
+            ..SHOT
+        },
+        Shot {
             name: "lab-800x500",
             pixels: [800, 500],
             options: |o, _, _| o.lab = true,
@@ -368,6 +411,13 @@ fn overlap(together_us: f64, longest_us: f64) -> Overlap {
             us: longest_us,
         }],
     }
+}
+
+/// A device whose ladder is recorded, and 'planar' on it.
+fn climb(status: &mut Status) {
+    status.recorded = Some(Box::leak(Box::new(ladder())));
+    status.kernel = crate::engine::kernels::find("planar").unwrap();
+    status.stepping = Some(3.1e12);
 }
 
 fn stamp(status: &mut Status, cost: Option<f64>) {

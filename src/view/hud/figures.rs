@@ -228,6 +228,11 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
 fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<&'static str> {
     let without = frame.options.timeline && layout.timeline.is_none();
     match (frame.options.lab, layout.lab) {
+        _ if frame.options.ladder => match layout.ladder {
+            None => Some("the window is too small for the ladder"),
+            Some(_) if without => Some("the ladder takes the timeline's place in this window"),
+            Some(_) => None,
+        },
         (true, None) => Some("the window is too small for the lab"),
         (true, Some(_)) if without => Some("the lab takes the timeline's place in this window"),
         _ if without => Some("the window is too small for the timeline"),

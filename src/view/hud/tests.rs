@@ -159,6 +159,15 @@ fn figures_stay_in_the_dock_and_off_the_panels() {
     }
 }
 
+/// One of a device whose ladder is recorded.
+fn laddered() -> Status {
+    let ladder = crate::session::ladder::made_up::ladder();
+    Status {
+        recorded: Some(Box::leak(Box::new(ladder))),
+        ..busy()
+    }
+}
+
 #[test]
 fn figures_never_lie_over_one_another() {
     let mut compared = busy();
@@ -171,6 +180,7 @@ fn figures_never_lie_over_one_another() {
     });
     let shown = [
         (busy(), false, false),
+        (laddered(), true, false),
         (busy(), true, false),
         (busy(), true, true),
         (compared, true, true),
@@ -179,6 +189,7 @@ fn figures_never_lie_over_one_another() {
         let options = ViewOptions {
             timeline,
             lab,
+            ladder: status.recorded.is_some(),
             ..Default::default()
         };
         each(&status, &options, |frame, shapes| {

@@ -22,7 +22,7 @@ fn with_lanes(lanes: usize) -> Wanted {
 }
 
 /// What a window may be asked to hold.
-fn wanted(count: usize) -> [Wanted; 6] {
+fn wanted(count: usize) -> [Wanted; 7] {
     let lab = Wanted {
         lab: true,
         ..with_lanes(count)
@@ -41,6 +41,10 @@ fn wanted(count: usize) -> [Wanted; 6] {
             lesson: true,
             halves: Some(count / 2),
             ..lab
+        },
+        Wanted {
+            ladder: true,
+            ..with_lanes(count)
         },
     ]
 }
@@ -72,6 +76,7 @@ fn others(layout: &Layout) -> Vec<PixelRect> {
         layout.dock.rect(),
         layout.timeline,
         layout.lab,
+        layout.ladder,
         layout.lesson,
     ];
     docked.into_iter().flatten().chain(headers).collect()
@@ -189,7 +194,7 @@ fn panels_are_as_large_as_any_rows_and_columns_make_them() {
         }
         let docked = layout.dock.rect().or(layout.lesson);
         let [mut width, mut height] = docks::beside(window, docked);
-        match layout.lab {
+        match layout.lab.or(layout.ladder) {
             Some(lab) if lab.y > 0 => height = lab.y,
             Some(lab) => width -= lab.width,
             None => {}

@@ -1,4 +1,4 @@
-//! Twins of the kernels that only lessons launch.
+//! Twins of the kernels that only lessons and the bench's probes launch.
 //!
 //! A [`Twin`] is made from a call: it has its arguments in place, of the right kinds and long
 //! enough. The engine makes one when a call is issued, to refuse what cannot be, and another to
@@ -14,8 +14,8 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::engine::lesson_kernels::Parameter;
-use crate::engine::{Argument, Call, EngineError, Result};
+use crate::engine::called::Parameter;
+use crate::engine::{Argument, Call, EngineError, Result, probe_kernels};
 use barrier::Block;
 
 /// An argument, resolved.
@@ -56,6 +56,15 @@ pub(in crate::engine::cpu) enum Twin<'a> {
         met: &'a AtomicU32,
     },
     Barrier(Block<'a>),
+    Lop3Rate {
+        out: &'a [AtomicU32],
+        seed: u32,
+        iterations: u32,
+    },
+    CopyRate {
+        from: &'a [AtomicU32],
+        to: &'a [AtomicU32],
+    },
 }
 
 impl<'a> Twin<'a> {
@@ -148,6 +157,20 @@ impl<'a> Twin<'a> {
                     warps: call.block as usize / 32,
                 })
             }
+            ("lop3_rate", &[Buffer(out), U32(seed), I32(iterations)]) => Twin::Lop3Rate {
+                out: first(out, call.grid as usize * call.block as usize)?,
+                seed,
+                iterations: repetitions(iterations),
+            },
+            ("copy_rate", &[Buffer(from), Buffer(to), U64(quads)]) => {
+                let words = usize::try_from(quads)
+                    .unwrap_or(usize::MAX)
+                    .saturating_mul(4);
+                Twin::CopyRate {
+                    from: first(from, words)?,
+                    to: first(to, words)?,
+                }
+            }
             _ => return refuse(format!("kernel {name} has no twin on the CPU")),
         })
     }
@@ -181,6 +204,24 @@ impl<'a> Twin<'a> {
                 met.store(if all() { 1 } else { 2 }, Ordering::Relaxed);
             }
             Twin::Barrier(ref block) => block.run(stop),
+            Twin::Lop3Rate {
+                out,
+                seed,
+                iterations,
+            } => {
+                for (word, thread) in out.iter().zip(0..) {
+                    if stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let value = probe_kernels::lop3_word(thread, seed, iterations);
+                    word.store(value, Ordering::Relaxed);
+                }
+            }
+            Twin::CopyRate { from, to } => {
+                for (from, to) in from.iter().zip(to) {
+                    to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+                }
+            }
         }
     }
 }

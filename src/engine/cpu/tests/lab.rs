@@ -3,7 +3,7 @@
 use super::*;
 use crate::engine::lesson_kernels::{MEET, SPIN};
 use crate::engine::{
-    Argument, Call, HostMemory, IssuerId, LessonKernel, Priority, Region, StreamKind,
+    Argument, Call, CalledKernel, HostMemory, IssuerId, Priority, Region, StreamKind,
 };
 
 /// Long enough for whatever is bound to come about.
@@ -138,7 +138,7 @@ pub(super) fn start(buffer: BufferId) -> Region {
     Region { buffer, offset }
 }
 
-pub(super) fn call<const N: usize>(kernel: &'static LessonKernel, arguments: [Argument; N]) -> Op {
+pub(super) fn call<const N: usize>(kernel: &'static CalledKernel, arguments: [Argument; N]) -> Op {
     Op::Call(Call {
         kernel,
         grid: 1,

@@ -2,7 +2,8 @@
 
 use super::*;
 use crate::engine::lesson_kernels::{BARRIER, GRAY, LESSON_KERNELS, MANDELBROT, SCALE, SPIN};
-use crate::engine::{BufferId, LessonKernel, Region};
+use crate::engine::probe_kernels::{COPY_RATE, PROBE_KERNELS};
+use crate::engine::{BufferId, CalledKernel, Region};
 use crate::life::{Rule, Size};
 
 static NEVER: AtomicBool = AtomicBool::new(false);
@@ -29,7 +30,7 @@ fn argument(value: &Value) -> Argument {
     }
 }
 
-fn call(kernel: &'static LessonKernel, block: u32, values: &[Value]) -> Call {
+fn call(kernel: &'static CalledKernel, block: u32, values: &[Value]) -> Call {
     Call {
         kernel,
         grid: 1,
@@ -39,20 +40,20 @@ fn call(kernel: &'static LessonKernel, block: u32, values: &[Value]) -> Call {
     }
 }
 
-fn run(kernel: &'static LessonKernel, block: u32, values: &[Value]) {
+fn run(kernel: &'static CalledKernel, block: u32, values: &[Value]) {
     let twin = Twin::new(&call(kernel, block, values), values);
     twin.unwrap().run(&NEVER);
 }
 
-fn refused(kernel: &'static LessonKernel, block: u32, values: &[Value]) -> String {
+fn refused(kernel: &'static CalledKernel, block: u32, values: &[Value]) -> String {
     let twin = Twin::new(&call(kernel, block, values), values);
     twin.err().expect("it cannot be").to_string()
 }
 
 #[test]
 fn every_kernel_of_the_table_has_a_twin() {
-    let buffer = words([0; 16]);
-    for kernel in LESSON_KERNELS {
+    let buffer = words([0; 32]);
+    for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
         let value = |parameter: &Parameter| match parameter {
             Parameter::Buffer => Value::Buffer(&buffer),
             Parameter::I32 => Value::I32(4),
@@ -87,6 +88,15 @@ fn what_a_kernel_does_not_take_is_refused() {
     ] {
         assert!(error.contains(why), "{error}");
     }
+}
+
+#[test]
+fn a_copy_ends_where_it_was_told_to() {
+    let (from, to) = (words(1..=16), words([0; 16]));
+    let values = [Value::Buffer(&from), Value::Buffer(&to), Value::U64(3)];
+    run(&COPY_RATE, 32, &values);
+    let copied: Vec<u32> = (1..=12).chain([0; 4]).collect();
+    assert_eq!(read(&to), copied);
 }
 
 #[test]

@@ -1,0 +1,244 @@
+//! The ladder: every rung with the same work, against the rung before, the first one, and what
+//! the device does at most.
+//!
+//! Every rung is measured in a process of its own, and what it has measured is handed over line by
+//! line: a rung that fails, hangs or takes the driver with it loses nothing but its own figures.
+
+mod limits;
+mod rung;
+mod show;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::time::Duration;
+
+use anyhow::{Context, Result};
+use serde::{Deserialize, Serialize};
+
+use crate::engine::cuda::ptx;
+use crate::engine::kernels::{KERNELS, Kernel};
+use crate::session::DeviceChoice;
+use crate::session::ladder::{Ladder, LeftOut, Rate, Work};
+use crate::session::worlds::open_engine;
+
+pub(super) use rung::main as measure_rung;
+pub(super) use show::text;
+pub(in crate::cli) use show::{factor_words, markdown, times};
+
+/// How long a rung may say nothing before it is given up.
+const PATIENCE: Duration = Duration::from_secs(180);
+
+/// What a rung's process says, a line each.
+#[derive(Serialize, Deserialize)]
+enum Said {
+    Rate(Rate),
+    LeftOut(LeftOut),
+    /// What its lattices are after as many generations as every rung steps first.
+    Cells {
+        work: Work,
+        digest: u64,
+    },
+}
+
+/// Measures every rung; `so_far` is shown the ladder whenever a rung has been measured.
+pub(super) fn measure(
+    device: DeviceChoice,
+    small: bool,
+    so_far: &mut dyn FnMut(&Ladder, &Kernel) -> Result<()>,
+) -> Result<Ladder> {
+    let (device, mut ladder) = begin(device, small)?;
+    let mut cells = Agreement::default();
+    for kernel in &KERNELS {
+        if let Err(error) = listen(kernel, device, small, |said| {
+            take(&mut ladder, &mut cells, kernel, said);
+        }) {
+            ladder.left_out.push(LeftOut {
+                kernel: kernel.name.into(),
+                work: None,
+                why: format!("{error:#}"),
+            });
+        }
+        so_far(&ladder, kernel)?;
+    }
+    Ok(ladder)
+}
+
+/// The device, one of them, and its ladder without a rung.
+fn begin(device: DeviceChoice, small: bool) -> Result<(DeviceChoice, Ladder)> {
+    let engine = open_engine(device)?;
+    // Every process is to open the same one.
+    let one = match engine.name() {
+        "cpu" => DeviceChoice::Cpu,
+        _ => match device {
+            DeviceChoice::CudaOrdinal(_) => device,
+            _ => DeviceChoice::CudaOrdinal(0),
+        },
+    };
+    let info = engine.devices()[0].clone();
+    let name = engine.name();
+    drop(engine);
+    let (limits, left_out) = limits::limits(one, small);
+    let ladder = Ladder {
+        engine: name.into(),
+        small,
+        commit: env!("LIFESTREAMS_COMMIT").into(),
+        driver: info.driver,
+        cache: info.cache,
+        limits,
+        works: rung::works(name == "cuda", small),
+        rates: Vec::new(),
+        left_out,
+        sources: BTreeMap::new(),
+    };
+    Ok((one, ladder))
+}
+
+/// Of each work, which rung was there first and what its cells were.
+#[derive(Default)]
+struct Agreement(Vec<(Work, u64, &'static str)>);
+
+impl Agreement {
+    /// Why a rung's figures do not count, if its cells are not those of the others.
+    fn disagrees(&mut self, work: Work, digest: u64, kernel: &'static str) -> Option<String> {
+        match self.0.iter().find(|(of, ..)| *of == work) {
+            None => {
+                self.0.push((work, digest, kernel));
+                None
+            }
+            Some((_, theirs, _)) if *theirs == digest => None,
+            Some((.., other)) => Some(format!("its cells are not those of '{other}'")),
+        }
+    }
+}
+
+fn take(ladder: &mut Ladder, cells: &mut Agreement, kernel: &'static Kernel, said: Said) {
+    match said {
+        Said::Rate(rate) => {
+            let wrong = |left: &LeftOut| left.kernel == rate.kernel && left.work == Some(rate.work);
+            if !ladder.left_out.iter().any(wrong) {
+                ladder.sources.insert(kernel.name.into(), source_of(kernel));
+                ladder.rates.push(rate);
+            }
+        }
+        Said::LeftOut(left_out) => ladder.left_out.push(left_out),
+        Said::Cells { work, digest } => {
+            if let Some(why) = cells.disagrees(work, digest, kernel.name) {
+                ladder.left_out.push(LeftOut {
+                    kernel: kernel.name.into(),
+                    work: Some(work),
+                    why,
+                });
+            }
+        }
+    }
+}
+
+/// What a kernel's PTX was made from, as its first line says.
+pub(in crate::cli) fn source_of(kernel: &Kernel) -> String {
+    let hash = ptx::find(kernel.file).and_then(|text| text.split(' ').nth(2));
+    hash.unwrap_or_default().chars().take(16).collect()
+}
+
+/// Has a rung measured in a process of its own, and hands over what it says.
+fn listen(
+    kernel: &Kernel,
+    device: DeviceChoice,
+    small: bool,
+    mut tell: impl FnMut(Said),
+) -> Result<()> {
+    let program = std::env::current_exe().context("lifestreams cannot run itself again")?;
+    let mut command = Command::new(program);
+    command.args(["bench", "ladder", "--rung", kernel.name]);
+    command.args(["--device", &device.to_string()]);
+    command.args(small.then_some("--small"));
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let started = command.spawn();
+    let mut child = Ended(started.context("lifestreams cannot run itself again")?);
+    let (lines, received) = channel();
+    let out = child.0.stdout.take().expect("it was piped");
+    let mut err = child.0.stderr.take().expect("it was piped");
+    let reader = std::thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            if lines.send(line).is_err() {
+                break;
+            }
+        }
+    });
+    let complaints = std::thread::spawn(move || {
+        let mut text = String::new();
+        let _ = err.read_to_string(&mut text);
+        text
+    });
+    loop {
+        match received.recv_timeout(PATIENCE) {
+            Ok(line) => {
+                tell(serde_json::from_str(&line).context("a rung's process speaks otherwise")?);
+            }
+            Err(RecvTimeoutError::Disconnected) => break,
+            Err(RecvTimeoutError::Timeout) => {
+                anyhow::bail!("nothing came of it for {} s", PATIENCE.as_secs());
+            }
+        }
+    }
+    let _ = reader.join();
+    let said = complaints.join().unwrap_or_default();
+    let status = child.0.wait()?;
+    if !status.success() {
+        let last = said.lines().rev().find(|line| !line.is_empty());
+        let last = last.map(|line| line.trim_start_matches("lifestreams: "));
+        anyhow::bail!("{}", last.unwrap_or(&format!("it ended with {status}")));
+    }
+    Ok(())
+}
+
+/// A process that does not outlive whoever asked for it.
+struct Ended(Child);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::engine::kernels::find;
+    use crate::session::ladder::made_up;
+
+    #[test]
+    fn a_rung_whose_cells_are_others_has_no_rate() {
+        let full = made_up::ladder();
+        let mut ladder = Ladder {
+            rates: Vec::new(),
+            left_out: Vec::new(),
+            ..full.clone()
+        };
+        let mut cells = Agreement::default();
+        let mut say = |kernel: &str, said| {
+            take(&mut ladder, &mut cells, find(kernel).unwrap(), said);
+        };
+        let [first, second] = [0, 1].map(|i| full.works[i]);
+        for (kernel, digests) in [("global", [7, 8]), ("bits", [7, 9])] {
+            for (work, digest) in [first, second].into_iter().zip(digests) {
+                say(kernel, Said::Cells { work, digest });
+                say(kernel, Said::Rate(full.rate(kernel, work).unwrap().clone()));
+            }
+        }
+        let rates = ladder.rates.iter();
+        let measured: Vec<_> = rates
+            .map(|rate| (rate.kernel.as_str(), rate.work))
+            .collect();
+        assert_eq!(
+            measured,
+            [("global", first), ("global", second), ("bits", first)]
+        );
+        let why = &ladder.left_out[0];
+        assert_eq!((why.kernel.as_str(), why.work), ("bits", Some(second)));
+        assert!(why.why.contains("'global'"), "{}", why.why);
+        assert_eq!(ladder.sources["bits"].len(), 16);
+    }
+}

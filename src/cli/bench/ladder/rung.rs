@@ -1,0 +1,393 @@
+//! One rung: checked, then timed by events with each work that it takes.
+
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::{Result, bail};
+
+use super::Said;
+use crate::cli::bench::{RUN, spread};
+use crate::cli::text::print;
+use crate::cli::verify;
+use crate::engine::kernels::{Iteration, Kernel};
+use crate::engine::{EngineError, Nanos};
+use crate::life::{Lattice, Rule, Size, reference};
+use crate::session::ladder::{LeftOut, Rate, Work};
+use crate::session::worlds::{Event, KernelChoice, Worlds, open_engine, start_lattice};
+use crate::session::{DeviceChoice, Pace, Setup, Start, Streams, Switches};
+
+/// Runs of each measurement.
+const RUNS: usize = 3;
+
+/// The longest that a rung's rounds with one work may be expected to take.
+const MOST_SECONDS: f64 = 60.0;
+
+/// The part of a device's memory that lattices may fill.
+const MOST_MEMORY: f64 = 0.9;
+
+/// A launch with all generations in it is made as long as this, in seconds.
+const LONG_LAUNCH: f64 = 0.02;
+
+/// A graph is made as long as this, in seconds, so that its own launch does not count, but has no
+/// more launches than that.
+const LONG_GRAPH: f64 = 0.002;
+const MOST_LAUNCHES: u64 = 8192;
+
+/// The most cells times generations that the reference steps.
+const REFERENCE_BUDGET: f64 = 20e6;
+
+const DENSITY: f64 = 0.3;
+const SEED: u64 = 1;
+
+/// What rungs have to do, the shorter first: what one takes says whether the next is sensible.
+pub(super) fn works(gpu: bool, small: bool) -> Vec<Work> {
+    let works: &[(usize, u64)] = match (small, gpu) {
+        (true, _) => &[(2, 128), (1, 128)],
+        (false, true) => &[(16, 1024), (1056, 128), (1, 16_384), (1, 65_536)],
+        (false, false) => &[(16, 512), (256, 128), (1, 2048), (1, 8192)],
+    };
+    let work = |&(instances, side)| Work { instances, side };
+    works.iter().map(work).collect()
+}
+
+/// Generations that every rung steps alike: of a graph, and before the cells are compared. Both
+/// are even numbers of launches for every rung, so that a graph fits the buffers it leaves.
+fn generations(work: Work) -> u32 {
+    let few = work.instances > 64 || work.side <= 128;
+    if few { 16 } else { 48 }
+}
+
+/// Measures the rung and says what came of it, a line each.
+pub(in crate::cli::bench) fn main(
+    kernel: &'static Kernel,
+    device: DeviceChoice,
+    small: bool,
+) -> Result<()> {
+    let say = |said: Said| print(&serde_json::to_string(&said)?);
+    let left_out = |work, why| {
+        say(Said::LeftOut(LeftOut {
+            kernel: kernel.name.into(),
+            work,
+            why,
+        }))
+    };
+    let engine = open_engine(device)?;
+    let (gpu, info) = (engine.name() == "cuda", engine.devices()[0].clone());
+    drop(engine);
+    if let Err(error) = kernel.admit_device(&info) {
+        return left_out(None, error.to_string());
+    }
+    if let Some(wrong) = verify::first_wrong(kernel, device)? {
+        return left_out(None, format!("wrong: {wrong}"));
+    }
+    // Cells a second, as far as is known.
+    let mut expected = None;
+    let other: Rule = "B36/S23".parse()?;
+    for work in works(gpu, small) {
+        let case = Case::new(kernel, work, device, small);
+        if let Some(why) = case.refusal(info.memory, expected)? {
+            left_out(Some(work), why)?;
+            continue;
+        }
+        let first = expected.is_none();
+        // A failure is not the end: what comes behind may yet be measured.
+        match case.measure(Rule::LIFE, &say) {
+            Ok(rate) => expected = Some(rate),
+            Err(error) => {
+                left_out(Some(work), format!("{error:#}"))?;
+                continue;
+            }
+        }
+        if first && let Err(error) = case.measure(other, &say) {
+            left_out(Some(work), format!("by {other}: {error:#}"))?;
+        }
+    }
+    Ok(())
+}
+
+/// A rung with some work.
+struct Case {
+    kernel: &'static Kernel,
+    work: Work,
+    device: DeviceChoice,
+    run: Duration,
+}
+
+impl Case {
+    fn new(kernel: &'static Kernel, work: Work, device: DeviceChoice, small: bool) -> Case {
+        let run = if small { RUN / 50 } else { RUN };
+        Case {
+            kernel,
+            work,
+            device,
+            run,
+        }
+    }
+
+    fn size(&self) -> Result<Size> {
+        Ok(Size::new(self.work.side, self.work.side)?)
+    }
+
+    /// Why it is not measured, if it is not.
+    fn refusal(&self, memory: Option<u64>, expected: Option<f64>) -> Result<Option<String>> {
+        match self.kernel.admit(self.size()?) {
+            Ok(()) => {}
+            Err(EngineError::TooLarge { limit, .. }) => {
+                return Ok(Some(format!("it takes {limit}")));
+            }
+            Err(error) => return Ok(Some(error.to_string())),
+        }
+        // The bits, twice, are always there.
+        let needed = self.work.working_set(self.kernel) as f64 + self.work.cells() / 4.0;
+        if let Some(memory) = memory
+            && needed > MOST_MEMORY * memory as f64
+        {
+            let gib = |bytes: f64| bytes / f64::from(1 << 30);
+            return Ok(Some(format!(
+                "it takes {:.1} GiB of the device's {:.1} GiB",
+                gib(needed),
+                gib(memory as f64)
+            )));
+        }
+        let Some(expected) = expected else {
+            return Ok(None);
+        };
+        // Two to check and to get ready, and the runs.
+        let rounds = 2.0 + RUNS as f64;
+        let generations = f64::from(generations(self.work));
+        let seconds = rounds * generations * self.work.cells() / expected;
+        Ok((seconds > MOST_SECONDS)
+            .then(|| format!("it would take {seconds:.0} s by the rate of the work before")))
+    }
+
+    /// Whether one launch steps all its lattices.
+    fn is_batch(&self) -> bool {
+        self.kernel.batched && self.work.instances > 1
+    }
+
+    fn setup(&self, rule: Rule) -> Result<Setup> {
+        let streams = match self.is_batch() {
+            true => Streams::Batch,
+            false => Streams::PerInstance,
+        };
+        Ok(Setup {
+            instances: self.work.instances,
+            size: self.size()?,
+            rule,
+            start: Start::Soup {
+                density: DENSITY,
+                seed: SEED,
+            },
+            kernel: self.kernel,
+            kernel_choice: KernelChoice::Asked,
+            device: self.device,
+            switches: Switches {
+                streams,
+                graphs: self.kernel.iteration != Iteration::InKernel,
+                ..Switches::DEFAULT
+            },
+            generations_per_round: 1,
+            pace: Pace::Unthrottled,
+            rounds: None,
+        })
+    }
+
+    /// Checks the cells and says what they are, then measures and says the rate, which it returns.
+    fn measure(&self, rule: Rule, say: &dyn Fn(Said) -> Result<()>) -> Result<f64> {
+        let setup = self.setup(rule)?;
+        let mut worlds = Worlds::new(open_engine(self.device)?, &setup, 1)?;
+        let starts: Vec<(usize, Arc<Lattice>, u64)> = (0..setup.instances)
+            .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
+            .collect();
+        let first = starts[0].1.clone();
+        worlds.upload(starts)?;
+        let generations = generations(self.work);
+        worlds.run(u64::from(generations), generations, None)?;
+        let lattices = worlds.fetch()?;
+        let cost = setup.size.cells() as f64 * f64::from(generations);
+        if cost <= REFERENCE_BUDGET
+            && lattices[0] != reference::run(&first, rule, u64::from(generations))
+        {
+            bail!("after {generations} generations its cells are not the reference's");
+        }
+        if rule == Rule::LIFE {
+            let digest = digest(&lattices);
+            let work = self.work;
+            say(Said::Cells { work, digest })?;
+        }
+        drop((lattices, first));
+
+        let per_round = self.round(&mut worlds, generations)?;
+        let one = timed(&mut worlds, per_round, 1)?;
+        let rounds = (self.run.as_secs_f64() / one).ceil().clamp(1.0, 1e6) as u64;
+        let cells = self.work.cells() * f64::from(per_round);
+        let mut rates = Vec::new();
+        for _ in 0..RUNS {
+            let seconds = timed(&mut worlds, per_round, rounds)?;
+            rates.push(rounds as f64 * cells / seconds);
+        }
+        let [median, lowest, highest] = spread(&rates);
+        say(Said::Rate(Rate {
+            kernel: self.kernel.name.into(),
+            work: self.work,
+            rule: rule.to_string(),
+            how: self.how(per_round),
+            median,
+            lowest,
+            highest,
+            runs: RUNS,
+        }))?;
+        Ok(median)
+    }
+
+    /// How many generations a round has: so many that it is long enough to be timed. Rounds of so
+    /// many have then been run, timed and not, from either of two buffers.
+    fn round(&self, worlds: &mut Worlds, generations: u32) -> Result<u32> {
+        let (times, long) = match self.kernel.iteration {
+            Iteration::InKernel => (10, LONG_LAUNCH),
+            Iteration::Launches | Iteration::Steps(_) => (5, LONG_GRAPH),
+        };
+        let long = long.min(self.run.as_secs_f64());
+        let launches = |generations: u32| {
+            u64::from(self.kernel.launches(generations)) * self.work.instances as u64
+        };
+        let mut per_round = generations;
+        while timed(worlds, per_round, 1)? < long {
+            let more = per_round.saturating_mul(times);
+            if more > 1_000_000 || launches(more) > MOST_LAUNCHES.max(launches(generations)) {
+                break;
+            }
+            per_round = more;
+        }
+        timed(worlds, per_round, 4)?;
+        Ok(per_round)
+    }
+
+    fn how(&self, per_round: u32) -> String {
+        let streams = match self.work.instances {
+            1 => "",
+            _ => "a stream each, ",
+        };
+        match self.kernel.iteration {
+            Iteration::InKernel if self.is_batch() => {
+                format!("one launch of {per_round} generations for all")
+            }
+            Iteration::InKernel => format!("{streams}launches of {per_round} generations"),
+            Iteration::Launches | Iteration::Steps(_) => {
+                format!("{streams}graphs of {per_round} generations")
+            }
+        }
+    }
+}
+
+/// Runs rounds one behind the other; the seconds from the first step's start to the last one's
+/// end, by events. Only the first round and the last have some: between them nothing is different
+/// for being timed.
+fn timed(worlds: &mut Worlds, per_round: u32, rounds: u64) -> Result<f64> {
+    let mut spans: Vec<(Nanos, Nanos)> = Vec::new();
+    let (mut issued, mut done) = (0, 0);
+    while done < rounds {
+        let by_events = issued == 0 || issued + 1 == rounds;
+        if issued < rounds && worlds.issue_round(per_round, by_events, |_| false)? {
+            issued += 1;
+        }
+        worlds.poll(|event| {
+            if let Event::Round { timed, .. } = event {
+                done += 1;
+                let timed = timed.into_iter().flat_map(|round| round.spans);
+                spans.extend(timed.map(|span| (span.start, span.end)));
+            }
+        })?;
+        if worlds.depth() > 1 || issued == rounds {
+            worlds.wait(Duration::from_millis(1));
+        }
+    }
+    let start = spans.iter().map(|(start, _)| start).min();
+    let end = spans.iter().map(|(_, end)| end).max();
+    match start.zip(end) {
+        Some((start, end)) if end > start => Ok((end.0 - start.0) as f64 / 1e9),
+        _ => bail!("internal: no events came of the timed rounds"),
+    }
+}
+
+/// All cells as one number.
+fn digest(lattices: &[Lattice]) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    for lattice in lattices {
+        lattice.words().hash(&mut hasher);
+    }
+    hasher.finish()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+    use crate::engine::kernels::KERNELS;
+
+    fn case(kernel: &'static Kernel, instances: usize, side: u64) -> Case {
+        Case::new(kernel, Work { instances, side }, DeviceChoice::Cpu, true)
+    }
+
+    #[test]
+    fn a_graph_leaves_every_rung_in_the_buffer_it_came_from() {
+        for kernel in &KERNELS {
+            for work in [works(true, false), works(false, false)].concat() {
+                for times in [1, 5, 25] {
+                    let flips = kernel.flips(times * generations(work));
+                    assert!(!flips, "{} {work}", kernel.name);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_rung_says_its_cells_and_its_rate() {
+        let mut digests = Vec::new();
+        for kernel in &KERNELS {
+            let said = RefCell::new(Vec::new());
+            let say = |line| {
+                said.borrow_mut().push(line);
+                Ok(())
+            };
+            // One takes larger ones alone.
+            let mut cases = [128, 512].map(|side| case(kernel, 3, side)).into_iter();
+            let takes = |case: &Case| case.refusal(None, None).unwrap().is_none();
+            let case = cases.find(takes).expect("one of these sizes");
+            let rate = case.measure(Rule::LIFE, &say).unwrap();
+            assert!(rate > 1e5, "{}: {rate}", kernel.name);
+            match &said.borrow()[..] {
+                [Said::Cells { digest, .. }, Said::Rate(said)] => {
+                    if case.work.side == 128 {
+                        digests.push(*digest);
+                    }
+                    assert!(said.lowest <= rate && rate <= said.highest);
+                    assert_eq!((said.kernel.as_str(), said.median), (kernel.name, rate));
+                }
+                _ => panic!("{} says something else", kernel.name),
+            }
+        }
+        digests.dedup();
+        assert_eq!(digests.len(), 1, "all have the same cells");
+    }
+
+    #[test]
+    fn what_is_not_sensible_is_refused_with_the_reason() {
+        let global = &KERNELS[0];
+        let memory = Some(100 << 30);
+        let refusal = |side, expected| case(global, 1, side).refusal(memory, expected).unwrap();
+        assert_eq!(refusal(2048, Some(1e9)), None);
+        let long = refusal(8192, Some(1e8)).unwrap();
+        assert!(long.contains("161 s"), "{long}");
+        let large = refusal(1 << 18, None).unwrap();
+        assert!(large.contains("GiB of the device's"), "{large}");
+        let square = KERNELS.iter().find(|kernel| kernel.name == "resident");
+        let odd = case(square.unwrap(), 1, 512)
+            .refusal(None, None)
+            .unwrap()
+            .unwrap();
+        assert!(odd.starts_with("it takes lattices of"), "{odd}");
+    }
+}

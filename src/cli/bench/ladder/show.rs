@@ -1,0 +1,270 @@
+//! The ladder in words: for the terminal and for the README.
+
+use crate::cli::bench::shown;
+use crate::engine::kernels::{KERNELS, Kernel};
+use crate::session::ladder::{LOP3_A_WORD, Ladder, Rate, Work, traffic};
+
+/// What stands above the figures.
+const HEADS: [&str; 5] = [
+    "median (lowest to highest)",
+    "of the LOP3 limit",
+    "of the copy rate",
+    "for the rung before",
+    "for the first",
+];
+
+/// A rung with some work.
+struct Line {
+    kernel: &'static Kernel,
+    cells: [String; HEADS.len()],
+    how: String,
+}
+
+/// As text for the terminal.
+pub(in crate::cli::bench) fn text(ladder: &Ladder) -> String {
+    let mut text = String::from("\nladder: ");
+    text += &policy(ladder).join("\n  ");
+    for &work in &ladder.works {
+        let lines = lines(ladder, work);
+        if lines.is_empty() {
+            continue;
+        }
+        text += &format!("\n\n  {work}\n");
+        let mut rows = vec![
+            std::iter::once("")
+                .chain(HEADS)
+                .chain([""])
+                .collect::<Vec<_>>(),
+        ];
+        for line in &lines {
+            let cells = line.cells.iter().map(String::as_str);
+            let name = std::iter::once(line.kernel.name);
+            rows.push(name.chain(cells).chain([line.how.as_str()]).collect());
+        }
+        text += &columns(&rows);
+    }
+    for sentence in any_rules(ladder).into_iter().chain(left_out(ladder)) {
+        text += &format!("\n  {sentence}");
+    }
+    text
+}
+
+/// As the README shows it.
+pub(in crate::cli) fn markdown(ladder: &Ladder, device: &str) -> String {
+    let mut text = format!(
+        "**The ladder: {device} ({}); commit {}**\n\n{}\n",
+        ladder.driver,
+        ladder.commit,
+        policy(ladder).join(" ")
+    );
+    for &work in &ladder.works {
+        let lines = lines(ladder, work);
+        if lines.is_empty() {
+            continue;
+        }
+        text += &format!("\n| {work} | {} | how |\n", HEADS.join(" | "));
+        text += &format!("|---|{}---|\n", "---|".repeat(HEADS.len()));
+        for line in lines {
+            let cells = line.cells.join(" | ");
+            text += &format!("| `{}` | {cells} | {} |\n", line.kernel.name, line.how);
+        }
+    }
+    let sentences = any_rules(ladder).into_iter().chain(left_out(ladder));
+    let sentences: Vec<String> = sentences
+        .map(|sentence| format!("- {sentence}\n"))
+        .collect();
+    if !sentences.is_empty() {
+        text += &format!("\n{}", sentences.concat());
+    }
+    text
+}
+
+/// What was measured how, and against what.
+fn policy(ladder: &Ladder) -> Vec<String> {
+    let mut said = Vec::new();
+    if ladder.engine == "cpu" {
+        said.push("On the CPU engine, over smaller lattices than a GPU's.".to_owned());
+    }
+    if ladder.small {
+        said.push("Short runs over small lattices, only to see that it works.".into());
+    }
+    said.push(
+        "Random cells of density 0.3; every rung's cells are compared before it is timed; \
+         medians of three runs, by events."
+            .into(),
+    );
+    said.push(match ladder.limits.lop3_per_second {
+        Some(rate) => format!(
+            "LOP3: {}, so at most {} at {LOP3_A_WORD} for 32 cells.",
+            shown(rate, "/s"),
+            shown(ladder.limits.cells_per_second().unwrap_or(0.0), "cells/s")
+        ),
+        None => "No LOP3 limit was measured on this device.".into(),
+    });
+    if let Some(rate) = ladder.limits.copied_per_second {
+        let rate = shown(rate, "B/s");
+        said.push(format!("Copies: {rate}, read and written."));
+    }
+    said.push(match ladder.cache {
+        Some(bytes) => format!(
+            "Caches are as the runs before left them: lattices of at most {:.1} MiB, both buffers \
+             counted, stay in the last cache, larger ones stream from memory; the share of the \
+             copy rate is that of the latter.",
+            bytes as f64 / f64::from(1 << 20)
+        ),
+        None => "Caches are as the runs before left them; how large they are is not known.".into(),
+    });
+    said
+}
+
+fn lines(ladder: &Ladder, work: Work) -> Vec<Line> {
+    let of = |(at, kernel): (usize, &'static Kernel)| {
+        let rate = ladder.rate(kernel.name, work)?;
+        let limit = ladder.limits.cells_per_second();
+        let [before, first] = factor_words(ladder, at, work);
+        Some(Line {
+            kernel,
+            cells: [
+                figures(rate),
+                limit.map_or("–".into(), |limit| percent(rate.median / limit)),
+                of_copies(ladder, kernel, rate).map_or("–".into(), percent),
+                before,
+                first,
+            ],
+            how: rate.how.clone(),
+        })
+    };
+    KERNELS.iter().enumerate().filter_map(of).collect()
+}
+
+/// By what factor the rung in this place is faster than the one before and than the first one.
+pub(in crate::cli) fn factor_words(ladder: &Ladder, at: usize, work: Work) -> [String; 2] {
+    let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
+    match ladder.factors(KERNELS[at].name, &below, work) {
+        None => ["–", "–"].map(String::from),
+        Some([(near, before), (_, first)]) => {
+            // The very next one goes without saying.
+            let named = match below.last() == Some(&near) {
+                true => String::new(),
+                false => format!(" `{near}`"),
+            };
+            [format!("{}{named}", times(before)), times(first)]
+        }
+    }
+}
+
+/// The part of the copy rate, where the cells come from memory.
+fn of_copies(ladder: &Ladder, kernel: &Kernel, rate: &Rate) -> Option<f64> {
+    let copied = ladder.limits.copied_per_second?;
+    let streams = rate.work.working_set(kernel) > ladder.cache?;
+    let bytes = traffic(kernel);
+    (streams && bytes > 0.0).then(|| rate.median * bytes / copied)
+}
+
+fn any_rules(ladder: &Ladder) -> Vec<String> {
+    let one = |kernel: &Kernel| {
+        let (rate, factor) = ladder.any_rule(kernel.name)?;
+        Some(format!(
+            "By {}, {}: `{}` {}, {} as fast as by B3/S23",
+            rate.rule,
+            rate.work,
+            kernel.name,
+            figures(rate),
+            times(factor)
+        ))
+    };
+    KERNELS.iter().filter_map(one).collect()
+}
+
+fn left_out(ladder: &Ladder) -> Vec<String> {
+    let one = |left: &crate::session::ladder::LeftOut| {
+        let work = left.work.map_or(String::new(), |work| format!(", {work}"));
+        format!("Not measured: `{}`{work}: {}", left.kernel, left.why)
+    };
+    ladder.left_out.iter().map(one).collect()
+}
+
+fn figures(rate: &Rate) -> String {
+    let [median, lowest, highest] =
+        [rate.median, rate.lowest, rate.highest].map(|value| shown(value, "cells/s"));
+    format!("{median} ({lowest} to {highest})")
+}
+
+fn percent(part: f64) -> String {
+    let percent = 100.0 * part;
+    if percent < 0.995 {
+        format!("{percent:.2} %")
+    } else {
+        format!("{percent:.1} %")
+    }
+}
+
+/// A factor with three digits.
+pub(in crate::cli) fn times(factor: f64) -> String {
+    let digits = match factor {
+        factor if factor < 9.995 => 2,
+        factor if factor < 99.95 => 1,
+        _ => 0,
+    };
+    format!("{factor:.digits$} times")
+}
+
+/// Rows of cells, each as wide as its column's widest.
+fn columns(rows: &[Vec<&str>]) -> String {
+    let width = |column: usize| {
+        let cells = rows.iter().map(|row| row[column].chars().count());
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..rows[0].len()).map(width).collect();
+    let line = |row: &Vec<&str>| {
+        let mut line = String::from("   ");
+        for (cell, width) in row.iter().zip(&widths) {
+            let pad = width - cell.chars().count();
+            line += &format!(" {cell}{:pad$} ", "");
+        }
+        line.trim_end().to_owned()
+    };
+    rows.iter().map(line).collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::session::ladder::made_up::ladder;
+
+    #[test]
+    fn a_rung_is_measured_against_the_limits_and_the_rungs_below() {
+        let text = markdown(&ladder(), "NVIDIA H200");
+        let row = |start: &str| {
+            let found = text.lines().filter(|line| line.starts_with(start));
+            found.map(str::to_owned).collect::<Vec<_>>()
+        };
+        // 66.8 Tcells/s at most; 128 MiB go through memory, 64 do not, nor do what no cache holds.
+        let global = "| `global` | 40.0 Gcells/s (39.2 Gcells/s to 40.4 Gcells/s) | 0.06 % | 7.8 % \
+                      | – | – | graphs of 48 generations |";
+        assert_eq!(row("| `global`")[0], global);
+        let bits = row("| `bits`");
+        assert!(bits[0].contains("| 2.3 % | – | 6.25 times `sync-global` | 39.1 times |"));
+        assert!(bits[1].contains("| 4.7 % | 19.1 % | 15.6 times `shared` | 39.1 times |"));
+        assert!(text.contains("66.8 Tcells/s at 8 for 32 cells"));
+        let other = "- By B36/S23, 16 × 1024²: `bits` 781 Gcells/s (766 Gcells/s to 789 Gcells/s), \
+                     0.50 times as fast as by B3/S23";
+        assert_eq!(row("- By"), [other]);
+        assert!(text.contains("- Not measured: `planar`, 1 × 16384²: it hung"));
+    }
+
+    #[test]
+    fn the_terminal_shows_the_same_in_columns() {
+        let text = text(&ladder());
+        assert!(text.contains("\n  16 × 1024²\n"));
+        let mut lines = text.lines().skip_while(|line| !line.contains(HEADS[1]));
+        let head = lines.next().unwrap();
+        let at = head[..head.find(HEADS[1]).unwrap()].chars().count();
+        let rows: Vec<&str> = lines.take_while(|line| !line.is_empty()).collect();
+        assert!(rows.len() > 4);
+        for row in rows {
+            let cell: String = row.chars().skip(at).take_while(|&c| c != ' ').collect();
+            assert!(cell.parse::<f64>().is_ok(), "{row}");
+        }
+    }
+}
