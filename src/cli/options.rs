@@ -259,8 +259,8 @@ pub(super) struct LessonArguments {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables: step, frame, start, timeline, lesson [default: all]
-    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start", "timeline", "lesson"])]
+    /// Which tables: step, limit (of the CPU), frame, start, timeline, lesson [default: all]
+    #[arg(value_name = "NAME", value_parser = ["step", "limit", "frame", "start", "timeline", "lesson"])]
     pub names: Vec<String>,
     /// Where
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]

@@ -5,6 +5,7 @@
 
 mod frame;
 mod lesson;
+mod limit;
 mod record;
 mod start;
 mod step;
@@ -52,6 +53,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     if wanted("step") {
         add(step::table(device)?)?;
+    }
+    if wanted("limit") && record.engine == "cpu" {
+        add(limit::table()?)?;
     }
     if wanted("frame") {
         add(frame::table(device, arguments.adapter.as_deref())?)?;

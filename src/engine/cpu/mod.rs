@@ -7,13 +7,17 @@
 
 mod bit_rows;
 mod buffers;
+mod crew;
 mod issue;
 mod kernels;
 mod lattices;
+pub mod limit;
 pub(crate) mod memory;
+mod planar_rows;
 mod reduce;
 mod slots;
 mod stream;
+mod vector;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +35,7 @@ use crate::engine::{
 };
 use crate::life::Size;
 use buffers::Buffers;
+use crew::Crew;
 use issue::{Account, Log, Phase};
 use lattices::Lattices;
 use slots::CpuSlots;
@@ -61,7 +66,7 @@ impl CpuEngine {
     /// An engine whose streams are served by so many threads: as many streams run at once.
     pub fn new(workers: NonZeroUsize) -> CpuEngine {
         let started = Instant::now();
-        let lattices = Arc::new(Lattices::default());
+        let lattices = Arc::new(Lattices::new(Crew::new(workers.get())));
         let buffers = Arc::new(Buffers::default());
         let (store, other) = (lattices.clone(), buffers.clone());
         let pool = Pool::new(workers, move |op, stop| match op {
