@@ -39,10 +39,11 @@ pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
 /// Generations of a pass. Each costs a row of every band again, so that a low lattice, which the
 /// cache holds anyway, has fewer; and one that memory holds is best read seldom.
 fn depth(cells: &PlanarRows) -> u32 {
-    match (cells.rows(), cells.rows() * cells.across()) {
-        (_, vectors) if vectors <= 1 << 8 => 1,
-        (rows, vectors) if vectors <= 1 << 14 => (rows as u32 / 32).clamp(1, 4),
-        (rows, _) => (rows as u32 / 16).clamp(1, 16),
+    let rows = cells.rows() as u32;
+    match cells.rows() * cells.across() {
+        0..=256 => 1,
+        257..=16_384 => (rows / 8).clamp(1, 8),
+        _ => (rows / 16).clamp(1, 24),
     }
 }
 
