@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::{RUN, RUNS, Table, setup, worlds};
-use crate::engine::EngineError;
 use crate::engine::cpu::limit;
 use crate::life::Rule;
 use crate::session::worlds::Worlds;
@@ -114,9 +113,7 @@ impl Case {
     fn run(&mut self) -> Result<f64> {
         let generations = self.launches * u64::from(LAUNCH);
         let began = Instant::now();
-        self.worlds
-            .run(generations, LAUNCH, None)
-            .map_err(EngineError::from)?;
+        self.worlds.run(generations, LAUNCH, None)?;
         Ok(self.cells * generations as f64 / began.elapsed().as_secs_f64())
     }
 }

@@ -268,7 +268,7 @@ impl Pass<'_> {
         wrapped: &mut [Lanes],
     ) {
         let (across, halo, parts) = (self.from.across(), self.generations, parts::<L>());
-        let [_, a, b, c, d, _] = seen(self.from, top, wrapped).map(|row| cast_slice(row));
+        let [_, a, b, c, d, _] = seen(self.from, top, wrapped).map(cast_slice);
         let column = |x: usize| [a, b, c, d].map(|row: &[L::Vector]| row[x * parts + part]);
         for (i, entered) in group.iter_mut().enumerate() {
             let x = left + i + across;
