@@ -6,9 +6,13 @@
 //! the next one's first, and both step it alike. At a band's ends lies the band beside, the
 //! vector turned by one lane ([`PlanarRows::wrapped`]). A lattice of at most 16 rows is in every
 //! lane as a whole.
+//!
+//! Four rows lie together, column by column, as they are stepped: so that whoever marches along
+//! them reads and writes memory in a line, and not four pages at once.
 
 use multiversion::multiversion;
 
+use super::kernels::ROWS;
 use super::memory;
 use super::vector::{LANES, Lanes};
 use crate::engine::Result;
@@ -70,14 +74,17 @@ impl PlanarRows {
         Ok(PlanarRows {
             size,
             bands,
-            vectors: memory::zeroed(bands.rows * size.words_per_row(), what)?,
+            vectors: memory::zeroed(
+                bands.rows.next_multiple_of(ROWS) * size.words_per_row(),
+                what,
+            )?,
         })
     }
 
     /// Bytes that one takes.
     pub(super) fn bytes(size: Size) -> u64 {
         let rows = Bands::of(size.height() as usize).rows;
-        memory::bytes_of::<Lanes>(rows * size.words_per_row())
+        memory::bytes_of::<Lanes>(rows.next_multiple_of(ROWS) * size.words_per_row())
     }
 
     /// Vectors of a row.
@@ -90,17 +97,23 @@ impl PlanarRows {
         self.bands.rows
     }
 
-    /// All rows, one after the other.
+    /// All groups of four rows, one after the other; what the last lacks of four is no row.
     pub(super) fn vectors_mut(&mut self) -> &mut [Lanes] {
         &mut self.vectors
     }
 
-    /// A row that is there.
+    /// A row that is there: every fourth vector of these.
     pub(super) fn row(&self, i: usize) -> &[Lanes] {
-        &self.vectors[i * self.across()..][..self.across()]
+        &self.vectors[self.start(i)..][..ROWS * (self.across() - 1) + 1]
     }
 
-    /// A row that is there, or is taken from the bands beside and written into `room`.
+    /// Where a row begins.
+    fn start(&self, i: usize) -> usize {
+        i / ROWS * ROWS * self.across() + i % ROWS
+    }
+
+    /// A row that is there, or is taken from the bands beside and written into `room`,
+    /// as it would lie.
     pub(super) fn row_or_wrapped<'a>(&'a self, i: isize, room: &'a mut [Lanes]) -> &'a [Lanes] {
         match usize::try_from(i) {
             Ok(i) if i < self.rows() => self.row(i),
@@ -125,8 +138,8 @@ impl PlanarRows {
         } else if beside(1) {
             turn::<1>(first, last, late, room);
         } else {
-            for (x, out) in room.iter_mut().enumerate() {
-                *out = Lanes(places.map(|(lane, row)| self.row(row)[x].0[lane]));
+            for x in (0..ROWS * self.across()).step_by(ROWS) {
+                room[x] = Lanes(places.map(|(lane, row)| self.row(row)[x].0[lane]));
             }
         }
     }
@@ -135,16 +148,22 @@ impl PlanarRows {
     pub(super) fn load<'a>(&mut self, bits: impl Fn(usize) -> &'a [u32]) {
         let across = self.across();
         let starts = self.bands.starts;
-        for (i, row) in self.vectors.chunks_exact_mut(across).enumerate() {
+        for i in 0..self.rows() {
             let sources: [&[u32]; LANES] = std::array::from_fn(|k| bits(starts[k] + i));
-            for (j, out) in row.chunks_mut(32).enumerate() {
+            let start = self.start(i);
+            let mut row = self.vectors[start..].iter_mut().step_by(ROWS).take(across);
+            for j in 0..across.div_ceil(32) {
                 let mut block = [Lanes::default(); 32];
                 for (plane, block) in block.iter_mut().enumerate() {
                     let at = plane * across + 32 * j;
                     *block = Lanes(sources.map(|source| bits_at(source, at)));
                 }
                 transpose(&mut block);
-                out.copy_from_slice(&block[..out.len()]);
+                block.iter().for_each(|block| {
+                    if let Some(out) = row.next() {
+                        *out = *block;
+                    }
+                });
             }
         }
     }
@@ -155,9 +174,10 @@ impl PlanarRows {
         let mut rows = vec![0; LANES * across];
         for i in 0..self.rows() {
             rows.fill(0);
-            for (j, vectors) in self.row(i).chunks(32).enumerate() {
+            let mut row = self.row(i).iter().step_by(ROWS).copied();
+            for j in 0..across.div_ceil(32) {
                 let mut block = [Lanes::default(); 32];
-                block[..vectors.len()].copy_from_slice(vectors);
+                block.fill_with(|| row.next().unwrap_or_default());
                 transpose(&mut block);
                 for (plane, block) in block.iter().enumerate() {
                     let at = plane * across + 32 * j;
@@ -224,7 +244,8 @@ fn transpose(block: &mut [Lanes; 32]) {
     "aarch64+neon"
 ))]
 fn turn<const BY: usize>(first: &[Lanes], last: &[Lanes], late: Lanes, room: &mut [Lanes]) {
-    for ((out, first), last) in room.iter_mut().zip(first).zip(last) {
+    let vectors = room.iter_mut().zip(first).zip(last);
+    for ((out, first), last) in vectors.step_by(ROWS) {
         for k in 0..LANES {
             let from = (k + BY) % LANES;
             out.0[k] = (last.0[from] & late.0[k]) | (first.0[from] & !late.0[k]);
@@ -242,7 +263,8 @@ mod tests {
         let mut rows = PlanarRows::new(Size::new(64, 1).unwrap(), "a test").unwrap();
         let bits = [0b1101, 1 << 31];
         rows.load(|_| &bits);
-        assert_eq!(rows.row(0), [[0b11; 16], [1 << 1 | 1 << 31; 16]].map(Lanes));
+        let row: Vec<_> = rows.row(0).iter().step_by(ROWS).copied().collect();
+        assert_eq!(row, [[0b11; 16], [1 << 1 | 1 << 31; 16]].map(Lanes));
         rows.store(|y, back| assert_eq!((y, back), (0, &bits[..])));
     }
 
@@ -287,7 +309,7 @@ mod tests {
             let cell = |at: usize| bits[at / 32] >> (at % 32) & 1;
             for x in 0..words as usize {
                 for b in 0..32 {
-                    let planar = rows.row(0)[x].0[0] >> b & 1;
+                    let planar = rows.row(0)[ROWS * x].0[0] >> b & 1;
                     assert_eq!(planar, cell(b * words as usize + x), "{size} {x} {b}");
                 }
             }

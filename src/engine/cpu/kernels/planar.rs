@@ -4,7 +4,7 @@
 //!
 //! A generation is one sweep over the lattice, from one buffer into the other.
 
-use bytemuck::cast_slice;
+use bytemuck::{cast_slice, cast_slice_mut};
 
 use super::march::{self, Any, Column, Group, Life, Next, ROWS};
 use super::{Launch, Pair};
@@ -69,14 +69,11 @@ impl Sweep<'_> {
     #[inline(always)]
     fn all<L: Logic>(self, logic: L, rule: impl Next<L>) {
         let across = self.from.across();
-        let mut wrapped = vec![Lanes::default(); (ROWS + 2) * across];
-        let mut beyond = vec![Lanes::default(); ROWS * across];
-        for (group, out) in self.out.chunks_mut(ROWS * across).enumerate() {
+        let mut wrapped = vec![Lanes::default(); (ROWS + 2) * ROWS * across];
+        for (group, to) in self.out.chunks_exact_mut(ROWS * across).enumerate() {
             let top = (self.first + ROWS * group) as isize;
             let from = seen(self.from, top, &mut wrapped);
-            let rows = out.chunks_exact_mut(across);
-            let rows = filled(rows.chain(beyond.chunks_exact_mut(across)));
-            pass_through(logic, rule, from, rows, across);
+            pass_through(logic, rule, from, to, across);
         }
     }
 }
@@ -87,17 +84,12 @@ pub(super) fn seen<'a>(
     top: isize,
     wrapped: &'a mut [Lanes],
 ) -> [&'a [Lanes]; ROWS + 2] {
-    let rooms = wrapped.chunks_exact_mut(from.across());
+    let rooms = wrapped.chunks_exact_mut(ROWS * from.across());
     let mut rows = (top - 1..).zip(rooms);
     std::array::from_fn(|_| {
         let (i, room) = rows.next().expect("there is room for all");
         from.row_or_wrapped(i, room)
     })
-}
-
-/// The first four.
-pub(super) fn filled<T>(mut rows: impl Iterator<Item = T>) -> [T; ROWS] {
-    std::array::from_fn(|_| rows.next().expect("there are rows enough"))
 }
 
 /// Steps a group of rows that are rings.
@@ -106,13 +98,13 @@ fn pass_through<L: Logic>(
     logic: L,
     rule: impl Next<L>,
     from: [&[Lanes]; ROWS + 2],
-    to: [&mut [Lanes]; ROWS],
+    to: &mut [Lanes],
     across: usize,
 ) {
     let parts = size_of::<Lanes>() / size_of::<L::Vector>();
     let mut rows = Rows::<L> {
-        from: from.map(|row| &cast_slice(row)[..across * parts]),
-        to: to.map(|row| &mut bytemuck::cast_slice_mut(row)[..across * parts]),
+        from: from.map(|row| &cast_slice(row)[..(ROWS * across - (ROWS - 1)) * parts]),
+        to: &mut cast_slice_mut(to)[..ROWS * across * parts],
         parts,
         part: 0,
     };
@@ -126,7 +118,7 @@ fn pass_through<L: Logic>(
 /// A group whose rows lie in two buffers.
 pub(super) struct Rows<'a, L: Logic> {
     pub(super) from: [&'a [L::Vector]; ROWS + 2],
-    pub(super) to: [&'a mut [L::Vector]; ROWS],
+    pub(super) to: &'a mut [L::Vector],
     /// Vectors that 16 lanes are.
     pub(super) parts: usize,
     /// The one of them that is stepped.
@@ -136,16 +128,16 @@ pub(super) struct Rows<'a, L: Logic> {
 impl<L: Logic> Group<L> for Rows<'_, L> {
     #[inline(always)]
     fn column(&self, x: usize) -> Column<L::Vector> {
-        let at = x * self.parts + self.part;
+        let at = ROWS * x * self.parts + self.part;
         let [a, b, c, d, e, f] = self.from;
         [a[at], b[at], c[at], d[at], e[at], f[at]]
     }
 
     #[inline(always)]
     fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
-        let at = x * self.parts + self.part;
-        for (row, next) in self.to.iter_mut().zip(next) {
-            row[at] = next;
+        let column = &mut self.to[ROWS * x * self.parts..][..ROWS * self.parts];
+        for (row, next) in next.into_iter().enumerate() {
+            column[row * self.parts + self.part] = next;
         }
     }
 }
