@@ -106,3 +106,41 @@ impl Shares<'_> {
         });
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many shares there were, and how often each row was in one.
+    fn shared(crew: &Crew, rows: usize, work: usize) -> (usize, Vec<u32>) {
+        let shares = AtomicUsize::new(0);
+        let mut out = vec![Lanes::default(); rows];
+        let all = crew.shares(rows, 1, work);
+        all.each(&mut out, 1, |Share { first, out }| {
+            shares.fetch_add(1, Ordering::Relaxed);
+            for (i, row) in out.iter_mut().enumerate() {
+                row.0[0] += 1;
+                row.0[1] = (first + i) as u32;
+            }
+        });
+        assert!((0..).zip(&out).all(|(i, row)| row.0[1] == i));
+        (
+            shares.into_inner(),
+            out.iter().map(|row| row.0[0]).collect(),
+        )
+    }
+
+    #[test]
+    fn idle_cores_help_and_busy_ones_do_not() {
+        let crew = Crew::new(4);
+        let enough = 1 << 20;
+        for rows in [1, 16, 37, 100] {
+            let (_, seen) = shared(&crew, rows, enough);
+            assert_eq!(seen, vec![1; rows]);
+        }
+        crew.work(|| assert_eq!(shared(&crew, 64, enough).0, 4));
+        crew.work(|| crew.work(|| assert_eq!(shared(&crew, 64, enough).0, 3)));
+        crew.work(|| assert_eq!(shared(&crew, 64, 1).0, 1, "too little to share"));
+        assert_eq!(shared(&Crew::new(1), 64, enough).0, 1);
+    }
+}

@@ -1,7 +1,8 @@
 //! The CPU engine: the same streams, events, ops and kernels with no GPU.
 //!
 //! A stream is a queue, served by a pool of threads ([`stream`]); a lattice is buffers behind a
-//! lock ([`lattices`]), stepped by twins of the CUDA kernels ([`kernels`]); host slots are memory
+//! lock ([`lattices`]), stepped by twins of the CUDA kernels ([`kernels`]), with the help of idle
+//! cores ([`crew`]); host slots are memory
 //! that a download fills ([`slots`]); lessons have other memory ([`buffers`]). What a program asks is checked against the state that will
 //! be ([`issue`]) before any of it is queued, so a refused program leaves no trace.
 
