@@ -265,8 +265,8 @@ pub(super) struct LessonArguments {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables: step, frame, start, timeline, lesson, ladder, auto [default: all]
-    #[arg(value_name = "NAME", value_parser = ["step", "frame", "start", "timeline", "lesson", "ladder", "auto"])]
+    /// Which tables: step, limit (of the CPU), frame, start, timeline, lesson, ladder, auto [default: all]
+    #[arg(value_name = "NAME", value_parser = ["step", "limit", "frame", "start", "timeline", "lesson", "ladder", "auto"])]
     pub names: Vec<String>,
     /// Where
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]

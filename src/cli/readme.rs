@@ -6,19 +6,21 @@ use anyhow::Result;
 
 use super::bench::{Record, markdown};
 use super::options::options_table;
+use super::text::si;
 use crate::engine::Layout;
 use crate::engine::kernels::{Iteration, KERNELS};
 use crate::lesson::LESSONS;
 use crate::session::actions::KEYS;
 
 /// The generated parts, by name.
-pub(super) fn parts(records: &[Record]) -> Result<[(&'static str, String); 5]> {
+pub(super) fn parts(records: &[Record]) -> Result<[(&'static str, String); 6]> {
     Ok([
         ("keys", keys_table()),
         ("options", options_table()),
         ("kernels", kernels_table()),
         ("lessons", lessons_table(records)?),
         ("bench", bench_tables(records)),
+        ("compare", compare_table()?),
     ])
 }
 
@@ -90,6 +92,42 @@ fn lessons_table(records: &[Record]) -> Result<String> {
         text += &format!("| `{name}` | {title} | {} | {other} |\n", measured(name));
     }
     Ok(text)
+}
+
+/// The CPU engine and others, as `scripts/compare-cpu` measured them.
+fn compare_table() -> Result<String> {
+    #[derive(serde::Deserialize)]
+    struct Comparison {
+        machine: String,
+        date: String,
+        what: String,
+        rows: Vec<Other>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Other {
+        name: String,
+        version: String,
+        kind: String,
+        cells_per_second: f64,
+        times_ours: f64,
+    }
+    let all: Comparison = serde_json::from_str(include_str!("../../assets/compare-cpu.json"))?;
+    let Comparison {
+        machine,
+        date,
+        what,
+        rows,
+    } = all;
+    let mut table = format!("Measured: {machine}, {date}: {what}; medians.\n\n");
+    table +=
+        "| Program | What it does | Cells·generations a second | Takes so many times as long |\n";
+    table += "|---|---|---|---|\n";
+    for row in rows {
+        let (rate, times) = (si(row.cells_per_second), row.times_ours);
+        let (name, version, kind) = (row.name, row.version, row.kind);
+        table += &format!("| {name} {version} | {kind} | {rate}cells/s | {times:.1} |\n");
+    }
+    Ok(table)
 }
 
 fn bench_tables(records: &[Record]) -> String {

@@ -8,6 +8,7 @@ mod auto;
 mod frame;
 mod ladder;
 mod lesson;
+mod limit;
 mod record;
 mod start;
 mod step;
@@ -60,6 +61,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     if wanted("step") {
         add(step::table(device)?)?;
+    }
+    if wanted("limit") && record.engine == "cpu" {
+        add(limit::table()?)?;
     }
     if wanted("frame") {
         add(frame::table(device, arguments.adapter.as_deref())?)?;

@@ -66,6 +66,13 @@ impl BitRows {
         }
     }
 
+    /// Writes row `y`.
+    pub(super) fn write(&mut self, y: usize, words: &[u32]) {
+        let row = &mut self.words[y * self.stride..][..self.stride];
+        row[1..=words.len()].copy_from_slice(words);
+        seal(row, self.size.width() as usize);
+    }
+
     /// Takes over a lattice as it crosses the bus.
     pub(super) fn load(&mut self, words: &[u32]) {
         let per_row = self.size.words_per_row();

@@ -5,15 +5,17 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
 use super::bit_rows::BitRows;
-use super::kernels::{Launch, Pair, Twin, planar, twin};
+use super::crew::Crew;
+use super::kernels::{Launch, Pair, Twin, twin};
+use super::planar_rows::PlanarRows;
 use super::slots::CpuSlots;
 use super::{memory, reduce};
 use crate::engine::{EngineError, Kernel, LatticeId, Layout, Op, Result, Transfer};
 use crate::life::{Rule, Size};
 
 /// All lattices and the slots that they are downloaded to, shared with the workers.
-#[derive(Default)]
 pub(super) struct Lattices {
+    crew: Crew,
     all: RwLock<Vec<Arc<Mutex<Stored>>>>,
     slots: RwLock<Option<Arc<CpuSlots>>>,
 }
@@ -26,12 +28,21 @@ struct Stored {
     /// Where [`Layout::I32`] is reserved.
     cells: Option<Pair<Vec<i32>>>,
     /// Where [`Layout::Planar`] is reserved.
-    planar: Option<Pair<Vec<u32>>>,
+    planar: Option<Pair<PlanarRows>>,
     /// The bytes of the last reduction.
     view: Vec<u32>,
 }
 
 impl Lattices {
+    /// None yet; they are stepped by this crew.
+    pub(super) fn new(crew: Crew) -> Lattices {
+        Lattices {
+            crew,
+            all: RwLock::default(),
+            slots: RwLock::default(),
+        }
+    }
+
     /// Adds dead lattices.
     pub(super) fn create(&self, count: usize, size: Size) -> Result<()> {
         let what = format!("{count} lattices of {size}");
@@ -89,9 +100,14 @@ impl Lattices {
             }
             Layout::Planar => {
                 let what = format!("planar words for {count} lattices");
-                let bytes = without.iter().map(|one| 8 * one.size.words() as u64);
+                let bytes = without.iter().map(|one| 2 * PlanarRows::bytes(one.size));
                 memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
-                let rooms = without.iter().map(|one| room(one.size.words(), &what));
+                let rooms = without.iter().map(|one| {
+                    Ok(Pair {
+                        now: PlanarRows::new(one.size, &what)?,
+                        next: PlanarRows::new(one.size, &what)?,
+                    })
+                });
                 let rooms: Vec<_> = rooms.collect::<Result<_>>()?;
                 for (stored, room) in without.iter_mut().zip(rooms) {
                     stored.planar = Some(room);
@@ -108,6 +124,10 @@ impl Lattices {
 
     /// Does an op; programs are checked before, so that only memory can still be missing.
     pub(super) fn execute(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
+        self.crew.work(|| self.execute_alone(op, stop))
+    }
+
+    fn execute_alone(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
         match op {
             Op::Upload { lattice, words } => self.with(*lattice, |stored| {
                 stored.bits.now.load(words);
@@ -123,7 +143,7 @@ impl Lattices {
                 generations,
                 ..
             } => self.each(lattices, |_, stored| {
-                stored.advance(kernel, *rule, *generations, stop)
+                stored.advance(kernel, *rule, *generations, stop, &self.crew)
             }),
             Op::Reduce { lattices, viewport } => self.each(lattices, |_, stored| {
                 reduce::reduce(&stored.bits.now, *viewport, &mut stored.view)
@@ -224,10 +244,9 @@ impl Stored {
                 self.bits.now.fill(pack_row);
             }
             Layout::Planar => {
-                let words = self.size.words_per_row();
                 let cells = &self.planar.as_ref().ok_or_else(not_reserved)?.now;
-                let row = |y: usize| &cells[y * words..][..words];
-                self.bits.now.fill(|y, bits| planar::pack_row(row(y), bits));
+                let bits = &mut self.bits.now;
+                cells.store(|y, words| bits.write(y, words));
             }
         }
         Ok(())
@@ -250,7 +269,7 @@ impl Stored {
             }
             Layout::Planar => {
                 let cells = self.planar.as_mut().ok_or_else(not_reserved)?;
-                planar::unpack(self.size, |y| self.bits.now.row(y), &mut cells.now);
+                cells.now.load(|y| self.bits.now.row(y));
             }
         }
         self.layout = to;
@@ -263,12 +282,14 @@ impl Stored {
         rule: Rule,
         generations: u32,
         stop: &AtomicBool,
+        crew: &Crew,
     ) -> Result<()> {
         let launch = Launch {
             size: self.size,
             rule,
             generations,
             stop,
+            crew,
         };
         match twin(kernel) {
             Some(Twin::Cells(step)) => {
@@ -285,14 +306,7 @@ impl Stored {
                     self.bits.flip();
                 }
             }
-            Some(Twin::Planar(step)) => {
-                let cells = self.planar.as_mut().ok_or_else(not_reserved)?;
-                for steps in launch.steps(kernel) {
-                    step(launch.size, rule, steps, &cells.now, &mut cells.next);
-                    cells.flip();
-                }
-            }
-            Some(Twin::PlanarInKernel(run)) => {
+            Some(Twin::Planar(run)) => {
                 run(&launch, self.planar.as_mut().ok_or_else(not_reserved)?);
             }
             None => {

@@ -1,19 +1,24 @@
 //! The CPU engine: the same streams, events, ops and kernels with no GPU.
 //!
 //! A stream is a queue, served by a pool of threads ([`stream`]); a lattice is buffers behind a
-//! lock ([`lattices`]), stepped by twins of the CUDA kernels ([`kernels`]); host slots are memory
+//! lock ([`lattices`]), stepped by twins of the CUDA kernels ([`kernels`]), with the help of idle
+//! cores ([`crew`]); host slots are memory
 //! that a download fills ([`slots`]); lessons have other memory ([`buffers`]). What a program asks is checked against the state that will
 //! be ([`issue`]) before any of it is queued, so a refused program leaves no trace.
 
 mod bit_rows;
 mod buffers;
+mod crew;
 mod issue;
 mod kernels;
 mod lattices;
+pub mod limit;
 pub(crate) mod memory;
+mod planar_rows;
 mod reduce;
 mod slots;
 mod stream;
+mod vector;
 
 #[cfg(test)]
 mod tests;
@@ -31,6 +36,7 @@ use crate::engine::{
 };
 use crate::life::Size;
 use buffers::Buffers;
+use crew::Crew;
 use issue::{Account, Log, Phase};
 use lattices::Lattices;
 use slots::CpuSlots;
@@ -61,7 +67,7 @@ impl CpuEngine {
     /// An engine whose streams are served by so many threads: as many streams run at once.
     pub fn new(workers: NonZeroUsize) -> CpuEngine {
         let started = Instant::now();
-        let lattices = Arc::new(Lattices::default());
+        let lattices = Arc::new(Lattices::new(Crew::new(workers.get())));
         let buffers = Arc::new(Buffers::default());
         let (store, other) = (lattices.clone(), buffers.clone());
         let pool = Pool::new(workers, move |op, stop| match op {

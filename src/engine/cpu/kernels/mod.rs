@@ -4,8 +4,9 @@
 pub(super) mod bits;
 mod global;
 pub(super) mod lessons;
+mod march;
 mod multistep;
-pub(super) mod planar;
+mod planar;
 mod resident;
 mod shared;
 mod sync_global;
@@ -20,9 +21,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use multiversion::multiversion;
 
 use super::bit_rows::BitRows;
+use super::crew::Crew;
+use super::planar_rows::PlanarRows;
 use crate::engine::Kernel;
-use crate::engine::kernels::Iteration;
 use crate::life::{Rule, Size};
+pub(super) use march::ROWS;
 
 /// The two buffers of a layout: the one that holds the cells, and the one written next.
 pub(super) struct Pair<B> {
@@ -46,25 +49,19 @@ pub(super) struct Launch<'a> {
     pub(super) generations: u32,
     /// Set when the engine ends: nobody will look at the result.
     pub(super) stop: &'a AtomicBool,
+    /// Who may help.
+    pub(super) crew: &'a Crew,
 }
 
 impl Launch<'_> {
-    /// The generations to step, cut short when the engine ends.
-    pub(super) fn generations(&self) -> impl Iterator<Item = u32> {
-        (0..self.generations).take_while(|_| !self.stop.load(Ordering::Relaxed))
+    /// Whether anybody will look at the result.
+    pub(super) fn goes_on(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed)
     }
 
-    /// The same as the kernel's launches: how many generations each has.
-    pub(super) fn steps(&self, kernel: &Kernel) -> impl Iterator<Item = u32> {
-        let most = match kernel.iteration {
-            Iteration::Launches => 1,
-            Iteration::Steps(most) => most,
-            Iteration::InKernel => u32::MAX,
-        };
-        let launches = 0..self.generations.div_ceil(most);
-        launches
-            .map(move |launch| most.min(self.generations - launch * most))
-            .take_while(|_| !self.stop.load(Ordering::Relaxed))
+    /// The generations to step, cut short when the engine ends.
+    pub(super) fn generations(&self) -> impl Iterator<Item = u32> {
+        (0..self.generations).take_while(|_| self.goes_on())
     }
 }
 
@@ -77,10 +74,8 @@ pub(super) enum Twin {
     CellsInKernel(fn(&Launch, &mut Pair<Vec<i32>>)),
     /// One generation a call, on bits.
     Bits(fn(Rule, &BitRows, &mut BitRows)),
-    /// So many generations a call as the kernel takes in one launch, on planar words.
-    Planar(fn(Size, Rule, u32, &[u32], &mut [u32])),
     /// All generations in one call, on planar words.
-    PlanarInKernel(fn(&Launch, &mut Pair<Vec<u32>>)),
+    Planar(fn(&Launch, &mut Pair<PlanarRows>)),
 }
 
 /// The twin of a kernel.
@@ -91,9 +86,9 @@ pub(super) fn twin(kernel: &Kernel) -> Option<Twin> {
         "sync-global" => Twin::CellsInKernel(sync_global::run),
         "sync-shared" => Twin::CellsInKernel(sync_shared::run),
         "bits" => Twin::Bits(bits::step),
-        "planar" => Twin::Planar(planar::step),
-        "multistep" => Twin::Planar(multistep::pass),
-        "resident" | "cluster" => Twin::PlanarInKernel(resident::run),
+        "planar" => Twin::Planar(planar::run),
+        "multistep" => Twin::Planar(multistep::run),
+        "resident" | "cluster" => Twin::Planar(resident::run),
         _ => return None,
     })
 }

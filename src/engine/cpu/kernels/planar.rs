@@ -1,135 +1,143 @@
 //! `planar`: 32 planes in a word, so that a row's neighbours are words at an offset, and nothing is
-//! shifted but at the row's two ends.
+//! shifted but at the row's two ends. Here the words of 16 rows make a vector besides, so that
+//! every neighbour is a whole vector ([`PlanarRows`]).
 //!
-//! The loop over a row's words is plain, and the compiler makes vectors of it, as in
-//! [`bits`](super::bits). A row's sum is made anew for each of the three rows that it serves: kept,
-//! it would cost more loads and stores than the two operations that it saves.
+//! A generation is one sweep over the lattice, from one buffer into the other.
 
-use std::array;
+use bytemuck::{cast_slice, cast_slice_mut};
 
-use multiversion::multiversion;
+use super::march::{self, Any, Column, Group, Life, Next, ROWS};
+use super::{Launch, Pair};
+use crate::engine::cpu::crew::Share;
+use crate::engine::cpu::planar_rows::PlanarRows;
+use crate::engine::cpu::vector::{self, Lanes, Logic, Work};
+use crate::life::Rule;
 
-use super::bits::{add, choose};
-use crate::life::{Rule, Size};
-
-/// One generation; the kernel takes no more in a launch.
-pub(super) fn step(size: Size, rule: Rule, _one: u32, from: &[u32], to: &mut [u32]) {
-    let (words, height) = (size.words_per_row(), size.height() as usize);
-    let row = |y: usize| &from[y % height * words..][..words];
-    for (y, out) in to.chunks_exact_mut(words).enumerate() {
-        step_row(rule, [row(y + height - 1), row(y), row(y + 1)], out);
+/// All generations of a launch, a sweep each.
+pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
+    for _ in launch.generations() {
+        sweep(launch, &cells.now, &mut cells.next);
+        cells.flip();
     }
 }
 
-/// The next state of a row from itself and the rows above and below.
-#[multiversion(targets(
-    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
-    "x86_64+avx2",
-    "aarch64+neon"
-))]
-pub(super) fn step_row(rule: Rule, rows: [&[u32]; 3], out: &mut [u32]) {
-    if rule == Rule::LIFE {
-        step_words(rows, out, life);
-    } else {
-        let table = rule.table();
-        let lives: [u32; 18] = array::from_fn(|i| 0u32.wrapping_sub(table >> i & 1));
-        step_words(rows, out, |cells, sums| any_rule(&lives, cells, sums));
-    }
+/// One generation.
+pub(super) fn sweep(launch: &Launch, from: &PlanarRows, to: &mut PlanarRows) {
+    let across = from.across();
+    let shares = launch.crew.shares(from.rows(), 2 * ROWS, across);
+    let out = to.vectors_mut();
+    shares.each(out, across, |Share { first, out }| {
+        vector::dispatch(Sweep {
+            rule: launch.rule,
+            from,
+            first,
+            out,
+        });
+    });
 }
 
-/// Numbers of two bits, one a cell: the low bits and the high bits.
-type Sum = (u32, u32);
-
-/// Of the eight neighbours: the row above and the row below added, and the cells beside.
-type Sums = (Sum, Sum, u32, u32);
-
-#[inline(always)]
-fn step_words(rows: [&[u32]; 3], out: &mut [u32], next: impl Fn(u32, Sums) -> u32) {
-    let n = out.len();
-    for x in [0, n - 1] {
-        // The word beside is the row's other end, turned into the plane beside.
-        let left = |row: &[u32]| match x {
-            0 => row[n - 1].rotate_left(1),
-            _ => row[x - 1],
-        };
-        let right = |row: &[u32]| match x == n - 1 {
-            true => row[0].rotate_right(1),
-            false => row[x + 1],
-        };
-        let sum = |row: &[u32]| add(left(row), row[x], right(row));
-        let [above, here, below] = rows;
-        out[x] = next(here[x], (sum(above), sum(below), left(here), right(here)));
-    }
-    if n < 3 {
-        return;
-    }
-    // Slices of one length: so the compiler drops every bounds check.
-    let out = &mut out[1..n - 1];
-    let shifted = |row: usize, by: usize| &rows[row][by..][..n - 2];
-    let (nw, n_, ne) = (shifted(0, 0), shifted(0, 1), shifted(0, 2));
-    let (w, cells, e) = (shifted(1, 0), shifted(1, 1), shifted(1, 2));
-    let (sw, s, se) = (shifted(2, 0), shifted(2, 1), shifted(2, 2));
-    for x in 0..out.len() {
-        let (above, below) = (add(nw[x], n_[x], ne[x]), add(sw[x], s[x], se[x]));
-        out[x] = next(cells[x], (above, below, w[x], e[x]));
-    }
+/// The next generation of some rows.
+pub(super) struct Sweep<'a> {
+    pub(super) rule: Rule,
+    pub(super) from: &'a PlanarRows,
+    /// The first of them.
+    pub(super) first: usize,
+    /// Where they go.
+    pub(super) out: &'a mut [Lanes],
 }
 
-/// How many neighbours there are, as four bits a cell.
-#[inline(always)]
-fn count((above, below, left, right): Sums) -> [u32; 4] {
-    let beside = add(left, above.0, right);
-    let (ones, carry) = (below.0 ^ beside.0, below.0 & beside.0);
-    let (twos, fours) = add(above.1, beside.1, below.1);
-    let more = twos & carry;
-    [ones, twos ^ carry, fours ^ more, fours & more]
-}
+impl Work for Sweep<'_> {
+    type Output = ();
 
-/// B3/S23: alive next with three, or with two if alive.
-#[inline(always)]
-fn life(cells: u32, sums: Sums) -> u32 {
-    let [ones, twos, fours, eights] = count(sums);
-    twos & !(fours | eights) & (ones | cells)
-}
-
-/// Any rule: `lives` says for a dead cell with so many neighbours, then for one alive, whether it
-/// lives next; the bits of their number choose as in a knock-out tournament.
-#[inline(always)]
-fn any_rule(lives: &[u32; 18], cells: u32, sums: Sums) -> u32 {
-    let [ones, twos, fours, eights] = count(sums);
-    let state = |n: usize| choose(cells, lives[9 + n], lives[n]);
-    let pair = |n: usize| choose(ones, state(n + 1), state(n));
-    let four = |n: usize| choose(twos, pair(n + 2), pair(n));
-    choose(eights, state(8), choose(fours, four(4), four(0)))
-}
-
-/// Planar words of a lattice from its bits; `bits` gives a row.
-pub(in crate::engine::cpu) fn unpack<'a>(
-    size: Size,
-    bits: impl Fn(usize) -> &'a [u32],
-    planar: &mut [u32],
-) {
-    let words = size.words_per_row();
-    for (y, out) in planar.chunks_exact_mut(words).enumerate() {
-        let row = bits(y);
-        for (x, out) in out.iter_mut().enumerate() {
-            let cell = |plane: usize| {
-                let at = plane * words + x;
-                row[at / 32] >> (at % 32) & 1
-            };
-            *out = (0..32).fold(0, |word, plane| word | cell(plane) << plane);
+    fn on<L: Logic>(self, logic: L) {
+        if self.rule == Rule::LIFE {
+            logic.run(
+                #[inline(always)]
+                |logic| self.all(logic, Life),
+            );
+        } else {
+            let table = march::table(logic, self.rule);
+            logic.run(
+                #[inline(always)]
+                |logic| self.all(logic, Any(&table)),
+            );
         }
     }
 }
 
-/// A row's bits from its planar words.
-pub(in crate::engine::cpu) fn pack_row(planar: &[u32], bits: &mut [u32]) {
-    let words = planar.len();
-    for (x, out) in bits.iter_mut().enumerate() {
-        let cell = |bit: usize| {
-            let at = 32 * x + bit;
-            planar[at % words] >> (at / words) & 1
-        };
-        *out = (0..32).fold(0, |word, bit| word | cell(bit) << bit);
+impl Sweep<'_> {
+    #[inline(always)]
+    fn all<L: Logic>(self, logic: L, rule: impl Next<L>) {
+        let across = self.from.across();
+        let mut wrapped = vec![Lanes::default(); (ROWS + 2) * ROWS * across];
+        for (group, to) in self.out.chunks_exact_mut(ROWS * across).enumerate() {
+            let top = (self.first + ROWS * group) as isize;
+            let from = seen(self.from, top, &mut wrapped);
+            pass_through(logic, rule, from, to, across);
+        }
+    }
+}
+
+/// A group's rows and the two around it, the first of the group being row `top`.
+pub(super) fn seen<'a>(
+    from: &'a PlanarRows,
+    top: isize,
+    wrapped: &'a mut [Lanes],
+) -> [&'a [Lanes]; ROWS + 2] {
+    let rooms = wrapped.chunks_exact_mut(ROWS * from.across());
+    let mut rows = (top - 1..).zip(rooms);
+    std::array::from_fn(|_| {
+        let (i, room) = rows.next().expect("there is room for all");
+        from.row_or_wrapped(i, room)
+    })
+}
+
+/// Steps a group of rows that are rings.
+#[inline(always)]
+fn pass_through<L: Logic>(
+    logic: L,
+    rule: impl Next<L>,
+    from: [&[Lanes]; ROWS + 2],
+    to: &mut [Lanes],
+    across: usize,
+) {
+    let parts = size_of::<Lanes>() / size_of::<L::Vector>();
+    let mut rows = Rows::<L> {
+        from: from.map(|row| &cast_slice(row)[..(ROWS * across - (ROWS - 1)) * parts]),
+        to: &mut cast_slice_mut(to)[..ROWS * across * parts],
+        parts,
+        part: 0,
+    };
+    for part in 0..parts {
+        rows.part = part;
+        let ends = march::ends(logic, &rows, across);
+        march::march(logic, rule, &mut rows, [0, across], ends);
+    }
+}
+
+/// A group whose rows lie in two buffers.
+pub(super) struct Rows<'a, L: Logic> {
+    pub(super) from: [&'a [L::Vector]; ROWS + 2],
+    pub(super) to: &'a mut [L::Vector],
+    /// Vectors that 16 lanes are.
+    pub(super) parts: usize,
+    /// The one of them that is stepped.
+    pub(super) part: usize,
+}
+
+impl<L: Logic> Group<L> for Rows<'_, L> {
+    #[inline(always)]
+    fn column(&self, x: usize) -> Column<L::Vector> {
+        let at = ROWS * x * self.parts + self.part;
+        let [a, b, c, d, e, f] = self.from;
+        [a[at], b[at], c[at], d[at], e[at], f[at]]
+    }
+
+    #[inline(always)]
+    fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
+        let column = &mut self.to[ROWS * x * self.parts..][..ROWS * self.parts];
+        for (row, next) in next.into_iter().enumerate() {
+            column[row * self.parts + self.part] = next;
+        }
     }
 }

@@ -7,6 +7,7 @@ use proptest::prelude::*;
 use super::*;
 use crate::engine::Layout;
 use crate::engine::cpu::tests::{AWKWARD, generations_later, soup};
+use crate::engine::cpu::vector::{LANES, Lanes};
 use crate::engine::kernels::{KERNELS, Sides};
 use crate::life::Lattice;
 
@@ -14,11 +15,13 @@ use crate::life::Lattice;
 fn step_by(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) -> (Lattice, bool) {
     let size = lattice.size();
     let stop = AtomicBool::new(false);
+    let crew = Crew::new(2);
     let launch = Launch {
         size,
         rule,
         generations,
         stop: &stop,
+        crew: &crew,
     };
     let cell = |i: u64| {
         lattice.get(
@@ -58,33 +61,24 @@ fn step_by(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) -> 
             assert_eq!(after.words(), words, "bits beyond the width are 0");
             return (after, start != bits.now.words().as_ptr());
         }
-        Twin::Planar(_) | Twin::PlanarInKernel(_) => {
+        Twin::Planar(run) => {
+            let rows = || PlanarRows::new(size, "a test").unwrap();
             let mut planar = Pair {
-                now: vec![0; size.words()],
-                next: vec![u32::MAX; size.words()],
+                now: rows(),
+                next: rows(),
             };
-            let row = |y: usize| &lattice.words()[y * size.words_per_row()..];
-            planar::unpack(size, row, &mut planar.now);
-            let start = planar.now.as_ptr();
-            match twin(kernel) {
-                Some(Twin::Planar(step)) => {
-                    for steps in launch.steps(kernel) {
-                        step(size, rule, steps, &planar.now, &mut planar.next);
-                        planar.flip();
-                    }
-                }
-                Some(Twin::PlanarInKernel(run)) => run(&launch, &mut planar),
-                _ => unreachable!("matched above"),
-            }
+            let across = size.words_per_row();
+            planar.next.vectors_mut().fill(Lanes([u32::MAX; LANES]));
+            planar
+                .now
+                .load(|y| &lattice.words()[y * across..][..across]);
+            run(&launch, &mut planar);
             let mut words = vec![u32::MAX; size.words()];
-            let rows = planar.now.chunks_exact(size.words_per_row());
-            for (bits, planar) in words.chunks_exact_mut(size.words_per_row()).zip(rows) {
-                planar::pack_row(planar, bits);
-            }
-            return (
-                Lattice::from_words(size, words),
-                start != planar.now.as_ptr(),
-            );
+            planar
+                .now
+                .store(|y, row| words[y * across..][..across].copy_from_slice(row));
+            // Which of two buffers holds the cells is not seen from without.
+            return (Lattice::from_words(size, words), kernel.flips(generations));
         }
     }
     let mut after = Lattice::new(size);
@@ -169,25 +163,12 @@ proptest! {
 }
 
 #[test]
-fn planes_are_side_by_side() {
-    // Two words a row: plane b is cells 2b and 2b + 1.
-    let size = Size::new(64, 1).unwrap();
-    let bits = [0b1101, 1 << 31];
-    let mut planar = [0; 2];
-    planar::unpack(size, |_| &bits, &mut planar);
-    assert_eq!(planar, [0b11, 1 << 1 | 1 << 31]);
-    let mut back = [0; 2];
-    planar::pack_row(&planar, &mut back);
-    assert_eq!(back, bits);
-}
-
-#[test]
 fn every_kernel_has_a_twin_of_its_layout() {
     for kernel in &KERNELS {
         let layout = match twin(kernel) {
             Some(Twin::Bits(_)) => Layout::Bits,
             Some(Twin::Cells(_) | Twin::CellsInKernel(_)) => Layout::I32,
-            Some(Twin::Planar(_) | Twin::PlanarInKernel(_)) => Layout::Planar,
+            Some(Twin::Planar(_)) => Layout::Planar,
             None => panic!("{} has no twin", kernel.name),
         };
         assert_eq!(layout, kernel.layout, "{}", kernel.name);
@@ -202,6 +183,7 @@ fn a_launch_is_cut_short_when_the_engine_ends() {
         rule: Rule::LIFE,
         generations: u32::MAX,
         stop: &stop,
+        crew: &Crew::new(1),
     };
     assert_eq!(launch.generations().count(), 0);
 }
@@ -251,6 +233,7 @@ fn throughput_of_numbers() {
         rule: Rule::LIFE,
         generations: 1,
         stop: &stop,
+        crew: &Crew::new(1),
     };
     for kernel in &KERNELS {
         let zeros = || vec![0; size.cells() as usize];

@@ -1,0 +1,119 @@
+//! How near the CPU engine's rungs come to what a core's vectors can do at most.
+//!
+//! Both are measured in turns, since a machine that others use too is never twice the same: a
+//! share of the limit is of the limit just before.
+
+use std::num::NonZero;
+use std::time::{Duration, Instant};
+
+use anyhow::Result;
+
+use super::{RUN, RUNS, Table, setup, worlds};
+use crate::engine::cpu::limit;
+use crate::life::Rule;
+use crate::session::worlds::Worlds;
+use crate::session::{DeviceChoice, Setup};
+
+/// Generations of a launch: enough for passes as deep as a kernel likes.
+const LAUNCH: u32 = 48;
+
+/// A lattice to step.
+struct Case {
+    what: String,
+    cells: f64,
+    worlds: Worlds,
+    /// Launches of a run.
+    launches: u64,
+    rates: Vec<f64>,
+    shares: Vec<f64>,
+}
+
+pub(super) fn table() -> Result<Table> {
+    let one = Some(NonZero::<usize>::MIN);
+    let highlife: Rule = "B36/S23".parse()?;
+    let mut cases = Vec::new();
+    for (kernel, side, rule, threads) in [
+        ("bits", 2048, Rule::LIFE, one),
+        ("planar", 2048, Rule::LIFE, one),
+        ("multistep", 2048, Rule::LIFE, one),
+        ("multistep", 2048, highlife, one),
+        ("multistep", 16_384, Rule::LIFE, one),
+        ("multistep", 2048, Rule::LIFE, None),
+        ("multistep", 16_384, Rule::LIFE, None),
+    ] {
+        let setup = Setup {
+            rule,
+            ..setup(kernel, 1, side, DeviceChoice::Cpu)?
+        };
+        let by = if threads.is_some() {
+            "one thread"
+        } else {
+            "all threads"
+        };
+        cases.push(Case::new(
+            format!("`{kernel}`, {side}², {rule}, {by}"),
+            &setup,
+            threads,
+        )?);
+    }
+    let (mut limits, mut any_rule) = (Vec::new(), Vec::new());
+    for _ in 0..RUNS {
+        for case in &mut cases {
+            let limit = limit::measure(Duration::from_millis(50));
+            let rate = case.run()?;
+            case.rates.push(rate);
+            case.shares.push(100.0 * rate / limit.cells);
+            limits.push(limit);
+        }
+        let latest = |at: usize| cases[at].rates[cases[at].rates.len() - 1];
+        any_rule.push(latest(2) / latest(3));
+    }
+    let title = "one lattice on the CPU, cells·generations a second, and the limit of a core";
+    let mut table = Table::new("limit", title);
+    let set = limits[0].instruction_set;
+    let instructions = limits.iter().map(|limit| limit.instructions);
+    let what = format!("{set}, instructions of logic, one thread");
+    table.add(what, "/s", &instructions.collect::<Vec<_>>());
+    let cells: Vec<f64> = limits.iter().map(|limit| limit.cells).collect();
+    let what = format!(
+        "the limit, {} of them a vector, one thread",
+        limits[0].a_vector
+    );
+    table.add(what, "cells/s", &cells);
+    for case in &cases {
+        table.add(case.what.clone(), "cells/s", &case.rates);
+        table.add(
+            format!("{}: of one thread's limit", case.what),
+            "%",
+            &case.shares,
+        );
+    }
+    let what = "`multistep`, 2048², what B3/S23 saves against any rule";
+    table.add(what, "times", &any_rule);
+    Ok(table)
+}
+
+impl Case {
+    fn new(what: String, setup: &Setup, threads: Option<NonZero<usize>>) -> Result<Case> {
+        let mut case = Case {
+            what,
+            cells: setup.size.cells() as f64,
+            worlds: worlds(setup, threads)?,
+            launches: 1,
+            rates: Vec::new(),
+            shares: Vec::new(),
+        };
+        case.run()?; // what is done once only
+        let seconds = case.cells * f64::from(LAUNCH) / case.run()?;
+        case.launches = (RUN.as_secs_f64() / seconds).ceil() as u64;
+        Ok(case)
+    }
+
+    /// Steps; cells·generations a second.
+    fn run(&mut self) -> Result<f64> {
+        let generations = self.launches * u64::from(LAUNCH);
+        let began = Instant::now();
+        self.worlds.run(generations, LAUNCH, None)?;
+        Ok(self.cells * generations as f64 / began.elapsed().as_secs_f64())
+    }
+}

@@ -1,0 +1,146 @@
+//! Threads that help a worker to step one lattice, where there are cores that have nothing to do.
+//!
+//! A worker does its op alone when all others have ops of their own, as is so with many streams;
+//! else it shares out the rows of a lattice, pass by pass. What streams promise is not touched:
+//! the op is done when all of its rows are.
+
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+use rayon::{ThreadPool, ThreadPoolBuilder};
+
+use super::kernels::ROWS;
+use super::vector::Lanes;
+
+/// The cores of an engine.
+pub(super) struct Crew {
+    cores: usize,
+    /// Workers that are doing an op.
+    busy: AtomicUsize,
+    /// One thread less than there are cores, from when first there is a use for them.
+    helpers: OnceLock<Option<ThreadPool>>,
+}
+
+/// Vectors and generations below which a share is not worth the handing over of it.
+const LEAST: usize = 1 << 13;
+
+impl Crew {
+    /// Of so many cores.
+    pub(super) fn new(cores: usize) -> Crew {
+        Crew {
+            cores,
+            busy: AtomicUsize::new(0),
+            helpers: OnceLock::new(),
+        }
+    }
+
+    /// Does an op, in which meanwhile others do not count on this worker's core.
+    pub(super) fn work<T>(&self, op: impl FnOnce() -> T) -> T {
+        struct Busy<'a>(&'a AtomicUsize);
+        impl Drop for Busy<'_> {
+            fn drop(&mut self) {
+                self.0.fetch_sub(1, Ordering::Relaxed);
+            }
+        }
+        self.busy.fetch_add(1, Ordering::Relaxed);
+        let _busy = Busy(&self.busy);
+        op()
+    }
+
+    /// How so many rows are best shared out now, `least` of them at least, if each is `work`
+    /// vectors and generations.
+    pub(super) fn shares(&self, rows: usize, least: usize, work: usize) -> Shares<'_> {
+        let busy = self.busy.load(Ordering::Relaxed).max(1);
+        let idle = self.cores.saturating_sub(busy);
+        let least = least.max(LEAST / work.max(1)).max(1);
+        let count = (1 + idle).min(rows / least).max(1);
+        let helpers = match count {
+            1 => None,
+            _ => self.helpers.get_or_init(|| hire(self.cores - 1)).as_ref(),
+        };
+        let count = helpers.map_or(1, |_| count);
+        Shares {
+            helpers,
+            rows: rows.div_ceil(count).next_multiple_of(ROWS),
+        }
+    }
+}
+
+fn hire(threads: usize) -> Option<ThreadPool> {
+    let pool = ThreadPoolBuilder::new().num_threads(threads);
+    pool.thread_name(|i| format!("cpu helper {i}")).build().ok()
+}
+
+/// How rows are shared out.
+pub(super) struct Shares<'a> {
+    helpers: Option<&'a ThreadPool>,
+    /// Of a share, if that many are left for it.
+    rows: usize,
+}
+
+/// Some rows of a lattice.
+pub(super) struct Share<'a> {
+    /// The number of the first.
+    pub(super) first: usize,
+    /// All of them, one after the other.
+    pub(super) out: &'a mut [Lanes],
+}
+
+impl Shares<'_> {
+    /// Does `work` on every share of `out`, whose rows are `across` vectors; this thread does the
+    /// first.
+    pub(super) fn each(&self, out: &mut [Lanes], across: usize, work: impl Fn(Share) + Sync) {
+        let shares = out.chunks_mut(self.rows * across).enumerate();
+        let mut shares = shares.map(|(i, out)| Share {
+            first: i * self.rows,
+            out,
+        });
+        let Some(helpers) = self.helpers else {
+            return shares.for_each(work);
+        };
+        let own = shares.next();
+        helpers.in_place_scope(|scope| {
+            let work = &work;
+            shares.for_each(|share| scope.spawn(move |_| work(share)));
+            own.into_iter().for_each(work);
+        });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// How many shares there were, and how often each row was in one.
+    fn shared(crew: &Crew, rows: usize, work: usize) -> (usize, Vec<u32>) {
+        let shares = AtomicUsize::new(0);
+        let mut out = vec![Lanes::default(); rows];
+        let all = crew.shares(rows, 1, work);
+        all.each(&mut out, 1, |Share { first, out }| {
+            shares.fetch_add(1, Ordering::Relaxed);
+            for (i, row) in out.iter_mut().enumerate() {
+                row.0[0] += 1;
+                row.0[1] = (first + i) as u32;
+            }
+        });
+        assert!((0..).zip(&out).all(|(i, row)| row.0[1] == i));
+        (
+            shares.into_inner(),
+            out.iter().map(|row| row.0[0]).collect(),
+        )
+    }
+
+    #[test]
+    fn idle_cores_help_and_busy_ones_do_not() {
+        let crew = Crew::new(4);
+        let enough = 1 << 20;
+        for rows in [1, 16, 37, 100] {
+            let (_, seen) = shared(&crew, rows, enough);
+            assert_eq!(seen, vec![1; rows]);
+        }
+        crew.work(|| assert_eq!(shared(&crew, 64, enough).0, 4));
+        crew.work(|| crew.work(|| assert_eq!(shared(&crew, 64, enough).0, 3)));
+        crew.work(|| assert_eq!(shared(&crew, 64, 1).0, 1, "too little to share"));
+        assert_eq!(shared(&Crew::new(1), 64, enough).0, 1);
+    }
+}

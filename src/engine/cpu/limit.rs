@@ -1,0 +1,86 @@
+//! What bounds the rungs on planar words once memory does not: how many logic instructions on
+//! vectors a core can issue. Measured, since a processor's clock depends on what it does.
+
+use std::array;
+use std::hint::black_box;
+use std::time::{Duration, Instant};
+
+use super::vector::{self, Logic, Work};
+
+/// What one thread can do at most.
+#[derive(Clone, Copy, Debug)]
+pub struct Limit {
+    /// The instruction set.
+    pub instruction_set: &'static str,
+    /// Logic instructions on vectors, a second.
+    pub instructions: f64,
+    /// The fewest known that step one vector's cells by B3/S23.
+    pub a_vector: f64,
+    /// Cells·generations a second if nothing else were to be done.
+    pub cells: f64,
+}
+
+/// Measures it for so long, on this thread.
+pub fn measure(duration: Duration) -> Limit {
+    vector::dispatch(Measure(duration))
+}
+
+struct Measure(Duration);
+
+/// Chains of instructions, each waiting for its own: more than any core has in flight at once.
+const CHAINS: usize = 12;
+
+/// Instructions of a chain between two looks at the clock.
+const LENGTH: usize = 10_000;
+
+impl Work for Measure {
+    type Output = Limit;
+
+    fn on<L: Logic>(self, logic: L) -> Limit {
+        let mut words = array::from_fn(|i| logic.splat(black_box(0x9e37_79b9 * i as u32)));
+        let (began, mut turns) = (Instant::now(), 0);
+        let elapsed = loop {
+            words = logic.run(
+                #[inline(always)]
+                |logic| chains(logic, words),
+            );
+            turns += 1;
+            let elapsed = began.elapsed();
+            if elapsed >= self.0 {
+                break elapsed;
+            }
+        };
+        black_box(words.map(|words| bytemuck::bytes_of(&words)[0]));
+        let instructions = (turns * CHAINS * LENGTH) as f64 / elapsed.as_secs_f64();
+        let bits = 8 * size_of::<L::Vector>();
+        Limit {
+            instruction_set: L::NAME,
+            instructions,
+            a_vector: L::FEWEST,
+            cells: instructions / L::FEWEST * bits as f64,
+        }
+    }
+}
+
+#[inline(always)]
+fn chains<L: Logic>(logic: L, mut words: [L::Vector; CHAINS]) -> [L::Vector; CHAINS] {
+    for _ in 0..LENGTH {
+        for i in 0..CHAINS {
+            words[i] = logic.one(words[i], words[(i + 1) % CHAINS], words[(i + 5) % CHAINS]);
+        }
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_limit_is_its_parts() {
+        let limit = measure(Duration::from_millis(1));
+        assert!(limit.instructions > 1e6, "{limit:?}");
+        let bits = limit.cells / limit.instructions * limit.a_vector;
+        assert!([128.0, 256.0, 512.0].contains(&bits.round()), "{limit:?}");
+    }
+}

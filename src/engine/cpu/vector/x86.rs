@@ -1,0 +1,174 @@
+//! AVX-512 and AVX2.
+
+use std::arch::x86_64::{__m256i, __m512i};
+
+use pulp::NullaryFnOnce;
+use pulp::x86::{V3, V4};
+
+use super::portable::Portable;
+use super::{Logic, Sum, Work};
+
+impl Logic for V4 {
+    const NAME: &'static str = "AVX-512";
+    const FEWEST: f64 = 8.0;
+    type Vector = __m512i;
+
+    #[inline(always)]
+    fn splat(self, word: u32) -> __m512i {
+        self.avx512f._mm512_set1_epi32(word as i32)
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m512i, b: __m512i) -> __m512i {
+        self.avx512f._mm512_and_si512(a, b)
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m512i, b: __m512i) -> __m512i {
+        self.avx512f._mm512_xor_si512(a, b)
+    }
+
+    #[inline(always)]
+    fn choose(self, mask: __m512i, set: __m512i, clear: __m512i) -> __m512i {
+        self.avx512f
+            ._mm512_ternarylogic_epi32::<0xca>(mask, set, clear)
+    }
+
+    #[inline(always)]
+    fn one(self, a: __m512i, b: __m512i, c: __m512i) -> __m512i {
+        self.choose(a, b, c)
+    }
+
+    #[inline(always)]
+    fn life(
+        self,
+        cells: __m512i,
+        below: Sum<__m512i>,
+        beside: Sum<__m512i>,
+        above: __m512i,
+    ) -> __m512i {
+        let any = self.avx512f;
+        let some = any._mm512_ternarylogic_epi32::<0x3e>(below[0], beside[0], cells);
+        let carry = any._mm512_ternarylogic_epi32::<0x98>(cells, below[1], some);
+        let more = any._mm512_ternarylogic_epi32::<0x16>(beside[1], above, carry);
+        any._mm512_ternarylogic_epi32::<0xa8>(some, carry, more)
+    }
+
+    #[inline(always)]
+    fn turn_left(self, a: __m512i) -> __m512i {
+        self.avx512f._mm512_rol_epi32::<1>(a)
+    }
+
+    #[inline(always)]
+    fn turn_right(self, a: __m512i) -> __m512i {
+        self.avx512f._mm512_ror_epi32::<1>(a)
+    }
+
+    #[inline(always)]
+    fn run<T>(self, work: impl FnOnce(Self) -> T) -> T {
+        self.vectorize(On(self, work))
+    }
+}
+
+impl Logic for V3 {
+    const NAME: &'static str = "AVX2";
+    const FEWEST: f64 = 20.5;
+    type Vector = __m256i;
+
+    #[inline(always)]
+    fn splat(self, word: u32) -> __m256i {
+        self.avx._mm256_set1_epi32(word as i32)
+    }
+
+    #[inline(always)]
+    fn and(self, a: __m256i, b: __m256i) -> __m256i {
+        self.avx2._mm256_and_si256(a, b)
+    }
+
+    #[inline(always)]
+    fn xor(self, a: __m256i, b: __m256i) -> __m256i {
+        self.avx2._mm256_xor_si256(a, b)
+    }
+
+    #[inline(always)]
+    fn choose(self, mask: __m256i, set: __m256i, clear: __m256i) -> __m256i {
+        self.xor(clear, self.and(mask, self.xor(set, clear)))
+    }
+
+    #[inline(always)]
+    fn one(self, a: __m256i, b: __m256i, _: __m256i) -> __m256i {
+        self.avx2._mm256_andnot_si256(a, b)
+    }
+
+    #[inline(always)]
+    fn life(
+        self,
+        cells: __m256i,
+        below: Sum<__m256i>,
+        beside: Sum<__m256i>,
+        above: __m256i,
+    ) -> __m256i {
+        let avx2 = self.avx2;
+        let ones = self.xor(below[0], beside[0]);
+        let carry = self.and(below[0], beside[0]);
+        let odd = self.xor(self.xor(below[1], beside[1]), self.xor(above, carry));
+        let pairs = avx2._mm256_or_si256(self.and(below[1], beside[1]), self.and(above, carry));
+        let one = avx2._mm256_andnot_si256(pairs, odd);
+        self.and(one, avx2._mm256_or_si256(ones, cells))
+    }
+
+    #[inline(always)]
+    fn turn_left(self, a: __m256i) -> __m256i {
+        let avx2 = self.avx2;
+        avx2._mm256_or_si256(
+            avx2._mm256_slli_epi32::<1>(a),
+            avx2._mm256_srli_epi32::<31>(a),
+        )
+    }
+
+    #[inline(always)]
+    fn turn_right(self, a: __m256i) -> __m256i {
+        let avx2 = self.avx2;
+        avx2._mm256_or_si256(
+            avx2._mm256_slli_epi32::<31>(a),
+            avx2._mm256_srli_epi32::<1>(a),
+        )
+    }
+
+    #[inline(always)]
+    fn run<T>(self, work: impl FnOnce(Self) -> T) -> T {
+        self.vectorize(On(self, work))
+    }
+}
+
+/// Work with the instruction set that it is compiled for.
+struct On<L, F>(L, F);
+
+impl<L, T, F: FnOnce(L) -> T> NullaryFnOnce for On<L, F> {
+    type Output = T;
+
+    #[inline(always)]
+    fn call(self) -> T {
+        (self.1)(self.0)
+    }
+}
+
+pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
+    if let Some(v4) = V4::try_new() {
+        work.on(v4)
+    } else if let Some(v3) = V3::try_new() {
+        work.on(v3)
+    } else {
+        work.on(Portable)
+    }
+}
+
+#[cfg(test)]
+pub(super) fn on_each<W: Work + Copy>(work: W) -> Vec<W::Output> {
+    let v4 = V4::try_new().map(|v4| work.on(v4));
+    let v3 = V3::try_new().map(|v3| work.on(v3));
+    [v4, v3, Some(work.on(Portable))]
+        .into_iter()
+        .flatten()
+        .collect()
+}
