@@ -8,7 +8,7 @@ use anyhow::Result;
 
 use super::failure::BadArguments;
 use super::options::{Common, OnOff};
-use crate::engine::kernels::{self, Iteration, Kernel};
+use crate::engine::kernels::{self, Iteration, KERNELS, Kernel};
 use crate::life::{Pattern, PatternError, Shelved, Size, settle};
 use crate::session::worlds::{KernelChoice, MOST_GRAPH_LAUNCHES};
 use crate::session::{Pace, Setup, Start, Switches};
@@ -19,14 +19,13 @@ const DEFAULT_SIZE: (u64, u64) = (512, 512);
 /// How fast the window's rounds follow one another at the start.
 const ROUNDS_PER_SECOND: f64 = 60.0;
 
-/// A kernel that takes every lattice, and these switches if one does: what stands until another
-/// is picked.
-fn any_kernel(switches: Switches) -> &'static Kernel {
-    let [bits, cells] = ["bits", "sync-global"].map(|name| kernels::find(name).expect("a kernel"));
-    match switches.refusal(bits) {
-        None => bits,
-        Some(_) => cells,
-    }
+/// A kernel that takes these lattices with these switches, one that takes most first: what stands
+/// until another is picked.
+fn any_kernel(size: Size, switches: Switches) -> &'static Kernel {
+    let [bits, global] = ["bits", "global"].map(|name| kernels::find(name).expect("a kernel"));
+    let takes = |kernel: &&Kernel| kernel.admit(size).is_ok() && switches.refusal(kernel).is_none();
+    let mut kernels = [bits, global].into_iter().chain(KERNELS.iter());
+    kernels.find(takes).unwrap_or(bits)
 }
 
 impl Common {
@@ -53,9 +52,11 @@ impl Common {
             .collect::<Result<_, _>>()?;
         let (size, rule) = settle(&patterns, self.size, self.rule, default_size)?;
         let switches = self.switches.switches();
-        let kernel = self.kernel.unwrap_or_else(|| any_kernel(switches));
+        let kernel = self.kernel.unwrap_or_else(|| any_kernel(size, switches));
         kernel.admit(size)?;
-        self.check_graphs(kernel)?;
+        if let Some(asked) = self.kernel {
+            self.check_graphs(asked)?;
+        }
         if let Some(why) = switches.refusal(kernel) {
             return Err(BadArguments(format!("{why}; change one of the options")).into());
         }

@@ -232,3 +232,42 @@ fn a_kernel_is_picked_and_no_cell_is_lost_by_it() {
     let asked = wait_for(&session, "another kernel", |s| s.kernel != picked.kernel);
     assert_eq!(asked.kernel_choice, KernelChoice::Asked);
 }
+
+/// A batch is one launch only while all its lattices are in the same one of their two buffers.
+#[test]
+fn a_lattice_that_is_reset_stays_in_its_batch() {
+    let size = Size::new(40, 30).unwrap();
+    let batch = |streams| Setup {
+        kernel: kernels::find("sync-global").unwrap(),
+        switches: Switches {
+            streams,
+            ..Switches::DEFAULT
+        },
+        ..setup(3, size)
+    };
+    for streams in [Streams::Batch, Streams::PerInstance] {
+        let mut setup = batch(streams);
+        let engine = worlds::open_engine(DeviceChoice::Cpu).unwrap();
+        let mut worlds = worlds::Worlds::new(engine, &setup, 1).unwrap();
+        worlds.start(&mut setup).unwrap();
+        worlds.run(1, 1, None).unwrap();
+        let start = worlds::start_lattice(&setup.start, size, 1);
+        worlds.upload(vec![(1, start, 0)]).unwrap();
+        worlds
+            .set_switches(0, batch(Streams::Batch).switches)
+            .unwrap();
+        let parities = [0, 1, 2].map(|i| worlds.engine().parity(crate::engine::LatticeId(i)));
+        assert_eq!(parities, [parities[0]; 3], "{streams}");
+        worlds.run(2, 1, None).unwrap();
+        let wanted: Vec<Lattice> = (0..3)
+            .map(|i| {
+                reference::run(
+                    &soup(size, 0.4, 3, i),
+                    Rule::LIFE,
+                    if i == 1 { 2 } else { 3 },
+                )
+            })
+            .collect();
+        assert_eq!(worlds.fetch().unwrap(), wanted);
+    }
+}

@@ -206,6 +206,9 @@ pub fn write_chrome<'a>(
             let mut arguments = json!({"round": number});
             if let (Some(facts), false) = (facts, on_host) {
                 arguments["instance"] = json!(facts.instance);
+                if facts.instances > 1 {
+                    arguments["instances"] = json!(facts.instances);
+                }
                 arguments["cells"] = json!(facts.cells);
                 arguments["bytes"] = json!(facts.bytes);
             }

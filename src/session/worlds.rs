@@ -15,7 +15,7 @@ use crate::engine::{
 use crate::life::{Lattice, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
 use crate::session::trace::StepFacts;
-use crate::session::{DeviceChoice, Setup, Start};
+use crate::session::{DeviceChoice, Setup, Start, Streams};
 
 mod calibrate;
 mod issue;
@@ -173,12 +173,15 @@ impl Worlds {
             return Ok(());
         }
         let generations = setup.generations_per_round;
-        if let Some(kernel) = self.known_kernel(PickTable::built_in(), generations) {
-            self.set_kernel(kernel)?;
+        let known = self.known_kernel(PickTable::built_in(), generations);
+        if known.is_some_and(|kernel| self.set_kernel(kernel).is_ok()) {
             setup.kernel_choice = KernelChoice::Measured;
         } else {
             let timed = self.time_kernels(generations)?;
-            setup.kernel_choice = KernelChoice::Timed(timed.len());
+            setup.kernel_choice = match timed.len() {
+                0 | 1 => KernelChoice::Asked, // there is no other
+                of => KernelChoice::Timed(of),
+            };
             for one in &timed {
                 tracing::debug!("{}: {:.0} rounds/s", one.kernel.name, one.rounds_per_second);
             }
@@ -236,15 +239,20 @@ impl Worlds {
 
     /// Sets instances to these lattices, of these generations, each in its own stream.
     pub fn upload(&mut self, starts: Vec<(usize, Arc<Lattice>, u64)>) -> Result<()> {
-        let mut program = Program::default();
         let layout = self.plan().kernel.layout;
+        // What is set anew is in the first of two buffers: in a batch, so must be the others.
+        let together = starts.len() < self.instances() && self.batches_in_two_buffers();
+        let mut program = match together {
+            true => self.plan().pack_all(),
+            false => Program::default(),
+        };
         let mut generations = self.generations.to_vec();
         for (instance, lattice, generation) in starts {
             let stream = self.plan().streams[instance];
             let id = LatticeId(instance as u32);
             let words = lattice.words().into();
             program.push(stream, Op::Upload { lattice: id, words });
-            if layout != Layout::Bits {
+            if layout != Layout::Bits && !together {
                 program.push(
                     stream,
                     Op::Unpack {
@@ -255,8 +263,29 @@ impl Worlds {
             }
             generations[instance] = generation;
         }
+        if together {
+            program.steps.extend(self.plan().relayout(layout).steps);
+        }
         self.generations = generations.into();
         self.forget_prepared(); // parities start anew
+        self.submit(&program, Kind::Other, None)
+    }
+
+    /// Whether a launch of some plan steps several lattices, which must all be in the same one of
+    /// two buffers.
+    fn batches_in_two_buffers(&self) -> bool {
+        let batches = |plan: &RoundPlan| plan.switches.streams == Streams::Batch;
+        !self.plan().kernel.in_place && self.plans.iter().any(batches)
+    }
+
+    /// Brings all lattices into the same one of their two buffers, if batches need it.
+    fn align_buffers(&mut self) -> Result<()> {
+        let layout = self.plan().kernel.layout;
+        if layout == Layout::Bits || !self.batches_in_two_buffers() {
+            return Ok(());
+        }
+        let mut program = self.plan().pack_all();
+        program.steps.extend(self.plan().relayout(layout).steps);
         self.submit(&program, Kind::Other, None)
     }
 

@@ -8,6 +8,7 @@ use super::{Table, fits, rate, setup, worlds};
 use crate::engine::EngineError;
 use crate::engine::kernels::{Iteration, KERNELS};
 use crate::life::Size;
+use crate::session::worlds::open_engine;
 use crate::session::{DeviceChoice, Setup, Streams, Switches};
 
 /// Generations of one graph, or of one launch that iterates in the kernel.
@@ -19,7 +20,15 @@ const LIFETIME: u32 = 10_000;
 pub(super) fn table(device: DeviceChoice) -> Result<Table> {
     let mut table = Table::new("step", "stepping alone, cells·generations a second");
     let gpu = super::named(device)?.0 == "cuda";
+    let devices = open_engine(device)?.devices().to_vec();
     for kernel in &KERNELS {
+        let mut refused = devices
+            .iter()
+            .filter_map(|of| kernel.admit_device(of).err());
+        if let Some(why) = refused.next() {
+            eprintln!("lifestreams: left out: {why}");
+            continue;
+        }
         let per_round = match kernel.iteration {
             Iteration::Launches => 1,
             Iteration::Steps(most) => most,

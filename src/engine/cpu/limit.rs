@@ -37,7 +37,8 @@ impl Work for Measure {
     type Output = Limit;
 
     fn on<L: Logic>(self, logic: L) -> Limit {
-        let mut words = array::from_fn(|i| logic.splat(black_box(0x9e37_79b9 * i as u32)));
+        let mut words =
+            array::from_fn(|i| logic.splat(black_box(0x9e37_79b9_u32.wrapping_mul(i as u32))));
         let (began, mut turns) = (Instant::now(), 0);
         let elapsed = loop {
             words = logic.run(

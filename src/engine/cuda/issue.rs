@@ -90,9 +90,9 @@ impl Issuer<'_> {
     pub(super) fn issue(&mut self, op: &Op) -> Result<()> {
         match op {
             Op::Upload { lattice, words } => self.upload(*lattice, words),
-            Op::Pack(lattices) => self.each_batch(lattices, Self::pack),
+            Op::Pack(lattices) => self.each_batch(lattices, false, Self::pack),
             Op::Unpack { lattices, to } => {
-                self.each_batch(lattices, |this, batch| this.unpack(batch, *to))
+                self.each_batch(lattices, false, |this, batch| this.unpack(batch, *to))
             }
             Op::Advance {
                 kernel,
@@ -115,13 +115,15 @@ impl Issuer<'_> {
                 })
             }
             Op::Reduce { lattices, viewport } => {
-                self.each_batch(lattices, |this, batch| this.reduce(batch, *viewport))
+                self.each_batch(lattices, false, |this, batch| this.reduce(batch, *viewport))
             }
             Op::Download {
                 lattices,
                 slot,
                 what,
-            } => self.each_batch(lattices, |this, batch| this.download(batch, *slot, *what)),
+            } => self.each_batch(lattices, *what == Transfer::View, |this, batch| {
+                this.download(batch, *slot, *what)
+            }),
             Op::Copy { from, to, bytes } => self.copy(*from, *to, *bytes),
             Op::Call(call) => self.launch_call(call),
             Op::Synchronize(Scope::Stream) => self.sink.give(Call::Synchronize(self.stream)),
@@ -140,10 +142,12 @@ impl Issuer<'_> {
         Ok((home.group, home.index, home.state, size))
     }
 
-    /// Does something for lattices, at once for those that lie one behind the other in one state.
+    /// Does something for lattices, at once for those that lie one behind the other in one state;
+    /// `of_views` if their views, too, must be of one length.
     fn each_batch(
         &mut self,
         lattices: &Range<u32>,
+        of_views: bool,
         mut work: impl FnMut(&mut Self, Batch) -> Result<()>,
     ) -> Result<()> {
         let mut rest = lattices.clone();
@@ -158,7 +162,8 @@ impl Issuer<'_> {
             let follows = |(i, home): &(usize, &Home)| {
                 let place = (home.gpu, home.group, home.index);
                 place == (self.at, group, index + i)
-                    && (home.state, home.view_words) == (state, view_words)
+                    && home.state == state
+                    && (!of_views || home.view_words == view_words)
             };
             let homes = self.homes[first.index()..].iter().enumerate();
             let count = homes.take(rest.len().min(most)).take_while(follows).count();

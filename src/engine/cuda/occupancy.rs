@@ -27,7 +27,11 @@ impl CudaEngine {
                 let size = self.gpus[gpu].groups[home.group].size;
                 kernel.admit(size)?;
                 kernel.admit_block(*block)?;
-                (kernel.launch(size, *block), kernel.file, kernel.symbol)
+                let mut shape = kernel.launch(size, *block);
+                if kernel.batched {
+                    shape = shape.batch(lattices.len() as u32);
+                }
+                (shape, kernel.file, kernel.symbol)
             }
             _ => return Ok(None),
         };

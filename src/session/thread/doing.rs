@@ -204,7 +204,14 @@ impl Pilot {
         worlds.set_kernel(kernel)?;
         self.setup.kernel = kernel;
         self.setup.kernel_choice = KernelChoice::Asked;
-        self.setup.switches = self.setup.switches.fitted_to(kernel);
+        let asked = self.setup.switches;
+        self.setup.switches = asked.fitted_to(kernel);
+        if let Some(why) = asked.refusal(kernel) {
+            let now = self.setup.switches;
+            let (streams, transfer) = (now.streams, now.transfer);
+            let what = format!("{why}: now streams {streams}, transfer {transfer}");
+            self.notice = Some((what, Instant::now()));
+        }
         self.lab.kernel_changed(kernel);
         self.statistics.restart();
         Ok(())

@@ -38,6 +38,9 @@ pub struct Timed {
 /// How long a kernel is timed at least.
 const LEAST: Duration = Duration::from_millis(20);
 
+/// How long a first round may take to load what it needs.
+const LOADING: Duration = Duration::from_millis(500);
+
 /// The most generations of a round that is timed: one of a slow kernel's is to be over soon.
 const MOST_GENERATIONS: u32 = 64;
 
@@ -51,27 +54,55 @@ impl Worlds {
     /// meanwhile: upload them again.
     pub fn time_kernels(&mut self, generations: u32) -> Result<Vec<Timed>> {
         let generations = generations.min(MOST_GENERATIONS);
-        let mut timed = Vec::new();
+        let (asked, before) = (self.plan().switches, self.plan().kernel);
+        let candidates: Vec<&'static Kernel> = KERNELS
+            .iter()
+            .filter(|kernel| self.can_be(kernel))
+            .collect();
+        let mut timed: Vec<Timed> = Vec::new();
         // The upper rungs first: what is far slower than they are gets no second round.
-        for kernel in KERNELS.iter().rev() {
-            if !self.can_be(kernel) {
-                continue;
+        for kernel in candidates.into_iter().rev() {
+            let best = timed
+                .iter()
+                .map(|one| one.rounds_per_second)
+                .fold(0.0, f64::max);
+            match self.time_kernel(kernel, asked, generations, best) {
+                Ok(rounds_per_second) => timed.push(Timed {
+                    kernel,
+                    rounds_per_second,
+                }),
+                // One that cannot be here after all.
+                Err(error @ (EngineError::OutOfMemory { .. } | EngineError::Driver { .. })) => {
+                    tracing::warn!("kernel '{}' is not taken: {error}", kernel.name);
+                    self.finish()?;
+                }
+                Err(error) => return Err(error),
             }
-            match self.set_kernel(kernel) {
-                Err(EngineError::OutOfMemory { .. }) => continue,
-                set => set?,
-            }
-            let rounds_per_second = self.time_rounds(generations)?;
-            timed.push(Timed {
-                kernel,
-                rounds_per_second,
-            });
         }
         timed.sort_by(|a, b| b.rounds_per_second.total_cmp(&a.rounds_per_second));
-        if let Some(best) = timed.first() {
-            self.set_kernel(best.kernel)?;
-        }
+        let best = timed.first().map_or(before, |best| best.kernel);
+        self.change_kernel(best, asked)?;
         Ok(timed)
+    }
+
+    fn time_kernel(
+        &mut self,
+        kernel: &'static Kernel,
+        asked: Switches,
+        generations: u32,
+        best: f64,
+    ) -> Result<f64> {
+        self.change_kernel(kernel, asked)?;
+        self.time_rounds(generations, best)
+    }
+
+    /// Changes the kernel, with as much of these switches as it takes.
+    fn change_kernel(&mut self, kernel: &'static Kernel, asked: Switches) -> Result<()> {
+        self.set_kernel(kernel)?;
+        for plan in &mut self.plans {
+            plan.switches = asked.fitted_to(kernel);
+        }
+        Ok(())
     }
 
     /// The fastest kernel for rounds of so many generations that the table knows, of those that
@@ -91,20 +122,35 @@ impl Worlds {
 
     /// Whether a kernel takes these lattices, these devices and these switches.
     fn can_be(&self, kernel: &Kernel) -> bool {
+        let can_be = |kernel: &Kernel| {
+            self.plan().switches.refusal(kernel).is_none() && self.admit(kernel).is_ok()
+        };
         let cells = 4 * self.size.cells().saturating_mul(self.instances() as u64);
-        let too_much = kernel.layout == Layout::I32 && cells > MOST_CELL_BYTES;
-        let refused = self.plan().switches.refusal(kernel).is_some();
-        !too_much && !refused && self.admit(kernel).is_ok()
+        let of_bits = |kernel: &Kernel| kernel.layout != Layout::I32;
+        // Unless there is no other way.
+        let too_much = cells > MOST_CELL_BYTES
+            && !of_bits(kernel)
+            && KERNELS.iter().any(|other| of_bits(other) && can_be(other));
+        !too_much && can_be(kernel)
     }
 
-    /// Rounds a second, behind one that loads what is needed.
-    fn time_rounds(&mut self, generations: u32) -> Result<f64> {
+    /// Rounds a second, behind some that load what is needed and make the graphs. Where those say
+    /// already that it is far from `best`, no others follow.
+    fn time_rounds(&mut self, generations: u32, best: f64) -> Result<f64> {
+        let began = Instant::now();
         self.rounds_of(1, generations)?;
+        let first = began.elapsed().as_secs_f64();
+        if first > LOADING.as_secs_f64() + 4.0 / best {
+            return Ok(1.0 / first);
+        }
         let mut rounds = 1;
         loop {
-            let began = Instant::now();
+            let (began, made) = (Instant::now(), self.prepared.len());
             self.rounds_of(rounds, generations)?;
             let took = began.elapsed();
+            if self.prepared.len() > made {
+                continue; // capturing is no stepping
+            }
             if took >= LEAST {
                 return Ok(rounds as f64 / took.as_secs_f64());
             }

@@ -30,6 +30,9 @@ impl Worlds {
             let streams = switches.streams; // those are in place
             self.plans[half].switches = Switches { streams, ..before };
         }
+        if before.streams != switches.streams {
+            self.align_buffers()?;
+        }
         settled
     }
 

@@ -161,7 +161,10 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
         };
         return vec![title.into(), when];
     };
-    let instance = facts.instance.map(|id| format!(" · instance {id}"));
+    let instance = facts.instance.map(|id| match facts.instances {
+        0 | 1 => format!(" · instance {id}"),
+        n => format!(" · instances {id} to {}", id + n - 1),
+    });
     let place = format!("stream {}{}", facts.stream.0, instance.unwrap_or_default());
     if matches!(bar.kind, Kind::Host | Kind::Wait) {
         let what = match bar.kind {

@@ -146,7 +146,9 @@ proptest! {
         words in 1u64..13, height in 1u64..80, seed: u64,
         birth in 0u16..512, survival in 0u16..512, generations in 0u32..14,
     ) {
-        for kernel in KERNELS.iter().filter(|kernel| kernel.layout == Layout::Planar) {
+        // `cluster`, whose lattices are large, has the twin of `resident`.
+        let planar = |kernel: &&Kernel| kernel.layout == Layout::Planar && kernel.cluster == 1;
+        for kernel in KERNELS.iter().filter(planar) {
             let size = match kernel.sides {
                 Sides::Squares(sides) => {
                     let side = sides[seed as usize % sides.len()].into();
