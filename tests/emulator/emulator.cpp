@@ -2,10 +2,12 @@
 //
 // A block's threads run one after another on one OS thread, and change only where CUDA C makes
 // them wait: __syncthreads and the warp's exchanges. A thread that never waits costs no fiber of
-// its own. The order in which threads run is turned round at every step, which brings out a
-// missing barrier: with one order alone, half of the races would go unseen.
+// its own. The order in which threads run is turned round at every step, and every second pair of
+// steps lets each warp go as far as it can before another moves: that brings out a missing barrier,
+// of which one order alone would show half.
 //
-// The blocks of a cluster run as one, each with its barrier and its shared memory.
+// The blocks of a cluster run side by side, each with its barrier and its shared memory, which is
+// gone when its threads have finished.
 #include "emulator.h"
 #include "launch.h"
 
@@ -42,6 +44,7 @@ struct Thread {
     Fiber* fiber = nullptr;
     unsigned given = 0;   // to an exchange
     unsigned arrived = 0; // so often at the cluster's barrier
+    unsigned waited = 0;  // and for it
     uint3 index, block;
 };
 
@@ -57,15 +60,21 @@ struct Block { // or cluster of them
     jmp_buf scheduler;
     Fiber* running = nullptr;
     bool reversed = false;
-    unsigned turn = 0; // how many threads this step has come past
+    unsigned first = 0, count = 0; // of the threads of this pass
+    unsigned turn = 0;             // how many of them it has come past
+    int fault = EMULATOR_OK;
+    std::vector<bool> over; // of each block, whether its threads have finished
 
-    unsigned number_of(unsigned i) const { return reversed ? threads.size() - 1 - i : i; }
+    unsigned number_of(unsigned i) const { return first + (reversed ? count - 1 - i : i); }
     bool take_next(Fiber* fiber);
     void resume(unsigned number);
     void wait_as(State state);
     int run();
+    void pass(unsigned first, unsigned count);
+    bool settle_exchange(unsigned warp);
     bool settle_exchanges();
     bool settle_barriers();
+    void close_blocks();
     bool settle_cluster();
 };
 
@@ -78,7 +87,7 @@ constexpr size_t GUARD = 64;
 // so a kernel in which nothing waits runs as a plain loop.
 bool Block::take_next(Fiber* fiber)
 {
-    if (turn + 1 >= threads.size()) return false;
+    if (turn + 1 >= count) return false;
     const unsigned number = number_of(turn + 1);
     Thread& next = threads[number];
     if (next.state != State::Ready || next.fiber) return false;
@@ -135,24 +144,27 @@ void Block::wait_as(State state)
 }
 
 // Hands out a warp's values where every living lane has given one.
+bool Block::settle_exchange(unsigned warp)
+{
+    const size_t first = warp * 32, end = std::min(first + 32, threads.size());
+    bool all = true, one = false;
+    for (size_t i = first; i < end; i++) {
+        one |= threads[i].state == State::AtExchange;
+        all &= threads[i].state == State::AtExchange || threads[i].state == State::Finished;
+    }
+    if (!one || !all) return false;
+    for (size_t i = first; i < end; i++) {
+        if (threads[i].state != State::AtExchange) continue;
+        exchanged[i] = threads[i].given;
+        threads[i].state = State::Ready;
+    }
+    return true;
+}
+
 bool Block::settle_exchanges()
 {
     bool any = false;
-    for (size_t first = 0; first < threads.size(); first += 32) {
-        const size_t end = std::min(first + 32, threads.size());
-        bool all = true, one = false;
-        for (size_t i = first; i < end; i++) {
-            one |= threads[i].state == State::AtExchange;
-            all &= threads[i].state == State::AtExchange || threads[i].state == State::Finished;
-        }
-        if (!one || !all) continue;
-        any = true;
-        for (size_t i = first; i < end; i++) {
-            if (threads[i].state != State::AtExchange) continue;
-            exchanged[i] = threads[i].given;
-            threads[i].state = State::Ready;
-        }
-    }
+    for (unsigned warp = 0; warp < (threads.size() + 31) / 32; warp++) any |= settle_exchange(warp);
     return any;
 }
 
@@ -189,12 +201,44 @@ bool Block::settle_cluster()
     return any;
 }
 
+// Runs those of so many threads that can.
+void Block::pass(unsigned from, unsigned so_many)
+{
+    first = from, count = so_many;
+    for (turn = 0; turn < count; turn++)
+        if (threads[number_of(turn)].state == State::Ready) resume(number_of(turn));
+}
+
+// Takes the shared memory of blocks that have finished: nobody may write there any more.
+void Block::close_blocks()
+{
+    for (size_t i = 0; i < shared.size(); i++) {
+        const auto first = threads.begin() + i * block_threads, end = first + block_threads;
+        const auto finished = [](const Thread& thread) { return thread.state == State::Finished; };
+        if (over[i] || !std::all_of(first, end, finished)) continue;
+        over[i] = true;
+        for (size_t at = shared[i].size() - GUARD; at < shared[i].size(); at++)
+            if (shared[i][at] != POISON) fault = EMULATOR_SHARED_OVERRUN;
+        std::fill(shared[i].begin(), shared[i].end(), POISON);
+    }
+}
+
 int Block::run()
 {
-    for (;;) {
-        for (turn = 0; turn < threads.size(); turn++)
-            if (threads[number_of(turn)].state == State::Ready) resume(number_of(turn));
-        reversed = !reversed;
+    const unsigned all = threads.size(), warps = (all + 31) / 32;
+    for (unsigned step = 0;; step++) {
+        reversed = step & 1;
+        if (step & 2) {
+            pass(0, all);
+        } else {
+            for (unsigned i = 0; i < warps; i++) {
+                const unsigned warp = reversed ? warps - 1 - i : i;
+                do pass(warp * 32, std::min(32u, all - warp * 32));
+                while (settle_exchange(warp));
+            }
+        }
+        close_blocks();
+        if (fault != EMULATOR_OK) return fault;
         if (settle_exchanges() || settle_barriers() || settle_cluster()) continue;
         for (Thread& thread : threads)
             if (thread.state != State::Finished) return EMULATOR_DEADLOCK;
@@ -205,8 +249,17 @@ int Block::run()
 } // namespace
 
 void barrier() { block.wait_as(State::AtBarrier); }
-void arrive() { block.threads[block.running->thread].arrived++; }
-void await() { block.wait_as(State::AtCluster); }
+void arrive()
+{
+    Thread& thread = block.threads[block.running->thread];
+    if (thread.arrived++ != thread.waited) block.fault = EMULATOR_BAD_BARRIER;
+}
+void await()
+{
+    Thread& thread = block.threads[block.running->thread];
+    if (++thread.waited != thread.arrived) block.fault = EMULATOR_BAD_BARRIER;
+    block.wait_as(State::AtCluster);
+}
 
 const unsigned* exchange(unsigned, unsigned value)
 {
@@ -267,6 +320,8 @@ extern "C" int emulator_run(const void* kernel, const unsigned grid[3], const un
         for (unsigned y = 0; y < grid[1]; y++)
             for (unsigned x = 0; x < grid[0]; x += cluster) {
                 for (auto& shared : block.shared) shared.assign(shared_size + GUARD, POISON);
+                block.over.assign(cluster, false);
+                block.fault = EMULATOR_OK;
                 for (unsigned i = 0; i < count * cluster; i++) {
                     const unsigned of_block = i % count;
                     Thread& thread = block.threads[i] = Thread();
@@ -281,9 +336,9 @@ extern "C" int emulator_run(const void* kernel, const unsigned grid[3], const un
                     block.idle.clear();
                     return answer;
                 }
-                for (auto& shared : block.shared)
-                    for (size_t i = shared_size; i < shared.size(); i++)
-                        if (shared[i] != POISON) return EMULATOR_SHARED_OVERRUN;
+                for (auto& shared : block.shared) // of blocks that are over
+                    for (const unsigned char byte : shared)
+                        if (byte != POISON) return EMULATOR_SHARED_OVERRUN;
             }
     return EMULATOR_OK;
 }

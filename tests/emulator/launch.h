@@ -8,6 +8,7 @@ enum {
     EMULATOR_DEADLOCK = 2,       // threads wait for others that wait elsewhere or are gone
     EMULATOR_SHARED_OVERRUN = 3, // a write behind the dynamic shared memory asked for
     EMULATOR_BAD_SHAPE = 4,      // a grid that is not of whole clusters, or their blocks of warps
+    EMULATOR_BAD_BARRIER = 5,    // a cluster's: arrived twice, or waited without having arrived
 };
 
 extern "C" {
