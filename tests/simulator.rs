@@ -227,14 +227,13 @@ fn rounds_graphs_and_streams_change_no_cell() {
         let (name, line) = (format!("start-{size}"), format!("{} -g 0", of(size)));
         saved(folder.path(), &name, &line)
     };
-    let (odd, square) = (start("67x41"), start("128x128"));
+    // The odd size, where the kernel takes it.
+    let sizes = ["67x41", "128x128", "512x512"];
+    let starts_of = sizes.map(start);
     for kernel in &KERNELS {
-        // The odd size, where the kernel takes it.
-        let takes = kernels_for("67x41").any(|other| other == kernel);
-        let (size, starts) = match takes {
-            true => ("67x41", &odd),
-            false => ("128x128", &square),
-        };
+        let takes = |size: &&str| kernels_for(size).any(|other| other == kernel);
+        let at = sizes.iter().position(|size| takes(&size)).unwrap();
+        let (size, starts) = (sizes[at], &starts_of[at]);
         let line = of(size);
         for (number, ways) in [
             "",
@@ -286,6 +285,7 @@ fn pattern_files_start_in_the_middle_of_their_torus() {
         [96, 45],
         [128, 50],
         [64, 64],
+        [512, 512],
     ];
     assert_eq!(sizes.len(), KERNELS.len());
     for (kernel, size) in KERNELS.iter().zip(sizes) {
@@ -412,8 +412,9 @@ fn density_is_the_part_of_cells_alive() {
 fn json_is_one_object_with_the_documented_fields() {
     let folder = scratch();
     for kernel in &KERNELS {
+        let side = if kernel.cluster > 1 { 512 } else { 128 };
         let line = format!(
-            "run --json -g 5 --size 128x128 --instances 3 --kernel {} --device cpu --save out",
+            "run --json -g 5 --size {side}x{side} --instances 3 --kernel {} --device cpu --save out",
             kernel.name
         );
         let ended = lifestreams(folder.path(), &line).done();
@@ -443,7 +444,7 @@ fn json_is_one_object_with_the_documented_fields() {
         assert_eq!(report["generations"], 5);
         assert_eq!(
             (&report["width"], &report["height"]),
-            (&json!(128), &json!(128))
+            (&json!(side), &json!(side))
         );
         assert_eq!(report["instances"], 3);
         assert!(
@@ -456,7 +457,7 @@ fn json_is_one_object_with_the_documented_fields() {
         assert!(wall_ms > 0.0);
         let stepped = speed * wall_ms / 1e3;
         assert!(
-            (stepped - 128.0 * 128.0 * 3.0 * 5.0).abs() < 1.0,
+            (stepped - f64::from(side * side) * 3.0 * 5.0).abs() < 1.0,
             "{stepped}"
         );
         let saved: Vec<_> = (0..3)
