@@ -232,7 +232,7 @@ fn rounds_graphs_and_streams_change_no_cell() {
     let starts_of = sizes.map(start);
     for kernel in &KERNELS {
         let takes = |size: &&str| kernels_for(size).any(|other| other == kernel);
-        let at = sizes.iter().position(|size| takes(size)).unwrap();
+        let at = sizes.iter().position(takes).unwrap();
         let (size, starts) = (sizes[at], &starts_of[at]);
         let line = of(size);
         for (number, ways) in [
