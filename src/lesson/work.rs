@@ -11,7 +11,7 @@ use crate::engine::{
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::round::PicturePlan;
 use crate::session::trace::TimedRound;
-use crate::session::worlds::{KernelChoice, Worlds, read_lattice, start_lattice};
+use crate::session::worlds::{KernelChoice, Worlds, read_lattice, starts};
 use crate::session::{Pace, Setup, Start, Switches, TransferChoice};
 
 /// The soups of the lessons.
@@ -77,9 +77,7 @@ impl Rounds {
         };
         let runs = bench.pick(5, 3);
         let mut worlds = Worlds::new(bench.take_fresh()?, &setup, 1)?;
-        let starts: Vec<_> = (0..setup.instances)
-            .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
-            .collect();
+        let starts = starts(&setup, 0..setup.instances);
         let first = starts[0].1.clone();
         worlds.upload(starts)?;
         worlds.set_picture(Some(PicturePlan {

@@ -20,7 +20,7 @@ use recovery::Checkpoints;
 
 use super::statistics::Statistics;
 use super::trace::Trace;
-use super::worlds::{Event, KernelChoice, Worlds, open_engine, start_lattice};
+use super::worlds::{Event, KernelChoice, Worlds, open_engine, starts};
 use super::{Command, Pace, PicturePlan, Pictures, Sampling, Setup, Status};
 use crate::engine::Result;
 use crate::life::Lattice;
@@ -404,11 +404,4 @@ impl Pilot {
 enum Rest {
     Engine(Duration),
     Commands(Duration),
-}
-
-/// The first generation of these instances.
-fn starts(setup: &Setup, instances: std::ops::Range<usize>) -> Vec<(usize, Arc<Lattice>, u64)> {
-    instances
-        .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
-        .collect()
 }

@@ -3,6 +3,7 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::num::NonZero;
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
@@ -68,6 +69,13 @@ pub fn start_lattice(start: &Start, size: Size, instance: usize) -> Arc<Lattice>
         Start::Soup { density, seed } => Arc::new(soup(size, *density, *seed, instance as u64)),
         Start::Lattices(lattices) => lattices[instance % lattices.len()].clone(),
     }
+}
+
+/// The first generations of these instances, as [`Worlds::upload`] takes them.
+pub fn starts(setup: &Setup, instances: Range<usize>) -> Vec<(usize, Arc<Lattice>, u64)> {
+    instances
+        .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
+        .collect()
 }
 
 /// N lattices on an engine.
@@ -163,11 +171,7 @@ impl Worlds {
     /// Brings every lattice to its start; the kernel of a setup that leaves it open is picked
     /// before, and entered there.
     pub fn start(&mut self, setup: &mut Setup) -> Result<()> {
-        let starts = |setup: &Setup| {
-            let start = |i| (i, start_lattice(&setup.start, setup.size, i), 0);
-            (0..setup.instances).map(start).collect::<Vec<_>>()
-        };
-        let starts = starts(setup);
+        let starts = starts(setup, 0..setup.instances);
         self.upload(starts.clone())?;
         if setup.kernel_choice != KernelChoice::Open {
             return Ok(());
@@ -240,19 +244,15 @@ impl Worlds {
     /// Sets instances to these lattices, of these generations, each in its own stream.
     pub fn upload(&mut self, starts: Vec<(usize, Arc<Lattice>, u64)>) -> Result<()> {
         let layout = self.plan().kernel.layout;
-        // What is set anew is in the first of two buffers: in a batch, so must be the others.
-        let together = starts.len() < self.instances() && self.batches_in_two_buffers();
-        let mut program = match together {
-            true => self.plan().pack_all(),
-            false => Program::default(),
-        };
+        let some = starts.len() < self.instances();
+        let mut program = Program::default();
         let mut generations = self.generations.to_vec();
         for (instance, lattice, generation) in starts {
             let stream = self.plan().streams[instance];
             let id = LatticeId(instance as u32);
             let words = lattice.words().into();
             program.push(stream, Op::Upload { lattice: id, words });
-            if layout != Layout::Bits && !together {
+            if layout != Layout::Bits {
                 program.push(
                     stream,
                     Op::Unpack {
@@ -263,12 +263,11 @@ impl Worlds {
             }
             generations[instance] = generation;
         }
-        if together {
-            program.steps.extend(self.plan().relayout(layout).steps);
-        }
         self.generations = generations.into();
         self.forget_prepared(); // parities start anew
-        self.submit(&program, Kind::Other, None)
+        self.submit(&program, Kind::Other, None)?;
+        // What is set anew is in the first of two buffers: in a batch, so must be the others.
+        if some { self.align_buffers() } else { Ok(()) }
     }
 
     /// Whether a launch of some plan steps several lattices, which must all be in the same one of

@@ -24,7 +24,7 @@ use super::text::{print, si};
 use crate::engine::cpu::CpuEngine;
 use crate::engine::kernels;
 use crate::life::{Rule, Size};
-use crate::session::worlds::{KernelChoice, Worlds, open_engine, start_lattice};
+use crate::session::worlds::{KernelChoice, Worlds, open_engine, starts};
 use crate::session::{DeviceChoice, Pace, Setup, Start, Switches};
 
 pub(super) use ladder::{factor_words, markdown as ladder_markdown, source_of, times};
@@ -156,10 +156,7 @@ fn worlds(setup: &Setup, threads: Option<std::num::NonZero<usize>>) -> Result<Wo
         None => open_engine(setup.device)?,
     };
     let mut worlds = Worlds::new(engine, setup, 0)?;
-    let starts = (0..setup.instances)
-        .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
-        .collect();
-    worlds.upload(starts)?;
+    worlds.upload(starts(setup, 0..setup.instances))?;
     worlds.finish()?;
     Ok(worlds)
 }

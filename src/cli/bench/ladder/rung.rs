@@ -1,7 +1,6 @@
 //! One rung: checked, then timed by events with each work that it takes.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Result, bail};
@@ -14,7 +13,7 @@ use crate::engine::kernels::{Iteration, Kernel};
 use crate::engine::{EngineError, Nanos};
 use crate::life::{Lattice, Rule, Size, reference};
 use crate::session::ladder::{LeftOut, Rate, Work};
-use crate::session::worlds::{Event, KernelChoice, Worlds, open_engine, start_lattice};
+use crate::session::worlds::{Event, KernelChoice, Worlds, open_engine, starts};
 use crate::session::{DeviceChoice, Pace, Setup, Start, Streams, Switches};
 
 /// Runs of each measurement.
@@ -197,9 +196,7 @@ impl Case {
     fn measure(&self, rule: Rule, say: &dyn Fn(Said) -> Result<()>) -> Result<f64> {
         let setup = self.setup(rule)?;
         let mut worlds = Worlds::new(open_engine(self.device)?, &setup, 1)?;
-        let starts: Vec<(usize, Arc<Lattice>, u64)> = (0..setup.instances)
-            .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
-            .collect();
+        let starts = starts(&setup, 0..setup.instances);
         let first = starts[0].1.clone();
         worlds.upload(starts)?;
         let generations = generations(self.work);
