@@ -54,6 +54,7 @@ impl StepFacts {
         let (kind, shares, bytes) = match &step.op {
             Op::Advance { generations, .. } => (StepKind::Launch, u64::from(*generations), 0),
             Op::Pack(_) | Op::Unpack { .. } | Op::Reduce { .. } => (StepKind::Support, 1, 0),
+            Op::Edit { edits, .. } => (StepKind::Support, 1, size_of_val(&**edits) as u64),
             Op::Upload { .. } => (StepKind::Upload, 1, bits),
             Op::Download { what, .. } => {
                 let bytes = match what {

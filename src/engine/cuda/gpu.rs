@@ -16,7 +16,7 @@ use super::stamps::{Skew, StampMemory};
 use super::stream::RawStream;
 use super::timing::{Clock, Origin};
 use super::{ptx, weave};
-use crate::engine::{EngineError, Layout, Result, StreamId, StreamSpec};
+use crate::engine::{EngineError, Layout, Result, StreamId, StreamSpec, WordEdit};
 use crate::life::Size;
 
 /// One GPU. Fields are dropped in order: the context goes last.
@@ -54,6 +54,8 @@ pub(super) struct Group {
     cells: Option<[DeviceBuffer<i32>; 2]>,
     /// The two buffers of planar words, while a kernel wants them.
     planar: Option<[DeviceBuffer<u32>; 2]>,
+    /// Where edits wait for their kernel.
+    edits: DeviceBuffer<u32>,
     /// The reduced views, as large as has been wanted.
     view: Option<(DeviceBuffer<u32>, usize)>,
     /// How often they were moved; a graph holds their addresses.
@@ -135,10 +137,12 @@ impl Gpu {
         let words = count * size.words();
         let what = "the lattices' bits";
         let bits = [zeroed(what, words)?, uninitialized(what, words)?];
+        let edits = uninitialized("the edits", count * most_edits(size) * WORDS_AN_EDIT)?;
         self.groups.push(Group {
             size,
             count,
             bits,
+            edits,
             cells: None,
             planar: None,
             view: None,
@@ -146,6 +150,12 @@ impl Gpu {
         });
         Ok(())
     }
+}
+
+const WORDS_AN_EDIT: usize = size_of::<WordEdit>() / 4;
+
+fn most_edits(size: Size) -> usize {
+    size.words().min(WordEdit::MOST_AT_ONCE)
 }
 
 fn ptx_of(file: &'static str) -> Result<&'static str> {
@@ -185,6 +195,17 @@ impl Group {
     pub(super) fn bits_at(&self, index: usize, parity: u8) -> sys::CUdeviceptr {
         let base = self.bits[usize::from(parity)].as_device_ptr().as_raw();
         base + (index * self.size.words() * 4) as u64
+    }
+
+    /// Where a lattice's edits wait for their kernel.
+    pub(super) fn edits_at(&self, index: usize) -> sys::CUdeviceptr {
+        let stride = self.most_edits() * WORDS_AN_EDIT * 4;
+        self.edits.as_device_ptr().as_raw() + (index * stride) as u64
+    }
+
+    /// How many there is room for.
+    pub(super) fn most_edits(&self) -> usize {
+        most_edits(self.size)
     }
 
     /// The address of a lattice's buffer of this parity, in a layout.

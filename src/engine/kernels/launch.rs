@@ -84,6 +84,11 @@ impl Launch {
         Self::over(across, size.height() * lattices, Self::SUPPORT_BLOCK)
     }
 
+    /// Of `edit_cells`: a row of threads for each edit, one a cell of its word.
+    pub const fn edit(edits: u32) -> Launch {
+        Self::over(Self::SUPPORT_BLOCK.0, edits, Self::SUPPORT_BLOCK)
+    }
+
     /// Of `reduce_bits`: a block for 32 pixels of one row, a layer of them for each lattice.
     pub const fn reduce(viewport: Viewport, lattices: u32) -> Launch {
         let (across, down) = Self::SUPPORT_BLOCK;
