@@ -66,6 +66,7 @@ mod tests {
             ("pack_planar", "pack_planar"),
             ("unpack_planar", "unpack_planar"),
             ("reduce", "reduce_bits"),
+            ("measure", "measure_bits"),
             ("clock", "read_clock"),
             ("lop3_rate", "lop3_rate"),
             ("copy_rate", "copy_rate"),
