@@ -7,7 +7,7 @@ mod emulator;
 
 use emulator::{Emulator, Guarded, Numbers, parameters};
 use lifestreams::engine::kernels::{self, Iteration, KERNELS, Launch};
-use lifestreams::engine::{Kernel, Layout, Measure, Viewport};
+use lifestreams::engine::{Kernel, Layout, Measure, Viewport, WordEdit};
 use lifestreams::life::{Lattice, Rule, Size};
 
 /// One generation by the definition, a neighbour counted as often as it is met.
@@ -480,6 +480,62 @@ fn planes_convert_both_ways() {
             let given = parameters!(planes_at, words_at, w, h);
             emulator.launch("pack_planar", shape, given);
             assert_eq!(words.inner(), lattice.words(), "pack {size}");
+        }
+    }
+}
+
+#[test]
+fn edits_set_their_cells_in_every_layout() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(41);
+    for (width, height) in [
+        (1, 1),
+        (31, 3),
+        (33, 9),
+        (65, 70),
+        (32, 5),
+        (96, 9),
+        (1056, 3),
+    ] {
+        let size = Size::new(width, height).unwrap();
+        let before = numbers.lattice(size);
+        for most in [3, 40 * size.words() as u32] {
+            let mut after = before.clone();
+            for _ in 0..most {
+                let (x, y) = (
+                    numbers.next() % size.width(),
+                    numbers.next() % size.height(),
+                );
+                after.set(x, y, numbers.next() % 2 == 0);
+            }
+            let edits = WordEdit::between(&before, &after);
+            if edits.is_empty() {
+                continue;
+            }
+            let edit = |cells: *mut u32, layout: i32| {
+                let list: Vec<u32> = edits
+                    .iter()
+                    .flat_map(|e| [e.word, e.mask, e.bits])
+                    .collect();
+                let mut list = Guarded::new(&list, 0xdead_beef);
+                let (mut at, mut count) = (list.pointer(), edits.len() as i32);
+                let (mut cells, mut width, mut layout) = (cells, size.width() as i32, layout);
+                let shape = Launch::edit(edits.len() as u32);
+                let given = parameters!(at, count, cells, width, layout);
+                emulator.launch("edit_cells", shape, given);
+                list.inner();
+            };
+            let mut bits = Guarded::new(before.words(), 0xdead_beef);
+            edit(bits.pointer(), 0);
+            assert_eq!(bits.inner(), after.words(), "bits of {size}");
+            let mut cells = Guarded::new(&ints(&before), -7);
+            edit(cells.pointer().cast(), 1);
+            assert_eq!(cells.inner(), ints(&after), "i32 of {size}");
+            if size.width().is_multiple_of(32) {
+                let mut planes = Guarded::new(&planar(&before), 0xdead_beef);
+                edit(planes.pointer(), 2);
+                assert_eq!(planes.inner(), planar(&after), "planes of {size}");
+            }
         }
     }
 }

@@ -15,6 +15,7 @@
 pub mod called;
 pub mod cpu;
 pub mod cuda;
+mod edit;
 mod error;
 pub mod kernels;
 pub mod lesson_kernels;
@@ -27,6 +28,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use called::CalledKernel;
+pub use edit::WordEdit;
 pub use error::EngineError;
 pub use kernels::{Kernel, Layout};
 pub use measure::Measure;

@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::{CalledKernel, Kernel, Layout, Viewport};
+use crate::engine::{CalledKernel, Kernel, Layout, Viewport, WordEdit};
 use crate::life::Rule;
 
 macro_rules! ids {
@@ -77,6 +77,15 @@ pub enum Op {
         /// [`Size::words`](crate::life::Size::words) words.
         words: Arc<[u32]>,
     },
+    /// Sets cells of a lattice, in whatever working layout it is; only the words that are touched
+    /// travel. In layouts other than [`Layout::Bits`], its bits are then as before, until the next
+    /// [`Op::Pack`].
+    Edit {
+        /// The lattice.
+        lattice: LatticeId,
+        /// Sorted by their words, each once.
+        edits: Arc<[WordEdit]>,
+    },
     /// Makes lattices' bits anew from their working layout, which stays as it is.
     Pack(Range<u32>),
     /// Makes the working layout `to` from lattices' bits.
@@ -143,7 +152,7 @@ impl Op {
     /// The lattices that it is about; none for one that is about something else.
     pub fn lattices(&self) -> Range<u32> {
         match self {
-            Op::Upload { lattice, .. } => lattice.alone(),
+            Op::Upload { lattice, .. } | Op::Edit { lattice, .. } => lattice.alone(),
             Op::Pack(lattices)
             | Op::Measure(lattices)
             | Op::Unpack { lattices, .. }
@@ -160,6 +169,7 @@ impl Op {
     pub fn label(&self) -> &'static str {
         match self {
             Op::Upload { .. } => "upload",
+            Op::Edit { .. } => "edit",
             Op::Pack(_) => "pack",
             Op::Unpack { .. } => "unpack",
             Op::Advance { kernel, .. } => kernel.name,

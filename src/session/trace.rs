@@ -56,6 +56,7 @@ impl StepFacts {
             Op::Pack(_) | Op::Unpack { .. } | Op::Reduce { .. } | Op::Measure(_) => {
                 (StepKind::Support, 1, 0)
             }
+            Op::Edit { edits, .. } => (StepKind::Support, 1, size_of_val(&**edits) as u64),
             Op::Upload { .. } => (StepKind::Upload, 1, bits),
             Op::Download { what, .. } => {
                 let bytes = match what {

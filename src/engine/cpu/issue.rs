@@ -10,6 +10,7 @@ use super::slots::CpuSlots;
 use super::stream::issuers;
 use crate::engine::{
     EngineError, LatticeId, Layout, Measure, Op, Program, Result, Slot, Step, StreamId, Transfer,
+    WordEdit,
 };
 use crate::life::Size;
 
@@ -89,6 +90,7 @@ impl Account {
                 return refuse(format!("{} words for a {} lattice", words.len(), self.size));
             }
             Op::Upload { .. } => self.phase = Phase::START,
+            Op::Edit { edits, .. } => WordEdit::check_all(edits, self.size)?,
             Op::Unpack { to, .. } if !to.takes(self.size) => {
                 return refuse(format!("{} cannot be in layout {to:?}", self.size));
             }
@@ -236,10 +238,13 @@ pub(super) fn issuers_apart(program: &Program) -> Result<()> {
 pub(super) fn preparable(program: &Program, is_default: impl Fn(StreamId) -> bool) -> Result<()> {
     let steps = &program.steps;
     let synchronizes = |step: &Step| matches!(step.op, Op::Synchronize(_));
+    let is_edit = |step: &Step| matches!(step.op, Op::Edit { .. });
     let why = if program.stamped {
         "stamps cannot be prepared"
     } else if steps.iter().any(synchronizes) {
         "the host cannot wait within a prepared program"
+    } else if steps.iter().any(is_edit) {
+        "an edit cannot be prepared"
     } else if issuers(program).len() > 1 {
         "a prepared program has one issuer"
     } else if steps.iter().any(|step| is_default(step.stream)) {

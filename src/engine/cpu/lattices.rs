@@ -10,7 +10,9 @@ use super::kernels::{Launch, Pair, Twin, twin};
 use super::planar_rows::PlanarRows;
 use super::slots::CpuSlots;
 use super::{measure, memory, reduce};
-use crate::engine::{EngineError, Kernel, LatticeId, Layout, Measure, Op, Result, Transfer};
+use crate::engine::{
+    EngineError, Kernel, LatticeId, Layout, Measure, Op, Result, Transfer, WordEdit,
+};
 use crate::life::{Rule, Size};
 
 /// All lattices and the slots that they are downloaded to, shared with the workers.
@@ -137,6 +139,7 @@ impl Lattices {
                 stored.layout = Layout::Bits;
                 Ok(())
             }),
+            Op::Edit { lattice, edits } => self.with(*lattice, |stored| stored.edit(edits)),
             Op::Pack(lattices) => self.each(lattices, |_, stored| stored.pack()),
             Op::Unpack { lattices, to } => self.each(lattices, |_, stored| stored.unpack(*to)),
             Op::Advance {
@@ -255,6 +258,42 @@ impl Stored {
                 let cells = &self.planar.as_ref().ok_or_else(not_reserved)?.now;
                 let bits = &mut self.bits.now;
                 cells.store(|y, words| bits.write(y, words));
+            }
+        }
+        Ok(())
+    }
+
+    fn edit(&mut self, edits: &[WordEdit]) -> Result<()> {
+        let width = self.size.width() as usize;
+        let per_row = self.size.words_per_row();
+        let place = |edit: &WordEdit| {
+            let word = edit.word as usize;
+            (word / per_row, word % per_row)
+        };
+        match self.layout {
+            Layout::Bits => {
+                for edit in edits {
+                    let (y, x) = place(edit);
+                    self.bits.now.change(y, x, |word| edit.apply(word));
+                }
+            }
+            Layout::I32 => {
+                let cells = &mut self.cells_reserved_mut()?.now;
+                for edit in edits {
+                    let (y, x) = place(edit);
+                    let word = &mut cells[y * width + 32 * x..];
+                    edit.cells()
+                        .for_each(|(bit, alive)| word[bit as usize] = alive.into());
+                }
+            }
+            Layout::Planar => {
+                let planar = self.planar.as_mut().ok_or_else(not_reserved)?;
+                for edit in edits {
+                    let (y, x) = place(edit);
+                    edit.cells().for_each(|(bit, alive)| {
+                        planar.now.set(32 * x + bit as usize, y, alive);
+                    });
+                }
             }
         }
         Ok(())

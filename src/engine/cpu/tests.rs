@@ -2,6 +2,7 @@
 //! survives every change of kernel.
 
 mod buffers;
+mod edits;
 mod lab;
 mod order;
 mod refusals;

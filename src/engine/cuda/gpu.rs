@@ -17,7 +17,7 @@ use super::stream::RawStream;
 use super::timing::{Clock, Origin};
 use super::{ptx, weave};
 use crate::engine::kernels::Launch;
-use crate::engine::{EngineError, Layout, Measure, Result, StreamId, StreamSpec};
+use crate::engine::{EngineError, Layout, Measure, Result, StreamId, StreamSpec, WordEdit};
 use crate::life::Size;
 
 /// One GPU. Fields are dropped in order: the context goes last.
@@ -55,6 +55,8 @@ pub(super) struct Group {
     cells: Option<[DeviceBuffer<i32>; 2]>,
     /// The two buffers of planar words, while a kernel wants them.
     planar: Option<[DeviceBuffer<u32>; 2]>,
+    /// Where edits wait for their kernel.
+    edits: DeviceBuffer<u32>,
     /// The reduced views, as large as has been wanted.
     view: Option<(DeviceBuffer<u32>, usize)>,
     /// What measures leave, once there has been one.
@@ -138,10 +140,12 @@ impl Gpu {
         let words = count * size.words();
         let what = "the lattices' bits";
         let bits = [zeroed(what, words)?, uninitialized(what, words)?];
+        let edits = uninitialized("the edits", count * most_edits(size) * WORDS_AN_EDIT)?;
         self.groups.push(Group {
             size,
             count,
             bits,
+            edits,
             cells: None,
             planar: None,
             view: None,
@@ -150,6 +154,12 @@ impl Gpu {
         });
         Ok(())
     }
+}
+
+const WORDS_AN_EDIT: usize = size_of::<WordEdit>() / 4;
+
+fn most_edits(size: Size) -> usize {
+    size.words().min(WordEdit::MOST_AT_ONCE)
 }
 
 /// What measures of a group's lattices leave on the device for the next ones, and for downloads.
@@ -206,6 +216,17 @@ impl Group {
     pub(super) fn bits_at(&self, index: usize, parity: u8) -> sys::CUdeviceptr {
         let base = self.bits[usize::from(parity)].as_device_ptr().as_raw();
         base + (index * self.size.words() * 4) as u64
+    }
+
+    /// Where a lattice's edits wait for their kernel.
+    pub(super) fn edits_at(&self, index: usize) -> sys::CUdeviceptr {
+        let stride = self.most_edits() * WORDS_AN_EDIT * 4;
+        self.edits.as_device_ptr().as_raw() + (index * stride) as u64
+    }
+
+    /// How many there is room for.
+    pub(super) fn most_edits(&self) -> usize {
+        most_edits(self.size)
     }
 
     /// The address of a lattice's buffer of this parity, in a layout.

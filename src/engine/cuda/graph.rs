@@ -154,6 +154,7 @@ impl CudaEngine {
             }
             match &step.op {
                 Op::Upload { .. } => return refuse("an upload, whose address a graph would keep,"),
+                Op::Edit { .. } => return refuse("an edit, whose address a graph would keep,"),
                 Op::Synchronize(_) => return refuse("the host's waiting"),
                 Op::Download { slot, .. } if self.is_pageable(*slot) => {
                     return refuse("a download to pageable memory");
@@ -267,6 +268,9 @@ impl CudaEngine {
                             self.gpus[gpu].groups[group].view_at(index, viewport.words())?;
                         }
                     }
+                }
+                Op::Edit { .. } => {
+                    self.gpus[gpu].function("edit", "edit_cells")?;
                 }
                 Op::Measure(lattices) => {
                     self.gpus[gpu].function("measure", "measure_bits")?;

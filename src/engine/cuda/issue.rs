@@ -11,7 +11,9 @@ use super::gpu::Gpu;
 use super::slots::CudaSlots;
 use super::stamps::{StampPlace, Stamper};
 use crate::engine::kernels::{Launch, Layout};
-use crate::engine::{EngineError, LatticeId, Measure, Op, Result, Scope, Slot, Transfer, Viewport};
+use crate::engine::{
+    EngineError, LatticeId, Measure, Op, Result, Scope, Slot, Transfer, Viewport, WordEdit,
+};
 use crate::life::Size;
 
 /// Where a lattice's cells are, as of the last op issued for it.
@@ -92,6 +94,7 @@ impl Issuer<'_> {
     pub(super) fn issue(&mut self, op: &Op) -> Result<()> {
         match op {
             Op::Upload { lattice, words } => self.upload(*lattice, words),
+            Op::Edit { lattice, edits } => self.edit(*lattice, edits),
             Op::Pack(lattices) => self.each_batch(lattices, false, Self::pack),
             Op::Unpack { lattices, to } => {
                 self.each_batch(lattices, false, |this, batch| this.unpack(batch, *to))
@@ -206,6 +209,33 @@ impl Issuer<'_> {
             stream: self.stream,
         })?;
         self.homes[lattice.index()].state = State::NEW;
+        Ok(())
+    }
+
+    fn edit(&mut self, lattice: LatticeId, edits: &[WordEdit]) -> Result<()> {
+        let (group, index, state, size) = self.home(lattice)?;
+        WordEdit::check_all(edits, size)?;
+        let group = &self.gpu.groups[group];
+        let cells = group.buffer_at(state.layout, index, state.parity)?;
+        let list = group.edits_at(index);
+        let layout = match state.layout {
+            Layout::Bits => 0,
+            Layout::I32 => 1,
+            Layout::Planar => 2,
+        };
+        // The stream keeps the copies and the launches in order, so that one list serves all.
+        for edits in edits.chunks(group.most_edits()) {
+            self.sink.give(Call::CopyIn {
+                to: list,
+                from: edits.as_ptr().cast(),
+                bytes: size_of_val(edits),
+                stream: self.stream,
+            })?;
+            let (count, width) = (edits.len() as i32, size.width() as i32);
+            let arguments = Arguments::of([&list, &count, &cells, &width, &layout]);
+            let shape = Launch::edit(edits.len() as u32);
+            self.launch("edit", "edit_cells", shape, arguments)?;
+        }
         Ok(())
     }
 

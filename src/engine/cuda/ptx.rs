@@ -65,6 +65,7 @@ mod tests {
             ("unpack", "unpack_i32"),
             ("pack_planar", "pack_planar"),
             ("unpack_planar", "unpack_planar"),
+            ("edit", "edit_cells"),
             ("reduce", "reduce_bits"),
             ("measure", "measure_bits"),
             ("clock", "read_clock"),

@@ -84,6 +84,11 @@ impl Launch {
         Self::over(across, size.height() * lattices, Self::SUPPORT_BLOCK)
     }
 
+    /// Of `edit_cells`: a row of threads for each edit, one a cell of its word.
+    pub const fn edit(edits: u32) -> Launch {
+        Self::over(Self::SUPPORT_BLOCK.0, edits, Self::SUPPORT_BLOCK)
+    }
+
     /// Of `measure_bits`: so many blocks for each lattice that a thread has 8 words or more, where
     /// there are that many, and a layer of them for each lattice.
     pub const fn measure(size: Size, lattices: u32) -> Launch {

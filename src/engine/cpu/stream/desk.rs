@@ -370,7 +370,8 @@ impl Desk {
 /// Whether a GPU would launch a kernel for this.
 fn is_kernel(op: &Op) -> bool {
     match op {
-        Op::Pack(_)
+        Op::Edit { .. }
+        | Op::Pack(_)
         | Op::Unpack { .. }
         | Op::Advance { .. }
         | Op::Reduce { .. }
