@@ -72,6 +72,8 @@ pub struct Status {
     pub stamped: bool,
     /// By what factor stamps lengthen a launch, once measured.
     pub stamp_cost: Option<f64>,
+    /// Edits that wait for what is under way.
+    pub waiting_edits: usize,
     /// The selected instance.
     pub selected: usize,
     /// Something the person should know, in one sentence; it stays for a few seconds.
@@ -134,6 +136,7 @@ impl Status {
             halves: None,
             stamped: false,
             stamp_cost: None,
+            waiting_edits: 0,
             selected: 0,
             notice: None,
             finished: false,

@@ -1,5 +1,7 @@
 //! A whole session on the CPU engine: what keys ask for, seen in pictures and figures.
 
+mod edits;
+
 use std::time::{Duration, Instant};
 
 use super::*;

@@ -10,11 +10,13 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 mod doing;
+pub(super) mod editing;
 mod halves;
 mod lab;
 mod recovery;
 mod reporting;
 
+use editing::Editor;
 use lab::Lab;
 use recovery::Checkpoints;
 
@@ -72,6 +74,8 @@ struct Pilot {
     due: Instant,
     /// Rounds asked for one by one, in generations.
     steps: VecDeque<u32>,
+    /// How many there ever were.
+    steps_asked: u64,
     /// Generations of the round under way that are still to be issued.
     left_of_round: Option<u32>,
     /// What was asked for and waits until nothing runs, and since when.
@@ -82,6 +86,7 @@ struct Pilot {
     selected: usize,
     statistics: Statistics,
     checkpoints: Checkpoints,
+    editor: Editor,
     recoveries: VecDeque<Instant>,
     /// The lattices that the engine was last made from, until there is a checkpoint of them.
     last_known: Option<Vec<(usize, Arc<Lattice>, u64)>>,
@@ -112,6 +117,7 @@ impl Pilot {
             pace: setup.pace,
             due: now,
             steps: VecDeque::new(),
+            steps_asked: 0,
             left_of_round: None,
             pending: VecDeque::new(),
             issued: 0,
@@ -123,6 +129,7 @@ impl Pilot {
                 stale: true,
                 ..Default::default()
             },
+            editor: Editor::default(),
             recoveries: VecDeque::new(),
             last_known: None,
             notice: None,
@@ -212,6 +219,7 @@ impl Pilot {
             self.refresh
                 || !self.steps.is_empty()
                 || !self.pending.is_empty()
+                || self.editor.is_busy()
                 || self.left_of_round.is_some()
                 || (self.owed().is_some() && !self.running),
         ) {
@@ -232,12 +240,16 @@ impl Pilot {
         if self.failed.is_some() {
             return Ok(());
         }
+        self.edit()?;
         let owed = self.owed();
         if !self.pending.is_empty() && self.left_of_round.is_none() && owed.is_none() {
             return Ok(()); // nothing new, so that it is their turn soon
         }
         if self.calibrate()? {
             return Ok(());
+        }
+        if self.edit_is_next() && self.left_of_round.is_none() && owed.is_none() {
+            return Ok(()); // what it waits for comes soon, and it is next
         }
         let timed = self
             .sampling
@@ -249,7 +261,8 @@ impl Pilot {
             }
         } else if let Some(owed) = owed {
             // At its pace while both run; at once when something waits for it.
-            let due = !self.running || !self.pending.is_empty() || now >= self.due;
+            let waits = !self.pending.is_empty() || self.editor.is_busy();
+            let due = !self.running || waits || now >= self.due;
             if due && self.issue_round(owed, timed)? && self.running {
                 self.keep_pace(now);
             }
@@ -332,19 +345,21 @@ impl Pilot {
         };
         let split = worlds.is_split();
         let mut news = false;
-        let mut checkpoint = None;
+        let (mut checkpoint, mut fetched) = (None, None);
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
         let (trace, lab) = (&self.trace, &mut self.lab);
         let polled = worlds.poll(|event| {
             // A checkpoint shows nothing new, but how far two halves differ.
-            news |= split || !matches!(event, Event::Checkpoint { .. });
+            let shown = !matches!(event, Event::Checkpoint { .. } | Event::Fetched { .. });
+            news |= split || shown;
             match event {
                 Event::Pictures {
                     instances,
                     generations,
+                    edits,
                     picture,
                     slot,
-                } => pictures.note(instances, &generations, picture, slot),
+                } => pictures.note(instances, (&generations, &edits), picture, slot),
                 Event::Round {
                     half,
                     generations,
@@ -382,10 +397,14 @@ impl Pilot {
                         }
                     }
                 }
+                Event::Fetched { slot } => fetched = Some(slot),
                 Event::Calibrated(alone) => lab.calibrated(alone),
                 Event::Checkpoint { slot, generations } => checkpoint = Some((slot, generations)),
             }
         });
+        if let Some(slot) = fetched {
+            self.fetched(slot)?;
+        }
         if let Some(checkpoint) = checkpoint {
             self.compare_halves(&checkpoint);
             self.checkpoints.latest = Some(checkpoint);

@@ -152,7 +152,7 @@ fn rounds(
             Event::Pictures {
                 instances, slot, ..
             } => slots[instances].fill(Some(slot)),
-            Event::Checkpoint { .. } | Event::Calibrated(_) => {}
+            Event::Checkpoint { .. } | Event::Fetched { .. } | Event::Calibrated(_) => {}
         })?;
         if issued == ROUNDS {
             worlds.wait(Duration::from_millis(1));

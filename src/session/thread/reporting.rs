@@ -66,6 +66,7 @@ impl Pilot {
         status.halves = self.halves();
         status.stamped = self.lab.stamped();
         status.stamp_cost = self.lab.stamp_cost();
+        status.waiting_edits = self.editor.waiting();
         status.selected = self.selected;
         status.notice = self.notice.as_ref().map(|(text, _)| text.clone());
         status.failed = self.failed.clone();

@@ -16,6 +16,8 @@ pub(super) struct UnderWay {
     pub(super) run: RunId,
     /// The generations of its pictures, by instance; shared with the rounds that change nothing.
     pub(super) generations: Arc<[u64]>,
+    /// The last edit in its pictures, by instance.
+    pub(super) edits: Arc<[u64]>,
     pub(super) picture: Option<PicturePlan>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
@@ -32,7 +34,7 @@ impl UnderWay {
     /// The slots that it was to fill are gone.
     pub(super) fn forget_slots(&mut self) {
         self.picture = None;
-        if let Kind::Checkpoint(_) = self.kind {
+        if let Kind::Checkpoint(_) | Kind::Fetch(..) = self.kind {
             self.kind = Kind::Other;
         }
     }
@@ -43,6 +45,8 @@ pub(super) enum Kind {
     Round,
     Refresh,
     Checkpoint(Slot),
+    /// An instance's lattice on its way to a slot.
+    Fetch(usize, Slot),
     /// One step of a round that runs alone.
     Alone,
     Other,
@@ -230,6 +234,7 @@ impl Worlds {
 
     /// Counts generations that are about to be issued; the count before.
     pub(super) fn count(&mut self, generations: u32) -> Arc<[u64]> {
+        self.changes += 1;
         let stepped = &self.next_plan().instances;
         let one = |(i, count): (usize, &u64)| match stepped.contains(&i) {
             true => count + u64::from(generations),
@@ -316,6 +321,7 @@ impl Worlds {
         self.under_way.push_back(UnderWay {
             run,
             generations,
+            edits: self.edits.clone(),
             picture,
             kind,
             steps,

@@ -20,6 +20,8 @@ pub enum Event {
         instances: Range<usize>,
         /// Every instance's generation.
         generations: Arc<[u64]>,
+        /// The number of every instance's last edit.
+        edits: Arc<[u64]>,
         /// What they show.
         picture: PicturePlan,
         /// Where they are.
@@ -40,6 +42,11 @@ pub enum Event {
     },
     /// Every op of a round has run alone.
     Calibrated(Vec<Alone>),
+    /// The lattice that was asked for is in this slot.
+    Fetched {
+        /// Which.
+        slot: Slot,
+    },
     /// All lattices' bits are in this slot.
     Checkpoint {
         /// Which.
@@ -64,6 +71,7 @@ impl Worlds {
                     let of = self.under_way.iter().find(|under_way| under_way.run == run);
                     if let Some(UnderWay {
                         generations,
+                        edits,
                         picture: Some(picture),
                         ..
                     }) = of
@@ -71,6 +79,7 @@ impl Worlds {
                         tell(Event::Pictures {
                             instances: lattices.start as usize..lattices.end as usize,
                             generations: generations.clone(),
+                            edits: edits.clone(),
                             picture: *picture,
                             slot,
                         });
@@ -113,6 +122,7 @@ impl Worlds {
                                 generations: done.generations,
                             });
                         }
+                        Kind::Fetch(_, slot) => tell(Event::Fetched { slot }),
                         Kind::Alone => {
                             let length = spans.first().map(|span| span.length());
                             if let Some(measured) = self.measured_alone(length) {
