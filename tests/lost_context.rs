@@ -91,7 +91,7 @@ fn wait_for<T>(what: &str, mut ready: impl FnMut() -> Option<T>) -> T {
             return answer;
         }
         assert!(
-            began.elapsed() < Duration::from_secs(60),
+            began.elapsed() < Duration::from_secs(240),
             "waited for {what} in vain"
         );
         std::thread::sleep(Duration::from_millis(5));

@@ -31,7 +31,8 @@ ids! {
     BufferId(u32);
     /// A thread of the host that issues steps; 0 is the thread that owns the engine.
     IssuerId(u8);
-    /// A host slot of a lattice: the picture slots first, the checkpoint slots behind them.
+    /// A host slot of a lattice: the picture slots first, the checkpoint slots behind them, then
+    /// those of measures.
     Slot(u8);
     /// A length or point of time on the device's clock, in nanoseconds.
     Nanos(i64);
@@ -114,6 +115,10 @@ pub enum Op {
         /// Which part, at how many pixels.
         viewport: Viewport,
     },
+    /// Measures lattices' bits, on the device: see [`Measure`](crate::engine::Measure). Those of
+    /// the measure before are kept there for it, in memory that is taken when first one is
+    /// asked for.
+    Measure(Range<u32>),
     /// `get_async`: copies to each lattice's host slot; complete when the event behind it has
     /// fired.
     Download {
@@ -149,6 +154,7 @@ impl Op {
         match self {
             Op::Upload { lattice, .. } | Op::Edit { lattice, .. } => lattice.alone(),
             Op::Pack(lattices)
+            | Op::Measure(lattices)
             | Op::Unpack { lattices, .. }
             | Op::Advance { lattices, .. }
             | Op::Reduce { lattices, .. }
@@ -168,6 +174,7 @@ impl Op {
             Op::Unpack { .. } => "unpack",
             Op::Advance { kernel, .. } => kernel.name,
             Op::Reduce { .. } => "reduce",
+            Op::Measure(_) => "measure",
             Op::Download { .. } => "download",
             Op::Copy { .. } => "copy",
             Op::Call(call) => call.kernel.name,
@@ -187,6 +194,9 @@ pub enum Transfer {
     View,
     /// The cells themselves, an `i32` each: in layout [`Layout::I32`] alone.
     Cells,
+    /// What the last [`Op::Measure`] found, [`Measure::WORDS`](crate::engine::Measure::WORDS)
+    /// words.
+    Measure,
 }
 
 /// A place in a buffer.

@@ -229,6 +229,7 @@ impl World {
             pageable: 1,
             picture_words: size.cells() as usize,
             checkpoints: 1,
+            measures: 0,
         })?;
         let starts: Vec<Lattice> = (0..streams.len())
             .map(|i| soup(size, DENSITY, SEED, i as u64))

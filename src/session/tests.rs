@@ -9,7 +9,7 @@ use crate::engine::kernels;
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::worlds::KernelChoice;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 fn setup(instances: usize, size: Size) -> Setup {
     Setup {

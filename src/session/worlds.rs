@@ -10,8 +10,8 @@ use std::time::Instant;
 use crate::engine::cpu::{CpuEngine, memory};
 use crate::engine::cuda::{CudaEngine, Ordinals};
 use crate::engine::{
-    Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Op, PreparedId, Program,
-    Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
+    Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Measure, Op, PreparedId,
+    Program, Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
 use crate::life::{Lattice, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
@@ -136,6 +136,7 @@ impl Worlds {
             pageable: 0,
             picture_words: 0,
             checkpoints,
+            measures: 0,
         };
         let slots = engine.allocate_slots(spec)?;
         let devices = one_of_each_device(&streams, devices);
@@ -351,6 +352,7 @@ impl Worlds {
             Transfer::Bits => self.size.words(),
             Transfer::View => picture.viewport.words(),
             Transfer::Cells => self.size.cells() as usize,
+            Transfer::Measure => Measure::WORDS,
         }
     }
 

@@ -12,7 +12,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 /// The longest that anything here may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
 
 /// The program's path.
 pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_lifestreams");
@@ -228,7 +228,7 @@ impl Ended {
             assert!(first.starts_with("lifestreams: "), "{self:?}");
             assert_eq!(lines.len(), 1, "{self:?}");
         }
-        assert!(self.took < Duration::from_secs(20), "{self:?}");
+        assert!(self.took < PATIENCE, "{self:?}");
     }
 }
 

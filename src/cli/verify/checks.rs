@@ -47,6 +47,7 @@ impl Bench {
             pageable: 0,
             picture_words,
             checkpoints: 1,
+            measures: 0,
         };
         let slots = engine.allocate_slots(spec)?;
         Ok(Bench {

@@ -9,7 +9,8 @@ use super::memory;
 use super::slots::CpuSlots;
 use super::stream::issuers;
 use crate::engine::{
-    EngineError, LatticeId, Layout, Op, Program, Result, Slot, Step, StreamId, Transfer, WordEdit,
+    EngineError, LatticeId, Layout, Measure, Op, Program, Result, Slot, Step, StreamId, Transfer,
+    WordEdit,
 };
 use crate::life::Size;
 
@@ -24,6 +25,8 @@ pub(super) struct Account {
     pub(super) phase: Phase,
     /// Words of the last reduction's view; 0 if there never was one.
     view_words: usize,
+    /// Whether it has ever been measured.
+    measured: bool,
 }
 
 /// Where a lattice's cells are.
@@ -60,6 +63,7 @@ impl Account {
             reserved: Layout::Bits,
             phase: Phase::START,
             view_words: 0,
+            measured: false,
         }
     }
 
@@ -123,6 +127,7 @@ impl Account {
                 }
                 self.view_words = words;
             }
+            Op::Measure(_) => self.measured = true,
             Op::Download { slot, what, .. } => {
                 let words = match what {
                     Transfer::Bits => self.size.words(),
@@ -134,6 +139,10 @@ impl Account {
                         return refuse("cells are downloaded in layout i32 alone".into());
                     }
                     Transfer::Cells => self.size.cells() as usize,
+                    Transfer::Measure if !self.measured => {
+                        return refuse("a measure is downloaded before one is made".into());
+                    }
+                    Transfer::Measure => Measure::WORDS,
                 };
                 match slot_words(*slot) {
                     None => return refuse(format!("no {slot:?}")),

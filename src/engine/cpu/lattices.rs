@@ -9,8 +9,10 @@ use super::crew::Crew;
 use super::kernels::{Launch, Pair, Twin, twin};
 use super::planar_rows::PlanarRows;
 use super::slots::CpuSlots;
-use super::{memory, reduce};
-use crate::engine::{EngineError, Kernel, LatticeId, Layout, Op, Result, Transfer, WordEdit};
+use super::{measure, memory, reduce};
+use crate::engine::{
+    EngineError, Kernel, LatticeId, Layout, Measure, Op, Result, Transfer, WordEdit,
+};
 use crate::life::{Rule, Size};
 
 /// All lattices and the slots that they are downloaded to, shared with the workers.
@@ -31,6 +33,8 @@ struct Stored {
     planar: Option<Pair<PlanarRows>>,
     /// The bytes of the last reduction.
     view: Vec<u32>,
+    /// What the last measure found, and the bits that it saw; none before the first.
+    measured: (Measure, Vec<u32>),
 }
 
 impl Lattices {
@@ -63,6 +67,7 @@ impl Lattices {
                 cells: None,
                 planar: None,
                 view: Vec::new(),
+                measured: Default::default(),
             };
             Ok(Arc::new(Mutex::new(stored)))
         };
@@ -148,6 +153,11 @@ impl Lattices {
             }),
             Op::Reduce { lattices, viewport } => self.each(lattices, |_, stored| {
                 reduce::reduce(&stored.bits.now, *viewport, &mut stored.view)
+            }),
+            Op::Measure(lattices) => self.each(lattices, |_, stored| {
+                let (measure, before) = &mut stored.measured;
+                *measure = measure::measure(&stored.bits.now, before)?;
+                Ok(())
             }),
             Op::Download {
                 lattices,
@@ -365,6 +375,9 @@ impl Stored {
                     .iter_mut()
                     .zip(cells)
                     .for_each(|(to, from)| *to = *from as u32);
+            }
+            Transfer::Measure => {
+                words[..Measure::WORDS].copy_from_slice(&self.measured.0.to_words());
             }
             Transfer::View => words
                 .iter_mut()

@@ -272,6 +272,16 @@ impl CudaEngine {
                 Op::Edit { .. } => {
                     self.gpus[gpu].function("edit", "edit_cells")?;
                 }
+                Op::Measure(lattices) => {
+                    self.gpus[gpu].function("measure", "measure_bits")?;
+                    for lattice in lattices.clone().map(LatticeId) {
+                        let home = self.homes.get(lattice.index());
+                        let home = home.ok_or_else(|| no_lattice(lattice))?;
+                        if home.gpu == gpu {
+                            self.gpus[gpu].groups[home.group].reserve_measures()?;
+                        }
+                    }
+                }
                 Op::Call(call) => {
                     self.gpus[gpu].function(call.kernel.name, call.kernel.symbol)?;
                 }

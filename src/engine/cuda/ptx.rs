@@ -67,6 +67,7 @@ mod tests {
             ("unpack_planar", "unpack_planar"),
             ("edit", "edit_cells"),
             ("reduce", "reduce_bits"),
+            ("measure", "measure_bits"),
             ("clock", "read_clock"),
             ("lop3_rate", "lop3_rate"),
             ("copy_rate", "copy_rate"),

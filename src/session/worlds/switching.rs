@@ -162,6 +162,7 @@ impl Worlds {
             pageable,
             picture_words: words,
             checkpoints: has.checkpoints,
+            measures: 0,
         })
     }
 

@@ -375,6 +375,7 @@ fn is_kernel(op: &Op) -> bool {
         | Op::Unpack { .. }
         | Op::Advance { .. }
         | Op::Reduce { .. }
+        | Op::Measure(_)
         | Op::Call(_) => true,
         Op::Upload { .. }
         | Op::Download { .. }
