@@ -1,5 +1,6 @@
 //! A whole session on the CPU engine: what keys ask for, seen in pictures and figures.
 
+mod edits;
 mod time;
 
 use std::time::{Duration, Instant};
@@ -9,7 +10,7 @@ use crate::engine::kernels;
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::worlds::KernelChoice;
 
-const PATIENCE: Duration = Duration::from_secs(240);
+const PATIENCE: Duration = Duration::from_secs(20);
 
 fn setup(instances: usize, size: Size) -> Setup {
     Setup {

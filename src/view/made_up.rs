@@ -60,6 +60,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         halves: None,
         stamped: false,
         stamp_cost: None,
+        waiting_edits: 0,
         selected: 0,
         notice: None,
         failed: None,
@@ -294,6 +295,7 @@ impl PictureSource for MadeUp {
             let picture = Picture {
                 sequence,
                 generation: 0,
+                edits: 0,
                 viewport,
                 slot: Slot(0),
                 words: words.len(),
