@@ -68,6 +68,8 @@ fn gallery() {
         renderer
             .timeline
             .update(&TimedAs((shot.round)(shot.instances as u32)));
+        let timed = TimedAs((shot.round)(shot.instances as u32));
+        renderer.population.update(&timed, &status, &options);
         renderer.lesson = (shot.lesson)();
         let [width, height] = shot.pixels.map(f64::from);
         renderer.timeline.hover(Some([0.3 * width, 0.82 * height]));
