@@ -161,9 +161,9 @@ pub(super) struct TimeArguments {
     /// Stop when the selected panel, or all, are dead, still or periodic
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = StopWhenStill::Never)]
     pub stop_when_still: StopWhenStill,
-    /// Fill panels that died down with a new soup, one after the other, without end
-    #[arg(long)]
-    pub reseed: bool,
+    /// Fill panels that died down with new soups, one after the other, without end
+    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
+    pub reseed: OnOff,
     /// Memory for the way back in time, in MiB; 0 for none
     #[arg(long, value_name = "MIB", default_value_t = TimeSettings::DEFAULT.history_bytes >> 20,
           value_parser = clap::value_parser!(u64).range(..=1 << 24))]
@@ -175,7 +175,7 @@ impl TimeArguments {
     pub(super) fn settings(&self) -> TimeSettings {
         TimeSettings {
             stop_when_still: self.stop_when_still,
-            reseed: self.reseed,
+            reseed: self.reseed == OnOff::On,
             history_bytes: self.history_memory << 20,
         }
     }

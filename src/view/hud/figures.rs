@@ -182,11 +182,11 @@ fn time(status: &Status) -> Vec<Figure> {
     }
     match time.settings.stop_when_still {
         StopWhenStill::Never => {}
-        StopWhenStill::Selected => figures.push(figure(8, "stops when still", "selected")),
-        StopWhenStill::All => figures.push(figure(8, "stops when still", "all")),
+        StopWhenStill::Selected => figures.push(figure(6, "stops when still", "selected")),
+        StopWhenStill::All => figures.push(figure(6, "stops when still", "all")),
     }
     if time.settings.reseed {
-        figures.push(figure(8, "what died down", "new soup"));
+        figures.push(figure(6, "what died down", "new soup"));
     }
     if let Some(oldest) = time.oldest {
         figures.push(figure(10, "way back to", grouped(oldest)));

@@ -84,6 +84,9 @@ fn paint_axes(painter: &Painter, places: &Places, shown: &Shown) {
     let (unit, thin) = (places.unit, places.unit.max(1.0));
     let figure = |chart: Rect, y: f32, value: f64| {
         painter.hline(chart.x_range(), y.round(), (thin, RULE));
+        if shown.samples.is_empty() {
+            return; // of what, nobody knows
+        }
         let text = si(value).trim_end().to_owned();
         let text = painter.layout_no_wrap(text, regular(13.0 * unit), LABEL);
         let at = pos2(chart.left() - 8.0 * unit, y);
