@@ -18,7 +18,7 @@ use crate::app::pointer::Pointer;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, startup};
 use crate::session::{PicturePlan, Status};
-use crate::view::{Drawing, Frame, Lab, Timeline, ViewError, ViewOptions};
+use crate::view::{Drawing, Frame, Lab, Population, Timeline, ViewError, ViewOptions};
 
 /// Frames a second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -51,6 +51,7 @@ pub(super) struct Handler<W> {
     visible: bool,
     pub(super) pointer: Pointer,
     pub(super) timeline: Timeline,
+    pub(super) population: Population,
     pub(super) lab: Lab,
     pub(super) lessons: Lessons,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
@@ -89,6 +90,7 @@ impl<W: World> Handler<W> {
             visible: true,
             pointer: Pointer::default(),
             timeline: Timeline::default(),
+            population: Population::default(),
             lab: Lab::default(),
             lessons: Lessons::default(),
             wheel: 0.0,
@@ -154,6 +156,7 @@ impl<W: World> Handler<W> {
             options: &self.view,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),
@@ -207,6 +210,9 @@ impl<W: World> Handler<W> {
         if let (true, Some(world)) = (self.view.timeline, &self.world) {
             self.timeline.update(world);
         }
+        if let (true, Some(world), Some(status)) = (self.view.population, &self.world, &status) {
+            self.population.update(world, status, &self.view);
+        }
         if let Some(lessons) = self.world.as_mut().and_then(World::lessons) {
             self.lessons.update(lessons);
         }
@@ -218,6 +224,7 @@ impl<W: World> Handler<W> {
             options: &self.view,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),
