@@ -10,7 +10,7 @@ use crate::engine::kernels;
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::worlds::KernelChoice;
 
-const PATIENCE: Duration = Duration::from_secs(20);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 fn setup(instances: usize, size: Size) -> Setup {
     Setup {
