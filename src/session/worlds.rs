@@ -36,6 +36,9 @@ use switching::{make_streams, one_of_each_device};
 /// Picture slots an instance: one being drawn, one newest, one under way.
 pub const PICTURE_SLOTS: u8 = 3;
 
+/// Slots an instance for measures: each picture slot of a kind of memory has one.
+pub const MEASURE_SLOTS: u8 = PICTURE_SLOTS;
+
 /// Rounds that may be under way at once: the next is queued while one runs, so that the device
 /// never waits for the host.
 const DEPTH: usize = 2;
@@ -98,6 +101,10 @@ pub struct Worlds {
     edits: Arc<[u64]>,
     /// See [`Worlds::changes`].
     changes: u64,
+    /// Generations stepped, whatever was set anew since.
+    clock: u64,
+    /// Whether every round measures the lattices.
+    measuring: bool,
     slots: Arc<dyn Slots>,
     spec: SlotsSpec,
     under_way: VecDeque<UnderWay>,
@@ -136,7 +143,7 @@ impl Worlds {
             pageable: 0,
             picture_words: 0,
             checkpoints,
-            measures: 0,
+            measures: MEASURE_SLOTS,
         };
         let slots = engine.allocate_slots(spec)?;
         let devices = one_of_each_device(&streams, devices);
@@ -151,6 +158,7 @@ impl Worlds {
                 kernel: setup.kernel,
                 rule: setup.rule,
                 picture: None,
+                measures: None,
                 switches: setup.switches,
             }],
             turn: 0,
@@ -161,6 +169,8 @@ impl Worlds {
             generations: vec![0; setup.instances].into(),
             edits: vec![0; setup.instances].into(),
             changes: 0,
+            clock: 0,
+            measuring: false,
             slots,
             spec,
             under_way: VecDeque::new(),
@@ -232,6 +242,25 @@ impl Worlds {
     /// Every instance's generation, as of the last round issued.
     pub fn generations(&self) -> &Arc<[u64]> {
         &self.generations
+    }
+
+    /// Generations that rounds have stepped, as of the last one issued.
+    pub fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    /// Says that the lattices are where they were at this clock.
+    pub fn set_clock(&mut self, clock: u64) {
+        self.clock = clock;
+    }
+
+    /// Has every round measure its lattices from now on, or not any more.
+    pub fn set_measuring(&mut self, measuring: bool) {
+        if self.measuring != measuring {
+            self.measuring = measuring;
+            self.forget_prepared();
+            self.plan_pictures();
+        }
     }
 
     /// The host slots.

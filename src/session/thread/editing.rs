@@ -266,7 +266,7 @@ impl Pilot {
                 });
             }
         }
-        self.edited();
+        self.edited(&twins);
         Ok(true)
     }
 
@@ -306,7 +306,7 @@ impl Pilot {
             worlds.replace(&twins, (&before, &after), generation, number)?;
         }
         self.know(twins[0], after);
-        self.edited();
+        self.edited(&twins);
         Ok(true)
     }
 
@@ -318,7 +318,10 @@ impl Pilot {
         });
     }
 
-    fn edited(&mut self) {
+    fn edited(&mut self, instances: &[usize]) {
+        for &instance in instances {
+            self.history_changed(instance..instance + 1);
+        }
         self.refresh = true;
         self.checkpoints.stale = true;
     }

@@ -191,6 +191,7 @@ impl Pilot {
         if let (true, Some(worlds)) = (anew, &self.worlds) {
             self.pictures.replace_slots(worlds.slots().clone());
             self.editor.forget_copies();
+            self.past.lost_one();
             self.checkpoints = Checkpoints {
                 stale: true,
                 ..Default::default()
