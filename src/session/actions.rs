@@ -100,9 +100,11 @@ pub enum Action {
     ToggleFullscreen,
     /// The window's picture to a PNG file.
     SavePicture,
+    /// The command palette, or not.
+    ToggleCommands,
     /// Shows the keys, or hides them.
     ToggleHelp,
-    /// Unwinds help, lesson, timeline, lab or ladder, single panel, fullscreen, in this order; never quits.
+    /// Unwinds dialogs, help, lesson, timeline, lab or ladder, single panel, fullscreen, in this order; never quits.
     Escape,
     /// Leaves.
     Quit,
@@ -395,6 +397,12 @@ pub static KEYS: &[Binding] = &[
     ),
     row(Action::SavePicture, &[char('O')], "", "picture to a PNG"),
     row(
+        Action::ToggleCommands,
+        &[ctrl('K')],
+        "",
+        "find a command by name",
+    ),
+    row(
         Action::ToggleHelp,
         &[char('H'), char('?'), key(Key::F(1))],
         "",
@@ -404,7 +412,7 @@ pub static KEYS: &[Binding] = &[
         Action::Escape,
         &[key(Key::Escape)],
         "",
-        "unwind help, lesson, timeline, lab or ladder, single panel, fullscreen",
+        "unwind dialogs, help, lesson, timeline, lab or ladder, single panel, fullscreen",
     ),
     row(Action::Quit, &[ctrl('Q')], "", "quit"),
 ];

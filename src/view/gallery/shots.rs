@@ -3,15 +3,21 @@
 use crate::engine::HostMemory;
 use crate::session::ladder::made_up::ladder;
 use crate::session::{Bound, Halves, Overlap, Resource, Status, Streams, Switches};
-use crate::view::LessonScreen;
 use crate::view::gallery::{SHOT, Shot};
 use crate::view::made_up::{lesson_list, lesson_page, stamped_round, waited_round};
+use crate::view::{Commands, LessonScreen};
 
 pub(super) fn shots() -> Vec<Shot> {
     vec![
         Shot {
             name: "01-one",
             instances: 1,
+            ..SHOT
+        },
+        Shot {
+            name: "palette",
+            pixels: [1280, 720],
+            dialogs: |dialogs| dialogs.commands = Some(Commands::default()),
             ..SHOT
         },
         Shot {
