@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::session::{PicturePlan, Status};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
-    AdapterFacts, Camera, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, PictureSource, Scene,
-    Timeline, ViewError, ViewOptions,
+    AdapterFacts, Camera, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, Marks, PictureSource,
+    Scene, Timeline, ViewError, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -24,6 +24,8 @@ pub struct Renderer {
     pub timeline: Timeline,
     /// What the lab shows, where it is shown.
     pub lab: Lab,
+    /// What a hand has put over the panels.
+    pub marks: Marks,
     /// The lesson that is shown, if one is.
     pub lesson: Option<LessonScreen>,
     /// What is open over the scene.
@@ -62,6 +64,7 @@ impl Renderer {
             drawing,
             timeline: Timeline::default(),
             lab: Lab::default(),
+            marks: Marks::default(),
             lesson: None,
             dialogs: Dialogs::default(),
             gpu,
@@ -102,6 +105,7 @@ impl Renderer {
             drawing: &self.drawing,
             timeline: &self.timeline,
             lab: &self.lab,
+            marks: &self.marks,
             lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
@@ -165,6 +169,7 @@ impl Renderer {
             drawing: &self.drawing,
             timeline: &self.timeline,
             lab: &self.lab,
+            marks: &self.marks,
             lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,

@@ -93,6 +93,7 @@ fn each_frame(
                 drawing: &drawing,
                 timeline: &timeline,
                 lab: &lab,
+                marks: &Default::default(),
                 lesson,
                 pixels,
                 scale,
