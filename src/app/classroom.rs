@@ -7,8 +7,9 @@ use std::thread::{Builder, JoinHandle};
 
 use crate::app::{LessonSource, Wake, World};
 use crate::lesson::{self, LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
+use crate::life::Lattice;
 use crate::session::{
-    Action, DeviceChoice, Picture, PicturePlan, Series, Session, Setup, Status, Trace,
+    Action, DeviceChoice, Edit, Picture, PicturePlan, Series, Session, Setup, Status, Trace,
 };
 use crate::view::{LessonEntry, LessonPage, PictureSource};
 
@@ -312,6 +313,14 @@ impl World for Classroom {
 
     fn status(&self) -> Arc<Status> {
         self.session.status()
+    }
+
+    fn edit(&self, edit: Edit) -> Option<u64> {
+        Some(self.session.edit(edit))
+    }
+
+    fn copy(&self, instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
+        Some(self.session.copy(instance))
     }
 
     fn lessons(&mut self) -> Option<&mut dyn LessonSource> {

@@ -19,6 +19,9 @@ impl<W: World> Handler<W> {
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {
         self.pacer.want(Instant::now());
         let action = self.lessons.instead(action);
+        if self.edit_action(action) {
+            return;
+        }
         match action {
             Action::ToggleSingle => self.view.single ^= true,
             Action::ZoomIn => self.zoom(1.5, None),
@@ -87,6 +90,8 @@ impl<W: World> Handler<W> {
             self.view.help = false;
         } else if self.lessons.screen.is_some() {
             self.leave_lesson();
+        } else if self.drop_marks() {
+            // the ghost, the selection, or the pencil
         } else if self.view.timeline {
             self.toggle_timeline();
         } else if self.view.population {
@@ -122,6 +127,7 @@ impl<W: World> Handler<W> {
             timeline: &self.timeline,
             population: &self.population,
             lab: &self.lab,
+            marks: &self.editing.marks,
             lesson: self.lessons.screen.as_ref(),
             drawing: &Drawing {
                 notice: None,
@@ -249,7 +255,7 @@ impl<W: World> Handler<W> {
     }
 
     /// What is under the pointer.
-    fn spot_under_pointer(&self) -> Option<Spot> {
+    pub(super) fn spot_under_pointer(&self) -> Option<Spot> {
         let covered = self
             .screen
             .as_ref()
@@ -322,9 +328,15 @@ impl<W: World> Handler<W> {
         match state {
             ElementState::Pressed => {
                 let spot = self.spot_under_pointer();
+                if button == MouseButton::Left && self.hand_pressed(spot) {
+                    return;
+                }
                 self.pointer.pressed(spot, button == MouseButton::Left);
             }
             ElementState::Released => {
+                if button == MouseButton::Left && self.hand_released() {
+                    return;
+                }
                 if let Some(gesture) = self.pointer.released(Instant::now()) {
                     self.gesture(event_loop, gesture);
                 }

@@ -12,6 +12,7 @@ use winit::event_loop::{ActiveEventLoop, ControlFlow, OwnedDisplayHandle};
 use winit::keyboard::ModifiersState;
 use winit::window::{Fullscreen, Window, WindowId};
 
+use crate::app::editing::Editing;
 use crate::app::input::{self, Offered};
 use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
@@ -58,9 +59,10 @@ pub(super) struct Handler<W> {
     pub(super) lab: Lab,
     pub(super) lessons: Lessons,
     pub(super) dialogs: Dialogs,
+    pub(super) editing: Editing,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
-    modifiers: ModifiersState,
+    pub(super) modifiers: ModifiersState,
     /// Why it ended, if not by the person.
     pub(super) failed: Option<AppError>,
 }
@@ -98,6 +100,7 @@ impl<W: World> Handler<W> {
             lab: Lab::default(),
             lessons: Lessons::default(),
             dialogs: Dialogs::default(),
+            editing: Editing::default(),
             wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,
@@ -163,6 +166,7 @@ impl<W: World> Handler<W> {
             timeline: &self.timeline,
             population: &self.population,
             lab: &self.lab,
+            marks: &self.editing.marks,
             lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),
             scale: screen.window().scale_factor() as f32,
@@ -189,6 +193,8 @@ impl<W: World> Handler<W> {
     fn asked(&mut self, event_loop: &ActiveEventLoop, asked: Asked) {
         match asked {
             Asked::Act(action) => self.act(event_loop, action),
+            Asked::Path(saves, path) => self.typed_path(saves, path),
+            Asked::Shelved(shelved) => self.take_from_shelf(shelved),
         }
     }
 
@@ -254,6 +260,7 @@ impl<W: World> Handler<W> {
             timeline: &self.timeline,
             population: &self.population,
             lab: &self.lab,
+            marks: &self.editing.marks,
             lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),
             scale: screen.window().scale_factor() as f32,
@@ -264,6 +271,10 @@ impl<W: World> Handler<W> {
             .map(|world| world as &dyn crate::view::PictureSource);
         match screen.present(&frame, &mut self.dialogs, pictures) {
             Ok(Outcome::Presented(asked, again)) => {
+                let scene = &screen.scene;
+                self.editing
+                    .marks
+                    .settle(|instance| scene.shown_edit(instance));
                 self.presented(event_loop, now, status.as_deref());
                 if let Some(delay) = input::meant(again) {
                     self.pacer.want_at(now + delay);
@@ -352,6 +363,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
         while let Ok(notice) = self.saved.1.try_recv() {
             self.note(notice);
         }
+        self.take_parcels();
         self.pacer.want(Instant::now());
     }
 
@@ -394,11 +406,13 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
                 }
             }
             WindowEvent::CursorMoved { position, .. } => {
-                if let Some(gesture) = self.pointer.moved([position.x, position.y], scale) {
+                let gesture = self.pointer.moved([position.x, position.y], scale);
+                if let (false, Some(gesture)) = (self.hand_moved(), gesture) {
                     self.gesture(event_loop, gesture);
                 }
                 self.hover();
             }
+            WindowEvent::DroppedFile(path) => self.open_path(&path.to_string_lossy()),
             WindowEvent::CursorLeft { .. } => {
                 self.pointer.left();
                 self.hover();

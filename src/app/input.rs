@@ -77,13 +77,11 @@ impl Input {
     }
 
     /// The clipboard's text, if it has some.
-    #[allow(dead_code)] // pasting comes with editing
     pub(super) fn clipboard(&mut self) -> Option<String> {
         self.state.clipboard_text()
     }
 
     /// Puts text into the clipboard.
-    #[allow(dead_code)] // copying comes with editing
     pub(super) fn set_clipboard(&mut self, text: String) {
         self.state.set_clipboard_text(text);
     }

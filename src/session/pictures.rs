@@ -25,6 +25,37 @@ pub struct Picture {
     pub(crate) cells: bool,
 }
 
+impl Picture {
+    /// Whether a cell is alive, given the words that come with the picture; of a view, whether
+    /// most of what a pixel stands for is, and not if the cell is not in it.
+    pub fn is_alive(&self, size: Size, [x, y]: [u32; 2], words: &[u32]) -> bool {
+        let bit = |at: usize| {
+            words
+                .get(at / 32)
+                .is_some_and(|word| word >> (at % 32) & 1 == 1)
+        };
+        let Some(viewport) = self.viewport else {
+            return bit(y as usize * size.words_per_row() * 32 + x as usize);
+        };
+        let pixel = |cell: u32, origin: i64, pixels: u32| {
+            let at =
+                ((i64::from(cell) << 16) + Viewport::ONE / 2 - origin).div_euclid(viewport.step);
+            u32::try_from(at).ok().filter(|at| *at < pixels)
+        };
+        let (column, row) = (
+            pixel(x, viewport.x0, viewport.width),
+            pixel(y, viewport.y0, viewport.height),
+        );
+        column.zip(row).is_some_and(|(column, row)| {
+            let at = (row * viewport.width + column) as usize;
+            let density = words
+                .get(at / 4)
+                .map_or(0, |word| word >> (8 * (at % 4)) & 255);
+            density > 127
+        })
+    }
+}
+
 /// All instances' pictures. A picture is current as soon as its own stream's event has fired.
 #[derive(Clone)]
 pub struct Pictures {

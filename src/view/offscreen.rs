@@ -6,7 +6,7 @@ use std::path::Path;
 use crate::session::{PicturePlan, Status};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
-    AdapterFacts, Camera, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, PictureSource,
+    AdapterFacts, Camera, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, Marks, PictureSource,
     Population, Scene, Timeline, ViewError, ViewOptions,
 };
 
@@ -26,6 +26,8 @@ pub struct Renderer {
     pub population: Population,
     /// What the lab shows, where it is shown.
     pub lab: Lab,
+    /// What a hand has put over the panels.
+    pub marks: Marks,
     /// The lesson that is shown, if one is.
     pub lesson: Option<LessonScreen>,
     /// What is open over the scene.
@@ -65,6 +67,7 @@ impl Renderer {
             timeline: Timeline::default(),
             population: Population::default(),
             lab: Lab::default(),
+            marks: Marks::default(),
             lesson: None,
             dialogs: Dialogs::default(),
             gpu,
@@ -109,6 +112,7 @@ impl Renderer {
             timeline: &self.timeline,
             population: &self.population,
             lab: &self.lab,
+            marks: &self.marks,
             lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
@@ -173,6 +177,7 @@ impl Renderer {
             timeline: &self.timeline,
             population: &self.population,
             lab: &self.lab,
+            marks: &self.marks,
             lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,

@@ -12,8 +12,8 @@ use crate::view::store::PictureSource;
 use crate::view::timeline::units as timeline_units;
 use crate::view::transfer::{TextureLimits, request};
 use crate::view::{
-    AdapterFacts, Gpu, Lab, LessonScreen, Look, Population, Timeline, ViewError, ViewOptions, hud,
-    palette,
+    AdapterFacts, Gpu, Lab, LessonScreen, Look, Marks, Population, Timeline, ViewError,
+    ViewOptions, hud, palette,
 };
 
 /// What the HUD says of the drawing side.
@@ -41,6 +41,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) population: &'a Population,
     /// Shown where [`ViewOptions::lab`] says so.
     pub(crate) lab: &'a Lab,
+    /// What a person's hand has put over the panels.
+    pub(crate) marks: &'a Marks,
     /// Shown instead of the HUD, if there is one.
     pub(crate) lesson: Option<&'a LessonScreen>,
     /// The target's size in pixels.
@@ -164,6 +166,11 @@ impl Scene {
     /// The egui that it paints with.
     pub(crate) fn context(&self) -> &egui::Context {
         &self.context
+    }
+
+    /// The number of the last edit that an instance's newest picture shows.
+    pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
+        self.panels.shown_edit(instance)
     }
 
     /// Queues pictures that are newer than those it holds; waits for nothing.

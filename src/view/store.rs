@@ -67,6 +67,8 @@ pub(crate) struct Store {
     limits: TextureLimits,
     pub(crate) size: Size,
     seen: Vec<u64>,
+    /// The number of the last edit that each instance's picture shows.
+    pub(crate) edits: Vec<u64>,
     pub(crate) held: Vec<Held>,
     pub(crate) bits: Option<Stack>,
     pub(crate) views: Vec<Views>,
@@ -88,6 +90,7 @@ impl Store {
             limits,
             size,
             seen: vec![0; instances],
+            edits: vec![0; instances],
             held: vec![Held::Nothing; instances],
             bits: None,
             views: Vec::new(),
@@ -104,10 +107,12 @@ impl Store {
     /// for nothing. Whether there was anything newer.
     pub(crate) fn update(&mut self, source: &dyn PictureSource, only: Option<usize>) -> bool {
         let mut seen = std::mem::take(&mut self.seen);
+        let mut edits = std::mem::take(&mut self.edits);
         let mut batch = Batch::default();
         let mut any = false;
         source.visit_newer(&mut seen, &mut |instance, picture, words| {
             any = true;
+            edits[instance] = picture.edits;
             if let Some(place) =
                 self.place(instance, picture.viewport, only, words.len(), &mut batch)
             {
@@ -115,7 +120,7 @@ impl Store {
             }
         });
         self.flush(&mut batch);
-        self.seen = seen;
+        (self.seen, self.edits) = (seen, edits);
         if !self.held.iter().any(|held| matches!(held, Held::Bits)) {
             self.bits = None;
         }

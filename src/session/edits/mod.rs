@@ -1,7 +1,8 @@
 //! Edits: what a person does to a lattice by hand, and what it comes to in cells.
 //!
 //! Drawing, clearing, filling and placing need not know what is there: they become a list of the
-//! words that they touch ([`Change::touched`]), which travels to the device between two launches.
+//! words that they touch ([`Change::touched`]), which travels to the device between two launches; or
+//! a whole lattice, where nothing of it stays ([`Change::whole`]).
 //! Flipping and turning do; they are made on the host, of the lattice as it is between two rounds
 //! ([`Change::apply`]).
 
@@ -141,6 +142,25 @@ impl Change {
             Change::Flip { .. } | Change::Turn { .. } => return None,
         }
         Some(patch.into_edits())
+    }
+
+    /// What a lattice of this size becomes, where nothing of it stays.
+    pub fn whole(&self, size: Size) -> Option<Arc<Lattice>> {
+        let all = |area: &Area| area.size == size;
+        match self {
+            Change::Place {
+                pattern,
+                at: [0, 0],
+                dead_too: true,
+            } if pattern.size() == size => Some(pattern.clone()),
+            Change::Clear(area) if all(area) => Some(Arc::new(Lattice::new(size))),
+            Change::Fill {
+                area,
+                density,
+                seed,
+            } if *area == Area::whole(size) => Some(Arc::new(soup(size, *density, *seed, 0))),
+            _ => None,
+        }
     }
 
     /// What becomes of a lattice.

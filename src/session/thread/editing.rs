@@ -15,8 +15,8 @@ use std::time::Instant;
 
 use super::Pilot;
 use crate::engine::{EngineError, Result, Slot, WordEdit};
-use crate::life::Lattice;
-use crate::session::edits::{Edit, History};
+use crate::life::{Lattice, Size};
+use crate::session::edits::{Change, Edit, History};
 use crate::session::worlds::Worlds;
 
 /// Something that is done in its turn.
@@ -117,6 +117,42 @@ impl Editor {
     }
 }
 
+/// What an edit touches without knowing what is there.
+enum Touched {
+    Words(Arc<[WordEdit]>),
+    Whole(Arc<Lattice>),
+}
+
+impl Touched {
+    fn by(change: &Change, size: Size) -> Option<Touched> {
+        let whole = change.whole(size).map(Touched::Whole);
+        whole.or_else(|| Some(Touched::Words(change.touched(size)?.into())))
+    }
+
+    /// Issues it, and before it a copy to this whole-lattice slot.
+    fn issue(
+        &self,
+        worlds: &mut Worlds,
+        instances: &[usize],
+        number: u64,
+        fetch: Option<u8>,
+    ) -> Result<()> {
+        match self {
+            Touched::Words(words) => worlds.edit(instances, words, number, fetch),
+            Touched::Whole(lattice) => {
+                let generation = worlds.generations()[instances[0]];
+                if let Some(index) = fetch {
+                    worlds.issue_fetch(instances[0], index)?;
+                }
+                let all = instances.iter().map(|&i| (i, lattice.clone(), generation));
+                worlds.upload(all.collect())?;
+                worlds.number_edit(instances, number);
+                Ok(())
+            }
+        }
+    }
+}
+
 impl Pilot {
     pub(super) fn ask(&mut self, asked: Asked) {
         self.editor.queue.push_back((asked, self.steps_asked));
@@ -163,8 +199,8 @@ impl Pilot {
     /// Does it, or answers `false` where it must wait.
     fn edit_now(&mut self, asked: &Asked) -> Result<bool> {
         match asked {
-            Asked::Edit(edit, number) => match edit.change.touched(self.setup.size) {
-                Some(touched) => self.touch(edit, touched, *number),
+            Asked::Edit(edit, number) => match Touched::by(&edit.change, self.setup.size) {
+                Some(touched) => self.touch(edit, &touched, *number),
                 None => {
                     let Some((lattice, generation)) = self.current(edit.instance)? else {
                         return Ok(false);
@@ -225,7 +261,7 @@ impl Pilot {
     }
 
     /// Issues what is touched, with a copy of what was before if a stroke begins.
-    fn touch(&mut self, edit: &Edit, touched: Vec<WordEdit>, number: u64) -> Result<bool> {
+    fn touch(&mut self, edit: &Edit, touched: &Touched, number: u64) -> Result<bool> {
         let twins = self.twins(edit.instance);
         let instance = twins[0];
         let Some(worlds) = &mut self.worlds else {
@@ -234,21 +270,22 @@ impl Pilot {
         let (changes, generation) = (worlds.changes(), worlds.generations()[instance]);
         let joins = edit.joins && self.editor.histories.contains_key(&instance);
         let known = self.editor.known(instance, changes);
-        let touched: Arc<[_]> = touched.into();
         match known {
             Some(lattice) => {
                 let after = Arc::new(edit.change.apply(&lattice));
                 if !joins {
                     self.editor.begin(instance, lattice, generation);
                 }
-                worlds.edit(&twins, &touched, number, None)?;
+                touched.issue(worlds, &twins, number, None)?;
                 self.know(instance, after);
             }
             None if joins => {
-                worlds.edit(&twins, &touched, number, None)?;
+                touched.issue(worlds, &twins, number, None)?;
+                let changes_now = worlds.changes();
                 let same = |f: &&mut Fetching| (f.instance, f.changes) == (instance, changes);
                 if let Some(fetching) = self.editor.fetching.as_mut().filter(same) {
                     fetching.behind.push(edit.clone());
+                    fetching.changes = changes_now;
                 }
             }
             None => {
@@ -256,7 +293,8 @@ impl Pilot {
                     return Ok(false); // the slot is in use
                 }
                 let slot = self.checkpoints.next;
-                worlds.edit(&twins, &touched, number, Some(slot))?;
+                touched.issue(worlds, &twins, number, Some(slot))?;
+                let changes = worlds.changes();
                 self.editor.histories_of(instance);
                 self.editor.fetching = Some(Fetching {
                     instance,

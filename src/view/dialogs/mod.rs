@@ -14,10 +14,15 @@
 //! mouse is over a dialog, no click, drag or wheel reaches the panels.
 
 mod commands;
+mod file;
+mod shelf;
 pub(in crate::view) mod style;
 
 pub(crate) use commands::Commands;
+pub(crate) use file::FileDialog;
+pub(crate) use shelf::Shelf;
 
+use crate::life::Shelved;
 use crate::session::Action;
 use crate::view::Frame;
 
@@ -26,6 +31,10 @@ use crate::view::Frame;
 pub(crate) struct Dialogs {
     /// The command palette.
     pub(crate) commands: Option<Commands>,
+    /// A path that is typed in.
+    pub(crate) file: Option<FileDialog>,
+    /// The shelf.
+    pub(crate) shelf: Option<Shelf>,
 }
 
 /// What the widgets of a frame asked for.
@@ -33,6 +42,10 @@ pub(crate) struct Dialogs {
 pub(crate) enum Asked {
     /// As if its key had been pressed.
     Act(Action),
+    /// A path was typed in, to save to or to open.
+    Path(bool, String),
+    /// A pattern was taken from the shelf.
+    Shelved(&'static Shelved),
 }
 
 /// What a dialog sees of the frame that it stands in.
@@ -56,17 +69,27 @@ impl Dialogs {
         {
             self.commands = None;
         }
+        if let Some(file) = &mut self.file
+            && !file.show(context, seen, &mut asked)
+        {
+            self.file = None;
+        }
+        if let Some(shelf) = &mut self.shelf
+            && !shelf.show(context, seen, &mut asked)
+        {
+            self.shelf = None;
+        }
         asked
     }
 
     /// Whether keys are for a dialog, and not for the window.
     pub(crate) fn takes_keys(&self) -> bool {
-        self.commands.is_some()
+        self.commands.is_some() || self.file.is_some() || self.shelf.is_some()
     }
 
     /// Closes the topmost dialog that Escape closes; whether there was one.
     pub(crate) fn escape(&mut self) -> bool {
-        self.commands.take().is_some()
+        self.commands.take().is_some() || self.file.take().is_some() || self.shelf.take().is_some()
     }
 }
 

@@ -15,7 +15,9 @@ use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::layout::{Dock, Layout, PixelRect};
 use crate::view::palette::palette;
-use crate::view::{Frame, Look, ViewOptions, halves, lab, ladder, lesson, population, timeline};
+use crate::view::{
+    Frame, Look, ViewOptions, halves, lab, ladder, lesson, marks, population, timeline,
+};
 pub(in crate::view) use parts::message_colours;
 pub(crate) use style::install_fonts;
 
@@ -36,6 +38,9 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
     if frame.only().is_none() && status.instances > 1 {
         let selected = status.selected.min(status.instances - 1);
         highlight(painter, layout, selected, frame.options);
+    }
+    if let Some((layout, look)) = place {
+        marks::paint(painter, frame, (layout, *look));
     }
     let figures = figures::figures(status, frame, layout);
     match layout.dock {

@@ -98,6 +98,7 @@ fn each_frame(
                 timeline: &timeline,
                 population: &population,
                 lab: &lab,
+                marks: &Default::default(),
                 lesson,
                 pixels,
                 scale,
