@@ -12,7 +12,7 @@ use crate::app::pointer::{Gesture, Spot};
 use crate::session::Action;
 use crate::view::layout::Layout;
 use crate::view::picture_file::write_dated_png;
-use crate::view::{Drawing, Frame, palette};
+use crate::view::{Commands, Drawing, Frame, GoTo, palette};
 
 impl<W: World> Handler<W> {
     /// Does what a person asked for: the window's own actions here, the others in the session.
@@ -60,6 +60,13 @@ impl<W: World> Handler<W> {
             Action::ToggleFullscreen => self.toggle_fullscreen(),
             Action::SavePicture => self.save_picture(),
             Action::ToggleHelp => self.view.help ^= true,
+            Action::AskGeneration => self.dialogs.go_to = Some(GoTo::default()),
+            Action::ToggleCommands => {
+                self.dialogs.commands = match self.dialogs.commands.take() {
+                    None => Some(Commands::default()),
+                    Some(_) => None,
+                };
+            }
             Action::Escape => self.escape(),
             Action::Quit => event_loop.exit(),
             other => {
@@ -75,7 +82,9 @@ impl<W: World> Handler<W> {
             .screen
             .as_ref()
             .is_some_and(|screen| screen.window().fullscreen().is_some());
-        if self.view.help {
+        if self.dialogs.escape() {
+            // One thing at a time.
+        } else if self.view.help {
             self.view.help = false;
         } else if self.lessons.screen.is_some() {
             self.leave_lesson();
@@ -242,7 +251,11 @@ impl<W: World> Handler<W> {
 
     /// What is under the pointer.
     fn spot_under_pointer(&self) -> Option<Spot> {
-        spot(&self.layout()?, self.pointer.at?)
+        let covered = self
+            .screen
+            .as_ref()
+            .is_some_and(|screen| screen.input.has_pointer());
+        spot(&self.layout()?, self.pointer.at.filter(|_| !covered)?)
     }
 
     /// Tells timeline and lab where the mouse is; another frame is only wanted where that shows.

@@ -7,6 +7,7 @@ mod classroom;
 mod doing;
 mod error;
 mod handler;
+mod input;
 mod keys;
 mod lessons;
 mod pacing;

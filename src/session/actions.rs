@@ -20,6 +20,8 @@ pub enum Action {
     RoundBack,
     /// Runs until the selected instance is at this generation, or goes back to it.
     RunTo(u64),
+    /// Asks for a generation to run to.
+    AskGeneration,
     /// Stops by itself never, when the selected panel is still or periodic, or when all are.
     NextStopWhenStill,
     /// Fills panels that died down with new soups, or leaves them.
@@ -98,9 +100,11 @@ pub enum Action {
     ToggleFullscreen,
     /// The window's picture to a PNG file.
     SavePicture,
+    /// The command palette, or not.
+    ToggleCommands,
     /// Shows the keys, or hides them.
     ToggleHelp,
-    /// Unwinds help, lesson, timeline, lab or ladder, single panel, fullscreen, in this order; never quits.
+    /// Unwinds dialogs, help, lesson, timeline, lab or ladder, single panel, fullscreen, in this order; never quits.
     Escape,
     /// Leaves.
     Quit,
@@ -254,6 +258,12 @@ pub static KEYS: &[Binding] = &[
         "one round back",
     ),
     row(
+        Action::AskGeneration,
+        &[char(':'), ctrl('G')],
+        "",
+        "run to a generation, or back to it",
+    ),
+    row(
         Action::NextStopWhenStill,
         &[char('S')],
         "",
@@ -403,6 +413,12 @@ pub static KEYS: &[Binding] = &[
     ),
     row(Action::SavePicture, &[char('O')], "", "picture to a PNG"),
     row(
+        Action::ToggleCommands,
+        &[ctrl('K')],
+        "",
+        "find a command by name",
+    ),
+    row(
         Action::ToggleHelp,
         &[char('H'), char('?'), key(Key::F(1))],
         "",
@@ -412,7 +428,7 @@ pub static KEYS: &[Binding] = &[
         Action::Escape,
         &[key(Key::Escape)],
         "",
-        "unwind help, lesson, timeline, lab or ladder, single panel, fullscreen",
+        "unwind dialogs, help, lesson, timeline, lab or ladder, single panel, fullscreen",
     ),
     row(Action::Quit, &[ctrl('Q')], "", "quit"),
 ];

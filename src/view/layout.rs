@@ -248,7 +248,8 @@ fn timeline_height(area: [u32; 2], unit: f32, lanes: usize, units: Option<usize>
     height.map_or(0, |height| (height * unit).round() as u32)
 }
 
-fn unit(pixels: [u32; 2], scale: f32) -> f32 {
+/// Pixels of one unit of type and spacing in a window of `pixels` at `scale` pixels a point.
+pub(in crate::view) fn unit(pixels: [u32; 2], scale: f32) -> f32 {
     let [width, height] = pixels.map(|side| side as f32 / scale);
     (width / 1280.0).min(height / 800.0).clamp(0.8, 3.0) * scale
 }

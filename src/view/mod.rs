@@ -2,10 +2,12 @@
 //!
 //! A frame goes one way: pictures into textures ([`PictureSource`]), panels over textures
 //! (`shaders/panels.wgsl`), the HUD (or a [`LessonPage`]) and the [`Lab`] or the `ladder` beside them and
-//! the [`timeline`] below (egui, painted by hand so that no figure moves another). The window and
-//! [`offscreen::Renderer`] draw the very same scene.
+//! the [`timeline`] below (egui, painted by hand so that no figure moves another), and over them the
+//! `dialogs`, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very
+//! same scene.
 
 mod camera;
+mod dialogs;
 mod error;
 mod gpu;
 mod halves;
@@ -47,6 +49,7 @@ pub use store::PictureSource;
 pub use timeline::Timeline;
 pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
 
+pub(crate) use dialogs::{Asked, Commands, Dialogs, GoTo, acts_anyway};
 pub(crate) use gpu::{Canvas, Gpu};
 pub(crate) use lesson::entry_at;
 pub(crate) use scene::{Frame, Scene};

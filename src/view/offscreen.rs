@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::session::{PicturePlan, Status};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
-    AdapterFacts, Camera, Drawing, Frame, Gpu, Lab, LessonScreen, PictureSource, Population, Scene,
-    Timeline, ViewError, ViewOptions,
+    AdapterFacts, Camera, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, PictureSource,
+    Population, Scene, Timeline, ViewError, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -28,6 +28,8 @@ pub struct Renderer {
     pub lab: Lab,
     /// The lesson that is shown, if one is.
     pub lesson: Option<LessonScreen>,
+    /// What is open over the scene.
+    pub(crate) dialogs: Dialogs,
 }
 
 impl Renderer {
@@ -64,6 +66,7 @@ impl Renderer {
             population: Population::default(),
             lab: Lab::default(),
             lesson: None,
+            dialogs: Dialogs::default(),
             gpu,
         })
     }
@@ -111,8 +114,11 @@ impl Renderer {
             scale: self.scale,
         };
         self.scene.update(&frame, pictures)?;
-        self.in_flight
-            .push_back(self.scene.draw(&frame, &self.view));
+        let input = egui::RawInput::default();
+        let drawn = self
+            .scene
+            .draw(&frame, &mut self.dialogs, input, &self.view);
+        self.in_flight.push_back(drawn.submission);
         if self.in_flight.len() > 2 {
             let submission_index = self.in_flight.pop_front();
             let wait = wgpu::PollType::Wait {

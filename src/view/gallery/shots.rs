@@ -5,15 +5,27 @@ use crate::session::ladder::made_up::ladder;
 use crate::session::{
     Bound, Halves, Overlap, Resource, Settled, Status, StopWhenStill, Streams, Switches,
 };
-use crate::view::LessonScreen;
 use crate::view::gallery::{SHOT, Shot};
 use crate::view::made_up::{lesson_list, lesson_page, stamped_round, waited_round};
+use crate::view::{Commands, GoTo, LessonScreen};
 
 pub(super) fn shots() -> Vec<Shot> {
     vec![
         Shot {
             name: "01-one",
             instances: 1,
+            ..SHOT
+        },
+        Shot {
+            name: "go-to",
+            pixels: [1280, 720],
+            dialogs: |dialogs| dialogs.go_to = Some(GoTo::default()),
+            ..SHOT
+        },
+        Shot {
+            name: "palette",
+            pixels: [1280, 720],
+            dialogs: |dialogs| dialogs.commands = Some(Commands::default()),
             ..SHOT
         },
         Shot {
