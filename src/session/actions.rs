@@ -46,6 +46,10 @@ pub enum Action {
     NextKernel,
     /// The previous kernel that takes this size.
     PreviousKernel,
+    /// The lattice as it was before its last edit.
+    Undo,
+    /// The lattice as it was before the last undoing.
+    Redo,
     /// Selects the next panel.
     SelectNext,
     /// Selects the previous panel.
@@ -292,6 +296,8 @@ pub static KEYS: &[Binding] = &[
     row(Action::NewSeed, &[char('N')], "", "new seed"),
     row(Action::NextKernel, &[char('K')], "", "next kernel"),
     row(Action::PreviousKernel, &[shift('K')], "", "previous kernel"),
+    row(Action::Undo, &[ctrl('Z')], "", "undo the panel's last edit"),
+    row(Action::Redo, &[ctrl('Y')], "", "do again what was undone"),
     row(
         Action::SelectNext,
         &[key(Key::PageDown)],

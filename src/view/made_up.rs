@@ -61,6 +61,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         halves: None,
         stamped: false,
         stamp_cost: None,
+        waiting_edits: 0,
         selected: 0,
         notice: None,
         failed: None,
@@ -319,6 +320,7 @@ impl PictureSource for MadeUp {
             let picture = Picture {
                 sequence,
                 generation: 0,
+                edits: 0,
                 viewport,
                 slot: Slot(0),
                 words: words.len(),
