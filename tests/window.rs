@@ -494,7 +494,7 @@ fn a_command_is_found_by_typing_and_typing_does_nothing_else() {
 
 #[test]
 fn it_goes_back_and_to_a_generation_and_panels_show_what_was() {
-    let (shown, _) = Shown::paused("--instances 4 --kernel bits");
+    let (shown, _) = Shown::paused("--instances 4");
     let all = [0, 1, 2, 3];
     let asks = |key: &str| {
         let plain = shown.rest();

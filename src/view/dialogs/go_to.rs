@@ -31,11 +31,12 @@ impl GoTo {
         let modal = Modal::new(id).area(area).show(context, |ui| {
             ui.set_width((360.0 * unit).min(0.9 * seen.screen.width()));
             ui.heading("Run to generation");
+            // Before the field sees it: it would forget what was typed behind it.
+            let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
             let field = TextEdit::singleline(&mut self.typed).hint_text("such as 5,206");
             let field = ui.add(field.desired_width(f32::INFINITY));
             field.request_focus();
             self.wrong &= !field.changed();
-            let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
             match generation(&self.typed).filter(|_| entered) {
                 Some(generation) => {
                     asked.push(Asked::Act(Action::RunTo(generation)));
