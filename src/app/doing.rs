@@ -12,7 +12,7 @@ use crate::app::pointer::{Gesture, Spot};
 use crate::session::Action;
 use crate::view::layout::Layout;
 use crate::view::picture_file::write_dated_png;
-use crate::view::{Commands, Drawing, Frame, palette};
+use crate::view::{Commands, Drawing, Frame, GoTo, palette};
 
 impl<W: World> Handler<W> {
     /// Does what a person asked for: the window's own actions here, the others in the session.
@@ -63,6 +63,7 @@ impl<W: World> Handler<W> {
             Action::ToggleFullscreen => self.toggle_fullscreen(),
             Action::SavePicture => self.save_picture(),
             Action::ToggleHelp => self.view.help ^= true,
+            Action::AskGeneration => self.dialogs.go_to = Some(GoTo::default()),
             Action::ToggleCommands => {
                 self.dialogs.commands = match self.dialogs.commands.take() {
                     None => Some(Commands::default()),

@@ -20,6 +20,8 @@ pub enum Action {
     RoundBack,
     /// Runs until the selected instance is at this generation, or goes back to it.
     RunTo(u64),
+    /// Asks for a generation to run to.
+    AskGeneration,
     /// Stops by itself never, when the selected panel is still or periodic, or when all are.
     NextStopWhenStill,
     /// Fills panels that died down with new soups, or leaves them.
@@ -290,6 +292,12 @@ pub static KEYS: &[Binding] = &[
         &[shifted(Key::Backspace)],
         "",
         "one round back",
+    ),
+    row(
+        Action::AskGeneration,
+        &[char(':'), ctrl('G')],
+        "",
+        "run to a generation, or back to it",
     ),
     row(
         Action::NextStopWhenStill,

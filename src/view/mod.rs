@@ -51,7 +51,7 @@ pub use store::PictureSource;
 pub use timeline::Timeline;
 pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
 
-pub(crate) use dialogs::{Asked, Commands, Dialogs, FileDialog, Shelf, acts_anyway};
+pub(crate) use dialogs::{Asked, Commands, Dialogs, FileDialog, GoTo, Shelf, acts_anyway};
 pub(crate) use gpu::{Canvas, Gpu};
 pub(crate) use lesson::entry_at;
 pub(crate) use scene::{Frame, Scene};

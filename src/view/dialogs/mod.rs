@@ -15,11 +15,13 @@
 
 mod commands;
 mod file;
+mod go_to;
 mod shelf;
 pub(in crate::view) mod style;
 
 pub(crate) use commands::Commands;
 pub(crate) use file::FileDialog;
+pub(crate) use go_to::GoTo;
 pub(crate) use shelf::Shelf;
 
 use crate::life::Shelved;
@@ -35,6 +37,8 @@ pub(crate) struct Dialogs {
     pub(crate) file: Option<FileDialog>,
     /// The shelf.
     pub(crate) shelf: Option<Shelf>,
+    /// The generation to run to.
+    pub(crate) go_to: Option<GoTo>,
 }
 
 /// What the widgets of a frame asked for.
@@ -52,7 +56,6 @@ pub(crate) enum Asked {
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
     /// What is shown beneath it.
-    #[allow(dead_code)] // none needs it yet
     pub(crate) frame: &'a Frame<'a>,
     /// Pixels of one unit of type and spacing.
     pub(crate) unit: f32,
@@ -79,17 +82,31 @@ impl Dialogs {
         {
             self.shelf = None;
         }
+        if let Some(go_to) = &mut self.go_to
+            && !go_to.show(context, seen, &mut asked)
+        {
+            self.go_to = None;
+        }
         asked
     }
 
     /// Whether keys are for a dialog, and not for the window.
     pub(crate) fn takes_keys(&self) -> bool {
-        self.commands.is_some() || self.file.is_some() || self.shelf.is_some()
+        let open = [
+            self.commands.is_some(),
+            self.file.is_some(),
+            self.shelf.is_some(),
+            self.go_to.is_some(),
+        ];
+        open.contains(&true)
     }
 
     /// Closes the topmost dialog that Escape closes; whether there was one.
     pub(crate) fn escape(&mut self) -> bool {
-        self.commands.take().is_some() || self.file.take().is_some() || self.shelf.take().is_some()
+        self.commands.take().is_some()
+            || self.file.take().is_some()
+            || self.shelf.take().is_some()
+            || self.go_to.take().is_some()
     }
 }
 

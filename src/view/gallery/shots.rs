@@ -7,13 +7,19 @@ use crate::session::{
 };
 use crate::view::gallery::{SHOT, Shot};
 use crate::view::made_up::{lesson_list, lesson_page, stamped_round, waited_round};
-use crate::view::{Commands, LessonScreen};
+use crate::view::{Commands, GoTo, LessonScreen};
 
 pub(super) fn shots() -> Vec<Shot> {
     vec![
         Shot {
             name: "01-one",
             instances: 1,
+            ..SHOT
+        },
+        Shot {
+            name: "go-to",
+            pixels: [1280, 720],
+            dialogs: |dialogs| dialogs.go_to = Some(GoTo::default()),
             ..SHOT
         },
         Shot {
