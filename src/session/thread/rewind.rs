@@ -104,7 +104,7 @@ impl Pilot {
         if !idle || !self.past.comes_first(worlds.clock()) {
             return Ok(false);
         }
-        if self.checkpoints.under_way {
+        if self.checkpoints.under_way || self.editor.is_fetching() {
             return Ok(true);
         }
         worlds.issue_checkpoint(self.checkpoints.next)?;
