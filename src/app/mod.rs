@@ -21,7 +21,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 
 use crate::life::Lattice;
-use crate::session::{Action, Edit, Picture, PicturePlan, Session, Status, Trace};
+use crate::session::{Action, Edit, Picture, PicturePlan, Series, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
 pub use classroom::Classroom;
 pub use error::AppError;
@@ -93,6 +93,10 @@ impl PictureSource for Session {
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
         Session::newer_trace(self, seen)
+    }
+
+    fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        Session::newer_population(self, of, seen)
     }
 }
 

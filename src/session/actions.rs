@@ -28,6 +28,8 @@ pub enum Action {
     WatchPopulation(bool),
     /// Population, births and deaths over time, or not.
     TogglePopulation,
+    /// That of all panels together, or of the selected one.
+    PopulationOfAll,
     /// More rounds a second, up to as many as the engine makes.
     Faster,
     /// Fewer rounds a second.
@@ -497,6 +499,18 @@ pub static KEYS: &[Binding] = &[
         &[shift('G')],
         "",
         "the ladder of kernels, and where the present one is",
+    ),
+    row(
+        Action::TogglePopulation,
+        &[char('Y')],
+        "",
+        "population, births and deaths over time",
+    ),
+    row(
+        Action::PopulationOfAll,
+        &[shift('Y')],
+        "",
+        "the population of all panels / of the selected one",
     ),
     row(Action::ToggleGridLines, &[char('X')], "", "grid lines"),
     row(Action::NextColours, &[char('C')], "", "next colours"),

@@ -53,9 +53,9 @@ use crate::life::Lattice;
 enum Command {
     Act(Action),
     View(PicturePlan),
-    Ask(Asked),
     /// A new soup for an instance that died down.
     Reseed(usize),
+    Ask(Asked),
     Close,
 }
 

@@ -74,10 +74,10 @@ pub struct Status {
     pub stamped: bool,
     /// By what factor stamps lengthen a launch, once measured.
     pub stamp_cost: Option<f64>,
-    /// Edits that wait for what is under way.
-    pub waiting_edits: usize,
     /// Its dealings with time.
     pub time: TimeStatus,
+    /// Edits that wait for what is under way.
+    pub waiting_edits: usize,
     /// The selected instance.
     pub selected: usize,
     /// Something the person should know, in one sentence; it stays for a few seconds.
@@ -164,11 +164,11 @@ impl Status {
             halves: None,
             stamped: false,
             stamp_cost: None,
-            waiting_edits: 0,
             time: TimeStatus {
                 settings: setup.time,
                 ..TimeStatus::default()
             },
+            waiting_edits: 0,
             selected: 0,
             notice: None,
             finished: false,

@@ -95,10 +95,10 @@ struct Pilot {
     selected: usize,
     statistics: Statistics,
     checkpoints: Checkpoints,
-    editor: Editor,
     past: Past,
     watch: Watch,
     run_to: Option<RunTo>,
+    editor: Editor,
     recoveries: VecDeque<Instant>,
     /// The lattices that the engine was last made from, until there is a checkpoint of them.
     last_known: Option<Vec<(usize, Arc<Lattice>, u64)>>,
@@ -141,10 +141,10 @@ impl Pilot {
                 stale: true,
                 ..Default::default()
             },
-            editor: Editor::default(),
             past: Past::new(setup.time.history_bytes, worlds.all_bits()),
             watch: Watch::default(),
             run_to: None,
+            editor: Editor::default(),
             recoveries: VecDeque::new(),
             last_known: None,
             notice: None,
@@ -261,7 +261,8 @@ impl Pilot {
         }
         self.edit()?;
         let owed = self.owed();
-        if !self.pending.is_empty() && self.left_of_round.is_none() && owed.is_none() {
+        let begun = self.left_of_round.is_some() || owed.is_some() || self.editor.is_busy();
+        if !self.pending.is_empty() && !begun {
             return Ok(()); // nothing new, so that it is their turn soon
         }
         if self.left_of_round.is_none() && self.copy_first(now)? {

@@ -97,14 +97,14 @@ pub struct Worlds {
     request: Option<PicturePlan>,
     size: Size,
     generations: Arc<[u64]>,
-    /// The number of the last edit, by instance.
-    edits: Arc<[u64]>,
-    /// See [`Worlds::changes`].
-    changes: u64,
     /// Generations stepped, whatever was set anew since.
     clock: u64,
     /// Whether every round measures the lattices.
     measuring: bool,
+    /// The number of the last edit, by instance.
+    edits: Arc<[u64]>,
+    /// See [`Worlds::changes`].
+    changes: u64,
     slots: Arc<dyn Slots>,
     spec: SlotsSpec,
     under_way: VecDeque<UnderWay>,
@@ -167,10 +167,10 @@ impl Worlds {
             request: None,
             size: setup.size,
             generations: vec![0; setup.instances].into(),
-            edits: vec![0; setup.instances].into(),
-            changes: 0,
             clock: 0,
             measuring: false,
+            edits: vec![0; setup.instances].into(),
+            changes: 0,
             slots,
             spec,
             under_way: VecDeque::new(),

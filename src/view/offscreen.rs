@@ -7,7 +7,7 @@ use crate::session::{PicturePlan, Status};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
     AdapterFacts, Camera, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, Marks, PictureSource,
-    Scene, Timeline, ViewError, ViewOptions,
+    Population, Scene, Timeline, ViewError, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -22,6 +22,8 @@ pub struct Renderer {
     pub drawing: Drawing,
     /// What the timeline shows, where it is shown.
     pub timeline: Timeline,
+    /// What the population graph shows, where it is shown.
+    pub population: Population,
     /// What the lab shows, where it is shown.
     pub lab: Lab,
     /// What a hand has put over the panels.
@@ -63,6 +65,7 @@ impl Renderer {
             in_flight: VecDeque::new(),
             drawing,
             timeline: Timeline::default(),
+            population: Population::default(),
             lab: Lab::default(),
             marks: Marks::default(),
             lesson: None,
@@ -98,12 +101,16 @@ impl Renderer {
         if options.timeline {
             self.timeline.update(pictures);
         }
+        if options.population {
+            self.population.update(pictures, status, options);
+        }
         // Spelt out, so that only `scene` is borrowed for writing.
         let frame = Frame {
             status: Some(status),
             options,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             marks: &self.marks,
             lesson: self.lesson.as_ref(),
@@ -168,6 +175,7 @@ impl Renderer {
             options,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             marks: &self.marks,
             lesson: self.lesson.as_ref(),

@@ -219,3 +219,37 @@ fn two_halves_are_edited_alike() {
     assert_eq!(compared.halves.clone().unwrap().differing.unwrap().0, 0);
     assert!(one.population() > 0);
 }
+
+/// The way back leads across an edit: to what came behind it, then to what was before.
+#[test]
+fn the_way_back_crosses_an_edit() {
+    let size = Size::new(40, 24).unwrap();
+    let setup = paused(kernels::find("bits").unwrap(), size);
+    let start = worlds::start_lattice(&setup.start, size, 0);
+    let session = Session::start(setup.clone(), || {}).unwrap();
+    let step = |wanted: u64| {
+        session.act(Action::StepGeneration);
+        wait_for(&session, "a step", |status| status.generation == wanted);
+    };
+    (1..=5).for_each(step);
+    edit(&session, draw(&[[3, 4], [4, 4], [5, 4]], true));
+    let (edited, _) = copy(&session, 0);
+    let mut want = reference::run(&start, setup.rule, 5);
+    for x in 3..6 {
+        want.set(x, 4, true);
+    }
+    assert_eq!(*edited, want);
+    (6..=9).for_each(step);
+    for generation in (2..9).rev() {
+        session.act(Action::StepBack);
+        wait_for(&session, "a step back", |status| {
+            status.generation == generation
+        });
+        let (lattice, of) = copy(&session, 0);
+        let want = match generation {
+            5.. => reference::run(&edited, setup.rule, generation - 5),
+            _ => reference::run(&start, setup.rule, generation),
+        };
+        assert_eq!((of, &*lattice), (generation, &want));
+    }
+}

@@ -94,11 +94,11 @@ impl Pilot {
                 done
             }
             Command::View(request) => self.set_view(request),
+            Command::Reseed(instance) => self.reseed(instance),
             Command::Ask(asked) => {
                 self.ask(asked);
                 Ok(())
             }
-            Command::Reseed(instance) => self.reseed(instance),
             Command::Close => Ok(()),
         }
     }
@@ -195,9 +195,14 @@ impl Pilot {
         self.statistics.restart();
         // A key that is held down must not queue minutes of work.
         if self.steps.len() < 4 {
-            self.steps.push_back(generations);
-            self.steps_asked += 1;
+            self.push_step(generations);
         }
+    }
+
+    /// What is asked for from now on comes behind it.
+    pub(super) fn push_step(&mut self, generations: u32) {
+        self.steps.push_back(generations);
+        self.steps_asked += 1;
     }
 
     pub(super) fn set_pace(&mut self, pace: Pace) {
@@ -274,8 +279,8 @@ impl Pilot {
         };
         if worlds.set_picture(plan)? {
             self.pictures.replace_slots(worlds.slots().clone());
-            self.editor.forget_copies();
             self.past.lost_one();
+            self.editor.forget_copies();
             self.checkpoints = Checkpoints {
                 stale: true,
                 ..Default::default()

@@ -190,8 +190,8 @@ impl Pilot {
     pub(super) fn take_slots(&mut self, anew: bool) {
         if let (true, Some(worlds)) = (anew, &self.worlds) {
             self.pictures.replace_slots(worlds.slots().clone());
-            self.editor.forget_copies();
             self.past.lost_one();
+            self.editor.forget_copies();
             self.checkpoints = Checkpoints {
                 stale: true,
                 ..Default::default()

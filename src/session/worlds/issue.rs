@@ -16,12 +16,12 @@ pub(super) struct UnderWay {
     pub(super) run: RunId,
     /// The generations of its pictures, by instance; shared with the rounds that change nothing.
     pub(super) generations: Arc<[u64]>,
-    /// The last edit in its pictures, by instance.
-    pub(super) edits: Arc<[u64]>,
     /// Generations stepped before its end.
     pub(super) clock: u64,
     /// Whether the slots of its measures are there.
     pub(super) measured: bool,
+    /// The last edit in its pictures, by instance.
+    pub(super) edits: Arc<[u64]>,
     pub(super) picture: Option<PicturePlan>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
@@ -331,9 +331,9 @@ impl Worlds {
         self.under_way.push_back(UnderWay {
             run,
             generations,
-            edits: self.edits.clone(),
             clock,
             measured,
+            edits: self.edits.clone(),
             picture,
             kind,
             steps,
