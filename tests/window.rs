@@ -878,7 +878,10 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
         };
         let x = middle(panel.x, panel.width, x, SIDES[0]);
         let y = middle(panel.y, panel.height, y, SIDES[1]);
-        mouse(&format!("mousemove --sync --window {} {x} {y}", shown.window));
+        mouse(&format!(
+            "mousemove --sync --window {} {x} {y}",
+            shown.window
+        ));
     };
     let drag = |from: [u32; 2], over: [u32; 2]| {
         to(from);
@@ -900,7 +903,9 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
         shown.key("ctrl+a");
         mouse(&format!("type --delay 20 {}", path.display()));
         shown.key("Return");
-        wait_for("a saved file", || (said("notice: saved") > before).then_some(()));
+        wait_for("a saved file", || {
+            (said("notice: saved") > before).then_some(())
+        });
         let pattern = Pattern::load(&path).unwrap();
         pattern.centred_in(Size::new(SIDES[0].into(), SIDES[1].into()).unwrap())
     };
