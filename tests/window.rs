@@ -901,3 +901,101 @@ fn timeline_lab_and_lessons_come_and_escape_unwinds_them() {
     assert!(shown.running.runs());
     shown.quit();
 }
+
+/// Lattices by saved RLE: what the pencil drew, what undoing took back, and what was pasted.
+#[test]
+fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
+    let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
+    let panel = shown.rest().rectangles(DEAD)[0];
+    let mouse = |line: &str| shown.display.xdotool(line).expect("a mouse");
+    let to = |[x, y]: [u32; 2]| {
+        let middle = |from: usize, length: usize, cell: u32, side: u32| {
+            from + (2 * cell as usize + 1) * length / (2 * side as usize)
+        };
+        let x = middle(panel.x, panel.width, x, SIDES[0]);
+        let y = middle(panel.y, panel.height, y, SIDES[1]);
+        mouse(&format!(
+            "mousemove --sync --window {} {x} {y}",
+            shown.window
+        ));
+    };
+    let drag = |from: [u32; 2], over: [u32; 2]| {
+        to(from);
+        mouse("mousedown 1");
+        to(over);
+        mouse("mouseup 1");
+    };
+    let said = |what: &str| shown.running.said().matches(what).count();
+    let then = |key: &str, what: &str| {
+        let before = said(what);
+        shown.key(key);
+        wait_for(what, || (said(what) > before).then_some(()));
+    };
+    let saved = |name: &str| {
+        let path = shown.folder.path().join(name);
+        let before = said("notice: saved");
+        then("ctrl+s", "a path is to be typed in");
+        shown.rest();
+        shown.key("ctrl+a");
+        mouse(&format!("type --delay 20 {}", path.display()));
+        shown.key("Return");
+        wait_for("a saved file", || {
+            (said("notice: saved") > before).then_some(())
+        });
+        let pattern = Pattern::load(&path).unwrap();
+        pattern.centred_in(Size::new(SIDES[0].into(), SIDES[1].into()).unwrap())
+    };
+    let row = |x: u32, y: u32| {
+        let mut lattice = Lattice::new(Size::new(SIDES[0].into(), SIDES[1].into()).unwrap());
+        (x..x + 11).for_each(|x| lattice.set(x, y, true));
+        lattice
+    };
+    then("d", "notice: pencil on");
+    drag([10, 10], [20, 10]);
+    assert_eq!(saved("drawn.rle").unwrap(), row(10, 10));
+    shown.press("ctrl+z", "Undo");
+    assert_eq!(saved("undone.cells").unwrap().population(), 0);
+    shown.press("ctrl+y", "Redo");
+    // A part is copied, and placed elsewhere.
+    mouse("keydown shift");
+    drag([10, 10], [20, 10]);
+    mouse("keyup shift");
+    then("ctrl+c", "notice: copied 11x1 cells");
+    then("ctrl+v", "notice: click to place it");
+    to([30, 30]);
+    mouse("click 1");
+    shown.key("Escape"); // the selection goes
+    shown.rest();
+    let mut both = row(10, 10);
+    (25..36).for_each(|x| both.set(x, 30, true));
+    assert_eq!(saved("pasted.mc").unwrap().population(), both.population());
+    assert_eq!(saved("pasted.rle").unwrap(), both);
+    // What cannot be written is said, and kept for another try.
+    then("ctrl+s", "a path is to be typed in");
+    shown.rest();
+    shown.key("ctrl+a");
+    mouse("type --delay 20 /nowhere/at/all.rle");
+    then("Return", "a path is to be typed in: cannot save");
+    shown.rest();
+    let again = shown.folder.path().join("again.rle");
+    shown.key("ctrl+a");
+    mouse(&format!("type --delay 20 {}", again.display()));
+    then("Return", "notice: saved");
+    let again = Pattern::load(&again).unwrap().centred_in(both.size());
+    assert_eq!(again.unwrap(), both);
+    // A broken file names its line and leaves the panel as it was; a good one replaces it.
+    let broken = shown.folder.path().join("broken.rle");
+    fs::write(&broken, "x = 3, y = 3\nbo$?!\n").unwrap();
+    then("ctrl+o", "a path is to be typed in");
+    shown.rest();
+    mouse(&format!("type --delay 20 {}", broken.display()));
+    then("Return", "broken.rle, line 2, column 4");
+    assert_eq!(saved("still.rle").unwrap(), both);
+    then("ctrl+o", "a path is to be typed in");
+    shown.rest();
+    let drawn = shown.folder.path().join("drawn.rle");
+    mouse(&format!("type --delay 20 {}", drawn.display()));
+    then("Return", "notice: opened drawn.rle");
+    assert_eq!(saved("opened.rle").unwrap(), row(10, 10));
+    shown.quit();
+}

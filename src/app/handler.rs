@@ -146,6 +146,7 @@ impl<W: World> Handler<W> {
     }
 
     pub(super) fn note(&mut self, notice: String) {
+        tracing::debug!("notice: {notice}");
         let now = Instant::now();
         self.drawing.notice = Some(notice);
         self.notice_until = Some(now + NOTICE);

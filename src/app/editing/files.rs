@@ -48,11 +48,13 @@ impl<W: World> Handler<W> {
                 Parcel::Chosen(path, None) => self.open_path(&path),
                 Parcel::Chosen(path, Some(saving)) => self.save_to(path, saving),
                 Parcel::Typed(saving) => {
+                    tracing::debug!("a path is to be typed in");
                     let name = if saving.is_some() { "pattern.rle" } else { "" };
                     self.dialogs.file = Some(FileDialog::new(saving.is_some(), name.into(), None));
                     self.editing.unsaved = saving;
                 }
                 Parcel::Unsaved(saving, why) => {
+                    tracing::debug!("a path is to be typed in: {why}");
                     self.editing.unsaved = Some(saving);
                     let path = std::mem::take(&mut self.editing.tried);
                     self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));

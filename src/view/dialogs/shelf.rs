@@ -78,7 +78,8 @@ impl Shelf {
                 let space = ui.spacing().item_spacing.x;
                 let across = (width - 12.0 * unit) / columns as f32 - space;
                 let high = 0.74 * screen.height();
-                ScrollArea::vertical().max_height(high).show(ui, |ui| {
+                let scroll = ScrollArea::vertical().max_height(high);
+                scroll.min_scrolled_height(high).show(ui, |ui| {
                     for kind in Kind::ALL {
                         let of_kind = |book: &&Book| book.shelved.kind() == kind;
                         let books: Vec<&Book> = self.books.iter().filter(of_kind).collect();
