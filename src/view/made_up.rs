@@ -60,6 +60,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         halves: None,
         stamped: false,
         stamp_cost: None,
+        last_effect: None,
         selected: 0,
         notice: None,
         failed: None,

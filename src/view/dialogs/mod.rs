@@ -14,9 +14,12 @@
 //! mouse is over a dialog, no click, drag or wheel reaches the panels.
 
 mod commands;
+mod entries;
+mod menu;
 pub(in crate::view) mod style;
 
 pub(crate) use commands::Commands;
+pub(crate) use menu::Menu;
 
 use crate::session::Action;
 use crate::view::Frame;
@@ -26,6 +29,8 @@ use crate::view::Frame;
 pub(crate) struct Dialogs {
     /// The command palette.
     pub(crate) commands: Option<Commands>,
+    /// The menu.
+    pub(crate) menu: Option<Menu>,
 }
 
 /// What the widgets of a frame asked for.
@@ -33,13 +38,14 @@ pub(crate) struct Dialogs {
 pub(crate) enum Asked {
     /// As if its key had been pressed.
     Act(Action),
+    /// The lesson of this place in their list.
+    Lesson(usize),
 }
 
 /// What a dialog sees of the frame that it stands in.
 #[derive(Clone, Copy)]
 pub(crate) struct Seen<'a> {
     /// What is shown beneath it.
-    #[allow(dead_code)] // none needs it yet
     pub(crate) frame: &'a Frame<'a>,
     /// Pixels of one unit of type and spacing.
     pub(crate) unit: f32,
@@ -56,17 +62,22 @@ impl Dialogs {
         {
             self.commands = None;
         }
+        if let Some(menu) = &mut self.menu
+            && !menu.show(context, seen, &mut asked)
+        {
+            self.menu = None;
+        }
         asked
     }
 
     /// Whether keys are for a dialog, and not for the window.
     pub(crate) fn takes_keys(&self) -> bool {
-        self.commands.is_some()
+        self.commands.is_some() || self.menu.is_some()
     }
 
     /// Closes the topmost dialog that Escape closes; whether there was one.
     pub(crate) fn escape(&mut self) -> bool {
-        self.commands.take().is_some()
+        self.commands.take().is_some() || self.menu.take().is_some()
     }
 }
 
@@ -74,6 +85,13 @@ impl Dialogs {
 pub(crate) fn acts_anyway(action: Action) -> bool {
     matches!(
         action,
-        Action::Escape | Action::Quit | Action::ToggleFullscreen | Action::ToggleCommands
+        Action::Escape
+            | Action::Quit
+            | Action::ToggleFullscreen
+            | Action::ToggleCommands
+            | Action::ToggleMenu
+            | Action::EnlargeInterface
+            | Action::ReduceInterface
+            | Action::UsualInterface
     )
 }
