@@ -7,7 +7,9 @@ use std::thread::{Builder, JoinHandle};
 
 use crate::app::{LessonSource, Wake, World};
 use crate::lesson::{self, LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
-use crate::session::{Action, DeviceChoice, Picture, PicturePlan, Session, Setup, Status, Trace};
+use crate::session::{
+    Action, DeviceChoice, Picture, PicturePlan, Series, Session, Setup, Status, Trace,
+};
 use crate::view::{LessonEntry, LessonPage, PictureSource};
 
 /// See the module.
@@ -285,6 +287,10 @@ impl PictureSource for Classroom {
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
         self.session.newer_trace(seen)
+    }
+
+    fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        self.session.newer_population(of, seen)
     }
 }
 

@@ -21,7 +21,7 @@ use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, monitor, startup};
 use crate::session::{PicturePlan, Status};
 use crate::view::{
-    Asked, Dialogs, Drawing, Frame, Lab, Timeline, ViewError, ViewOptions, acts_anyway,
+    Asked, Dialogs, Drawing, Frame, Lab, Population, Timeline, ViewError, ViewOptions, acts_anyway,
 };
 
 /// Frames a second where more would only burden the machine or the wire.
@@ -55,6 +55,7 @@ pub(super) struct Handler<W> {
     visible: bool,
     pub(super) pointer: Pointer,
     pub(super) timeline: Timeline,
+    pub(super) population: Population,
     pub(super) lab: Lab,
     pub(super) lessons: Lessons,
     pub(super) dialogs: Dialogs,
@@ -98,6 +99,7 @@ impl<W: World> Handler<W> {
             visible: true,
             pointer: Pointer::default(),
             timeline: Timeline::default(),
+            population: Population::default(),
             lab: Lab::default(),
             lessons: Lessons::default(),
             dialogs: Dialogs::default(),
@@ -165,6 +167,7 @@ impl<W: World> Handler<W> {
             options: &self.view,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),
@@ -242,6 +245,9 @@ impl<W: World> Handler<W> {
         if let (true, Some(world)) = (self.view.timeline, &self.world) {
             self.timeline.update(world);
         }
+        if let (true, Some(world), Some(status)) = (self.view.population, &self.world, &status) {
+            self.population.update(world, status, &self.view);
+        }
         if let Some(lessons) = self.world.as_mut().and_then(World::lessons) {
             self.lessons.update(lessons);
         }
@@ -253,6 +259,7 @@ impl<W: World> Handler<W> {
             options: &self.view,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),

@@ -78,6 +78,8 @@ pub struct Status {
     pub time: TimeStatus,
     /// What the last switch did to the time of a round, once measured.
     pub last_effect: Option<Effect>,
+    /// Edits that wait for what is under way.
+    pub waiting_edits: usize,
     /// The selected instance.
     pub selected: usize,
     /// Something the person should know, in one sentence; it stays for a few seconds.
@@ -193,6 +195,7 @@ impl Status {
                 ..TimeStatus::default()
             },
             last_effect: None,
+            waiting_edits: 0,
             selected: 0,
             notice: None,
             finished: false,

@@ -8,7 +8,7 @@ use crate::session::{PicturePlan, Status};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
     AdapterFacts, Camera, Commands, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, PictureSource,
-    Scene, Timeline, ViewError, ViewOptions,
+    Population, Scene, Timeline, ViewError, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -24,6 +24,8 @@ pub struct Renderer {
     pub drawing: Drawing,
     /// What the timeline shows, where it is shown.
     pub timeline: Timeline,
+    /// What the population graph shows, where it is shown.
+    pub population: Population,
     /// What the lab shows, where it is shown.
     pub lab: Lab,
     /// The lesson that is shown, if one is.
@@ -64,6 +66,7 @@ impl Renderer {
             spent: Duration::ZERO,
             drawing,
             timeline: Timeline::default(),
+            population: Population::default(),
             lab: Lab::default(),
             lesson: None,
             dialogs: Dialogs::default(),
@@ -98,12 +101,16 @@ impl Renderer {
         if options.timeline {
             self.timeline.update(pictures);
         }
+        if options.population {
+            self.population.update(pictures, status, options);
+        }
         // Spelt out, so that only `scene` is borrowed for writing.
         let frame = Frame {
             status: Some(status),
             options,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
@@ -188,6 +195,7 @@ impl Renderer {
             options,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
