@@ -511,7 +511,6 @@ fn presentation_menu_and_a_larger_interface_come_and_go() {
             (shown.picture() == plain).then_some(())
         });
     }
-    // In the menu's first group the last line is the way out of it all; the second begins anew.
     shown.key("ctrl+m");
     wait_for("the menu", || (shown.picture() != plain).then_some(()));
     for key in ["Right", "Right", "Down"] {
