@@ -234,7 +234,9 @@ impl Scene {
             );
             // Where egui lays a frame out twice, only the first time knows of clicks and keys.
             asked.extend(dialogs.show(ui.ctx(), seen));
-            spots::show(ui, &mut asked);
+            if !dialogs.takes_keys() {
+                spots::show(ui, &mut asked);
+            }
         });
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);

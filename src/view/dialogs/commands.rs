@@ -65,7 +65,9 @@ impl Commands {
                 self.chosen = 0;
             }
             let found = found(entries::all(seen.frame.status, &self.lessons), &self.typed);
-            let pressed = |key| ui.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+            // Counted: of a slow frame no key is lost.
+            let presses =
+                |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
             let moves = [
                 (Key::ArrowDown, 1),
                 (Key::ArrowUp, -1),
@@ -74,9 +76,9 @@ impl Commands {
             ];
             let by: isize = moves
                 .iter()
-                .map(|&(key, by)| if pressed(key) { by } else { 0 })
+                .map(|&(key, by)| presses(key) as isize * by)
                 .sum();
-            let entered = pressed(Key::Enter);
+            let entered = presses(Key::Enter) > 0;
             let last = found.len().saturating_sub(1);
             self.chosen = self.chosen.saturating_add_signed(by).min(last);
             // Of one height, however much is found: nothing moves while one types.

@@ -35,22 +35,24 @@ impl Menu {
         let unit = seen.unit;
         let groups = grouped();
         let count = groups.len();
-        let pressed = |key| context.input_mut(|input| input.consume_key(Modifiers::NONE, key));
+        // Counted: of a slow frame no key is lost.
+        let presses =
+            |key| context.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
         for (key, to) in [(Key::ArrowRight, 1), (Key::ArrowLeft, count - 1)] {
-            if pressed(key) {
+            for _ in 0..presses(key) {
                 (self.group, self.chosen) = ((self.group + to) % count, Some(0));
             }
         }
         self.group = self.group.min(count - 1);
         let rows = &groups[self.group].1;
         let last = rows.len() - 1;
-        if pressed(Key::ArrowDown) {
+        for _ in 0..presses(Key::ArrowDown) {
             self.chosen = Some(self.chosen.map_or(0, |at| (at + 1).min(last)));
         }
-        if pressed(Key::ArrowUp) {
+        for _ in 0..presses(Key::ArrowUp) {
             self.chosen = Some(self.chosen.map_or(last, |at| at.saturating_sub(1)));
         }
-        let entered = pressed(Key::Enter);
+        let entered = presses(Key::Enter) > 0;
         let most = groups.iter().map(|(_, rows)| rows.len()).max().unwrap_or(0);
         let area = Modal::default_area(Id::unique("menu"))
             .anchor(Align2::CENTER_TOP, vec2(0.0, 0.06 * seen.screen.height()));
