@@ -529,6 +529,67 @@ fn it_goes_back_and_to_a_generation_and_panels_show_what_was() {
 }
 
 #[test]
+fn presentation_menu_and_a_larger_interface_come_and_go() {
+    let (mut shown, state) = Shown::paused("--instances 4");
+    let plain = shown.rest();
+    for (open, close) in [
+        ("p", "p"),
+        ("p", "Escape"),
+        ("ctrl+m", "Escape"),
+        ("ctrl+equal", "ctrl+0"),
+    ] {
+        shown.key(open);
+        wait_for(open, || (shown.picture() != plain).then_some(()));
+        shown.rest();
+        shown.key(close);
+        // What the interface's size is now is said for some seconds.
+        wait_for("the window as it was", || {
+            (shown.picture() == plain).then_some(())
+        });
+    }
+    shown.key("ctrl+m");
+    wait_for("the menu", || (shown.picture() != plain).then_some(()));
+    for key in ["Right", "Right", "Down"] {
+        shown.key(key);
+    }
+    // The band of the HUD is a button, but not beneath the menu.
+    let band = format!("mousemove --window {} 1150 36", shown.window);
+    shown.display.xdotool(&band).expect("the mouse");
+    shown.key("Escape");
+    wait_for("no menu", || {
+        let panels = shown.picture().rectangles(DEAD);
+        (!panels.is_empty()).then_some(())
+    });
+    let before = shown.log("TogglePause").len();
+    wait_for("a click on the band", || {
+        shown.display.xdotool("click 1")?;
+        let patience = Instant::now() + Duration::from_secs(2);
+        while Instant::now() < patience && shown.log("TogglePause").len() == before {
+            std::thread::sleep(Duration::from_millis(50));
+        }
+        (shown.log("TogglePause").len() > before).then_some(())
+    });
+    assert!(shown.log("TogglePause")[before].running);
+    assert!(!state.running && shown.running.runs());
+    shown.quit();
+}
+
+#[test]
+fn a_monitor_that_is_not_there_is_an_error_that_lists_them() {
+    let folder = scratch();
+    let display = Display::start(folder.path());
+    let mut command = program(folder.path());
+    command.args(["--device", "cpu", "--size", "64x64", "--monitor", "nope"]);
+    let output = command.env("DISPLAY", &display.name).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("there is no monitor 'nope'; there is: 0 ("),
+        "{said}"
+    );
+}
+
+#[test]
 fn one_panel_alone_and_all_again() {
     let (shown, state) = Shown::paused("--instances 4");
     let all = shown.shows(&[0, 1, 2, 3], state.generation);

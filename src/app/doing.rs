@@ -12,7 +12,7 @@ use crate::app::pointer::{Gesture, Spot};
 use crate::session::Action;
 use crate::view::layout::Layout;
 use crate::view::picture_file::write_dated_png;
-use crate::view::{Commands, Drawing, Frame, GoTo, palette};
+use crate::view::{Commands, Drawing, Frame, GoTo, Menu, Zoom, palette};
 
 impl<W: World> Handler<W> {
     /// Does what a person asked for: the window's own actions here, the others in the session.
@@ -65,11 +65,19 @@ impl<W: World> Handler<W> {
             Action::ToggleHelp => self.view.help ^= true,
             Action::AskGeneration => self.dialogs.go_to = Some(GoTo::default()),
             Action::ToggleCommands => {
-                self.dialogs.commands = match self.dialogs.commands.take() {
-                    None => Some(Commands::default()),
-                    Some(_) => None,
-                };
+                let closed = self.dialogs.commands.take().is_none();
+                let open = closed.then(|| Commands::new(self.list_lessons()));
+                (self.dialogs.commands, self.dialogs.menu) = (open, None);
             }
+            Action::ToggleMenu => {
+                let closed = self.dialogs.menu.take().is_none();
+                let open = closed.then(Menu::default);
+                (self.dialogs.menu, self.dialogs.commands) = (open, None);
+            }
+            Action::TogglePresentation => self.view.presentation ^= true,
+            Action::EnlargeInterface => self.resize_interface(self.view.interface.larger()),
+            Action::ReduceInterface => self.resize_interface(self.view.interface.smaller()),
+            Action::UsualInterface => self.resize_interface(Some(Zoom::default())),
             Action::Escape => self.escape(),
             Action::Quit => event_loop.exit(),
             other => {
@@ -102,9 +110,28 @@ impl<W: World> Handler<W> {
             self.hover();
         } else if self.view.single {
             self.view.single = false;
+        } else if self.view.presentation {
+            self.view.presentation = false;
         } else if fullscreen {
             self.toggle_fullscreen();
         }
+    }
+
+    /// Makes type and figures so large, as far as the window has room for them.
+    fn resize_interface(&mut self, zoom: Option<Zoom>) {
+        let (before, unit) = (self.view.interface, self.unit());
+        self.view.interface = zoom.unwrap_or(before);
+        let (percent, usual) = (self.view.interface.percent(), zoom == Some(Zoom::default()));
+        if self.unit() == unit && !usual {
+            self.view.interface = before;
+            self.note("the interface has reached its limit in this window".into());
+        } else {
+            self.note(format!("interface: {percent} %"));
+        }
+    }
+
+    fn unit(&self) -> Option<f32> {
+        Some(self.frame(None)?.unit())
     }
 
     fn toggle_fullscreen(&self) {
@@ -112,7 +139,7 @@ impl<W: World> Handler<W> {
             let now = screen.window().fullscreen().is_some();
             screen
                 .window()
-                .set_fullscreen((!now).then_some(Fullscreen::Borderless(None)));
+                .set_fullscreen((!now).then(|| Fullscreen::Borderless(self.monitor.clone())));
         }
     }
 
@@ -266,6 +293,15 @@ impl<W: World> Handler<W> {
 
     /// Tells timeline and lab where the mouse is; another frame is only wanted where that shows.
     pub(super) fn hover(&mut self) {
+        let screen = self.screen.as_ref();
+        let spot = screen
+            .zip(self.pointer.at)
+            .and_then(|(screen, at)| screen.scene.spot_at(at));
+        if spot.is_some() || self.spot.is_some() {
+            // Also while it moves within one: its tip comes once it stands still.
+            self.pacer.want(Instant::now());
+        }
+        self.spot = spot;
         let over = self.view.timeline && self.spot_under_pointer() == Some(Spot::Timeline);
         let shows = self.timeline.hover(self.pointer.at.filter(|_| over));
         let over = self.view.lab && self.spot_under_pointer() == Some(Spot::Lab);
@@ -323,6 +359,9 @@ impl<W: World> Handler<W> {
         state: ElementState,
         button: MouseButton,
     ) {
+        if self.spot.is_some() {
+            self.pacer.want(Instant::now());
+        }
         if !matches!(button, MouseButton::Left | MouseButton::Middle) {
             return;
         }

@@ -16,6 +16,14 @@ pub enum AppError {
     /// The display is there but gave no window, or went away.
     #[error("the display failed: {0}")]
     Display(String),
+    /// The monitor that was asked for is not there.
+    #[error("there is no monitor '{asked}'; there is: {there}")]
+    NoMonitor {
+        /// What was asked for.
+        asked: String,
+        /// What there is, in words.
+        there: String,
+    },
     /// Drawing failed.
     #[error(transparent)]
     View(#[from] ViewError),
@@ -30,6 +38,7 @@ impl AppError {
     pub fn exit_code(&self) -> u8 {
         match self {
             AppError::NoDisplay(_) | AppError::MissingLibraries(_) | AppError::Display(_) => 3,
+            AppError::NoMonitor { .. } => 2,
             AppError::View(error) => error.exit_code(),
             AppError::Session(_) => 1,
         }

@@ -10,6 +10,7 @@ use winit::dpi::LogicalSize;
 use winit::event::{ElementState, KeyEvent, MouseScrollDelta, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, OwnedDisplayHandle};
 use winit::keyboard::ModifiersState;
+use winit::monitor::MonitorHandle;
 use winit::window::{Fullscreen, Window, WindowId};
 
 use crate::app::editing::Editing;
@@ -18,7 +19,7 @@ use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
 use crate::app::pointer::Pointer;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
-use crate::app::{AppError, Wake, WindowOptions, World, keys, startup};
+use crate::app::{AppError, Wake, WindowOptions, World, keys, monitor, startup};
 use crate::session::{PicturePlan, Status};
 use crate::view::{
     Asked, Dialogs, Drawing, Frame, Lab, Population, Timeline, ViewError, ViewOptions, acts_anyway,
@@ -60,6 +61,10 @@ pub(super) struct Handler<W> {
     pub(super) lessons: Lessons,
     pub(super) dialogs: Dialogs,
     pub(super) editing: Editing,
+    /// Where fullscreen is, if that was asked for.
+    pub(super) monitor: Option<MonitorHandle>,
+    /// The place under the mouse that has a tip or is a button.
+    pub(super) spot: Option<usize>,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
     pub(super) modifiers: ModifiersState,
@@ -101,23 +106,24 @@ impl<W: World> Handler<W> {
             lessons: Lessons::default(),
             dialogs: Dialogs::default(),
             editing: Editing::default(),
+            monitor: None,
+            spot: None,
             wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,
         }
     }
 
-    fn open(&self, event_loop: &ActiveEventLoop) -> Result<Screen, AppError> {
+    fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<Screen, AppError> {
+        let asked = self.options.monitor.as_deref();
+        self.monitor = asked.map(|it| monitor::find(event_loop, it)).transpose()?;
+        let fullscreen = self.options.fullscreen || self.monitor.is_some();
         let [width, height] = self.options.size;
         let attributes = Window::default_attributes()
             .with_title(&self.options.title)
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(160, 120))
-            .with_fullscreen(
-                self.options
-                    .fullscreen
-                    .then_some(Fullscreen::Borderless(None)),
-            );
+            .with_fullscreen(fullscreen.then(|| Fullscreen::Borderless(self.monitor.clone())));
         let window = event_loop
             .create_window(attributes)
             .map_err(|error| AppError::Display(startup::in_short(&error)))?;
@@ -196,6 +202,7 @@ impl<W: World> Handler<W> {
             Asked::Act(action) => self.act(event_loop, action),
             Asked::Path(saves, path) => self.typed_path(saves, path),
             Asked::Shelved(shelved) => self.take_from_shelf(shelved),
+            Asked::Lesson(index) => self.show_lesson(index),
         }
     }
 

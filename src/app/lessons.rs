@@ -148,6 +148,20 @@ impl<W: World> Handler<W> {
         }
     }
 
+    /// Opens a lesson, whether the list is open or not.
+    pub(super) fn show_lesson(&mut self, index: usize) {
+        self.with_lessons(|lessons, source| {
+            lessons.close(source);
+            lessons.open(source, index);
+        });
+    }
+
+    /// The lessons that there are.
+    pub(super) fn list_lessons(&mut self) -> Vec<LessonEntry> {
+        let source = self.world.as_mut().and_then(World::lessons);
+        source.map_or(Vec::new(), |source| source.list())
+    }
+
     /// Opens the lesson that was clicked.
     pub(super) fn click_lesson(&mut self) {
         let (Some(at), Some(layout)) = (self.pointer.at, self.layout()) else {

@@ -11,6 +11,7 @@ mod handler;
 mod input;
 mod keys;
 mod lessons;
+mod monitor;
 mod pacing;
 mod pointer;
 mod screen;
@@ -37,6 +38,9 @@ pub struct WindowOptions {
     pub size: [u32; 2],
     /// Whether it fills the screen.
     pub fullscreen: bool,
+    /// The monitor that fullscreen takes, by its number or name, and it starts so; else the one
+    /// that the window is on.
+    pub monitor: Option<String>,
     /// End after so many presented frames.
     pub frames: Option<u64>,
     /// Whether the session ends by itself.
@@ -55,6 +59,7 @@ impl Default for WindowOptions {
             title: "lifestreams".into(),
             size: [1280, 800],
             fullscreen: false,
+            monitor: None,
             frames: None,
             limited: false,
             adapter: None,

@@ -35,7 +35,9 @@ pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
             })
         } else if let Some(error) = cause.downcast_ref::<ViewError>() {
             Some(error.exit_code())
-        } else if let Some(AppError::View(error)) = cause.downcast_ref::<AppError>() {
+        } else if let Some(error @ (AppError::View(_) | AppError::NoMonitor { .. })) =
+            cause.downcast_ref::<AppError>()
+        {
             Some(error.exit_code())
         } else {
             None

@@ -199,6 +199,12 @@ pub(super) struct WindowArguments {
     /// The GPU that draws, by a part of its name [default: the window's own]
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
+    /// Fullscreen on this monitor, by its number from 0 or its name; F11 leaves and comes back
+    #[arg(long, value_name = "N|NAME")]
+    pub monitor: Option<String>,
+    /// Start as a presentation: no chrome, large type
+    #[arg(long)]
+    pub presentation: bool,
 }
 
 /// Options of `run`.
@@ -299,8 +305,8 @@ pub(super) struct LessonArguments {
 /// Options of `bench`.
 #[derive(Args, Clone, Debug)]
 pub(super) struct BenchArguments {
-    /// Which tables: step, limit (of the CPU), frame, start, timeline, lesson, ladder, auto [default: all]
-    #[arg(value_name = "NAME", value_parser = ["step", "limit", "frame", "start", "timeline", "lesson", "ladder", "auto"])]
+    /// Which tables: step, limit (of the CPU), frame, start, timeline, ui, lesson, ladder, auto [default: all]
+    #[arg(value_name = "NAME", value_parser = ["step", "limit", "frame", "start", "timeline", "ui", "lesson", "ladder", "auto"])]
     pub names: Vec<String>,
     /// Where
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]

@@ -24,7 +24,11 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         frames: window.frames,
         limited: window.rounds.is_some(),
         adapter: window.adapter.clone(),
-        view: ViewOptions::default(),
+        monitor: window.monitor.clone(),
+        view: ViewOptions {
+            presentation: window.presentation,
+            ..Default::default()
+        },
         announce: Some(match setup.device {
             DeviceChoice::Auto => announce_with_reason,
             _ => announce,

@@ -1,6 +1,8 @@
 //! What a person can ask for, and the one table of keys that window, terminal, help and README
 //! are made from. It knows no toolkit.
 
+pub mod groups;
+
 use std::fmt;
 
 use crate::session::Switch;
@@ -134,11 +136,23 @@ pub enum Action {
     ToggleFullscreen,
     /// The window's picture to a PNG file.
     SavePicture,
+    /// This kernel, by its place in the table of them.
+    UseKernel(u8),
     /// The command palette, or not.
     ToggleCommands,
+    /// The menu, or not.
+    ToggleMenu,
+    /// No chrome and large type, or back.
+    TogglePresentation,
+    /// Larger type and figures.
+    EnlargeInterface,
+    /// Smaller type and figures.
+    ReduceInterface,
+    /// Type and figures of the usual size.
+    UsualInterface,
     /// Shows the keys, or hides them.
     ToggleHelp,
-    /// Unwinds dialogs, help, lesson, timeline, lab or ladder, single panel, fullscreen, in this order; never quits.
+    /// Unwinds dialogs, help, lesson, timeline, lab or ladder, single panel, presentation, fullscreen, in this order; never quits.
     Escape,
     /// Leaves.
     Quit,
@@ -531,11 +545,36 @@ pub static KEYS: &[Binding] = &[
     ),
     row(Action::SavePicture, &[char('O')], "", "picture to a PNG"),
     row(
+        Action::TogglePresentation,
+        &[char('P')],
+        "",
+        "presentation: no chrome, large type",
+    ),
+    row(
+        Action::EnlargeInterface,
+        &[ctrl('+'), ctrl('=')],
+        "",
+        "larger interface",
+    ),
+    row(
+        Action::ReduceInterface,
+        &[ctrl('-')],
+        "",
+        "smaller interface",
+    ),
+    row(
+        Action::UsualInterface,
+        &[ctrl('0')],
+        "",
+        "interface of the usual size",
+    ),
+    row(
         Action::ToggleCommands,
         &[ctrl('K')],
         "",
         "find a command by name",
     ),
+    row(Action::ToggleMenu, &[ctrl('M')], "menu button", "the menu"),
     row(
         Action::ToggleHelp,
         &[char('H'), char('?'), key(Key::F(1))],
@@ -546,7 +585,7 @@ pub static KEYS: &[Binding] = &[
         Action::Escape,
         &[key(Key::Escape)],
         "",
-        "unwind dialogs, help, lesson, timeline, lab or ladder, single panel, fullscreen",
+        "unwind dialogs, help, lesson, timeline, lab or ladder, single panel, presentation, fullscreen",
     ),
     row(Action::Quit, &[ctrl('Q')], "", "quit"),
 ];

@@ -39,7 +39,7 @@ pub use round::PicturePlan;
 pub use sampling::Sampling;
 pub use settling::Settled;
 pub use setup::{DeviceChoice, Pace, Setup, Start};
-pub use status::{Halves, Status, TimeStatus};
+pub use status::{Effect, Halves, Status, TimeStatus};
 pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::Trace;
@@ -116,6 +116,7 @@ impl Session {
                 | Action::ResetPanel
                 | Action::ResetAll
                 | Action::NewSeed
+                | Action::UseKernel(_)
                 | Action::NextKernel
                 | Action::PreviousKernel
                 | Action::NextOf(_)

@@ -76,6 +76,8 @@ pub struct Status {
     pub stamp_cost: Option<f64>,
     /// Its dealings with time.
     pub time: TimeStatus,
+    /// What the last switch did to the time of a round, once measured.
+    pub last_effect: Option<Effect>,
     /// Edits that wait for what is under way.
     pub waiting_edits: usize,
     /// The selected instance.
@@ -100,6 +102,30 @@ pub struct Halves {
     pub differing: Option<(u64, u64)>,
     /// Instances a half.
     pub each: usize,
+}
+
+/// What a switch did to the time of a round.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Effect {
+    /// What was switched, and to what.
+    pub what: String,
+    /// The median time of a round before, in microseconds.
+    pub before_us: f64,
+    /// And after.
+    pub after_us: f64,
+}
+
+impl Effect {
+    /// The factor, in words; less than a twentieth is none.
+    pub fn in_short(&self) -> String {
+        let (before, after) = (self.before_us, self.after_us);
+        let factor = (before / after).max(after / before);
+        match (factor < 1.05, after < before) {
+            (true, _) => "no difference".into(),
+            (_, true) => format!("{factor:.1} times as fast"),
+            (_, false) => format!("{factor:.1} times as long"),
+        }
+    }
 }
 
 /// A session's dealings with time.
@@ -168,6 +194,7 @@ impl Status {
                 settings: setup.time,
                 ..TimeStatus::default()
             },
+            last_effect: None,
             waiting_edits: 0,
             selected: 0,
             notice: None,

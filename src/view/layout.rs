@@ -7,6 +7,7 @@ mod halves;
 mod tests;
 
 use crate::life::Size;
+use crate::view::Zoom;
 use crate::view::timeline::place;
 use docks::Lab;
 pub use halves::Halved;
@@ -43,6 +44,8 @@ pub enum Dock {
     Side(PixelRect),
     /// Below the panels.
     Bar(PixelRect),
+    /// Below the panels, with a lecture's essentials alone.
+    Strip(PixelRect),
 }
 
 impl Dock {
@@ -50,7 +53,7 @@ impl Dock {
     pub fn rect(self) -> Option<PixelRect> {
         match self {
             Dock::Hidden => None,
-            Dock::Side(rect) | Dock::Bar(rect) => Some(rect),
+            Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => Some(rect),
         }
     }
 }
@@ -126,6 +129,10 @@ pub struct Layout {
     pub unit: f32,
 }
 
+/// What a window holds at least in width and height, in units of type, however far the interface
+/// is zoomed.
+const LEAST_UNITS: [f32; 2] = [640.0, 400.0];
+
 /// What a window is to hold beside panels and HUD, where there is room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct Wanted {
@@ -141,6 +148,10 @@ pub struct Wanted {
     pub ladder: bool,
     /// A lesson, instead of the HUD.
     pub lesson: bool,
+    /// The strip of a presentation, instead of the HUD.
+    pub presentation: bool,
+    /// How large type is.
+    pub zoom: Zoom,
     /// Two halves of so many panels each, instead of all panels alike.
     pub halves: Option<usize>,
 }
@@ -148,7 +159,7 @@ pub struct Wanted {
 /// Lays out a window of `pixels` at `scale` pixels a point, with `panels` panels of lattices of
 /// this size, and with what else is wanted as far as there is room.
 pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: &Wanted) -> Layout {
-    let unit = unit(pixels, scale);
+    let unit = unit(pixels, scale, wanted.zoom);
     let gap = match panels {
         0..=36 => 6.0,
         37..=144 => 4.0,
@@ -158,6 +169,7 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
     let gap = (gap * unit).round() as u32;
     let lesson = wanted.lesson.then(|| docks::lesson(pixels));
     let mut dock = match lesson {
+        None if wanted.presentation => docks::strip(pixels, unit),
         None => docks::hud(pixels, scale, unit),
         Some(_) => Dock::Hidden,
     };
@@ -249,9 +261,14 @@ fn timeline_height(area: [u32; 2], unit: f32, lanes: usize, units: Option<usize>
 }
 
 /// Pixels of one unit of type and spacing in a window of `pixels` at `scale` pixels a point.
-pub(in crate::view) fn unit(pixels: [u32; 2], scale: f32) -> f32 {
-    let [width, height] = pixels.map(|side| side as f32 / scale);
-    (width / 1280.0).min(height / 800.0).clamp(0.8, 3.0) * scale
+///
+/// Zoomed in as far as a small window's figures still have room for, unless they had none before.
+pub(in crate::view) fn unit(pixels: [u32; 2], scale: f32, zoom: Zoom) -> f32 {
+    let [width, height] = pixels.map(|side| side as f32);
+    let (w, h) = (width / scale, height / scale);
+    let usual = (w / 1280.0).min(h / 800.0).clamp(0.8, 3.0) * scale;
+    let most = (width / LEAST_UNITS[0]).min(height / LEAST_UNITS[1]);
+    (usual * zoom.factor()).min(most.max(usual))
 }
 
 /// A panel's width to its height; very long lattices get a panel that still can be seen.

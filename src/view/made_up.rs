@@ -61,6 +61,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         halves: None,
         stamped: false,
         stamp_cost: None,
+        last_effect: None,
         waiting_edits: 0,
         selected: 0,
         notice: None,

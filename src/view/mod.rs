@@ -23,10 +23,12 @@ mod panels;
 pub mod picture_file;
 mod population;
 mod scene;
+mod spots;
 mod stack;
 mod store;
 pub mod timeline;
 mod transfer;
+mod zoom;
 
 #[cfg(test)]
 mod gallery;
@@ -50,8 +52,9 @@ pub use stack::{MOST_INSTANCES, most_instances};
 pub use store::PictureSource;
 pub use timeline::Timeline;
 pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
+pub use zoom::Zoom;
 
-pub(crate) use dialogs::{Asked, Commands, Dialogs, FileDialog, GoTo, Shelf, acts_anyway};
+pub(crate) use dialogs::{Asked, Commands, Dialogs, FileDialog, GoTo, Menu, Shelf, acts_anyway};
 pub(crate) use gpu::{Canvas, Gpu};
 pub(crate) use lesson::entry_at;
 pub(crate) use scene::{Frame, Scene};
@@ -71,6 +74,10 @@ pub struct ViewOptions {
     pub single: bool,
     /// Whether the keys are shown.
     pub help: bool,
+    /// Whether a lecture's essentials stand in the HUD's place.
+    pub presentation: bool,
+    /// How large type and figures are.
+    pub interface: Zoom,
     /// Whether the streams' timeline is shown, where the window has room for it.
     pub timeline: bool,
     /// Whether the lab is shown, where the window has room for it.

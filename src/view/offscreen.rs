@@ -2,12 +2,13 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
+use std::time::Duration;
 
 use crate::session::{PicturePlan, Status};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
-    AdapterFacts, Camera, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, Marks, PictureSource,
-    Population, Scene, Timeline, ViewError, ViewOptions,
+    AdapterFacts, Camera, Commands, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, Marks,
+    PictureSource, Population, Scene, Timeline, ViewError, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -18,6 +19,7 @@ pub struct Renderer {
     view: wgpu::TextureView,
     scale: f32,
     in_flight: VecDeque<wgpu::SubmissionIndex>,
+    spent: Duration,
     /// What the HUD says of the drawing side; frames a second are the caller's to fill in.
     pub drawing: Drawing,
     /// What the timeline shows, where it is shown.
@@ -63,6 +65,7 @@ impl Renderer {
             target,
             scale,
             in_flight: VecDeque::new(),
+            spent: Duration::ZERO,
             drawing,
             timeline: Timeline::default(),
             population: Population::default(),
@@ -122,6 +125,7 @@ impl Renderer {
         let drawn = self
             .scene
             .draw(&frame, &mut self.dialogs, input, &self.view);
+        self.spent = drawn.spent;
         self.in_flight.push_back(drawn.submission);
         if self.in_flight.len() > 2 {
             let submission_index = self.in_flight.pop_front();
@@ -149,6 +153,26 @@ impl Renderer {
     /// How many of the panels have no picture yet: a picture is complete when there is none.
     pub fn missing(&self, status: &Status, options: &ViewOptions) -> usize {
         self.scene.missing(&self.with(status, options))
+    }
+
+    /// The time that layout, egui and tessellation took of the last frame.
+    pub fn spent(&self) -> Duration {
+        self.spent
+    }
+
+    /// Opens the command palette over the scene, or closes it.
+    pub fn open_palette(&mut self, open: bool) {
+        self.dialogs.commands = open.then(Commands::default);
+    }
+
+    /// Waits until everything has been drawn.
+    ///
+    /// # Errors
+    /// The GPU failed.
+    pub fn finish(&self) -> Result<(), ViewError> {
+        let polled = self.gpu.device.poll(wgpu::PollType::wait_indefinitely());
+        polled.map_err(|error| ViewError::DeviceLost(error.to_string()))?;
+        self.gpu.trouble()
     }
 
     /// Waits for the last frame and reads it back.

@@ -1,6 +1,6 @@
 //! A whole frame: panels, HUD and help, into any texture.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::engine::Transfer;
 use crate::session::{PicturePlan, Status, Streams, Switches, TransferChoice};
@@ -13,7 +13,7 @@ use crate::view::timeline::units as timeline_units;
 use crate::view::transfer::{TextureLimits, request};
 use crate::view::{
     AdapterFacts, Gpu, Lab, LessonScreen, Look, Marks, Population, Timeline, ViewError,
-    ViewOptions, hud, palette,
+    ViewOptions, hud, palette, spots,
 };
 
 /// What the HUD says of the drawing side.
@@ -76,8 +76,15 @@ impl Frame<'_> {
             population: self.options.population,
             ladder: self.options.ladder,
             lesson: self.lesson.is_some(),
+            presentation: self.options.presentation,
+            zoom: self.options.interface,
             halves: halves.filter(|_| self.only().is_none()),
         }
+    }
+
+    /// Pixels of one unit of type and spacing.
+    pub(crate) fn unit(&self) -> f32 {
+        layout::unit(self.pixels, self.scale, self.options.interface)
     }
 
     /// Where everything stands, and what the panels show.
@@ -121,6 +128,8 @@ fn transfer_asked(status: &Status) -> TransferChoice {
 /// What came of a frame beside the picture.
 pub(crate) struct Drawn {
     pub(crate) submission: wgpu::SubmissionIndex,
+    /// The processor time that layout, egui and tessellation took.
+    pub(crate) spent: Duration,
     /// What its widgets asked for.
     pub(crate) asked: Vec<Asked>,
     /// What egui wants of the window: cursor, clipboard, input method.
@@ -163,6 +172,11 @@ impl Scene {
         }
     }
 
+    /// Which place of the last frame answers the mouse here, if one does.
+    pub(crate) fn spot_at(&self, [x, y]: [f64; 2]) -> Option<usize> {
+        spots::at(&self.context, egui::pos2(x as f32, y as f32))
+    }
+
     /// The egui that it paints with.
     pub(crate) fn context(&self) -> &egui::Context {
         &self.context
@@ -202,7 +216,9 @@ impl Scene {
         input: egui::RawInput,
         target: &wgpu::TextureView,
     ) -> Drawn {
+        let begun = Instant::now();
         let place = frame.layout();
+        let laid_out = begun.elapsed();
         if let Some((layout, look)) = place {
             self.panels.prepare(&Placing {
                 pixels: frame.pixels,
@@ -215,7 +231,9 @@ impl Scene {
         }
         let seen = self.dress(frame);
         let mut asked = Vec::new();
+        let began = Instant::now();
         let mut output = self.context.run_ui(self.input(frame, input), |ui| {
+            spots::clear(ui.ctx());
             hud::paint(
                 &ui.ctx().layer_painter(egui::LayerId::background()),
                 frame,
@@ -223,11 +241,15 @@ impl Scene {
             );
             // Where egui lays a frame out twice, only the first time knows of clicks and keys.
             asked.extend(dialogs.show(ui.ctx(), seen));
+            if !dialogs.takes_keys() {
+                spots::show(ui, &mut asked);
+            }
         });
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
         let meshes = self.context.tessellate(shapes, 1.0);
+        let spent = laid_out + began.elapsed();
         let screen = egui_wgpu::ScreenDescriptor {
             size_in_pixels: frame.pixels,
             pixels_per_point: 1.0,
@@ -257,6 +279,7 @@ impl Scene {
         }
         Drawn {
             submission,
+            spent,
             asked,
             platform: output.platform_output,
             again,
@@ -265,7 +288,7 @@ impl Scene {
 
     /// Makes egui's style fit the frame's unit of type.
     fn dress<'a>(&mut self, frame: &'a Frame<'a>) -> Seen<'a> {
-        let unit = layout::unit(frame.pixels, frame.scale);
+        let unit = frame.unit();
         if unit != self.dressed {
             self.dressed = unit;
             style::dress(&self.context, unit);

@@ -13,6 +13,7 @@ mod record;
 mod start;
 mod step;
 mod timeline;
+mod ui;
 
 use std::time::{Duration, Instant};
 
@@ -70,6 +71,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     if wanted("timeline") {
         add(timeline::table(device, arguments.adapter.as_deref())?)?;
+    }
+    if wanted("ui") {
+        add(ui::table(device, arguments.adapter.as_deref())?)?;
     }
     if wanted("lesson") {
         add(lesson::table(device)?)?;

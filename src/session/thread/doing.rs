@@ -37,6 +37,7 @@ impl Pilot {
                     | Action::RunTo(_)
                     | Action::ResetAll
                     | Action::NewSeed
+                    | Action::UseKernel(_)
                     | Action::NextKernel
                     | Action::PreviousKernel
                     | Action::NextOf(_)
@@ -145,6 +146,7 @@ impl Pilot {
                 };
                 self.restart(0..self.setup.instances)?;
             }
+            Action::UseKernel(at) => self.use_kernel(at.into())?,
             Action::NextKernel => self.change_kernel(1)?,
             Action::PreviousKernel => self.change_kernel(KERNELS.len() - 1)?,
             Action::NextOf(switch) => {
@@ -242,6 +244,25 @@ impl Pilot {
             if worlds.admit(&KERNELS[at]).is_ok() {
                 break &KERNELS[at];
             }
+        };
+        self.set_kernel(kernel)
+    }
+
+    /// The kernel of this place in the table, if it can be here.
+    fn use_kernel(&mut self, at: usize) -> Result<()> {
+        let (Some(worlds), Some(kernel)) = (&self.worlds, KERNELS.get(at)) else {
+            return Ok(());
+        };
+        if let Err(why) = worlds.admit(kernel) {
+            self.say(why.to_string());
+            return Ok(());
+        }
+        self.set_kernel(kernel)
+    }
+
+    fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(());
         };
         worlds.set_kernel(kernel)?;
         self.setup.kernel = kernel;

@@ -12,7 +12,7 @@ use crate::life::Lattice;
 use crate::session::statistics::{median, push};
 use crate::session::trace::TimedRound;
 use crate::session::worlds::{Alone, Worlds};
-use crate::session::{Choice, Overlap, PicturePlan, Switch, Switches};
+use crate::session::{Choice, Effect, Overlap, PicturePlan, Switch, Switches};
 
 /// So many rounds are timed before their overlap is told.
 const LEAST_ROUNDS: usize = 3;
@@ -25,6 +25,8 @@ const EFFECT_AFTER: Duration = Duration::from_secs(2);
 pub(super) struct Lab {
     /// A switch whose effect is still to be measured.
     pub(super) switched: Option<Switched>,
+    /// What the last one did.
+    pub(super) last_effect: Option<Effect>,
     /// The setting before the last switch.
     pub(super) previous: Option<Switches>,
     /// Two settings on two halves of the instances, while there are two.
@@ -207,8 +209,13 @@ impl Pilot {
             return;
         };
         if let (Some(before), Some(after)) = (switched.before_us, self.statistics.round_us()) {
-            let effect = effect(before, after);
-            self.notice = Some((format!("{}: {effect}", switched.what), now));
+            let effect = Effect {
+                what: switched.what,
+                before_us: before,
+                after_us: after,
+            };
+            self.notice = Some((format!("{}: {}", effect.what, in_words(&effect)), now));
+            self.lab.last_effect = Some(effect);
             self.changed = true;
         }
     }
@@ -281,24 +288,27 @@ impl Pilot {
 }
 
 /// The time of a round before and after, and the factor between them, in words.
-fn effect(before_us: f64, after_us: f64) -> String {
-    let factor = (before_us / after_us).max(after_us / before_us);
-    let times = match (factor < 1.05, after_us < before_us) {
-        (true, _) => "no difference".into(),
-        (_, true) => format!("{factor:.1} times as fast"),
-        (_, false) => format!("{factor:.1} times as long"),
-    };
+fn in_words(effect: &Effect) -> String {
+    let times = effect.in_short();
     let ms = |us: f64| format!("{:.3} ms", us / 1e3);
     format!(
         "a round takes {}, before it took {}: {times}",
-        ms(after_us),
-        ms(before_us)
+        ms(effect.after_us),
+        ms(effect.before_us)
     )
 }
 
 #[cfg(test)]
 mod tests {
-    use super::effect;
+    use super::{Effect, in_words};
+
+    fn effect(before_us: f64, after_us: f64) -> String {
+        in_words(&Effect {
+            what: String::new(),
+            before_us,
+            after_us,
+        })
+    }
 
     #[test]
     fn an_effect_is_told_as_it_is() {

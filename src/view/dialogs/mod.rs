@@ -14,14 +14,17 @@
 //! mouse is over a dialog, no click, drag or wheel reaches the panels.
 
 mod commands;
+mod entries;
 mod file;
 mod go_to;
+mod menu;
 mod shelf;
 pub(in crate::view) mod style;
 
 pub(crate) use commands::Commands;
 pub(crate) use file::FileDialog;
 pub(crate) use go_to::GoTo;
+pub(crate) use menu::Menu;
 pub(crate) use shelf::Shelf;
 
 use crate::life::Shelved;
@@ -39,6 +42,8 @@ pub(crate) struct Dialogs {
     pub(crate) shelf: Option<Shelf>,
     /// The generation to run to.
     pub(crate) go_to: Option<GoTo>,
+    /// The menu.
+    pub(crate) menu: Option<Menu>,
 }
 
 /// What the widgets of a frame asked for.
@@ -50,6 +55,8 @@ pub(crate) enum Asked {
     Path(bool, String),
     /// A pattern was taken from the shelf.
     Shelved(&'static Shelved),
+    /// The lesson of this place in their list.
+    Lesson(usize),
 }
 
 /// What a dialog sees of the frame that it stands in.
@@ -87,6 +94,11 @@ impl Dialogs {
         {
             self.go_to = None;
         }
+        if let Some(menu) = &mut self.menu
+            && !menu.show(context, seen, &mut asked)
+        {
+            self.menu = None;
+        }
         asked
     }
 
@@ -97,6 +109,7 @@ impl Dialogs {
             self.file.is_some(),
             self.shelf.is_some(),
             self.go_to.is_some(),
+            self.menu.is_some(),
         ];
         open.contains(&true)
     }
@@ -107,6 +120,7 @@ impl Dialogs {
             || self.file.take().is_some()
             || self.shelf.take().is_some()
             || self.go_to.take().is_some()
+            || self.menu.take().is_some()
     }
 }
 
@@ -114,6 +128,13 @@ impl Dialogs {
 pub(crate) fn acts_anyway(action: Action) -> bool {
     matches!(
         action,
-        Action::Escape | Action::Quit | Action::ToggleFullscreen | Action::ToggleCommands
+        Action::Escape
+            | Action::Quit
+            | Action::ToggleFullscreen
+            | Action::ToggleCommands
+            | Action::ToggleMenu
+            | Action::EnlargeInterface
+            | Action::ReduceInterface
+            | Action::UsualInterface
     )
 }

@@ -3,14 +3,14 @@
 use crate::engine::HostMemory;
 use crate::session::ladder::made_up::ladder;
 use crate::session::{
-    Bound, Halves, Overlap, Resource, Settled, Status, StopWhenStill, Streams, Switches,
+    Bound, Effect, Halves, Overlap, Resource, Settled, Status, StopWhenStill, Streams, Switches,
 };
 use crate::view::gallery::{SHOT, Shot};
 use crate::view::made_up::{lesson_list, lesson_page, stamped_round, waited_round};
-use crate::view::{Commands, GoTo, LessonScreen};
+use crate::view::{Commands, GoTo, LessonScreen, Menu, Zoom};
 
 pub(super) fn shots() -> Vec<Shot> {
-    vec![
+    let mut shots = vec![
         Shot {
             name: "01-one",
             instances: 1,
@@ -20,12 +20,6 @@ pub(super) fn shots() -> Vec<Shot> {
             name: "go-to",
             pixels: [1280, 720],
             dialogs: |dialogs| dialogs.go_to = Some(GoTo::default()),
-            ..SHOT
-        },
-        Shot {
-            name: "palette",
-            pixels: [1280, 720],
-            dialogs: |dialogs| dialogs.commands = Some(Commands::default()),
             ..SHOT
         },
         Shot {
@@ -438,7 +432,94 @@ pub(super) fn shots() -> Vec<Shot> {
             },
             ..SHOT
         },
-    ]
+    ];
+    shots.extend(chrome());
+    shots
+}
+
+/// Palette, menu and presentation in the sizes that projectors have.
+fn chrome() -> Vec<Shot> {
+    let mut shots = Vec::new();
+    for (pixels, scale, names) in [
+        (
+            [1280, 720],
+            1.0,
+            ["palette-720", "menu-720", "presentation-720"],
+        ),
+        (
+            [1920, 1080],
+            1.0,
+            ["palette-1080", "menu-1080", "presentation-1080"],
+        ),
+        (
+            [1280, 720],
+            2.0,
+            ["palette-720@2", "menu-720@2", "presentation-720@2"],
+        ),
+        (
+            [1920, 1080],
+            2.0,
+            ["palette-1080@2", "menu-1080@2", "presentation-1080@2"],
+        ),
+    ] {
+        let shot = |name| Shot {
+            name,
+            pixels,
+            scale,
+            ..SHOT
+        };
+        shots.push(Shot {
+            dialogs: |dialogs| dialogs.commands = Some(Commands::searching("kernel")),
+            ..shot(names[0])
+        });
+        shots.push(Shot {
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(3)),
+            status: |status| status.instances = 1,
+            instances: 1,
+            ..shot(names[1])
+        });
+        shots.push(Shot {
+            options: |options, _, _| options.presentation = true,
+            status: |status| {
+                status.notice = Some("kernel 'bits': 32 cells a word, added as bit planes".into());
+                status.last_effect = Some(Effect {
+                    what: "streams per-instance".into(),
+                    before_us: 1660.0,
+                    after_us: 170.0,
+                });
+            },
+            ..shot(names[2])
+        });
+    }
+    for (name, steps) in [
+        ("interface-50", -5),
+        ("interface-150", 3),
+        ("interface-250", 6),
+    ] {
+        shots.push(Shot {
+            name,
+            options: match steps {
+                -5 => |options, _, _| options.interface = stepped(Zoom::smaller, 5),
+                3 => |options, _, _| options.interface = stepped(Zoom::larger, 3),
+                _ => |options, _, _| options.interface = stepped(Zoom::larger, 6),
+            },
+            pixels: [1920, 1080],
+            ..SHOT
+        });
+    }
+    shots.push(Shot {
+        name: "presentation-paused-small",
+        pixels: [640, 400],
+        options: |options, _, _| options.presentation = true,
+        status: |status| status.running = false,
+        ..SHOT
+    });
+    shots
+}
+
+fn stepped(step: fn(Zoom) -> Option<Zoom>, times: usize) -> Zoom {
+    let zooms = std::iter::successors(Some(Zoom::default()), |&zoom| step(zoom));
+    zooms.take(times + 1).last().unwrap()
 }
 
 /// An overlap of 1590 µs of work, bound by the longest stream.

@@ -5,6 +5,7 @@ use egui::{Align2, Painter, Rect, pos2, vec2};
 use crate::view::hud::figures::{Figure, Figures};
 use crate::view::hud::parts;
 use crate::view::hud::style::*;
+use crate::view::spots;
 
 const CELL: f32 = 150.0;
 const LINE: f32 = 46.0;
@@ -43,10 +44,14 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
         let size = vec2(span as f32 * cell - 12.0 * unit, (LINE - 8.0) * unit);
         Rect::from_min_size(inside.min + at, size)
     };
-    parts::state(painter, place((0, 0), 1), unit, figures.state, "");
+    let state = place((0, 0), 1);
+    parts::state(painter, state, unit, figures.state, "");
+    let sign = state.right_center() - vec2(20.0 * unit, 0.0);
+    parts::menu(painter, sign, unit, parts::state_ink(figures.state));
     for (figure, at) in by_rank(figures, columns, lines) {
         let place = place(at, span(figure));
         let width = place.width();
+        spots::tip(painter, place, figure.tip);
         let label = fitted(painter, &figure.label, regular(12.5 * unit), LABEL, width);
         put(painter, place.left_top(), Align2::LEFT_TOP, label);
         let value = fitted(painter, &figure.value, medium(18.0 * unit), VALUE, width);

@@ -27,6 +27,8 @@ pub struct Figure {
     pub value: String,
     /// What else belongs to it, smaller.
     pub note: String,
+    /// What it means, as a tooltip.
+    pub tip: &'static str,
     /// Whether the value has a line of its own.
     pub wide: bool,
     /// Where room is short, the highest ranks go first.
@@ -64,6 +66,7 @@ fn figure(rank: u8, label: &str, value: impl Into<String>) -> Figure {
         label: label.into(),
         value: value.into(),
         note: String::new(),
+        tip: "",
         wide: false,
         rank,
     }
@@ -72,6 +75,10 @@ fn figure(rank: u8, label: &str, value: impl Into<String>) -> Figure {
 impl Figure {
     fn wide(self) -> Figure {
         Figure { wide: true, ..self }
+    }
+
+    fn tip(self, tip: &'static str) -> Figure {
+        Figure { tip, ..self }
     }
 
     fn note(self, note: impl Into<String>) -> Figure {
@@ -101,7 +108,9 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
             Pace::Unthrottled => "unthrottled".into(),
             pace => pace.to_string(),
         },
-        lead: figure(0, "generation", grouped(status.generation)).note(ahead),
+        lead: figure(0, "generation", grouped(status.generation))
+            .note(ahead)
+            .tip("the generation of the lattice that is least far"),
         groups: vec![
             speed(status, drawing),
             costs(status),
@@ -121,25 +130,28 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         _ => "–".into(),
     };
     vec![
-        figure(0, "speed", format!("{}cell/s", si(status.cells_per_second))),
-        figure(
-            1,
-            "generations/s",
-            si(status.generations_per_second).trim_end(),
-        ),
-        figure(3, "rounds/s", si(status.rounds_per_second).trim_end()),
-        figure(2, "frames/s", frames),
+        figure(0, "speed", format!("{}cell/s", si(status.cells_per_second)))
+            .tip("cells stepped a second, over all lattices"),
+        figure(1, "generations/s", generations(status))
+            .tip("generations a second, of each lattice"),
+        figure(3, "rounds/s", si(status.rounds_per_second).trim_end())
+            .tip("rounds a second: in a round every lattice advances and is downloaded once"),
+        figure(2, "frames/s", frames)
+            .tip("pictures presented a second; none is drawn where nothing is new"),
     ]
 }
 
 fn costs(status: &Status) -> Vec<Figure> {
     let launch = status.launch_us.map_or("–".into(), time_us);
     vec![
-        figure(2, "a launch", launch).note(format!(
-            "by events; 1 round in {} timed",
-            status.timed_one_in
-        )),
-        figure(5, "bus, a round", bytes(status.bytes_per_round)),
+        figure(2, "a launch", launch)
+            .note(format!(
+                "by events; 1 round in {} timed",
+                status.timed_one_in
+            ))
+            .tip("the median time of a kernel’s launch on the device, by events around it"),
+        figure(5, "bus, a round", bytes(status.bytes_per_round))
+            .tip("what a round’s downloads carry from the device to the host"),
     ]
 }
 
@@ -147,17 +159,22 @@ fn lattices(status: &Status) -> Vec<Figure> {
     let (width, height) = (status.size.width(), status.size.height());
     let lattices = format!("{} of {width} × {height}", grouped(status.instances as u64));
     let mut figures = vec![
-        figure(3, "lattices", lattices),
-        figure(6, "rule", status.rule.to_string()),
+        figure(3, "lattices", lattices)
+            .tip("how many, and their width and height in cells; the edges meet: a torus"),
+        figure(6, "rule", status.rule.to_string()).tip(
+            "with how many live neighbours a cell is born (B), and with how many it survives (S)",
+        ),
     ];
     if let Some(seed) = status.seed {
-        figures.push(figure(9, "seed", seed.to_string()));
+        figures.push(
+            figure(9, "seed", seed.to_string())
+                .tip("the same seed gives the same start everywhere; N takes the next one"),
+        );
     }
-    figures.push(figure(
-        7,
-        "selected",
-        format!("instance {}", status.selected),
-    ));
+    figures.push(
+        figure(7, "selected", format!("instance {}", status.selected))
+            .tip("the panel that keys act on; click one, or PgUp and PgDn"),
+    );
     figures
 }
 
@@ -203,30 +220,45 @@ fn kernel(status: &Status) -> Vec<Figure> {
     vec![
         figure(1, &name, status.kernel.name)
             .note(status.kernel.title)
+            .tip("the device function that steps the lattices; K takes the next one")
             .wide(),
         figure(
             6,
             "generations a round",
             status.generations_per_round.to_string(),
-        ),
+        )
+        .tip("generations that every lattice advances between two pictures"),
     ]
 }
 
-fn switches(status: &Status) -> Vec<Figure> {
-    let streams = match status.switches.streams {
+/// Generations a second, of each instance.
+pub(super) fn generations(status: &Status) -> String {
+    si(status.generations_per_second).trim_end().to_owned()
+}
+
+/// How instances share streams, in short.
+pub(super) fn streams(status: &Status) -> &'static str {
+    match status.switches.streams {
         Streams::PerInstance => "one each",
         Streams::One => "one for all",
         Streams::Default => "the default",
         Streams::Batch => "one batch",
-    };
+    }
+}
+
+fn switches(status: &Status) -> Vec<Figure> {
     vec![
-        figure(5, "streams", streams),
+        figure(5, "streams", streams(status))
+            .tip("in which CUDA streams the lattices are stepped and downloaded; F2 changes it"),
         figure(
             7,
             "graphs",
             if status.switches.graphs { "on" } else { "off" },
+        )
+        .tip("whether a round is one launch of a prepared CUDA graph; F6 changes it"),
+        figure(8, "transfer", transfer_name(status.transfer)).tip(
+            "what a picture carries over the bus: a bit or 4 bytes a cell, or a byte a pixel; F7",
         ),
-        figure(8, "transfer", transfer_name(status.transfer)),
     ]
 }
 
@@ -250,10 +282,12 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     let mut figures = vec![
         figure(4, &format!("computes ({})", status.engine), device)
             .note(driver)
+            .tip("what steps the lattices")
             .wide(),
     ];
     if let Some(adapter) = &drawing.adapter {
-        figures.push(figure(4, &format!("draws ({})", adapter.backend), &*adapter.name).wide());
+        let draws = figure(4, &format!("draws ({})", adapter.backend), &*adapter.name);
+        figures.push(draws.tip("what draws this window").wide());
     }
     figures
 }

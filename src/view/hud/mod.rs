@@ -6,6 +6,7 @@ pub mod figures;
 mod help;
 pub mod numbers;
 mod parts;
+mod presenting;
 mod side;
 pub(in crate::view) mod style;
 #[cfg(test)]
@@ -19,6 +20,7 @@ use crate::view::{
     Frame, Look, ViewOptions, halves, lab, ladder, lesson, marks, population, timeline,
 };
 pub(in crate::view) use parts::message_colours;
+pub(in crate::view) use presenting::HEIGHT as STRIP;
 pub(crate) use style::install_fonts;
 
 /// Paints everything of a frame but the cells; all lengths are pixels.
@@ -35,7 +37,7 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
             frame.drawing.notice.as_deref(),
         );
     };
-    if frame.only().is_none() && status.instances > 1 {
+    if frame.only().is_none() && status.instances > 1 && !frame.options.presentation {
         let selected = status.selected.min(status.instances - 1);
         highlight(painter, layout, selected, frame.options);
     }
@@ -47,6 +49,9 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
         Dock::Hidden => {}
         Dock::Side(rect) => side::paint(painter, rect_of(rect), layout.unit, &figures),
         Dock::Bar(rect) => bar::paint(painter, rect_of(rect), layout.unit, &figures),
+        Dock::Strip(rect) => {
+            presenting::paint(painter, rect_of(rect), layout.unit, status, &figures);
+        }
     }
     if let Some(rect) = layout.timeline {
         timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.units);

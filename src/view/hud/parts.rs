@@ -1,18 +1,23 @@
 //! What column and bar have in common.
 
-use egui::{Align2, Color32, Painter, Rect, Shape, pos2, vec2};
+use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Vec2, pos2, vec2};
 
+use crate::session::Action;
 use crate::view::hud::figures::{State, Urgency};
 use crate::view::hud::style::*;
+use crate::view::spots;
 
 /// The state as a band that is seen from the last row: a sign, a word, and the pace if there is
 /// room.
 pub(super) fn state(painter: &Painter, rect: Rect, unit: f32, state: State, pace: &str) {
-    let (ground, colour, word) = match state {
-        State::Running => (RUNNING_GROUND, RUNNING, "running"),
-        State::Paused => (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02), "PAUSED"),
-        State::Ended => (FAILED, Color32::WHITE, "ENDED"),
+    let colour = state_ink(state);
+    let (ground, word) = match state {
+        State::Running => (RUNNING_GROUND, "running"),
+        State::Paused => (ACCENT, "PAUSED"),
+        State::Ended => (FAILED, "ENDED"),
     };
+    let tip = "click or press Space: run or pause; + and − set the pace";
+    spots::button(painter, rect, tip, Action::TogglePause);
     painter.rect_filled(rect, 6.0 * unit, ground);
     let size = 13.0 * unit;
     let sign = Rect::from_center_size(
@@ -52,6 +57,29 @@ pub(super) fn state(painter: &Painter, rect: Rect, unit: f32, state: State, pace
             Align2::RIGHT_CENTER,
             pace,
         );
+    }
+}
+
+/// What is written on the band.
+pub(super) fn state_ink(state: State) -> Color32 {
+    match state {
+        State::Running => RUNNING,
+        State::Paused => Color32::from_rgb(0x1C, 0x14, 0x02),
+        State::Ended => Color32::WHITE,
+    }
+}
+
+/// The sign of the menu, three lines, where a click opens it.
+pub(super) fn menu(painter: &Painter, middle: Pos2, unit: f32, ink: Color32) {
+    let place = Rect::from_center_size(middle, Vec2::splat(26.0 * unit));
+    let over = spots::button(painter, place, "menu (Ctrl+M)", Action::ToggleMenu);
+    if over {
+        painter.rect_filled(place, 4.0 * unit, ink.gamma_multiply(0.25));
+    }
+    let (half, thick) = (8.0 * unit, (1.6 * unit).max(1.0));
+    for line in [-5.0, 0.0, 5.0] {
+        let across = middle.x - half..=middle.x + half;
+        painter.hline(across, (middle.y + line * unit).round(), (thick, ink));
     }
 }
 

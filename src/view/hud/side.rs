@@ -5,6 +5,7 @@ use egui::{Align2, Painter, Rect, pos2, vec2};
 use crate::view::hud::figures::{Figure, Figures, Urgency};
 use crate::view::hud::parts;
 use crate::view::hud::style::*;
+use crate::view::spots;
 
 const ROW: f32 = 22.0;
 const NOTE: f32 = 15.0;
@@ -24,9 +25,12 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
         "H   keys and help",
         regular(13.0 * unit),
         LABEL,
-        inside.width(),
+        inside.width() - 34.0 * unit,
     );
+    let middle = foot.y - keys.size().y / 2.0;
     put(painter, foot, Align2::LEFT_BOTTOM, keys);
+    let sign = pos2(inside.right() - 9.0 * unit, middle);
+    parts::menu(painter, sign, unit, LABEL);
     let mut bottom = inside.bottom() - FOOT * unit - 6.0 * unit;
     for (urgency, sentence) in figures.messages.iter().rev() {
         let above = inside.top() + (STATE + LEAD) * unit;
@@ -39,6 +43,8 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     if y + LEAD * unit > bottom {
         return;
     }
+    let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), LEAD * unit));
+    spots::tip(painter, place, figures.lead.tip);
     lead(painter, inside, y, unit, &figures.lead);
     y += LEAD * unit;
 
@@ -55,6 +61,9 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
         y += GROUP * unit;
         for figure in kept {
             let noted = noted(figure, most);
+            let size = vec2(inside.width(), height(figure, noted) * unit);
+            let place = Rect::from_min_size(pos2(inside.left(), y), size);
+            spots::tip(painter, place, figure.tip);
             row(painter, inside, y, unit, figure, noted);
             y += height(figure, noted) * unit;
         }

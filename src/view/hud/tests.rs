@@ -3,12 +3,12 @@
 use egui::{Rect, Shape, pos2, vec2};
 
 use crate::life::Size;
-use crate::session::{Halves, Status, Switches};
+use crate::session::{Effect, Halves, Status, Switches};
 use crate::view::hud::{install_fonts, paint, rect_of};
 use crate::view::layout::Dock;
 use crate::view::made_up::{Timed, status};
 use crate::view::{
-    AdapterFacts, Drawing, Frame, Lab, LessonScreen, Population, Timeline, ViewOptions,
+    AdapterFacts, Drawing, Frame, Lab, LessonScreen, Population, Timeline, ViewOptions, Zoom,
 };
 
 const WINDOWS: [[u32; 2]; 10] = [
@@ -144,12 +144,23 @@ pub(in crate::view) fn busy() -> Status {
 
 #[test]
 fn figures_stay_in_the_dock_and_off_the_panels() {
-    for status in [busy(), status(1, Size::new(33, 7).unwrap())] {
-        each(&status, &ViewOptions::default(), |frame, shapes| {
+    let large = std::iter::successors(Some(Zoom::default()), |zoom| zoom.larger());
+    let options = |presentation, interface| ViewOptions {
+        presentation,
+        interface,
+        ..Default::default()
+    };
+    for (status, options) in [
+        (busy(), ViewOptions::default()),
+        (status(1, Size::new(33, 7).unwrap()), ViewOptions::default()),
+        (busy(), options(true, Zoom::default())),
+        (busy(), options(false, large.last().unwrap())),
+    ] {
+        each(&status, &options, |frame, shapes| {
             let (layout, _) = frame.layout().unwrap();
             let dock = match layout.dock {
                 Dock::Hidden => Rect::NOTHING,
-                Dock::Side(rect) | Dock::Bar(rect) => rect_of(rect),
+                Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => rect_of(rect),
             };
             for (text, rect) in texts(shapes).filter(|(_, rect)| rect.is_positive()) {
                 let say = format!("'{text}' at {rect:?} in {dock:?} of {:?}", frame.pixels);
@@ -174,6 +185,18 @@ fn laddered() -> Status {
     }
 }
 
+/// One that is shown as a presentation.
+fn presented() -> Status {
+    Status {
+        last_effect: Some(Effect {
+            what: "host memory pageable".into(),
+            before_us: 170.0,
+            after_us: 16_600.0,
+        }),
+        ..busy()
+    }
+}
+
 #[test]
 fn figures_never_lie_over_one_another() {
     let mut compared = busy();
@@ -185,6 +208,7 @@ fn figures_never_lie_over_one_another() {
         each: 100,
     });
     let shown = [
+        (presented(), false, false),
         (busy(), false, false),
         (laddered(), true, false),
         (busy(), true, false),
@@ -196,6 +220,7 @@ fn figures_never_lie_over_one_another() {
             timeline,
             lab,
             ladder: status.recorded.is_some(),
+            presentation: status.last_effect.is_some(),
             ..Default::default()
         };
         each(&status, &options, |frame, shapes| {

@@ -1,5 +1,6 @@
 //! What stands around the panels: HUD, lab and lesson.
 
+use crate::view::hud::STRIP;
 use crate::view::layout::{Dock, PixelRect};
 
 /// How the lab stands, in pixels.
@@ -66,6 +67,17 @@ pub(super) fn bar([width, height]: [u32; 2], part: f32, least: PixelRect) -> Pix
         width,
         height: bar,
     }
+}
+
+/// A presentation's strip; it is there in every window that has room for a panel above it.
+pub(super) fn strip([width, height]: [u32; 2], unit: f32) -> Dock {
+    let strip = ((STRIP * unit).round() as u32).min(height / 4);
+    Dock::Strip(PixelRect {
+        x: 0,
+        y: height - strip,
+        width,
+        height: strip,
+    })
 }
 
 /// Side or bar, whichever shape the window has room for.

@@ -41,7 +41,7 @@ fn places(frame: &Frame<'_>) -> Option<(Rect, Rect)> {
     let (layout, _) = frame.layout()?;
     let hud = match layout.dock {
         Dock::Hidden => Rect::NOTHING,
-        Dock::Side(rect) | Dock::Bar(rect) => rect_of(rect),
+        Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => rect_of(rect),
     };
     Some((rect_of(layout.timeline?), hud))
 }
