@@ -13,6 +13,7 @@ mod pacing;
 mod pointer;
 mod screen;
 mod startup;
+pub mod terminal;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

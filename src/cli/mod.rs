@@ -10,6 +10,7 @@ mod options;
 mod readme;
 mod run;
 mod setup;
+mod shell;
 mod snapshot;
 mod text;
 mod verify;
@@ -20,6 +21,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 
+use crate::app::terminal::LogWriter;
 pub use documents::documents;
 use options::{Cli, Command};
 
@@ -37,6 +39,8 @@ pub fn main() -> ExitCode {
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Verify(arguments)) => verify::main(&arguments),
         Some(Command::Devices(arguments)) => devices::main(&arguments),
+        Some(Command::Completions { shell }) => shell::completions(shell),
+        Some(Command::Man { folder }) => shell::man(folder.as_deref()),
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -54,7 +58,7 @@ fn set_up_log() {
         .unwrap_or_else(|_| EnvFilter::new("error,lifestreams=warn"));
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(LogWriter::default)
         .with_ansi(std::io::stderr().is_terminal())
         .without_time()
         .with_target(false)

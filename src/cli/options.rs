@@ -10,6 +10,7 @@ use crate::lesson::LESSONS;
 use crate::life::{Rule, Size};
 use crate::session::{DeviceChoice, Order, Streams, Switches, TransferChoice, Wait};
 use crate::view;
+use crate::view::terminal::Glyphs;
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///
@@ -18,6 +19,7 @@ use crate::view;
 #[derive(Parser, Debug)]
 #[command(name = "lifestreams", version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = super::shell::examples())]
 pub(super) struct Cli {
     /// What to do instead of opening the window.
     #[command(subcommand)]
@@ -66,10 +68,23 @@ pub(super) enum Command {
     Verify(VerifyArguments),
     /// What is here, and for what is not: why, and the remedy
     Devices(DevicesArguments),
+    /// Print what this shell needs to complete options and their values
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual's page
+    Man {
+        /// Write it, and a page for each command, into this folder
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
 }
 
 /// Options common to the window, `run` and `snapshot`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What is stepped, and where")]
 pub(super) struct Common {
     /// How many lattices, each with its stream and its panel
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = instances)]
@@ -112,6 +127,7 @@ pub(super) struct Common {
 
 /// The lab's switches; each has its key in the window.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How rounds are issued, copied and waited for (F2 to F8)")]
 pub(super) struct SwitchArguments {
     /// In how many streams: one for each instance, one for all, the default stream for all, or one
     /// with one launch and one copy for all
@@ -155,6 +171,7 @@ impl SwitchArguments {
 
 /// Options of the window and the picture.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How it is shown, and for how long")]
 pub(super) struct WindowArguments {
     /// Stop after so many rounds
     #[arg(long, value_name = "N")]
@@ -162,9 +179,12 @@ pub(super) struct WindowArguments {
     /// Stop after so many drawn frames
     #[arg(long, value_name = "N")]
     pub frames: Option<u64>,
-    /// Where to show it: auto takes the window where there is a display
+    /// Where to show it: auto takes the window where there is a display, else the terminal
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Display::Auto)]
     pub display: Display,
+    /// What panels are made of in a terminal
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Glyphs::Auto)]
+    pub glyphs: Glyphs,
     /// The GPU that draws, by a part of its name [default: the window's own]
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
@@ -320,10 +340,12 @@ pub(super) enum OnOff {
 /// `--display`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Display {
-    /// The window, or no window where there is no display
+    /// The window; with no display the terminal, if there is one, else none
     Auto,
     /// The window
     Window,
+    /// This terminal, in characters, with the same keys
+    Terminal,
     /// No window: a line of figures a second
     None,
 }

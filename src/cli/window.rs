@@ -1,10 +1,14 @@
 //! The bare command: the window, or, where there is none to be had, a session without one.
 
+use std::io::IsTerminal;
+
 use anyhow::Result;
 
+use super::failure::BadArguments;
 use super::headless;
 use super::options::{Common, Display, WindowArguments};
 use super::text::say;
+use crate::app::terminal::TerminalOptions;
 use crate::app::{self, AppError, Classroom, WindowOptions};
 use crate::engine::{DeviceInfo, cuda};
 use crate::session::{DeviceChoice, Setup, Status};
@@ -15,9 +19,13 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         rounds: window.rounds,
         ..common.setup()?
     };
-    if window.display == Display::None {
-        say_without_window("--display none", setup.device);
-        return headless::main(setup, window);
+    match window.display {
+        Display::None => {
+            say_without_window("--display none", setup.device, WITHOUT);
+            return headless::main(setup, window);
+        }
+        Display::Terminal => return in_terminal(setup, window),
+        Display::Auto | Display::Window => {}
     }
     let options = WindowOptions {
         frames: window.frames,
@@ -35,7 +43,11 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         Err(why @ (AppError::NoDisplay(_) | AppError::MissingLibraries(_)))
             if window.display == Display::Auto =>
         {
-            say_without_window(&why.to_string(), setup.device);
+            if takes_panels() {
+                say_without_window(&why.to_string(), setup.device, IN_TERMINAL);
+                return in_terminal(setup, window);
+            }
+            say_without_window(&why.to_string(), setup.device, WITHOUT);
             headless::main(setup, window)
         }
         // The session's own errors know their exit codes; the wrapping would hide them.
@@ -88,7 +100,33 @@ fn announce_because(status: &Status, drawing: &Drawing, why: &str) {
     ));
 }
 
-fn say_without_window(why: &str, device: DeviceChoice) {
+const WITHOUT: &str = "without a window; Ctrl+C stops it";
+const IN_TERMINAL: &str = "shown in this terminal; Ctrl+Q quits";
+
+/// Whether stdout is a terminal that can show panels, and ours to use.
+fn takes_panels() -> bool {
+    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+    std::io::stdout().is_terminal() && !dumb && app::terminal::is_foreground()
+}
+
+fn in_terminal(setup: Setup, window: &WindowArguments) -> Result<()> {
+    if !std::io::stdout().is_terminal() {
+        let sentence =
+            "--display terminal needs a terminal on stdout; use --display none where there is none";
+        return Err(BadArguments(sentence.into()).into());
+    }
+    let options = TerminalOptions {
+        frames: window.frames,
+        limited: window.rounds.is_some(),
+        glyphs: window.glyphs,
+    };
+    match app::terminal::run(move |wake| Ok(Classroom::start(setup, wake)?), options) {
+        Err(AppError::Session(error)) => Err(error),
+        answer => Ok(answer?),
+    }
+}
+
+fn say_without_window(why: &str, device: DeviceChoice, how: &str) {
     let names = |devices: &[DeviceInfo]| {
         let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
         names.join(" + ")
@@ -103,7 +141,5 @@ fn say_without_window(why: &str, device: DeviceChoice) {
         }
         _ => return, // the session's start says why not
     };
-    say(&format!(
-        "{why}. Computing {computing}, without a window; Ctrl+C stops it"
-    ));
+    say(&format!("{why}. Computing {computing}, {how}"));
 }

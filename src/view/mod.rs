@@ -21,6 +21,7 @@ pub mod picture_file;
 mod scene;
 mod stack;
 mod store;
+pub mod terminal;
 pub mod timeline;
 mod transfer;
 
