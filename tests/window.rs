@@ -156,7 +156,7 @@ impl Shown {
     fn shows_start(&self, start: &str, instances: &[usize], generation: u64) -> Vec<Area> {
         let lattices = computed(self.folder.path(), start, generation);
         let mut last = Err("no picture".to_string());
-        let until = Instant::now() + Duration::from_secs(20);
+        let until = Instant::now() + common::PATIENCE;
         while Instant::now() < until {
             let picture = self.picture();
             let panels = picture.rectangles(DEAD);
@@ -170,7 +170,7 @@ impl Shown {
     }
 
     fn end(self) -> (Ended, Display) {
-        (self.running.end(Duration::from_secs(10)), self.display)
+        (self.running.end(common::PATIENCE), self.display)
     }
 
     fn quit(self) {
@@ -485,7 +485,17 @@ fn one_panel_alone_and_all_again() {
         (last.selected == 2).then_some(())
     });
     std::thread::sleep(Duration::from_millis(500)); // not the first of a double click
-    click(all[1], 2);
+    // On a busy machine two clicks may be heard too far apart for a double click.
+    let alone = |_: &u32| {
+        click(all[1], 2);
+        let until = Instant::now() + Duration::from_secs(15);
+        std::iter::from_fn(|| {
+            std::thread::sleep(Duration::from_millis(50));
+            (Instant::now() < until).then(|| shown.picture().rectangles(DEAD).len())
+        })
+        .any(|panels| panels == 1)
+    };
+    assert!((0..5).any(|attempt| alone(&attempt)), "one panel alone");
     shown.shows(&[1], generation);
     shown.quit();
 }
@@ -684,11 +694,9 @@ fn quitting_in_a_long_launch_takes_no_longer() {
     let told = Instant::now();
     let (ended, _display) = shown.end();
     assert_eq!(ended.code, Some(0), "{ended:?}");
-    assert!(
-        told.elapsed() < Duration::from_secs(4),
-        "{:?}",
-        told.elapsed()
-    );
+    // Some hundred milliseconds; a launch takes minutes.
+    let took = told.elapsed();
+    assert!(took < Duration::from_secs(15), "{took:?}");
 }
 
 #[test]

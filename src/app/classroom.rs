@@ -321,7 +321,7 @@ mod tests {
     use crate::engine::kernels;
     use crate::life::{Rule, Size};
     use crate::session::worlds::KernelChoice;
-    use crate::session::{Pace, Start, Switches};
+    use crate::session::{Pace, Start, Switches, TimeSettings};
 
     #[test]
     fn a_lesson_is_stepped_to_its_result_while_the_session_rests() {
@@ -340,6 +340,7 @@ mod tests {
             generations_per_round: 1,
             pace: Pace::PerSecond(60.0),
             rounds: None,
+            time: TimeSettings::DEFAULT,
         };
         let mut room = Classroom::start(setup, Box::new(|| {})).unwrap();
         assert!(room.page().is_none());
@@ -356,7 +357,7 @@ mod tests {
         assert_eq!(room.page().unwrap().number, first.of);
         let began = Instant::now();
         while room.page().unwrap().busy {
-            assert!(began.elapsed() < Duration::from_secs(120));
+            assert!(began.elapsed() < Duration::from_secs(240));
             std::thread::sleep(Duration::from_millis(5));
         }
         assert!(!room.status().running, "the session rests");
@@ -372,7 +373,7 @@ mod tests {
         assert!(room.page().is_none());
         let began = Instant::now();
         while !room.status().running {
-            assert!(began.elapsed() < Duration::from_secs(60), "it goes on");
+            assert!(began.elapsed() < Duration::from_secs(240), "it goes on");
             std::thread::sleep(Duration::from_millis(5));
         }
     }

@@ -1,5 +1,7 @@
 //! A whole session on the CPU engine: what keys ask for, seen in pictures and figures.
 
+mod time;
+
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -7,7 +9,7 @@ use crate::engine::kernels;
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::worlds::KernelChoice;
 
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_secs(240);
 
 fn setup(instances: usize, size: Size) -> Setup {
     Setup {
@@ -25,6 +27,7 @@ fn setup(instances: usize, size: Size) -> Setup {
         generations_per_round: 1,
         pace: Pace::PerSecond(500.0),
         rounds: None,
+        time: TimeSettings::DEFAULT,
     }
 }
 

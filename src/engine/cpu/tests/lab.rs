@@ -7,7 +7,7 @@ use crate::engine::{
 };
 
 /// Long enough for whatever is bound to come about.
-pub(super) const LONG: Duration = Duration::from_secs(30);
+pub(super) const LONG: Duration = Duration::from_secs(120);
 
 /// Long enough to see that something does not.
 pub(super) const SHORT: Duration = Duration::from_millis(40);

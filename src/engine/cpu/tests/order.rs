@@ -13,30 +13,37 @@ fn met(words: &[u32]) -> [u32; 2] {
     [words[1], words[2]]
 }
 
-/// Whether of two ops for these streams, issued in this order, the second waits for the first.
-fn in_order(lab: &mut Lab, first: StreamId, between: &[(StreamId, Op)], second: StreamId) -> bool {
-    let ops = |most| [lab.meet(1, 2, most), lab.meet(2, 2, most)];
-    let steps = |[one, two]: [Op; 2]| {
-        let between = between.iter().cloned();
-        program(
-            [(first, one)]
-                .into_iter()
-                .chain(between)
-                .chain([(second, two)]),
-        )
-    };
-    let (short, long) = (steps(ops(SHORT)), steps(ops(LONG)));
-    let ran = lab.run(&short);
-    // The second always meets the first, which has entered before; the question is if it waited.
-    let waited = met(&lab.take()) == [2, 1];
-    if waited {
-        let last = short.steps.len() as u32 - 1;
-        assert!(ran.span(last).start >= ran.span(0).end);
-    } else {
-        lab.run(&long);
-        assert_eq!(met(&lab.take()), [1, 1], "not in order, so they must meet");
+/// Of two ops for these streams, issued in this order, the second waits for the first, or does
+/// not.
+#[track_caller]
+fn expect_order(
+    lab: &mut Lab,
+    (first, second): (StreamId, StreamId),
+    between: &[(StreamId, Op)],
+    in_order: bool,
+) {
+    // What is in order does not meet however long it waits; what is not, sooner or later.
+    let most = if in_order { SHORT } else { LONG };
+    let ends = [
+        (first, lab.meet(1, 2, most)),
+        (second, lab.meet(2, 2, most)),
+    ];
+    let [one, two] = ends;
+    let steps = program(
+        [one]
+            .into_iter()
+            .chain(between.iter().cloned())
+            .chain([two]),
+    );
+    let ran = lab.run(&steps);
+    // The second always meets the first, which has entered before.
+    let expected = if in_order { [2, 1] } else { [1, 1] };
+    let what = format!("{first:?}, {between:?}, {second:?}");
+    assert_eq!(met(&lab.take()), expected, "{what}");
+    if in_order {
+        let last = steps.steps.len() as u32 - 1;
+        assert!(ran.span(last).start >= ran.span(0).end, "{what}");
     }
-    waited
 }
 
 #[test]
@@ -61,15 +68,13 @@ fn stream_kinds_hold_each_other_as_cuda_has_it_and_no_more() {
         (free[0], blocking[0], false),
         (blocking[0], free[0], false),
     ] {
-        let is = in_order(&mut lab, first, &[], second);
-        assert_eq!(is, expected, "{first:?} then {second:?}");
+        expect_order(&mut lab, (first, second), &[], expected);
     }
     // Nothing but an op for the default stream stands between two blocking ones; that is the trap.
     let nothing = lab.nothing();
     for (between, expected) in [(default, true), (free[0], false), (elsewhere, false)] {
         let between = [(between, nothing.clone())];
-        let is = in_order(&mut lab, blocking[0], &between, blocking[1]);
-        assert_eq!(is, expected, "{between:?} in between");
+        expect_order(&mut lab, (blocking[0], blocking[1]), &between, expected);
     }
 }
 

@@ -96,7 +96,7 @@ fn a_downloaded_picture_does_not_wait_for_the_run() {
     let started = Instant::now();
     drop(bench);
     assert!(
-        started.elapsed() < Duration::from_secs(5),
+        started.elapsed() < Duration::from_secs(30),
         "what runs is abandoned"
     );
 }
