@@ -15,6 +15,7 @@ use winit::window::{Fullscreen, Window, WindowId};
 use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
 use crate::app::pointer::Pointer;
+use crate::app::recording::Recording;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, startup};
 use crate::session::{PicturePlan, Status};
@@ -49,6 +50,8 @@ pub(super) struct Handler<W> {
     presented: u64,
     losses: u32,
     visible: bool,
+    pub(super) recording: Option<Recording>,
+    pub(super) writing: Option<std::thread::JoinHandle<()>>,
     pub(super) pointer: Pointer,
     pub(super) timeline: Timeline,
     pub(super) lab: Lab,
@@ -70,6 +73,7 @@ impl<W: World> Handler<W> {
     ) -> Handler<W> {
         Handler {
             view: options.view,
+            recording: options.record.clone().map(Recording::new),
             options,
             started,
             awake,
@@ -87,6 +91,7 @@ impl<W: World> Handler<W> {
             presented: 0,
             losses: 0,
             visible: true,
+            writing: None,
             pointer: Pointer::default(),
             timeline: Timeline::default(),
             lab: Lab::default(),
@@ -228,7 +233,10 @@ impl<W: World> Handler<W> {
             .as_ref()
             .map(|world| world as &dyn crate::view::PictureSource);
         match screen.present(&frame, pictures) {
-            Ok(Outcome::Presented) => self.presented(event_loop, now, status.as_deref()),
+            Ok(Outcome::Presented) => {
+                self.record(status.as_deref());
+                self.presented(event_loop, now, status.as_deref());
+            }
             Ok(Outcome::Skipped) => self.pacer.want_at(now + RETRY),
             Ok(Outcome::Again) => self.pacer.want(now),
             Err(error) => self.recover(event_loop, error),
@@ -384,6 +392,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
     }
 
     fn exiting(&mut self, _event_loop: &ActiveEventLoop) {
+        self.end_recording();
         // The surface must go before the connection to the display does.
         self.screen = None;
     }

@@ -11,6 +11,7 @@ mod keys;
 mod lessons;
 mod pacing;
 mod pointer;
+mod recording;
 mod screen;
 mod startup;
 pub mod terminal;
@@ -21,7 +22,7 @@ use std::sync::mpsc;
 
 use crate::session::{Action, Picture, PicturePlan, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
-pub use classroom::Classroom;
+pub use classroom::{Classroom, Unsaved};
 pub use error::AppError;
 pub use lessons::LessonSource;
 pub use startup::find_display;
@@ -41,6 +42,8 @@ pub struct WindowOptions {
     pub limited: bool,
     /// The drawing GPU, by a part of its name; else the best one for the window.
     pub adapter: Option<String>,
+    /// Record from the first frame on, into this file.
+    pub record: Option<std::path::PathBuf>,
     /// What is seen at first.
     pub view: ViewOptions,
     /// Called once, with the first frame that shows the session.
@@ -56,6 +59,7 @@ impl Default for WindowOptions {
             frames: None,
             limited: false,
             adapter: None,
+            record: None,
             view: ViewOptions::default(),
             announce: None,
         }
@@ -130,6 +134,7 @@ pub fn run<W: World>(
     let saved = waker(&event_loop, &awake);
     let mut handler = handler::Handler::new(options, started, awake, display, saved);
     let ran = event_loop.run_app(&mut handler);
+    handler.finish_recording();
     let failed = handler.failed.take();
     drop(handler);
     match (failed, ran) {

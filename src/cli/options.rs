@@ -68,6 +68,12 @@ pub(super) enum Command {
     Verify(VerifyArguments),
     /// What is here, and for what is not: why, and the remedy
     Devices(DevicesArguments),
+    /// Settings for every time: show them, their file, or save the options that are typed
+    Config {
+        /// What to do; without it, they are shown
+        #[command(subcommand)]
+        what: Option<ConfigCommand>,
+    },
     /// Print what this shell needs to complete options and their values
     Completions {
         /// The shell
@@ -80,6 +86,28 @@ pub(super) enum Command {
         #[arg(value_name = "DIR")]
         folder: Option<PathBuf>,
     },
+}
+
+/// What `config` does.
+#[derive(Subcommand, Debug)]
+pub(super) enum ConfigCommand {
+    /// Print what stands in the file
+    Show,
+    /// Print where the file is
+    Path,
+    /// Write the options that are typed behind it into the file, and nothing else
+    Save(Box<SavedArguments>),
+}
+
+/// Options that can be saved.
+#[derive(Args, Clone, Debug)]
+pub(super) struct SavedArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: Common,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub window: WindowArguments,
 }
 
 /// Options common to the window, `run` and `snapshot`.
@@ -182,6 +210,14 @@ pub(super) struct WindowArguments {
     /// Where to show it: auto takes the window where there is a display, else the terminal
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Display::Auto)]
     pub display: Display,
+    /// Go on from this file, if it is there, with everything as it was (options of what is stepped
+    /// and how are then the file's), and save the session in it at the end
+    #[arg(long, value_name = "FILE", help_heading = "What is kept")]
+    pub session: Option<PathBuf>,
+    /// Record from the first frame on, until --frames or the end; by the name's ending a GIF, an
+    /// APNG (.png), or an MP4 through ffmpeg. With no display a round is a frame
+    #[arg(long, value_name = "FILE", help_heading = "What is kept")]
+    pub record: Option<PathBuf>,
     /// What panels are made of in a terminal
     #[arg(long, value_name = "KIND", value_enum, default_value_t = Glyphs::Auto)]
     pub glyphs: Glyphs,
@@ -387,17 +423,8 @@ fn kernel_or_auto(text: &str) -> Result<KernelOption, String> {
     })
 }
 
-fn device(text: &str) -> Result<DeviceChoice, String> {
-    match text {
-        "auto" => Ok(DeviceChoice::Auto),
-        "cpu" => Ok(DeviceChoice::Cpu),
-        "cuda" => Ok(DeviceChoice::Cuda),
-        _ => text
-            .strip_prefix("cuda:")
-            .and_then(|ordinal| ordinal.parse().ok())
-            .map(DeviceChoice::CudaOrdinal)
-            .ok_or_else(|| "take auto, cpu, cuda or cuda:I".into()),
-    }
+fn device(text: &str) -> Result<DeviceChoice, &'static str> {
+    text.parse()
 }
 
 fn pixels(text: &str) -> Result<(u32, u32), String> {

@@ -96,6 +96,12 @@ pub enum Action {
     ToggleFullscreen,
     /// The window's picture to a PNG file.
     SavePicture,
+    /// The selected panel's picture to a PNG file.
+    SavePanelPicture,
+    /// Begins to record the window, or ends it.
+    ToggleRecording,
+    /// The session to its file.
+    SaveSession,
     /// Shows the keys, or hides them.
     ToggleHelp,
     /// Unwinds help, lesson, timeline, lab or ladder, single panel, fullscreen, in this order; never quits.
@@ -388,6 +394,28 @@ pub static KEYS: &[Binding] = &[
         "fullscreen",
     ),
     row(Action::SavePicture, &[char('O')], "", "picture to a PNG"),
+    row(
+        Action::SavePanelPicture,
+        &[Chord {
+            key: Key::Char('O'),
+            shift: true,
+            ctrl: true,
+        }],
+        "",
+        "the selected panel's picture to a PNG",
+    ),
+    row(
+        Action::ToggleRecording,
+        &[shift('O')],
+        "",
+        "record the window, until pressed again",
+    ),
+    row(
+        Action::SaveSession,
+        &[shift('S')],
+        "",
+        "save the session to its file (--session)",
+    ),
     row(
         Action::ToggleHelp,
         &[char('H'), char('?'), key(Key::F(1))],

@@ -7,6 +7,8 @@
 
 pub mod actions;
 mod history;
+mod keeping;
+mod kept;
 pub mod ladder;
 mod overlap;
 mod pictures;
@@ -29,6 +31,8 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use actions::Action;
+pub use keeping::Keep;
+pub use kept::{Kept, KeptError};
 pub use overlap::{Bound, Overlap, Resource};
 pub use pictures::{Picture, Pictures};
 pub use population::Series;
@@ -43,17 +47,28 @@ pub use trace::Trace;
 
 use crate::engine::{EngineError, Result};
 
+/// The most instances that a kept session has.
+const MOST_KEPT: usize = 4096;
+
 /// What the engine's thread is told.
 enum Command {
     Act(Action),
     View(PicturePlan),
     /// A new soup for an instance that died down.
     Reseed(usize),
+    /// Everything that the session can go on from.
+    Keep(Sender<Kept>),
+    /// Goes on from this.
+    Restore(Box<Kept>),
+    /// A notice.
+    Say(String),
     Close,
 }
 
 /// A running session; see the module.
 pub struct Session {
+    /// The file that it is saved in, if any.
+    kept_in: Option<std::path::PathBuf>,
     commands: Sender<Command>,
     shared: thread::Shared,
     thread: Option<JoinHandle<()>>,
@@ -65,7 +80,19 @@ impl Session {
     /// the device. `wake` is called on the engine's thread whenever there is something new to
     /// draw.
     pub fn start(setup: Setup, wake: impl Fn() + Send + 'static) -> Result<Session> {
+        Session::start_with(setup, None, wake)
+    }
+
+    /// The same, with something to be done before the first round.
+    fn start_with(
+        setup: Setup,
+        first: Option<Command>,
+        wake: impl Fn() + Send + 'static,
+    ) -> Result<Session> {
         let (commands, received) = channel();
+        if let Some(first) = first {
+            let _ = commands.send(first); // there is a receiver
+        }
         let (ready, started) = channel();
         let (closing, closed) = channel();
         let thread = std::thread::Builder::new()
@@ -80,6 +107,7 @@ impl Session {
             Err(_) => return Err(EngineError::ContextLost("its thread has panicked".into())),
         };
         Ok(Session {
+            kept_in: None,
             commands,
             shared,
             thread: Some(thread),
@@ -117,6 +145,10 @@ impl Session {
                 | Action::SelectPrevious
                 | Action::Select(_)
         );
+        if action == Action::SaveSession {
+            self.save_soon();
+            return true;
+        }
         if ours {
             // A thread that has ended has said why in its status.
             let _ = self.commands.send(Command::Act(action));

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 mod doing;
 mod halves;
+mod keeping;
 mod lab;
 mod recovery;
 mod reporting;
@@ -440,6 +441,7 @@ impl Pilot {
             self.checkpoints.latest = Some(checkpoint);
             self.last_known = None;
             self.checkpoints.under_way = false;
+            self.tell_keepers();
         }
         self.look_at(found, now);
         if news {

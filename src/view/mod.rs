@@ -18,6 +18,7 @@ pub mod offscreen;
 pub mod palette;
 mod panels;
 pub mod picture_file;
+pub mod recording;
 mod scene;
 mod stack;
 mod store;

@@ -36,6 +36,7 @@ fn chord(event: &KeyEvent) -> Option<Chord> {
             Key::Tab
         }
         KeyCode::Esc => Key::Escape,
+        KeyCode::Backspace => Key::Backspace,
         KeyCode::PageUp => Key::PageUp,
         KeyCode::PageDown => Key::PageDown,
         KeyCode::Left => Key::Left,
@@ -62,6 +63,7 @@ mod tests {
             Key::Enter => KeyCode::Enter,
             Key::Tab => KeyCode::Tab,
             Key::Escape => KeyCode::Esc,
+            Key::Backspace => KeyCode::Backspace,
             Key::PageUp => KeyCode::PageUp,
             Key::PageDown => KeyCode::PageDown,
             Key::Left => KeyCode::Left,
