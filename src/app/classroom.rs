@@ -8,7 +8,7 @@ use std::thread::{Builder, JoinHandle};
 use crate::app::{LessonSource, Wake, World};
 use crate::lesson::{self, LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
 use crate::session::{
-    Action, DeviceChoice, Keep, Picture, PicturePlan, Session, Setup, Status, Trace,
+    Action, DeviceChoice, Keep, Picture, PicturePlan, Series, Session, Setup, Status, Trace,
 };
 use crate::view::{LessonEntry, LessonPage, PictureSource};
 
@@ -317,6 +317,10 @@ impl PictureSource for Classroom {
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
         self.session.newer_trace(seen)
+    }
+
+    fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        self.session.newer_population(of, seen)
     }
 }
 

@@ -33,12 +33,19 @@ impl<W: World> Handler<W> {
             Action::ToggleLab => {
                 self.view.lab ^= true;
                 self.view.ladder = false; // they have one place
+                self.show_population(false);
                 self.hover();
             }
             Action::ToggleLadder => {
                 self.view.ladder ^= true;
                 self.view.lab = false;
+                self.show_population(false);
                 self.hover();
+            }
+            Action::TogglePopulation => self.show_population(!self.view.population),
+            Action::PopulationOfAll => {
+                self.view.population_of_all ^= true;
+                self.show_population(true);
             }
             Action::ToggleLessons => self.toggle_lessons(),
             Action::NextPage => self.turn_page(true),
@@ -76,6 +83,8 @@ impl<W: World> Handler<W> {
             self.leave_lesson();
         } else if self.view.timeline {
             self.toggle_timeline();
+        } else if self.view.population {
+            self.show_population(false);
         } else if self.view.lab || self.view.ladder {
             (self.view.lab, self.view.ladder) = (false, false);
             self.hover();
@@ -142,6 +151,21 @@ impl<W: World> Handler<W> {
         self.show_timeline(true);
     }
 
+    /// Opens or closes the population graph; nothing is measured that nobody sees.
+    fn show_population(&mut self, shown: bool) {
+        if self.view.population == shown {
+            return;
+        }
+        self.view.population = shown;
+        if shown {
+            (self.view.lab, self.view.ladder) = (false, false); // they have one place
+        }
+        if let Some(world) = &self.world {
+            world.act(Action::WatchPopulation(shown));
+        }
+        self.hover();
+    }
+
     fn show_timeline(&mut self, shown: bool) {
         self.view.timeline = shown;
         if let Some(world) = &self.world {
@@ -158,7 +182,7 @@ impl<W: World> Handler<W> {
                     self.lab.scroll(-2 * notches as i64, &layout, &status);
                 }
             }
-            Some(Spot::Lesson | Spot::Ladder) => {}
+            Some(Spot::Lesson | Spot::Ladder | Spot::Population) => {}
             _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
         }
     }
@@ -185,7 +209,7 @@ impl<W: World> Handler<W> {
                 self.view.camera.zoom_at(factor, pixel, status.size, panel);
             }
             Some((at, Some(Spot::Timeline))) => self.timeline.zoom(factor, at, &layout),
-            Some((_, None | Some(Spot::Lab | Spot::Ladder | Spot::Lesson))) => {}
+            Some((_, None | Some(Spot::Lab | Spot::Ladder | Spot::Population | Spot::Lesson))) => {}
         }
     }
 
@@ -235,9 +259,9 @@ impl<W: World> Handler<W> {
                 self.click_lesson();
             }
             Gesture::Drag(Spot::Lab | Spot::Lesson, _) => {}
-            Gesture::Click(Spot::Ladder)
-            | Gesture::DoubleClick(Spot::Ladder)
-            | Gesture::Drag(Spot::Ladder, _) => {}
+            Gesture::Click(Spot::Ladder | Spot::Population)
+            | Gesture::DoubleClick(Spot::Ladder | Spot::Population)
+            | Gesture::Drag(Spot::Ladder | Spot::Population, _) => {}
             Gesture::Drag(Spot::Timeline, [pixels, _]) => {
                 if let Some(layout) = self.layout() {
                     self.timeline.pan(pixels, &layout);
@@ -288,6 +312,7 @@ fn spot(layout: &Layout, at: [f64; 2]) -> Option<Spot> {
         (layout.timeline, Spot::Timeline),
         (layout.lab, Spot::Lab),
         (layout.ladder, Spot::Ladder),
+        (layout.population, Spot::Population),
         (layout.lesson, Spot::Lesson),
     ];
     for (rect, spot) in docked {

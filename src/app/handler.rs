@@ -19,7 +19,7 @@ use crate::app::recording::Recording;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, startup};
 use crate::session::{PicturePlan, Status};
-use crate::view::{Drawing, Frame, Lab, Timeline, ViewError, ViewOptions};
+use crate::view::{Drawing, Frame, Lab, Population, Timeline, ViewError, ViewOptions};
 
 /// Frames a second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -54,6 +54,7 @@ pub(super) struct Handler<W> {
     pub(super) writing: Option<std::thread::JoinHandle<()>>,
     pub(super) pointer: Pointer,
     pub(super) timeline: Timeline,
+    pub(super) population: Population,
     pub(super) lab: Lab,
     pub(super) lessons: Lessons,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
@@ -94,6 +95,7 @@ impl<W: World> Handler<W> {
             writing: None,
             pointer: Pointer::default(),
             timeline: Timeline::default(),
+            population: Population::default(),
             lab: Lab::default(),
             lessons: Lessons::default(),
             wheel: 0.0,
@@ -159,6 +161,7 @@ impl<W: World> Handler<W> {
             options: &self.view,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),
@@ -212,6 +215,9 @@ impl<W: World> Handler<W> {
         if let (true, Some(world)) = (self.view.timeline, &self.world) {
             self.timeline.update(world);
         }
+        if let (true, Some(world), Some(status)) = (self.view.population, &self.world, &status) {
+            self.population.update(world, status, &self.view);
+        }
         if let Some(lessons) = self.world.as_mut().and_then(World::lessons) {
             self.lessons.update(lessons);
         }
@@ -223,6 +229,7 @@ impl<W: World> Handler<W> {
             options: &self.view,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),

@@ -20,7 +20,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 
-use crate::session::{Action, Picture, PicturePlan, Session, Status, Trace};
+use crate::session::{Action, Picture, PicturePlan, Series, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
 pub use classroom::{Classroom, Unsaved};
 pub use error::AppError;
@@ -87,6 +87,10 @@ impl PictureSource for Session {
 
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
         Session::newer_trace(self, seen)
+    }
+
+    fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        Session::newer_population(self, of, seen)
     }
 }
 

@@ -118,6 +118,7 @@ impl<W: World> Handler<W> {
             status,
             options: &self.view,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lessons.screen.as_ref(),
             drawing: &Drawing {

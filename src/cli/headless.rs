@@ -10,7 +10,7 @@ use super::options::WindowArguments;
 use super::text::{print, print_to_reader, si};
 use crate::engine::{Transfer, Viewport};
 use crate::life::Size;
-use crate::session::{Keep, PicturePlan, Session, Setup, Status};
+use crate::session::{Keep, PicturePlan, Session, Setup, Status, StopWhenStill};
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
 pub(super) fn main(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()> {
@@ -47,7 +47,11 @@ fn until_stopped(
         if let Some(why) = &status.failed {
             anyhow::bail!("{why}");
         }
-        let through = status.finished || window.frames.is_some_and(|limit| frames >= limit);
+        // Nobody is there to have it go on.
+        let stops = status.time.settings.stop_when_still != StopWhenStill::Never;
+        let stopped_itself = stops && !status.running;
+        let through =
+            status.finished || stopped_itself || window.frames.is_some_and(|limit| frames >= limit);
         if through || said.elapsed() >= Duration::from_secs(1) {
             said = Instant::now();
             if !print_to_reader(&line(&status))? {

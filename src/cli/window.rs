@@ -74,6 +74,9 @@ fn kept_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Keep
         setup.device = common.device; // the file may have come from another machine
     }
     setup.rounds = window.rounds;
+    if from.is_none() {
+        setup.time = window.time.settings();
+    }
     Ok((setup, Keep { path, from }))
 }
 

@@ -28,6 +28,8 @@ pub enum Action {
     WatchPopulation(bool),
     /// Population, births and deaths over time, or not.
     TogglePopulation,
+    /// That of all panels together, or of the selected one.
+    PopulationOfAll,
     /// More rounds a second, up to as many as the engine makes.
     Faster,
     /// Fewer rounds a second.
@@ -42,6 +44,10 @@ pub enum Action {
     NextKernel,
     /// The previous kernel that takes this size.
     PreviousKernel,
+    /// The lattice as it was before its last edit.
+    Undo,
+    /// The lattice as it was before the last undoing.
+    Redo,
     /// Selects the next panel.
     SelectNext,
     /// Selects the previous panel.
@@ -286,6 +292,8 @@ pub static KEYS: &[Binding] = &[
     row(Action::NewSeed, &[char('N')], "", "new seed"),
     row(Action::NextKernel, &[char('K')], "", "next kernel"),
     row(Action::PreviousKernel, &[shift('K')], "", "previous kernel"),
+    row(Action::Undo, &[ctrl('Z')], "", "undo the panel's last edit"),
+    row(Action::Redo, &[ctrl('Y')], "", "do again what was undone"),
     row(
         Action::SelectNext,
         &[key(Key::PageDown)],
@@ -383,6 +391,18 @@ pub static KEYS: &[Binding] = &[
         &[shift('G')],
         "",
         "the ladder of kernels, and where the present one is",
+    ),
+    row(
+        Action::TogglePopulation,
+        &[char('Y')],
+        "",
+        "population, births and deaths over time",
+    ),
+    row(
+        Action::PopulationOfAll,
+        &[shift('Y')],
+        "",
+        "the population of all panels / of the selected one",
     ),
     row(Action::ToggleGridLines, &[char('X')], "", "grid lines"),
     row(Action::NextColours, &[char('C')], "", "next colours"),

@@ -6,6 +6,7 @@
 //! engine, and is what the programs without a window use directly.
 
 pub mod actions;
+pub mod edits;
 mod history;
 mod keeping;
 mod kept;
@@ -25,12 +26,14 @@ mod time;
 pub mod trace;
 pub mod worlds;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use actions::Action;
+pub use edits::{Area, Change, Edit};
 pub use keeping::Keep;
 pub use kept::{Kept, KeptError};
 pub use overlap::{Bound, Overlap, Resource};
@@ -45,7 +48,10 @@ pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wai
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::Trace;
 
+use thread::editing::Asked;
+
 use crate::engine::{EngineError, Result};
+use crate::life::Lattice;
 
 /// The most instances that a kept session has.
 const MOST_KEPT: usize = 4096;
@@ -62,6 +68,7 @@ enum Command {
     Restore(Box<Kept>),
     /// A notice.
     Say(String),
+    Ask(Asked),
     Close,
 }
 
@@ -71,6 +78,8 @@ pub struct Session {
     kept_in: Option<std::path::PathBuf>,
     commands: Sender<Command>,
     shared: thread::Shared,
+    /// How many edits were asked for.
+    edits: AtomicU64,
     thread: Option<JoinHandle<()>>,
     closed: Receiver<()>,
 }
@@ -110,6 +119,7 @@ impl Session {
             kept_in: None,
             commands,
             shared,
+            edits: AtomicU64::new(0),
             thread: Some(thread),
             closed,
         })
@@ -141,6 +151,8 @@ impl Session {
                 | Action::ToggleHalves
                 | Action::ToggleBlocks
                 | Action::WatchOverlap(_)
+                | Action::Undo
+                | Action::Redo
                 | Action::SelectNext
                 | Action::SelectPrevious
                 | Action::Select(_)
@@ -154,6 +166,24 @@ impl Session {
             let _ = self.commands.send(Command::Act(action));
         }
         ours
+    }
+
+    /// Edits a lattice between two rounds, behind every edit asked for before. Answers the edit's
+    /// number, from 1 on: pictures say which was the last that they show ([`Picture::edits`]).
+    pub fn edit(&self, edit: Edit) -> u64 {
+        let number = self.edits.fetch_add(1, Ordering::Relaxed) + 1;
+        let _ = self.commands.send(Command::Ask(Asked::Edit(edit, number)));
+        number
+    }
+
+    /// Asks for an instance's lattice and generation as they are once everything asked for before
+    /// is done; they come soon, and `wake` is called then.
+    pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
+        let (answer, copy) = channel();
+        let _ = self
+            .commands
+            .send(Command::Ask(Asked::Copy(instance, answer)));
+        copy
     }
 
     /// Says what is drawn from now on.

@@ -14,6 +14,8 @@ pub struct Picture {
     pub sequence: u64,
     /// Its generation.
     pub generation: u64,
+    /// The number of the last edit that it shows.
+    pub edits: u64,
     /// The viewport its bytes were reduced to, or `None` for the lattice's bits.
     pub viewport: Option<Viewport>,
     /// Its words; a slot may have more.
@@ -89,11 +91,11 @@ impl Pictures {
         }
     }
 
-    /// Notes that pictures of instances are complete, given every instance's generation.
+    /// Notes that pictures of instances are complete, given every instance's generation and last edit.
     pub(crate) fn note(
         &self,
         instances: Range<usize>,
-        generations: &[u64],
+        (generations, edits): (&[u64], &[u64]),
         plan: PicturePlan,
         slot: Slot,
     ) {
@@ -112,6 +114,7 @@ impl Pictures {
             board.newest[instance] = Some(Picture {
                 sequence,
                 generation: generations[instance],
+                edits: edits[instance],
                 viewport,
                 words,
                 slot,

@@ -8,7 +8,7 @@ use std::path::PathBuf;
 use crate::life::{Lattice, Size};
 use crate::session::Status;
 use crate::session::trace::TimedRound;
-use crate::view::made_up::{MadeUp, TimedAs, aged, soup, status, timed_round};
+use crate::view::made_up::{MadeUp, Timed, TimedAs, aged, soup, status, timed_round};
 use crate::view::offscreen::Renderer;
 use crate::view::{AdapterFacts, LessonScreen, ViewOptions};
 
@@ -68,6 +68,8 @@ fn gallery() {
         renderer
             .timeline
             .update(&TimedAs((shot.round)(shot.instances as u32)));
+        let settling = Timed(shot.instances as u32);
+        renderer.population.update(&settling, &status, &options);
         renderer.lesson = (shot.lesson)();
         let [width, height] = shot.pixels.map(f64::from);
         renderer.timeline.hover(Some([0.3 * width, 0.82 * height]));

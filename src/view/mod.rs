@@ -18,6 +18,7 @@ pub mod offscreen;
 pub mod palette;
 mod panels;
 pub mod picture_file;
+mod population;
 pub mod recording;
 mod scene;
 mod stack;
@@ -41,6 +42,7 @@ pub use gpu::{AdapterFacts, list_adapters};
 pub use lab::Lab;
 pub use lesson::{LessonEntry, LessonPage, LessonScreen};
 pub use panels::LEAST_PIXELS_FOR_LINES;
+pub use population::Population;
 pub use scene::Drawing;
 pub use stack::{MOST_INSTANCES, most_instances};
 pub use store::PictureSource;
@@ -70,6 +72,10 @@ pub struct ViewOptions {
     pub timeline: bool,
     /// Whether the lab is shown, where the window has room for it.
     pub lab: bool,
+    /// Whether the population graph is shown, in the lab's place, where the window has room for it.
+    pub population: bool,
+    /// Whether it is of all instances together, not of the selected one.
+    pub population_of_all: bool,
     /// Whether the ladder is shown, in the lab's place, where the window has room for it.
     pub ladder: bool,
 }

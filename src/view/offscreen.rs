@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::session::{PicturePlan, Status};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
-    AdapterFacts, Camera, Drawing, Frame, Gpu, Lab, LessonScreen, PictureSource, Scene, Timeline,
-    ViewError, ViewOptions,
+    AdapterFacts, Camera, Drawing, Frame, Gpu, Lab, LessonScreen, PictureSource, Population, Scene,
+    Timeline, ViewError, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -22,6 +22,8 @@ pub struct Renderer {
     pub drawing: Drawing,
     /// What the timeline shows, where it is shown.
     pub timeline: Timeline,
+    /// What the population graph shows, where it is shown.
+    pub population: Population,
     /// What the lab shows, where it is shown.
     pub lab: Lab,
     /// The lesson that is shown, if one is.
@@ -59,6 +61,7 @@ impl Renderer {
             in_flight: VecDeque::new(),
             drawing,
             timeline: Timeline::default(),
+            population: Population::default(),
             lab: Lab::default(),
             lesson: None,
             gpu,
@@ -92,12 +95,16 @@ impl Renderer {
         if options.timeline {
             self.timeline.update(pictures);
         }
+        if options.population {
+            self.population.update(pictures, status, options);
+        }
         // Spelt out, so that only `scene` is borrowed for writing.
         let frame = Frame {
             status: Some(status),
             options,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
@@ -158,6 +165,7 @@ impl Renderer {
             options,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
             lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],

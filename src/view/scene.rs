@@ -9,7 +9,8 @@ use crate::view::store::PictureSource;
 use crate::view::timeline::units as timeline_units;
 use crate::view::transfer::{TextureLimits, request};
 use crate::view::{
-    AdapterFacts, Gpu, Lab, LessonScreen, Look, Timeline, ViewError, ViewOptions, hud, palette,
+    AdapterFacts, Gpu, Lab, LessonScreen, Look, Population, Timeline, ViewError, ViewOptions, hud,
+    palette,
 };
 
 /// What the HUD says of the drawing side.
@@ -33,6 +34,8 @@ pub(crate) struct Frame<'a> {
     pub(crate) drawing: &'a Drawing,
     /// Shown where [`ViewOptions::timeline`] says so.
     pub(crate) timeline: &'a Timeline,
+    /// Shown where [`ViewOptions::population`] says so.
+    pub(crate) population: &'a Population,
     /// Shown where [`ViewOptions::lab`] says so.
     pub(crate) lab: &'a Lab,
     /// Shown instead of the HUD, if there is one.
@@ -65,6 +68,7 @@ impl Frame<'_> {
             lanes: timeline.then_some(lanes),
             units: (timeline && status.stamped).then(|| timeline_units(status)),
             lab: self.options.lab,
+            population: self.options.population,
             ladder: self.options.ladder,
             lesson: self.lesson.is_some(),
             halves: halves.filter(|_| self.only().is_none()),

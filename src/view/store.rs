@@ -6,7 +6,7 @@
 
 use crate::engine::Viewport;
 use crate::life::Size;
-use crate::session::{Picture, Pictures, Trace};
+use crate::session::{Picture, Pictures, Series, Trace};
 use crate::view::stack::{Stack, Texels};
 use crate::view::transfer::TextureLimits;
 
@@ -18,6 +18,12 @@ pub trait PictureSource {
     /// As [`Session::newer_trace`](crate::session::Session::newer_trace); there is none by
     /// default.
     fn newer_trace(&self, _seen: u64) -> Option<Trace> {
+        None
+    }
+
+    /// As [`Session::newer_population`](crate::session::Session::newer_population); there is none
+    /// by default.
+    fn newer_population(&self, _of: Option<usize>, _seen: u64) -> Option<(u64, Series)> {
         None
     }
 }

@@ -15,7 +15,7 @@ use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::layout::{Dock, Layout, PixelRect};
 use crate::view::palette::palette;
-use crate::view::{Frame, Look, ViewOptions, halves, lab, ladder, lesson, timeline};
+use crate::view::{Frame, Look, ViewOptions, halves, lab, ladder, lesson, population, timeline};
 pub(in crate::view) use parts::message_colours;
 pub(crate) use style::install_fonts;
 
@@ -48,6 +48,16 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
     }
     if let Some(rect) = layout.lab {
         lab::paint(painter, frame, status, rect_of(rect), layout.unit);
+    }
+    population::paint_tags(painter, status, frame.only(), layout);
+    if let Some(rect) = layout.population {
+        population::paint(
+            painter,
+            status,
+            frame.population,
+            rect_of(rect),
+            layout.unit,
+        );
     }
     if let Some(rect) = layout.ladder {
         ladder::paint(painter, status, rect_of(rect), layout.unit);
