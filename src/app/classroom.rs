@@ -9,7 +9,7 @@ use crate::app::{LessonSource, Wake, World};
 use crate::lesson::{self, LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
 use crate::life::Lattice;
 use crate::session::{
-    Action, DeviceChoice, Edit, Picture, PicturePlan, Series, Session, Setup, Status, Trace,
+    Action, DeviceChoice, Edit, Keep, Picture, PicturePlan, Series, Session, Setup, Status, Trace,
 };
 use crate::view::{LessonEntry, LessonPage, PictureSource};
 
@@ -19,8 +19,24 @@ pub struct Classroom {
     device: DeviceChoice,
     wake: Arc<Mutex<Wake>>,
     open: Option<Open>,
+    /// Why the session was not saved at its end.
+    unsaved: Unsaved,
     /// The thread that measured last. One measures at a time: the next waits for it.
     measuring: Option<JoinHandle<()>>,
+}
+
+/// Why a session was not saved, if it was to be.
+pub type Unsaved = Arc<Mutex<Option<String>>>;
+
+impl Drop for Classroom {
+    /// What is kept in a file is saved, however the window ends.
+    fn drop(&mut self) {
+        if let Err(why) = self.session.save_to_its_file()
+            && let Ok(mut unsaved) = self.unsaved.lock()
+        {
+            *unsaved = Some(why);
+        }
+    }
 }
 
 /// A lesson that is open.
@@ -56,16 +72,30 @@ impl Classroom {
     /// # Errors
     /// As [`Session::start`].
     pub fn start(setup: Setup, wake: Wake) -> crate::engine::Result<Classroom> {
+        Classroom::start_from(setup, Keep::default(), wake)
+    }
+
+    /// The same, with a session that is kept in a file.
+    ///
+    /// # Errors
+    /// As [`Session::start`].
+    pub fn start_from(setup: Setup, keep: Keep, wake: Wake) -> crate::engine::Result<Classroom> {
         let device = setup.device;
         let wake = Arc::new(Mutex::new(wake));
         let woken = wake.clone();
         Ok(Classroom {
-            session: Session::start(setup, move || call(&woken))?,
+            session: Session::start_from(setup, keep, move || call(&woken))?,
+            unsaved: Unsaved::default(),
             device,
             wake,
             open: None,
             measuring: None,
         })
+    }
+
+    /// Where it is said, once this is gone, why the session was not saved, if it was to be.
+    pub fn unsaved(&self) -> Unsaved {
+        self.unsaved.clone()
     }
 
     /// The session.

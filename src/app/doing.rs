@@ -11,8 +11,9 @@ use crate::app::handler::Handler;
 use crate::app::pointer::{Gesture, Spot};
 use crate::session::Action;
 use crate::view::layout::Layout;
+use crate::view::palette;
 use crate::view::picture_file::write_dated_png;
-use crate::view::{Commands, Drawing, Frame, GoTo, Menu, Zoom, palette};
+use crate::view::{Commands, GoTo, Menu, Zoom};
 
 impl<W: World> Handler<W> {
     /// Does what a person asked for: the window's own actions here, the others in the session.
@@ -61,7 +62,9 @@ impl<W: World> Handler<W> {
             }
             Action::Invert => self.view.invert ^= true,
             Action::ToggleFullscreen => self.toggle_fullscreen(),
-            Action::SavePicture => self.save_picture(),
+            Action::SavePicture => self.save_picture(false),
+            Action::SavePanelPicture => self.save_picture(true),
+            Action::ToggleRecording => self.toggle_recording(),
             Action::ToggleHelp => self.view.help ^= true,
             Action::AskGeneration => self.dialogs.go_to = Some(GoTo::default()),
             Action::ToggleCommands => {
@@ -144,27 +147,9 @@ impl<W: World> Handler<W> {
     }
 
     /// Draws the window's picture once more, reads it back, and leaves the writing to a thread.
-    fn save_picture(&mut self) {
+    fn save_picture(&mut self, panel: bool) {
         let status = self.status();
-        let Some(screen) = &mut self.screen else {
-            return;
-        };
-        let frame = Frame {
-            status: status.as_deref(),
-            options: &self.view,
-            timeline: &self.timeline,
-            population: &self.population,
-            lab: &self.lab,
-            marks: &self.editing.marks,
-            lesson: self.lessons.screen.as_ref(),
-            drawing: &Drawing {
-                notice: None,
-                ..self.drawing.clone()
-            },
-            pixels: screen.pixels(),
-            scale: screen.window().scale_factor() as f32,
-        };
-        match screen.picture(&frame) {
+        match self.picture_of_now(status.as_deref(), panel) {
             Err(error) => self.note(error.to_string()),
             Ok(image) => {
                 let (sender, wake) = (self.saved.0.clone(), self.wake.clone());

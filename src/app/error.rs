@@ -24,6 +24,9 @@ pub enum AppError {
         /// What there is, in words.
         there: String,
     },
+    /// The terminal takes nothing, or has gone.
+    #[error("the terminal failed: {0}; use --display none to go on without it")]
+    Terminal(String),
     /// Drawing failed.
     #[error(transparent)]
     View(#[from] ViewError),
@@ -37,7 +40,10 @@ impl AppError {
     /// session's error means is its maker's to say.
     pub fn exit_code(&self) -> u8 {
         match self {
-            AppError::NoDisplay(_) | AppError::MissingLibraries(_) | AppError::Display(_) => 3,
+            AppError::NoDisplay(_)
+            | AppError::MissingLibraries(_)
+            | AppError::Display(_)
+            | AppError::Terminal(_) => 3,
             AppError::NoMonitor { .. } => 2,
             AppError::View(error) => error.exit_code(),
             AppError::Session(_) => 1,

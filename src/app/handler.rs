@@ -18,6 +18,7 @@ use crate::app::input::{self, Offered};
 use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
 use crate::app::pointer::Pointer;
+use crate::app::recording::Recording;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, monitor, startup};
 use crate::session::{PicturePlan, Status};
@@ -54,6 +55,8 @@ pub(super) struct Handler<W> {
     presented: u64,
     losses: u32,
     visible: bool,
+    pub(super) recording: Option<Recording>,
+    pub(super) writing: Option<std::thread::JoinHandle<()>>,
     pub(super) pointer: Pointer,
     pub(super) timeline: Timeline,
     pub(super) population: Population,
@@ -82,6 +85,7 @@ impl<W: World> Handler<W> {
     ) -> Handler<W> {
         Handler {
             view: options.view,
+            recording: options.record.clone().map(Recording::new),
             options,
             started,
             awake,
@@ -99,6 +103,7 @@ impl<W: World> Handler<W> {
             presented: 0,
             losses: 0,
             visible: true,
+            writing: None,
             pointer: Pointer::default(),
             timeline: Timeline::default(),
             population: Population::default(),
@@ -283,6 +288,7 @@ impl<W: World> Handler<W> {
                 self.editing
                     .marks
                     .settle(|instance| scene.shown_edit(instance));
+                self.record(status.as_deref());
                 self.presented(event_loop, now, status.as_deref());
                 if let Some(delay) = input::meant(again) {
                     self.pacer.want_at(now + delay);
@@ -462,6 +468,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
     }
 
     fn exiting(&mut self, _event_loop: &ActiveEventLoop) {
+        self.end_recording();
         // The surface must go before the connection to the display does.
         self.screen = None;
     }

@@ -50,21 +50,21 @@ impl Lessons {
         matches!(self.screen, Some(LessonScreen::List { .. }))
     }
 
-    fn show_list(&mut self, source: &dyn LessonSource) {
+    pub(super) fn show_list(&mut self, source: &dyn LessonSource) {
         let entries = source.list();
         let selected = self.last.min(entries.len().saturating_sub(1));
         self.screen = Some(LessonScreen::List { entries, selected });
     }
 
     /// Opens a lesson of the list.
-    fn open(&mut self, source: &mut dyn LessonSource, index: usize) {
+    pub(super) fn open(&mut self, source: &mut dyn LessonSource, index: usize) {
         self.last = index;
         source.open(index);
         self.screen = source.page().map(LessonScreen::Page).or(self.screen.take());
     }
 
     /// One page, or one entry, on or back.
-    fn turn(&mut self, source: &mut dyn LessonSource, on: bool) {
+    pub(super) fn turn(&mut self, source: &mut dyn LessonSource, on: bool) {
         match &mut self.screen {
             None => {}
             Some(LessonScreen::List { entries, selected }) => {
@@ -87,7 +87,7 @@ impl Lessons {
     }
 
     /// From a page to the list, from the list to nothing.
-    fn leave(&mut self, source: &mut dyn LessonSource) {
+    pub(super) fn leave(&mut self, source: &mut dyn LessonSource) {
         if self.is_list() {
             self.screen = None;
         } else {
@@ -96,7 +96,7 @@ impl Lessons {
         }
     }
 
-    fn close(&mut self, source: &mut dyn LessonSource) {
+    pub(super) fn close(&mut self, source: &mut dyn LessonSource) {
         source.close();
         self.screen = None;
     }

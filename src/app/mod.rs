@@ -14,8 +14,10 @@ mod lessons;
 mod monitor;
 mod pacing;
 mod pointer;
+mod recording;
 mod screen;
 mod startup;
+pub mod terminal;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +26,7 @@ use std::sync::mpsc::{self, Receiver};
 use crate::life::Lattice;
 use crate::session::{Action, Edit, Picture, PicturePlan, Series, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
-pub use classroom::Classroom;
+pub use classroom::{Classroom, Unsaved};
 pub use error::AppError;
 pub use lessons::LessonSource;
 pub use startup::find_display;
@@ -47,6 +49,8 @@ pub struct WindowOptions {
     pub limited: bool,
     /// The drawing GPU, by a part of its name; else the best one for the window.
     pub adapter: Option<String>,
+    /// Record from the first frame on, into this file.
+    pub record: Option<std::path::PathBuf>,
     /// What is seen at first.
     pub view: ViewOptions,
     /// Called once, with the first frame that shows the session.
@@ -63,6 +67,7 @@ impl Default for WindowOptions {
             frames: None,
             limited: false,
             adapter: None,
+            record: None,
             view: ViewOptions::default(),
             announce: None,
         }
@@ -157,6 +162,7 @@ pub fn run<W: World>(
     let saved = waker(&event_loop, &awake);
     let mut handler = handler::Handler::new(options, started, awake, display, saved);
     let ran = event_loop.run_app(&mut handler);
+    handler.finish_recording();
     let failed = handler.failed.take();
     drop(handler);
     match (failed, ran) {

@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use crate::app::AppError;
 use crate::engine::EngineError;
 use crate::life::{PatternError, SaveError};
+use crate::session::KeptError;
 use crate::view::ViewError;
 
 /// A check that failed, in words.
@@ -18,12 +19,21 @@ pub(super) struct CheckFailed(pub String);
 #[error("{0}")]
 pub(super) struct BadArguments(pub String);
 
+/// What was to be kept and could not be.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub(super) struct NotSaved(pub String);
+
 /// The exit code for an error, by what is at its root.
 pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
     let code = error.chain().find_map(|cause| {
         if cause.is::<CheckFailed>() {
             Some(1)
-        } else if cause.is::<BadArguments>() || cause.is::<PatternError>() {
+        } else if cause.is::<NotSaved>()
+            || cause.is::<BadArguments>()
+            || cause.is::<PatternError>()
+            || cause.is::<KeptError>()
+        {
             Some(2)
         } else if let Some(error) = cause.downcast_ref::<SaveError>() {
             Some(if error.disk_full { 3 } else { 2 })

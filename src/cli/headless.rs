@@ -1,24 +1,36 @@
 //! No display: the session runs on, and says a line of figures a second.
 
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
+use super::failure::NotSaved;
 use super::options::WindowArguments;
 use super::text::{print, print_to_reader, si};
 use crate::engine::{Transfer, Viewport};
 use crate::life::Size;
-use crate::session::{PicturePlan, Session, Setup, Status, StopWhenStill};
+use crate::session::{Keep, PicturePlan, Session, Setup, Status, StopWhenStill};
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
-pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
+pub(super) fn main(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()> {
     let (stop, stopped) = channel();
     ctrlc::set_handler(move || {
         let _ = stop.send(()); // a second Ctrl+C changes nothing
     })
     .ok();
-    let session = Session::start(setup, || {})?;
+    let session = Session::start_from(setup, keep, || {})?;
+    let done = until_stopped(&session, &stopped, window);
+    session.save_to_its_file().map_err(NotSaved)?;
+    done
+}
+
+/// Says a line a second.
+fn until_stopped(
+    session: &Session,
+    stopped: &Receiver<()>,
+    window: &WindowArguments,
+) -> Result<()> {
     if session.status().size.words() > MOST_WORDS {
         session.request_view(whole_lattice(session.status().size));
     }

@@ -1,6 +1,7 @@
 //! The command line: what people type, and one module for each command that has no window.
 
 mod bench;
+mod config;
 mod devices;
 mod documents;
 mod failure;
@@ -8,8 +9,10 @@ mod headless;
 mod lesson;
 mod options;
 mod readme;
+mod record;
 mod run;
 mod setup;
+mod shell;
 mod snapshot;
 mod text;
 mod verify;
@@ -18,14 +21,21 @@ mod window;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::Parser;
+use clap::FromArgMatches as _;
 
+use crate::app::terminal::LogWriter;
 pub use documents::documents;
-use options::{Cli, Command};
+use options::{Cli, Command, ConfigCommand};
 
 /// Parses the arguments and does what they ask for; errors are printed once, here.
 pub fn main() -> ExitCode {
-    let cli = Cli::parse();
+    let (cli, matches) = match parse() {
+        Ok(parsed) => parsed,
+        Err(error) => {
+            text::say(&format!("{error:#}"));
+            return failure::exit_code(&error);
+        }
+    };
     let (asked, usual) = cli.connections();
     platform::set_connections(asked, usual);
     set_up_log();
@@ -37,6 +47,17 @@ pub fn main() -> ExitCode {
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Verify(arguments)) => verify::main(&arguments),
         Some(Command::Devices(arguments)) => devices::main(&arguments),
+        Some(Command::Completions { shell }) => shell::completions(shell),
+        Some(Command::Man { folder }) => shell::man(folder.as_deref()),
+        Some(Command::Config { what }) => match what {
+            None | Some(ConfigCommand::Show) => config::show(),
+            Some(ConfigCommand::Path) => config::show_path(),
+            Some(ConfigCommand::Save(_)) => {
+                let save = matches.subcommand_matches("config");
+                let save = save.and_then(|config| config.subcommand_matches("save"));
+                save.map_or(Ok(()), config::save)
+            }
+        },
     };
     match done {
         Ok(()) => ExitCode::SUCCESS,
@@ -47,6 +68,23 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// The command line, with the person's settings where nothing is typed. What is about the settings
+/// themselves, and help, must work whatever stands in their file.
+fn parse() -> anyhow::Result<(Cli, clap::ArgMatches)> {
+    let bare = options::command_line();
+    let first = std::env::args_os().nth(1);
+    let about =
+        first.is_some_and(|word| word == "config" || word == "man" || word == "completions");
+    let command = if about {
+        bare
+    } else {
+        config::with_settings(bare)?
+    };
+    let matches = command.get_matches();
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    Ok((cli, matches))
+}
+
 /// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more.
 fn set_up_log() {
     use tracing_subscriber::EnvFilter;
@@ -54,7 +92,7 @@ fn set_up_log() {
         .unwrap_or_else(|_| EnvFilter::new("error,lifestreams=warn"));
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
-        .with_writer(std::io::stderr)
+        .with_writer(LogWriter::default)
         .with_ansi(std::io::stderr().is_terminal())
         .without_time()
         .with_target(false)

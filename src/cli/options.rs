@@ -12,6 +12,7 @@ use crate::session::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
 use crate::view;
+use crate::view::terminal::Glyphs;
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///
@@ -20,6 +21,7 @@ use crate::view;
 #[derive(Parser, Debug)]
 #[command(name = "lifestreams", version, max_term_width = 100)]
 #[command(args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = super::shell::examples())]
 pub(super) struct Cli {
     /// What to do instead of opening the window.
     #[command(subcommand)]
@@ -68,10 +70,51 @@ pub(super) enum Command {
     Verify(VerifyArguments),
     /// What is here, and for what is not: why, and the remedy
     Devices(DevicesArguments),
+    /// Settings for every time: show them, their file, or save the options that are typed
+    Config {
+        /// What to do; without it, they are shown
+        #[command(subcommand)]
+        what: Option<ConfigCommand>,
+    },
+    /// Print what this shell needs to complete options and their values
+    Completions {
+        /// The shell
+        #[arg(value_name = "SHELL")]
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual's page
+    Man {
+        /// Write it, and a page for each command, into this folder
+        #[arg(value_name = "DIR")]
+        folder: Option<PathBuf>,
+    },
+}
+
+/// What `config` does.
+#[derive(Subcommand, Debug)]
+pub(super) enum ConfigCommand {
+    /// Print what stands in the file
+    Show,
+    /// Print where the file is
+    Path,
+    /// Write the options that are typed behind it into the file, and nothing else
+    Save(Box<SavedArguments>),
+}
+
+/// Options that can be saved.
+#[derive(Args, Clone, Debug)]
+pub(super) struct SavedArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub common: Common,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub window: WindowArguments,
 }
 
 /// Options common to the window, `run` and `snapshot`.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "What is stepped, and where")]
 pub(super) struct Common {
     /// How many lattices, each with its stream and its panel
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = instances)]
@@ -114,6 +157,7 @@ pub(super) struct Common {
 
 /// The lab's switches; each has its key in the window.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How rounds are issued, copied and waited for (F2 to F8)")]
 pub(super) struct SwitchArguments {
     /// In how many streams: one for each instance, one for all, the default stream for all, or one
     /// with one launch and one copy for all
@@ -157,6 +201,7 @@ impl SwitchArguments {
 
 /// When rounds stop by themselves, and how far back they are remembered.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "When it stops by itself, and how far back it goes")]
 pub(super) struct TimeArguments {
     /// Stop when the selected panel, or all, are dead, still or periodic
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = StopWhenStill::Never)]
@@ -183,6 +228,7 @@ impl TimeArguments {
 
 /// Options of the window and the picture.
 #[derive(Args, Clone, Debug)]
+#[command(next_help_heading = "How it is shown, and for how long")]
 pub(super) struct WindowArguments {
     /// Stop after so many rounds
     #[arg(long, value_name = "N")]
@@ -193,9 +239,20 @@ pub(super) struct WindowArguments {
     /// Stop after so many drawn frames
     #[arg(long, value_name = "N")]
     pub frames: Option<u64>,
-    /// Where to show it: auto takes the window where there is a display
+    /// Where to show it: auto takes the window where there is a display, else the terminal
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Display::Auto)]
     pub display: Display,
+    /// Go on from this file, if it is there, with everything as it was (options of what is stepped
+    /// and how are then the file's), and save the session in it at the end
+    #[arg(long, value_name = "FILE", help_heading = "What is kept")]
+    pub session: Option<PathBuf>,
+    /// Record from the first frame on, until --frames or the end; by the name's ending a GIF, an
+    /// APNG (.png), or an MP4 through ffmpeg. With no display a round is a frame
+    #[arg(long, value_name = "FILE", help_heading = "What is kept")]
+    pub record: Option<PathBuf>,
+    /// What panels are made of in a terminal
+    #[arg(long, value_name = "KIND", value_enum, default_value_t = Glyphs::Auto)]
+    pub glyphs: Glyphs,
     /// The GPU that draws, by a part of its name [default: the window's own]
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
@@ -360,10 +417,12 @@ pub(super) enum OnOff {
 /// `--display`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub(super) enum Display {
-    /// The window, or no window where there is no display
+    /// The window; with no display the terminal, if there is one, else none
     Auto,
     /// The window
     Window,
+    /// This terminal, in characters, with the same keys
+    Terminal,
     /// No window: a line of figures a second
     None,
 }
@@ -405,17 +464,8 @@ fn kernel_or_auto(text: &str) -> Result<KernelOption, String> {
     })
 }
 
-fn device(text: &str) -> Result<DeviceChoice, String> {
-    match text {
-        "auto" => Ok(DeviceChoice::Auto),
-        "cpu" => Ok(DeviceChoice::Cpu),
-        "cuda" => Ok(DeviceChoice::Cuda),
-        _ => text
-            .strip_prefix("cuda:")
-            .and_then(|ordinal| ordinal.parse().ok())
-            .map(DeviceChoice::CudaOrdinal)
-            .ok_or_else(|| "take auto, cpu, cuda or cuda:I".into()),
-    }
+fn device(text: &str) -> Result<DeviceChoice, &'static str> {
+    text.parse()
 }
 
 fn pixels(text: &str) -> Result<(u32, u32), String> {

@@ -1,28 +1,35 @@
 //! The bare command: the window, or, where there is none to be had, a session without one.
 
+use std::io::IsTerminal;
+use std::sync::{Arc, Mutex};
+
 use anyhow::Result;
 
-use super::headless;
+use super::failure::{BadArguments, NotSaved};
 use super::options::{Common, Display, WindowArguments};
 use super::text::say;
-use crate::app::{self, AppError, Classroom, WindowOptions};
+use super::{headless, record};
+use crate::app::terminal::TerminalOptions;
+use crate::app::{self, AppError, Classroom, Unsaved, Wake, WindowOptions};
 use crate::engine::{DeviceInfo, cuda};
-use crate::session::{DeviceChoice, Setup, Status};
+use crate::session::{DeviceChoice, Keep, Kept, Setup, Status};
 use crate::view::{Drawing, ViewOptions};
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
-    let setup = Setup {
-        rounds: window.rounds,
-        time: window.time.settings(),
-        ..common.setup()?
-    };
-    if window.display == Display::None {
-        say_without_window("--display none", setup.device);
-        return headless::main(setup, window);
+    let (setup, keep) = kept_or_new(common, window)?;
+    match window.display {
+        Display::None if window.record.is_some() => return without_window(setup, keep, window),
+        Display::None => {
+            say_without_window("--display none", setup.device, WITHOUT);
+            return headless::main(setup, keep, window);
+        }
+        Display::Terminal => return in_terminal(setup, keep, window),
+        Display::Auto | Display::Window => {}
     }
     let options = WindowOptions {
         frames: window.frames,
         limited: window.rounds.is_some(),
+        record: window.record.clone(),
         adapter: window.adapter.clone(),
         monitor: window.monitor.clone(),
         view: ViewOptions {
@@ -35,17 +42,77 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         }),
         ..Default::default()
     };
-    let start = setup.clone();
-    match app::run(move |wake| Ok(Classroom::start(start, wake)?), options) {
+    let (start, unsaved) = starter(setup.clone(), keep.clone());
+    let answer = app::run(start, options);
+    unsaved.check()?;
+    match answer {
         Err(why @ (AppError::NoDisplay(_) | AppError::MissingLibraries(_)))
             if window.display == Display::Auto =>
         {
-            say_without_window(&why.to_string(), setup.device);
-            headless::main(setup, window)
+            if window.record.is_some() {
+                return without_window(setup, keep, window);
+            }
+            if takes_panels() {
+                say_without_window(&why.to_string(), setup.device, IN_TERMINAL);
+                return in_terminal(setup, keep, window);
+            }
+            say_without_window(&why.to_string(), setup.device, WITHOUT);
+            headless::main(setup, keep, window)
         }
         // The session's own errors know their exit codes; the wrapping would hide them.
         Err(AppError::Session(error)) => Err(error),
         answer => Ok(answer?),
+    }
+}
+
+/// The session of the file that is there, or a new one.
+fn kept_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Keep)> {
+    let path = window.session.clone();
+    let there = path.as_ref().filter(|path| path.exists());
+    let from = there.map(|path| Kept::load(path)).transpose()?;
+    let mut setup = match &from {
+        Some(kept) => kept.setup.clone(),
+        None => common.setup()?,
+    };
+    if from.is_some() && common.device != DeviceChoice::Auto {
+        setup.device = common.device; // the file may have come from another machine
+    }
+    setup.rounds = window.rounds;
+    if from.is_none() {
+        setup.time = window.time.settings();
+    }
+    Ok((setup, Keep { path, from }))
+}
+
+/// What starts the session, and tells afterwards whether it was saved.
+fn starter(
+    setup: Setup,
+    keep: Keep,
+) -> (
+    impl FnOnce(Wake) -> Result<Classroom> + Send + 'static,
+    Saved,
+) {
+    let saved = Saved::default();
+    let told = saved.0.clone();
+    let start = move |wake| {
+        let room = Classroom::start_from(setup, keep, wake)?;
+        if let Ok(mut told) = told.lock() {
+            *told = Some(room.unsaved());
+        }
+        Ok(room)
+    };
+    (start, saved)
+}
+
+/// Whether the session was saved, where it was to be.
+#[derive(Default)]
+struct Saved(Arc<Mutex<Option<Unsaved>>>);
+
+impl Saved {
+    fn check(&self) -> Result<()> {
+        let unsaved = self.0.lock().ok().and_then(|room| room.clone());
+        let why = unsaved.and_then(|unsaved| unsaved.lock().ok()?.clone());
+        why.map_or(Ok(()), |why| Err(NotSaved(why).into()))
     }
 }
 
@@ -93,7 +160,49 @@ fn announce_because(status: &Status, drawing: &Drawing, why: &str) {
     ));
 }
 
-fn say_without_window(why: &str, device: DeviceChoice) {
+const WITHOUT: &str = "without a window; Ctrl+C stops it";
+const IN_TERMINAL: &str = "shown in this terminal; Ctrl+Q quits";
+
+/// Whether stdout is a terminal that can show panels, and ours to use.
+fn takes_panels() -> bool {
+    let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
+    std::io::stdout().is_terminal() && !dumb && app::terminal::is_foreground()
+}
+
+/// What a display's absence leaves to be done of a recording: all of it.
+fn without_window(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()> {
+    match &window.record {
+        Some(path) => record::main(setup, keep, window, path),
+        None => headless::main(setup, keep, window),
+    }
+}
+
+fn in_terminal(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()> {
+    if window.record.is_some() {
+        let sentence =
+            "a terminal has no pictures to record; use --display window or none with --record";
+        return Err(BadArguments(sentence.into()).into());
+    }
+    if !std::io::stdout().is_terminal() {
+        let sentence =
+            "--display terminal needs a terminal on stdout; use --display none where there is none";
+        return Err(BadArguments(sentence.into()).into());
+    }
+    let options = TerminalOptions {
+        frames: window.frames,
+        limited: window.rounds.is_some(),
+        glyphs: window.glyphs,
+    };
+    let (start, unsaved) = starter(setup, keep);
+    let answer = app::terminal::run(start, options);
+    unsaved.check()?;
+    match answer {
+        Err(AppError::Session(error)) => Err(error),
+        answer => Ok(answer?),
+    }
+}
+
+fn say_without_window(why: &str, device: DeviceChoice, how: &str) {
     let names = |devices: &[DeviceInfo]| {
         let names: Vec<&str> = devices.iter().map(|device| device.name.as_str()).collect();
         names.join(" + ")
@@ -108,7 +217,5 @@ fn say_without_window(why: &str, device: DeviceChoice) {
         }
         _ => return, // the session's start says why not
     };
-    say(&format!(
-        "{why}. Computing {computing}, without a window; Ctrl+C stops it"
-    ));
+    say(&format!("{why}. Computing {computing}, {how}"));
 }

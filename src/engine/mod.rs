@@ -182,7 +182,9 @@ impl SlotsSpec {
 }
 
 /// How memory of the host is allocated.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum HostMemory {
     /// Page-locked: the device copies by itself, and the call returns at once.

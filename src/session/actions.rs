@@ -150,6 +150,12 @@ pub enum Action {
     ReduceInterface,
     /// Type and figures of the usual size.
     UsualInterface,
+    /// The selected panel's picture to a PNG file.
+    SavePanelPicture,
+    /// Begins to record the window, or ends it.
+    ToggleRecording,
+    /// The session to its file.
+    SaveSession,
     /// Shows the keys, or hides them.
     ToggleHelp,
     /// Unwinds dialogs, help, lesson, timeline, lab or ladder, single panel, presentation, fullscreen, in this order; never quits.
@@ -575,6 +581,28 @@ pub static KEYS: &[Binding] = &[
         "find a command by name",
     ),
     row(Action::ToggleMenu, &[ctrl('M')], "menu button", "the menu"),
+    row(
+        Action::SavePanelPicture,
+        &[Chord {
+            key: Key::Char('O'),
+            shift: true,
+            ctrl: true,
+        }],
+        "",
+        "the selected panel's picture to a PNG",
+    ),
+    row(
+        Action::ToggleRecording,
+        &[shift('O')],
+        "",
+        "record the window, until pressed again",
+    ),
+    row(
+        Action::SaveSession,
+        &[shift('S')],
+        "",
+        "save the session to its file (--session)",
+    ),
     row(
         Action::ToggleHelp,
         &[char('H'), char('?'), key(Key::F(1))],

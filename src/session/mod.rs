@@ -8,6 +8,8 @@
 pub mod actions;
 pub mod edits;
 mod history;
+mod keeping;
+mod kept;
 pub mod ladder;
 mod overlap;
 mod pictures;
@@ -32,6 +34,8 @@ use std::time::Duration;
 
 pub use actions::Action;
 pub use edits::{Area, Change, Edit};
+pub use keeping::Keep;
+pub use kept::{Kept, KeptError};
 pub use overlap::{Bound, Overlap, Resource};
 pub use pictures::{Picture, Pictures};
 pub use population::Series;
@@ -49,18 +53,29 @@ use thread::editing::Asked;
 use crate::engine::{EngineError, Result};
 use crate::life::Lattice;
 
+/// The most instances that a kept session has.
+const MOST_KEPT: usize = 4096;
+
 /// What the engine's thread is told.
 enum Command {
     Act(Action),
     View(PicturePlan),
     /// A new soup for an instance that died down.
     Reseed(usize),
+    /// Everything that the session can go on from.
+    Keep(Sender<Kept>),
+    /// Goes on from this.
+    Restore(Box<Kept>),
+    /// A notice.
+    Say(String),
     Ask(Asked),
     Close,
 }
 
 /// A running session; see the module.
 pub struct Session {
+    /// The file that it is saved in, if any.
+    kept_in: Option<std::path::PathBuf>,
     commands: Sender<Command>,
     shared: thread::Shared,
     /// How many edits were asked for.
@@ -74,7 +89,19 @@ impl Session {
     /// the device. `wake` is called on the engine's thread whenever there is something new to
     /// draw.
     pub fn start(setup: Setup, wake: impl Fn() + Send + 'static) -> Result<Session> {
+        Session::start_with(setup, None, wake)
+    }
+
+    /// The same, with something to be done before the first round.
+    fn start_with(
+        setup: Setup,
+        first: Option<Command>,
+        wake: impl Fn() + Send + 'static,
+    ) -> Result<Session> {
         let (commands, received) = channel();
+        if let Some(first) = first {
+            let _ = commands.send(first); // there is a receiver
+        }
         let (ready, started) = channel();
         let (closing, closed) = channel();
         let thread = std::thread::Builder::new()
@@ -89,6 +116,7 @@ impl Session {
             Err(_) => return Err(EngineError::ContextLost("its thread has panicked".into())),
         };
         Ok(Session {
+            kept_in: None,
             commands,
             shared,
             edits: AtomicU64::new(0),
@@ -130,6 +158,10 @@ impl Session {
                 | Action::SelectPrevious
                 | Action::Select(_)
         );
+        if action == Action::SaveSession {
+            self.save_soon();
+            return true;
+        }
         if ours {
             // A thread that has ended has said why in its status.
             let _ = self.commands.send(Command::Act(action));

@@ -64,6 +64,23 @@ pub enum DeviceChoice {
     CudaOrdinal(u32),
 }
 
+impl std::str::FromStr for DeviceChoice {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<DeviceChoice, &'static str> {
+        match text {
+            "auto" => Ok(DeviceChoice::Auto),
+            "cpu" => Ok(DeviceChoice::Cpu),
+            "cuda" => Ok(DeviceChoice::Cuda),
+            _ => text
+                .strip_prefix("cuda:")
+                .and_then(|ordinal| ordinal.parse().ok())
+                .map(DeviceChoice::CudaOrdinal)
+                .ok_or("take auto, cpu, cuda or cuda:I"),
+        }
+    }
+}
+
 impl fmt::Display for DeviceChoice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -6,7 +6,8 @@ use std::fmt;
 use crate::engine::{HostMemory, Kernel, Layout};
 
 /// How rounds are issued, copied and waited for: everything that a switch changes.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Switches {
     /// In how many streams.
     pub streams: Streams,
@@ -250,7 +251,9 @@ impl Switch {
 }
 
 /// How instances share streams.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "kebab-case")]
 pub enum Streams {
     /// A stream for each instance.
@@ -301,7 +304,9 @@ impl fmt::Display for Streams {
 }
 
 /// How the host learns that a round is over.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Wait {
     /// It looks at events, and meanwhile issues the next round.
@@ -333,7 +338,9 @@ impl fmt::Display for Wait {
 }
 
 /// In which order the host issues a round's ops.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum Order {
     /// All of one instance's ops, then all of the next one's.
@@ -362,7 +369,9 @@ impl fmt::Display for Order {
 }
 
 /// What crosses the bus.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, clap::ValueEnum)]
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
 #[serde(rename_all = "lowercase")]
 pub enum TransferChoice {
     /// Bits, or the view where a lattice has more cells than its panel has pixels.

@@ -12,6 +12,7 @@ use std::time::{Duration, Instant};
 mod doing;
 pub(super) mod editing;
 mod halves;
+mod keeping;
 mod lab;
 mod recovery;
 mod reporting;
@@ -460,6 +461,7 @@ impl Pilot {
             self.checkpoints.latest = Some(checkpoint);
             self.last_known = None;
             self.checkpoints.under_way = false;
+            self.tell_keepers();
         }
         self.look_at(found, now);
         if news {

@@ -4,7 +4,19 @@
 use std::fmt;
 
 /// When rounds stop because nothing new will come.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]
+#[derive(
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    Hash,
+    Debug,
+    Default,
+    serde::Serialize,
+    serde::Deserialize,
+    clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
 pub enum StopWhenStill {
     /// Never.
     #[default]
@@ -37,7 +49,8 @@ impl fmt::Display for StopWhenStill {
 }
 
 /// A session's dealings with time.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct TimeSettings {
     /// When rounds stop because nothing new will come.
     pub stop_when_still: StopWhenStill,

@@ -55,6 +55,9 @@ pub enum ViewError {
         /// The longest side there can be.
         most: u32,
     },
+    /// What was asked for cannot be recorded.
+    #[error("{0}")]
+    Record(String),
     /// A picture could not be written.
     #[error(transparent)]
     Write(#[from] SaveError),
@@ -65,6 +68,7 @@ impl ViewError {
     pub fn exit_code(&self) -> u8 {
         match self {
             ViewError::NoSuchAdapter { .. }
+            | ViewError::Record(_)
             | ViewError::TooMany { .. }
             | ViewError::PictureSize { .. } => 2,
             ViewError::Write(error) => {

@@ -54,6 +54,27 @@ struct Shown {
     said: String,
 }
 
+/// The ladder as figures, for whoever has no axis.
+pub(in crate::view) struct Rates {
+    /// What the present kernel does, in words.
+    pub(in crate::view) lead: String,
+    /// Every rung's name, its cells a second, and whether it is the present one.
+    pub(in crate::view) rungs: Vec<(&'static str, Option<f64>, bool)>,
+    /// Of what the figures are.
+    pub(in crate::view) said: String,
+}
+
+/// The ladder as figures.
+pub(in crate::view) fn rates(status: &Status) -> Rates {
+    let shown = Shown::of(status);
+    let rung = |rung: &Rung| (rung.name, rung.mark.map(|(rate, _)| rate), rung.present);
+    Rates {
+        rungs: shown.rungs.iter().map(rung).collect(),
+        lead: shown.lead,
+        said: shown.said,
+    }
+}
+
 impl Shown {
     fn of(status: &Status) -> Shown {
         let work = status

@@ -6,6 +6,7 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use crate::life::{SaveError, write_atomically};
 use crate::view::ViewError;
+use crate::view::layout::PixelRect;
 
 /// A picture in memory.
 #[derive(Clone, PartialEq, Eq)]
@@ -19,6 +20,21 @@ pub struct Image {
 }
 
 impl Image {
+    /// The part of it in a rectangle; what lies outside is left away.
+    pub(crate) fn cut(&self, rect: PixelRect) -> Image {
+        let width = rect.width.min(self.width.saturating_sub(rect.x));
+        let height = rect.height.min(self.height.saturating_sub(rect.y));
+        let row = |y: u32| {
+            let from = 4 * ((rect.y + y) as usize * self.width as usize + rect.x as usize);
+            &self.rgba[from..from + 4 * width as usize]
+        };
+        Image {
+            width,
+            height,
+            rgba: (0..height).flat_map(row).copied().collect(),
+        }
+    }
+
     /// The red, green and blue bytes of a pixel.
     ///
     /// # Panics
@@ -37,16 +53,21 @@ pub fn write_png(image: &Image, path: &Path) -> Result<(), ViewError> {
     Ok(write_atomically(path, |mut out| encode(image, &mut out))?)
 }
 
+/// `lifestreams-YYYYMMDD-HHMMSS` of now, in UTC.
+pub(crate) fn dated_stem() -> String {
+    let seconds = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .map_or(0, |time| time.as_secs());
+    format!("lifestreams-{}", timestamp(seconds))
+}
+
 /// Writes `lifestreams-YYYYMMDD-HHMMSS.png` (the time in UTC) into a directory, with a number
 /// behind it where that exists; returns its path.
 ///
 /// # Errors
 /// [`ViewError::Write`].
 pub fn write_dated_png(image: &Image, directory: &Path) -> Result<PathBuf, ViewError> {
-    let seconds = SystemTime::now()
-        .duration_since(UNIX_EPOCH)
-        .map_or(0, |time| time.as_secs());
-    let stem = format!("lifestreams-{}", timestamp(seconds));
+    let stem = dated_stem();
     let mut path = directory.join(format!("{stem}.png"));
     let fail = |path: &Path, error| ViewError::from(SaveError::new(path, &error));
     let mut file = partial(image, directory).map_err(|error| fail(&path, error))?;
@@ -77,7 +98,7 @@ fn partial(image: &Image, directory: &Path) -> std::io::Result<tempfile::NamedTe
     Ok(file)
 }
 
-fn encode(image: &Image, out: &mut impl Write) -> std::io::Result<()> {
+pub(in crate::view) fn encode(image: &Image, out: &mut impl Write) -> std::io::Result<()> {
     let mut encoder = png::Encoder::new(out, image.width, image.height);
     encoder.set_color(png::ColorType::Rgba);
     encoder.set_depth(png::BitDepth::Eight);

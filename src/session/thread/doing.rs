@@ -28,7 +28,8 @@ impl Pilot {
             Command::Act(Action::SelectNext | Action::SelectPrevious | Action::Select(_)) => {
                 return !self.pending.is_empty();
             }
-            Command::Reseed(_) => true,
+            Command::Reseed(_) | Command::Restore(_) => true,
+            Command::Keep(_) | Command::Say(_) => return false,
             Command::Act(action) => matches!(
                 action,
                 Action::ResetPanel
@@ -98,6 +99,17 @@ impl Pilot {
             Command::Reseed(instance) => self.reseed(instance),
             Command::Ask(asked) => {
                 self.ask(asked);
+                Ok(())
+            }
+            Command::Restore(kept) => self.restore(*kept),
+            Command::Keep(answer) => {
+                self.keep(answer);
+                Ok(())
+            }
+            Command::Say(sentence) => {
+                self.say(sentence);
+                self.changed = true;
+                (self.wake)();
                 Ok(())
             }
             Command::Close => Ok(()),

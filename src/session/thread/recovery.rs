@@ -1,13 +1,14 @@
 //! Checkpoints once a second, and what is done with them when the engine is lost.
 
 use std::sync::Arc;
+use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use super::{Pilot, starts};
 use crate::engine::{EngineError, Result, Slot};
 use crate::life::Lattice;
-use crate::session::DeviceChoice;
 use crate::session::worlds::{Worlds, open_engine, read_lattice};
+use crate::session::{DeviceChoice, Kept};
 
 /// How old the last checkpoint may get while something changes.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
@@ -21,11 +22,14 @@ pub(super) struct Checkpoints {
     pub(super) made: Option<Instant>,
     /// Whether cells changed since the last one was issued.
     pub(super) stale: bool,
+    /// Who asked for one to keep, and whether the one that is theirs has been issued.
+    pub(super) keepers: Vec<(Sender<Kept>, bool)>,
 }
 
 impl Checkpoints {
     /// One is under way.
     pub(super) fn issued(&mut self, now: Instant) {
+        self.keepers.iter_mut().for_each(|(_, begun)| *begun = true);
         self.under_way = true;
         self.stale = false;
         self.made = Some(now);
@@ -43,11 +47,15 @@ impl Pilot {
             next,
             ..
         } = self.checkpoints;
-        let due = made.is_none_or(|made| now - made >= CHECKPOINT_EVERY);
+        let asked = !self.checkpoints.keepers.is_empty();
+        let due = asked || made.is_none_or(|made| now - made >= CHECKPOINT_EVERY);
         let fetching = self.editor.is_fetching(); // by way of the same slot
         let ready =
             |worlds: &&mut Worlds| !fetching && !worlds.is_calibrating() && worlds.owed().is_none();
-        let wanted = self.worlds.as_mut().filter(|_| due && stale && !under_way);
+        let wanted = self
+            .worlds
+            .as_mut()
+            .filter(|_| due && (stale || asked) && !under_way);
         let Some(worlds) = wanted.filter(ready) else {
             return Ok(());
         };

@@ -6,14 +6,14 @@
 //! are the same for the second view: which multiprocessor ran which instance when.
 
 mod blocks;
-mod colours;
+pub(in crate::view) mod colours;
 mod interact;
-mod lanes;
+pub(in crate::view) mod lanes;
 mod map;
-mod overlap;
+pub(in crate::view) mod overlap;
 mod paint;
 pub(crate) mod place;
-mod scale;
+pub(in crate::view) mod scale;
 mod tip;
 
 #[cfg(test)]
@@ -56,6 +56,11 @@ impl Timeline {
     /// Whether there was a timed round yet.
     pub fn has_round(&self) -> bool {
         self.chart.is_some()
+    }
+
+    /// The round that is shown, ready to be painted.
+    pub(in crate::view) fn chart(&self) -> Option<&Chart> {
+        self.chart.as_ref()
     }
 
     /// Whether the round that is shown was stamped.

@@ -15,7 +15,8 @@ pub(super) fn paint(painter: &Painter, places: &Places, overlap: Option<&Overlap
     put(painter, at, Align2::LEFT_CENTER, text);
 }
 
-fn in_words(overlap: Option<&Overlap>) -> String {
+/// The same in words.
+pub(in crate::view) fn in_words(overlap: Option<&Overlap>) -> String {
     let Some(overlap) = overlap else {
         return "overlap: measuring …".into();
     };

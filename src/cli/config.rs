@@ -1,0 +1,232 @@
+//! Settings that a person wants every time: in the platform's folder for such files, written on
+//! request alone. They stand where the usual values do: what is typed goes before them.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use anyhow::Result;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Command};
+use directories::ProjectDirs;
+
+use super::failure::BadArguments;
+use super::text::print;
+use crate::life::write_atomically;
+
+/// Options that are of one time, and so are not kept.
+const NOT_KEPT: [&str; 7] = [
+    "session", "record", "pattern", "frames", "rounds", "help", "version",
+];
+
+/// A setting and the line of the file that it stands on.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Setting {
+    name: String,
+    value: String,
+    line: usize,
+}
+
+/// Where the file is, or would be.
+fn path() -> Result<PathBuf> {
+    let folders = ProjectDirs::from("", "", "lifestreams").ok_or_else(|| {
+        BadArguments("there is no folder for settings here: HOME is not set".into())
+    })?;
+    Ok(folders.config_dir().join("config.toml"))
+}
+
+/// The command line with the file's settings as the usual values; as it is where there is none.
+///
+/// # Errors
+/// The first thing that is wrong in the file, with its line.
+pub(super) fn with_settings(command: Command) -> Result<Command> {
+    let Ok(path) = path() else {
+        return Ok(command);
+    };
+    match fs::read_to_string(&path) {
+        Ok(text) => apply(command, &text).map_err(|(line, why)| {
+            let path = path.display();
+            BadArguments(format!("{path}, line {line}: {why}")).into()
+        }),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(command),
+        Err(error) => {
+            let path = path.display();
+            Err(BadArguments(format!("{path} cannot be read: {error}")).into())
+        }
+    }
+}
+
+fn apply(mut command: Command, text: &str) -> Result<Command, (usize, String)> {
+    for Setting { name, value, line } in read(text)? {
+        check(&command, &name, &value).map_err(|why| (line, why))?;
+        let set = |command: Command| -> Command {
+            let is_it = |argument: &clap::Arg| argument.get_long() == Some(name.as_str());
+            let id = command.get_arguments().find(|argument| is_it(argument));
+            match id.map(|argument| argument.get_id().clone()) {
+                Some(id) => command.mut_arg(id, |argument| argument.default_value(value.clone())),
+                None => command,
+            }
+        };
+        for part in ["run", "snapshot"] {
+            command = command.mut_subcommand(part, set);
+        }
+        command = set(command);
+    }
+    Ok(command)
+}
+
+/// The settings of a file, in their order.
+fn read(text: &str) -> Result<Vec<Setting>, (usize, String)> {
+    let line_of = |at: usize| 1 + text[..at.min(text.len())].matches('\n').count();
+    let table = toml::de::DeTable::parse(text).map_err(|error| {
+        let at = error.span().map_or(0, |span| span.start);
+        (line_of(at), error.message().to_owned())
+    })?;
+    let mut settings = Vec::new();
+    for (name, value) in table.into_inner() {
+        use toml::de::DeValue;
+        let line = line_of(name.span().start);
+        let name = name.into_inner().into_owned();
+        let value = match value.into_inner() {
+            DeValue::String(text) => text.into_owned(),
+            DeValue::Integer(number) => number.to_string(),
+            DeValue::Float(number) => number.to_string(),
+            DeValue::Boolean(true) => "on".into(),
+            DeValue::Boolean(false) => "off".into(),
+            _ => return Err((line, format!("{name} must be a text or a number"))),
+        };
+        settings.push(Setting { name, value, line });
+    }
+    settings.sort_by_key(|setting| setting.line);
+    Ok(settings)
+}
+
+/// Whether there is such an option, and it takes this value.
+fn check(command: &Command, name: &str, value: &str) -> Result<(), String> {
+    let kept = |argument: &&clap::Arg| {
+        let long = argument.get_long();
+        long.is_some_and(|long| long == name && !NOT_KEPT.contains(&long))
+    };
+    if command.get_arguments().find(kept).is_none() {
+        return Err(format!(
+            "there is no setting '{name}'; settings are options without their dashes, such as instances = 64"
+        ));
+    }
+    let words = ["lifestreams".to_owned(), format!("--{name}={value}")];
+    let tried = command.clone().try_get_matches_from(words);
+    tried.map(|_| ()).map_err(|error| {
+        let text = error.to_string();
+        let first = text.lines().next().unwrap_or_default();
+        first.trim_start_matches("error: ").to_owned()
+    })
+}
+
+/// Prints where the file is.
+pub(super) fn show_path() -> Result<()> {
+    print(&path()?.display().to_string())
+}
+
+/// Prints what stands in it.
+pub(super) fn show() -> Result<()> {
+    let path = path()?;
+    match fs::read_to_string(&path) {
+        Ok(text) => print(text.trim_end()),
+        Err(_) => print(&format!(
+            "# no settings; 'lifestreams config save --instances 64' writes {}",
+            path.display()
+        )),
+    }
+}
+
+/// Writes the options that were typed, and nothing else.
+pub(super) fn save(matches: &ArgMatches) -> Result<()> {
+    let path = path()?;
+    let typed = typed(matches);
+    if let Some(name) = typed
+        .iter()
+        .map(|(name, _)| name)
+        .find(|name| NOT_KEPT.contains(&name.as_str()))
+    {
+        return Err(BadArguments(format!("--{name} is of one time and is not kept")).into());
+    }
+    let mut table = toml::Table::new();
+    for (name, value) in typed {
+        let value = match (value.parse::<i64>(), value.parse::<f64>()) {
+            (Ok(number), _) => toml::Value::Integer(number),
+            (_, Ok(number)) if number.is_finite() => toml::Value::Float(number),
+            _ => toml::Value::String(value),
+        };
+        table.insert(name, value);
+    }
+    let text = format!("# Settings of lifestreams: options without their dashes.\n{table}");
+    make_folder(&path)?;
+    write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
+    print(&format!("saved {}", path.display()))
+}
+
+fn make_folder(path: &Path) -> Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::create_dir_all(folder).map_err(|error| crate::life::SaveError::new(folder, &error))?;
+    }
+    Ok(())
+}
+
+/// The options that were typed, as they were.
+fn typed(matches: &ArgMatches) -> Vec<(String, String)> {
+    let typed =
+        |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
+    let pair = |id: &clap::Id| {
+        let value = matches.get_raw(id.as_str())?.next()?;
+        let name = id.as_str().replace('_', "-");
+        Some((name, value.to_string_lossy().into_owned()))
+    };
+    matches.ids().filter(typed).filter_map(pair).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::options::command_line;
+    use super::*;
+
+    #[test]
+    fn settings_are_usual_values_and_what_is_typed_goes_before_them() {
+        let text = "# mine\ninstances = 64\nkernel = \"bits\"\ndensity = 0.25\ngraphs = true\n";
+        let command = apply(command_line(), text).unwrap();
+        let seen = |line: &str, name: &str| {
+            let words = line.split(' ');
+            let matches = command.clone().try_get_matches_from(words).unwrap();
+            let matches = matches
+                .subcommand()
+                .map_or(&matches, |(_, part)| part)
+                .clone();
+            let mut raw = matches.get_raw(name).unwrap();
+            raw.next().unwrap().to_string_lossy().into_owned()
+        };
+        assert_eq!(seen("lifestreams", "instances"), "64");
+        assert_eq!(seen("lifestreams --instances 3", "instances"), "3");
+        assert_eq!(seen("lifestreams run -g 1", "kernel"), "bits");
+        assert_eq!(seen("lifestreams run -g 1", "graphs"), "on");
+        assert_eq!(seen("lifestreams snapshot -o a.png", "density"), "0.25");
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_line() {
+        let wrong = |text: &str| apply(command_line(), text).err().unwrap();
+        for (text, line, words) in [
+            (
+                "instances = 64\n\ncolour = \"red\"\n",
+                3,
+                "no setting 'colour'",
+            ),
+            ("# a\nkernel = \"nope\"\n", 2, "unknown kernel"),
+            ("instances = 0\n", 1, "from 1 to"),
+            ("instances = 4\ninstances = 5\n", 2, "duplicate"),
+            ("a = [\n", 2, ""),
+            ("frames = 3", 1, "no setting 'frames'"),
+            ("kernel = [1]", 1, "a text or a number"),
+        ] {
+            let (at, why) = wrong(text);
+            assert!(why.contains(words), "{text}: {why}");
+            assert_eq!(at, line, "{text}: {why}");
+        }
+    }
+}

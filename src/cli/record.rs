@@ -1,0 +1,86 @@
+//! A recording without a display: the window's frames, rendered off-screen, a round each.
+
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use super::failure::{BadArguments, NotSaved};
+use super::options::WindowArguments;
+use super::text::say;
+use crate::session::{Action, Keep, Session, Setup};
+use crate::view::ViewOptions;
+use crate::view::offscreen::Renderer;
+use crate::view::recording::Recorder;
+
+/// The window's usual size.
+const PIXELS: [u32; 2] = [1280, 800];
+
+/// How long each picture stands.
+const LASTS: Duration = Duration::from_millis(40);
+
+/// How long a round may take before the recording is given up.
+const PATIENCE: Duration = Duration::from_secs(600);
+
+/// Records so many frames, a round apart, from the start on.
+pub(super) fn main(
+    mut setup: Setup,
+    keep: Keep,
+    window: &WindowArguments,
+    path: &Path,
+) -> Result<()> {
+    let Some(frames) = window.frames.or(window.rounds) else {
+        let sentence = "--record without a window needs --frames N, so that it ends";
+        return Err(BadArguments(sentence.into()).into());
+    };
+    // Rounds are made one by one, so that none is missed and the same command records the same.
+    setup.rounds = Some(0);
+    let mut renderer = Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?;
+    let mut recorder = Recorder::begin(path, PIXELS)?;
+    let session = Session::start_from(setup, keep, || {})?;
+    let options = ViewOptions::default();
+    session.request_view(renderer.request(&session.status(), &options));
+    let mut said = Instant::now();
+    for frame in 0..frames {
+        if frame > 0 {
+            let before = session.status().rounds;
+            session.act(Action::StepRound);
+            wait_until(&session, || session.status().rounds > before)?;
+        }
+        let status = session.status();
+        let began = Instant::now();
+        loop {
+            renderer.frame(&status, &session, &options)?;
+            if renderer.missing(&status, &options) == 0 {
+                break;
+            }
+            if began.elapsed() > PATIENCE {
+                bail!("no picture after {} s", PATIENCE.as_secs());
+            }
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        if !recorder.give(renderer.read()?, LASTS * frame as u32) {
+            break; // its end says why
+        }
+        if said.elapsed() > Duration::from_secs(5) {
+            said = Instant::now();
+            say(&format!("{} of {frames}", recorder.progress()));
+        }
+    }
+    recorder.end()()?;
+    Ok(session.save_to_its_file().map_err(NotSaved)?)
+}
+
+fn wait_until(session: &Session, there: impl Fn() -> bool) -> Result<()> {
+    let began = Instant::now();
+    while !there() {
+        if let Some(why) = &session.status().failed {
+            bail!("{why}");
+        }
+        if began.elapsed() > PATIENCE {
+            bail!("no round in {} s; use a smaller --size", PATIENCE.as_secs());
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    Ok(())
+}

@@ -1,0 +1,149 @@
+//! What shells and `man` know of the program, made from the same tables as everything else.
+
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+
+use anyhow::Result;
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use super::options::command_line;
+use super::text::print;
+use crate::life::{SaveError, write_atomically};
+use crate::session::actions::KEYS;
+
+/// Prints the completions of a shell.
+pub(super) fn completions(shell: Shell) -> Result<()> {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut command_line(), "lifestreams", &mut script);
+    print(String::from_utf8_lossy(&script).trim_end())
+}
+
+/// Prints the manual's page, or writes it and one for each command into a folder.
+pub(super) fn man(folder: Option<&Path>) -> Result<()> {
+    let Some(folder) = folder else {
+        return print(String::from_utf8_lossy(&main_page()?).trim_end());
+    };
+    fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
+    let write = |name: &str, page: &[u8]| {
+        let path = folder.join(format!("{name}.1"));
+        write_atomically(&path, |out| out.write_all(page))
+    };
+    write("lifestreams", &main_page()?)?;
+    let mut command = command_line();
+    command.build();
+    for part in command.get_subcommands() {
+        if part.is_hide_set() || part.get_name() == "help" {
+            continue;
+        }
+        let name = format!("lifestreams-{}", part.get_name());
+        let mut text = Vec::new();
+        Man::new(part.clone()).title(&name).render(&mut text)?;
+        write(&name, &text)?;
+    }
+    Ok(())
+}
+
+/// The program's own page: as clap makes it, and the keys, exit codes and variables.
+fn main_page() -> Result<Vec<u8>> {
+    let mut page = Vec::new();
+    let man = Man::new(command_line().after_long_help("").after_help(""));
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_subcommands_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    let mut section = |title: &str, entries: &[(String, &str)]| -> std::io::Result<()> {
+        writeln!(page, ".SH {title}")?;
+        for (term, text) in entries {
+            writeln!(page, ".TP\n\\fB{}\\fR\n{}", roff(term), roff(text))?;
+        }
+        Ok(())
+    };
+    let keys: Vec<_> = KEYS.iter().map(|row| (row.keys(), row.help)).collect();
+    section("KEYS", &keys)?;
+    section("EXIT STATUS", &EXIT_CODES.map(own))?;
+    section("ENVIRONMENT", &VARIABLES.map(own))?;
+    section("EXAMPLES", &EXAMPLES.map(own))?;
+    Ok(page)
+}
+
+fn own((term, text): (&str, &'static str)) -> (String, &'static str) {
+    (term.into(), text)
+}
+
+const EXIT_CODES: [(&str, &str); 4] = [
+    ("0", "done"),
+    ("1", "a check failed"),
+    ("2", "the input or the arguments are wrong"),
+    (
+        "3",
+        "the machine lacks something: a display, a device, room on the disk",
+    ),
+];
+
+const VARIABLES: [(&str, &str); 4] = [
+    (
+        "LIFESTREAMS_LOG",
+        "what is logged on stderr, such as debug; warnings if unset",
+    ),
+    (
+        "LIFESTREAMS_LIBCUDA",
+        "the CUDA driver's library, where it is not where drivers are",
+    ),
+    (
+        "CUDA_DEVICE_MAX_CONNECTIONS",
+        "as --connections, which goes before it",
+    ),
+    ("NO_COLOR", "no colours in the terminal"),
+];
+
+/// What to type first; the end of `--help` too.
+pub(super) const EXAMPLES: [(&str, &str); 6] = [
+    (
+        "lifestreams --instances 16",
+        "sixteen lattices, a stream each",
+    ),
+    (
+        "lifestreams --display terminal",
+        "the same in this terminal, as behind SSH",
+    ),
+    (
+        "lifestreams --pattern gosper-gun --size 256x256",
+        "a pattern of the shelf, or of a file",
+    ),
+    (
+        "lifestreams lesson pinned",
+        "a lesson, measured on this machine",
+    ),
+    (
+        "lifestreams run -g 1000 --json",
+        "no display: step, and report figures",
+    ),
+    (
+        "lifestreams devices",
+        "what is here, and for what is not: why",
+    ),
+];
+
+/// The end of `--help`.
+pub(super) fn examples() -> String {
+    let widest = EXAMPLES.iter().map(|(line, _)| line.len()).max();
+    let widest = widest.unwrap_or(0);
+    let mut text = String::from("Examples:\n");
+    for (line, what) in EXAMPLES {
+        text += &format!("  {line:<widest$}  {what}\n");
+    }
+    text + "\nExit codes: 0 done; 1 a check failed; 2 wrong input or arguments; 3 the machine lacks something."
+}
+
+/// A text for roff: no character of its own has a meaning there.
+fn roff(text: &str) -> String {
+    let text = text.replace('\\', "\\e").replace('-', "\\-");
+    match text.chars().next() {
+        Some('.' | '\'') => format!("\\&{text}"),
+        _ => text,
+    }
+}

@@ -1,0 +1,74 @@
+//! MP4, by an ffmpeg that is installed: nothing of it is in this program.
+
+use std::io::{self, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
+
+use super::Encode;
+use crate::view::ViewError;
+use crate::view::picture_file::Image;
+
+/// Pictures a second: ffmpeg is given each one as often as it lasts.
+const RATE: u32 = 25;
+
+pub(super) struct Mp4 {
+    ffmpeg: Child,
+    to: ChildStdin,
+    /// Time that has not been filled with pictures yet.
+    owed: Duration,
+}
+
+impl Mp4 {
+    pub(super) fn begin(path: &Path, [width, height]: [u32; 2]) -> Result<Mp4, ViewError> {
+        let size = format!("{width}x{height}");
+        let rate = RATE.to_string();
+        let mut ffmpeg = Command::new("ffmpeg")
+            .args(["-loglevel", "error", "-y", "-f", "rawvideo"])
+            .args(["-pix_fmt", "rgba", "-s", &size, "-r", &rate, "-i", "-"])
+            // What every player takes: an even number of pixels a side, colours at half of them.
+            .args(["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2"])
+            .args(["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"])
+            .arg(path)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .map_err(|error| {
+                ViewError::Record(match error.kind() {
+                    io::ErrorKind::NotFound => {
+                        "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name a .gif or .png".into()
+                    }
+                    _ => format!("ffmpeg cannot be started: {error}"),
+                })
+            })?;
+        let to = ffmpeg.stdin.take();
+        let to = to.ok_or_else(|| ViewError::Record("ffmpeg takes nothing".into()))?;
+        Ok(Mp4 {
+            ffmpeg,
+            to,
+            owed: Duration::ZERO,
+        })
+    }
+}
+
+impl Encode for Mp4 {
+    fn frame(&mut self, image: &Image, lasts: Duration) -> io::Result<()> {
+        let each = Duration::from_secs(1) / RATE;
+        self.owed += lasts;
+        while self.owed >= each / 2 {
+            self.to.write_all(&image.rgba)?;
+            self.owed = self.owed.saturating_sub(each);
+        }
+        Ok(())
+    }
+
+    fn end(self: Box<Self>) -> io::Result<()> {
+        let Mp4 { mut ffmpeg, to, .. } = *self;
+        drop(to); // there is no more
+        match ffmpeg.wait()? {
+            status if status.success() => Ok(()),
+            status => Err(io::Error::other(format!("ffmpeg ended with {status}"))),
+        }
+    }
+}

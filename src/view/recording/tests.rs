@@ -1,0 +1,91 @@
+use super::*;
+
+fn image(size: [u32; 2], seed: u8) -> Image {
+    let pixel = |i: u32| [seed.wrapping_add(i as u8), 40 * (i % 4) as u8, seed, 255];
+    Image {
+        width: size[0],
+        height: size[1],
+        rgba: (0..size[0] * size[1]).flat_map(pixel).collect(),
+    }
+}
+
+fn recorded(name: &str, frames: u8) -> (tempfile::TempDir, Recorded) {
+    let folder = tempfile::tempdir().unwrap();
+    let mut recorder = Recorder::begin(&folder.path().join(name), [12, 5]).unwrap();
+    for frame in 0..frames {
+        let at = Duration::from_millis(40 * u64::from(frame));
+        assert!(recorder.give(image([12, 5], frame), at));
+    }
+    assert!(recorder.progress().contains(name));
+    let done = recorder.end()().unwrap();
+    (folder, done)
+}
+
+#[test]
+fn a_gif_has_every_picture_and_its_time() {
+    let (_folder, done) = recorded("a.gif", 5);
+    let mut options = ::gif::DecodeOptions::new();
+    options.set_color_output(::gif::ColorOutput::RGBA);
+    let file = std::fs::File::open(&done.path).unwrap();
+    let mut reader = options.read_info(file).unwrap();
+    let mut frames = 0;
+    while let Some(frame) = reader.read_next_frame().unwrap() {
+        assert_eq!(frame.delay, 4, "hundredths of a second");
+        assert_eq!(frame.buffer[..], image([12, 5], frames).rgba[..]);
+        frames += 1;
+    }
+    assert_eq!((frames, done.frames), (5, 5));
+}
+
+#[test]
+fn an_apng_has_every_picture_and_its_time() {
+    for count in [1, 7] {
+        let (_folder, done) = recorded("a.png", count);
+        let file = std::fs::File::open(&done.path).unwrap();
+        let decoder = png::Decoder::new(std::io::BufReader::new(file));
+        let mut reader = decoder.read_info().unwrap();
+        let control = reader.info().animation_control.unwrap();
+        assert_eq!(control.num_frames, u32::from(count));
+        for frame in 0..count {
+            let mut rgba = vec![0; 12 * 5 * 4];
+            reader.next_frame(&mut rgba).unwrap();
+            let control = reader.info().frame_control.unwrap();
+            assert_eq!((control.delay_num, control.delay_den), (40, 1000));
+            assert_eq!(rgba, image([12, 5], frame).rgba, "picture {frame}");
+        }
+    }
+}
+
+#[test]
+fn what_comes_too_fast_is_left_out_and_never_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    let size = [400, 300];
+    let mut recorder = Recorder::begin(&folder.path().join("a.gif"), size).unwrap();
+    for frame in 0..60u8 {
+        assert!(recorder.offer(image(size, frame), Duration::from_millis(frame.into())));
+    }
+    assert!(
+        !recorder.offer(image([4, 4], 0), Duration::ZERO),
+        "another size"
+    );
+    let (taken, left_out) = (recorder.taken, recorder.left_out);
+    assert_eq!(taken + left_out, 60);
+    assert_eq!(recorder.end()().unwrap().frames, taken);
+}
+
+#[test]
+fn what_cannot_be_recorded_says_so_and_leaves_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    let begin = |name: &str| {
+        let error = Recorder::begin(&folder.path().join(name), [8, 8]).unwrap_err();
+        error.to_string()
+    };
+    assert!(begin("a.avi").contains("must end in .gif, .png or .mp4"));
+    assert!(begin("missing/a.gif").contains("there is no folder"));
+    std::fs::create_dir(folder.path().join("b.gif")).unwrap();
+    begin("b.gif");
+    let recorder = Recorder::begin(&folder.path().join("c.gif"), [8, 8]).unwrap();
+    drop(recorder.end()());
+    let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
+    assert_eq!(names.len(), 2, "{names:?}");
+}
