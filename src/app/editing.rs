@@ -371,9 +371,9 @@ mod tests {
     #[test]
     fn a_line_has_no_gaps_and_ends_where_it_should() {
         for to in [[7, 3], [-4, 9], [0, 5], [6, 0], [-3, -3], [1, -8], [0, 0]] {
-            let mut last = [0, 0];
+            let mut last = [0i64, 0];
             for cell in line([0, 0], to) {
-                let far = |axis: usize| (cell[axis] - last[axis] as i64).abs();
+                let far = |axis: usize| (cell[axis] - last[axis]).abs();
                 assert!(far(0).max(far(1)) == 1, "{to:?}: {last:?} to {cell:?}");
                 last = cell;
             }
