@@ -506,7 +506,7 @@ fn edits_set_their_cells_in_every_layout() {
                     numbers.next() % size.width(),
                     numbers.next() % size.height(),
                 );
-                after.set(x, y, numbers.next() % 2 == 0);
+                after.set(x, y, numbers.next().is_multiple_of(2));
             }
             let edits = WordEdit::between(&before, &after);
             if edits.is_empty() {
