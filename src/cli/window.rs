@@ -3,7 +3,7 @@
 use anyhow::Result;
 
 use super::headless;
-use super::options::{Common, Display, WindowArguments};
+use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use crate::app::{self, AppError, Classroom, WindowOptions};
 use crate::engine::{DeviceInfo, cuda};
@@ -26,7 +26,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         adapter: window.adapter.clone(),
         monitor: window.monitor.clone(),
         view: ViewOptions {
-            presentation: window.presentation,
+            presentation: window.presentation == OnOff::On,
             ..Default::default()
         },
         announce: Some(match setup.device {
