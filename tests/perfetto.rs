@@ -5,8 +5,6 @@
 
 mod common;
 mod driver;
-#[path = "common/program.rs"]
-mod program;
 #[path = "common/traced.rs"]
 mod traced;
 
@@ -15,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use common::{needs, scratch};
+use common::{PROGRAM, needs, scratch};
 use lifestreams::engine::{Nanos, Span, StreamId};
 use lifestreams::session::trace::{StepFacts, StepKind, TimedRound, write_chrome};
 use serde_json::{Map, Value, json};

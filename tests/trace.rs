@@ -6,6 +6,7 @@ mod program;
 #[path = "common/traced.rs"]
 mod traced;
 
+use program::PROGRAM;
 use serde_json::Value;
 use traced::{Traced, traced};
 

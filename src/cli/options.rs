@@ -257,11 +257,11 @@ pub(super) struct WindowArguments {
     #[arg(long, value_name = "NAME")]
     pub adapter: Option<String>,
     /// Fullscreen on this monitor, by its number from 0 or its name; F11 leaves and comes back
-    #[arg(long, value_name = "N|NAME")]
+    #[arg(long, value_name = "WHICH")]
     pub monitor: Option<String>,
     /// Start as a presentation: no chrome, large type
-    #[arg(long)]
-    pub presentation: bool,
+    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
+    pub presentation: OnOff,
 }
 
 /// Options of `run`.

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use anyhow::Result;
 
 use super::failure::{BadArguments, NotSaved};
-use super::options::{Common, Display, WindowArguments};
+use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{headless, record};
 use crate::app::terminal::TerminalOptions;
@@ -33,7 +33,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         adapter: window.adapter.clone(),
         monitor: window.monitor.clone(),
         view: ViewOptions {
-            presentation: window.presentation,
+            presentation: window.presentation == OnOff::On,
             ..Default::default()
         },
         announce: Some(match setup.device {

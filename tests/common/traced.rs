@@ -7,8 +7,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
+use crate::PROGRAM;
 use crate::driver;
-use crate::program::PROGRAM;
 
 /// A trace file, taken apart.
 pub(crate) struct Traced {

@@ -37,6 +37,7 @@ fn chord(event: &KeyEvent) -> Option<Chord> {
         }
         KeyCode::Esc => Key::Escape,
         KeyCode::Backspace => Key::Backspace,
+        KeyCode::Delete => Key::Delete,
         KeyCode::PageUp => Key::PageUp,
         KeyCode::PageDown => Key::PageDown,
         KeyCode::Left => Key::Left,
@@ -64,6 +65,7 @@ mod tests {
             Key::Tab => KeyCode::Tab,
             Key::Escape => KeyCode::Esc,
             Key::Backspace => KeyCode::Backspace,
+            Key::Delete => KeyCode::Delete,
             Key::PageUp => KeyCode::PageUp,
             Key::PageDown => KeyCode::PageDown,
             Key::Left => KeyCode::Left,
