@@ -53,6 +53,8 @@ pub(super) struct Handler<W> {
     pub(super) timeline: Timeline,
     pub(super) lab: Lab,
     pub(super) lessons: Lessons,
+    /// When the cameras that glide were moved last.
+    pub(super) glided: Option<Instant>,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
     modifiers: ModifiersState,
@@ -69,7 +71,7 @@ impl<W: World> Handler<W> {
         wake: Wake,
     ) -> Handler<W> {
         Handler {
-            view: options.view,
+            view: options.view.clone(),
             options,
             started,
             awake,
@@ -91,6 +93,7 @@ impl<W: World> Handler<W> {
             timeline: Timeline::default(),
             lab: Lab::default(),
             lessons: Lessons::default(),
+            glided: None,
             wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,
@@ -202,6 +205,10 @@ impl<W: World> Handler<W> {
             _ => (self.notice_until, self.drawing.notice) = (None, None),
         }
         self.drawing.frames_per_second = self.rate.per_second(now);
+        self.glide(now);
+        if let Some(screen) = &self.screen {
+            self.drawing.apart = screen.scene.apart();
+        }
         let status = self.status();
         self.request_view(status.as_deref());
         if let (true, Some(world)) = (self.view.timeline, &self.world) {

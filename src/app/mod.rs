@@ -9,6 +9,7 @@ mod error;
 mod handler;
 mod keys;
 mod lessons;
+mod looking;
 mod pacing;
 mod pointer;
 mod screen;

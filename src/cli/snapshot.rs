@@ -37,7 +37,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         timeline: arguments.timeline || arguments.blocks,
         lab: arguments.lab,
         ladder: arguments.ladder,
-        ..Default::default()
+        ..arguments.look.options()
     };
     for (wanted, action) in [
         (arguments.blocks, Action::ToggleBlocks),
@@ -77,6 +77,9 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             !options.timeline || arguments.halves || status.finished || status.overlap.is_some();
         if let (true, Some(what)) = (status.finished, lacking(stamped, halved)) {
             bail!(BadArguments(what.into()));
+        }
+        if through && let Some(why) = renderer.colour_refusal(&status, &options) {
+            bail!(BadArguments(why));
         }
         if through
             && timed

@@ -8,7 +8,7 @@ use super::text::say;
 use crate::app::{self, AppError, Classroom, WindowOptions};
 use crate::engine::{DeviceInfo, cuda};
 use crate::session::{DeviceChoice, Setup, Status};
-use crate::view::{Drawing, ViewOptions};
+use crate::view::Drawing;
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let setup = Setup {
@@ -23,7 +23,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         frames: window.frames,
         limited: window.rounds.is_some(),
         adapter: window.adapter.clone(),
-        view: ViewOptions::default(),
+        view: window.look.options(),
         announce: Some(match setup.device {
             DeviceChoice::Auto => announce_with_reason,
             _ => announce,

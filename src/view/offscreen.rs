@@ -92,6 +92,7 @@ impl Renderer {
         if options.timeline {
             self.timeline.update(pictures);
         }
+        self.drawing.apart = self.scene.apart();
         // Spelt out, so that only `scene` is borrowed for writing.
         let frame = Frame {
             status: Some(status),
@@ -127,6 +128,12 @@ impl Renderer {
             let panel = layout.tiling.panel;
             options.camera.zoom(times, status.size, panel);
         }
+    }
+
+    /// Why colours are not by what was asked for, in one sentence, if they are not.
+    pub fn colour_refusal(&self, status: &Status, options: &ViewOptions) -> Option<String> {
+        let frame = self.with(status, options);
+        frame.colour_by(self.scene.limits).err()
     }
 
     /// How many of the panels have no picture yet: a picture is complete when there is none.
