@@ -8,7 +8,7 @@ use lifestreams::engine::cpu::CpuEngine;
 use lifestreams::engine::kernels;
 use lifestreams::life::{Rule, Size};
 use lifestreams::session::worlds::{KernelChoice, Worlds, start_lattice};
-use lifestreams::session::{DeviceChoice, Pace, Setup, Start, Switches};
+use lifestreams::session::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
 
 const GENERATIONS: u32 = 48;
 
@@ -46,6 +46,7 @@ fn worlds(kernel: &str, side: u64, rule: Rule) -> Worlds {
         generations_per_round: 1,
         pace: Pace::Unthrottled,
         rounds: None,
+        time: TimeSettings::DEFAULT,
     };
     let engine = Box::new(CpuEngine::new(NonZero::<usize>::MIN));
     let mut worlds = Worlds::new(engine, &setup, 0).expect("room for a lattice");

@@ -3,6 +3,8 @@
 //! compiled as C++.
 
 mod driver;
+#[path = "common/program.rs"]
+mod program;
 
 use std::path::Path;
 use std::process::{Command, Output};
@@ -12,7 +14,7 @@ use lifestreams::life::Size;
 
 /// The program over the fake driver.
 fn lifestreams(arguments: &str) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lifestreams"));
+    let mut command = Command::new(program::PROGRAM);
     command.args(arguments.split_whitespace());
     command.env("LIFESTREAMS_LIBCUDA", driver::library());
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");

@@ -10,8 +10,8 @@ use lifestreams::engine::cuda::{CudaEngine, Ordinals};
 use lifestreams::engine::lesson_kernels::{GRAY, MEET, SCALE, SPIN};
 use lifestreams::engine::{
     Argument, BufferId, Call, Completion, DeviceId, Engine, EngineError, HostMemory, IssuerId,
-    LatticeId, Layout, Nanos, Op, Place, Priority, Program, Region, Scope, Slot, SlotsSpec, Span,
-    Stamp, StreamId, StreamKind, StreamSpec, Transfer, kernels,
+    LatticeId, Layout, Measure, Nanos, Op, Place, Priority, Program, Region, Scope, Slot,
+    SlotsSpec, Span, Stamp, StreamId, StreamKind, StreamSpec, Transfer, kernels,
 };
 use lifestreams::life::{Lattice, Rule, Size, reference, soup};
 
@@ -583,6 +583,7 @@ fn a_download_to_pageable_memory_blocks_its_call() {
         pageable: 1,
         picture_words: size.words(),
         checkpoints: 1,
+        measures: 0,
     };
     let slots = lab.0.allocate_slots(spec).unwrap();
     let done = lab.buffer(D0, 4);
@@ -624,6 +625,7 @@ fn cells_are_downloaded_as_they_are() {
         pageable: 1,
         picture_words: size.cells() as usize,
         checkpoints: 0,
+        measures: 0,
     };
     let slots = lab.0.allocate_slots(spec).unwrap();
     let lattice = LatticeId(0);
@@ -665,6 +667,71 @@ fn cells_are_downloaded_as_they_are() {
     lab.leaves_nothing();
 }
 
+#[test]
+fn measures_agree_with_the_cpu_eagerly_and_in_graphs() {
+    let mut lab = lab();
+    let (size, stream, program) = lab.lattices(3);
+    lab.run(&program);
+    let spec = SlotsSpec {
+        pinned: 1,
+        pageable: 0,
+        picture_words: size.words(),
+        checkpoints: 1,
+        measures: 2,
+    };
+    let slots = lab.0.allocate_slots(spec).unwrap();
+    let to = |slot| Op::Download {
+        lattices: 0..3,
+        slot: spec.measure_slot(slot),
+        what: Transfer::Measure,
+    };
+    let mut early = Program::default();
+    early.push(stream, to(0));
+    assert!(lab.refused(&early).contains("has not been measured"));
+    // Nobody paid for measures until now.
+    let mut program = Program::default();
+    for slot in 0..2 {
+        program.push(stream, advance("bits", 0..3, 1));
+        program.push(stream, Op::Measure(0..3));
+        program.push(stream, to(slot));
+    }
+    let mut then: Vec<_> = (0..3).map(|_| Lattice::new(size)).collect();
+    let mut generation = 0;
+    let mut check = |lab: &str| {
+        for slot in 0..2 {
+            generation += 1;
+            for (i, then) in then.iter_mut().enumerate() {
+                let now = reference::run(&soup(size, 0.4, 3, i as u64), Rule::LIFE, generation);
+                let mut want = Measure::default();
+                for (index, (now, then)) in (0..).zip(now.words().iter().zip(then.words())) {
+                    want.population += u64::from(now.count_ones());
+                    want.births += u64::from((now & !then).count_ones());
+                    want.deaths += u64::from((then & !now).count_ones());
+                    want.hash = want.hash.wrapping_add(Measure::mixed(index, *now));
+                }
+                let mut found = Measure::default();
+                let mut look = |words: &[u32]| found = Measure::from_words(words);
+                let slot = spec.measure_slot(slot);
+                assert!(slots.read(LatticeId(i as u32), slot, &mut look));
+                assert_eq!(found, want, "{lab}: generation {generation}");
+                *then = now;
+            }
+        }
+    };
+    assert_eq!(lab.run(&program).downloads, 2);
+    check("eagerly");
+    let prepared = lab.0.prepare(&program).unwrap();
+    for _ in 0..2 {
+        lab.0.replay(prepared).unwrap();
+        lab.0.synchronize().unwrap();
+        lab.0.poll(&mut Vec::new()).unwrap();
+        check("replayed");
+    }
+    lab.0.release(prepared);
+    drop(slots);
+    lab.leaves_nothing();
+}
+
 fn advance(kernel: &str, lattices: std::ops::Range<u32>, generations: u32) -> Op {
     let kernel = kernels::find(kernel).unwrap();
     Op::Advance {
@@ -686,6 +753,7 @@ fn blocks_say_when_and_where_they_ran() {
         pageable: 0,
         picture_words: size.words(),
         checkpoints: 0,
+        measures: 0,
     };
     let slots = lab.0.allocate_slots(spec).unwrap();
     let done = lab.buffer(D0, 4);

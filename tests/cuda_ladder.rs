@@ -2,6 +2,8 @@
 //! the limits, the record and what is made of it, and a driver that fails on the way.
 
 mod driver;
+#[path = "common/program.rs"]
+mod program;
 
 use std::fs;
 use std::path::Path;
@@ -13,7 +15,7 @@ use serde_json::Value;
 
 /// The program over the fake driver; what it printed.
 fn ladder(arguments: &[&str], fail_after: Option<u32>) -> String {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_lifestreams"));
+    let mut command = Command::new(program::PROGRAM);
     command.args(["bench", "ladder", "--small", "--device", "cuda"]);
     command.args(arguments);
     command.env("LIFESTREAMS_LIBCUDA", driver::library());

@@ -7,7 +7,7 @@ mod emulator;
 
 use emulator::{Emulator, Guarded, Numbers, parameters};
 use lifestreams::engine::kernels::{self, Iteration, KERNELS, Launch};
-use lifestreams::engine::{Kernel, Layout, Viewport};
+use lifestreams::engine::{Kernel, Layout, Measure, Viewport, WordEdit};
 use lifestreams::life::{Lattice, Rule, Size};
 
 /// One generation by the definition, a neighbour counted as often as it is met.
@@ -480,6 +480,124 @@ fn planes_convert_both_ways() {
             let given = parameters!(planes_at, words_at, w, h);
             emulator.launch("pack_planar", shape, given);
             assert_eq!(words.inner(), lattice.words(), "pack {size}");
+        }
+    }
+}
+
+#[test]
+fn edits_set_their_cells_in_every_layout() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(41);
+    for (width, height) in [
+        (1, 1),
+        (31, 3),
+        (33, 9),
+        (65, 70),
+        (32, 5),
+        (96, 9),
+        (1056, 3),
+    ] {
+        let size = Size::new(width, height).unwrap();
+        let before = numbers.lattice(size);
+        for most in [3, 40 * size.words() as u32] {
+            let mut after = before.clone();
+            for _ in 0..most {
+                let (x, y) = (
+                    numbers.next() % size.width(),
+                    numbers.next() % size.height(),
+                );
+                after.set(x, y, numbers.next() % 2 == 0);
+            }
+            let edits = WordEdit::between(&before, &after);
+            if edits.is_empty() {
+                continue;
+            }
+            let edit = |cells: *mut u32, layout: i32| {
+                let list: Vec<u32> = edits
+                    .iter()
+                    .flat_map(|e| [e.word, e.mask, e.bits])
+                    .collect();
+                let mut list = Guarded::new(&list, 0xdead_beef);
+                let (mut at, mut count) = (list.pointer(), edits.len() as i32);
+                let (mut cells, mut width, mut layout) = (cells, size.width() as i32, layout);
+                let shape = Launch::edit(edits.len() as u32);
+                let given = parameters!(at, count, cells, width, layout);
+                emulator.launch("edit_cells", shape, given);
+                list.inner();
+            };
+            let mut bits = Guarded::new(before.words(), 0xdead_beef);
+            edit(bits.pointer(), 0);
+            assert_eq!(bits.inner(), after.words(), "bits of {size}");
+            let mut cells = Guarded::new(&ints(&before), -7);
+            edit(cells.pointer().cast(), 1);
+            assert_eq!(cells.inner(), ints(&after), "i32 of {size}");
+            if size.width().is_multiple_of(32) {
+                let mut planes = Guarded::new(&planar(&before), 0xdead_beef);
+                edit(planes.pointer(), 2);
+                assert_eq!(planes.inner(), planar(&after), "planes of {size}");
+            }
+        }
+    }
+}
+
+/// A measure by its definition.
+fn measured(now: &Lattice, then: &Lattice) -> Measure {
+    let mut measure = Measure::default();
+    for (index, (now, then)) in (0..).zip(now.words().iter().zip(then.words())) {
+        measure.population += u64::from(now.count_ones());
+        measure.births += u64::from((now & !then).count_ones());
+        measure.deaths += u64::from((then & !now).count_ones());
+        measure.hash = measure.hash.wrapping_add(Measure::mixed(index, *now));
+    }
+    measure
+}
+
+#[test]
+fn measures_are_against_the_one_before() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(29);
+    for (width, height) in [(1, 1), (33, 9), (64, 65), (512, 129), (3000, 100)] {
+        let size = Size::new(width, height).unwrap();
+        let words = size.words();
+        let shape = Launch::measure(size, 2);
+        let blocks = shape.grid[0] as usize;
+        assert_eq!(blocks, words.div_ceil(2048), "{size}");
+        let mut then = [Lattice::new(size), Lattice::new(size)];
+        let mut before = Guarded::new(&vec![0; 2 * words], 0xdead_beef);
+        let mut shares = Guarded::new(&vec![7u64; 2 * 4 * blocks], 99);
+        let mut arrived = Guarded::new(&[0u32; 2], 0xdead_beef);
+        for _ in 0..3 {
+            let now = [numbers.lattice(size), numbers.lattice(size)];
+            let both = now.each_ref().map(Lattice::words).concat();
+            let mut bits = Guarded::new(&both, 0xdead_beef);
+            let mut measures = Guarded::new(&[0u64; 8], 99);
+            let (mut bits_at, mut before_at) = (bits.pointer(), before.pointer());
+            let (mut shares_at, mut arrived_at) = (shares.pointer(), arrived.pointer());
+            let (mut measures_at, mut count) = (measures.pointer(), words as u64);
+            let given = parameters!(
+                bits_at,
+                before_at,
+                shares_at,
+                arrived_at,
+                measures_at,
+                count
+            );
+            emulator.launch("measure_bits", shape, given);
+            let found = measures.inner().chunks(4).map(|found| Measure {
+                population: found[0],
+                births: found[1],
+                deaths: found[2],
+                hash: found[3],
+            });
+            let want = (0..2).map(|i| measured(&now[i], &then[i]));
+            assert!(found.eq(want), "{size}: {:?}", measures.inner());
+            assert_eq!(before.inner(), both, "{size}");
+            assert_eq!(bits.inner(), both, "{size}: only read");
+            assert_eq!(
+                (arrived.inner(), shares.inner().len()),
+                (&[0, 0][..], 8 * blocks)
+            );
+            then = now;
         }
     }
 }

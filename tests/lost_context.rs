@@ -9,7 +9,9 @@ use std::time::{Duration, Instant};
 use lifestreams::engine::kernels;
 use lifestreams::life::{Lattice, Rule, Size, reference, soup};
 use lifestreams::session::worlds::KernelChoice;
-use lifestreams::session::{Action, DeviceChoice, Pace, Session, Setup, Start, Switches};
+use lifestreams::session::{
+    Action, DeviceChoice, Pace, Session, Setup, Start, Switches, TimeSettings,
+};
 
 const INSTANCES: usize = 3;
 
@@ -38,6 +40,7 @@ fn every_lattice_goes_on_from_the_checkpoint() {
         generations_per_round: 1,
         pace: Pace::PerSecond(100.0),
         rounds: None,
+        time: TimeSettings::DEFAULT,
     };
     let session = Session::start(setup, || {}).unwrap();
     let restored = wait_for("the engine to be made anew", || {

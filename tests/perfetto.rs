@@ -5,6 +5,8 @@
 
 mod common;
 mod driver;
+#[path = "common/program.rs"]
+mod program;
 #[path = "common/traced.rs"]
 mod traced;
 

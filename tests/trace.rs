@@ -1,6 +1,8 @@
 //! `run --trace`: the file is what Perfetto and chrome://tracing read, and what it says can be.
 
 mod driver;
+#[path = "common/program.rs"]
+mod program;
 #[path = "common/traced.rs"]
 mod traced;
 

@@ -321,7 +321,7 @@ mod tests {
     use crate::engine::kernels;
     use crate::life::{Rule, Size};
     use crate::session::worlds::KernelChoice;
-    use crate::session::{Pace, Start, Switches};
+    use crate::session::{Pace, Start, Switches, TimeSettings};
 
     #[test]
     fn a_lesson_is_stepped_to_its_result_while_the_session_rests() {
@@ -340,6 +340,7 @@ mod tests {
             generations_per_round: 1,
             pace: Pace::PerSecond(60.0),
             rounds: None,
+            time: TimeSettings::DEFAULT,
         };
         let mut room = Classroom::start(setup, Box::new(|| {})).unwrap();
         assert!(room.page().is_none());

@@ -40,6 +40,8 @@ fn repeats(action: Action) -> bool {
             | Action::ZoomOut
             | Action::StepGeneration
             | Action::StepRound
+            | Action::StepBack
+            | Action::RoundBack
             | Action::Faster
             | Action::Slower
             | Action::SelectNext
@@ -61,6 +63,7 @@ fn key(key: &WinitKey) -> Option<Key> {
             NamedKey::Enter => Key::Enter,
             NamedKey::Tab => Key::Tab,
             NamedKey::Escape => Key::Escape,
+            NamedKey::Backspace => Key::Backspace,
             NamedKey::PageUp => Key::PageUp,
             NamedKey::PageDown => Key::PageDown,
             NamedKey::ArrowLeft => Key::Left,
@@ -120,6 +123,7 @@ mod tests {
             }
             Key::Space => NamedKey::Space,
             Key::Enter => NamedKey::Enter,
+            Key::Backspace => NamedKey::Backspace,
             Key::Tab => NamedKey::Tab,
             Key::Escape => NamedKey::Escape,
             Key::PageUp => NamedKey::PageUp,

@@ -11,7 +11,7 @@ use super::options::{Common, OnOff};
 use crate::engine::kernels::{self, Iteration, KERNELS, Kernel};
 use crate::life::{Pattern, PatternError, Shelved, Size, settle};
 use crate::session::worlds::{KernelChoice, MOST_GRAPH_LAUNCHES};
-use crate::session::{Pace, Setup, Start, Switches};
+use crate::session::{Pace, Setup, Start, Switches, TimeSettings};
 
 /// The size of a lattice when nothing says otherwise.
 const DEFAULT_SIZE: (u64, u64) = (512, 512);
@@ -84,6 +84,7 @@ impl Common {
             generations_per_round: self.generations_per_round,
             pace: Pace::PerSecond(ROUNDS_PER_SECOND),
             rounds: None,
+            time: TimeSettings::DEFAULT,
         })
     }
 }

@@ -14,6 +14,7 @@ use crate::session::worlds::open_engine;
 
 mod batches;
 mod checks;
+mod edits;
 mod lab;
 mod views;
 
@@ -129,8 +130,9 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         report(kernel.name, began, outcome, &mut failures)?;
     }
     type Check = fn(&mut Bench) -> Result<Outcome>;
-    let others: [(&str, Check); 6] = [
+    let others: [(&str, Check); 7] = [
         ("batches", Bench::check_batches),
+        ("edits", Bench::check_edits),
         ("kernel switches", Bench::check_switches),
         ("graphs", Bench::check_graphs),
         ("reduced views", Bench::check_views),

@@ -15,9 +15,11 @@
 pub mod called;
 pub mod cpu;
 pub mod cuda;
+mod edit;
 mod error;
 pub mod kernels;
 pub mod lesson_kernels;
+mod measure;
 mod ops;
 pub mod probe_kernels;
 mod viewport;
@@ -26,8 +28,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 pub use called::CalledKernel;
+pub use edit::WordEdit;
 pub use error::EngineError;
 pub use kernels::{Kernel, Layout};
+pub use measure::Measure;
 pub use ops::{
     Argument, BufferId, Call, Completion, DeviceId, EventId, IssuerId, LatticeId, Nanos, Op,
     PreparedId, Program, Region, RunId, Scope, Slot, Span, Stamp, Step, StreamId, Transfer,
@@ -62,7 +66,7 @@ pub trait Engine: Send {
     fn reserve(&mut self, layout: Layout) -> Result<()>;
 
     /// Makes the host slots of every lattice anew: `pictures` slots of `picture_words` each and
-    /// `checkpoints` slots of the whole lattice's bits each, page-locked where the engine knows
+    /// `checkpoints` slots of the whole lattice's bits each, and those of measures, page-locked where the engine knows
     /// such memory. Waits until nothing runs. Earlier [`Slots`] stay readable.
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>>;
 
@@ -147,12 +151,28 @@ pub struct SlotsSpec {
     pub picture_words: usize,
     /// Page-locked slots for whole lattices, behind the picture slots.
     pub checkpoints: u8,
+    /// Page-locked slots of [`Measure::WORDS`] words each, behind those.
+    pub measures: u8,
 }
 
 impl SlotsSpec {
     /// All slots of a lattice.
     pub fn count(self) -> u8 {
-        self.pictures() + self.checkpoints
+        self.pictures() + self.checkpoints + self.measures
+    }
+
+    /// The slot of a lattice for its measure `index`.
+    pub fn measure_slot(self, index: u8) -> Slot {
+        Slot(self.pictures() + self.checkpoints + index)
+    }
+
+    /// Words of a slot of a lattice of so many.
+    pub fn words(self, slot: Slot, lattice_words: usize) -> usize {
+        match slot.0 {
+            picture if picture < self.pictures() => self.picture_words,
+            whole if whole < self.pictures() + self.checkpoints => lattice_words,
+            _ => Measure::WORDS,
+        }
     }
 
     /// The picture slots of a lattice.

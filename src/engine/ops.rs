@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::engine::{CalledKernel, Kernel, Layout, Viewport};
+use crate::engine::{CalledKernel, Kernel, Layout, Viewport, WordEdit};
 use crate::life::Rule;
 
 macro_rules! ids {
@@ -31,7 +31,8 @@ ids! {
     BufferId(u32);
     /// A thread of the host that issues steps; 0 is the thread that owns the engine.
     IssuerId(u8);
-    /// A host slot of a lattice: the picture slots first, the checkpoint slots behind them.
+    /// A host slot of a lattice: the picture slots first, the checkpoint slots behind them, then
+    /// those of measures.
     Slot(u8);
     /// A length or point of time on the device's clock, in nanoseconds.
     Nanos(i64);
@@ -76,6 +77,15 @@ pub enum Op {
         /// [`Size::words`](crate::life::Size::words) words.
         words: Arc<[u32]>,
     },
+    /// Sets cells of a lattice, in whatever working layout it is; only the words that are touched
+    /// travel. In layouts other than [`Layout::Bits`], its bits are then as before, until the next
+    /// [`Op::Pack`].
+    Edit {
+        /// The lattice.
+        lattice: LatticeId,
+        /// Sorted by their words, each once.
+        edits: Arc<[WordEdit]>,
+    },
     /// Makes lattices' bits anew from their working layout, which stays as it is.
     Pack(Range<u32>),
     /// Makes the working layout `to` from lattices' bits.
@@ -105,6 +115,10 @@ pub enum Op {
         /// Which part, at how many pixels.
         viewport: Viewport,
     },
+    /// Measures lattices' bits, on the device: see [`Measure`](crate::engine::Measure). Those of
+    /// the measure before are kept there for it, in memory that is taken when first one is
+    /// asked for.
+    Measure(Range<u32>),
     /// `get_async`: copies to each lattice's host slot; complete when the event behind it has
     /// fired.
     Download {
@@ -138,8 +152,9 @@ impl Op {
     /// The lattices that it is about; none for one that is about something else.
     pub fn lattices(&self) -> Range<u32> {
         match self {
-            Op::Upload { lattice, .. } => lattice.alone(),
+            Op::Upload { lattice, .. } | Op::Edit { lattice, .. } => lattice.alone(),
             Op::Pack(lattices)
+            | Op::Measure(lattices)
             | Op::Unpack { lattices, .. }
             | Op::Advance { lattices, .. }
             | Op::Reduce { lattices, .. }
@@ -154,10 +169,12 @@ impl Op {
     pub fn label(&self) -> &'static str {
         match self {
             Op::Upload { .. } => "upload",
+            Op::Edit { .. } => "edit",
             Op::Pack(_) => "pack",
             Op::Unpack { .. } => "unpack",
             Op::Advance { kernel, .. } => kernel.name,
             Op::Reduce { .. } => "reduce",
+            Op::Measure(_) => "measure",
             Op::Download { .. } => "download",
             Op::Copy { .. } => "copy",
             Op::Call(call) => call.kernel.name,
@@ -177,6 +194,9 @@ pub enum Transfer {
     View,
     /// The cells themselves, an `i32` each: in layout [`Layout::I32`] alone.
     Cells,
+    /// What the last [`Op::Measure`] found, [`Measure::WORDS`](crate::engine::Measure::WORDS)
+    /// words.
+    Measure,
 }
 
 /// A place in a buffer.

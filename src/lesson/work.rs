@@ -12,7 +12,7 @@ use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::round::PicturePlan;
 use crate::session::trace::TimedRound;
 use crate::session::worlds::{KernelChoice, Worlds, read_lattice, starts};
-use crate::session::{Pace, Setup, Start, Switches, TransferChoice};
+use crate::session::{Pace, Setup, Start, Switches, TimeSettings, TransferChoice};
 
 /// The soups of the lessons.
 pub(super) const SEED: u64 = 1;
@@ -74,6 +74,7 @@ impl Rounds {
             generations_per_round: self.generations_per_round,
             pace: Pace::Unthrottled,
             rounds: None,
+            time: TimeSettings::DEFAULT,
         };
         let runs = bench.pick(5, 3);
         let mut worlds = Worlds::new(bench.take_fresh()?, &setup, 1)?;
@@ -229,6 +230,7 @@ impl World {
             pageable: 1,
             picture_words: size.cells() as usize,
             checkpoints: 1,
+            measures: 0,
         })?;
         let starts: Vec<Lattice> = (0..streams.len())
             .map(|i| soup(size, DENSITY, SEED, i as u64))

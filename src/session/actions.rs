@@ -14,6 +14,20 @@ pub enum Action {
     StepGeneration,
     /// Pauses, and makes one round.
     StepRound,
+    /// Pauses, and goes one generation back.
+    StepBack,
+    /// Pauses, and goes one round back.
+    RoundBack,
+    /// Runs until the selected instance is at this generation, or goes back to it.
+    RunTo(u64),
+    /// Stops by itself never, when the selected panel is still or periodic, or when all are.
+    NextStopWhenStill,
+    /// Fills panels that died down with new soups, or leaves them.
+    ToggleReseed,
+    /// Whether populations are to be measured: somebody looks at them.
+    WatchPopulation(bool),
+    /// Population, births and deaths over time, or not.
+    TogglePopulation,
     /// More rounds a second, up to as many as the engine makes.
     Faster,
     /// Fewer rounds a second.
@@ -109,6 +123,8 @@ pub enum Key {
     Tab,
     /// Escape.
     Escape,
+    /// Backspace.
+    Backspace,
     /// Page up.
     PageUp,
     /// Page down.
@@ -181,6 +197,13 @@ const fn key(key: Key) -> Chord {
         ctrl: false,
     }
 }
+const fn shifted(key: Key) -> Chord {
+    Chord {
+        key,
+        shift: true,
+        ctrl: false,
+    }
+}
 const fn char(c: char) -> Chord {
     key(Key::Char(c))
 }
@@ -222,6 +245,30 @@ pub static KEYS: &[Binding] = &[
     ),
     row(Action::StepGeneration, &[char('.')], "", "one generation"),
     row(Action::StepRound, &[key(Key::Tab)], "", "one round"),
+    row(
+        Action::StepBack,
+        &[key(Key::Backspace)],
+        "",
+        "one generation back",
+    ),
+    row(
+        Action::RoundBack,
+        &[shifted(Key::Backspace)],
+        "",
+        "one round back",
+    ),
+    row(
+        Action::NextStopWhenStill,
+        &[char('S')],
+        "",
+        "stop when still or periodic: never / the selected panel / all",
+    ),
+    row(
+        Action::ToggleReseed,
+        &[char('U')],
+        "",
+        "new soups for panels that died down",
+    ),
     row(
         Action::Faster,
         &[char('+'), char('=')],

@@ -6,16 +6,20 @@
 //! engine, and is what the programs without a window use directly.
 
 pub mod actions;
+mod history;
 pub mod ladder;
 mod overlap;
 mod pictures;
+pub mod population;
 pub mod round;
 mod sampling;
+pub mod settling;
 mod setup;
 mod statistics;
 mod status;
 mod switches;
 mod thread;
+mod time;
 pub mod trace;
 pub mod worlds;
 
@@ -27,11 +31,14 @@ use std::time::Duration;
 pub use actions::Action;
 pub use overlap::{Bound, Overlap, Resource};
 pub use pictures::{Picture, Pictures};
+pub use population::Series;
 pub use round::PicturePlan;
 pub use sampling::Sampling;
+pub use settling::Settled;
 pub use setup::{DeviceChoice, Pace, Setup, Start};
-pub use status::{Halves, Status};
+pub use status::{Halves, Status, TimeStatus};
 pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
+pub use time::{StopWhenStill, TimeSettings};
 pub use trace::Trace;
 
 use crate::engine::{EngineError, Result};
@@ -40,6 +47,8 @@ use crate::engine::{EngineError, Result};
 enum Command {
     Act(Action),
     View(PicturePlan),
+    /// A new soup for an instance that died down.
+    Reseed(usize),
     Close,
 }
 
@@ -86,6 +95,12 @@ impl Session {
             Action::TogglePause
                 | Action::StepGeneration
                 | Action::StepRound
+                | Action::StepBack
+                | Action::RoundBack
+                | Action::RunTo(_)
+                | Action::NextStopWhenStill
+                | Action::ToggleReseed
+                | Action::WatchPopulation(_)
                 | Action::Faster
                 | Action::Slower
                 | Action::ResetPanel
@@ -147,6 +162,17 @@ impl Session {
             Err(TryLockError::WouldBlock) => return None,
         };
         (trace.sequence > seen).then(|| trace.clone())
+    }
+
+    /// How the population of an instance, or of all together, went, if there is more of it than
+    /// sequence `seen` had; with its own sequence. Never waits: at a moment when measures are
+    /// being added, there is nothing yet.
+    pub fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        match self.shared.populations.try_lock() {
+            Ok(populations) => populations.newer(of, seen),
+            Err(TryLockError::Poisoned(poisoned)) => poisoned.into_inner().newer(of, seen),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// The newest complete pictures.

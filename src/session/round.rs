@@ -6,6 +6,7 @@ use crate::engine::{
     HostMemory, Kernel, Layout, Op, Program, Scope, Slot, StreamId, Transfer, Viewport,
 };
 use crate::life::Rule;
+use crate::session::worlds::MEASURE_SLOTS;
 use crate::session::{Order, Streams, Switches, Wait};
 
 /// What the rounds of the moment are made of.
@@ -23,6 +24,9 @@ pub struct RoundPlan {
     pub rule: Rule,
     /// What is downloaded, if anything.
     pub picture: Option<PicturePlan>,
+    /// The first of [`MEASURE_SLOTS`](crate::session::worlds::MEASURE_SLOTS) slots that measures
+    /// go to, if the lattices are measured.
+    pub measures: Option<Slot>,
     /// How it is issued, copied and waited for; each stream's own order is the same in all.
     pub switches: Switches,
 }
@@ -171,7 +175,8 @@ impl RoundPlan {
     }
 }
 
-/// The parts of a picture's way to the host: pack, reduce, download, and waiting for it.
+/// The parts of a picture's way to the host: pack, reduce (and measure), download, and waiting
+/// for it.
 const PHASES: u32 = 3;
 
 fn ids(instances: Range<usize>) -> Range<u32> {
@@ -207,17 +212,26 @@ impl Round<'_> {
     fn picture(&mut self, group: Range<usize>, phase: u32) {
         let stream = self.plan.streams[group.start];
         let wanted = self.plan.downloads();
+        let all = group.clone();
+        // A round that steps nothing has nothing to measure.
+        let measures = self.plan.measures.filter(|_| self.generations > 0);
         let group = group.start.max(wanted.start)..group.end.min(wanted.end);
         let picture = self.plan.picture.filter(|_| !group.is_empty());
         let transfer = picture.map(|picture| picture.transfer);
         match (phase, picture) {
+            (0, _) if measures.is_some() => self.plan.pack(&mut self.program, all),
             (0, Some(_)) if transfer != Some(Transfer::Cells) => {
                 self.plan.pack(&mut self.program, group);
             }
-            (1, Some(PicturePlan { viewport, .. })) if transfer == Some(Transfer::View) => {
-                let lattices = ids(group);
-                let reduce = Op::Reduce { lattices, viewport };
-                self.program.push(stream, reduce);
+            (1, _) => {
+                if let (Some(Transfer::View), Some(picture)) = (transfer, picture) {
+                    let (lattices, viewport) = (ids(group), picture.viewport);
+                    let reduce = Op::Reduce { lattices, viewport };
+                    self.program.push(stream, reduce);
+                }
+                if measures.is_some() {
+                    self.program.push(stream, Op::Measure(ids(all)));
+                }
             }
             (2, _) => {
                 if let Some(what) = transfer {
@@ -225,6 +239,14 @@ impl Round<'_> {
                         lattices: ids(group),
                         slot: self.slot,
                         what,
+                    };
+                    self.program.push(stream, download);
+                }
+                if let Some(first) = measures {
+                    let download = Op::Download {
+                        lattices: ids(all),
+                        slot: Slot(first.0 + self.slot.0 % MEASURE_SLOTS),
+                        what: Transfer::Measure,
                     };
                     self.program.push(stream, download);
                 }
@@ -261,6 +283,7 @@ mod tests {
                 viewport,
                 only: None,
             }),
+            measures: None,
             switches: Switches {
                 order: Order::Depth,
                 ..Switches::DEFAULT
@@ -281,6 +304,41 @@ mod tests {
         let program = plan("bits", Transfer::Bits).program(1, Slot(0));
         let want = [(0, "bits"), (0, "download"), (1, "bits"), (1, "download")];
         assert_eq!(labels(&program), want);
+    }
+
+    #[test]
+    fn a_measured_round_packs_once_and_downloads_both() {
+        let measured = |kernel, transfer| RoundPlan {
+            measures: Some(Slot(5)),
+            instances: 0..1,
+            ..plan(kernel, transfer)
+        };
+        let of = |plan: RoundPlan, slot| {
+            let program = plan.program(1, Slot(slot));
+            let ops = program.steps.iter().map(|step| step.op.label());
+            let slots = program.downloads().map(|(_, slot)| slot.0);
+            (ops.collect::<Vec<_>>(), slots.collect::<Vec<_>>())
+        };
+        let bits = of(measured("bits", Transfer::Bits), 2);
+        assert_eq!(
+            bits,
+            (vec!["bits", "measure", "download", "download"], vec![2, 7])
+        );
+        let view = of(measured("global", Transfer::View), 4);
+        let ops = [
+            "global", "pack", "reduce", "measure", "download", "download",
+        ];
+        assert_eq!(view, (ops.to_vec(), vec![4, 6]));
+        let none = RoundPlan {
+            picture: None,
+            ..measured("planar", Transfer::Bits)
+        };
+        assert_eq!(
+            of(none, 0),
+            (vec!["planar", "pack", "measure", "download"], vec![5])
+        );
+        let program = measured("bits", Transfer::Bits).program(0, Slot(0));
+        assert_eq!(labels(&program), [(0, "download")], "nothing to measure");
     }
 
     #[test]

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use crate::engine::Kernel;
 use crate::life::{Lattice, Rule, Size};
-use crate::session::Switches;
 use crate::session::worlds::KernelChoice;
+use crate::session::{Switches, TimeSettings};
 
 /// Everything that a session is made from.
 #[derive(Clone, Debug)]
@@ -33,6 +33,8 @@ pub struct Setup {
     pub pace: Pace,
     /// Stop (pause) after so many rounds.
     pub rounds: Option<u64>,
+    /// When it stops by itself, and how far back it remembers.
+    pub time: TimeSettings,
 }
 
 /// The first generation.

@@ -1,10 +1,12 @@
 //! The figures that a session shows of itself.
 
+use std::sync::Arc;
+
 use crate::engine::{DeviceInfo, Kernel, Startup, Transfer};
 use crate::life::{Rule, Size};
 use crate::session::ladder::Ladder;
 use crate::session::worlds::KernelChoice;
-use crate::session::{Overlap, Pace, Setup, Start, Switches};
+use crate::session::{Overlap, Pace, Settled, Setup, Start, Switches, TimeSettings};
 
 /// A session's state and figures, made anew a few times a second and on every change.
 #[derive(Clone, Debug)]
@@ -72,6 +74,8 @@ pub struct Status {
     pub stamped: bool,
     /// By what factor stamps lengthen a launch, once measured.
     pub stamp_cost: Option<f64>,
+    /// Its dealings with time.
+    pub time: TimeStatus,
     /// The selected instance.
     pub selected: usize,
     /// Something the person should know, in one sentence; it stays for a few seconds.
@@ -94,6 +98,30 @@ pub struct Halves {
     pub differing: Option<(u64, u64)>,
     /// Instances a half.
     pub each: usize,
+}
+
+/// A session's dealings with time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TimeStatus {
+    /// When it stops by itself, and so on.
+    pub settings: TimeSettings,
+    /// How each instance goes on for ever, where that is known; empty while nothing is measured.
+    pub settled: Arc<[Option<Settled>]>,
+    /// The generation that it runs to.
+    pub run_to: Option<u64>,
+    /// The oldest generation of the selected instance that there is a way back to.
+    pub oldest: Option<u64>,
+}
+
+impl Default for TimeStatus {
+    fn default() -> TimeStatus {
+        TimeStatus {
+            settings: TimeSettings::DEFAULT,
+            settled: Arc::default(),
+            run_to: None,
+            oldest: None,
+        }
+    }
 }
 
 impl Status {
@@ -134,6 +162,10 @@ impl Status {
             halves: None,
             stamped: false,
             stamp_cost: None,
+            time: TimeStatus {
+                settings: setup.time,
+                ..TimeStatus::default()
+            },
             selected: 0,
             notice: None,
             finished: false,

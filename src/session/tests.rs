@@ -1,5 +1,7 @@
 //! A whole session on the CPU engine: what keys ask for, seen in pictures and figures.
 
+mod time;
+
 use std::time::{Duration, Instant};
 
 use super::*;
@@ -25,6 +27,7 @@ fn setup(instances: usize, size: Size) -> Setup {
         generations_per_round: 1,
         pace: Pace::PerSecond(500.0),
         rounds: None,
+        time: TimeSettings::DEFAULT,
     }
 }
 

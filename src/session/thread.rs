@@ -14,10 +14,17 @@ mod halves;
 mod lab;
 mod recovery;
 mod reporting;
+mod rewind;
+mod run_to;
+mod watching;
 
 use lab::Lab;
 use recovery::Checkpoints;
+use rewind::Past;
+use run_to::RunTo;
+use watching::{Found, Watch};
 
+use super::population::Populations;
 use super::statistics::Statistics;
 use super::trace::Trace;
 use super::worlds::{Event, KernelChoice, Worlds, open_engine, starts};
@@ -39,6 +46,7 @@ pub(super) struct Shared {
     pub(super) status: Arc<Mutex<Arc<Status>>>,
     pub(super) pictures: Pictures,
     pub(super) trace: Arc<Mutex<Trace>>,
+    pub(super) populations: Arc<Mutex<Populations>>,
 }
 
 /// The thread's body: answers `ready` once, then works until it is told to close.
@@ -56,6 +64,7 @@ pub(super) fn run(
         status: pilot.status.clone(),
         pictures: pilot.pictures.clone(),
         trace: pilot.trace.clone(),
+        populations: pilot.watch.populations.clone(),
     };
     if ready.send(Ok(shared)).is_err() {
         return;
@@ -82,6 +91,9 @@ struct Pilot {
     selected: usize,
     statistics: Statistics,
     checkpoints: Checkpoints,
+    past: Past,
+    watch: Watch,
+    run_to: Option<RunTo>,
     recoveries: VecDeque<Instant>,
     /// The lattices that the engine was last made from, until there is a checkpoint of them.
     last_known: Option<Vec<(usize, Arc<Lattice>, u64)>>,
@@ -123,6 +135,9 @@ impl Pilot {
                 stale: true,
                 ..Default::default()
             },
+            past: Past::new(setup.time.history_bytes, worlds.all_bits()),
+            watch: Watch::default(),
+            run_to: None,
             recoveries: VecDeque::new(),
             last_known: None,
             notice: None,
@@ -142,6 +157,7 @@ impl Pilot {
         if pilot.setup.size.words() <= MOST_PICTURE_WORDS {
             pilot.set_view(PicturePlan::BITS)?;
         }
+        pilot.settle_measuring(false);
         pilot.publish_status(now);
         Ok(pilot)
     }
@@ -190,6 +206,7 @@ impl Pilot {
             self.notice = None;
             self.changed = true;
         }
+        self.reseed_one(now);
         self.tell_effect(now);
         self.renew_overlap();
         if self.changed && now - self.status_made >= STATUS_EVERY {
@@ -213,6 +230,8 @@ impl Pilot {
                 || !self.steps.is_empty()
                 || !self.pending.is_empty()
                 || self.left_of_round.is_some()
+                || self.run_to.is_some()
+                || self.copies_soon()
                 || (self.owed().is_some() && !self.running),
         ) {
             (_, true) => Duration::from_micros(200),
@@ -236,6 +255,9 @@ impl Pilot {
         if !self.pending.is_empty() && self.left_of_round.is_none() && owed.is_none() {
             return Ok(()); // nothing new, so that it is their turn soon
         }
+        if self.left_of_round.is_none() && self.copy_first(now)? {
+            return Ok(()); // nothing new, so that the copy is of now
+        }
         if self.calibrate()? {
             return Ok(());
         }
@@ -257,6 +279,8 @@ impl Pilot {
             if self.issue_round(step, false)? || self.left_of_round.is_some() {
                 self.steps.pop_front();
             }
+        } else if let Some(run_to) = self.run_to {
+            self.run_on(run_to, timed)?;
         } else if self.running && now >= self.due {
             if self.issue_round(self.setup.generations_per_round, timed)? {
                 self.keep_pace(now);
@@ -333,8 +357,14 @@ impl Pilot {
         let split = worlds.is_split();
         let mut news = false;
         let mut checkpoint = None;
+        let mut found = Vec::new();
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
         let (trace, lab) = (&self.trace, &mut self.lab);
+        let (past, run_to) = (&mut self.past, &mut self.run_to);
+        let (least, most) = match self.setup.switches.graphs {
+            true => (self.setup.generations_per_round, 1), // a graph for each length
+            false => (self.setup.generations_per_round, worlds.most_at_once()),
+        };
         let polled = worlds.poll(|event| {
             // A checkpoint shows nothing new, but how far two halves differ.
             news |= split || !matches!(event, Event::Checkpoint { .. });
@@ -352,6 +382,10 @@ impl Pilot {
                     launches,
                     took,
                 } => {
+                    past.round(generations, took);
+                    if let Some(run_to) = run_to {
+                        run_to.round(took, least, most);
+                    }
                     if split {
                         statistics.half(half, took);
                     }
@@ -383,15 +417,31 @@ impl Pilot {
                     }
                 }
                 Event::Calibrated(alone) => lab.calibrated(alone),
-                Event::Checkpoint { slot, generations } => checkpoint = Some((slot, generations)),
+                Event::Measured {
+                    first,
+                    generations,
+                    measures,
+                } => found.push(Found {
+                    first,
+                    generations,
+                    measures,
+                }),
+                Event::Checkpoint {
+                    slot,
+                    generations,
+                    clock,
+                } => checkpoint = Some((slot, generations, clock)),
             }
         });
-        if let Some(checkpoint) = checkpoint {
+        if let Some((slot, generations, clock)) = checkpoint {
+            self.remember(slot, &generations, clock);
+            let checkpoint = (slot, generations);
             self.compare_halves(&checkpoint);
             self.checkpoints.latest = Some(checkpoint);
             self.last_known = None;
             self.checkpoints.under_way = false;
         }
+        self.look_at(found, now);
         if news {
             self.changed = true;
             (self.wake)();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use crate::engine::{Nanos, Op, Span, Stamp, Step, StreamId, Transfer};
+use crate::engine::{Measure, Nanos, Op, Span, Stamp, Step, StreamId, Transfer};
 use crate::life::Size;
 
 /// What kind of work a step is.
@@ -53,13 +53,17 @@ impl StepFacts {
         // Of each lattice, its cells' share and its bytes.
         let (kind, shares, bytes) = match &step.op {
             Op::Advance { generations, .. } => (StepKind::Launch, u64::from(*generations), 0),
-            Op::Pack(_) | Op::Unpack { .. } | Op::Reduce { .. } => (StepKind::Support, 1, 0),
+            Op::Pack(_) | Op::Unpack { .. } | Op::Reduce { .. } | Op::Measure(_) => {
+                (StepKind::Support, 1, 0)
+            }
+            Op::Edit { edits, .. } => (StepKind::Support, 1, size_of_val(&**edits) as u64),
             Op::Upload { .. } => (StepKind::Upload, 1, bits),
             Op::Download { what, .. } => {
                 let bytes = match what {
                     Transfer::Bits => bits,
                     Transfer::View => view_bytes,
                     Transfer::Cells => size.cells() * 4,
+                    Transfer::Measure => 4 * Measure::WORDS as u64,
                 };
                 (StepKind::Download, 1, bytes)
             }

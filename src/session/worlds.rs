@@ -10,8 +10,8 @@ use std::time::Instant;
 use crate::engine::cpu::{CpuEngine, memory};
 use crate::engine::cuda::{CudaEngine, Ordinals};
 use crate::engine::{
-    Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Op, PreparedId, Program,
-    Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
+    Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Measure, Op, PreparedId,
+    Program, Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
 use crate::life::{Lattice, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
@@ -34,6 +34,9 @@ use switching::{make_streams, one_of_each_device};
 
 /// Picture slots an instance: one being drawn, one newest, one under way.
 pub const PICTURE_SLOTS: u8 = 3;
+
+/// Slots an instance for measures: each picture slot of a kind of memory has one.
+pub const MEASURE_SLOTS: u8 = PICTURE_SLOTS;
 
 /// Rounds that may be under way at once: the next is queued while one runs, so that the device
 /// never waits for the host.
@@ -93,6 +96,10 @@ pub struct Worlds {
     request: Option<PicturePlan>,
     size: Size,
     generations: Arc<[u64]>,
+    /// Generations stepped, whatever was set anew since.
+    clock: u64,
+    /// Whether every round measures the lattices.
+    measuring: bool,
     slots: Arc<dyn Slots>,
     spec: SlotsSpec,
     under_way: VecDeque<UnderWay>,
@@ -131,6 +138,7 @@ impl Worlds {
             pageable: 0,
             picture_words: 0,
             checkpoints,
+            measures: MEASURE_SLOTS,
         };
         let slots = engine.allocate_slots(spec)?;
         let devices = one_of_each_device(&streams, devices);
@@ -145,6 +153,7 @@ impl Worlds {
                 kernel: setup.kernel,
                 rule: setup.rule,
                 picture: None,
+                measures: None,
                 switches: setup.switches,
             }],
             turn: 0,
@@ -153,6 +162,8 @@ impl Worlds {
             request: None,
             size: setup.size,
             generations: vec![0; setup.instances].into(),
+            clock: 0,
+            measuring: false,
             slots,
             spec,
             under_way: VecDeque::new(),
@@ -224,6 +235,25 @@ impl Worlds {
     /// Every instance's generation, as of the last round issued.
     pub fn generations(&self) -> &Arc<[u64]> {
         &self.generations
+    }
+
+    /// Generations that rounds have stepped, as of the last one issued.
+    pub fn clock(&self) -> u64 {
+        self.clock
+    }
+
+    /// Says that the lattices are where they were at this clock.
+    pub fn set_clock(&mut self, clock: u64) {
+        self.clock = clock;
+    }
+
+    /// Has every round measure its lattices from now on, or not any more.
+    pub fn set_measuring(&mut self, measuring: bool) {
+        if self.measuring != measuring {
+            self.measuring = measuring;
+            self.forget_prepared();
+            self.plan_pictures();
+        }
     }
 
     /// The host slots.
@@ -343,6 +373,7 @@ impl Worlds {
             Transfer::Bits => self.size.words(),
             Transfer::View => picture.viewport.words(),
             Transfer::Cells => self.size.cells() as usize,
+            Transfer::Measure => Measure::WORDS,
         }
     }
 

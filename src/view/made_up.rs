@@ -38,6 +38,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         running: true,
         pace: Pace::PerSecond(60.0),
         generations_per_round: 1,
+        time: crate::session::TimeStatus::default(),
         rounds: 123_456,
         generation: 123_456,
         newest_generation: 123_461,

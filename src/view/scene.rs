@@ -316,5 +316,6 @@ pub(crate) fn transfer_name(transfer: Transfer) -> &'static str {
         Transfer::Bits => "bits",
         Transfer::View => "view",
         Transfer::Cells => "i32",
+        Transfer::Measure => "measure",
     }
 }

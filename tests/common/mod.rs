@@ -2,6 +2,8 @@
 //! no longer than is decent, and reading what it said.
 #![allow(dead_code)] // each test program uses its part
 
+mod program;
+
 use std::ffi::OsStr;
 use std::io::Read;
 use std::os::unix::process::ExitStatusExt;
@@ -11,11 +13,10 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
+pub(crate) use program::PROGRAM;
+
 /// The longest that anything here may take on a busy machine.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
-
-/// The program's path.
-pub(crate) const PROGRAM: &str = env!("CARGO_BIN_EXE_lifestreams");
 
 /// The program as a newcomer has it, in this folder: no display, no settings of its own.
 pub(crate) fn program(folder: &Path) -> Command {

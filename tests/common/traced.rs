@@ -8,6 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use crate::driver;
+use crate::program::PROGRAM;
 
 /// A trace file, taken apart.
 pub(crate) struct Traced {
@@ -25,7 +26,7 @@ pub(crate) struct Traced {
 pub(crate) fn traced(arguments: &str) -> Traced {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("trace.json");
-    let output = Command::new(env!("CARGO_BIN_EXE_lifestreams"))
+    let output = Command::new(PROGRAM)
         .args("run --instances 5 --size 64x48 -g 30".split(' '))
         .args(arguments.split(' '))
         .arg("--trace")

@@ -25,7 +25,7 @@ use crate::engine::cpu::CpuEngine;
 use crate::engine::kernels;
 use crate::life::{Rule, Size};
 use crate::session::worlds::{KernelChoice, Worlds, open_engine, starts};
-use crate::session::{DeviceChoice, Pace, Setup, Start, Switches};
+use crate::session::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
 
 pub(super) use ladder::{factor_words, markdown as ladder_markdown, source_of, times};
 use record::Table;
@@ -146,6 +146,7 @@ fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Res
         generations_per_round: 1,
         pace: Pace::Unthrottled,
         rounds: None,
+        time: TimeSettings::DEFAULT,
     })
 }
 

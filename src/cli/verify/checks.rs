@@ -47,6 +47,7 @@ impl Bench {
             pageable: 0,
             picture_words,
             checkpoints: 1,
+            measures: 0,
         };
         let slots = engine.allocate_slots(spec)?;
         Ok(Bench {
@@ -73,7 +74,7 @@ impl Bench {
 
     /// The cases that a kernel takes, of at most so many cells; if there is none, the smallest
     /// that it takes.
-    fn cases_for(&self, kernel: &Kernel, most_cells: u64) -> Vec<usize> {
+    pub(super) fn cases_for(&self, kernel: &Kernel, most_cells: u64) -> Vec<usize> {
         let cells = |&case: &usize| self.cases.sizes[case].cells();
         let takes = |&case: &usize| {
             kernel.admit(self.cases.sizes[case]).is_ok() && self.admit_device(kernel).is_ok()
@@ -93,7 +94,7 @@ impl Bench {
         Ok(completions)
     }
 
-    fn read(&self, case: usize) -> Result<Lattice> {
+    pub(super) fn read(&self, case: usize) -> Result<Lattice> {
         Ok(read_lattice(
             &*self.slots,
             case,
@@ -103,7 +104,13 @@ impl Bench {
     }
 
     /// Upload, advance as told, download: in the case's stream.
-    fn push(&self, program: &mut Program, case: usize, start: &Lattice, advances: &[Advance]) {
+    pub(super) fn push(
+        &self,
+        program: &mut Program,
+        case: usize,
+        start: &Lattice,
+        advances: &[Advance],
+    ) {
         let lattice = LatticeId(case as u32);
         let stream = self.streams[case];
         program.push(
@@ -116,7 +123,7 @@ impl Bench {
         self.push_advances(program, case, advances, Layout::Bits);
     }
 
-    fn push_advances(
+    pub(super) fn push_advances(
         &self,
         program: &mut Program,
         case: usize,

@@ -13,7 +13,7 @@ use crate::session::round::PicturePlan;
 use crate::session::trace::{StepKind, TimedRound};
 use crate::session::worlds::{Event, KernelChoice, Worlds, open_engine, start_lattice};
 use crate::session::{
-    DeviceChoice, Order, Pace, Setup, Start, Streams, Switches, TransferChoice, Wait,
+    DeviceChoice, Order, Pace, Setup, Start, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
 
 /// Instances of a check.
@@ -95,6 +95,7 @@ fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Set
         generations_per_round: 1,
         pace: Pace::Unthrottled,
         rounds: None,
+        time: TimeSettings::DEFAULT,
     })
 }
 
@@ -152,7 +153,7 @@ fn rounds(
             Event::Pictures {
                 instances, slot, ..
             } => slots[instances].fill(Some(slot)),
-            Event::Checkpoint { .. } | Event::Calibrated(_) => {}
+            Event::Checkpoint { .. } | Event::Calibrated(_) | Event::Measured { .. } => {}
         })?;
         if issued == ROUNDS {
             worlds.wait(Duration::from_millis(1));

@@ -73,6 +73,13 @@ impl BitRows {
         seal(row, self.size.width() as usize);
     }
 
+    /// Changes word `x` of row `y`.
+    pub(super) fn change(&mut self, y: usize, x: usize, change: impl FnOnce(&mut u32)) {
+        let row = &mut self.words[y * self.stride..][..self.stride];
+        change(&mut row[1 + x]);
+        seal(row, self.size.width() as usize);
+    }
+
     /// Takes over a lattice as it crosses the bus.
     pub(super) fn load(&mut self, words: &[u32]) {
         let per_row = self.size.words_per_row();

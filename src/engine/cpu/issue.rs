@@ -9,7 +9,8 @@ use super::memory;
 use super::slots::CpuSlots;
 use super::stream::issuers;
 use crate::engine::{
-    EngineError, LatticeId, Layout, Op, Program, Result, Slot, Step, StreamId, Transfer,
+    EngineError, LatticeId, Layout, Measure, Op, Program, Result, Slot, Step, StreamId, Transfer,
+    WordEdit,
 };
 use crate::life::Size;
 
@@ -24,6 +25,8 @@ pub(super) struct Account {
     pub(super) phase: Phase,
     /// Words of the last reduction's view; 0 if there never was one.
     view_words: usize,
+    /// Whether it has ever been measured.
+    measured: bool,
 }
 
 /// Where a lattice's cells are.
@@ -60,6 +63,7 @@ impl Account {
             reserved: Layout::Bits,
             phase: Phase::START,
             view_words: 0,
+            measured: false,
         }
     }
 
@@ -86,6 +90,7 @@ impl Account {
                 return refuse(format!("{} words for a {} lattice", words.len(), self.size));
             }
             Op::Upload { .. } => self.phase = Phase::START,
+            Op::Edit { edits, .. } => WordEdit::check_all(edits, self.size)?,
             Op::Unpack { to, .. } if !to.takes(self.size) => {
                 return refuse(format!("{} cannot be in layout {to:?}", self.size));
             }
@@ -122,6 +127,7 @@ impl Account {
                 }
                 self.view_words = words;
             }
+            Op::Measure(_) => self.measured = true,
             Op::Download { slot, what, .. } => {
                 let words = match what {
                     Transfer::Bits => self.size.words(),
@@ -133,6 +139,10 @@ impl Account {
                         return refuse("cells are downloaded in layout i32 alone".into());
                     }
                     Transfer::Cells => self.size.cells() as usize,
+                    Transfer::Measure if !self.measured => {
+                        return refuse("a measure is downloaded before one is made".into());
+                    }
+                    Transfer::Measure => Measure::WORDS,
                 };
                 match slot_words(*slot) {
                     None => return refuse(format!("no {slot:?}")),
@@ -228,10 +238,13 @@ pub(super) fn issuers_apart(program: &Program) -> Result<()> {
 pub(super) fn preparable(program: &Program, is_default: impl Fn(StreamId) -> bool) -> Result<()> {
     let steps = &program.steps;
     let synchronizes = |step: &Step| matches!(step.op, Op::Synchronize(_));
+    let is_edit = |step: &Step| matches!(step.op, Op::Edit { .. });
     let why = if program.stamped {
         "stamps cannot be prepared"
     } else if steps.iter().any(synchronizes) {
         "the host cannot wait within a prepared program"
+    } else if steps.iter().any(is_edit) {
+        "an edit cannot be prepared"
     } else if issuers(program).len() > 1 {
         "a prepared program has one issuer"
     } else if steps.iter().any(|step| is_default(step.stream)) {

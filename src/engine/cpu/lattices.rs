@@ -9,8 +9,10 @@ use super::crew::Crew;
 use super::kernels::{Launch, Pair, Twin, twin};
 use super::planar_rows::PlanarRows;
 use super::slots::CpuSlots;
-use super::{memory, reduce};
-use crate::engine::{EngineError, Kernel, LatticeId, Layout, Op, Result, Transfer};
+use super::{measure, memory, reduce};
+use crate::engine::{
+    EngineError, Kernel, LatticeId, Layout, Measure, Op, Result, Transfer, WordEdit,
+};
 use crate::life::{Rule, Size};
 
 /// All lattices and the slots that they are downloaded to, shared with the workers.
@@ -31,6 +33,8 @@ struct Stored {
     planar: Option<Pair<PlanarRows>>,
     /// The bytes of the last reduction.
     view: Vec<u32>,
+    /// What the last measure found, and the bits that it saw; none before the first.
+    measured: (Measure, Vec<u32>),
 }
 
 impl Lattices {
@@ -63,6 +67,7 @@ impl Lattices {
                 cells: None,
                 planar: None,
                 view: Vec::new(),
+                measured: Default::default(),
             };
             Ok(Arc::new(Mutex::new(stored)))
         };
@@ -134,6 +139,7 @@ impl Lattices {
                 stored.layout = Layout::Bits;
                 Ok(())
             }),
+            Op::Edit { lattice, edits } => self.with(*lattice, |stored| stored.edit(edits)),
             Op::Pack(lattices) => self.each(lattices, |_, stored| stored.pack()),
             Op::Unpack { lattices, to } => self.each(lattices, |_, stored| stored.unpack(*to)),
             Op::Advance {
@@ -147,6 +153,11 @@ impl Lattices {
             }),
             Op::Reduce { lattices, viewport } => self.each(lattices, |_, stored| {
                 reduce::reduce(&stored.bits.now, *viewport, &mut stored.view)
+            }),
+            Op::Measure(lattices) => self.each(lattices, |_, stored| {
+                let (measure, before) = &mut stored.measured;
+                *measure = measure::measure(&stored.bits.now, before)?;
+                Ok(())
             }),
             Op::Download {
                 lattices,
@@ -252,6 +263,42 @@ impl Stored {
         Ok(())
     }
 
+    fn edit(&mut self, edits: &[WordEdit]) -> Result<()> {
+        let width = self.size.width() as usize;
+        let per_row = self.size.words_per_row();
+        let place = |edit: &WordEdit| {
+            let word = edit.word as usize;
+            (word / per_row, word % per_row)
+        };
+        match self.layout {
+            Layout::Bits => {
+                for edit in edits {
+                    let (y, x) = place(edit);
+                    self.bits.now.change(y, x, |word| edit.apply(word));
+                }
+            }
+            Layout::I32 => {
+                let cells = &mut self.cells_reserved_mut()?.now;
+                for edit in edits {
+                    let (y, x) = place(edit);
+                    let word = &mut cells[y * width + 32 * x..];
+                    edit.cells()
+                        .for_each(|(bit, alive)| word[bit as usize] = alive.into());
+                }
+            }
+            Layout::Planar => {
+                let planar = self.planar.as_mut().ok_or_else(not_reserved)?;
+                for edit in edits {
+                    let (y, x) = place(edit);
+                    edit.cells().for_each(|(bit, alive)| {
+                        planar.now.set(32 * x + bit as usize, y, alive);
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
     fn unpack(&mut self, to: Layout) -> Result<()> {
         let width = self.size.width() as usize;
         match to {
@@ -328,6 +375,9 @@ impl Stored {
                     .iter_mut()
                     .zip(cells)
                     .for_each(|(to, from)| *to = *from as u32);
+            }
+            Transfer::Measure => {
+                words[..Measure::WORDS].copy_from_slice(&self.measured.0.to_words());
             }
             Transfer::View => words
                 .iter_mut()

@@ -13,6 +13,7 @@ mod issue;
 mod kernels;
 mod lattices;
 pub mod limit;
+mod measure;
 pub(crate) mod memory;
 mod planar_rows;
 mod reduce;

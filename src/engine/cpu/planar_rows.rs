@@ -168,6 +168,20 @@ impl PlanarRows {
         }
     }
 
+    /// Sets the cell in column `x`, row `y`, in every band that has the row.
+    pub(super) fn set(&mut self, x: usize, y: usize, alive: bool) {
+        let (across, height) = (self.across(), self.size.height() as usize);
+        let (column, plane) = (x % across, x / across);
+        for lane in 0..LANES {
+            let i = (y + height - self.bands.starts[lane]) % height;
+            if i < self.rows() {
+                let at = self.start(i) + ROWS * column;
+                let word = &mut self.vectors[at].0[lane];
+                *word = *word & !(1 << plane) | u32::from(alive) << plane;
+            }
+        }
+    }
+
     /// Gives the lattice as bits: row after row, `bits` being all its words.
     pub(super) fn store(&self, mut write: impl FnMut(usize, &[u32])) {
         let across = self.across();

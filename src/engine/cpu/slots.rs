@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{PoisonError, RwLock};
 
 use super::memory;
-use crate::engine::{EngineError, LatticeId, Result, Slot, Slots, SlotsSpec};
+use crate::engine::{EngineError, LatticeId, Measure, Result, Slot, Slots, SlotsSpec};
 
 /// Every lattice's slots.
 pub(super) struct CpuSlots {
@@ -27,7 +27,8 @@ impl CpuSlots {
     pub(super) fn new(spec: SlotsSpec, lattice_words: &[usize]) -> Result<CpuSlots> {
         let kinds = |whole: usize| {
             let picture = (spec.pictures(), spec.picture_words);
-            [picture, (spec.checkpoints, whole)]
+            let measures = (spec.measures, Measure::WORDS);
+            [picture, (spec.checkpoints, whole), measures]
         };
         let words = lattice_words.iter().flat_map(|&whole| kinds(whole));
         let all = words.fold(0, |sum: usize, (count, words)| {
@@ -138,6 +139,7 @@ mod tests {
             pageable: 1,
             picture_words: 3,
             checkpoints: 1,
+            measures: 0,
         };
         CpuSlots::new(spec, &[5, 7]).unwrap()
     }
@@ -176,6 +178,7 @@ mod tests {
             pageable: 0,
             picture_words: 1 << 50,
             checkpoints: 0,
+            measures: 0,
         };
         let error = CpuSlots::new(spec, &[1]).err().unwrap();
         assert!(matches!(error, EngineError::OutOfMemory { .. }), "{error}");

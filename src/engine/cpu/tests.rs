@@ -2,6 +2,7 @@
 //! survives every change of kernel.
 
 mod buffers;
+mod edits;
 mod lab;
 mod order;
 mod refusals;
@@ -87,6 +88,7 @@ impl Bench {
             pageable: 0,
             picture_words: size.words(),
             checkpoints: 1,
+            measures: 0,
         };
         let slots = engine.allocate_slots(spec).unwrap();
         let streams: Vec<_> = (0..lattices)
@@ -302,6 +304,7 @@ fn a_prepared_program_replays_from_its_state_only() {
         pageable: 0,
         picture_words: 34,
         checkpoints: 0,
+        measures: 0,
     };
     bench.engine.allocate_slots(spec).unwrap();
     assert!(

@@ -16,7 +16,8 @@ use super::stamps::{Skew, StampMemory};
 use super::stream::RawStream;
 use super::timing::{Clock, Origin};
 use super::{ptx, weave};
-use crate::engine::{EngineError, Layout, Result, StreamId, StreamSpec};
+use crate::engine::kernels::Launch;
+use crate::engine::{EngineError, Layout, Measure, Result, StreamId, StreamSpec, WordEdit};
 use crate::life::Size;
 
 /// One GPU. Fields are dropped in order: the context goes last.
@@ -54,8 +55,12 @@ pub(super) struct Group {
     cells: Option<[DeviceBuffer<i32>; 2]>,
     /// The two buffers of planar words, while a kernel wants them.
     planar: Option<[DeviceBuffer<u32>; 2]>,
+    /// Where edits wait for their kernel.
+    edits: DeviceBuffer<u32>,
     /// The reduced views, as large as has been wanted.
     view: Option<(DeviceBuffer<u32>, usize)>,
+    /// What measures leave, once there has been one.
+    measures: Option<Measures>,
     /// How often they were moved; a graph holds their addresses.
     pub(super) view_moves: u64,
 }
@@ -135,17 +140,43 @@ impl Gpu {
         let words = count * size.words();
         let what = "the lattices' bits";
         let bits = [zeroed(what, words)?, uninitialized(what, words)?];
+        let edits = uninitialized("the edits", count * most_edits(size) * WORDS_AN_EDIT)?;
         self.groups.push(Group {
             size,
             count,
             bits,
+            edits,
             cells: None,
             planar: None,
             view: None,
+            measures: None,
             view_moves: 0,
         });
         Ok(())
     }
+}
+
+const WORDS_AN_EDIT: usize = size_of::<WordEdit>() / 4;
+
+fn most_edits(size: Size) -> usize {
+    size.words().min(WordEdit::MOST_AT_ONCE)
+}
+
+/// What measures of a group's lattices leave on the device for the next ones, and for downloads.
+struct Measures {
+    /// The bits as they were.
+    before: DeviceBuffer<u32>,
+    /// Of every lattice as many measures as it has blocks, then those of whole lattices; behind
+    /// them, how many blocks of each have come so far.
+    shares: DeviceBuffer<u32>,
+}
+
+/// Addresses of a lattice's part of [`Measures`].
+pub(super) struct MeasureAt {
+    pub(super) before: sys::CUdeviceptr,
+    pub(super) shares: sys::CUdeviceptr,
+    pub(super) arrived: sys::CUdeviceptr,
+    pub(super) measures: sys::CUdeviceptr,
 }
 
 fn ptx_of(file: &'static str) -> Result<&'static str> {
@@ -185,6 +216,17 @@ impl Group {
     pub(super) fn bits_at(&self, index: usize, parity: u8) -> sys::CUdeviceptr {
         let base = self.bits[usize::from(parity)].as_device_ptr().as_raw();
         base + (index * self.size.words() * 4) as u64
+    }
+
+    /// Where a lattice's edits wait for their kernel.
+    pub(super) fn edits_at(&self, index: usize) -> sys::CUdeviceptr {
+        let stride = self.most_edits() * WORDS_AN_EDIT * 4;
+        self.edits.as_device_ptr().as_raw() + (index * stride) as u64
+    }
+
+    /// How many there is room for.
+    pub(super) fn most_edits(&self) -> usize {
+        most_edits(self.size)
     }
 
     /// The address of a lattice's buffer of this parity, in a layout.
@@ -230,6 +272,36 @@ impl Group {
         };
         let at = buffer.as_device_ptr().as_raw() + (index * stride * 4) as u64;
         Ok((at, stride))
+    }
+
+    /// Makes room for measures, if there is none; waits then for what runs.
+    pub(super) fn reserve_measures(&mut self) -> Result<()> {
+        if self.measures.is_none() {
+            let what = "the measures of lattices";
+            let blocks = Launch::measure(self.size, 1).grid[0] as usize;
+            let words = ((blocks + 1) * Measure::WORDS + 1) * self.count;
+            self.measures = Some(Measures {
+                before: zeroed(what, self.count * self.size.words())?,
+                shares: zeroed(what, words)?,
+            });
+        }
+        Ok(())
+    }
+
+    /// Where a lattice's measures are, if there is room for them.
+    pub(super) fn measures_at(&self, index: usize) -> Option<MeasureAt> {
+        let room = self.measures.as_ref()?;
+        let blocks = Launch::measure(self.size, 1).grid[0] as usize;
+        let shares: sys::CUdeviceptr = room.shares.as_device_ptr().as_raw();
+        let of = |words: usize| shares + (words * 4) as u64;
+        let whole = blocks * Measure::WORDS * self.count;
+        let before: sys::CUdeviceptr = room.before.as_device_ptr().as_raw();
+        Some(MeasureAt {
+            before: before + (index * self.size.words() * 4) as u64,
+            shares: of(blocks * Measure::WORDS * index),
+            measures: of(whole + Measure::WORDS * index),
+            arrived: of(whole + Measure::WORDS * self.count + index),
+        })
     }
 
     pub(super) fn reserve(&mut self, layout: Layout) -> Result<()> {

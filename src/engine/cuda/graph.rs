@@ -154,6 +154,7 @@ impl CudaEngine {
             }
             match &step.op {
                 Op::Upload { .. } => return refuse("an upload, whose address a graph would keep,"),
+                Op::Edit { .. } => return refuse("an edit, whose address a graph would keep,"),
                 Op::Synchronize(_) => return refuse("the host's waiting"),
                 Op::Download { slot, .. } if self.is_pageable(*slot) => {
                     return refuse("a download to pageable memory");
@@ -265,6 +266,19 @@ impl CudaEngine {
                         if home.gpu == gpu {
                             let (group, index) = (home.group, home.index);
                             self.gpus[gpu].groups[group].view_at(index, viewport.words())?;
+                        }
+                    }
+                }
+                Op::Edit { .. } => {
+                    self.gpus[gpu].function("edit", "edit_cells")?;
+                }
+                Op::Measure(lattices) => {
+                    self.gpus[gpu].function("measure", "measure_bits")?;
+                    for lattice in lattices.clone().map(LatticeId) {
+                        let home = self.homes.get(lattice.index());
+                        let home = home.ok_or_else(|| no_lattice(lattice))?;
+                        if home.gpu == gpu {
+                            self.gpus[gpu].groups[home.group].reserve_measures()?;
                         }
                     }
                 }

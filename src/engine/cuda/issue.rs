@@ -11,7 +11,9 @@ use super::gpu::Gpu;
 use super::slots::CudaSlots;
 use super::stamps::{StampPlace, Stamper};
 use crate::engine::kernels::{Launch, Layout};
-use crate::engine::{EngineError, LatticeId, Op, Result, Scope, Slot, Transfer, Viewport};
+use crate::engine::{
+    EngineError, LatticeId, Measure, Op, Result, Scope, Slot, Transfer, Viewport, WordEdit,
+};
 use crate::life::Size;
 
 /// Where a lattice's cells are, as of the last op issued for it.
@@ -39,6 +41,8 @@ pub(super) struct Home {
     pub(super) state: State,
     /// The length of its last reduced view.
     pub(super) view_words: usize,
+    /// Whether it has ever been measured.
+    pub(super) measured: bool,
 }
 
 /// Lattices that lie one behind the other in one state.
@@ -90,6 +94,7 @@ impl Issuer<'_> {
     pub(super) fn issue(&mut self, op: &Op) -> Result<()> {
         match op {
             Op::Upload { lattice, words } => self.upload(*lattice, words),
+            Op::Edit { lattice, edits } => self.edit(*lattice, edits),
             Op::Pack(lattices) => self.each_batch(lattices, false, Self::pack),
             Op::Unpack { lattices, to } => {
                 self.each_batch(lattices, false, |this, batch| this.unpack(batch, *to))
@@ -117,6 +122,7 @@ impl Issuer<'_> {
             Op::Reduce { lattices, viewport } => {
                 self.each_batch(lattices, false, |this, batch| this.reduce(batch, *viewport))
             }
+            Op::Measure(lattices) => self.each_batch(lattices, false, Self::measure),
             Op::Download {
                 lattices,
                 slot,
@@ -206,6 +212,33 @@ impl Issuer<'_> {
         Ok(())
     }
 
+    fn edit(&mut self, lattice: LatticeId, edits: &[WordEdit]) -> Result<()> {
+        let (group, index, state, size) = self.home(lattice)?;
+        WordEdit::check_all(edits, size)?;
+        let group = &self.gpu.groups[group];
+        let cells = group.buffer_at(state.layout, index, state.parity)?;
+        let list = group.edits_at(index);
+        let layout = match state.layout {
+            Layout::Bits => 0,
+            Layout::I32 => 1,
+            Layout::Planar => 2,
+        };
+        // The stream keeps the copies and the launches in order, so that one list serves all.
+        for edits in edits.chunks(group.most_edits()) {
+            self.sink.give(Call::CopyIn {
+                to: list,
+                from: edits.as_ptr().cast(),
+                bytes: size_of_val(edits),
+                stream: self.stream,
+            })?;
+            let (count, width) = (edits.len() as i32, size.width() as i32);
+            let arguments = Arguments::of([&list, &count, &cells, &width, &layout]);
+            let shape = Launch::edit(edits.len() as u32);
+            self.launch("edit", "edit_cells", shape, arguments)?;
+        }
+        Ok(())
+    }
+
     fn pack(&mut self, batch: Batch) -> Result<()> {
         let Batch { state, size, .. } = batch;
         if state.layout == Layout::Bits {
@@ -268,6 +301,27 @@ impl Issuer<'_> {
         Ok(())
     }
 
+    fn measure(&mut self, batch: Batch) -> Result<()> {
+        let group = &mut self.gpu.groups[batch.group];
+        group.reserve_measures()?;
+        let bits = group.bits_at(batch.index, batch.state.bits_parity);
+        let at = group.measures_at(batch.index).expect("just reserved");
+        let words = batch.size.words() as u64;
+        let shape = Launch::measure(batch.size, batch.count as u32);
+        let arguments = Arguments::of([
+            &bits,
+            &at.before,
+            &at.shares,
+            &at.arrived,
+            &at.measures,
+            &words,
+        ]);
+        self.launch("measure", "measure_bits", shape, arguments)?;
+        let homes = self.homes_of(batch).iter_mut();
+        homes.for_each(|home| home.measured = true);
+        Ok(())
+    }
+
     /// What a download copies of each lattice of a batch.
     fn source(&mut self, what: Transfer, batch: Batch) -> Result<Rows> {
         let (index, state, size) = (batch.index, batch.state, batch.size);
@@ -286,6 +340,17 @@ impl Issuer<'_> {
             Transfer::Cells => {
                 let cells = group.buffer_at(Layout::I32, index, state.parity)?;
                 Ok(dense(cells, size.cells() as usize))
+            }
+            Transfer::Measure => {
+                let measured = self.homes[batch.first.index()..][..batch.count].iter();
+                let at = group
+                    .measures_at(index)
+                    .filter(|_| measured.clone().all(|home| home.measured));
+                let none = || {
+                    let why = format!("{:?} has not been measured", batch.first);
+                    EngineError::BadProgram(why)
+                };
+                Ok(dense(at.ok_or_else(none)?.measures, Measure::WORDS))
             }
             Transfer::View if batch.view_words == 0 => {
                 let why = format!("no view of {:?} has been made", batch.first);

@@ -208,6 +208,7 @@ impl Engine for CudaEngine {
             index,
             state: State::NEW,
             view_words: 0,
+            measured: false,
         });
         self.homes.extend(homes);
         Ok(())

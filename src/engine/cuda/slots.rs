@@ -55,11 +55,7 @@ impl CudaSlots {
             group.context.make_current()?;
             let mut bases = Vec::new();
             for slot in 0..spec.count() {
-                let words = if slot < spec.pictures() {
-                    spec.picture_words
-                } else {
-                    group.words
-                };
+                let words = spec.words(Slot(slot), group.words);
                 let kind = if is_pageable(spec, Slot(slot)) {
                     HostMemory::Pageable
                 } else {
@@ -92,11 +88,7 @@ impl CudaSlots {
     }
 
     fn words(&self, home: &Home, slot: Slot) -> usize {
-        if slot.0 < self.spec.pictures() {
-            self.spec.picture_words
-        } else {
-            home.words
-        }
+        self.spec.words(slot, home.words)
     }
 
     /// The address that a download of `words` is bound for.

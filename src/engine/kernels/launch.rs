@@ -84,6 +84,29 @@ impl Launch {
         Self::over(across, size.height() * lattices, Self::SUPPORT_BLOCK)
     }
 
+    /// Of `edit_cells`: a row of threads for each edit, one a cell of its word.
+    pub const fn edit(edits: u32) -> Launch {
+        Self::over(Self::SUPPORT_BLOCK.0, edits, Self::SUPPORT_BLOCK)
+    }
+
+    /// Of `measure_bits`: so many blocks for each lattice that a thread has 8 words or more, where
+    /// there are that many, and a layer of them for each lattice.
+    pub const fn measure(size: Size, lattices: u32) -> Launch {
+        const THREADS: usize = 256;
+        const MOST_BLOCKS: usize = 128;
+        let blocks = size.words().div_ceil(8 * THREADS);
+        let blocks = if blocks < MOST_BLOCKS {
+            blocks
+        } else {
+            MOST_BLOCKS
+        };
+        Launch {
+            grid: [blocks as u32, 1, lattices],
+            block: [THREADS as u32, 1, 1],
+            shared_bytes: 0,
+        }
+    }
+
     /// Of `reduce_bits`: a block for 32 pixels of one row, a layer of them for each lattice.
     pub const fn reduce(viewport: Viewport, lattices: u32) -> Launch {
         let (across, down) = Self::SUPPORT_BLOCK;

@@ -57,6 +57,7 @@ fn run(bench: &mut Bench) -> Result<Measured> {
         pageable: 0,
         picture_words: 0,
         checkpoints: 1,
+        measures: 0,
     })?;
     let stream = engine.create_stream(DEVICE, StreamSpec::PLAIN)?;
     let lattice = LatticeId(0);

@@ -1,10 +1,12 @@
 //! What people ask for, done between two rounds.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Pilot;
 use crate::engine::kernels::KERNELS;
 use crate::engine::{Kernel, Result};
+use crate::life::Lattice;
 use crate::session::worlds::{KernelChoice, Worlds};
 use crate::session::{Action, Choice, Command, Pace, PicturePlan, Start};
 
@@ -25,9 +27,13 @@ impl Pilot {
             Command::Act(Action::SelectNext | Action::SelectPrevious | Action::Select(_)) => {
                 return !self.pending.is_empty();
             }
+            Command::Reseed(_) => true,
             Command::Act(action) => matches!(
                 action,
                 Action::ResetPanel
+                    | Action::StepBack
+                    | Action::RoundBack
+                    | Action::RunTo(_)
                     | Action::ResetAll
                     | Action::NewSeed
                     | Action::NextKernel
@@ -84,6 +90,7 @@ impl Pilot {
                 done
             }
             Command::View(request) => self.set_view(request),
+            Command::Reseed(instance) => self.reseed(instance),
             Command::Close => Ok(()),
         }
     }
@@ -93,6 +100,7 @@ impl Pilot {
         match action {
             Action::TogglePause => {
                 self.running = !self.running;
+                self.run_to = None;
                 self.steps.clear();
                 if self
                     .setup
@@ -106,6 +114,12 @@ impl Pilot {
             }
             Action::StepGeneration => self.step(1),
             Action::StepRound => self.step(self.setup.generations_per_round),
+            Action::StepBack => self.go_back(1)?,
+            Action::RoundBack => self.go_back(self.setup.generations_per_round.into())?,
+            Action::RunTo(generation) => self.run_to(generation)?,
+            Action::NextStopWhenStill => self.next_stop_when_still(),
+            Action::ToggleReseed => self.toggle_reseed(),
+            Action::WatchPopulation(shown) => self.watch_populations(shown),
             Action::Faster => self.set_pace(self.pace.faster()),
             Action::Slower => self.set_pace(self.pace.slower()),
             Action::ResetPanel => self.restart(self.selected..self.selected + 1)?,
@@ -166,10 +180,11 @@ impl Pilot {
 
     pub(super) fn step(&mut self, generations: u32) {
         self.running = false;
+        self.run_to = None;
         self.setup.rounds = None;
         self.statistics.restart();
         // A key that is held down must not queue minutes of work.
-        if self.steps.len() < 2 {
+        if self.steps.len() < 4 {
             self.steps.push_back(generations);
         }
     }
@@ -181,12 +196,23 @@ impl Pilot {
     }
 
     pub(super) fn restart(&mut self, instances: std::ops::Range<usize>) -> Result<()> {
+        let starts = self.starts(instances);
+        self.set_lattices(starts)
+    }
+
+    /// Sets instances to lattices of these generations, each in its own stream; nothing is under
+    /// way.
+    pub(super) fn set_lattices(&mut self, lattices: Vec<(usize, Arc<Lattice>, u64)>) -> Result<()> {
         self.refresh = true;
         self.checkpoints.stale = true;
-        let starts = self.starts(instances);
+        self.run_to = None;
+        for (instance, ..) in &lattices {
+            self.watch.replaced(*instance..instance + 1);
+            self.history_changed(*instance..instance + 1);
+        }
         self.worlds
             .as_mut()
-            .map_or(Ok(()), |worlds| worlds.upload(starts))
+            .map_or(Ok(()), |worlds| worlds.upload(lattices))
     }
 
     /// Goes `ahead` kernels on in the table, past those that cannot be here.
@@ -237,6 +263,7 @@ impl Pilot {
         };
         if worlds.set_picture(plan)? {
             self.pictures.replace_slots(worlds.slots().clone());
+            self.past.lost_one();
             self.checkpoints = Checkpoints {
                 stale: true,
                 ..Default::default()

@@ -31,6 +31,9 @@ impl Pilot {
         self.statistics.restart();
         self.lab.switched = None;
         self.steps.clear();
+        self.run_to = None;
+        self.history_begins();
+        self.watch.replaced(0..self.setup.instances);
         if self.lab.is_split() {
             self.join_halves()
         } else if self.setup.instances < 2 {

@@ -190,6 +190,7 @@ impl Pilot {
     pub(super) fn take_slots(&mut self, anew: bool) {
         if let (true, Some(worlds)) = (anew, &self.worlds) {
             self.pictures.replace_slots(worlds.slots().clone());
+            self.past.lost_one();
             self.checkpoints = Checkpoints {
                 stale: true,
                 ..Default::default()

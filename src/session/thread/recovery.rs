@@ -23,6 +23,16 @@ pub(super) struct Checkpoints {
     pub(super) stale: bool,
 }
 
+impl Checkpoints {
+    /// One is under way.
+    pub(super) fn issued(&mut self, now: Instant) {
+        self.under_way = true;
+        self.stale = false;
+        self.made = Some(now);
+        self.next = 1 - self.next;
+    }
+}
+
 impl Pilot {
     /// Brings every lattice to the host once a second, in its own stream.
     pub(super) fn checkpoint(&mut self, now: Instant) -> Result<()> {
@@ -40,10 +50,7 @@ impl Pilot {
             return Ok(());
         };
         worlds.issue_checkpoint(next)?;
-        self.checkpoints.under_way = true;
-        self.checkpoints.stale = false;
-        self.checkpoints.made = Some(now);
-        self.checkpoints.next = 1 - next;
+        self.checkpoints.issued(now);
         Ok(())
     }
 
@@ -122,6 +129,9 @@ impl Pilot {
             ..Default::default()
         };
         self.left_of_round = None;
+        self.run_to = None;
+        self.history_begins();
+        self.settle_measuring(true);
         self.statistics.restart();
         self.say(format!(
             "the engine was lost ({why}): every lattice was restored from generation {generation} {place}"

@@ -66,6 +66,10 @@ impl Pilot {
         status.halves = self.halves();
         status.stamped = self.lab.stamped();
         status.stamp_cost = self.lab.stamp_cost();
+        status.time.settings = self.setup.time;
+        status.time.settled = self.watch.settled();
+        status.time.run_to = self.run_to.map(|run_to| run_to.generation);
+        status.time.oldest = self.oldest_remembered();
         status.selected = self.selected;
         status.notice = self.notice.as_ref().map(|(text, _)| text.clone());
         status.failed = self.failed.clone();

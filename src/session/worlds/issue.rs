@@ -16,6 +16,10 @@ pub(super) struct UnderWay {
     pub(super) run: RunId,
     /// The generations of its pictures, by instance; shared with the rounds that change nothing.
     pub(super) generations: Arc<[u64]>,
+    /// Generations stepped before its end.
+    pub(super) clock: u64,
+    /// Whether the slots of its measures are there.
+    pub(super) measured: bool,
     pub(super) picture: Option<PicturePlan>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
@@ -32,6 +36,7 @@ impl UnderWay {
     /// The slots that it was to fill are gone.
     pub(super) fn forget_slots(&mut self) {
         self.picture = None;
+        self.measured = false;
         if let Kind::Checkpoint(_) = self.kind {
             self.kind = Kind::Other;
         }
@@ -127,6 +132,7 @@ impl Worlds {
             }
             Err(error) => {
                 self.generations = before;
+                self.clock -= u64::from(generations);
                 // Somebody began to read the slot just now: there will be another.
                 let busy = matches!(error, EngineError::SlotBusy(..));
                 if busy { Ok(false) } else { Err(error) }
@@ -199,15 +205,17 @@ impl Worlds {
         let before = self.count(generations);
         let plan = RoundPlan {
             picture: None,
+            measures: None,
             ..self.next_plan().clone()
         };
         let issued = self.submit(&plan.program(generations, Slot(0)), Kind::Other, None);
         if issued.is_ok() {
             self.parts += generations;
         }
-        issued
-            .map(|()| true)
-            .inspect_err(|_| self.generations = before)
+        issued.map(|()| true).inspect_err(|_| {
+            self.generations = before;
+            self.clock -= u64::from(generations);
+        })
     }
 
     /// The most generations that one submission should issue: the host is inside its calls
@@ -236,6 +244,7 @@ impl Worlds {
             false => *count,
         };
         let counted = self.generations.iter().enumerate().map(one).collect();
+        self.clock += u64::from(generations);
         std::mem::replace(&mut self.generations, counted)
     }
 
@@ -313,9 +322,12 @@ impl Worlds {
             _ => (issued, stepped),
         };
         let (generations, half) = (self.generations.clone(), self.turn);
+        let (clock, measured) = (self.clock, self.measuring);
         self.under_way.push_back(UnderWay {
             run,
             generations,
+            clock,
+            measured,
             picture,
             kind,
             steps,

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::calibrate::Alone;
 use super::issue::{Kind, UnderWay};
 use super::{DEPTH, Worlds, read_lattice};
-use crate::engine::{Completion, Result, Slot};
+use crate::engine::{Completion, LatticeId, Measure, Result, Slot};
 use crate::life::Lattice;
 use crate::session::round::PicturePlan;
 use crate::session::trace::TimedRound;
@@ -24,6 +24,15 @@ pub enum Event {
         picture: PicturePlan,
         /// Where they are.
         slot: Slot,
+    },
+    /// Lattices were measured in a round.
+    Measured {
+        /// The first of the instances, which follow one another.
+        first: usize,
+        /// Every instance's generation.
+        generations: Arc<[u64]>,
+        /// A measure each.
+        measures: Vec<Measure>,
     },
     /// A round is complete; with spans and their ops' names if it was timed.
     Round {
@@ -46,6 +55,8 @@ pub enum Event {
         slot: Slot,
         /// Of which generations.
         generations: Arc<[u64]>,
+        /// How many generations had been stepped: see [`Worlds::clock`].
+        clock: u64,
     },
 }
 
@@ -62,7 +73,14 @@ impl Worlds {
                     slot,
                 } => {
                     let of = self.under_way.iter().find(|under_way| under_way.run == run);
-                    if let Some(UnderWay {
+                    if let Some(of) = of
+                        && slot >= self.spec.measure_slot(0)
+                    {
+                        let of = (of.measured, of.generations.clone());
+                        if let Some(measured) = self.measured(of, lattices, slot) {
+                            tell(measured);
+                        }
+                    } else if let Some(UnderWay {
                         generations,
                         picture: Some(picture),
                         ..
@@ -111,6 +129,7 @@ impl Worlds {
                             tell(Event::Checkpoint {
                                 slot,
                                 generations: done.generations,
+                                clock: done.clock,
                             });
                         }
                         Kind::Alone => {
@@ -126,6 +145,30 @@ impl Worlds {
         }
         self.completions = completions;
         polled.and_then(|()| self.run_next_alone())
+    }
+
+    /// What a round's measures found; nothing where their slots are gone.
+    fn measured(
+        &self,
+        (measured, generations): (bool, Arc<[u64]>),
+        lattices: Range<u32>,
+        slot: Slot,
+    ) -> Option<Event> {
+        let first = lattices.start as usize;
+        let read = |lattice| {
+            let mut measure = None;
+            let mut look = |words: &[u32]| measure = Some(Measure::from_words(words));
+            self.slots.read(LatticeId(lattice), slot, &mut look);
+            measure
+        };
+        let measures = lattices.map(read).collect::<Option<_>>();
+        measures
+            .filter(|_| measured)
+            .map(|measures| Event::Measured {
+                first,
+                generations,
+                measures,
+            })
     }
 
     /// Sleeps until something may have come to pass.

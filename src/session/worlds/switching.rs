@@ -118,8 +118,10 @@ impl Worlds {
     /// Sets what each plan downloads.
     pub(super) fn plan_pictures(&mut self) {
         let (split, bits) = (self.is_split(), self.all_bits());
+        let (measuring, spec) = (self.measuring && !split, self.spec);
         for plan in &mut self.plans {
             plan.picture = picture_of(self.request, plan, split, bits);
+            plan.measures = measuring.then(|| spec.measure_slot(0));
         }
     }
 
@@ -162,6 +164,7 @@ impl Worlds {
             pageable,
             picture_words: words,
             checkpoints: has.checkpoints,
+            measures: has.measures,
         })
     }
 
@@ -178,7 +181,7 @@ impl Worlds {
     }
 
     /// Bytes of all instances' bits.
-    fn all_bits(&self) -> u64 {
+    pub fn all_bits(&self) -> u64 {
         4 * self.size.words() as u64 * self.instances() as u64
     }
 

@@ -5,7 +5,7 @@ mod cpp;
 mod rust;
 
 use crate::engine::kernels::{Iteration, Launch};
-use crate::engine::{HostMemory, Kernel, Layout, Transfer};
+use crate::engine::{HostMemory, Kernel, Layout, Measure, Transfer};
 use crate::life::Size;
 use crate::session::{Order, Status, Streams, Wait};
 use crate::view::lab::Language;
@@ -180,6 +180,7 @@ impl Facts {
             Transfer::View => None,
             Transfer::Bits => Some(self.size.words() as u64),
             Transfer::Cells => Some(self.size.cells()),
+            Transfer::Measure => Some(Measure::WORDS as u64),
         }
         .map(|words| words * u64::from(self.lattices()))
     }

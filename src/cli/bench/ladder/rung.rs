@@ -14,7 +14,7 @@ use crate::engine::{EngineError, Nanos};
 use crate::life::{Lattice, Rule, Size, reference};
 use crate::session::ladder::{LeftOut, Rate, Work};
 use crate::session::worlds::{Event, KernelChoice, Worlds, open_engine, starts};
-use crate::session::{DeviceChoice, Pace, Setup, Start, Streams, Switches};
+use crate::session::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;
@@ -189,6 +189,7 @@ impl Case {
             generations_per_round: 1,
             pace: Pace::Unthrottled,
             rounds: None,
+            time: TimeSettings::DEFAULT,
         })
     }
 

@@ -370,9 +370,13 @@ impl Desk {
 /// Whether a GPU would launch a kernel for this.
 fn is_kernel(op: &Op) -> bool {
     match op {
-        Op::Pack(_) | Op::Unpack { .. } | Op::Advance { .. } | Op::Reduce { .. } | Op::Call(_) => {
-            true
-        }
+        Op::Edit { .. }
+        | Op::Pack(_)
+        | Op::Unpack { .. }
+        | Op::Advance { .. }
+        | Op::Reduce { .. }
+        | Op::Measure(_)
+        | Op::Call(_) => true,
         Op::Upload { .. }
         | Op::Download { .. }
         | Op::Copy { .. }

@@ -183,6 +183,7 @@ fn cells_are_downloaded_as_they_are() {
         pageable: 1,
         picture_words: 195,
         checkpoints: 1,
+        measures: 0,
     };
     let slots = bench.engine.allocate_slots(spec).unwrap();
     let stream = bench.streams[0];

@@ -1,0 +1,33 @@
+// Sets cells, given as words of bits: each edit is a word's index in the lattice's bits, a mask of
+// the cells that are set, and what they are set to. No two edits are of one word.
+//
+// Bound: 12 bytes read an edit.
+// Launch: blocks 32 threads across, one a cell of an edit's word (32x8); the grid's rows cover the
+// edits.
+#include "../life.cuh"
+
+extern "C" __global__ void edit_cells(
+    const unsigned* edits, int count, unsigned* cells, int width, int layout)
+{
+    enum { BITS, I32, PLANAR };
+    const int edit = (blockIdx.z * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y;
+    if (edit >= count) return;
+    const u32 word = edits[3 * edit], mask = edits[3 * edit + 1], bits = edits[3 * edit + 2];
+    const u32 bit = threadIdx.x;
+    if (layout == BITS) {
+        if (bit == 0) cells[word] = (cells[word] & ~mask) | (bits & mask);
+        return;
+    }
+    if (!(mask >> bit & 1)) return;
+    const u32 alive = bits >> bit & 1, count_of_row = (width + 31) / 32;
+    const u32 y = word / count_of_row, x = word % count_of_row * 32 + bit;
+    if (layout == I32) {
+        cells[(size_t)y * width + x] = alive;
+        return;
+    }
+    // Planar: a word's other bits may be set by other threads. A bit that goes from 0 to 1 or back
+    // carries nothing over, so that sums do for all of them.
+    u32* at = cells + (size_t)y * count_of_row + x % count_of_row;
+    const u32 plane = x / count_of_row, was = *at >> plane & 1;
+    if (was != alive) atomicAdd(at, (alive - was) << plane);
+}

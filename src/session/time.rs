@@ -1,0 +1,58 @@
+//! What a session does with time beside stepping: when it stops by itself, and how far back it
+//! remembers.
+
+use std::fmt;
+
+/// When rounds stop because nothing new will come.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]
+pub enum StopWhenStill {
+    /// Never.
+    #[default]
+    Never,
+    /// When the selected panel is dead, still or periodic.
+    Selected,
+    /// When every panel is.
+    All,
+}
+
+impl StopWhenStill {
+    /// The next of them, as a key goes through them.
+    pub fn next(self) -> StopWhenStill {
+        match self {
+            StopWhenStill::Never => StopWhenStill::Selected,
+            StopWhenStill::Selected => StopWhenStill::All,
+            StopWhenStill::All => StopWhenStill::Never,
+        }
+    }
+}
+
+impl fmt::Display for StopWhenStill {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StopWhenStill::Never => write!(f, "never"),
+            StopWhenStill::Selected => write!(f, "selected"),
+            StopWhenStill::All => write!(f, "all"),
+        }
+    }
+}
+
+/// A session's dealings with time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TimeSettings {
+    /// When rounds stop because nothing new will come.
+    pub stop_when_still: StopWhenStill,
+    /// Whether panels that died down are filled with a new soup.
+    pub reseed: bool,
+    /// Bytes of the host's memory for going back; too few for two copies of all lattices, and
+    /// there is no going back.
+    pub history_bytes: u64,
+}
+
+impl TimeSettings {
+    /// As usual: nothing stops, and 256 MiB of the past.
+    pub const DEFAULT: TimeSettings = TimeSettings {
+        stop_when_still: StopWhenStill::Never,
+        reseed: false,
+        history_bytes: 256 << 20,
+    };
+}
