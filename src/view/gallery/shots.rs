@@ -8,6 +8,12 @@ use crate::view::gallery::{SHOT, Shot};
 use crate::view::made_up::{lesson_list, lesson_page, stamped_round, waited_round};
 
 pub(super) fn shots() -> Vec<Shot> {
+    let mut all = others();
+    all.extend(super::looking::shots());
+    all
+}
+
+fn others() -> Vec<Shot> {
     vec![
         Shot {
             name: "01-one",
