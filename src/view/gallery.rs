@@ -76,7 +76,7 @@ fn gallery() {
         renderer.lab.hover(Some([0.2 * width, 0.2 * height]));
         // Ages and trails take a few generations.
         if options.colour_by != ColourBy::State {
-            for generation in 0..60 {
+            for generation in 0..24 {
                 renderer
                     .frame(&status, &MadeUp::of(&lattices, generation), &options)
                     .unwrap();
@@ -91,7 +91,7 @@ fn gallery() {
             }
         }
         renderer
-            .frame(&status, &MadeUp::of(&lattices, 60), &options)
+            .frame(&status, &MadeUp::of(&lattices, 24), &options)
             .unwrap();
         renderer
             .write_png(&directory.join(format!("{}.png", shot.name)))

@@ -7,7 +7,11 @@
 mod contrast;
 mod interface;
 
+#[cfg(test)]
+pub(crate) use contrast::contrast;
 pub(crate) use contrast::mirrored;
+#[cfg(test)]
+pub(crate) use interface::of;
 
 /// One theme; colours are sRGB, 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]

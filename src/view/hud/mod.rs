@@ -2,6 +2,8 @@
 //! moves when another changes. It never covers a panel; the help, when asked for, does.
 
 mod bar;
+#[cfg(test)]
+mod contrast_tests;
 pub mod figures;
 mod help;
 pub mod numbers;

@@ -37,7 +37,14 @@ pub(crate) fn mirrored(colour: [f32; 4]) -> [f32; 4] {
     let wanted = (0.05 * 1.05 / (of_light(light) + 0.05) - 0.05).clamp(0.0, 1.0);
     let strongest = light.into_iter().fold(0.0, f32::max);
     // The hue as bright as it goes, then dimmed, or paled with white.
-    let pure = light.map(|c| if strongest > 0.0 { c / strongest } else { 1.0 });
+    // The darker a grey, the more colour a trace of one would become: greys stay nearly grey.
+    let span = colour[..3].iter().fold(0.0, |most: f32, &c| most.max(c))
+        - colour[..3].iter().fold(1.0, |least: f32, &c| least.min(c));
+    let kept = (span / 0.2).min(1.0);
+    let pure = light.map(|c| match strongest > 0.0 {
+        true => 1.0 + (c / strongest - 1.0) * kept,
+        false => 1.0,
+    });
     let most = of_light(pure);
     let made = if wanted <= most {
         pure.map(|c| c * wanted / most)

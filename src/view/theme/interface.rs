@@ -49,7 +49,8 @@ impl Theme {
     }
 }
 
-fn of(colour: Color32) -> [f32; 4] {
+/// The same colour from 0 to 1, if it is opaque.
+pub(crate) fn of(colour: Color32) -> [f32; 4] {
     rgb(u32::from_be_bytes([0, colour.r(), colour.g(), colour.b()]))
 }
 
