@@ -33,7 +33,10 @@ impl ViewOptions {
     /// Lets cameras glide on by a part of a whole glide; whether one still does.
     pub fn advance(&mut self, part: f64) -> bool {
         let all = std::iter::once(&mut self.camera).chain(&mut self.cameras);
-        all.fold(false, |still, camera| camera.advance(part) || still)
+        // All of them, and not only as far as the first that still does.
+        all.filter_map(|camera| camera.advance(part).then_some(()))
+            .count()
+            > 0
     }
 
     /// Whether a panel of `panel` pixels of this instance shows less than all of it.

@@ -258,13 +258,14 @@ impl Traces {
             for (number, page) in self.pages.iter().enumerate() {
                 let first = lattices.len() as u32;
                 let here = number * self.paging.each()..(number + 1) * self.paging.each();
-                for instance in layers.start.max(here.start)..layers.end.min(here.end) {
+                let both = layers.start.max(here.start)..layers.end.min(here.end);
+                for (instance, turn) in turns.iter().enumerate().filter(|(i, _)| both.contains(i)) {
                     let (_, corner) = self.place(instance);
                     let [width, height] = self.paging.cells;
                     lattices.push(LatticeInstance {
                         rect: [corner[0], corner[1], width, height].map(|side| side as f32),
                         page: page.sides.map(|side| side as f32),
-                        how: [(instance - layers.start) as u32, turns[instance] as u32],
+                        how: [(instance - layers.start) as u32, *turn as u32],
                     });
                 }
                 if lattices.len() as u32 > first {
