@@ -455,6 +455,44 @@ fn help_comes_and_goes_and_escape_never_quits() {
 }
 
 #[test]
+fn a_command_is_found_by_typing_and_typing_does_nothing_else() {
+    let (mut shown, state) = Shown::paused("--instances 4");
+    let plain = shown.rest();
+    shown.key("ctrl+k");
+    wait_for("the palette", || (shown.picture() != plain).then_some(()));
+    let open = shown.rest();
+    // Letters that are keys of the window too, and digits, which are in no command.
+    for letter in ["k", "r", "n", "period", "space"] {
+        shown.key(letter);
+    }
+    wait_for("what was typed", || (shown.picture() != open).then_some(()));
+    shown.key("Escape");
+    wait_for("the window without it", || {
+        (shown.picture() == plain).then_some(())
+    });
+    shown.key("ctrl+k");
+    wait_for("the palette anew", || {
+        (shown.picture() == open).then_some(())
+    });
+    for letter in ["n", "e", "x", "t", "space", "k", "e", "r"] {
+        shown.key(letter);
+    }
+    let next = shown.press("Return", "NextKernel");
+    let expected = State {
+        kernel: next.kernel.clone(),
+        ..state.clone()
+    };
+    assert_ne!(next.kernel, state.kernel, "the action was done");
+    assert_eq!(next, expected, "and nothing else");
+    for action in ["ResetPanel", "NewSeed", "StepGeneration"] {
+        assert_eq!(shown.log(action), [], "{action} is a key, not a letter");
+    }
+    assert_eq!(shown.log("TogglePause").len(), 1);
+    assert!(shown.running.runs());
+    shown.quit();
+}
+
+#[test]
 fn one_panel_alone_and_all_again() {
     let (shown, state) = Shown::paused("--instances 4");
     let all = shown.shows(&[0, 1, 2, 3], state.generation);

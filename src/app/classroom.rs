@@ -7,7 +7,10 @@ use std::thread::{Builder, JoinHandle};
 
 use crate::app::{LessonSource, Wake, World};
 use crate::lesson::{self, LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
-use crate::session::{Action, DeviceChoice, Picture, PicturePlan, Session, Setup, Status, Trace};
+use crate::life::Lattice;
+use crate::session::{
+    Action, DeviceChoice, Edit, Picture, PicturePlan, Series, Session, Setup, Status, Trace,
+};
 use crate::view::{LessonEntry, LessonPage, PictureSource};
 
 /// See the module.
@@ -286,6 +289,10 @@ impl PictureSource for Classroom {
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
         self.session.newer_trace(seen)
     }
+
+    fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        self.session.newer_population(of, seen)
+    }
 }
 
 impl World for Classroom {
@@ -306,6 +313,14 @@ impl World for Classroom {
 
     fn status(&self) -> Arc<Status> {
         self.session.status()
+    }
+
+    fn edit(&self, edit: Edit) -> Option<u64> {
+        Some(self.session.edit(edit))
+    }
+
+    fn copy(&self, instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
+        Some(self.session.copy(instance))
     }
 
     fn lessons(&mut self) -> Option<&mut dyn LessonSource> {

@@ -12,13 +12,16 @@ use crate::app::pointer::{Gesture, Spot};
 use crate::session::Action;
 use crate::view::layout::Layout;
 use crate::view::picture_file::write_dated_png;
-use crate::view::{Drawing, Frame};
+use crate::view::{Commands, Drawing, Frame};
 
 impl<W: World> Handler<W> {
     /// Does what a person asked for: the window's own actions here, the others in the session.
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {
         self.pacer.want(Instant::now());
         let action = self.lessons.instead(action);
+        if self.edit_action(action) {
+            return;
+        }
         match action {
             Action::ToggleSingle => self.view.single ^= true,
             Action::ZoomIn => self.zoom(1.5, None),
@@ -35,12 +38,19 @@ impl<W: World> Handler<W> {
             Action::ToggleLab => {
                 self.view.lab ^= true;
                 self.view.ladder = false; // they have one place
+                self.show_population(false);
                 self.hover();
             }
             Action::ToggleLadder => {
                 self.view.ladder ^= true;
                 self.view.lab = false;
+                self.show_population(false);
                 self.hover();
+            }
+            Action::TogglePopulation => self.show_population(!self.view.population),
+            Action::PopulationOfAll => {
+                self.view.population_of_all ^= true;
+                self.show_population(true);
             }
             Action::ToggleLessons => self.toggle_lessons(),
             Action::NextPage => self.turn_page(true),
@@ -52,6 +62,12 @@ impl<W: World> Handler<W> {
             Action::ToggleFullscreen => self.toggle_fullscreen(),
             Action::SavePicture => self.save_picture(),
             Action::ToggleHelp => self.view.help ^= true,
+            Action::ToggleCommands => {
+                self.dialogs.commands = match self.dialogs.commands.take() {
+                    None => Some(Commands::default()),
+                    Some(_) => None,
+                };
+            }
             Action::Escape => self.escape(),
             Action::Quit => event_loop.exit(),
             other => {
@@ -67,12 +83,18 @@ impl<W: World> Handler<W> {
             .screen
             .as_ref()
             .is_some_and(|screen| screen.window().fullscreen().is_some());
-        if self.view.help {
+        if self.dialogs.escape() {
+            // One thing at a time.
+        } else if self.view.help {
             self.view.help = false;
         } else if self.lessons.screen.is_some() {
             self.leave_lesson();
+        } else if self.drop_marks() {
+            // the ghost, the selection, or the pencil
         } else if self.view.timeline {
             self.toggle_timeline();
+        } else if self.view.population {
+            self.show_population(false);
         } else if self.view.lab || self.view.ladder {
             (self.view.lab, self.view.ladder) = (false, false);
             self.hover();
@@ -102,7 +124,9 @@ impl<W: World> Handler<W> {
             status: status.as_deref(),
             options: &self.view,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
+            marks: &self.editing.marks,
             lesson: self.lessons.screen.as_ref(),
             drawing: &Drawing {
                 notice: None,
@@ -155,6 +179,21 @@ impl<W: World> Handler<W> {
         self.show_timeline(true);
     }
 
+    /// Opens or closes the population graph; nothing is measured that nobody sees.
+    fn show_population(&mut self, shown: bool) {
+        if self.view.population == shown {
+            return;
+        }
+        self.view.population = shown;
+        if shown {
+            (self.view.lab, self.view.ladder) = (false, false); // they have one place
+        }
+        if let Some(world) = &self.world {
+            world.act(Action::WatchPopulation(shown));
+        }
+        self.hover();
+    }
+
     fn show_timeline(&mut self, shown: bool) {
         self.view.timeline = shown;
         if let Some(world) = &self.world {
@@ -171,7 +210,7 @@ impl<W: World> Handler<W> {
                     self.lab.scroll(-2 * notches as i64, &layout, &status);
                 }
             }
-            Some(Spot::Lesson | Spot::Ladder | Spot::Minimap(_)) => {}
+            Some(Spot::Lesson | Spot::Ladder | Spot::Population | Spot::Minimap(_)) => {}
             _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
         }
     }
@@ -214,8 +253,12 @@ impl<W: World> Handler<W> {
     }
 
     /// What is under the pointer.
-    fn spot_under_pointer(&self) -> Option<Spot> {
-        let spot = spot(&self.layout()?, self.pointer.at?);
+    pub(super) fn spot_under_pointer(&self) -> Option<Spot> {
+        let covered = self
+            .screen
+            .as_ref()
+            .is_some_and(|screen| screen.input.has_pointer());
+        let spot = spot(&self.layout()?, self.pointer.at.filter(|_| !covered)?);
         match (spot, self.minimap_under_pointer()) {
             (Some(Spot::Panel(_)), Some(instance)) => Some(Spot::Minimap(instance)),
             _ => spot,
@@ -259,9 +302,9 @@ impl<W: World> Handler<W> {
                 self.click_lesson();
             }
             Gesture::Drag(Spot::Lab | Spot::Lesson, _) => {}
-            Gesture::Click(Spot::Ladder)
-            | Gesture::DoubleClick(Spot::Ladder)
-            | Gesture::Drag(Spot::Ladder, _) => {}
+            Gesture::Click(Spot::Ladder | Spot::Population)
+            | Gesture::DoubleClick(Spot::Ladder | Spot::Population)
+            | Gesture::Drag(Spot::Ladder | Spot::Population, _) => {}
             Gesture::Drag(Spot::Timeline, [pixels, _]) => {
                 if let Some(layout) = self.layout() {
                     self.timeline.pan(pixels, &layout);
@@ -295,9 +338,15 @@ impl<W: World> Handler<W> {
         match state {
             ElementState::Pressed => {
                 let spot = self.spot_under_pointer();
+                if button == MouseButton::Left && self.hand_pressed(spot) {
+                    return;
+                }
                 self.pointer.pressed(spot, button == MouseButton::Left);
             }
             ElementState::Released => {
+                if button == MouseButton::Left && self.hand_released() {
+                    return;
+                }
                 if let Some(gesture) = self.pointer.released(Instant::now()) {
                     self.gesture(event_loop, gesture);
                 }
@@ -312,6 +361,7 @@ fn spot(layout: &Layout, at: [f64; 2]) -> Option<Spot> {
         (layout.timeline, Spot::Timeline),
         (layout.lab, Spot::Lab),
         (layout.ladder, Spot::Ladder),
+        (layout.population, Spot::Population),
         (layout.lesson, Spot::Lesson),
     ];
     for (rect, spot) in docked {

@@ -7,18 +7,22 @@ use std::time::{Duration, Instant};
 
 use winit::application::ApplicationHandler;
 use winit::dpi::LogicalSize;
-use winit::event::{MouseScrollDelta, WindowEvent};
+use winit::event::{ElementState, KeyEvent, MouseScrollDelta, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, OwnedDisplayHandle};
 use winit::keyboard::ModifiersState;
 use winit::window::{Fullscreen, Window, WindowId};
 
+use crate::app::editing::Editing;
+use crate::app::input::{self, Offered};
 use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
 use crate::app::pointer::Pointer;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, startup};
 use crate::session::{PicturePlan, Status};
-use crate::view::{Drawing, Frame, Lab, Timeline, ViewError, ViewOptions};
+use crate::view::{
+    Asked, Dialogs, Drawing, Frame, Lab, Population, Timeline, ViewError, ViewOptions, acts_anyway,
+};
 
 /// Frames a second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -51,13 +55,16 @@ pub(super) struct Handler<W> {
     visible: bool,
     pub(super) pointer: Pointer,
     pub(super) timeline: Timeline,
+    pub(super) population: Population,
     pub(super) lab: Lab,
     pub(super) lessons: Lessons,
     /// When the cameras that glide were moved last.
     pub(super) glided: Option<Instant>,
+    pub(super) dialogs: Dialogs,
+    pub(super) editing: Editing,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
-    modifiers: ModifiersState,
+    pub(super) modifiers: ModifiersState,
     /// Why it ended, if not by the person.
     pub(super) failed: Option<AppError>,
 }
@@ -91,9 +98,12 @@ impl<W: World> Handler<W> {
             visible: true,
             pointer: Pointer::default(),
             timeline: Timeline::default(),
+            population: Population::default(),
             lab: Lab::default(),
             lessons: Lessons::default(),
             glided: None,
+            dialogs: Dialogs::default(),
+            editing: Editing::default(),
             wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,
@@ -157,11 +167,38 @@ impl<W: World> Handler<W> {
             options: &self.view,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
+            marks: &self.editing.marks,
             lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),
             scale: screen.window().scale_factor() as f32,
         })
+    }
+
+    /// Offers an event to the dialogs first.
+    fn offer(&mut self, event: &WindowEvent) -> Offered {
+        let keys = self.dialogs.takes_keys();
+        match &mut self.screen {
+            Some(Screen { canvas, input, .. }) => input.offer(&canvas.window, event, keys),
+            None => Offered::default(),
+        }
+    }
+
+    /// A key went to a dialog: some act on the window all the same.
+    fn key_to_dialog(&mut self, event_loop: &ActiveEventLoop, event: &KeyEvent) {
+        if let Some(action) = keys::action(event, self.modifiers).filter(|&it| acts_anyway(it)) {
+            self.act(event_loop, action);
+        }
+    }
+
+    /// Does what a dialog asked for.
+    fn asked(&mut self, event_loop: &ActiveEventLoop, asked: Asked) {
+        match asked {
+            Asked::Act(action) => self.act(event_loop, action),
+            Asked::Path(saves, path) => self.typed_path(saves, path),
+            Asked::Shelved(shelved) => self.take_from_shelf(shelved),
+        }
     }
 
     /// Takes over the session once it has started.
@@ -214,6 +251,9 @@ impl<W: World> Handler<W> {
         if let (true, Some(world)) = (self.view.timeline, &self.world) {
             self.timeline.update(world);
         }
+        if let (true, Some(world), Some(status)) = (self.view.population, &self.world, &status) {
+            self.population.update(world, status, &self.view);
+        }
         if let Some(lessons) = self.world.as_mut().and_then(World::lessons) {
             self.lessons.update(lessons);
         }
@@ -225,7 +265,9 @@ impl<W: World> Handler<W> {
             options: &self.view,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
+            marks: &self.editing.marks,
             lesson: self.lessons.screen.as_ref(),
             pixels: screen.pixels(),
             scale: screen.window().scale_factor() as f32,
@@ -234,8 +276,20 @@ impl<W: World> Handler<W> {
             .world
             .as_ref()
             .map(|world| world as &dyn crate::view::PictureSource);
-        match screen.present(&frame, pictures) {
-            Ok(Outcome::Presented) => self.presented(event_loop, now, status.as_deref()),
+        match screen.present(&frame, &mut self.dialogs, pictures) {
+            Ok(Outcome::Presented(asked, again)) => {
+                let scene = &screen.scene;
+                self.editing
+                    .marks
+                    .settle(|instance| scene.shown_edit(instance));
+                self.presented(event_loop, now, status.as_deref());
+                if let Some(delay) = input::meant(again) {
+                    self.pacer.want_at(now + delay);
+                }
+                for asked in asked {
+                    self.asked(event_loop, asked);
+                }
+            }
             Ok(Outcome::Skipped) => self.pacer.want_at(now + RETRY),
             Ok(Outcome::Again) => self.pacer.want(now),
             Err(error) => self.recover(event_loop, error),
@@ -316,6 +370,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
         while let Ok(notice) = self.saved.1.try_recv() {
             self.note(notice);
         }
+        self.take_parcels();
         self.pacer.want(Instant::now());
     }
 
@@ -324,6 +379,10 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
             .screen
             .as_ref()
             .map_or(1.0, |screen| screen.window().scale_factor());
+        let offered = self.offer(&event);
+        if offered.shows {
+            self.pacer.want(Instant::now());
+        }
         match event {
             WindowEvent::CloseRequested | WindowEvent::Destroyed => event_loop.exit(),
             WindowEvent::RedrawRequested => self.redraw(event_loop),
@@ -345,22 +404,33 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
                 is_synthetic: false,
                 ..
             } => {
-                if self.lessons.is_list() && keys::is_enter(&event, self.modifiers) {
+                if offered.taken {
+                    self.key_to_dialog(event_loop, &event);
+                } else if self.lessons.is_list() && keys::is_enter(&event, self.modifiers) {
                     self.open_lesson();
                 } else if let Some(action) = keys::action(&event, self.modifiers) {
                     self.act(event_loop, action);
                 }
             }
             WindowEvent::CursorMoved { position, .. } => {
-                if let Some(gesture) = self.pointer.moved([position.x, position.y], scale) {
+                let gesture = self.pointer.moved([position.x, position.y], scale);
+                if let (false, Some(gesture)) = (self.hand_moved(), gesture) {
                     self.gesture(event_loop, gesture);
                 }
                 self.hover();
             }
+            WindowEvent::DroppedFile(path) => self.open_path(&path.to_string_lossy()),
             WindowEvent::CursorLeft { .. } => {
                 self.pointer.left();
                 self.hover();
             }
+            // A button that comes up always ends what its going down began.
+            WindowEvent::MouseInput {
+                state: ElementState::Pressed,
+                ..
+            }
+            | WindowEvent::MouseWheel { .. }
+                if offered.taken => {}
             WindowEvent::MouseInput { state, button, .. } => {
                 self.mouse_button(event_loop, state, button);
             }

@@ -5,8 +5,10 @@
 
 mod classroom;
 mod doing;
+mod editing;
 mod error;
 mod handler;
+mod input;
 mod keys;
 mod lessons;
 mod looking;
@@ -17,9 +19,10 @@ mod startup;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc;
+use std::sync::mpsc::{self, Receiver};
 
-use crate::session::{Action, Picture, PicturePlan, Session, Status, Trace};
+use crate::life::Lattice;
+use crate::session::{Action, Edit, Picture, PicturePlan, Series, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
 pub use classroom::Classroom;
 pub use error::AppError;
@@ -70,6 +73,14 @@ pub trait World: PictureSource + Send + 'static {
     fn request_view(&self, request: PicturePlan);
     /// As [`Session::status`].
     fn status(&self) -> Arc<Status>;
+    /// As [`Session::edit`]; `None` where nothing can be edited.
+    fn edit(&self, _edit: Edit) -> Option<u64> {
+        None
+    }
+    /// As [`Session::copy`]; `None` where there is nothing to copy.
+    fn copy(&self, _instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
+        None
+    }
     /// The lessons, where there are any; none by default.
     fn lessons(&mut self) -> Option<&mut dyn LessonSource> {
         None
@@ -84,6 +95,10 @@ impl PictureSource for Session {
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
         Session::newer_trace(self, seen)
     }
+
+    fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        Session::newer_population(self, of, seen)
+    }
 }
 
 impl World for Session {
@@ -97,6 +112,14 @@ impl World for Session {
 
     fn status(&self) -> Arc<Status> {
         Session::status(self)
+    }
+
+    fn edit(&self, edit: Edit) -> Option<u64> {
+        Some(Session::edit(self, edit))
+    }
+
+    fn copy(&self, instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
+        Some(Session::copy(self, instance))
     }
 }
 

@@ -20,6 +20,8 @@ pub(super) enum Spot {
     Timeline,
     /// The lab.
     Lab,
+    /// The population graph.
+    Population,
     /// The ladder.
     Ladder,
     /// The lesson or the list of them.

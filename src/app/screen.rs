@@ -1,14 +1,16 @@
 //! A window and what draws in it; made anew when the GPU is lost.
 
 use std::sync::Arc;
+use std::time::Duration;
 
 use wgpu::CurrentSurfaceTexture as Acquired;
 use winit::event_loop::OwnedDisplayHandle;
 use winit::window::Window;
 
+use crate::app::input::Input;
 use crate::view::offscreen::{read, target};
 use crate::view::picture_file::Image;
-use crate::view::{Canvas, Drawing, Frame, Gpu, PictureSource, Scene, ViewError};
+use crate::view::{Asked, Canvas, Dialogs, Drawing, Frame, Gpu, PictureSource, Scene, ViewError};
 
 /// A window as a canvas.
 pub(super) struct WindowCanvas {
@@ -29,10 +31,11 @@ impl Canvas for WindowCanvas {
 }
 
 /// What became of a frame.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub(super) enum Outcome {
-    /// It was presented.
-    Presented,
+    /// It was presented; what its widgets asked for, and after how long another is wanted though
+    /// nothing happens.
+    Presented(Vec<Asked>, Duration),
     /// It was not, as nobody would see it now.
     Skipped,
     /// It was not, as the window has changed: draw again.
@@ -44,12 +47,14 @@ const MOST_REFUSED: u32 = 10;
 
 /// See the module.
 pub(super) struct Screen {
-    canvas: WindowCanvas,
+    pub(super) canvas: WindowCanvas,
     adapter: Option<String>,
     surface: wgpu::Surface<'static>,
     config: wgpu::SurfaceConfiguration,
     pub(super) gpu: Gpu,
     pub(super) scene: Scene,
+    /// What egui is told, in step with the scene's.
+    pub(super) input: Input,
     refused: u32,
 }
 
@@ -62,6 +67,7 @@ impl Screen {
         let config = configuration(&surface, &gpu, [size.width, size.height])?;
         surface.configure(&gpu.device, &config);
         let scene = Scene::new(&gpu, config.format);
+        let input = Input::new(scene.context(), &canvas.window, &canvas.display);
         Ok(Screen {
             canvas,
             adapter,
@@ -69,6 +75,7 @@ impl Screen {
             config,
             gpu,
             scene,
+            input,
             refused: 0,
         })
     }
@@ -85,11 +92,12 @@ impl Screen {
             adapter,
             surface,
             scene,
+            input,
             gpu,
             ..
         } = self;
         // The old ones go first: a window has one swapchain.
-        drop((scene, surface, gpu));
+        drop((scene, input, surface, gpu));
         Screen::open(canvas, adapter)
     }
 
@@ -111,6 +119,7 @@ impl Screen {
     pub(super) fn present(
         &mut self,
         frame: &Frame<'_>,
+        dialogs: &mut Dialogs,
         pictures: Option<&dyn PictureSource>,
     ) -> Result<Outcome, ViewError> {
         // Before egui is run: what it says of its textures must not be thrown away.
@@ -128,12 +137,14 @@ impl Screen {
         if let Some(pictures) = pictures {
             self.scene.update(frame, pictures)?;
         }
-        self.scene
-            .draw(frame, &texture.texture.create_view(&Default::default()));
+        let input = self.input.take(&self.canvas.window);
+        let view = texture.texture.create_view(&Default::default());
+        let drawn = self.scene.draw(frame, dialogs, input, &view);
+        self.input.give(&self.canvas.window, drawn.platform);
         self.canvas.window.pre_present_notify();
         self.gpu.queue.present(texture);
         self.gpu.trouble()?;
-        Ok(Outcome::Presented)
+        Ok(Outcome::Presented(drawn.asked, drawn.again))
     }
 
     /// Readies the surface for another try; after some in a row the whole GPU counts as lost.
@@ -150,11 +161,12 @@ impl Screen {
         Ok(Outcome::Again)
     }
 
-    /// The frame as a picture; waits for it.
+    /// The frame as a picture, without its dialogs; waits for it.
     pub(super) fn picture(&mut self, frame: &Frame<'_>) -> Result<Image, ViewError> {
         let texture = target(&self.gpu.device, frame.pixels, self.config.format);
-        self.scene
-            .draw(frame, &texture.create_view(&Default::default()));
+        let (mut none, nothing) = (Dialogs::default(), egui::RawInput::default());
+        let view = texture.create_view(&Default::default());
+        self.scene.draw(frame, &mut none, nothing, &view);
         let image = read(&self.gpu, &texture)?;
         self.gpu.trouble()?;
         Ok(image)

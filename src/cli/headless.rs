@@ -9,7 +9,7 @@ use super::options::WindowArguments;
 use super::text::{print, print_to_reader, si};
 use crate::engine::{Transfer, Viewport};
 use crate::life::Size;
-use crate::session::{PicturePlan, Session, Setup, Status};
+use crate::session::{PicturePlan, Session, Setup, Status, StopWhenStill};
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
 pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
@@ -35,7 +35,11 @@ pub(super) fn main(setup: Setup, window: &WindowArguments) -> Result<()> {
         if let Some(why) = &status.failed {
             anyhow::bail!("{why}");
         }
-        let through = status.finished || window.frames.is_some_and(|limit| frames >= limit);
+        // Nobody is there to have it go on.
+        let stops = status.time.settings.stop_when_still != StopWhenStill::Never;
+        let stopped_itself = stops && !status.running;
+        let through =
+            status.finished || stopped_itself || window.frames.is_some_and(|limit| frames >= limit);
         if through || said.elapsed() >= Duration::from_secs(1) {
             said = Instant::now();
             if !print_to_reader(&line(&status))? {

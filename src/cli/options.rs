@@ -8,7 +8,9 @@ use crate::engine::kernels::{self, KERNELS};
 use crate::engine::{HostMemory, Kernel};
 use crate::lesson::LESSONS;
 use crate::life::{Rule, Size};
-use crate::session::{DeviceChoice, Order, Streams, Switches, TransferChoice, Wait};
+use crate::session::{
+    DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
+};
 use crate::view::{self, ColourBy, ViewOptions, theme};
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
@@ -177,6 +179,32 @@ impl LookArguments {
     }
 }
 
+/// When rounds stop by themselves, and how far back they are remembered.
+#[derive(Args, Clone, Debug)]
+pub(super) struct TimeArguments {
+    /// Stop when the selected panel, or all, are dead, still or periodic
+    #[arg(long, value_name = "WHICH", value_enum, default_value_t = StopWhenStill::Never)]
+    pub stop_when_still: StopWhenStill,
+    /// Fill panels that died down with new soups, one after the other, without end
+    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
+    pub reseed: OnOff,
+    /// Memory for the way back in time, in MiB; 0 for none
+    #[arg(long, value_name = "MIB", default_value_t = TimeSettings::DEFAULT.history_bytes >> 20,
+          value_parser = clap::value_parser!(u64).range(..=1 << 24))]
+    pub history_memory: u64,
+}
+
+impl TimeArguments {
+    /// As the session has them.
+    pub(super) fn settings(&self) -> TimeSettings {
+        TimeSettings {
+            stop_when_still: self.stop_when_still,
+            reseed: self.reseed == OnOff::On,
+            history_bytes: self.history_memory << 20,
+        }
+    }
+}
+
 fn theme_names() -> Vec<&'static str> {
     (0..theme::COUNT).map(|n| theme::theme(n).name).collect()
 }
@@ -190,6 +218,9 @@ pub(super) struct WindowArguments {
     /// Stop after so many rounds
     #[arg(long, value_name = "N")]
     pub rounds: Option<u64>,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub time: TimeArguments,
     /// Stop after so many drawn frames
     #[arg(long, value_name = "N")]
     pub frames: Option<u64>,
@@ -266,6 +297,9 @@ pub(super) struct SnapshotArguments {
     /// With the ladder of kernels, and where the present one is
     #[arg(long, conflicts_with = "lab")]
     pub ladder: bool,
+    /// With population, births and deaths over time
+    #[arg(long, conflicts_with_all = ["lab", "ladder"])]
+    pub population: bool,
     /// Two settings on two halves of the panels
     #[arg(long)]
     pub halves: bool,

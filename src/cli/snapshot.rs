@@ -37,12 +37,14 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         timeline: arguments.timeline || arguments.blocks,
         lab: arguments.lab,
         ladder: arguments.ladder,
+        population: arguments.population,
         ..arguments.look.options()
     };
     for (wanted, action) in [
         (arguments.blocks, Action::ToggleBlocks),
         (arguments.halves, Action::ToggleHalves),
         (options.timeline, Action::WatchOverlap(true)),
+        (options.population, Action::WatchPopulation(true)),
     ] {
         if wanted {
             session.act(action);
@@ -65,6 +67,11 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             let sentence = "none of these rounds was timed; --timeline takes --rounds 2 or more";
             bail!(BadArguments(sentence.into()));
         }
+        let watched = !options.population || renderer.population.has_samples();
+        if status.finished && !watched {
+            let sentence = "too few rounds were measured; --population takes some more --rounds";
+            bail!(BadArguments(sentence.into()));
+        }
         let timed = !options.timeline || renderer.timeline.has_round();
         let stamped = !arguments.blocks || (status.stamped && renderer.timeline.has_stamps());
         let compared = |halves: &Halves| {
@@ -83,6 +90,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         }
         if through
             && timed
+            && watched
             && stamped
             && halved
             && climbed

@@ -13,6 +13,7 @@ use crate::view::Drawing;
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let setup = Setup {
         rounds: window.rounds,
+        time: window.time.settings(),
         ..common.setup()?
     };
     if window.display == Display::None {

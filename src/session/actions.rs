@@ -28,6 +28,8 @@ pub enum Action {
     WatchPopulation(bool),
     /// Population, births and deaths over time, or not.
     TogglePopulation,
+    /// That of all panels together, or of the selected one.
+    PopulationOfAll,
     /// More rounds a second, up to as many as the engine makes.
     Faster,
     /// Fewer rounds a second.
@@ -42,6 +44,40 @@ pub enum Action {
     NextKernel,
     /// The previous kernel that takes this size.
     PreviousKernel,
+    /// A drag draws, or it moves the view.
+    TogglePencil,
+    /// Selects all of the selected panel's lattice.
+    SelectAll,
+    /// Makes every cell of the selection dead.
+    ClearSelection,
+    /// Fills the selection, half of it alive.
+    FillRandomly,
+    /// Left and right of the selection change places.
+    FlipSideways,
+    /// Top and bottom of the selection change places.
+    FlipUpsideDown,
+    /// Turns the selection against the clock.
+    TurnLeft,
+    /// Turns the selection with the clock.
+    TurnRight,
+    /// Turns the pattern that is to be placed against the clock.
+    TurnGhostLeft,
+    /// Turns the pattern that is to be placed with the clock.
+    TurnGhostRight,
+    /// The selection into the clipboard, as RLE.
+    CopyCells,
+    /// Takes the clipboard's pattern, to be placed.
+    PastePattern,
+    /// Opens a pattern file in the selected panel.
+    OpenPattern,
+    /// Saves the selection to a pattern file.
+    SavePattern,
+    /// The patterns that come with the program, or not.
+    ToggleShelf,
+    /// The lattice as it was before its last edit.
+    Undo,
+    /// The lattice as it was before the last undoing.
+    Redo,
     /// Selects the next panel.
     SelectNext,
     /// Selects the previous panel.
@@ -102,9 +138,11 @@ pub enum Action {
     ToggleFullscreen,
     /// The window's picture to a PNG file.
     SavePicture,
+    /// The command palette, or not.
+    ToggleCommands,
     /// Shows the keys, or hides them.
     ToggleHelp,
-    /// Unwinds help, lesson, timeline, lab or ladder, single panel, fullscreen, in this order; never quits.
+    /// Unwinds dialogs, help, lesson, timeline, lab or ladder, single panel, fullscreen, in this order; never quits.
     Escape,
     /// Leaves.
     Quit,
@@ -125,6 +163,8 @@ pub enum Key {
     Escape,
     /// Backspace.
     Backspace,
+    /// Delete.
+    Delete,
     /// Page up.
     PageUp,
     /// Page down.
@@ -287,6 +327,88 @@ pub static KEYS: &[Binding] = &[
     row(Action::NextKernel, &[char('K')], "", "next kernel"),
     row(Action::PreviousKernel, &[shift('K')], "", "previous kernel"),
     row(
+        Action::TogglePencil,
+        &[char('D')],
+        "",
+        "pencil: a drag draws, or erases if it begins on a live cell",
+    ),
+    row(
+        Action::SelectAll,
+        &[ctrl('A')],
+        "Shift+drag",
+        "select a part of a lattice, or all of it",
+    ),
+    row(
+        Action::ClearSelection,
+        &[key(Key::Delete)],
+        "",
+        "clear the selection, or the panel",
+    ),
+    row(
+        Action::FillRandomly,
+        &[ctrl('5')],
+        "",
+        "fill the selection at random",
+    ),
+    row(
+        Action::FlipSideways,
+        &[shift('X')],
+        "",
+        "flip the selection sideways",
+    ),
+    row(
+        Action::FlipUpsideDown,
+        &[shift('Y')],
+        "",
+        "flip the selection upside down",
+    ),
+    row(
+        Action::TurnLeft,
+        &[char('<')],
+        "",
+        "turn the selection to the left",
+    ),
+    row(
+        Action::TurnRight,
+        &[char('>')],
+        "",
+        "turn the selection to the right",
+    ),
+    row(Action::CopyCells, &[ctrl('C')], "", "copy the selection"),
+    row(
+        Action::PastePattern,
+        &[ctrl('V')],
+        "",
+        "take the clipboard's pattern; a click places it",
+    ),
+    row(
+        Action::TurnGhostLeft,
+        &[char('Q')],
+        "",
+        "turn a pattern that is to be placed to the left",
+    ),
+    row(Action::TurnGhostRight, &[char('W')], "", "and to the right"),
+    row(
+        Action::OpenPattern,
+        &[ctrl('O')],
+        "drop a file",
+        "open a pattern in the selected panel",
+    ),
+    row(
+        Action::SavePattern,
+        &[ctrl('S')],
+        "",
+        "save the selection, or the panel",
+    ),
+    row(
+        Action::ToggleShelf,
+        &[char('L')],
+        "",
+        "the shelf of patterns",
+    ),
+    row(Action::Undo, &[ctrl('Z')], "", "undo the panel's last edit"),
+    row(Action::Redo, &[ctrl('Y')], "", "do again what was undone"),
+    row(
         Action::SelectNext,
         &[key(Key::PageDown)],
         "click",
@@ -384,6 +506,18 @@ pub static KEYS: &[Binding] = &[
         "",
         "the ladder of kernels, and where the present one is",
     ),
+    row(
+        Action::TogglePopulation,
+        &[char('Y')],
+        "",
+        "population, births and deaths over time",
+    ),
+    row(
+        Action::PopulationOfAll,
+        &[shift('Y')],
+        "",
+        "the population of all panels / of the selected one",
+    ),
     row(Action::ToggleGridLines, &[char('X')], "", "grid lines"),
     row(
         Action::ToggleSeparate,
@@ -413,6 +547,12 @@ pub static KEYS: &[Binding] = &[
     ),
     row(Action::SavePicture, &[char('O')], "", "picture to a PNG"),
     row(
+        Action::ToggleCommands,
+        &[ctrl('K')],
+        "",
+        "find a command by name",
+    ),
+    row(
         Action::ToggleHelp,
         &[char('H'), char('?'), key(Key::F(1))],
         "",
@@ -422,7 +562,7 @@ pub static KEYS: &[Binding] = &[
         Action::Escape,
         &[key(Key::Escape)],
         "",
-        "unwind help, lesson, timeline, lab or ladder, single panel, fullscreen",
+        "unwind dialogs, help, lesson, timeline, lab or ladder, single panel, fullscreen",
     ),
     row(Action::Quit, &[ctrl('Q')], "", "quit"),
 ];
@@ -482,6 +622,6 @@ mod tests {
         assert_eq!(typed('+', true), Some(Action::Faster));
         assert_eq!(typed('R', false), Some(Action::ResetPanel));
         assert_eq!(typed('R', true), Some(Action::ResetAll));
-        assert_eq!(typed('Q', false), None);
+        assert_eq!(typed('Z', false), None);
     }
 }

@@ -173,7 +173,9 @@ mod tests {
     #[test]
     fn a_way_leads_from_the_moment_before() {
         let mut history = History::new(100, 1);
-        [3, 10, 20].map(|clock| add(&mut history, clock));
+        for clock in [3, 10, 20] {
+            add(&mut history, clock);
+        }
         assert_eq!(way(&history, 25), Some((20, 25)));
         assert_eq!(way(&history, 20), Some((20, 20)));
         assert_eq!(way(&history, 19), Some((10, 19)));
@@ -188,7 +190,9 @@ mod tests {
     #[test]
     fn nothing_leads_across_a_cut() {
         let mut history = History::new(100, 1);
-        [0, 10].map(|clock| add(&mut history, clock));
+        for clock in [0, 10] {
+            add(&mut history, clock);
+        }
         history.cut(15);
         // What was changed at 15 has not been copied: only what was before can be had.
         assert_eq!(way(&history, 17), Some((10, 14)));

@@ -6,6 +6,7 @@
 //! engine, and is what the programs without a window use directly.
 
 pub mod actions;
+pub mod edits;
 mod history;
 pub mod ladder;
 mod overlap;
@@ -23,12 +24,14 @@ mod time;
 pub mod trace;
 pub mod worlds;
 
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 pub use actions::Action;
+pub use edits::{Area, Change, Edit};
 pub use overlap::{Bound, Overlap, Resource};
 pub use pictures::{Picture, Pictures};
 pub use population::Series;
@@ -41,7 +44,10 @@ pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wai
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::Trace;
 
+use thread::editing::Asked;
+
 use crate::engine::{EngineError, Result};
+use crate::life::Lattice;
 
 /// What the engine's thread is told.
 enum Command {
@@ -49,6 +55,7 @@ enum Command {
     View(PicturePlan),
     /// A new soup for an instance that died down.
     Reseed(usize),
+    Ask(Asked),
     Close,
 }
 
@@ -56,6 +63,8 @@ enum Command {
 pub struct Session {
     commands: Sender<Command>,
     shared: thread::Shared,
+    /// How many edits were asked for.
+    edits: AtomicU64,
     thread: Option<JoinHandle<()>>,
     closed: Receiver<()>,
 }
@@ -82,6 +91,7 @@ impl Session {
         Ok(Session {
             commands,
             shared,
+            edits: AtomicU64::new(0),
             thread: Some(thread),
             closed,
         })
@@ -113,6 +123,8 @@ impl Session {
                 | Action::ToggleHalves
                 | Action::ToggleBlocks
                 | Action::WatchOverlap(_)
+                | Action::Undo
+                | Action::Redo
                 | Action::SelectNext
                 | Action::SelectPrevious
                 | Action::Select(_)
@@ -122,6 +134,24 @@ impl Session {
             let _ = self.commands.send(Command::Act(action));
         }
         ours
+    }
+
+    /// Edits a lattice between two rounds, behind every edit asked for before. Answers the edit's
+    /// number, from 1 on: pictures say which was the last that they show ([`Picture::edits`]).
+    pub fn edit(&self, edit: Edit) -> u64 {
+        let number = self.edits.fetch_add(1, Ordering::Relaxed) + 1;
+        let _ = self.commands.send(Command::Ask(Asked::Edit(edit, number)));
+        number
+    }
+
+    /// Asks for an instance's lattice and generation as they are once everything asked for before
+    /// is done; they come soon, and `wake` is called then.
+    pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
+        let (answer, copy) = channel();
+        let _ = self
+            .commands
+            .send(Command::Ask(Asked::Copy(instance, answer)));
+        copy
     }
 
     /// Says what is drawn from now on.

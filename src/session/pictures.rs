@@ -14,6 +14,8 @@ pub struct Picture {
     pub sequence: u64,
     /// Its generation.
     pub generation: u64,
+    /// The number of the last edit that it shows.
+    pub edits: u64,
     /// The viewport its bytes were reduced to, or `None` for the lattice's bits.
     pub viewport: Option<Viewport>,
     /// Its words; a slot may have more.
@@ -21,6 +23,37 @@ pub struct Picture {
     pub(crate) slot: Slot,
     /// Whether the slot holds an `i32` a cell; bits are made of them for who draws.
     pub(crate) cells: bool,
+}
+
+impl Picture {
+    /// Whether a cell is alive, given the words that come with the picture; of a view, whether
+    /// most of what a pixel stands for is, and not if the cell is not in it.
+    pub fn is_alive(&self, size: Size, [x, y]: [u32; 2], words: &[u32]) -> bool {
+        let bit = |at: usize| {
+            words
+                .get(at / 32)
+                .is_some_and(|word| word >> (at % 32) & 1 == 1)
+        };
+        let Some(viewport) = self.viewport else {
+            return bit(y as usize * size.words_per_row() * 32 + x as usize);
+        };
+        let pixel = |cell: u32, origin: i64, pixels: u32| {
+            let at =
+                ((i64::from(cell) << 16) + Viewport::ONE / 2 - origin).div_euclid(viewport.step);
+            u32::try_from(at).ok().filter(|at| *at < pixels)
+        };
+        let (column, row) = (
+            pixel(x, viewport.x0, viewport.width),
+            pixel(y, viewport.y0, viewport.height),
+        );
+        column.zip(row).is_some_and(|(column, row)| {
+            let at = (row * viewport.width + column) as usize;
+            let density = words
+                .get(at / 4)
+                .map_or(0, |word| word >> (8 * (at % 4)) & 255);
+            density > 127
+        })
+    }
 }
 
 /// All instances' pictures. A picture is current as soon as its own stream's event has fired.
@@ -89,11 +122,11 @@ impl Pictures {
         }
     }
 
-    /// Notes that pictures of instances are complete, given every instance's generation.
+    /// Notes that pictures of instances are complete, given every instance's generation and last edit.
     pub(crate) fn note(
         &self,
         instances: Range<usize>,
-        generations: &[u64],
+        (generations, edits): (&[u64], &[u64]),
         plan: PicturePlan,
         slot: Slot,
     ) {
@@ -112,6 +145,7 @@ impl Pictures {
             board.newest[instance] = Some(Picture {
                 sequence,
                 generation: generations[instance],
+                edits: edits[instance],
                 viewport,
                 words,
                 slot,

@@ -112,7 +112,8 @@ impl Series {
         self.step
     }
 
-    fn push(&mut self, generation: u64, measure: Measure) {
+    /// Adds a measure.
+    pub(crate) fn push(&mut self, generation: u64, measure: Measure) {
         // What lies ahead is not yet: somebody went back, or began anew.
         let gone_back = self.generation().is_some_and(|last| last >= generation);
         if gone_back {

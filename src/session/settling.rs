@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn an_accident_is_no_period() {
         assert_eq!(found(1, [1, 2, 3, 1, 2, 9, 1, 2, 8].into_iter()), None);
-        assert_eq!(found(1, [5, 5, 5, 6, 5, 5, 5, 7].into_iter()), None);
+        assert_eq!(found(1, [5, 5, 6, 5, 5, 7].into_iter()), None);
         // Unequal steps say nothing, even if the hash is the same.
         let mut detector = Detector::default();
         for generation in [1, 2, 4, 8, 16, 32, 64] {

@@ -76,6 +76,8 @@ pub struct Status {
     pub stamp_cost: Option<f64>,
     /// Its dealings with time.
     pub time: TimeStatus,
+    /// Edits that wait for what is under way.
+    pub waiting_edits: usize,
     /// The selected instance.
     pub selected: usize,
     /// Something the person should know, in one sentence; it stays for a few seconds.
@@ -166,6 +168,7 @@ impl Status {
                 settings: setup.time,
                 ..TimeStatus::default()
             },
+            waiting_edits: 0,
             selected: 0,
             notice: None,
             finished: false,

@@ -1,5 +1,6 @@
 //! A whole session on the CPU engine: what keys ask for, seen in pictures and figures.
 
+mod edits;
 mod time;
 
 use std::time::{Duration, Instant};

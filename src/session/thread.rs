@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 mod doing;
+pub(super) mod editing;
 mod halves;
 mod lab;
 mod recovery;
@@ -18,6 +19,7 @@ mod rewind;
 mod run_to;
 mod watching;
 
+use editing::Editor;
 use lab::Lab;
 use recovery::Checkpoints;
 use rewind::Past;
@@ -81,6 +83,8 @@ struct Pilot {
     due: Instant,
     /// Rounds asked for one by one, in generations.
     steps: VecDeque<u32>,
+    /// How many there ever were.
+    steps_asked: u64,
     /// Generations of the round under way that are still to be issued.
     left_of_round: Option<u32>,
     /// What was asked for and waits until nothing runs, and since when.
@@ -94,6 +98,7 @@ struct Pilot {
     past: Past,
     watch: Watch,
     run_to: Option<RunTo>,
+    editor: Editor,
     recoveries: VecDeque<Instant>,
     /// The lattices that the engine was last made from, until there is a checkpoint of them.
     last_known: Option<Vec<(usize, Arc<Lattice>, u64)>>,
@@ -124,6 +129,7 @@ impl Pilot {
             pace: setup.pace,
             due: now,
             steps: VecDeque::new(),
+            steps_asked: 0,
             left_of_round: None,
             pending: VecDeque::new(),
             issued: 0,
@@ -138,6 +144,7 @@ impl Pilot {
             past: Past::new(setup.time.history_bytes, worlds.all_bits()),
             watch: Watch::default(),
             run_to: None,
+            editor: Editor::default(),
             recoveries: VecDeque::new(),
             last_known: None,
             notice: None,
@@ -229,6 +236,7 @@ impl Pilot {
             self.refresh
                 || !self.steps.is_empty()
                 || !self.pending.is_empty()
+                || self.editor.is_busy()
                 || self.left_of_round.is_some()
                 || self.run_to.is_some()
                 || self.copies_soon()
@@ -251,8 +259,10 @@ impl Pilot {
         if self.failed.is_some() {
             return Ok(());
         }
+        self.edit()?;
         let owed = self.owed();
-        if !self.pending.is_empty() && self.left_of_round.is_none() && owed.is_none() {
+        let begun = self.left_of_round.is_some() || owed.is_some() || self.editor.is_busy();
+        if !self.pending.is_empty() && !begun {
             return Ok(()); // nothing new, so that it is their turn soon
         }
         if self.left_of_round.is_none() && self.copy_first(now)? {
@@ -260,6 +270,9 @@ impl Pilot {
         }
         if self.calibrate()? {
             return Ok(());
+        }
+        if self.edit_is_next() && self.left_of_round.is_none() && owed.is_none() {
+            return Ok(()); // what it waits for comes soon, and it is next
         }
         let timed = self
             .sampling
@@ -271,7 +284,8 @@ impl Pilot {
             }
         } else if let Some(owed) = owed {
             // At its pace while both run; at once when something waits for it.
-            let due = !self.running || !self.pending.is_empty() || now >= self.due;
+            let waits = !self.pending.is_empty() || self.editor.is_busy();
+            let due = !self.running || waits || now >= self.due;
             if due && self.issue_round(owed, timed)? && self.running {
                 self.keep_pace(now);
             }
@@ -356,7 +370,7 @@ impl Pilot {
         };
         let split = worlds.is_split();
         let mut news = false;
-        let mut checkpoint = None;
+        let (mut checkpoint, mut fetched) = (None, None);
         let mut found = Vec::new();
         let (pictures, statistics) = (&self.pictures, &mut self.statistics);
         let (trace, lab) = (&self.trace, &mut self.lab);
@@ -367,14 +381,16 @@ impl Pilot {
         };
         let polled = worlds.poll(|event| {
             // A checkpoint shows nothing new, but how far two halves differ.
-            news |= split || !matches!(event, Event::Checkpoint { .. });
+            let shown = !matches!(event, Event::Checkpoint { .. } | Event::Fetched { .. });
+            news |= split || shown;
             match event {
                 Event::Pictures {
                     instances,
                     generations,
+                    edits,
                     picture,
                     slot,
-                } => pictures.note(instances, &generations, picture, slot),
+                } => pictures.note(instances, (&generations, &edits), picture, slot),
                 Event::Round {
                     half,
                     generations,
@@ -416,6 +432,7 @@ impl Pilot {
                         }
                     }
                 }
+                Event::Fetched { slot } => fetched = Some(slot),
                 Event::Calibrated(alone) => lab.calibrated(alone),
                 Event::Measured {
                     first,
@@ -433,6 +450,9 @@ impl Pilot {
                 } => checkpoint = Some((slot, generations, clock)),
             }
         });
+        if let Some(slot) = fetched {
+            self.fetched(slot)?;
+        }
         if let Some((slot, generations, clock)) = checkpoint {
             self.remember(slot, &generations, clock);
             let checkpoint = (slot, generations);

@@ -19,6 +19,7 @@ use crate::session::trace::StepFacts;
 use crate::session::{DeviceChoice, Setup, Start, Streams};
 
 mod calibrate;
+mod editing;
 mod issue;
 mod outcome;
 mod pick;
@@ -100,6 +101,10 @@ pub struct Worlds {
     clock: u64,
     /// Whether every round measures the lattices.
     measuring: bool,
+    /// The number of the last edit, by instance.
+    edits: Arc<[u64]>,
+    /// See [`Worlds::changes`].
+    changes: u64,
     slots: Arc<dyn Slots>,
     spec: SlotsSpec,
     under_way: VecDeque<UnderWay>,
@@ -164,6 +169,8 @@ impl Worlds {
             generations: vec![0; setup.instances].into(),
             clock: 0,
             measuring: false,
+            edits: vec![0; setup.instances].into(),
+            changes: 0,
             slots,
             spec,
             under_way: VecDeque::new(),
@@ -294,6 +301,7 @@ impl Worlds {
             generations[instance] = generation;
         }
         self.generations = generations.into();
+        self.changes += 1;
         self.forget_prepared(); // parities start anew
         self.submit(&program, Kind::Other, None)?;
         // What is set anew is in the first of two buffers: in a batch, so must be the others.

@@ -9,9 +9,9 @@ use std::path::PathBuf;
 use crate::life::{Lattice, Size};
 use crate::session::Status;
 use crate::session::trace::TimedRound;
-use crate::view::made_up::{MadeUp, TimedAs, aged, soup, status, timed_round};
+use crate::view::made_up::{MadeUp, Timed, TimedAs, aged, soup, status, timed_round};
 use crate::view::offscreen::Renderer;
-use crate::view::{AdapterFacts, ColourBy, LessonScreen, ViewOptions};
+use crate::view::{AdapterFacts, ColourBy, Dialogs, LessonScreen, ViewOptions};
 
 #[derive(Clone, Copy)]
 struct Shot {
@@ -24,6 +24,7 @@ struct Shot {
     options: fn(&mut ViewOptions, Size, [u32; 2]),
     round: fn(u32) -> TimedRound,
     lesson: fn() -> Option<LessonScreen>,
+    dialogs: fn(&mut Dialogs),
 }
 
 const SHOT: Shot = Shot {
@@ -36,6 +37,7 @@ const SHOT: Shot = Shot {
     options: |_, _, _| {},
     round: timed_round,
     lesson: || None,
+    dialogs: |_| {},
 };
 
 #[test]
@@ -70,7 +72,10 @@ fn gallery() {
         renderer
             .timeline
             .update(&TimedAs((shot.round)(shot.instances as u32)));
+        let settling = Timed(shot.instances as u32);
+        renderer.population.update(&settling, &status, &options);
         renderer.lesson = (shot.lesson)();
+        (shot.dialogs)(&mut renderer.dialogs);
         let [width, height] = shot.pixels.map(f64::from);
         renderer.timeline.hover(Some([0.3 * width, 0.82 * height]));
         renderer.lab.hover(Some([0.2 * width, 0.2 * height]));

@@ -111,6 +111,8 @@ pub struct Layout {
     pub units: Option<usize>,
     /// The lab, beside the panels and above the timeline, or below them in its place.
     pub lab: Option<PixelRect>,
+    /// The population graph, in the lab's place.
+    pub population: Option<PixelRect>,
     /// The ladder, in the lab's place.
     pub ladder: Option<PixelRect>,
     /// The lesson, in the HUD's place.
@@ -133,6 +135,8 @@ pub struct Wanted {
     pub units: Option<usize>,
     /// The lab.
     pub lab: bool,
+    /// The population graph, instead of the lab or the ladder.
+    pub population: bool,
     /// The ladder, instead of the lab.
     pub ladder: bool,
     /// A lesson, instead of the HUD.
@@ -159,7 +163,7 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
     };
     let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
     // As high as it is where the figures leave most room, however high they become.
-    let either = wanted.lab || wanted.ladder;
+    let either = wanted.lab || wanted.ladder || wanted.population;
     let lab = either.then(|| docks::lab(beside(dock), unit)).flatten();
     let timeline = wanted.lanes.map_or(0, |lanes| {
         let area = beside(dock);
@@ -228,8 +232,9 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
         dock,
         timeline: (timeline > 0).then(|| at_the_foot(timeline)),
         units: wanted.units.filter(|_| timeline > 0),
-        lab: in_its_place.filter(|_| !wanted.ladder),
-        ladder: in_its_place.filter(|_| wanted.ladder),
+        lab: in_its_place.filter(|_| !wanted.ladder && !wanted.population),
+        population: in_its_place.filter(|_| wanted.population),
+        ladder: in_its_place.filter(|_| wanted.ladder && !wanted.population),
         lesson,
         halves: tiled.1,
         tiling: tiled.0,
@@ -243,7 +248,8 @@ fn timeline_height(area: [u32; 2], unit: f32, lanes: usize, units: Option<usize>
     height.map_or(0, |height| (height * unit).round() as u32)
 }
 
-fn unit(pixels: [u32; 2], scale: f32) -> f32 {
+/// Pixels of one unit of type and spacing in a window of `pixels` at `scale` pixels a point.
+pub(in crate::view) fn unit(pixels: [u32; 2], scale: f32) -> f32 {
     let [width, height] = pixels.map(|side| side as f32 / scale);
     (width / 1280.0).min(height / 800.0).clamp(0.8, 3.0) * scale
 }

@@ -3,12 +3,13 @@
 use std::sync::Arc;
 
 use crate::engine::{
-    DeviceInfo, Nanos, Op, Scope, Slot, Span, Stamp, Startup, StreamId, Transfer, Viewport, kernels,
+    DeviceInfo, Measure, Nanos, Op, Scope, Slot, Span, Stamp, Startup, StreamId, Transfer,
+    Viewport, kernels,
 };
 use crate::life::{Lattice, Rule, Size};
 use crate::session::trace::{StepFacts, StepKind, TimedRound};
 use crate::session::worlds::KernelChoice;
-use crate::session::{Pace, Picture, Status, Trace};
+use crate::session::{Pace, Picture, Series, Status, Trace};
 use crate::view::{LessonEntry, LessonPage, LessonScreen, PictureSource};
 
 /// The figures of a session that does well.
@@ -60,6 +61,7 @@ pub(crate) fn status(instances: usize, size: Size) -> Status {
         halves: None,
         stamped: false,
         stamp_cost: None,
+        waiting_edits: 0,
         selected: 0,
         notice: None,
         failed: None,
@@ -198,6 +200,30 @@ impl PictureSource for Timed {
     fn newer_trace(&self, seen: u64) -> Option<Trace> {
         TimedAs(timed_round(self.0)).newer_trace(seen)
     }
+
+    fn newer_population(&self, _: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        (seen < 1).then(|| (1, settling_soup()))
+    }
+}
+
+/// The population of a soup that settles, from generation 12,000 on.
+pub(crate) fn settling_soup() -> Series {
+    let mut series = Series::default();
+    for t in 0..3000u64 {
+        let fades = (-(t as f64) / 700.0).exp();
+        let wave = (t as f64 / 40.0).sin();
+        let change = 350.0 + 9000.0 * fades;
+        series.push(
+            12_000 + t,
+            Measure {
+                population: (9000.0 + 70_000.0 * fades + 900.0 * wave) as u64,
+                births: change as u64,
+                deaths: (change * (1.1 - 0.05 * wave)) as u64,
+                hash: t,
+            },
+        );
+    }
+    series
 }
 
 /// A page with everything that a page may have.
@@ -294,6 +320,7 @@ impl PictureSource for MadeUp {
             let picture = Picture {
                 sequence,
                 generation: self.1,
+                edits: 0,
                 viewport,
                 slot: Slot(0),
                 words: words.len(),

@@ -2,11 +2,13 @@
 //!
 //! A frame goes one way: pictures into textures ([`PictureSource`]), panels over textures
 //! (`shaders/panels.wgsl`), the HUD (or a [`LessonPage`]) and the [`Lab`] or the `ladder` beside them and
-//! the [`timeline`] below (egui, painted by hand so that no figure moves another). The window and
-//! [`offscreen::Renderer`] draw the very same scene.
+//! the [`timeline`] below (egui, painted by hand so that no figure moves another), and over them the
+//! `dialogs`, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very
+//! same scene.
 
 mod camera;
 mod cameras;
+mod dialogs;
 mod error;
 mod gpu;
 mod halves;
@@ -16,9 +18,11 @@ mod ladder;
 pub mod layout;
 mod lesson;
 pub(crate) mod minimap;
+pub(crate) mod marks;
 pub mod offscreen;
 mod panels;
 pub mod picture_file;
+mod population;
 mod scene;
 mod stack;
 mod store;
@@ -43,7 +47,9 @@ pub use error::ViewError;
 pub use gpu::{AdapterFacts, list_adapters};
 pub use lab::Lab;
 pub use lesson::{LessonEntry, LessonPage, LessonScreen};
+pub use marks::{Ghost, Marks, Pending};
 pub use panels::LEAST_PIXELS_FOR_LINES;
+pub use population::Population;
 pub use scene::Drawing;
 pub use stack::{MOST_INSTANCES, most_instances};
 pub use store::PictureSource;
@@ -51,6 +57,7 @@ pub use timeline::Timeline;
 pub use traces::MOST_TRACE_BYTES;
 pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
 
+pub(crate) use dialogs::{Asked, Commands, Dialogs, FileDialog, Shelf, acts_anyway};
 pub(crate) use gpu::{Canvas, Gpu};
 pub(crate) use lesson::entry_at;
 pub(crate) use scene::{Frame, Scene};
@@ -103,6 +110,10 @@ pub struct ViewOptions {
     pub timeline: bool,
     /// Whether the lab is shown, where the window has room for it.
     pub lab: bool,
+    /// Whether the population graph is shown, in the lab's place, where the window has room for it.
+    pub population: bool,
+    /// Whether it is of all instances together, not of the selected one.
+    pub population_of_all: bool,
     /// Whether the ladder is shown, in the lab's place, where the window has room for it.
     pub ladder: bool,
 }

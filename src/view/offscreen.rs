@@ -6,8 +6,8 @@ use std::path::Path;
 use crate::session::{PicturePlan, Status};
 use crate::view::picture_file::{Image, write_png};
 use crate::view::{
-    AdapterFacts, Camera, Drawing, Frame, Gpu, Lab, LessonScreen, PictureSource, Scene, Timeline,
-    ViewError, ViewOptions,
+    AdapterFacts, Camera, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, Marks, PictureSource,
+    Population, Scene, Timeline, ViewError, ViewOptions,
 };
 
 /// Draws frames into a texture.
@@ -22,10 +22,16 @@ pub struct Renderer {
     pub drawing: Drawing,
     /// What the timeline shows, where it is shown.
     pub timeline: Timeline,
+    /// What the population graph shows, where it is shown.
+    pub population: Population,
     /// What the lab shows, where it is shown.
     pub lab: Lab,
+    /// What a hand has put over the panels.
+    pub marks: Marks,
     /// The lesson that is shown, if one is.
     pub lesson: Option<LessonScreen>,
+    /// What is open over the scene.
+    pub(crate) dialogs: Dialogs,
 }
 
 impl Renderer {
@@ -59,8 +65,11 @@ impl Renderer {
             in_flight: VecDeque::new(),
             drawing,
             timeline: Timeline::default(),
+            population: Population::default(),
             lab: Lab::default(),
+            marks: Marks::default(),
             lesson: None,
+            dialogs: Dialogs::default(),
             gpu,
         })
     }
@@ -93,20 +102,28 @@ impl Renderer {
             self.timeline.update(pictures);
         }
         self.drawing.apart = self.scene.apart();
+        if options.population {
+            self.population.update(pictures, status, options);
+        }
         // Spelt out, so that only `scene` is borrowed for writing.
         let frame = Frame {
             status: Some(status),
             options,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
+            marks: &self.marks,
             lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
         };
         self.scene.update(&frame, pictures)?;
-        self.in_flight
-            .push_back(self.scene.draw(&frame, &self.view));
+        let input = egui::RawInput::default();
+        let drawn = self
+            .scene
+            .draw(&frame, &mut self.dialogs, input, &self.view);
+        self.in_flight.push_back(drawn.submission);
         if self.in_flight.len() > 2 {
             let submission_index = self.in_flight.pop_front();
             let wait = wgpu::PollType::Wait {
@@ -165,7 +182,9 @@ impl Renderer {
             options,
             drawing: &self.drawing,
             timeline: &self.timeline,
+            population: &self.population,
             lab: &self.lab,
+            marks: &self.marks,
             lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,

@@ -240,6 +240,12 @@ impl Panels {
         self.traces.as_ref().map(Traces::apart)
     }
 
+    /// As [`Store::edits`].
+    pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
+        let edits = self.store.as_ref().map(|store| &store.edits);
+        edits.map_or(0, |edits| edits.get(instance).copied().unwrap_or(0))
+    }
+
     /// How many of the instances to be drawn have no picture yet.
     pub(crate) fn missing(&self, only: Option<usize>) -> usize {
         let Some(store) = &self.store else {

@@ -1,8 +1,11 @@
 //! A whole frame: panels, HUD and help, into any texture.
 
+use std::time::Duration;
+
 use crate::engine::Transfer;
 use crate::session::{PicturePlan, Status, Streams, Switches, TransferChoice};
-use crate::view::layout::{Layout, Wanted, lay_out};
+use crate::view::dialogs::{Asked, Dialogs, Seen, style};
+use crate::view::layout::{self, Layout, Wanted, lay_out};
 use crate::view::panels::{Looks, Panels, Placing, outside};
 use crate::view::stack::admit;
 use crate::view::store::PictureSource;
@@ -11,8 +14,8 @@ use crate::view::timeline::units as timeline_units;
 use crate::view::traces::refusal;
 use crate::view::transfer::{TextureLimits, request};
 use crate::view::{
-    AdapterFacts, Camera, ColourBy, Gpu, Lab, LessonScreen, Look, Timeline, ViewError, ViewOptions,
-    hud, minimap,
+    AdapterFacts, Camera, ColourBy, Gpu, Lab, LessonScreen, Look, Marks, Population, Timeline,
+    ViewError, ViewOptions, hud, minimap,
 };
 
 /// What the HUD says of the drawing side.
@@ -38,8 +41,12 @@ pub(crate) struct Frame<'a> {
     pub(crate) drawing: &'a Drawing,
     /// Shown where [`ViewOptions::timeline`] says so.
     pub(crate) timeline: &'a Timeline,
+    /// Shown where [`ViewOptions::population`] says so.
+    pub(crate) population: &'a Population,
     /// Shown where [`ViewOptions::lab`] says so.
     pub(crate) lab: &'a Lab,
+    /// What a person's hand has put over the panels.
+    pub(crate) marks: &'a Marks,
     /// Shown instead of the HUD, if there is one.
     pub(crate) lesson: Option<&'a LessonScreen>,
     /// The target's size in pixels.
@@ -70,6 +77,7 @@ impl Frame<'_> {
             lanes: timeline.then_some(lanes),
             units: (timeline && status.stamped).then(|| timeline_units(status)),
             lab: self.options.lab,
+            population: self.options.population,
             ladder: self.options.ladder,
             lesson: self.lesson.is_some(),
             halves: halves.filter(|_| self.only().is_none()),
@@ -159,6 +167,17 @@ fn transfer_asked(status: &Status) -> TransferChoice {
     }
 }
 
+/// What came of a frame beside the picture.
+pub(crate) struct Drawn {
+    pub(crate) submission: wgpu::SubmissionIndex,
+    /// What its widgets asked for.
+    pub(crate) asked: Vec<Asked>,
+    /// What egui wants of the window: cursor, clipboard, input method.
+    pub(crate) platform: egui::PlatformOutput,
+    /// After how long another frame is wanted though nothing happens.
+    pub(crate) again: Duration,
+}
+
 /// What draws frames; lives as long as the device.
 pub(crate) struct Scene {
     device: wgpu::Device,
@@ -167,6 +186,8 @@ pub(crate) struct Scene {
     panels: Panels,
     context: egui::Context,
     overlay: egui_wgpu::Renderer,
+    /// The unit of type that egui's style is made for.
+    dressed: f32,
 }
 
 impl Scene {
@@ -175,6 +196,7 @@ impl Scene {
         let limits = TextureLimits::of(&gpu.device.limits());
         let context = egui::Context::default();
         hud::install_fonts(&context);
+        context.options_mut(|options| options.zoom_with_keyboard = false);
         let options = egui_wgpu::RendererOptions {
             dithering: false,
             ..Default::default()
@@ -186,7 +208,18 @@ impl Scene {
             overlay: egui_wgpu::Renderer::new(&gpu.device, format, options),
             device: gpu.device.clone(),
             queue: gpu.queue.clone(),
+            dressed: 0.0,
         }
+    }
+
+    /// The egui that it paints with.
+    pub(crate) fn context(&self) -> &egui::Context {
+        &self.context
+    }
+
+    /// The number of the last edit that an instance's newest picture shows.
+    pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
+        self.panels.shown_edit(instance)
     }
 
     /// Queues pictures that are newer than those it holds; waits for nothing.
@@ -215,12 +248,15 @@ impl Scene {
         self.panels.missing(frame.only())
     }
 
-    /// Draws a frame into `target`; returns its submission.
+    /// Draws a frame into `target`, with the dialogs that are open and what a person did since the
+    /// last one.
     pub(crate) fn draw(
         &mut self,
         frame: &Frame<'_>,
+        dialogs: &mut Dialogs,
+        input: egui::RawInput,
         target: &wgpu::TextureView,
-    ) -> wgpu::SubmissionIndex {
+    ) -> Drawn {
         let place = frame.layout();
         if let (Some((layout, _)), Some(status)) = (&place, frame.status) {
             self.panels.prepare(&Placing {
@@ -233,13 +269,19 @@ impl Scene {
                 ground: layout.dock.rect(),
             });
         }
-        let mut output = self.context.run_ui(self.input(frame), |ui| {
+        let seen = self.dress(frame);
+        let mut asked = Vec::new();
+        let mut output = self.context.run_ui(self.input(frame, input), |ui| {
             hud::paint(
                 &ui.ctx().layer_painter(egui::LayerId::background()),
                 frame,
                 place.as_ref(),
             );
+            // Where egui lays a frame out twice, only the first time knows of clicks and keys.
+            asked.extend(dialogs.show(ui.ctx(), seen));
         });
+        let again = output.viewport_output.get(&egui::ViewportId::ROOT);
+        let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
         let mut meshes = self.context.tessellate(shapes, 1.0);
         theme(frame.options.colours).recolour(&mut meshes);
@@ -271,22 +313,43 @@ impl Scene {
         for id in output.textures_delta.free.drain() {
             self.overlay.free_texture(&id);
         }
-        submission
+        Drawn {
+            submission,
+            asked,
+            platform: output.platform_output,
+            again,
+        }
     }
 
-    /// egui works in pixels here: the layout has its own unit of type.
-    fn input(&self, frame: &Frame<'_>) -> egui::RawInput {
-        let size = egui::vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
-        let mut input = egui::RawInput {
-            screen_rect: Some(egui::Rect::from_min_size(egui::Pos2::ZERO, size)),
-            max_texture_side: Some(self.limits.side as usize),
-            ..Default::default()
-        };
+    /// Makes egui's style fit the frame's unit of type.
+    fn dress<'a>(&mut self, frame: &'a Frame<'a>) -> Seen<'a> {
+        let unit = layout::unit(frame.pixels, frame.scale);
+        if unit != self.dressed {
+            self.dressed = unit;
+            style::dress(&self.context, unit);
+        }
+        Seen {
+            frame,
+            unit,
+            screen: screen(frame),
+        }
+    }
+
+    /// egui works in pixels here: the layout has its own unit of type. Whoever collects input has
+    /// set its zoom so that a monitor's scale is taken out again.
+    fn input(&self, frame: &Frame<'_>, mut input: egui::RawInput) -> egui::RawInput {
+        input.screen_rect = Some(screen(frame));
+        input.max_texture_side = Some(self.limits.side as usize);
         if let Some(viewport) = input.viewports.get_mut(&egui::ViewportId::ROOT) {
-            viewport.native_pixels_per_point = Some(1.0);
+            viewport.native_pixels_per_point = Some(1.0 / self.context.zoom_factor());
         }
         input
     }
+}
+
+fn screen(frame: &Frame<'_>) -> egui::Rect {
+    let size = egui::vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
+    egui::Rect::from_min_size(egui::Pos2::ZERO, size)
 }
 
 pub(crate) fn begin_pass<'a>(

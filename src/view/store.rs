@@ -6,7 +6,7 @@
 
 use crate::engine::Viewport;
 use crate::life::Size;
-use crate::session::{Picture, Pictures, Trace};
+use crate::session::{Picture, Pictures, Series, Trace};
 use crate::view::stack::{Stack, Texels};
 use crate::view::transfer::TextureLimits;
 
@@ -18,6 +18,12 @@ pub trait PictureSource {
     /// As [`Session::newer_trace`](crate::session::Session::newer_trace); there is none by
     /// default.
     fn newer_trace(&self, _seen: u64) -> Option<Trace> {
+        None
+    }
+
+    /// As [`Session::newer_population`](crate::session::Session::newer_population); there is none
+    /// by default.
+    fn newer_population(&self, _of: Option<usize>, _seen: u64) -> Option<(u64, Series)> {
         None
     }
 }
@@ -68,6 +74,8 @@ pub(crate) struct Store {
     limits: TextureLimits,
     pub(crate) size: Size,
     seen: Vec<u64>,
+    /// The number of the last edit that each instance's picture shows.
+    pub(crate) edits: Vec<u64>,
     pub(crate) held: Vec<Held>,
     pub(crate) bits: Option<Stack>,
     pub(crate) views: Vec<Views>,
@@ -92,6 +100,7 @@ impl Store {
             limits,
             size,
             seen: vec![0; instances],
+            edits: vec![0; instances],
             held: vec![Held::Nothing; instances],
             bits: None,
             views: Vec::new(),
@@ -110,6 +119,7 @@ impl Store {
     /// for nothing. Whether there was anything newer.
     pub(crate) fn update(&mut self, source: &dyn PictureSource, only: Option<usize>) -> bool {
         let mut seen = std::mem::take(&mut self.seen);
+        let mut edits = std::mem::take(&mut self.edits);
         let mut batch = Batch::default();
         self.news.clear();
         source.visit_newer(&mut seen, &mut |instance, picture, words| {
@@ -119,6 +129,8 @@ impl Store {
                 generation,
             });
             self.generations[instance] = generation;
+            any = true;
+            edits[instance] = picture.edits;
             if let Some(place) =
                 self.place(instance, picture.viewport, only, words.len(), &mut batch)
             {
@@ -126,7 +138,7 @@ impl Store {
             }
         });
         self.flush(&mut batch);
-        self.seen = seen;
+        (self.seen, self.edits) = (seen, edits);
         if !self.held.iter().any(|held| matches!(held, Held::Bits)) {
             self.bits = None;
         }

@@ -136,7 +136,10 @@ fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
                     pictures += instances.len() as u64;
                     latest = generations[instances.start];
                 }
-                Event::Checkpoint { .. } | Event::Calibrated(_) | Event::Measured { .. } => {}
+                Event::Checkpoint { .. }
+                | Event::Fetched { .. }
+                | Event::Calibrated(_)
+                | Event::Measured { .. } => {}
             })?;
             if worlds.depth() > 1 {
                 worlds.wait(Duration::from_millis(1));

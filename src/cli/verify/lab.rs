@@ -153,7 +153,10 @@ fn rounds(
             Event::Pictures {
                 instances, slot, ..
             } => slots[instances].fill(Some(slot)),
-            Event::Checkpoint { .. } | Event::Calibrated(_) | Event::Measured { .. } => {}
+            Event::Checkpoint { .. }
+            | Event::Fetched { .. }
+            | Event::Calibrated(_)
+            | Event::Measured { .. } => {}
         })?;
         if issued == ROUNDS {
             worlds.wait(Duration::from_millis(1));

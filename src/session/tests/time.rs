@@ -217,10 +217,10 @@ fn it_runs_to_a_generation_and_no_farther() {
         setup.switches.graphs = graphs;
         let session = Session::start(setup.clone(), || {}).unwrap();
         session.act(Action::RunTo(1234));
-        assert_eq!(all_at(&session, &setup, 1234), references(&setup, 1234));
         wait_for(&session, "a word", |status| {
             status.notice.as_deref() == Some("this is generation 1234")
         });
+        assert_eq!(all_at(&session, &setup, 1234), references(&setup, 1234));
         session.act(Action::RunTo(1000));
         assert_eq!(all_at(&session, &setup, 1000), references(&setup, 1000));
     }

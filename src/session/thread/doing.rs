@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Pilot;
+use super::editing::Asked;
 use crate::engine::kernels::KERNELS;
 use crate::engine::{Kernel, Result};
 use crate::life::Lattice;
@@ -47,10 +48,13 @@ impl Pilot {
                 let waits = |(command, _): &(Command, Instant)| matches!(command, Command::View(_));
                 worlds.needs_slots(Some(*view)) || self.pending.iter().any(waits)
             }
+            Command::Ask(_) => return !self.pending.is_empty(),
             Command::Close => false,
         };
-        let under_way =
-            !worlds.is_idle() || self.left_of_round.is_some() || worlds.owed().is_some();
+        let under_way = self.editor.is_busy()
+            || !worlds.is_idle()
+            || self.left_of_round.is_some()
+            || worlds.owed().is_some();
         waits && (under_way || !self.pending.is_empty())
     }
 
@@ -68,7 +72,7 @@ impl Pilot {
             return Ok(());
         };
         let idle = self.worlds.as_ref().is_none_or(Worlds::is_idle);
-        if !idle || self.left_of_round.is_some() || self.owed().is_some() {
+        if !idle || self.editor.is_busy() || self.left_of_round.is_some() || self.owed().is_some() {
             if since.elapsed() > PATIENCE {
                 let what = "what was asked for waits for the launch under way";
                 self.notice = Some((what.into(), Instant::now()));
@@ -91,6 +95,10 @@ impl Pilot {
             }
             Command::View(request) => self.set_view(request),
             Command::Reseed(instance) => self.reseed(instance),
+            Command::Ask(asked) => {
+                self.ask(asked);
+                Ok(())
+            }
             Command::Close => Ok(()),
         }
     }
@@ -158,6 +166,8 @@ impl Pilot {
             Action::ToggleHalves => self.toggle_halves()?,
             Action::ToggleBlocks => self.toggle_stamps(),
             Action::WatchOverlap(watching) => self.lab.watch(watching),
+            Action::Undo => self.ask(Asked::Undo(self.selected, 0)),
+            Action::Redo => self.ask(Asked::Redo(self.selected, 0)),
             Action::SelectNext => self.selected = (self.selected + 1) % self.setup.instances,
             Action::SelectPrevious => {
                 self.selected = (self.selected + self.setup.instances - 1) % self.setup.instances;
@@ -185,8 +195,14 @@ impl Pilot {
         self.statistics.restart();
         // A key that is held down must not queue minutes of work.
         if self.steps.len() < 4 {
-            self.steps.push_back(generations);
+            self.push_step(generations);
         }
+    }
+
+    /// What is asked for from now on comes behind it.
+    pub(super) fn push_step(&mut self, generations: u32) {
+        self.steps.push_back(generations);
+        self.steps_asked += 1;
     }
 
     pub(super) fn set_pace(&mut self, pace: Pace) {
@@ -264,6 +280,7 @@ impl Pilot {
         if worlds.set_picture(plan)? {
             self.pictures.replace_slots(worlds.slots().clone());
             self.past.lost_one();
+            self.editor.forget_copies();
             self.checkpoints = Checkpoints {
                 stale: true,
                 ..Default::default()

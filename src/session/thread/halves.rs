@@ -57,6 +57,7 @@ impl Pilot {
             .map(|(i, (lattice, &generation))| (i, lattice, generation))
             .collect();
         // The copies came through a checkpoint's slot.
+        self.editor.forget_copies();
         self.checkpoints = Checkpoints::default();
         self.checkpoints.stale = true;
         self.last_known = Some(before.clone());
@@ -86,6 +87,7 @@ impl Pilot {
         // Until here the halves are there, and with them what was before.
         self.lab.halves = None;
         self.last_known = Some(before);
+        self.editor.forget_copies();
         self.checkpoints = Checkpoints::default();
         self.checkpoints.stale = true;
         self.take_slots(anew);

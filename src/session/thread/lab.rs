@@ -191,6 +191,7 @@ impl Pilot {
         if let (true, Some(worlds)) = (anew, &self.worlds) {
             self.pictures.replace_slots(worlds.slots().clone());
             self.past.lost_one();
+            self.editor.forget_copies();
             self.checkpoints = Checkpoints {
                 stale: true,
                 ..Default::default()

@@ -44,7 +44,9 @@ impl Pilot {
             ..
         } = self.checkpoints;
         let due = made.is_none_or(|made| now - made >= CHECKPOINT_EVERY);
-        let ready = |worlds: &&mut Worlds| !worlds.is_calibrating() && worlds.owed().is_none();
+        let fetching = self.editor.is_fetching(); // by way of the same slot
+        let ready =
+            |worlds: &&mut Worlds| !fetching && !worlds.is_calibrating() && worlds.owed().is_none();
         let wanted = self.worlds.as_mut().filter(|_| due && stale && !under_way);
         let Some(worlds) = wanted.filter(ready) else {
             return Ok(());
@@ -103,6 +105,7 @@ impl Pilot {
         self.lab.changed();
         let generations = lattices.iter().map(|(.., generation)| *generation);
         let generation = generations.min().unwrap_or(0);
+        let edits = self.worlds.as_ref().map(|worlds| worlds.edits().clone());
         self.let_go();
         let often = self.recoveries.len() > 3;
         let choices: &[DeviceChoice] = match often {
@@ -117,13 +120,17 @@ impl Pilot {
                 Err(error) => tracing::warn!("{error}"),
             }
         }
-        let worlds = made?;
+        let mut worlds = made?;
+        for (i, &number) in edits.iter().flat_map(|edits| edits.iter().enumerate()) {
+            worlds.number_edit(&[i], number);
+        }
         let place = match worlds.engine().name() {
             "cpu" => "on the CPU",
             _ => "on the same device",
         };
         self.pictures.replace_slots(worlds.slots().clone());
         self.worlds = Some(worlds);
+        self.editor.forget_copies();
         self.checkpoints = Checkpoints {
             stale: true,
             ..Default::default()

@@ -70,6 +70,7 @@ impl Pilot {
         status.time.settled = self.watch.settled();
         status.time.run_to = self.run_to.map(|run_to| run_to.generation);
         status.time.oldest = self.oldest_remembered();
+        status.waiting_edits = self.editor.waiting();
         status.selected = self.selected;
         status.notice = self.notice.as_ref().map(|(text, _)| text.clone());
         status.failed = self.failed.clone();

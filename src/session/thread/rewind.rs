@@ -104,8 +104,8 @@ impl Pilot {
         if !idle || !self.past.comes_first(worlds.clock()) {
             return Ok(false);
         }
-        if self.checkpoints.under_way {
-            return Ok(true);
+        if self.checkpoints.under_way || self.editor.is_fetching() {
+            return Ok(true); // the slot is in use
         }
         worlds.issue_checkpoint(self.checkpoints.next)?;
         self.checkpoints.issued(now);
@@ -182,13 +182,13 @@ impl Pilot {
         self.steps.clear();
         self.past.waypoint = None;
         if left > 2 * NEAR {
-            self.steps.push_back((left - NEAR) as u32);
+            self.push_step((left - NEAR) as u32);
             self.past.waypoint = Some(to - NEAR);
         }
         match left {
             0 => {}
-            left if left > 2 * NEAR => self.steps.push_back(NEAR as u32),
-            left => self.steps.push_back(left as u32),
+            left if left > 2 * NEAR => self.push_step(NEAR as u32),
+            left => self.push_step(left as u32),
         }
         self.refresh = left == 0;
         self.checkpoints.stale = true;

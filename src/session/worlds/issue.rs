@@ -20,6 +20,8 @@ pub(super) struct UnderWay {
     pub(super) clock: u64,
     /// Whether the slots of its measures are there.
     pub(super) measured: bool,
+    /// The last edit in its pictures, by instance.
+    pub(super) edits: Arc<[u64]>,
     pub(super) picture: Option<PicturePlan>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
@@ -37,7 +39,7 @@ impl UnderWay {
     pub(super) fn forget_slots(&mut self) {
         self.picture = None;
         self.measured = false;
-        if let Kind::Checkpoint(_) = self.kind {
+        if let Kind::Checkpoint(_) | Kind::Fetch(..) = self.kind {
             self.kind = Kind::Other;
         }
     }
@@ -48,6 +50,8 @@ pub(super) enum Kind {
     Round,
     Refresh,
     Checkpoint(Slot),
+    /// An instance's lattice on its way to a slot.
+    Fetch(usize, Slot),
     /// One step of a round that runs alone.
     Alone,
     Other,
@@ -238,6 +242,7 @@ impl Worlds {
 
     /// Counts generations that are about to be issued; the count before.
     pub(super) fn count(&mut self, generations: u32) -> Arc<[u64]> {
+        self.changes += 1;
         let stepped = &self.next_plan().instances;
         let one = |(i, count): (usize, &u64)| match stepped.contains(&i) {
             true => count + u64::from(generations),
@@ -328,6 +333,7 @@ impl Worlds {
             generations,
             clock,
             measured,
+            edits: self.edits.clone(),
             picture,
             kind,
             steps,

@@ -20,6 +20,8 @@ pub enum Event {
         instances: Range<usize>,
         /// Every instance's generation.
         generations: Arc<[u64]>,
+        /// The number of every instance's last edit.
+        edits: Arc<[u64]>,
         /// What they show.
         picture: PicturePlan,
         /// Where they are.
@@ -49,6 +51,11 @@ pub enum Event {
     },
     /// Every op of a round has run alone.
     Calibrated(Vec<Alone>),
+    /// The lattice that was asked for is in this slot.
+    Fetched {
+        /// Which.
+        slot: Slot,
+    },
     /// All lattices' bits are in this slot.
     Checkpoint {
         /// Which.
@@ -82,6 +89,7 @@ impl Worlds {
                         }
                     } else if let Some(UnderWay {
                         generations,
+                        edits,
                         picture: Some(picture),
                         ..
                     }) = of
@@ -89,6 +97,7 @@ impl Worlds {
                         tell(Event::Pictures {
                             instances: lattices.start as usize..lattices.end as usize,
                             generations: generations.clone(),
+                            edits: edits.clone(),
                             picture: *picture,
                             slot,
                         });
@@ -132,6 +141,7 @@ impl Worlds {
                                 clock: done.clock,
                             });
                         }
+                        Kind::Fetch(_, slot) => tell(Event::Fetched { slot }),
                         Kind::Alone => {
                             let length = spans.first().map(|span| span.length());
                             if let Some(measured) = self.measured_alone(length) {

@@ -2,10 +2,12 @@
 
 use crate::engine::HostMemory;
 use crate::session::ladder::made_up::ladder;
-use crate::session::{Bound, Halves, Overlap, Resource, Status, Streams, Switches};
-use crate::view::LessonScreen;
+use crate::session::{
+    Bound, Halves, Overlap, Resource, Settled, Status, StopWhenStill, Streams, Switches,
+};
 use crate::view::gallery::{SHOT, Shot};
 use crate::view::made_up::{lesson_list, lesson_page, stamped_round, waited_round};
+use crate::view::{Commands, LessonScreen};
 
 pub(super) fn shots() -> Vec<Shot> {
     let mut all = others();
@@ -18,6 +20,12 @@ fn others() -> Vec<Shot> {
         Shot {
             name: "01-one",
             instances: 1,
+            ..SHOT
+        },
+        Shot {
+            name: "palette",
+            pixels: [1280, 720],
+            dialogs: |dialogs| dialogs.commands = Some(Commands::default()),
             ..SHOT
         },
         Shot {
@@ -271,6 +279,32 @@ fn others() -> Vec<Shot> {
             ..SHOT
         },
         Shot {
+            name: "population",
+            options: |o, _, _| o.population = true,
+            status: settle,
+            ..SHOT
+        },
+        Shot {
+            name: "population-timeline",
+            options: |o, _, _| (o.population, o.timeline) = (true, true),
+            status: settle,
+            ..SHOT
+        },
+        Shot {
+            name: "population-1920",
+            pixels: [1920, 1080],
+            options: |o, _, _| (o.population, o.population_of_all) = (true, true),
+            status: settle,
+            ..SHOT
+        },
+        Shot {
+            name: "population-tall",
+            pixels: [800, 1280],
+            options: |o, _, _| o.population = true,
+            status: settle,
+            ..SHOT
+        },
+        Shot {
             name: "ladder",
             size: (1024, 1024),
             options: |o, _, _| o.ladder = true,
@@ -443,4 +477,23 @@ fn halve(status: &mut Status, differing: u64) {
         differing: Some((differing, 123_456)),
         each: status.instances / 2,
     });
+}
+
+/// Some panels have settled.
+fn settle(status: &mut Status) {
+    let all = [
+        None,
+        Some(Settled::Dead),
+        Some(Settled::Period(2)),
+        Some(Settled::Still),
+        None,
+        Some(Settled::Period(6144)),
+        Some(Settled::Repeats(30)),
+    ];
+    status.time.settled = (0..status.instances).map(|i| all[i % all.len()]).collect();
+    status.time.settings.stop_when_still = StopWhenStill::All;
+    status.time.settings.reseed = true;
+    status.time.oldest = Some(12_000);
+    status.time.run_to = Some(1_000_000);
+    status.selected = 2;
 }

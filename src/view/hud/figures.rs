@@ -2,7 +2,7 @@
 
 use crate::engine::Transfer;
 use crate::session::worlds::KernelChoice;
-use crate::session::{Pace, Status, Streams};
+use crate::session::{Pace, Status, StopWhenStill, Streams};
 use crate::view::hud::numbers::{bytes, grouped, si, time_us};
 use crate::view::layout::Layout;
 use crate::view::scene::transfer_name;
@@ -107,6 +107,7 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
             speed(status, drawing),
             costs(status),
             lattices(status, frame),
+            time(status),
             kernel(status),
             switches(status),
             machine(status, drawing),
@@ -171,6 +172,39 @@ fn lattices(status: &Status, frame: &Frame<'_>) -> Vec<Figure> {
         ColourBy::History => "by history",
     };
     figures.push(figure(8, "colours", by));
+    figures
+}
+
+/// What is known of the past and of how it goes on, as far as anything is.
+fn time(status: &Status) -> Vec<Figure> {
+    let time = &status.time;
+    let mut figures = Vec::new();
+    if let Some(generation) = time.run_to {
+        figures.push(figure(3, "runs to", grouped(generation)));
+    }
+    if !time.settled.is_empty() {
+        let settled = time.settled.iter().flatten().count() as u64;
+        let of = grouped(time.settled.len() as u64);
+        let selected = time.settled.get(status.selected).copied().flatten();
+        let selected = selected.map_or("not settled".into(), |how| how.to_string());
+        figures.push(figure(
+            6,
+            "still or periodic",
+            format!("{} of {of}", grouped(settled)),
+        ));
+        figures.push(figure(7, "selected panel", selected));
+    }
+    match time.settings.stop_when_still {
+        StopWhenStill::Never => {}
+        StopWhenStill::Selected => figures.push(figure(6, "stops when still", "selected")),
+        StopWhenStill::All => figures.push(figure(6, "stops when still", "all")),
+    }
+    if time.settings.reseed {
+        figures.push(figure(6, "what died down", "new soup"));
+    }
+    if let Some(oldest) = time.oldest {
+        figures.push(figure(10, "way back to", grouped(oldest)));
+    }
     figures
 }
 
@@ -259,6 +293,13 @@ fn counting(status: &Status, frame: &Frame<'_>) -> Option<String> {
 fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<&'static str> {
     let without = frame.options.timeline && layout.timeline.is_none();
     match (frame.options.lab, layout.lab) {
+        _ if frame.options.population => match layout.population {
+            None => Some("the window is too small for the population graph"),
+            Some(_) if without => {
+                Some("the population graph takes the timeline's place in this window")
+            }
+            Some(_) => None,
+        },
         _ if frame.options.ladder => match layout.ladder {
             None => Some("the window is too small for the ladder"),
             Some(_) if without => Some("the ladder takes the timeline's place in this window"),

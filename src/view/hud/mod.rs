@@ -16,7 +16,9 @@ pub(in crate::view) mod tests;
 use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::layout::{Dock, Layout, PixelRect};
-use crate::view::{Frame, Look, ViewOptions, halves, lab, ladder, lesson, minimap, timeline};
+use crate::view::{
+    Frame, Look, ViewOptions, halves, lab, ladder, lesson, marks, population, timeline,
+};
 pub(in crate::view) use parts::message_colours;
 pub(crate) use style::install_fonts;
 
@@ -39,6 +41,9 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
         highlight(painter, layout, selected, frame.options);
     }
     minimap::paint(painter, frame, layout);
+    if let Some((layout, look)) = place {
+        marks::paint(painter, frame, (layout, *look));
+    }
     let figures = figures::figures(status, frame, layout);
     match layout.dock {
         Dock::Hidden => {}
@@ -50,6 +55,16 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
     }
     if let Some(rect) = layout.lab {
         lab::paint(painter, frame, status, rect_of(rect), layout.unit);
+    }
+    population::paint_tags(painter, status, frame.only(), layout);
+    if let Some(rect) = layout.population {
+        population::paint(
+            painter,
+            status,
+            frame.population,
+            rect_of(rect),
+            layout.unit,
+        );
     }
     if let Some(rect) = layout.ladder {
         ladder::paint(painter, status, rect_of(rect), layout.unit);

@@ -7,7 +7,9 @@ use crate::session::{Halves, Status, Switches};
 use crate::view::hud::{install_fonts, paint, rect_of};
 use crate::view::layout::Dock;
 use crate::view::made_up::{Timed, status};
-use crate::view::{AdapterFacts, Drawing, Frame, Lab, LessonScreen, Timeline, ViewOptions};
+use crate::view::{
+    AdapterFacts, Drawing, Frame, Lab, LessonScreen, Population, Timeline, ViewOptions,
+};
 
 const WINDOWS: [[u32; 2]; 10] = [
     [800, 500],
@@ -82,6 +84,8 @@ fn each_frame(
     mut check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
     let lab = Lab::default();
+    let mut population = Population::default();
+    population.update(&Timed(0), status, options);
     let drawing = drawing();
     let context = egui::Context::default();
     install_fonts(&context);
@@ -93,7 +97,9 @@ fn each_frame(
                 options,
                 drawing: &drawing,
                 timeline: &timeline,
+                population: &population,
                 lab: &lab,
+                marks: &Default::default(),
                 lesson,
                 pixels,
                 scale,

@@ -1,0 +1,386 @@
+//! Edits, done between two rounds in the order in which they were asked for.
+//!
+//! What need not know the lattice's cells goes to its stream at once, and with the first of a
+//! stroke a copy of the lattice as it is just before, for undoing. What must know them waits until
+//! they are on the host, and the rounds wait with it: that is one copy's time. As long as nothing
+//! steps, the host knows them from the edit before.
+//!
+//! Undoing brings back the lattice, and its generation, as they were just before the panel's last
+//! edit, whatever it did since; that is then what doing it again brings back.
+
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use super::Pilot;
+use crate::engine::{EngineError, Result, Slot, WordEdit};
+use crate::life::{Lattice, Size};
+use crate::session::edits::{Change, Edit, History};
+use crate::session::worlds::Worlds;
+
+/// Something that is done in its turn.
+pub(in crate::session) enum Asked {
+    /// An edit, by its number.
+    Edit(Edit, u64),
+    /// The state before an instance's last edit.
+    Undo(usize, u64),
+    /// The state before the last undoing.
+    Redo(usize, u64),
+    /// An instance's lattice and generation are wanted.
+    Copy(usize, Sender<(Arc<Lattice>, u64)>),
+}
+
+/// What was asked for, and what is known of the lattices.
+#[derive(Default)]
+pub(super) struct Editor {
+    /// Each with the number of steps that were asked for before.
+    queue: VecDeque<(Asked, u64)>,
+    known: Option<Known>,
+    fetching: Option<Fetching>,
+    histories: HashMap<usize, Histories>,
+}
+
+/// A lattice as it is on the device, as long as [`Worlds::changes`] stays.
+struct Known {
+    instance: usize,
+    lattice: Arc<Lattice>,
+    changes: u64,
+}
+
+/// A lattice on its way to the host.
+struct Fetching {
+    instance: usize,
+    generation: u64,
+    changes: u64,
+    /// The edit that was issued behind it, whose past it is; or it is wanted by what waits.
+    behind: Vec<Edit>,
+}
+
+#[derive(Default)]
+struct Histories {
+    undo: History,
+    redo: History,
+}
+
+impl Histories {
+    /// Where the state comes from that is brought back, and where the present one goes.
+    fn way(&mut self, back: bool) -> (&mut History, &mut History) {
+        match back {
+            true => (&mut self.undo, &mut self.redo),
+            false => (&mut self.redo, &mut self.undo),
+        }
+    }
+}
+
+impl Editor {
+    /// Whether something waits that what is asked for later must not overtake.
+    pub(super) fn is_busy(&self) -> bool {
+        !self.queue.is_empty()
+    }
+
+    /// Whether a whole-lattice slot is in use.
+    pub(super) fn is_fetching(&self) -> bool {
+        self.fetching.is_some()
+    }
+
+    /// How many edits wait.
+    pub(super) fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The slots or the engine are new: what was under way to the host never comes.
+    pub(super) fn forget_copies(&mut self) {
+        self.fetching = None;
+        self.known = None;
+    }
+
+    /// The lattice of an instance, if the host knows it as it is.
+    fn known(&self, instance: usize, changes: u64) -> Option<Arc<Lattice>> {
+        let known = self.known.as_ref()?;
+        let it_is = known.instance == instance && known.changes == changes;
+        it_is.then(|| known.lattice.clone())
+    }
+
+    /// An edit begins: what was before it can be brought back, what was undone no more.
+    fn begin(&mut self, instance: usize, before: Arc<Lattice>, generation: u64) {
+        let (histories, most) = self.histories_of(instance);
+        histories.redo = History::default();
+        histories.undo.push(before, generation, most);
+    }
+
+    /// What can be undone of an instance and done again, and how many bytes each may take.
+    fn histories_of(&mut self, instance: usize) -> (&mut Histories, usize) {
+        let others = self.histories.len();
+        let histories = self.histories.entry(instance).or_default();
+        (histories, History::MOST_BYTES / (2 * others.max(1)))
+    }
+}
+
+/// What an edit touches without knowing what is there.
+enum Touched {
+    Words(Arc<[WordEdit]>),
+    Whole(Arc<Lattice>),
+}
+
+impl Touched {
+    fn by(change: &Change, size: Size) -> Option<Touched> {
+        let whole = change.whole(size).map(Touched::Whole);
+        whole.or_else(|| Some(Touched::Words(change.touched(size)?.into())))
+    }
+
+    /// Issues it, and before it a copy to this whole-lattice slot.
+    fn issue(
+        &self,
+        worlds: &mut Worlds,
+        instances: &[usize],
+        number: u64,
+        fetch: Option<u8>,
+    ) -> Result<()> {
+        match self {
+            Touched::Words(words) => worlds.edit(instances, words, number, fetch),
+            Touched::Whole(lattice) => {
+                let generation = worlds.generations()[instances[0]];
+                if let Some(index) = fetch {
+                    worlds.issue_fetch(instances[0], index)?;
+                }
+                let all = instances.iter().map(|&i| (i, lattice.clone(), generation));
+                worlds.upload(all.collect())?;
+                worlds.number_edit(instances, number);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Pilot {
+    pub(super) fn ask(&mut self, asked: Asked) {
+        self.editor.queue.push_back((asked, self.steps_asked));
+        self.changed = true;
+    }
+
+    /// Whether an edit comes before any step that is still to be made: rounds wait for it.
+    pub(super) fn edit_is_next(&self) -> bool {
+        let made = self.steps_asked - self.steps.len() as u64;
+        let front = self.editor.queue.front();
+        front.is_some_and(|(_, steps)| *steps <= made)
+    }
+
+    /// Does what was asked for, as far as that can be now.
+    pub(super) fn edit(&mut self) -> Result<()> {
+        while self.edit_is_next() {
+            let Some((asked, steps)) = self.editor.queue.pop_front() else {
+                break;
+            };
+            let free = self.left_of_round.is_none() && self.owed().is_none();
+            let calibrating = self.worlds.as_ref().is_none_or(Worlds::is_calibrating);
+            let done = match free && !calibrating {
+                true => self.edit_now(&asked),
+                false => Ok(false),
+            };
+            match done {
+                Ok(true) => self.changed = true,
+                Ok(false) => {
+                    self.editor.queue.push_front((asked, steps));
+                    break;
+                }
+                Err(error) => {
+                    // What cannot be is passed over; what only the engine's loss prevented is not.
+                    if let EngineError::ContextLost(_) = error {
+                        self.editor.queue.push_front((asked, steps));
+                    }
+                    return Err(error);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Does it, or answers `false` where it must wait.
+    fn edit_now(&mut self, asked: &Asked) -> Result<bool> {
+        match asked {
+            Asked::Edit(edit, number) => match Touched::by(&edit.change, self.setup.size) {
+                Some(touched) => self.touch(edit, &touched, *number),
+                None => {
+                    let Some((lattice, generation)) = self.current(edit.instance)? else {
+                        return Ok(false);
+                    };
+                    let after = Arc::new(edit.change.apply(&lattice));
+                    self.editor
+                        .begin(edit.instance, lattice.clone(), generation);
+                    self.set(edit.instance, lattice, after, generation, *number)
+                }
+            },
+            Asked::Undo(instance, number) | Asked::Redo(instance, number) => {
+                let back = matches!(asked, Asked::Undo(..));
+                if self.editor.is_fetching() {
+                    return Ok(false); // the state before the last edit is on its way
+                }
+                let (histories, _) = self.editor.histories_of(*instance);
+                if histories.way(back).0.is_empty() {
+                    let what = if back {
+                        "nothing to undo"
+                    } else {
+                        "nothing to do again"
+                    };
+                    self.notice = Some((what.into(), Instant::now()));
+                    if let Some(worlds) = &mut self.worlds {
+                        worlds.number_edit(&[*instance], *number);
+                    }
+                    self.refresh = true;
+                    return Ok(true);
+                }
+                let Some((lattice, generation)) = self.current(*instance)? else {
+                    return Ok(false);
+                };
+                let (histories, most) = self.editor.histories_of(*instance);
+                let (from, to) = histories.way(back);
+                let Some((state, of)) = from.pop() else {
+                    return Ok(true);
+                };
+                to.push(lattice.clone(), generation, most);
+                self.set(*instance, lattice, state, of, *number)
+            }
+            Asked::Copy(instance, answer) => {
+                let Some(current) = self.current(*instance)? else {
+                    return Ok(false);
+                };
+                let _ = answer.send(current); // who asked may be gone
+                (self.wake)();
+                Ok(true)
+            }
+        }
+    }
+
+    /// The instances that an edit of one is for: B's twin too, where there are two halves.
+    fn twins(&self, instance: usize) -> Vec<usize> {
+        match self.halves().map(|halves| halves.each) {
+            Some(each) if instance < 2 * each => vec![instance % each, instance % each + each],
+            _ => vec![instance],
+        }
+    }
+
+    /// Issues what is touched, with a copy of what was before if a stroke begins.
+    fn touch(&mut self, edit: &Edit, touched: &Touched, number: u64) -> Result<bool> {
+        let twins = self.twins(edit.instance);
+        let instance = twins[0];
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(false);
+        };
+        let (changes, generation) = (worlds.changes(), worlds.generations()[instance]);
+        let joins = edit.joins && self.editor.histories.contains_key(&instance);
+        let known = self.editor.known(instance, changes);
+        match known {
+            Some(lattice) => {
+                let after = Arc::new(edit.change.apply(&lattice));
+                if !joins {
+                    self.editor.begin(instance, lattice, generation);
+                }
+                touched.issue(worlds, &twins, number, None)?;
+                self.know(instance, after);
+            }
+            None if joins => {
+                touched.issue(worlds, &twins, number, None)?;
+                let changes_now = worlds.changes();
+                let same = |f: &&mut Fetching| (f.instance, f.changes) == (instance, changes);
+                if let Some(fetching) = self.editor.fetching.as_mut().filter(same) {
+                    fetching.behind.push(edit.clone());
+                    fetching.changes = changes_now;
+                }
+            }
+            None => {
+                if self.checkpoints.under_way || self.editor.is_fetching() {
+                    return Ok(false); // the slot is in use
+                }
+                let slot = self.checkpoints.next;
+                touched.issue(worlds, &twins, number, Some(slot))?;
+                let changes = worlds.changes();
+                self.editor.histories_of(instance);
+                self.editor.fetching = Some(Fetching {
+                    instance,
+                    generation,
+                    changes,
+                    behind: vec![edit.clone()],
+                });
+            }
+        }
+        self.edited(&twins);
+        Ok(true)
+    }
+
+    /// The lattice of an instance as it is, once the host knows it; asks for it.
+    fn current(&mut self, instance: usize) -> Result<Option<(Arc<Lattice>, u64)>> {
+        let instance = self.twins(instance)[0];
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(None);
+        };
+        let (changes, generation) = (worlds.changes(), worlds.generations()[instance]);
+        if let Some(lattice) = self.editor.known(instance, changes) {
+            return Ok(Some((lattice, generation)));
+        }
+        if !self.checkpoints.under_way && !self.editor.is_fetching() {
+            let slot = self.checkpoints.next;
+            worlds.issue_fetch(instance, slot)?;
+            self.editor.fetching = Some(Fetching {
+                instance,
+                generation,
+                changes,
+                behind: Vec::new(),
+            });
+        }
+        Ok(None)
+    }
+
+    fn set(
+        &mut self,
+        instance: usize,
+        before: Arc<Lattice>,
+        after: Arc<Lattice>,
+        generation: u64,
+        number: u64,
+    ) -> Result<bool> {
+        let twins = self.twins(instance);
+        if let Some(worlds) = &mut self.worlds {
+            worlds.replace(&twins, (&before, &after), generation, number)?;
+        }
+        self.know(twins[0], after);
+        self.edited(&twins);
+        Ok(true)
+    }
+
+    fn know(&mut self, instance: usize, lattice: Arc<Lattice>) {
+        self.editor.known = self.worlds.as_ref().map(|worlds| Known {
+            instance,
+            lattice,
+            changes: worlds.changes(),
+        });
+    }
+
+    fn edited(&mut self, instances: &[usize]) {
+        for &instance in instances {
+            self.history_changed(instance..instance + 1);
+        }
+        self.refresh = true;
+        self.checkpoints.stale = true;
+    }
+
+    /// A lattice has come to the host.
+    pub(super) fn fetched(&mut self, slot: Slot) -> Result<()> {
+        let (Some(fetching), Some(worlds)) = (self.editor.fetching.take(), &self.worlds) else {
+            return Ok(());
+        };
+        let before = Arc::new(worlds.fetched(fetching.instance, slot)?);
+        let (unchanged, instance) = (worlds.changes() == fetching.changes, fetching.instance);
+        let mut lattice = before.clone();
+        for edit in fetching.behind.iter().filter(|_| unchanged) {
+            lattice = Arc::new(edit.change.apply(&lattice));
+        }
+        if !fetching.behind.is_empty() {
+            self.editor.begin(instance, before, fetching.generation);
+        }
+        if unchanged {
+            self.know(instance, lattice);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,102 @@
+//! Windows of egui's own over the scene: they take keys and the mouse, and ask for actions.
+//!
+//! # How to add one
+//! 1. A module beside [`commands`], with a struct of what the dialog holds while it is open and a
+//!    `show` that lays out its widgets and pushes what they ask for. Lengths are units of type
+//!    times [`Seen::unit`]; egui's own style is already scaled by it, so plain widgets need none.
+//! 2. A field `Option<ThatStruct>` of [`Dialogs`], and a line of its own in [`Dialogs::show`],
+//!    [`Dialogs::takes_keys`] (if it has text fields or a selection to move) and
+//!    [`Dialogs::escape`] (if Escape closes it).
+//! 3. What it asks for is an [`Asked`]; what is no [`Action`] gets a variant there, done in
+//!    `app/doing.rs`.
+//!
+//! While a dialog takes keys, no key acts on the window but those of [`acts_anyway`]; while the
+//! mouse is over a dialog, no click, drag or wheel reaches the panels.
+
+mod commands;
+mod file;
+mod shelf;
+pub(in crate::view) mod style;
+
+pub(crate) use commands::Commands;
+pub(crate) use file::FileDialog;
+pub(crate) use shelf::Shelf;
+
+use crate::life::Shelved;
+use crate::session::Action;
+use crate::view::Frame;
+
+/// What is open; it lives as long as the window, or as the off-screen renderer.
+#[derive(Debug, Default)]
+pub(crate) struct Dialogs {
+    /// The command palette.
+    pub(crate) commands: Option<Commands>,
+    /// A path that is typed in.
+    pub(crate) file: Option<FileDialog>,
+    /// The shelf.
+    pub(crate) shelf: Option<Shelf>,
+}
+
+/// What the widgets of a frame asked for.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Asked {
+    /// As if its key had been pressed.
+    Act(Action),
+    /// A path was typed in, to save to or to open.
+    Path(bool, String),
+    /// A pattern was taken from the shelf.
+    Shelved(&'static Shelved),
+}
+
+/// What a dialog sees of the frame that it stands in.
+#[derive(Clone, Copy)]
+pub(crate) struct Seen<'a> {
+    /// What is shown beneath it.
+    #[allow(dead_code)] // none needs it yet
+    pub(crate) frame: &'a Frame<'a>,
+    /// Pixels of one unit of type and spacing.
+    pub(crate) unit: f32,
+    /// The whole window, in pixels.
+    pub(crate) screen: egui::Rect,
+}
+
+impl Dialogs {
+    /// Lays out what is open; returns what was asked for.
+    pub(in crate::view) fn show(&mut self, context: &egui::Context, seen: Seen<'_>) -> Vec<Asked> {
+        let mut asked = Vec::new();
+        if let Some(commands) = &mut self.commands
+            && !commands.show(context, seen, &mut asked)
+        {
+            self.commands = None;
+        }
+        if let Some(file) = &mut self.file
+            && !file.show(context, seen, &mut asked)
+        {
+            self.file = None;
+        }
+        if let Some(shelf) = &mut self.shelf
+            && !shelf.show(context, seen, &mut asked)
+        {
+            self.shelf = None;
+        }
+        asked
+    }
+
+    /// Whether keys are for a dialog, and not for the window.
+    pub(crate) fn takes_keys(&self) -> bool {
+        self.commands.is_some() || self.file.is_some() || self.shelf.is_some()
+    }
+
+    /// Closes the topmost dialog that Escape closes; whether there was one.
+    pub(crate) fn escape(&mut self) -> bool {
+        self.commands.take().is_some() || self.file.take().is_some() || self.shelf.take().is_some()
+    }
+}
+
+/// Whether a key's action is done though a dialog takes the keys.
+pub(crate) fn acts_anyway(action: Action) -> bool {
+    matches!(
+        action,
+        Action::Escape | Action::Quit | Action::ToggleFullscreen | Action::ToggleCommands
+    )
+}

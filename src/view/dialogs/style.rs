@@ -1,0 +1,100 @@
+//! egui's style in the HUD's colours, scaled by the layout's unit of type: the scene works in
+//! pixels, one pixel a point, so egui's own scaling is never used.
+
+use egui::{Color32, CornerRadius, Margin, Stroke, TextStyle, Visuals};
+
+use crate::view::hud::style::{ACCENT, LABEL, RULE, VALUE, medium, regular};
+
+/// Behind a dialog's content.
+pub(in crate::view) const GROUND: Color32 = Color32::from_rgb(0x1A, 0x1D, 0x23);
+/// Around it.
+pub(in crate::view) const EDGE: Color32 = Color32::from_rgb(0x3C, 0x43, 0x4E);
+/// Behind a text field.
+const FIELD: Color32 = Color32::from_rgb(0x0F, 0x11, 0x14);
+/// Behind a button, and behind one under the pointer.
+const BUTTON: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
+const POINTED: Color32 = Color32::from_rgb(0x37, 0x3E, 0x4A);
+
+/// The style of every dialog, `unit` pixels a unit of type.
+pub(in crate::view) fn dress(context: &egui::Context, unit: f32) {
+    context.set_theme(egui::Theme::Dark);
+    let mut style = egui::Style {
+        // A dialog is there at once: nothing fades, and a picture of one is always the same.
+        animation_time: 0.0,
+        ..Default::default()
+    };
+    style.text_styles = [
+        (TextStyle::Small, regular(13.0 * unit)),
+        (TextStyle::Body, regular(16.0 * unit)),
+        (TextStyle::Button, regular(16.0 * unit)),
+        (TextStyle::Heading, medium(20.0 * unit)),
+        (TextStyle::Monospace, egui::FontId::monospace(15.0 * unit)),
+    ]
+    .into();
+    let spacing = &mut style.spacing;
+    let margin = |units: f32| Margin::same((units * unit).round().min(127.0) as i8);
+    spacing.item_spacing = egui::vec2(8.0, 5.0) * unit;
+    spacing.window_margin = margin(14.0);
+    spacing.menu_margin = margin(6.0);
+    spacing.button_padding = egui::vec2(9.0, 4.0) * unit;
+    for length in [
+        &mut spacing.indent,
+        &mut spacing.slider_width,
+        &mut spacing.slider_rail_height,
+        &mut spacing.combo_width,
+        &mut spacing.text_edit_width,
+        &mut spacing.icon_width,
+        &mut spacing.icon_width_inner,
+        &mut spacing.icon_spacing,
+        &mut spacing.tooltip_width,
+        &mut spacing.menu_width,
+        &mut spacing.menu_spacing,
+        &mut spacing.combo_height,
+        &mut spacing.scroll.bar_width,
+        &mut spacing.scroll.handle_min_length,
+        &mut spacing.scroll.floating_width,
+    ] {
+        *length *= unit;
+    }
+    spacing.interact_size *= 1.2 * unit;
+    spacing.default_area_size *= unit;
+    style.visuals = visuals(unit);
+    context.set_style_of(egui::Theme::Dark, style);
+}
+
+fn visuals(unit: f32) -> Visuals {
+    let mut visuals = Visuals::dark();
+    let radius = |units: f32| CornerRadius::same((units * unit).round().min(255.0) as u8);
+    let line = |colour| Stroke::new(unit.max(1.0), colour);
+    visuals.window_fill = GROUND;
+    visuals.panel_fill = GROUND;
+    visuals.window_stroke = line(EDGE);
+    visuals.window_corner_radius = radius(8.0);
+    visuals.menu_corner_radius = radius(6.0);
+    visuals.window_shadow = egui::Shadow::NONE;
+    visuals.popup_shadow = egui::Shadow::NONE;
+    visuals.extreme_bg_color = FIELD;
+    visuals.faint_bg_color = Color32::from_rgb(0x20, 0x24, 0x2B);
+    visuals.hyperlink_color = ACCENT;
+    visuals.selection.bg_fill = Color32::from_rgb(0x5A, 0x44, 0x12);
+    visuals.selection.stroke = line(ACCENT);
+    visuals.resize_corner_size *= unit;
+    visuals.text_cursor.stroke = Stroke::new((2.0 * unit).max(1.0), ACCENT);
+    visuals.text_cursor.blink = false; // a window at rest draws nothing
+    let widgets = &mut visuals.widgets;
+    for (widget, ground, ink) in [
+        (&mut widgets.noninteractive, GROUND, LABEL),
+        (&mut widgets.inactive, BUTTON, VALUE),
+        (&mut widgets.hovered, POINTED, Color32::WHITE),
+        (&mut widgets.active, POINTED, Color32::WHITE),
+        (&mut widgets.open, BUTTON, VALUE),
+    ] {
+        widget.bg_fill = ground;
+        widget.weak_bg_fill = ground;
+        widget.bg_stroke = line(RULE);
+        widget.fg_stroke = line(ink);
+        widget.corner_radius = radius(4.0);
+        widget.expansion = 0.0;
+    }
+    visuals
+}
