@@ -2,26 +2,26 @@
 // panel; its colour comes from the share of live cells under it (a box filter with exact, also
 // fractional, borders), so that a small panel of a large lattice shows density and not noise.
 //
-// All positions are relative to the cell at the panels' top left pixel (`origin_cell`), so that
-// f32 is exact enough on lattices of any size.
+// All positions are relative to the cell at the panel's top left pixel (`cell`), so that f32 is
+// exact enough on lattices of any size. Every panel has a camera of its own.
 
 struct Scene {
     screen: vec2<f32>,       // the target's size in pixels
-    origin_part: vec2<f32>,  // how far into `origin_cell` the top left pixel begins, 0 to 1
-    origin_cell: vec2<i32>,  // the cell at the panels' top left pixel
     lattice: vec2<i32>,      // the lattice's sides in cells
-    cells_per_pixel: f32,
-    gamma: f32,              // the exponent from density to shade
-    grid_lines: f32,         // how strongly lines between cells are drawn, 0 to 1
-    inverted: f32,           // 1: live and dead change colours
+    inverted: f32,           // 1: live and dead change colours; where they are by state
+    history: f32,            // 1: trails and no ages; where colours are not by state
+    unused: vec2<f32>,
     outside: vec4<f32>,      // beyond the lattice's edge
     line: vec4<f32>,         // lines between cells
+    trail: vec4<f32>,        // a cell that has just died
     ramp: array<vec4<f32>, 9>, // from dead to live
+    ages: array<vec4<f32>, 9>, // from just born to old
 }
 
 @group(0) @binding(0) var<uniform> scene: Scene;
 @group(1) @binding(0) var words: texture_2d_array<u32>;     // 32 cells a texel, bit 0 leftmost
 @group(1) @binding(0) var densities: texture_2d_array<f32>; // one byte a texel
+@group(1) @binding(0) var traces: texture_2d<u32>;          // one cell a texel; see traces.wgsl
 
 struct Panel {
     @location(0) rect: vec4<f32>,    // left, top, width, height in pixels
@@ -29,7 +29,11 @@ struct Panel {
     @location(2) offset: vec2<f32>,  // densities: the texel at the panel's top left pixel
     @location(3) step: f32,          // densities: texels a pixel
     @location(4) layer: u32,
-    @location(5) texels: vec2<u32>,  // densities: how many texels hold anything
+    @location(5) texels: vec2<u32>,  // densities: how many hold anything; traces: the first cell's
+    @location(6) part: vec2<f32>,    // how far into `cell` the top left pixel begins, 0 to 1
+    @location(7) cell: vec2<i32>,    // the cell at the top left pixel
+    @location(8) scale: vec3<f32>,   // cells a pixel; the exponent from density to shade; how
+                                     // strongly lines between cells are drawn, 0 to 1
 }
 
 struct Corner {
@@ -40,6 +44,9 @@ struct Corner {
     @location(3) @interpolate(flat) step: f32,
     @location(4) @interpolate(flat) layer: u32,
     @location(5) @interpolate(flat) texels: vec2<u32>,
+    @location(6) @interpolate(flat) part: vec2<f32>,
+    @location(7) @interpolate(flat) cell: vec2<i32>,
+    @location(8) @interpolate(flat) scale: vec3<f32>,
 }
 
 @vertex
@@ -54,6 +61,9 @@ fn corner(@builtin(vertex_index) index: u32, panel: Panel) -> Corner {
     out.step = panel.step;
     out.layer = panel.layer;
     out.texels = panel.texels;
+    out.part = panel.part;
+    out.cell = panel.cell;
+    out.scale = panel.scale;
     return out;
 }
 
@@ -71,12 +81,12 @@ fn area(box: Box) -> f32 {
     return (box.hi.x - box.lo.x) * (box.hi.y - box.lo.y);
 }
 
-// The part of the lattice under a pixel, in cells from `origin_cell`.
-fn cells_under(pixel: vec2<f32>) -> Box {
-    let edge = vec2<f32>(scene.lattice - scene.origin_cell);
-    let lo = scene.origin_part + pixel * scene.cells_per_pixel;
-    let hi = scene.origin_part + (pixel + 1.0) * scene.cells_per_pixel;
-    return Box(max(lo, vec2<f32>(-scene.origin_cell)), min(hi, edge));
+// The part of the lattice under a pixel, in cells from the panel's first.
+fn cells_under(in: Corner, pixel: vec2<f32>) -> Box {
+    let edge = vec2<f32>(scene.lattice - in.cell);
+    let lo = in.part + pixel * in.scale.x;
+    let hi = in.part + (pixel + 1.0) * in.scale.x;
+    return Box(max(lo, vec2<f32>(-in.cell)), min(hi, edge));
 }
 
 // How much of the unit interval from `at` lies between `lo` and `hi`.
@@ -88,19 +98,20 @@ fn bit(word: u32, at: i32) -> f32 {
     return f32(extractBits(word, u32(at & 31), 1u));
 }
 
-// Live cells of a row between `lo` and `hi`, the two outer ones in part; each word is loaded once.
-fn alive_in_row(row: i32, lo: f32, hi: f32, layer: u32) -> f32 {
+// Live cells of a row, from its cell `at_row` on, between `lo` and `hi`, the two outer ones in part; each word is
+// loaded once.
+fn alive_in_row(at_row: vec2<i32>, lo: f32, hi: f32, layer: u32) -> f32 {
     let first = floor(lo);
     let last = ceil(hi) - 1.0;
-    let head = scene.origin_cell.x + i32(first);
-    let tail = scene.origin_cell.x + i32(last);
+    let head = at_row.x + i32(first);
+    let tail = at_row.x + i32(last);
     // Where one cell is all there is, its part is counted once, as the head's.
     let head_part = overlap(first, lo, hi);
     let tail_part = select(overlap(last, lo, hi), 0.0, head == tail);
     let end = tail >> 5u;
     var sum = 0.0;
     for (var at = head >> 5u; at <= end; at++) {
-        let word = textureLoad(words, vec2<i32>(at, row), layer, 0).r;
+        let word = textureLoad(words, vec2<i32>(at, at_row.y), layer, 0).r;
         let base = at << 5u;
         let start = max(head + 1 - base, 0);
         let count = clamp(tail - base, start, 32) - start;
@@ -111,43 +122,88 @@ fn alive_in_row(row: i32, lo: f32, hi: f32, layer: u32) -> f32 {
     return sum;
 }
 
+// From the share of live cells under a pixel to how live it looks.
+fn lively(density: f32, in: Corner) -> f32 {
+    return pow(clamp(density, 0.0, 1.0), in.scale.y);
+}
+
 // From the share of live cells under a pixel to its colour.
-fn shade(density: f32, tint: vec4<f32>) -> vec4<f32> {
-    let lively = pow(clamp(density, 0.0, 1.0), scene.gamma);
-    let t = mix(lively, 1.0 - lively, scene.inverted);
+fn shade(density: f32, in: Corner) -> vec4<f32> {
+    let live = lively(density, in);
+    let t = mix(live, 1.0 - live, scene.inverted);
     let at = t * 8.0;
     let below = min(u32(at), 7u);
     let ramp = mix(scene.ramp[below], scene.ramp[below + 1u], at - f32(below));
-    return vec4<f32>(mix(ramp.rgb, mix(scene.ramp[0].rgb, tint.rgb, t), tint.a), 1.0);
+    return vec4<f32>(mix(ramp.rgb, mix(scene.ramp[0].rgb, in.tint.rgb, t), in.tint.a), 1.0);
 }
 
-// Draws the lines between cells: on the first pixel of every cell.
-fn with_lines(colour: vec4<f32>, pixel: vec2<f32>) -> vec4<f32> {
-    let here = scene.origin_part + (pixel + 0.01) * scene.cells_per_pixel;
-    let before = here - scene.cells_per_pixel;
-    let on_line = any(floor(here) != floor(before));
-    return mix(colour, scene.line, select(0.0, scene.grid_lines, on_line));
+// Draws the lines between cells: on the first pixel of every cell, every tenth twice as strong.
+fn with_lines(colour: vec4<f32>, in: Corner, pixel: vec2<f32>) -> vec4<f32> {
+    let here = floor(in.part + (pixel + 0.01) * in.scale.x);
+    let before = floor(in.part + (pixel - 0.99) * in.scale.x);
+    let strong = vec2<f32>((in.cell + vec2<i32>(here)) % vec2<i32>(10) == vec2<i32>(0));
+    let line = select(vec2<f32>(0.0), 1.0 + strong, here != before);
+    return mix(colour, scene.line, in.scale.z * max(line.x, line.y));
 }
 
 @fragment
 fn bits(in: Corner) -> @location(0) vec4<f32> {
     let pixel = floor(in.position.xy - in.origin);
-    let box = cells_under(pixel);
+    let box = cells_under(in, pixel);
     if (is_empty(box)) {
         return scene.outside;
     }
     var alive = 0.0;
     for (var y = floor(box.lo.y); y < box.hi.y; y += 1.0) {
-        let row = scene.origin_cell.y + i32(y);
+        let row = in.cell + vec2<i32>(0, i32(y));
         alive += alive_in_row(row, box.lo.x, box.hi.x, in.layer) * overlap(y, box.lo.y, box.hi.y);
     }
-    return with_lines(shade(alive / area(box), in.tint), pixel);
+    return with_lines(shade(alive / area(box), in), in, pixel);
+}
+
+// By age or by history: live cells in the colour of their mean age, over the trails of the dead.
+@fragment
+fn traced(in: Corner) -> @location(0) vec4<f32> {
+    let pixel = floor(in.position.xy - in.origin);
+    let box = cells_under(in, pixel);
+    if (is_empty(box)) {
+        return scene.outside;
+    }
+    let first = vec2<i32>(in.texels) + in.cell;
+    var alive = 0.0;
+    var age = 0.0;
+    var trail = 0.0;
+    for (var y = floor(box.lo.y); y < box.hi.y; y += 1.0) {
+        for (var x = floor(box.lo.x); x < box.hi.x; x += 1.0) {
+            let part = overlap(x, box.lo.x, box.hi.x) * overlap(y, box.lo.y, box.hi.y);
+            let trace = textureLoad(traces, first + vec2<i32>(i32(x), i32(y)), 0).r;
+            if (trace >= 128u) {
+                alive += part;
+                age += part * log2(f32(trace - 127u)) / 7.0;
+            } else {
+                trail += part * f32(trace) / 127.0;
+            }
+        }
+    }
+    let live = lively(alive / area(box), in);
+    if (scene.history > 0.5) {
+        let own = mix(scene.trail.rgb, mix(scene.ramp[0].rgb, in.tint.rgb, 0.35), in.tint.a);
+        let ground = mix(scene.ramp[0].rgb, own, lively(trail / area(box), in));
+        let top = mix(scene.ramp[8].rgb, in.tint.rgb, in.tint.a);
+        return with_lines(vec4<f32>(mix(ground, top, live), 1.0), in, pixel);
+    }
+    let mean = clamp(age / max(alive, 1e-6), 0.0, 1.0);
+    let at = mean * 8.0;
+    let below = min(u32(at), 7u);
+    let aged = mix(scene.ages[below].rgb, scene.ages[below + 1u].rgb, at - f32(below));
+    let own = mix(aged, mix(scene.ages[0].rgb, in.tint.rgb, mean), in.tint.a);
+    return with_lines(vec4<f32>(mix(scene.ramp[0].rgb, own, live), 1.0), in, pixel);
 }
 
 @fragment
 fn density(in: Corner) -> @location(0) vec4<f32> {
     let pixel = floor(in.position.xy - in.origin);
-    if (is_empty(cells_under(pixel))) {
+    if (is_empty(cells_under(in, pixel))) {
         return scene.outside;
     }
     let lo = max(in.offset + pixel * in.step, vec2<f32>(0.0));
@@ -162,7 +218,7 @@ fn density(in: Corner) -> @location(0) vec4<f32> {
     }
     // What the picture does not cover (the camera has moved since) is dark until the next one.
     let share = select(sum / area(box), 0.0, is_empty(box));
-    return with_lines(shade(share, in.tint), pixel);
+    return with_lines(shade(share, in), in, pixel);
 }
 
 // A rectangle of one colour: the HUD's ground, far cheaper than as a shape of the overlay where

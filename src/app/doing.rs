@@ -11,7 +11,6 @@ use crate::app::handler::Handler;
 use crate::app::pointer::{Gesture, Spot};
 use crate::session::Action;
 use crate::view::layout::Layout;
-use crate::view::palette;
 use crate::view::picture_file::write_dated_png;
 use crate::view::{Commands, GoTo, Menu, Zoom};
 
@@ -31,7 +30,9 @@ impl<W: World> Handler<W> {
             Action::PanRight => self.pan_by_key([-1.0, 0.0]),
             Action::PanUp => self.pan_by_key([0.0, 1.0]),
             Action::PanDown => self.pan_by_key([0.0, -1.0]),
-            Action::Fit => self.view.camera.fit(),
+            Action::Fit => self.move_camera(None, true, |camera, _, _| camera.fit()),
+            Action::ToggleSeparate => self.toggle_separate(),
+            Action::ToggleMinimap => self.view.no_minimap ^= true,
             Action::ToggleTimeline => self.toggle_timeline(),
             Action::ToggleBlocks => self.toggle_blocks(),
             Action::ToggleLab => {
@@ -55,11 +56,8 @@ impl<W: World> Handler<W> {
             Action::NextPage => self.turn_page(true),
             Action::PreviousPage => self.turn_page(false),
             Action::ToggleGridLines => self.view.grid_lines ^= true,
-            Action::NextColours => {
-                self.view.colours = (self.view.colours + 1) % palette::COUNT;
-                let name = palette::palette(self.view.colours).name;
-                self.note(format!("colours: {name}"));
-            }
+            Action::NextColours => self.next_theme(),
+            Action::NextColourBy => self.next_colour_by(),
             Action::Invert => self.view.invert ^= true,
             Action::ToggleFullscreen => self.toggle_fullscreen(),
             Action::SavePicture => self.save_picture(false),
@@ -224,7 +222,7 @@ impl<W: World> Handler<W> {
                     self.lab.scroll(-2 * notches as i64, &layout, &status);
                 }
             }
-            Some(Spot::Lesson | Spot::Ladder | Spot::Population) => {}
+            Some(Spot::Lesson | Spot::Ladder | Spot::Population | Spot::Minimap(_)) => {}
             _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
         }
     }
@@ -239,32 +237,31 @@ impl<W: World> Handler<W> {
     /// Zooms about a point in pixels, if a panel or the timeline is there, or about the panels'
     /// middle.
     pub(super) fn zoom(&mut self, factor: f64, at: Option<[f64; 2]>) {
-        let (Some(status), Some(layout)) = (self.status(), self.layout()) else {
-            return;
-        };
-        let panel = layout.tiling.panel;
+        let Some(layout) = self.layout() else { return };
         match at.map(|at| (at, spot(&layout, at))) {
-            None => self.view.camera.zoom(factor, status.size, panel),
+            None => self.move_camera(None, true, |camera, status, layout| {
+                camera.zoom(factor, status.size, layout.tiling.panel);
+            }),
             Some((at, Some(Spot::Panel(place)))) => {
                 let rect = layout.tiling.rect(place);
                 let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
-                self.view.camera.zoom_at(factor, pixel, status.size, panel);
+                let instance = self.instance_at(place);
+                self.move_camera(instance, true, |camera, status, layout| {
+                    camera.zoom_at(factor, pixel, status.size, layout.tiling.panel);
+                });
             }
             Some((at, Some(Spot::Timeline))) => self.timeline.zoom(factor, at, &layout),
-            Some((_, None | Some(Spot::Lab | Spot::Ladder | Spot::Population | Spot::Lesson))) => {}
-        }
-    }
-
-    fn pan(&mut self, pixels: impl Fn([u32; 2]) -> [f64; 2]) {
-        if let (Some(status), Some(layout)) = (self.status(), self.layout()) {
-            let panel = layout.tiling.panel;
-            self.view.camera.pan(pixels(panel), status.size, panel);
+            Some(_) => {}
         }
     }
 
     /// An eighth of a panel.
     fn pan_by_key(&mut self, [x, y]: [f64; 2]) {
-        self.pan(|[w, h]| [x * f64::from(w) / 8.0, y * f64::from(h) / 8.0]);
+        self.move_camera(None, true, |camera, status, layout| {
+            let panel = layout.tiling.panel;
+            let [width, height] = panel.map(f64::from);
+            camera.pan([x * width / 8.0, y * height / 8.0], status.size, panel);
+        });
     }
 
     /// What is under the pointer.
@@ -273,7 +270,11 @@ impl<W: World> Handler<W> {
             .screen
             .as_ref()
             .is_some_and(|screen| screen.input.has_pointer());
-        spot(&self.layout()?, self.pointer.at.filter(|_| !covered)?)
+        let spot = spot(&self.layout()?, self.pointer.at.filter(|_| !covered)?);
+        match (spot, self.minimap_under_pointer()) {
+            (Some(Spot::Panel(_)), Some(instance)) => Some(Spot::Minimap(instance)),
+            _ => spot,
+        }
     }
 
     /// Tells timeline and lab where the mouse is; another frame is only wanted where that shows.
@@ -298,8 +299,16 @@ impl<W: World> Handler<W> {
     /// Does what the mouse asked for.
     pub(super) fn gesture(&mut self, event_loop: &ActiveEventLoop, gesture: Gesture) {
         match gesture {
-            Gesture::Drag(Spot::Panel(_), pixels) => self.pan(|_| pixels),
             Gesture::Click(_) if self.view.help => self.act(event_loop, Action::ToggleHelp),
+            Gesture::Drag(Spot::Panel(place), pixels) => {
+                let instance = self.instance_at(place);
+                self.move_camera(instance, false, |camera, status, layout| {
+                    camera.pan(pixels, status.size, layout.tiling.panel);
+                });
+            }
+            Gesture::Drag(Spot::Minimap(instance), _)
+            | Gesture::Click(Spot::Minimap(instance))
+            | Gesture::DoubleClick(Spot::Minimap(instance)) => self.lead(instance),
             Gesture::Click(Spot::Panel(place)) if !self.view.single => {
                 self.act(event_loop, Action::Select(place));
             }

@@ -62,6 +62,8 @@ pub(super) struct Handler<W> {
     pub(super) population: Population,
     pub(super) lab: Lab,
     pub(super) lessons: Lessons,
+    /// When the cameras that glide were moved last.
+    pub(super) glided: Option<Instant>,
     pub(super) dialogs: Dialogs,
     pub(super) editing: Editing,
     /// Where fullscreen is, if that was asked for.
@@ -84,7 +86,7 @@ impl<W: World> Handler<W> {
         wake: Wake,
     ) -> Handler<W> {
         Handler {
-            view: options.view,
+            view: options.view.clone(),
             recording: options.record.clone().map(Recording::new),
             options,
             started,
@@ -109,6 +111,7 @@ impl<W: World> Handler<W> {
             population: Population::default(),
             lab: Lab::default(),
             lessons: Lessons::default(),
+            glided: None,
             dialogs: Dialogs::default(),
             editing: Editing::default(),
             monitor: None,
@@ -252,6 +255,10 @@ impl<W: World> Handler<W> {
             _ => (self.notice_until, self.drawing.notice) = (None, None),
         }
         self.drawing.frames_per_second = self.rate.per_second(now);
+        self.glide(now);
+        if let Some(screen) = &self.screen {
+            self.drawing.apart = screen.scene.apart();
+        }
         let status = self.status();
         self.request_view(status.as_deref());
         if let (true, Some(world)) = (self.view.timeline, &self.world) {

@@ -11,6 +11,7 @@ mod handler;
 mod input;
 mod keys;
 mod lessons;
+mod looking;
 mod monitor;
 mod pacing;
 mod pointer;

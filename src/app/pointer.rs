@@ -14,6 +14,8 @@ const DRAG: f64 = 4.0;
 pub(super) enum Spot {
     /// A panel, by its place on screen.
     Panel(usize),
+    /// A minimap, by its instance.
+    Minimap(usize),
     /// The timeline.
     Timeline,
     /// The lab.

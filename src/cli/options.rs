@@ -11,8 +11,8 @@ use crate::life::{Rule, Size};
 use crate::session::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
-use crate::view;
 use crate::view::terminal::Glyphs;
+use crate::view::{self, ColourBy, ViewOptions, theme};
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///
@@ -199,6 +199,30 @@ impl SwitchArguments {
     }
 }
 
+/// What cells and interface look like; each has its key in the window.
+#[derive(Args, Clone, Debug)]
+pub(super) struct LookArguments {
+    /// The colours of cells and interface
+    #[arg(long, value_name = "NAME", default_value = "amber",
+          value_parser = clap::builder::PossibleValuesParser::new(theme_names()))]
+    pub theme: String,
+    /// What decides a cell's colour: whether it is alive, for how long it has been, or that and, for
+    /// a dead one, how long ago it was alive
+    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ColourBy::State)]
+    pub colour_by: ColourBy,
+}
+
+impl LookArguments {
+    /// As the view has them.
+    pub(super) fn options(&self) -> ViewOptions {
+        ViewOptions {
+            colours: theme::find(&self.theme).unwrap_or_default(),
+            colour_by: self.colour_by,
+            ..Default::default()
+        }
+    }
+}
+
 /// When rounds stop by themselves, and how far back they are remembered.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "When it stops by itself, and how far back it goes")]
@@ -226,10 +250,17 @@ impl TimeArguments {
     }
 }
 
+fn theme_names() -> Vec<&'static str> {
+    (0..theme::COUNT).map(|n| theme::theme(n).name).collect()
+}
+
 /// Options of the window and the picture.
 #[derive(Args, Clone, Debug)]
 #[command(next_help_heading = "How it is shown, and for how long")]
 pub(super) struct WindowArguments {
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub look: LookArguments,
     /// Stop after so many rounds
     #[arg(long, value_name = "N")]
     pub rounds: Option<u64>,
@@ -290,6 +321,9 @@ pub(super) struct SnapshotArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub common: Common,
+    #[command(flatten)]
+    #[allow(missing_docs)]
+    pub look: LookArguments,
     /// The PNG file to write
     #[arg(short, long, value_name = "F.png")]
     pub output: PathBuf,
@@ -561,6 +595,8 @@ mod tests {
             "--connections 33",
             "run",
             "snapshot",
+            "--theme beige",
+            "--colour-by taste",
             "snapshot -o ladder.png --ladder --lab",
             "bench nope",
             "bench ladder --rung nope",

@@ -38,7 +38,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         lab: arguments.lab,
         ladder: arguments.ladder,
         population: arguments.population,
-        ..Default::default()
+        ..arguments.look.options()
     };
     for (wanted, action) in [
         (arguments.blocks, Action::ToggleBlocks),
@@ -84,6 +84,9 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             !options.timeline || arguments.halves || status.finished || status.overlap.is_some();
         if let (true, Some(what)) = (status.finished, lacking(stamped, halved)) {
             bail!(BadArguments(what.into()));
+        }
+        if through && let Some(why) = renderer.colour_refusal(&status, &options) {
+            bail!(BadArguments(why));
         }
         if through
             && timed

@@ -34,7 +34,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         monitor: window.monitor.clone(),
         view: ViewOptions {
             presentation: window.presentation == OnOff::On,
-            ..Default::default()
+            ..window.look.options()
         },
         announce: Some(match setup.device {
             DeviceChoice::Auto => announce_with_reason,

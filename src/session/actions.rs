@@ -128,7 +128,13 @@ pub enum Action {
     ToggleTimeline,
     /// Grid lines, where cells are large enough.
     ToggleGridLines,
-    /// The next colours.
+    /// A camera for each panel, or one for all.
+    ToggleSeparate,
+    /// The whole lattice, small, where a part is seen, or not.
+    ToggleMinimap,
+    /// Colours by state, by age, by history.
+    NextColourBy,
+    /// The next theme.
     NextColours,
     /// Live and dead change colours.
     Invert,
@@ -541,7 +547,25 @@ pub static KEYS: &[Binding] = &[
         "the population of all panels / of the selected one",
     ),
     row(Action::ToggleGridLines, &[char('X')], "", "grid lines"),
-    row(Action::NextColours, &[char('C')], "", "next colours"),
+    row(
+        Action::ToggleSeparate,
+        &[char('V')],
+        "",
+        "a camera for each panel / one for all",
+    ),
+    row(
+        Action::ToggleMinimap,
+        &[shift('M')],
+        "",
+        "minimap of a zoomed panel; click or drag in it",
+    ),
+    row(Action::NextColours, &[char('C')], "", "next theme"),
+    row(
+        Action::NextColourBy,
+        &[shift('C')],
+        "",
+        "colour by state / by age / by history",
+    ),
     row(Action::Invert, &[char('I')], "", "invert the colours"),
     row(
         Action::ToggleFullscreen,

@@ -1,4 +1,4 @@
-//! Which part of the lattice every panel shows. One camera serves all panels.
+//! Which part of the lattice a panel shows. One camera serves all panels, or each has its own.
 
 use crate::life::Size;
 
@@ -12,6 +12,17 @@ pub struct Camera {
     centre: [f64; 2],
     /// Pixels a cell; `None` shows the whole lattice.
     scale: Option<f64>,
+    /// On its way there, if it does not jump.
+    glide: Option<Glide>,
+}
+
+/// From where a camera glides, and how far it has come.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Glide {
+    centre: [f64; 2],
+    scale: f64,
+    /// From 0 to 1.
+    done: f64,
 }
 
 /// A camera seen through a panel of a certain size: where each pixel lies on the lattice.
@@ -40,6 +51,7 @@ impl Default for Camera {
         Camera {
             centre: [0.0; 2],
             scale: None,
+            glide: None,
         }
     }
 }
@@ -48,6 +60,7 @@ impl Camera {
     /// Shows the whole lattice.
     pub fn fit(&mut self) {
         self.scale = None;
+        self.glide = None;
     }
 
     /// Through a panel of `panel` pixels: never smaller than fitted, never beyond the edges, and
@@ -62,6 +75,60 @@ impl Camera {
             origin = origin.map(|at| (at * scale).round() / scale);
         }
         Look { origin, scale }
+    }
+
+    /// As [`Camera::look`], but on its way there while it glides; that is not on whole pixels, and
+    /// shows nothing beyond the edges either.
+    pub fn shown(&self, size: Size, panel: [u32; 2]) -> Look {
+        let end = self.look(size, panel);
+        let Some(glide) = self.glide else { return end };
+        let eased = 1.0 - (1.0 - glide.done).powi(3);
+        let scale = glide.scale * (end.scale / glide.scale).powf(eased);
+        // Where the point that both have in one place stays in it, corners are linear in 1/scale.
+        let inverse = [glide.scale, scale, end.scale].map(f64::recip);
+        let part = if (end.scale / glide.scale).ln().abs() < 1e-6 {
+            eased
+        } else {
+            (inverse[1] - inverse[0]) / (inverse[2] - inverse[0])
+        };
+        let origin = [0, 1].map(|axis| {
+            let from = glide.centre[axis] - f64::from(panel[axis]) / (2.0 * glide.scale);
+            from + (end.origin[axis] - from) * part
+        });
+        Look { origin, scale }
+    }
+
+    /// Whether it shows less than the whole lattice.
+    pub fn is_zoomed(&self, size: Size, panel: [u32; 2]) -> bool {
+        self.look(size, panel).scale > 1.001 * fitted(sides(size), panel.map(f64::from))
+    }
+
+    /// Glides from what was shown through a panel of `panel` pixels instead of jumping.
+    pub fn glide_from(&mut self, from: Look, panel: [u32; 2]) {
+        let centre = from.to_cells(panel.map(|side| f64::from(side) / 2.0));
+        self.glide = Some(Glide {
+            centre,
+            scale: from.scale,
+            done: 0.0,
+        });
+    }
+
+    /// Goes on by a part of the whole glide; whether it still glides.
+    pub fn advance(&mut self, part: f64) -> bool {
+        if let Some(glide) = &mut self.glide {
+            glide.done += part;
+            if glide.done >= 1.0 {
+                self.glide = None;
+            }
+        }
+        self.glide.is_some()
+    }
+
+    /// Moves a point of the lattice, in cells, into the middle, or as near to it as can be.
+    pub fn centre_on(&mut self, cell: [f64; 2], size: Size, panel: [u32; 2]) {
+        let scale = self.look(size, panel).scale;
+        self.glide = None;
+        self.centre = clamped(cell, scale, sides(size), panel.map(f64::from));
     }
 
     /// Zooms by a factor; what is under `pixel` of a panel stays there.
@@ -84,6 +151,7 @@ impl Camera {
         let scale = limited(scale, fitted);
         let middle = [0, 1].map(|axis| anchor[axis] + (panel[axis] / 2.0 - pixel[axis]) / scale);
         self.scale = Some(scale);
+        self.glide = None;
         self.centre = clamped(middle, scale, lattice, panel);
     }
 
@@ -97,6 +165,7 @@ impl Camera {
         let look = self.look(size, panel);
         let half = panel.map(|side| f64::from(side) / 2.0);
         let centre = look.to_cells([half[0] - pixels[0], half[1] - pixels[1]]);
+        self.glide = None;
         self.centre = clamped(centre, look.scale, sides(size), panel.map(f64::from));
     }
 }
@@ -214,6 +283,68 @@ mod tests {
         for pixel in [[0.0, 0.0], [0.5, 149.5], [639.0, 3.25]] {
             assert!(near(look.to_pixels(look.to_cells(pixel)), pixel, 1e-6));
         }
+    }
+
+    #[test]
+    fn a_glide_keeps_the_point_under_the_pointer_and_ends_where_a_jump_does() {
+        let (lattice, panel) = (size(512, 512), [400, 400]);
+        let (mut camera, pointer) = (Camera::default(), [300.0, 100.0]);
+        camera.zoom_at(6.0, pointer, lattice, panel);
+        let (from, mut jumped) = (camera.look(lattice, panel), camera);
+        jumped.zoom_at(4.0, pointer, lattice, panel);
+        camera.zoom_at(4.0, pointer, lattice, panel);
+        camera.glide_from(from, panel);
+        let close = |a: Look, b: Look| near(a.origin, b.origin, 1e-9);
+        assert!(close(camera.shown(lattice, panel), from));
+        let anchor = from.to_cells(pointer);
+        let mut scale = from.scale;
+        for _ in 0..9 {
+            assert!(camera.advance(0.1));
+            let shown = camera.shown(lattice, panel);
+            assert!(shown.scale > scale, "it zooms on and on");
+            scale = shown.scale;
+            // Both ends are on whole pixels.
+            assert!(near(shown.to_pixels(anchor), pointer, 1.0), "{shown:?}");
+        }
+        assert!(!camera.advance(0.1 + 1e-9));
+        assert_eq!(camera, jumped);
+        assert_eq!(camera.shown(lattice, panel), jumped.look(lattice, panel));
+        assert_eq!(jumped.look(lattice, panel).scale.fract(), 0.0);
+    }
+
+    #[test]
+    fn no_glide_looks_beyond_the_edges() {
+        let (lattice, panel) = (size(500, 300), [250, 150]);
+        let mut camera = Camera::default();
+        camera.zoom_at(9.0, [0.0, 149.0], lattice, panel);
+        let from = camera.look(lattice, panel);
+        camera.zoom_at(0.3, [250.0, 0.0], lattice, panel);
+        camera.pan([-200.0, 90.0], lattice, panel);
+        camera.glide_from(from, panel);
+        while camera.advance(0.07) {
+            let shown = camera.shown(lattice, panel);
+            let end = shown.to_cells(panel.map(f64::from));
+            let slack = 1.0 / shown.scale;
+            assert!(shown.origin.iter().all(|&at| at >= -slack), "{shown:?}");
+            assert!(
+                end[0] <= 500.0 + slack && end[1] <= 300.0 + slack,
+                "{shown:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_point_comes_to_the_middle_or_as_near_as_can_be() {
+        let (lattice, panel) = (size(512, 512), [256, 256]);
+        let mut camera = Camera::default();
+        assert!(!camera.is_zoomed(lattice, panel));
+        camera.zoom(8.0, lattice, panel);
+        assert!(camera.is_zoomed(lattice, panel));
+        let middle = |camera: &Camera| camera.look(lattice, panel).to_cells([128.0; 2]);
+        camera.centre_on([100.0, 400.0], lattice, panel);
+        assert!(near(middle(&camera), [100.0, 400.0], 0.5));
+        camera.centre_on([0.0, 512.0], lattice, panel);
+        assert!(near(middle(&camera), [32.0, 480.0], 0.5));
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Pictures of many windows for a person to look at: set `LIFESTREAMS_GALLERY` to a directory
 //! and run `cargo test gallery -- --ignored`.
 
+mod looking;
 mod shots;
 
 use std::path::PathBuf;
@@ -10,8 +11,9 @@ use crate::session::Status;
 use crate::session::trace::TimedRound;
 use crate::view::made_up::{MadeUp, Timed, TimedAs, aged, soup, status, timed_round};
 use crate::view::offscreen::Renderer;
-use crate::view::{AdapterFacts, Dialogs, LessonScreen, ViewOptions};
+use crate::view::{AdapterFacts, ColourBy, Dialogs, LessonScreen, ViewOptions};
 
+#[derive(Clone, Copy)]
 struct Shot {
     name: &'static str,
     pixels: [u32; 2],
@@ -53,7 +55,7 @@ fn gallery() {
         let kinds: Vec<Lattice> = (0..3)
             .map(|seed| aged(soup(size, 0.3, seed + 1), 12))
             .collect();
-        let lattices: Vec<Lattice> = (0..shot.instances)
+        let mut lattices: Vec<Lattice> = (0..shot.instances)
             .map(|instance| kinds[instance % 3].clone())
             .collect();
         let mut renderer = Renderer::new(Some("llvmpipe"), shot.pixels, shot.scale).unwrap();
@@ -77,10 +79,26 @@ fn gallery() {
         let [width, height] = shot.pixels.map(f64::from);
         renderer.timeline.hover(Some([0.3 * width, 0.82 * height]));
         renderer.lab.hover(Some([0.2 * width, 0.2 * height]));
+        // Ages and trails take a few generations.
+        if options.colour_by != ColourBy::State {
+            for generation in 0..24 {
+                renderer
+                    .frame(&status, &MadeUp::of(&lattices, generation), &options)
+                    .unwrap();
+                let kinds: Vec<Lattice> = lattices
+                    .iter()
+                    .take(3)
+                    .map(|lattice| aged(lattice.clone(), 1))
+                    .collect();
+                for (instance, lattice) in lattices.iter_mut().enumerate() {
+                    *lattice = kinds[instance % 3].clone();
+                }
+            }
+        }
         // A dialog measures itself in its first frame and is seen from the second on.
-        for _ in 0..2 {
+        for generation in 24..26 {
             renderer
-                .frame(&status, &MadeUp::bits(&lattices), &options)
+                .frame(&status, &MadeUp::of(&lattices, generation), &options)
                 .unwrap();
         }
         renderer

@@ -59,7 +59,6 @@ pub enum LessonScreen {
 }
 
 const PAD: f32 = 26.0;
-const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
 const CARD: Color32 = Color32::from_rgb(0x1E, 0x22, 0x29);
 const HOLDS: Color32 = RUNNING;
 /// What leaves room for nothing else shrinks to this part of its size, and no farther.

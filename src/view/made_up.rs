@@ -310,8 +310,8 @@ pub(crate) fn lesson_list(selected: usize) -> LessonScreen {
     }
 }
 
-/// Pictures that are always newer than what was seen.
-pub(crate) struct MadeUp(pub(crate) Vec<(Option<Viewport>, Arc<[u32]>)>);
+/// Pictures that are always newer than what was seen, and their generation.
+pub(crate) struct MadeUp(pub(crate) Vec<(Option<Viewport>, Arc<[u32]>)>, u64);
 
 impl PictureSource for MadeUp {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
@@ -320,7 +320,7 @@ impl PictureSource for MadeUp {
             let (sequence, viewport) = (seen[instance], *viewport);
             let picture = Picture {
                 sequence,
-                generation: 0,
+                generation: self.1,
                 edits: 0,
                 viewport,
                 slot: Slot(0),
@@ -335,22 +335,23 @@ impl PictureSource for MadeUp {
 impl MadeUp {
     /// The bits of these lattices.
     pub(crate) fn bits(lattices: &[Lattice]) -> MadeUp {
-        MadeUp(
-            lattices
-                .iter()
-                .map(|lattice| (None, lattice.words().into()))
-                .collect(),
-        )
+        MadeUp::of(lattices, 0)
+    }
+
+    /// The bits of these lattices of a generation.
+    pub(crate) fn of(lattices: &[Lattice], generation: u64) -> MadeUp {
+        let bits = lattices
+            .iter()
+            .map(|lattice| (None, lattice.words().into()));
+        MadeUp(bits.collect(), generation)
     }
 
     /// These lattices reduced to a viewport, as an engine does it.
     pub(crate) fn views(lattices: &[Lattice], viewport: Viewport) -> MadeUp {
-        MadeUp(
-            lattices
-                .iter()
-                .map(|lattice| (Some(viewport), reduce(lattice, viewport)))
-                .collect(),
-        )
+        let views = lattices
+            .iter()
+            .map(|lattice| (Some(viewport), reduce(lattice, viewport)));
+        MadeUp(views.collect(), 0)
     }
 }
 

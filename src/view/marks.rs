@@ -9,7 +9,7 @@ use egui::{Color32, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 use crate::life::{Lattice, Run, Size};
 use crate::session::{Area, Change};
 use crate::view::layout::Layout;
-use crate::view::{Frame, Look, hud, palette};
+use crate::view::{Frame, Look, hud, theme};
 
 /// The most runs of cells that are painted one by one; of what has more, the outline.
 const MOST_RUNS: usize = 20_000;
@@ -142,9 +142,9 @@ pub(in crate::view) fn paint(
 
 /// Dead and live cells, as the panel has them.
 fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
-    let palette = palette::palette(frame.options.colours);
+    let palette = theme::theme(frame.options.colours);
     let live = match palette.tinted {
-        true => palette::tint(instance),
+        true => theme::tint(instance),
         false => palette.ramp[8],
     };
     let colour = |[r, g, b, _]: [f32; 4]| {

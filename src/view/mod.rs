@@ -7,6 +7,7 @@
 //! same scene.
 
 mod camera;
+mod cameras;
 mod dialogs;
 mod error;
 mod gpu;
@@ -17,8 +18,8 @@ mod ladder;
 pub mod layout;
 mod lesson;
 pub(crate) mod marks;
+pub(crate) mod minimap;
 pub mod offscreen;
-pub mod palette;
 mod panels;
 pub mod picture_file;
 mod population;
@@ -28,10 +29,14 @@ mod spots;
 mod stack;
 mod store;
 pub mod terminal;
+pub mod theme;
 pub mod timeline;
+mod traces;
 mod transfer;
 mod zoom;
 
+#[cfg(test)]
+mod cost;
 #[cfg(test)]
 mod gallery;
 #[cfg(test)]
@@ -53,6 +58,7 @@ pub use scene::Drawing;
 pub use stack::{MOST_INSTANCES, most_instances};
 pub use store::PictureSource;
 pub use timeline::Timeline;
+pub use traces::MOST_TRACE_BYTES;
 pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
 pub use zoom::Zoom;
 
@@ -61,13 +67,42 @@ pub(crate) use gpu::{Canvas, Gpu};
 pub(crate) use lesson::entry_at;
 pub(crate) use scene::{Frame, Scene};
 
+/// What decides a cell's colour.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]
+pub enum ColourBy {
+    /// Whether it is alive.
+    #[default]
+    State,
+    /// For how long it has been alive.
+    Age,
+    /// Whether it is alive, and where it is not, how long ago it was.
+    History,
+}
+
+impl ColourBy {
+    /// What is shown, in a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            ColourBy::State => "coloured by state",
+            ColourBy::Age => "coloured by age: for how long a cell has been alive",
+            ColourBy::History => "coloured by history: cells that died leave a trail",
+        }
+    }
+}
+
 /// What the person has chosen to see; nothing of it changes what is computed.
-#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[derive(Clone, PartialEq, Debug, Default)]
 pub struct ViewOptions {
-    /// Which part of the lattice every panel shows.
+    /// Which part of the lattice every panel shows, while none has a camera of its own.
     pub camera: Camera,
-    /// The palette, by its number; see [`palette::palette`].
+    /// Every panel's own camera, by instance; none while one serves all.
+    pub cameras: Vec<Camera>,
+    /// Whether a small picture of the whole lattice is hidden where only a part is seen.
+    pub no_minimap: bool,
+    /// The theme, by its number; see [`theme::theme`].
     pub colours: usize,
+    /// What decides a cell's colour.
+    pub colour_by: ColourBy,
     /// Whether live and dead change colours.
     pub invert: bool,
     /// Whether lines are drawn between cells of at least [`LEAST_PIXELS_FOR_LINES`].

@@ -104,6 +104,7 @@ impl Renderer {
         if options.timeline {
             self.timeline.update(pictures);
         }
+        self.drawing.apart = self.scene.apart();
         if options.population {
             self.population.update(pictures, status, options);
         }
@@ -148,6 +149,12 @@ impl Renderer {
             let panel = layout.tiling.panel;
             options.camera.zoom(times, status.size, panel);
         }
+    }
+
+    /// Why colours are not by what was asked for, in one sentence, if they are not.
+    pub fn colour_refusal(&self, status: &Status, options: &ViewOptions) -> Option<String> {
+        let frame = self.with(status, options);
+        frame.colour_by(self.scene.limits).err()
     }
 
     /// How many of the panels have no picture yet: a picture is complete when there is none.

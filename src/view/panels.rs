@@ -4,11 +4,12 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::life::Size;
 use crate::view::layout::{PixelRect, Tiling};
-use crate::view::palette::{palette, rgb, tint};
 use crate::view::stack::Stack;
-use crate::view::store::{Held, PictureSource, Store};
+use crate::view::store::{Held, News, PictureSource, Store};
+use crate::view::theme::{mirrored, rgb, theme, tint};
+use crate::view::traces::{Traces, traces_layout};
 use crate::view::transfer::TextureLimits;
-use crate::view::{Look, ViewOptions};
+use crate::view::{ColourBy, Look, ViewOptions};
 
 /// Lines between cells are drawn from so many pixels a cell on.
 pub const LEAST_PIXELS_FOR_LINES: f64 = 6.0;
@@ -18,16 +19,15 @@ pub const LEAST_PIXELS_FOR_LINES: f64 = 6.0;
 #[derive(Clone, Copy, Pod, Zeroable)]
 struct SceneUniform {
     screen: [f32; 2],
-    origin_part: [f32; 2],
-    origin_cell: [i32; 2],
     lattice: [i32; 2],
-    cells_per_pixel: f32,
-    gamma: f32,
-    grid_lines: f32,
     inverted: f32,
+    history: f32,
+    unused: [f32; 2],
     outside: [f32; 4],
     line: [f32; 4],
+    trail: [f32; 4],
     ramp: [[f32; 4]; 9],
+    ages: [[f32; 4]; 9],
 }
 
 /// `Panel` of the shader.
@@ -40,6 +40,36 @@ struct PanelInstance {
     step: f32,
     layer: u32,
     texels: [u32; 2],
+    part: [f32; 2],
+    cell: [i32; 2],
+    scale: [f32; 3],
+}
+
+/// What the cameras show.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Looks {
+    /// The same in all panels.
+    One(Look),
+    /// By instance.
+    Each(Vec<Look>),
+}
+
+impl Looks {
+    /// What is seen of this instance.
+    pub(crate) fn of(&self, instance: usize) -> Look {
+        match self {
+            Looks::One(look) => *look,
+            Looks::Each(looks) => looks[instance.min(looks.len() - 1)],
+        }
+    }
+}
+
+/// A whole lattice in a corner of its panel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Small {
+    pub(crate) instance: usize,
+    pub(crate) rect: PixelRect,
+    pub(crate) look: Look,
 }
 
 /// What is drawn where.
@@ -47,10 +77,12 @@ pub(crate) struct Placing<'a> {
     /// The target's size in pixels.
     pub(crate) pixels: [u32; 2],
     pub(crate) tiling: Tiling,
-    pub(crate) look: Look,
+    pub(crate) looks: &'a Looks,
     /// The one instance that is drawn, or all.
     pub(crate) only: Option<usize>,
     pub(crate) options: &'a ViewOptions,
+    /// The minimaps.
+    pub(crate) small: &'a [Small],
     /// The HUD's place, which gets a ground of its own.
     pub(crate) ground: Option<PixelRect>,
 }
@@ -60,17 +92,19 @@ pub(crate) struct Panels {
     device: wgpu::Device,
     queue: wgpu::Queue,
     limits: TextureLimits,
-    pipelines: [wgpu::RenderPipeline; 2],
+    pipelines: [wgpu::RenderPipeline; 3],
     plain: wgpu::RenderPipeline,
     layouts: [wgpu::BindGroupLayout; 2],
     uniform: wgpu::Buffer,
     scene: wgpu::BindGroup,
     instances: wgpu::Buffer,
     store: Option<Store>,
+    /// While colours are by age or by history.
+    traces: Option<Traces>,
     /// The draws readied for the next pass: pipeline, array, instances of the buffer.
     draws: Vec<(usize, wgpu::BindGroup, std::ops::Range<u32>)>,
-    /// Which instance of the buffer is the HUD's ground.
-    ground: Option<u32>,
+    /// Which instances of the buffer are of one colour: grounds of minimaps, and the HUD's.
+    grounds: std::ops::Range<u32>,
 }
 
 impl Panels {
@@ -95,15 +129,8 @@ impl Panels {
             wgpu::TextureSampleType::Float { filterable: false },
         ];
         let layouts = sample_types.map(|sample_type| {
-            bind_layout(
-                device,
-                wgpu::ShaderStages::FRAGMENT,
-                wgpu::BindingType::Texture {
-                    sample_type,
-                    view_dimension: wgpu::TextureViewDimension::D2Array,
-                    multisampled: false,
-                },
-            )
+            let ty = texture_layout(sample_type, wgpu::TextureViewDimension::D2Array);
+            bind_layout(device, wgpu::ShaderStages::FRAGMENT, ty)
         });
         let shader = device.create_shader_module(wgpu::include_wgsl!("../../shaders/panels.wgsl"));
         let pipeline = |entry: &str, groups: &[Option<&wgpu::BindGroupLayout>]| {
@@ -117,6 +144,10 @@ impl Panels {
         let pipelines = [
             pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),
             pipeline("density", &[Some(&scene_layout), Some(&layouts[1])]),
+            pipeline(
+                "traced",
+                &[Some(&scene_layout), Some(&traces_layout(device))],
+            ),
         ];
         let plain = pipeline("plain", &[Some(&scene_layout)]);
         let uniform = device.create_buffer(&wgpu::BufferDescriptor {
@@ -143,29 +174,70 @@ impl Panels {
             instances: instance_buffer(device, 16),
             store: None,
             draws: Vec::new(),
-            ground: None,
+            grounds: 0..0,
+            traces: None,
             device: device.clone(),
             queue: queue.clone(),
         }
     }
 
-    /// Queues what is newer; see [`Store::update`].
+    /// Queues what is newer; see [`Store::update`]. What colours by age or by history need is kept
+    /// from the first call that says so on.
     pub(crate) fn update(
         &mut self,
         (instances, size): (usize, Size),
         source: &dyn PictureSource,
         only: Option<usize>,
+        colour_by: ColourBy,
     ) -> bool {
         let store = match self.store.take() {
             Some(store) if store.fits(instances, size) => store,
-            _ => Store::new(
-                (&self.device, &self.queue),
-                self.layouts.clone(),
-                self.limits,
-                (instances, size),
-            ),
+            _ => {
+                self.traces = None;
+                Store::new(
+                    (&self.device, &self.queue),
+                    self.layouts.clone(),
+                    self.limits,
+                    (instances, size),
+                )
+            }
         };
-        self.store.insert(store).update(source, only)
+        let any = self.store.insert(store).update(source, only);
+        self.trace(colour_by);
+        any
+    }
+
+    fn trace(&mut self, colour_by: ColourBy) {
+        let wanted = colour_by != ColourBy::State;
+        let Some((store, bits)) = self
+            .store
+            .as_mut()
+            .filter(|_| wanted)
+            .and_then(|store| store.bits.take().map(|bits| (store, bits)))
+        else {
+            self.traces = None;
+            return;
+        };
+        let everything: Vec<News>;
+        let known = self.traces.is_some();
+        let traces = self.traces.get_or_insert_with(|| {
+            let of = (store.held.len(), store.size);
+            Traces::new(&self.device, &self.layouts[0], self.limits, of)
+        });
+        let news = if known {
+            &store.news
+        } else {
+            everything = store.everything();
+            &everything
+        };
+        traces.update((&self.device, &self.queue), (&bits, &store.held), news);
+        store.bits = Some(bits);
+    }
+
+    /// How many generations pictures are apart, while colours are by age or by history: 1 says that
+    /// those are exact.
+    pub(crate) fn apart(&self) -> Option<u64> {
+        self.traces.as_ref().map(Traces::apart)
     }
 
     /// As [`Store::edits`].
@@ -194,18 +266,40 @@ impl Panels {
     /// Readies the draws of a frame; [`Panels::draw`] then only records them.
     pub(crate) fn prepare(&mut self, placing: &Placing<'_>) {
         self.draws.clear();
-        self.ground = None;
+        self.grounds = 0..0;
         let Some(store) = &self.store else { return };
-        let uniform = scene_uniform(placing, store.size);
+        let uniform = scene_uniform(placing, store.size, self.traces.is_some());
         self.queue
             .write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
         let mut panels = Vec::new();
-        let stacks = store.bits.iter().map(|stack| (0, None, stack));
+        let drawn = |instance: usize| placing.only.is_none_or(|only| only == instance);
+        if let Some(traces) = &self.traces {
+            for (bind, page) in traces.pages() {
+                let first = panels.len() as u32;
+                for (instance, held) in store.held.iter().enumerate() {
+                    let (of, corner) = traces.place(instance);
+                    if of == page && matches!(held, Held::Bits) && drawn(instance) {
+                        let mut panel = panel(placing, instance, 0, held);
+                        panel.texels = corner;
+                        if placing.options.invert {
+                            panel.tint = mirrored(panel.tint);
+                        }
+                        panels.push(panel);
+                    }
+                }
+                if panels.len() as u32 > first {
+                    let range = first..panels.len() as u32;
+                    self.draws.push((TRACED, bind.clone(), range));
+                }
+            }
+        }
+        let stacks = store.bits.iter().map(|stack| (BITS, None, stack));
         let views = store
             .views
             .iter()
-            .map(|views| (1, Some(views.serial), &views.stack));
+            .map(|views| (DENSITY, Some(views.serial), &views.stack));
         for (pipeline, serial, stack) in stacks.chain(views) {
+            let traced = pipeline == BITS && self.traces.is_some();
             for (bind, layers) in Stack::arrays(stack) {
                 let first = panels.len() as u32;
                 for (instance, held) in store.held.iter().enumerate() {
@@ -214,8 +308,15 @@ impl Panels {
                         Held::View { stack, layer, .. } if serial == Some(stack) => layer,
                         _ => continue,
                     };
-                    if layers.contains(&layer) && placing.only.is_none_or(|only| only == instance) {
+                    if layers.contains(&layer) && drawn(instance) && !traced {
                         panels.push(panel(placing, instance, layer - layers.start, held));
+                    }
+                }
+                // A view holds a part of the lattice alone.
+                for small in placing.small.iter().filter(|_| pipeline == BITS) {
+                    if layers.contains(&small.instance) && drawn(small.instance) {
+                        let layer = small.instance - layers.start;
+                        panels.push(minimap(placing, small, layer, &store.held[small.instance]));
                     }
                 }
                 if panels.len() as u32 > first {
@@ -224,10 +325,16 @@ impl Panels {
                 }
             }
         }
-        self.ground = placing.ground.map(|rect| {
-            panels.push(ground(rect));
-            panels.len() as u32 - 1
-        });
+        let first = panels.len() as u32;
+        let empty = |small: &&Small| !matches!(store.held[small.instance], Held::Bits);
+        let grounds = placing.small.iter().filter(empty).map(|small| small.rect);
+        let colour = ground(placing.options);
+        panels.extend(
+            grounds
+                .chain(placing.ground)
+                .map(|rect| plain(rect, colour)),
+        );
+        self.grounds = first..panels.len() as u32;
         let bytes: &[u8] = bytemuck::cast_slice(&panels);
         if bytes.len() as u64 > self.instances.size() {
             self.instances = instance_buffer(&self.device, panels.len());
@@ -244,22 +351,46 @@ impl Panels {
             pass.set_bind_group(1, array, &[]);
             pass.draw(0..4, panels.clone());
         }
-        if let Some(ground) = self.ground {
+        if !self.grounds.is_empty() {
             pass.set_pipeline(&self.plain);
-            pass.draw(0..4, ground..ground + 1);
+            pass.draw(0..4, self.grounds.clone());
         }
     }
 }
 
+/// Which of the pipelines.
+const BITS: usize = 0;
+const DENSITY: usize = 1;
+const TRACED: usize = 2;
+
 fn panel(placing: &Placing<'_>, instance: usize, layer: usize, held: &Held) -> PanelInstance {
     let place = placing.only.map_or(instance, |_| 0);
     let rect = placing.tiling.rect(place);
+    let look = placing.looks.of(instance);
+    let lines = placing.options.grid_lines && look.scale >= LEAST_PIXELS_FOR_LINES;
+    let lines = if lines { LINES } else { 0.0 };
+    looking(placing, (instance, layer), held, (rect, look, lines))
+}
+
+fn minimap(placing: &Placing<'_>, small: &Small, layer: usize, held: &Held) -> PanelInstance {
+    let place = (small.rect, small.look, 0.0);
+    looking(placing, (small.instance, layer), held, place)
+}
+
+fn looking(
+    placing: &Placing<'_>,
+    (instance, layer): (usize, usize),
+    held: &Held,
+    (rect, look, lines): (PixelRect, Look, f32),
+) -> PanelInstance {
     let mut tint = tint(instance);
-    tint[3] = if palette(placing.options.colours).tinted {
+    tint[3] = if theme(placing.options.colours).tinted {
         1.0
     } else {
         0.0
     };
+    let cell = look.origin.map(f64::floor);
+    let cells_per_pixel = 1.0 / look.scale;
     let mut panel = PanelInstance {
         rect: [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32),
         tint,
@@ -267,27 +398,32 @@ fn panel(placing: &Placing<'_>, instance: usize, layer: usize, held: &Held) -> P
         step: 1.0,
         layer: layer as u32,
         texels: [0; 2],
+        part: [0, 1].map(|axis| (look.origin[axis] - cell[axis]) as f32),
+        cell: cell.map(|at| at as i32),
+        scale: [cells_per_pixel as f32, gamma(cells_per_pixel), lines],
     };
     if let Held::View { viewport, .. } = held {
         let one = crate::engine::Viewport::ONE as f64;
         let corner = [viewport.x0, viewport.y0].map(|at| at as f64 / one);
         let texel = viewport.step as f64 / one;
-        panel.offset =
-            [0, 1].map(|axis| ((placing.look.origin[axis] - corner[axis]) / texel) as f32);
-        panel.step = (1.0 / (placing.look.scale * texel)) as f32;
+        panel.offset = [0, 1].map(|axis| ((look.origin[axis] - corner[axis]) / texel) as f32);
+        panel.step = (1.0 / (look.scale * texel)) as f32;
         panel.texels = [viewport.width, viewport.height];
     }
     panel
 }
 
-fn ground(rect: PixelRect) -> PanelInstance {
+fn plain(rect: PixelRect, colour: [f32; 4]) -> PanelInstance {
     PanelInstance {
         rect: [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32),
-        tint: rgb(GROUND),
+        tint: colour,
         offset: [0.0; 2],
         step: 0.0,
         layer: 0,
         texels: [0; 2],
+        part: [0.0; 2],
+        cell: [0; 2],
+        scale: [1.0; 3],
     }
 }
 
@@ -297,34 +433,67 @@ pub(crate) fn gamma(cells_per_pixel: f64) -> f32 {
     (1.5 - 0.5 * cells_per_pixel).clamp(0.5, 1.0) as f32
 }
 
-fn scene_uniform(placing: &Placing<'_>, size: Size) -> SceneUniform {
+fn scene_uniform(placing: &Placing<'_>, size: Size, traced: bool) -> SceneUniform {
     let options = placing.options;
-    let look = placing.look;
-    let cells_per_pixel = 1.0 / look.scale;
-    let lines = options.grid_lines && look.scale >= LEAST_PIXELS_FOR_LINES;
-    let cell = look.origin.map(f64::floor);
+    let mut theme = theme(options.colours);
+    if traced && options.invert {
+        theme = theme.inverted();
+    }
+    let flag = |set: bool| if set { 1.0 } else { 0.0 };
     SceneUniform {
         screen: placing.pixels.map(|side| side as f32),
-        origin_part: [0, 1].map(|axis| (look.origin[axis] - cell[axis]) as f32),
-        origin_cell: cell.map(|at| at as i32),
         lattice: [size.width(), size.height()].map(|side| side as i32),
-        cells_per_pixel: cells_per_pixel as f32,
-        gamma: gamma(cells_per_pixel),
-        grid_lines: if lines { 0.45 } else { 0.0 },
-        inverted: if options.invert { 1.0 } else { 0.0 },
-        outside: rgb(OUTSIDE),
+        inverted: flag(options.invert && !traced),
+        history: flag(options.colour_by == ColourBy::History),
+        unused: [0.0; 2],
+        outside: outside(options),
         line: rgb(0x60646C),
-        ramp: palette(options.colours).ramp,
+        trail: theme.trail,
+        ramp: theme.ramp,
+        ages: theme.ages,
     }
 }
 
-/// What surrounds the panels, `0xRRGGBB`.
-pub(crate) const OUTSIDE: u32 = 0x1B1E24;
+/// How strongly lines between cells are drawn; every tenth twice as strongly.
+pub(crate) const LINES: f32 = 0.45;
 
-/// The HUD's ground, `0xRRGGBB`.
+/// What surrounds the panels.
+pub(crate) fn outside(options: &ViewOptions) -> [f32; 4] {
+    lit(OUTSIDE, options)
+}
+
+/// The HUD's ground.
+fn ground(options: &ViewOptions) -> [f32; 4] {
+    lit(GROUND, options)
+}
+
+fn lit(dark: u32, options: &ViewOptions) -> [f32; 4] {
+    if theme(options.colours).light {
+        mirrored(rgb(dark))
+    } else {
+        rgb(dark)
+    }
+}
+
+/// What surrounds the panels, `0xRRGGBB`, before it is made light.
+const OUTSIDE: u32 = 0x1B1E24;
+
+/// The HUD's ground, `0xRRGGBB`, before it is made light.
 const GROUND: u32 = 0x121418;
 
-fn bind_layout(
+/// How a texture is bound.
+pub(crate) fn texture_layout(
+    sample_type: wgpu::TextureSampleType,
+    view_dimension: wgpu::TextureViewDimension,
+) -> wgpu::BindingType {
+    wgpu::BindingType::Texture {
+        sample_type,
+        view_dimension,
+        multisampled: false,
+    }
+}
+
+pub(crate) fn bind_layout(
     device: &wgpu::Device,
     visibility: wgpu::ShaderStages,
     ty: wgpu::BindingType,
@@ -368,7 +537,7 @@ fn pipeline(
                 step_mode: wgpu::VertexStepMode::Instance,
                 attributes: &wgpu::vertex_attr_array![
                     0 => Float32x4, 1 => Float32x4, 2 => Float32x2, 3 => Float32, 4 => Uint32,
-                    5 => Uint32x2
+                    5 => Uint32x2, 6 => Float32x2, 7 => Sint32x2, 8 => Float32x3
                 ],
             })],
         },

@@ -4,13 +4,15 @@
 use crate::engine::Viewport;
 use crate::life::{Lattice, Size};
 use crate::session::TransferChoice;
-use crate::view::made_up::{MadeUp, soup};
-use crate::view::model::{assert_as_modelled, colour};
+use crate::view::layout::{PixelRect, Tiling};
+use crate::view::made_up::{MadeUp, aged, soup};
+use crate::view::model::{Trace, assert_as_modelled, colour, density};
 use crate::view::offscreen::{read, target};
-use crate::view::panels::{Panels, Placing};
+use crate::view::panels::{Looks, Panels, Placing, Small, outside};
 use crate::view::picture_file::Image;
+use crate::view::traces::Turn;
 use crate::view::transfer::TextureLimits;
-use crate::view::{Camera, Gpu, Look, PictureSource, ViewOptions, layout::Tiling, request};
+use crate::view::{Camera, ColourBy, Gpu, Look, PictureSource, ViewOptions, request};
 
 /// # Panics
 /// With the remedy, where there is no lavapipe: without it nothing of this would be tested.
@@ -36,12 +38,29 @@ fn draw(
     options: &ViewOptions,
     rounds: &[&MadeUp],
 ) -> Image {
+    let sources: Vec<_> = rounds
+        .iter()
+        .map(|&round| round as &dyn PictureSource)
+        .collect();
+    let of = (rounds[0].0.len(), size);
+    let place = (panel, columns, &Looks::One(look));
+    draw_all(limits, of, place, (only, &[]), options, &sources)
+}
+
+/// The same with a camera each, minimaps, and any pictures.
+fn draw_all(
+    limits: impl Fn(TextureLimits) -> TextureLimits,
+    (count, size): (usize, Size),
+    (panel, columns, looks): ([u32; 2], usize, &Looks),
+    (only, small): (Option<usize>, &[Small]),
+    options: &ViewOptions,
+    rounds: &[&dyn PictureSource],
+) -> Image {
     let gpu = lavapipe();
     let limits = limits(TextureLimits::of(&gpu.device.limits()));
     let mut panels = Panels::new(&gpu.device, &gpu.queue, FORMAT, limits);
-    let count = rounds[0].0.len();
     for pictures in rounds {
-        panels.update((count, size), *pictures as &dyn PictureSource, only);
+        panels.update((count, size), *pictures, only, options.colour_by);
     }
     let lines = count.div_ceil(columns) as u32;
     let pixels = [(panel[0] + 3) * columns as u32, (panel[1] + 3) * lines];
@@ -56,16 +75,21 @@ fn draw(
     panels.prepare(&Placing {
         pixels,
         tiling,
-        look,
+        looks,
         only,
         options,
+        small,
         ground: None,
     });
     let texture = target(&gpu.device, pixels, FORMAT);
     let mut encoder = gpu.device.create_command_encoder(&Default::default());
     {
         let view = texture.create_view(&Default::default());
-        panels.draw(&mut crate::view::scene::begin_pass(&mut encoder, &view));
+        panels.draw(&mut crate::view::scene::begin_pass(
+            &mut encoder,
+            &view,
+            outside(options),
+        ));
     }
     gpu.queue.submit([encoder.finish()]);
     let image = read(&gpu, &texture).unwrap();
@@ -337,6 +361,217 @@ fn lines_are_drawn_between_large_cells_alone() {
     };
     assert_eq!(lit([40, 40]), 0, "5 pixels a cell");
     assert_eq!(lit([48, 48]), 8, "6 pixels a cell: one line a cell");
+}
+
+#[test]
+fn cells_of_64_pixels_are_crisp_to_the_pixel_with_their_lines() {
+    let size = size(100, 90);
+    let lattices = [soup(size, 0.4, 8)];
+    let panel = [64 * 13 + 20, 200];
+    let mut camera = Camera::default();
+    camera.zoom_at(1000.0, [300.0, 30.0], size, panel);
+    let look = camera.look(size, panel);
+    assert_eq!(look.scale, 64.0);
+    for (colours, invert, grid_lines) in [(0, false, true), (4, false, true), (1, true, false)] {
+        let options = ViewOptions {
+            colours,
+            invert,
+            grid_lines,
+            ..Default::default()
+        };
+        let place = (panel, 1, look);
+        let pictures = [&MadeUp::bits(&lattices)];
+        let image = draw(all, size, place, None, &options, &pictures);
+        assert_as_modelled(&image, &lattices, place, &options, 0.51);
+    }
+}
+
+/// Pictures of some of the instances, of a generation.
+struct Pieces<'a>(u64, Vec<(usize, &'a Lattice)>);
+
+impl PictureSource for Pieces<'_> {
+    fn visit_newer(
+        &self,
+        seen: &mut [u64],
+        draw: &mut dyn FnMut(usize, &crate::session::Picture, &[u32]),
+    ) {
+        for &(instance, lattice) in &self.1 {
+            seen[instance] += 1;
+            let picture = crate::session::Picture {
+                sequence: seen[instance],
+                generation: self.0,
+                viewport: None,
+                slot: crate::engine::Slot(0),
+                words: lattice.words().len(),
+                cells: false,
+                edits: 0,
+            };
+            draw(instance, &picture, lattice.words());
+        }
+    }
+}
+
+#[test]
+fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
+    let size = size(45, 33);
+    let mut now: Vec<_> = (0..5).map(|seed| soup(size, 0.3, seed)).collect();
+    now[4] = Lattice::new(size); // with a block, which grows as old as can be told
+    for [x, y] in [[3, 3], [4, 3], [3, 4], [4, 4]] {
+        now[4].set(x, y, true);
+    }
+    let mut traces: Vec<_> = now.iter().map(Trace::of).collect();
+    // Histories: all instances, some of them, an edit, one set back.
+    let mut history: Vec<(u64, Vec<(usize, Lattice)>)> = Vec::new();
+    let everything = |now: &[Lattice]| now.iter().cloned().enumerate().collect::<Vec<_>>();
+    history.push((0, everything(&now)));
+    for generation in 1..=140 {
+        let some = generation % 7 == 3;
+        for (instance, lattice) in now.iter_mut().enumerate() {
+            if !some || instance % 2 == 0 {
+                *lattice = aged(lattice.clone(), 1);
+                traces[instance].turn(lattice, Turn::Step);
+            }
+        }
+        let mut pictures = everything(&now);
+        pictures.retain(|(instance, _)| !some || instance % 2 == 0);
+        history.push((generation, pictures));
+    }
+    for x in 0..45 {
+        now[1].set(x, 7, x % 3 == 0);
+    }
+    traces[1].turn(&now[1], Turn::Same);
+    history.push((140, vec![(1, now[1].clone())]));
+    now[3] = soup(size, 0.3, 99);
+    traces[3].turn(&now[3], Turn::Afresh);
+    history.push((0, vec![(3, now[3].clone())]));
+    assert_eq!(traces[4].at([3, 3]), Ok(127));
+    let cells = (0..45).flat_map(|x| (0..33).map(move |y| [x, y]));
+    let gone = cells
+        .filter(|&cell| traces[0].at(cell) == Err(None))
+        .count();
+    assert!(gone > 0, "trails end");
+    let sources: Vec<_> = history
+        .iter()
+        .map(|(generation, pictures)| {
+            let pictures = pictures.iter().map(|(instance, l)| (*instance, l));
+            Pieces(*generation, pictures.collect())
+        })
+        .collect();
+    let sources: Vec<_> = sources.iter().map(|s| s as &dyn PictureSource).collect();
+    let cases = [
+        (ColourBy::Age, 0, false, 8.0),
+        (ColourBy::History, 0, false, 1.0),
+        (ColourBy::Age, 1, true, 1.0),
+        (ColourBy::History, 2, false, 0.4),
+        (ColourBy::Age, 2, false, 3.7),
+        (ColourBy::History, 4, true, 0.4),
+        (ColourBy::History, 3, false, 5.0),
+    ];
+    for (colour_by, colours, invert, scale) in cases {
+        let options = ViewOptions {
+            colour_by,
+            colours,
+            invert,
+            ..Default::default()
+        };
+        let panel = [(45.0 * scale) as u32, (33.0 * scale) as u32];
+        let look = Camera::default().look(size, panel);
+        // Pages of four lattices, and arrays of two.
+        let limits = |_| TextureLimits {
+            side: 100,
+            layers: 2,
+        };
+        let (of, looks) = ((5, size), Looks::One(look));
+        let image = draw_all(
+            limits,
+            of,
+            (panel, 3, &looks),
+            (None, &[]),
+            &options,
+            &sources,
+        );
+        for (instance, trace) in traces.iter().enumerate() {
+            let corner = [
+                1 + (panel[0] + 3) * (instance as u32 % 3),
+                2 + (panel[1] + 3) * (instance as u32 / 3),
+            ];
+            for (x, y) in (0..panel[0]).flat_map(|x| (0..panel[1]).map(move |y| (x, y))) {
+                let want = trace.colour(&now[instance], (look, [x, y]), instance, &options);
+                let have = image.pixel(corner[0] + x, corner[1] + y).map(f64::from);
+                assert!(
+                    (0..3).all(|c| (want[c] - have[c]).abs() < 1.1),
+                    "{colour_by:?} {instance} ({x}, {y}): {have:?}, not {want:?}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn each_panel_has_its_camera_and_its_minimap() {
+    let (size, panel) = (size(256, 256), [120, 120]);
+    let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.3, seed)).collect();
+    let looks: Vec<Look> = (0..5)
+        .map(|instance| {
+            let mut camera = Camera::default();
+            let factor = 1.0 + 3.0 * f64::from(instance);
+            camera.zoom_at(factor, [100.0, 20.0], size, panel);
+            camera.look(size, panel)
+        })
+        .collect();
+    let small = Small {
+        instance: 3,
+        rect: PixelRect {
+            x: 10,
+            y: 140,
+            width: 40,
+            height: 40,
+        },
+        look: Camera::default().look(size, [40, 40]),
+    };
+    let options = ViewOptions {
+        colours: 2,
+        ..Default::default()
+    };
+    let pictures = MadeUp::bits(&lattices);
+    let limits = |l| TextureLimits { layers: 2, ..l };
+    let place = (panel, 3, &Looks::Each(looks.clone()));
+    let image = draw_all(
+        limits,
+        (5, size),
+        place,
+        (None, &[small]),
+        &options,
+        &[&pictures],
+    );
+    let mut seen = [0; 2];
+    for (instance, lattice) in lattices.iter().enumerate() {
+        let corner = [
+            1 + 123 * (instance as u32 % 3),
+            2 + 123 * (instance as u32 / 3),
+        ];
+        for (x, y) in (0..120).flat_map(|x| (0..120).map(move |y| (x, y))) {
+            let at = [corner[0] + x, corner[1] + y];
+            let inside = small.rect.contains(at.map(f64::from));
+            let (look, pixel) = match inside {
+                true => (small.look, [at[0] - small.rect.x, at[1] - small.rect.y]),
+                false => (looks[instance], [x, y]),
+            };
+            seen[usize::from(inside)] += 1;
+            let want = colour(
+                density(lattice, look, pixel),
+                look.scale,
+                instance,
+                &options,
+            );
+            let have = image.pixel(at[0], at[1]).map(f64::from);
+            assert!(
+                (0..3).all(|c| (want[c] - have[c]).abs() < 1.1),
+                "{instance} ({x}, {y}), {inside}: {have:?}, not {want:?}"
+            );
+        }
+    }
+    assert_eq!(seen, [5 * 120 * 120 - 1600, 1600]);
 }
 
 #[test]

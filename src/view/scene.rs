@@ -6,14 +6,16 @@ use crate::engine::Transfer;
 use crate::session::{PicturePlan, Status, Streams, Switches, TransferChoice};
 use crate::view::dialogs::{Asked, Dialogs, Seen, style};
 use crate::view::layout::{self, Layout, Wanted, lay_out};
-use crate::view::panels::{OUTSIDE, Panels, Placing};
+use crate::view::panels::{Looks, Panels, Placing, outside};
 use crate::view::stack::admit;
 use crate::view::store::PictureSource;
+use crate::view::theme::theme;
 use crate::view::timeline::units as timeline_units;
+use crate::view::traces::refusal;
 use crate::view::transfer::{TextureLimits, request};
 use crate::view::{
-    AdapterFacts, Gpu, Lab, LessonScreen, Look, Marks, Population, Timeline, ViewError,
-    ViewOptions, hud, palette, spots,
+    AdapterFacts, Camera, ColourBy, Gpu, Lab, LessonScreen, Look, Marks, Population, Timeline,
+    ViewError, ViewOptions, hud, minimap, spots,
 };
 
 /// What the HUD says of the drawing side.
@@ -25,6 +27,8 @@ pub struct Drawing {
     pub forwarded: bool,
     /// Frames presented a second, where they are counted.
     pub frames_per_second: Option<f64>,
+    /// How many generations drawn pictures are apart, where colours count them.
+    pub apart: Option<u64>,
     /// Something the person should know, in one sentence.
     pub notice: Option<String>,
 }
@@ -87,7 +91,51 @@ impl Frame<'_> {
         layout::unit(self.pixels, self.scale, self.options.interface)
     }
 
-    /// Where everything stands, and what the panels show.
+    /// The instance whose camera counts where there can be one alone.
+    pub(crate) fn leading(&self) -> usize {
+        self.status
+            .map_or(0, |status| status.selected.min(status.instances - 1))
+    }
+
+    /// Whether the panels show different parts: of a view, one part alone crosses the bus.
+    pub(crate) fn is_separate(&self) -> bool {
+        let view = self
+            .status
+            .is_some_and(|status| status.transfer == Transfer::View);
+        self.options.is_separate() && self.only().is_none() && !view
+    }
+
+    /// The camera of an instance's panel, as it is drawn.
+    pub(crate) fn camera_of(&self, instance: usize) -> &Camera {
+        let of = match self.is_separate() {
+            true => instance,
+            false => self.leading(),
+        };
+        self.options.camera_of(of)
+    }
+
+    /// What the panels of a layout show, while cameras glide too.
+    fn looks(&self, status: &Status, layout: &Layout) -> Looks {
+        let panel = layout.tiling.panel;
+        let look = |instance| self.camera_of(instance).shown(status.size, panel);
+        match self.is_separate() {
+            true => Looks::Each((0..status.instances).map(look).collect()),
+            false => Looks::One(look(self.leading())),
+        }
+    }
+
+    /// What decides colours here, or why it is not what was asked for, in one sentence.
+    pub(crate) fn colour_by(&self, limits: TextureLimits) -> Result<ColourBy, String> {
+        let Some(status) = self.status else {
+            return Ok(ColourBy::State);
+        };
+        let asked = self.options.colour_by;
+        let of = (status.instances, status.size);
+        refusal(asked, of, status.transfer, limits).map_or(Ok(asked), Err)
+    }
+
+    /// Where everything stands, and what the leading panel will show when no camera glides any
+    /// more: that is what is asked of the session.
     pub(crate) fn layout(&self) -> Option<(Layout, Look)> {
         let status = self.status?;
         let panels = self.only().map_or(status.instances, |_| 1);
@@ -95,7 +143,8 @@ impl Frame<'_> {
         let layout = lay_out(self.pixels, self.scale, panels, status.size, &wanted);
         Some((
             layout,
-            self.options.camera.look(status.size, layout.tiling.panel),
+            self.camera_of(self.leading())
+                .look(status.size, layout.tiling.panel),
         ))
     }
 
@@ -197,9 +246,15 @@ impl Scene {
             return Ok(());
         };
         admit(status.instances, self.limits)?;
-        self.panels
-            .update((status.instances, status.size), source, frame.only());
+        let colour_by = frame.colour_by(self.limits).unwrap_or_default();
+        let of = (status.instances, status.size);
+        self.panels.update(of, source, frame.only(), colour_by);
         Ok(())
+    }
+
+    /// As [`Drawing::apart`].
+    pub(crate) fn apart(&self) -> Option<u64> {
+        self.panels.apart()
     }
 
     /// How many of the frame's panels have no picture yet.
@@ -219,13 +274,14 @@ impl Scene {
         let begun = Instant::now();
         let place = frame.layout();
         let laid_out = begun.elapsed();
-        if let Some((layout, look)) = place {
+        if let (Some((layout, _)), Some(status)) = (&place, frame.status) {
             self.panels.prepare(&Placing {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
-                look,
+                looks: &frame.looks(status, layout),
                 only: frame.only(),
                 options: frame.options,
+                small: &minimap::minimaps(frame, layout),
                 ground: layout.dock.rect(),
             });
         }
@@ -248,7 +304,8 @@ impl Scene {
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
-        let meshes = self.context.tessellate(shapes, 1.0);
+        let mut meshes = self.context.tessellate(shapes, 1.0);
+        theme(frame.options.colours).recolour(&mut meshes);
         let spent = laid_out + began.elapsed();
         let screen = egui_wgpu::ScreenDescriptor {
             size_in_pixels: frame.pixels,
@@ -265,7 +322,8 @@ impl Scene {
             self.overlay
                 .update_buffers(&self.device, &self.queue, &mut encoder, &meshes, &screen);
         {
-            let mut pass = begin_pass(&mut encoder, target).forget_lifetime();
+            let mut pass =
+                begin_pass(&mut encoder, target, outside(frame.options)).forget_lifetime();
             if place.is_some() {
                 self.panels.draw(&mut pass);
             }
@@ -320,8 +378,9 @@ fn screen(frame: &Frame<'_>) -> egui::Rect {
 pub(crate) fn begin_pass<'a>(
     encoder: &'a mut wgpu::CommandEncoder,
     target: &wgpu::TextureView,
+    ground: [f32; 4],
 ) -> wgpu::RenderPass<'a> {
-    let [r, g, b, _] = palette::rgb(OUTSIDE).map(f64::from);
+    let [r, g, b, _] = ground.map(f64::from);
     encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
         label: Some("frame"),
         color_attachments: &[Some(wgpu::RenderPassColorAttachment {

@@ -52,6 +52,13 @@ pub(crate) enum Held {
     },
 }
 
+/// A picture of an instance, of this generation, has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct News {
+    pub(crate) instance: usize,
+    pub(crate) generation: u64,
+}
+
 /// A stack of views of one size (rounded up), for all instances or for one.
 pub(crate) struct Views {
     pub(crate) serial: u64,
@@ -72,6 +79,9 @@ pub(crate) struct Store {
     pub(crate) held: Vec<Held>,
     pub(crate) bits: Option<Stack>,
     pub(crate) views: Vec<Views>,
+    /// What the last update brought.
+    pub(crate) news: Vec<News>,
+    generations: Vec<u64>,
     serials: u64,
 }
 
@@ -94,6 +104,8 @@ impl Store {
             held: vec![Held::Nothing; instances],
             bits: None,
             views: Vec::new(),
+            news: Vec::new(),
+            generations: vec![0; instances],
             serials: 0,
         }
     }
@@ -109,9 +121,14 @@ impl Store {
         let mut seen = std::mem::take(&mut self.seen);
         let mut edits = std::mem::take(&mut self.edits);
         let mut batch = Batch::default();
-        let mut any = false;
+        self.news.clear();
         source.visit_newer(&mut seen, &mut |instance, picture, words| {
-            any = true;
+            let generation = picture.generation;
+            self.news.push(News {
+                instance,
+                generation,
+            });
+            self.generations[instance] = generation;
             edits[instance] = picture.edits;
             if let Some(place) =
                 self.place(instance, picture.viewport, only, words.len(), &mut batch)
@@ -136,7 +153,18 @@ impl Store {
             .filter(|&s| used(s))
             .collect();
         self.views.retain(|views| still.contains(&views.serial));
-        any
+        !self.news.is_empty()
+    }
+
+    /// As if all that it holds had just arrived.
+    pub(crate) fn everything(&self) -> Vec<News> {
+        let held = self.held.iter().zip(&self.generations).enumerate();
+        held.filter(|(_, (held, _))| !matches!(held, Held::Nothing))
+            .map(|(instance, (_, &generation))| News {
+                instance,
+                generation,
+            })
+            .collect()
     }
 
     /// Finds or makes the layer for an instance's picture, and notes it as held there.

@@ -11,7 +11,7 @@ use super::{Shown, keys};
 use crate::app::World;
 use crate::session::Action;
 use crate::session::actions::KEYS;
-use crate::view::{LessonScreen, palette};
+use crate::view::{LessonScreen, theme};
 
 /// A mouse button that is held.
 #[derive(Clone, Copy, Debug)]
@@ -85,8 +85,8 @@ impl<W: World> Shown<W> {
             }
             Action::NextColours => {
                 let options = &mut self.view.options;
-                options.colours = (options.colours + 1) % palette::COUNT;
-                let name = palette::palette(options.colours).name;
+                options.colours = (options.colours + 1) % theme::COUNT;
+                let name = theme::theme(options.colours).name;
                 self.note(format!("colours: {name}"));
             }
             Action::Invert => self.view.options.invert ^= true,

@@ -10,6 +10,12 @@ use crate::view::made_up::{lesson_list, lesson_page, stamped_round, waited_round
 use crate::view::{Commands, GoTo, LessonScreen, Menu, Zoom};
 
 pub(super) fn shots() -> Vec<Shot> {
+    let mut all = others();
+    all.extend(super::looking::shots());
+    all
+}
+
+fn others() -> Vec<Shot> {
     let mut shots = vec![
         Shot {
             name: "01-one",

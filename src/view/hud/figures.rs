@@ -1,11 +1,12 @@
 //! What the HUD says, in words; where it stands is no concern here.
 
+use crate::engine::Transfer;
 use crate::session::worlds::KernelChoice;
 use crate::session::{Pace, Status, StopWhenStill, Streams};
 use crate::view::hud::numbers::{bytes, grouped, si, time_us};
 use crate::view::layout::Layout;
 use crate::view::scene::transfer_name;
-use crate::view::{Drawing, Frame};
+use crate::view::{ColourBy, Drawing, Frame};
 
 /// Whether things move.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -114,13 +115,17 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
         groups: vec![
             speed(status, drawing),
             costs(status),
-            lattices(status),
+            lattices(status, frame),
             time(status),
             kernel(status),
             switches(status),
             machine(status, drawing),
         ],
-        messages: messages(status, drawing, no_room(frame, layout)),
+        messages: {
+            let mut all = messages(status, drawing, no_room(frame, layout));
+            all.extend(counting(status, frame).map(|sentence| (Urgency::Warning, sentence)));
+            all
+        },
     }
 }
 
@@ -155,7 +160,7 @@ fn costs(status: &Status) -> Vec<Figure> {
     ]
 }
 
-fn lattices(status: &Status) -> Vec<Figure> {
+fn lattices(status: &Status, frame: &Frame<'_>) -> Vec<Figure> {
     let (width, height) = (status.size.width(), status.size.height());
     let lattices = format!("{} of {width} × {height}", grouped(status.instances as u64));
     let mut figures = vec![
@@ -175,6 +180,15 @@ fn lattices(status: &Status) -> Vec<Figure> {
         figure(7, "selected", format!("instance {}", status.selected))
             .tip("the panel that keys act on; click one, or PgUp and PgDn"),
     );
+    if frame.is_separate() {
+        figures.push(figure(8, "cameras", "one each"));
+    }
+    let by = match frame.options.colour_by {
+        ColourBy::State => return figures,
+        ColourBy::Age => "by age",
+        ColourBy::History => "by history",
+    };
+    figures.push(figure(8, "colours", by));
     figures
 }
 
@@ -290,6 +304,23 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         figures.push(draws.tip("what draws this window").wide());
     }
     figures
+}
+
+/// What colours by age and by history are worth, where they are not exact.
+fn counting(status: &Status, frame: &Frame<'_>) -> Option<String> {
+    if frame.options.colour_by == ColourBy::State {
+        return None;
+    }
+    match frame.drawing.apart {
+        _ if status.transfer == Transfer::View => {
+            Some("coloured by state: a view crosses the bus, and ages need every cell (F7)".into())
+        }
+        Some(apart) if apart > 1 => Some(format!(
+            "colours count drawn pictures, {} generations apart",
+            grouped(apart)
+        )),
+        _ => None,
+    }
 }
 
 /// What is wanted and has no place.

@@ -2,6 +2,8 @@
 //! moves when another changes. It never covers a panel; the help, when asked for, does.
 
 mod bar;
+#[cfg(test)]
+mod contrast_tests;
 pub mod figures;
 mod help;
 pub mod numbers;
@@ -15,9 +17,8 @@ pub(in crate::view) mod tests;
 use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::view::layout::{Dock, Layout, PixelRect};
-use crate::view::palette::palette;
 use crate::view::{
-    Frame, Look, ViewOptions, halves, lab, ladder, lesson, marks, population, timeline,
+    Frame, Look, ViewOptions, halves, lab, ladder, lesson, marks, minimap, population, timeline,
 };
 pub(in crate::view) use parts::message_colours;
 pub(in crate::view) use presenting::HEIGHT as STRIP;
@@ -41,6 +42,7 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
         let selected = status.selected.min(status.instances - 1);
         highlight(painter, layout, selected, frame.options);
     }
+    minimap::paint(painter, frame, layout);
     if let Some((layout, look)) = place {
         marks::paint(painter, frame, (layout, *look));
     }
@@ -92,13 +94,12 @@ fn highlight(painter: &Painter, layout: &Layout, place: usize, options: &ViewOpt
     if !rect.is_positive() {
         return; // it has no panel beside two halves
     }
-    // White stands out beside dark cells, amber beside light ones.
-    let ramp = palette(options.colours).ramp;
-    let [_, green, _, _] = ramp[if options.invert { ramp.len() - 1 } else { 0 }];
-    let colour = if green < 0.5 {
-        style::VALUE
-    } else {
+    // White stands out beside dark cells (where the theme is light: black beside light ones), the
+    // accent beside inverted ones.
+    let colour = if options.invert {
         style::ACCENT
+    } else {
+        style::VALUE
     };
     painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
 }

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use egui::{Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2};
 
+pub(in crate::view) const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
 pub(in crate::view) const RULE: Color32 = Color32::from_rgb(0x2C, 0x31, 0x39);
 pub(in crate::view) const LABEL: Color32 = Color32::from_rgb(0xA9, 0xB1, 0xBD);
 pub(in crate::view) const VALUE: Color32 = Color32::from_rgb(0xF4, 0xF6, 0xF8);

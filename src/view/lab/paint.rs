@@ -11,7 +11,6 @@ use crate::view::lab::code::calls;
 use crate::view::lab::place::{Places, Segment};
 use crate::view::lab::{Lab, Language};
 
-const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
 const SEGMENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
 const IMPOSSIBLE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
 /// Grey, yet it can still be read.

@@ -9,7 +9,6 @@ use crate::view::hud::style::*;
 use crate::view::ladder::place::Places;
 use crate::view::ladder::{Rung, Shown, Source};
 
-const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
 const PRESENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
 /// Grey, yet it can still be read.
 const FAINT: Color32 = Color32::from_rgb(0x7C, 0x84, 0x90);

@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Style};
 
-use crate::view::palette::rgb;
+use crate::view::theme::rgb;
 
 /// How many colours there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

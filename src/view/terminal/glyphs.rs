@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 
 use crate::view::ViewOptions;
-use crate::view::palette::{palette, tint};
 use crate::view::panels::gamma;
 use crate::view::terminal::colours::{Depth, bytes};
+use crate::view::theme::{theme, tint};
 
 /// What panels are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]
@@ -126,14 +126,14 @@ impl Paint<'_> {
 
     /// From dead to live.
     fn ramp(&self) -> [Color; 9] {
-        let palette = palette(self.options.colours);
+        let theme = theme(self.options.colours);
         let own = tint(self.instance);
         std::array::from_fn(|step| {
-            let colour = if palette.tinted {
-                let (dead, t) = (palette.ramp[0], step as f32 / SHADES);
+            let colour = if theme.tinted {
+                let (dead, t) = (theme.ramp[0], step as f32 / SHADES);
                 [0, 1, 2, 3].map(|c| dead[c] + (own[c] - dead[c]) * t)
             } else {
-                palette.ramp[step]
+                theme.ramp[step]
             };
             self.depth.colour(bytes(colour))
         })

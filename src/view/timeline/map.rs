@@ -5,11 +5,11 @@ use egui::{Align2, Mesh, Painter, Pos2, Rect, Shape, pos2, vec2};
 
 use crate::session::Status;
 use crate::view::hud::numbers::{grouped, time_us};
+use crate::view::hud::style::GROUND;
 use crate::view::hud::style::*;
 use crate::view::timeline::blocks::{Blocks, Run, Unit, fold};
 use crate::view::timeline::colours::{INSTANCE_COLOURS, of_instance};
 use crate::view::timeline::lanes::{Chart, Rows};
-use crate::view::timeline::paint::GROUND;
 use crate::view::timeline::place::Places;
 use crate::view::timeline::scale::TimeScale;
 

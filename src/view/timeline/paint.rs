@@ -11,7 +11,6 @@ use crate::view::timeline::place::Places;
 use crate::view::timeline::scale::TimeScale;
 use crate::view::timeline::{Timeline, map, overlap, tip};
 
-pub(super) const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
 const LANE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
 const ON_BAR: Color32 = Color32::from_rgb(0x0E, 0x0F, 0x12);
 
