@@ -14,7 +14,7 @@ use crate::app::handler::Handler;
 use crate::app::pointer::Spot;
 use crate::life::Lattice;
 use crate::session::{Action, Area, Change, Edit, Status};
-use crate::view::{Ghost, Look, Marks, Pending, Shelf};
+use crate::view::{Ghost, Marks, Pending, Shelf};
 use parcels::Parcels;
 
 /// What the hand does, and what it has put over the panels.
@@ -305,11 +305,15 @@ impl<W: World> Handler<W> {
     fn cell_at(&self, place: usize, at: [f64; 2]) -> Option<(usize, [i64; 2])> {
         let status = self.status()?;
         let frame = self.frame(Some(&status))?;
-        let (layout, look): (_, Look) = frame.layout()?;
+        let (layout, _) = frame.layout()?;
+        let instance = frame.only().unwrap_or(place);
+        let look = frame
+            .camera_of(instance)
+            .shown(status.size, layout.tiling.panel);
         let rect = layout.tiling.rect(place);
         let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
         let cell = look.to_cells(pixel).map(|at| at.floor() as i64);
-        Some((frame.only().unwrap_or(place), cell))
+        Some((instance, cell))
     }
 
     fn only(&self) -> Option<usize> {

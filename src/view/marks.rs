@@ -94,11 +94,7 @@ struct Sheet {
 }
 
 /// Paints the marks over the panels.
-pub(in crate::view) fn paint(
-    painter: &Painter,
-    frame: &Frame<'_>,
-    (layout, look): (&Layout, Look),
-) {
+pub(in crate::view) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
     let (Some(status), marks) = (frame.status, frame.marks) else {
         return;
     };
@@ -113,7 +109,9 @@ pub(in crate::view) fn paint(
         panel.is_positive().then(|| Sheet {
             painter: painter.with_clip_rect(panel),
             panel,
-            look,
+            look: frame
+                .camera_of(instance)
+                .shown(status.size, layout.tiling.panel),
             size: status.size,
             live,
             dead,

@@ -43,8 +43,8 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
         highlight(painter, layout, selected, frame.options);
     }
     minimap::paint(painter, frame, layout);
-    if let Some((layout, look)) = place {
-        marks::paint(painter, frame, (layout, *look));
+    if let Some((layout, _)) = place {
+        marks::paint(painter, frame, layout);
     }
     let figures = figures::figures(status, frame, layout);
     match layout.dock {
