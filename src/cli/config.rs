@@ -220,7 +220,7 @@ mod tests {
             ("# a\nkernel = \"nope\"\n", 2, "unknown kernel"),
             ("instances = 0\n", 1, "from 1 to"),
             ("instances = 4\ninstances = 5\n", 2, "duplicate"),
-            ("a = [\n", 2, ""),
+            ("a = [\n", 1, ""),
             ("frames = 3", 1, "no setting 'frames'"),
             ("kernel = [1]", 1, "a text or a number"),
         ] {

@@ -542,7 +542,7 @@ pub static KEYS: &[Binding] = &[
     ),
     row(
         Action::PopulationOfAll,
-        &[shift('Y')],
+        &[char('A')],
         "",
         "the population of all panels / of the selected one",
     ),
@@ -637,7 +637,7 @@ pub static KEYS: &[Binding] = &[
         Action::Escape,
         &[key(Key::Escape)],
         "",
-        "unwind dialogs, help, lesson, timeline, lab or ladder, single panel, presentation, fullscreen",
+        "unwind dialogs and docks, single panel, presentation, fullscreen",
     ),
     row(Action::Quit, &[ctrl('Q')], "", "quit"),
 ];

@@ -74,12 +74,11 @@ mod tests {
             Key::Down => KeyCode::Down,
             Key::F(n) => KeyCode::F(n),
         };
-        let ctrl = if chord.ctrl {
-            KeyModifiers::CONTROL
-        } else {
-            KeyModifiers::NONE
-        };
-        Some(KeyEvent::new(code, ctrl))
+        let mut held = KeyModifiers::NONE;
+        held.set(KeyModifiers::CONTROL, chord.ctrl);
+        let letter = matches!(chord.key, Key::Char(_)); // it says so itself
+        held.set(KeyModifiers::SHIFT, chord.shift && !letter);
+        Some(KeyEvent::new(code, held))
     }
 
     #[test]

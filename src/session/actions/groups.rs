@@ -46,10 +46,13 @@ impl Group {
     /// Where an action begins or joins a group; any other stands where the row above it does.
     fn begins(action: Action) -> Option<Group> {
         Some(match action {
-            Action::SavePicture | Action::Quit => Group::File,
-            Action::NewSeed => Group::Edit,
+            Action::OpenPattern | Action::SavePicture | Action::SavePanelPicture | Action::Quit => {
+                Group::File
+            }
+            Action::NewSeed | Action::TogglePencil | Action::ToggleShelf => Group::Edit,
             Action::TogglePause | Action::ResetPanel | Action::ResetAll => Group::Run,
             Action::SelectNext
+            | Action::TogglePopulation
             | Action::ToggleGridLines
             | Action::TogglePresentation
             | Action::ToggleFullscreen => Group::View,
@@ -93,5 +96,7 @@ mod tests {
         assert_eq!(of(Action::PanLeft), Some(Group::View));
         assert_eq!(of(Action::NextOf(Switch::Block)), Some(Group::Lab));
         assert_eq!(of(Action::Quit), Some(Group::File));
+        assert_eq!(of(Action::Redo), Some(Group::Edit));
+        assert_eq!(of(Action::SaveSession), Some(Group::File));
     }
 }
