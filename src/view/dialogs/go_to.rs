@@ -1,6 +1,6 @@
 //! A field for the generation to run to, or to go back to.
 
-use egui::{Align2, Id, Key, Modal, Modifiers, RichText, TextEdit, vec2};
+use egui::{Align2, Event, Id, Key, Modal, RichText, TextEdit, vec2};
 
 use crate::session::Action;
 use crate::view::dialogs::{Asked, Seen};
@@ -13,6 +13,8 @@ pub(crate) struct GoTo {
     typed: String,
     /// Whether Enter was pressed on what is no generation.
     wrong: bool,
+    /// What was typed behind Enter in the same frame: Enter is for what stood there before.
+    later: Vec<Event>,
 }
 
 impl GoTo {
@@ -31,8 +33,11 @@ impl GoTo {
         let modal = Modal::new(id).area(area).show(context, |ui| {
             ui.set_width((360.0 * unit).min(0.9 * seen.screen.width()));
             ui.heading("Run to generation");
-            // Before the field sees it: it would forget what was typed behind it.
-            let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+            // Before the field sees it: it would lose its focus.
+            let entered = ui.input_mut(|input| self.up_to_enter(&mut input.events));
+            if !self.later.is_empty() {
+                ui.ctx().request_repaint();
+            }
             let field = TextEdit::singleline(&mut self.typed).hint_text("such as 5,206");
             let field = ui.add(field.desired_width(f32::INFINITY));
             field.request_focus();
@@ -56,6 +61,24 @@ impl GoTo {
         });
         stays && !modal.backdrop_response.clicked()
     }
+
+    /// Leaves of the events those in front of Enter, and keeps those behind it for the next frame;
+    /// whether Enter is among them.
+    fn up_to_enter(&mut self, events: &mut Vec<Event>) -> bool {
+        events.splice(0..0, std::mem::take(&mut self.later));
+        let is_enter = |event: &Event| {
+            let Event::Key { key, pressed, .. } = event else {
+                return false;
+            };
+            *key == Key::Enter && *pressed
+        };
+        let Some(at) = events.iter().position(is_enter) else {
+            return false;
+        };
+        self.later = events.split_off(at + 1);
+        events.truncate(at);
+        true
+    }
 }
 
 /// A generation as people write it.
@@ -68,6 +91,27 @@ fn generation(typed: &str) -> Option<u64> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use egui::Modifiers;
+
+    #[test]
+    fn what_is_typed_behind_enter_is_for_later() {
+        let key = |key| Event::Key {
+            key,
+            physical_key: None,
+            pressed: true,
+            repeat: false,
+            modifiers: Modifiers::NONE,
+        };
+        let (typed, enter) = (Event::Text("7".into()), key(Key::Enter));
+        let mut field = GoTo::default();
+        let mut events = vec![typed.clone(), enter.clone(), key(Key::Backspace), enter];
+        assert!(field.up_to_enter(&mut events));
+        assert_eq!(events, [typed]);
+        let mut next = Vec::new();
+        assert!(field.up_to_enter(&mut next));
+        assert_eq!(next, [key(Key::Backspace)]);
+        assert!(!field.up_to_enter(&mut Vec::new()));
+    }
 
     #[test]
     fn a_generation_is_read_as_people_write_it() {
