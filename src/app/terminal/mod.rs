@@ -80,8 +80,10 @@ pub fn run<W: World>(
         terminal,
     };
     let answer = shown.run(&news, &guard);
-    drop(shown);
+    // The screen first: whom a signal ends has only as long as the guard stands, and a session
+    // that is kept may take longer to be written.
     drop(guard);
+    drop(shown);
     answer
 }
 

@@ -25,7 +25,16 @@ impl Pilot {
         };
         let waits = match command {
             // What waits is about the panel that was selected when it was asked for.
-            Command::Act(Action::SelectNext | Action::SelectPrevious | Action::Select(_)) => {
+            // And what acts on cells comes behind what was asked of them before.
+            Command::Act(
+                Action::SelectNext
+                | Action::SelectPrevious
+                | Action::Select(_)
+                | Action::Undo
+                | Action::Redo
+                | Action::StepGeneration
+                | Action::StepRound,
+            ) => {
                 return !self.pending.is_empty();
             }
             Command::Reseed(_) | Command::Restore(_) => true,

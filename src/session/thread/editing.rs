@@ -206,13 +206,14 @@ impl Pilot {
                         return Ok(false);
                     };
                     let after = Arc::new(edit.change.apply(&lattice));
-                    self.editor
-                        .begin(edit.instance, lattice.clone(), generation);
+                    let instance = self.twins(edit.instance)[0];
+                    self.editor.begin(instance, lattice.clone(), generation);
                     self.set(edit.instance, lattice, after, generation, *number)
                 }
             },
             Asked::Undo(instance, number) | Asked::Redo(instance, number) => {
                 let back = matches!(asked, Asked::Undo(..));
+                let instance = &self.twins(*instance)[0]; // whose past both have
                 if self.editor.is_fetching() {
                     return Ok(false); // the state before the last edit is on its way
                 }

@@ -49,7 +49,9 @@ impl Pilot {
     pub(super) fn restore(&mut self, kept: Kept) -> Result<()> {
         let lattices = kept.lattices.into_iter().enumerate();
         let lattices = lattices.map(|(instance, (lattice, at))| (instance, lattice, at));
-        self.set_lattices(lattices.collect())?;
+        let lattices: Vec<_> = lattices.collect();
+        self.last_known = Some(lattices.clone()); // should the engine be lost before a checkpoint
+        self.set_lattices(lattices)?;
         self.history_begins();
         self.selected = kept.selected.min(self.setup.instances - 1);
         let limited = self.setup.rounds.is_some(); // whoever wants some rounds wants them made

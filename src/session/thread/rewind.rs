@@ -30,6 +30,8 @@ pub(super) struct Past {
     history: History,
     /// A copy is wanted before anything steps on.
     wanted: bool,
+    /// The copy under way is of before cells were changed.
+    outdated: bool,
     /// And when this clock is reached.
     waypoint: Option<u64>,
     /// How long the last copy took, and when that was.
@@ -44,6 +46,7 @@ impl Past {
         Past {
             history: History::new(budget, bytes),
             wanted: true,
+            outdated: false,
             waypoint: None,
             copied: None,
             generation_us: None,
@@ -53,6 +56,7 @@ impl Past {
     /// A copy that was under way will not come.
     pub(super) fn lost_one(&mut self) {
         self.wanted = true;
+        self.outdated = false;
     }
 
     /// Counts a round.
@@ -82,6 +86,7 @@ impl Pilot {
     pub(super) fn history_changed(&mut self, instances: Range<usize>) {
         let clock = self.worlds.as_ref().map_or(0, Worlds::clock);
         self.past.history.cut(clock);
+        self.past.outdated = self.checkpoints.under_way;
         self.past.wanted = true;
         self.past.waypoint = None;
         self.watch.changed(instances);
@@ -116,6 +121,9 @@ impl Pilot {
 
     /// Keeps what a checkpoint brought.
     pub(super) fn remember(&mut self, slot: Slot, generations: &Arc<[u64]>, clock: u64) {
+        if std::mem::take(&mut self.past.outdated) {
+            return; // another one is wanted, of now
+        }
         let soon = |(took, at): (Duration, Instant)| at.elapsed() < took * SHARE;
         if self.lab.is_split()
             || !self.past.history.holds_any()
@@ -208,7 +216,7 @@ impl Pilot {
         let oldest = self.past.history.oldest();
         let oldest = oldest.map(|moment| (moment.clock, moment.generations[self.selected]));
         match oldest {
-            Some((clock, _)) if clock < now => {
+            Some((clock, _)) if clock < now && self.leads_to(clock) => {
                 self.go_back(now - clock)?;
                 self.tell("this is the start of what is remembered".into());
             }
@@ -218,6 +226,12 @@ impl Pilot {
             None => self.tell("nothing is remembered yet".into()),
         }
         Ok(())
+    }
+
+    /// Whether there is a way back to this clock.
+    fn leads_to(&self, clock: u64) -> bool {
+        let way = self.past.history.way_to(clock, self.past.most());
+        way.is_some()
     }
 
     /// The oldest generation of the selected instance that there is a way back to.
