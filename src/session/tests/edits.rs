@@ -220,6 +220,41 @@ fn two_halves_are_edited_alike() {
     assert!(one.population() > 0);
 }
 
+/// Of two halves, what was drawn on one panel is undone on either.
+#[test]
+fn an_edit_of_either_half_is_undone_on_either() {
+    let size = Size::new(64, 33).unwrap();
+    let setup = Setup {
+        rounds: Some(0),
+        ..setup(4, size)
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    session.act(Action::ToggleHalves);
+    wait_for(&session, "halves", |status| status.halves.is_some());
+    let before = copy(&session, 2);
+    for (drawn, undone) in [(2, 2), (2, 0), (0, 2)] {
+        for change in [
+            Change::Clear(Area::whole(size)),
+            Change::Flip {
+                area: Area::whole(size),
+                sideways: true,
+            },
+        ] {
+            session.edit(Edit {
+                instance: drawn,
+                change,
+                joins: false,
+            });
+            assert_ne!(copy(&session, 2).0, before.0, "{drawn} and {undone}");
+            session.act(Action::Select(undone));
+            session.act(Action::Undo);
+            for twin in [0, 2] {
+                assert_eq!(copy(&session, twin), before, "{drawn} and {undone}");
+            }
+        }
+    }
+}
+
 /// The way back leads across an edit: to what came behind it, then to what was before.
 #[test]
 fn the_way_back_crosses_an_edit() {
