@@ -9,6 +9,7 @@ use winit::window::Fullscreen;
 use crate::app::World;
 use crate::app::handler::Handler;
 use crate::app::pointer::{Gesture, Spot};
+use crate::lang;
 use crate::session::Action;
 use crate::view::layout::Layout;
 use crate::view::picture_file::write_dated_png;
@@ -79,6 +80,7 @@ impl<W: World> Handler<W> {
             Action::EnlargeInterface => self.resize_interface(self.view.interface.larger()),
             Action::ReduceInterface => self.resize_interface(self.view.interface.smaller()),
             Action::UsualInterface => self.resize_interface(Some(Zoom::default())),
+            Action::NextLanguage => lang::set(lang::language().other()),
             Action::Escape => self.escape(),
             Action::Quit => event_loop.exit(),
             other => {

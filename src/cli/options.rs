@@ -6,6 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::engine::kernels::{self, KERNELS};
 use crate::engine::{HostMemory, Kernel};
+use crate::lang::Language;
 use crate::lesson::LESSONS;
 use crate::life::{Rule, Size};
 use crate::session::{
@@ -32,6 +33,10 @@ pub(super) struct Cli {
     /// How it is shown.
     #[command(flatten)]
     pub window: WindowArguments,
+    /// The language of what people read [default: by locale]
+    #[arg(long, value_name = "LANGUAGE", value_enum, global = true)]
+    #[arg(help_heading = "How it is shown, and for how long")]
+    pub lang: Option<Language>,
 }
 
 impl Cli {

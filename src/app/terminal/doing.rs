@@ -9,6 +9,7 @@ use ratatui::layout::Position;
 
 use super::{Shown, keys};
 use crate::app::World;
+use crate::lang;
 use crate::session::Action;
 use crate::session::actions::KEYS;
 use crate::view::{LessonScreen, theme};
@@ -90,6 +91,7 @@ impl<W: World> Shown<W> {
                 self.note(format!("colours: {name}"));
             }
             Action::Invert => self.view.options.invert ^= true,
+            Action::NextLanguage => lang::set(lang::language().other()),
             Action::Escape => self.escape(),
             Action::Quit => self.quit = true,
             // Stamps have no place here to be looked at.
@@ -104,7 +106,7 @@ impl<W: World> Shown<W> {
 
     fn only_in_window(&mut self, action: Action) {
         let row = KEYS.iter().find(|row| row.action == action);
-        let what = row.map_or("that", |row| row.help);
+        let what = row.map_or("that", |row| row.help());
         self.note(format!("{what}: only in the window"));
     }
 

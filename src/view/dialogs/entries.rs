@@ -29,7 +29,7 @@ pub(crate) struct Entry {
 /// The entry of a row of the table of keys.
 pub(super) fn of_row(row: &Binding, status: Option<&Status>) -> Entry {
     Entry {
-        text: row.help.into(),
+        text: row.help().into(),
         keys: row.keys(),
         asked: Asked::Act(row.action),
         refusal: refusal(row.action, status),
@@ -90,6 +90,7 @@ fn refusal(action: Action, status: Option<&Status>) -> Option<String> {
             | Action::EnlargeInterface
             | Action::ReduceInterface
             | Action::UsualInterface
+            | Action::NextLanguage
             | Action::SavePicture
             | Action::Escape
             | Action::Quit

@@ -1,6 +1,7 @@
 //! What the HUD says, in words; where it stands is no concern here.
 
 use crate::engine::Transfer;
+use crate::lang::tr;
 use crate::session::worlds::KernelChoice;
 use crate::session::{Pace, Status, StopWhenStill, Streams};
 use crate::view::hud::numbers::{bytes, grouped, si, time_us};
@@ -97,7 +98,7 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
     let ahead = if ahead == 0 {
         String::new()
     } else {
-        format!("up to {} ahead", grouped(ahead))
+        tr!("up to {} ahead", grouped(ahead))
     };
     Figures {
         state: match (&status.failed, status.running) {

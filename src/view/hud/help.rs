@@ -21,7 +21,7 @@ pub(super) fn paint(painter: &Painter, screen: Rect, unit: f32) {
             .map(|row| width(row.keys(), medium(16.0 * unit)));
         let help = KEYS
             .iter()
-            .map(|row| width(row.help.into(), regular(16.0 * unit)));
+            .map(|row| width(row.help().into(), regular(16.0 * unit)));
         (keys.fold(0.0, f32::max), help.fold(0.0, f32::max))
     };
     // Laid out once at full size, then scaled: type is not exactly linear, hence the margin.
