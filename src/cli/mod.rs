@@ -37,7 +37,9 @@ pub fn main() -> ExitCode {
             return failure::exit_code(&error);
         }
     };
-    lang::set(cli.lang.unwrap_or_else(Language::by_locale));
+    if !cli.prints_json() {
+        lang::set(cli.lang.unwrap_or_else(Language::by_locale));
+    }
     let (asked, usual) = cli.connections();
     platform::set_connections(asked, usual);
     set_up_log();

@@ -40,6 +40,17 @@ pub(super) struct Cli {
 }
 
 impl Cli {
+    /// Whether a program reads what is printed: that is English.
+    pub(super) fn prints_json(&self) -> bool {
+        match &self.command {
+            Some(Command::Run(arguments)) => arguments.json,
+            Some(Command::Lesson(arguments)) => arguments.json,
+            Some(Command::Bench(arguments)) => arguments.json,
+            Some(Command::Devices(arguments)) => arguments.json,
+            _ => false,
+        }
+    }
+
     /// The connections asked for, and those that are usual for what is to be done.
     ///
     /// Streams that share a connection wait for each other where events or copies stand between

@@ -106,6 +106,11 @@ pub fn text(english: &'static str) -> &'static str {
     translated(english).unwrap_or(english)
 }
 
+/// The same of a text that was kept: a copy in this thread's language.
+pub fn shown(english: &str) -> String {
+    translated(english).unwrap_or(english).into()
+}
+
 /// A text in this thread's language: `tr!("one each")` is a `&'static str`, and with values, as
 /// `format!` takes them but each named or plain (`{}`, `{n}`), `tr!("{n} of {}", all, n = 3)` is a
 /// `String`.
@@ -121,3 +126,11 @@ macro_rules! tr {
     };
 }
 pub(crate) use tr;
+
+/// The text as it is: for a table, where [`text`] looks it up once it is shown.
+macro_rules! mark {
+    ($text:literal) => {
+        $text
+    };
+}
+pub(crate) use mark;

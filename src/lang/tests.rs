@@ -7,7 +7,7 @@ use proc_macro2::{TokenStream, TokenTree};
 
 use super::*;
 
-/// The first literal of each `tr!` below this folder.
+/// The first literal of each `tr!` and `mark!` below this folder.
 fn marked(folder: &Path, texts: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -29,7 +29,7 @@ fn gather(tokens: TokenStream, texts: &mut BTreeSet<String>) {
         };
         let before = at.checked_sub(2).map(|from| &tokens[from..at]);
         if let Some([TokenTree::Ident(name), TokenTree::Punct(sign)]) = before
-            && name == "tr"
+            && (name == "tr" || name == "mark")
             && sign.as_char() == '!'
             && let Some(TokenTree::Literal(literal)) = group.stream().into_iter().next()
         {
@@ -45,6 +45,17 @@ fn tabled() -> BTreeSet<String> {
     let mut texts = BTreeSet::new();
     for row in crate::session::actions::KEYS {
         texts.extend([row.help, row.mouse].map(str::to_owned));
+    }
+    for kernel in &crate::engine::kernels::KERNELS {
+        texts.insert(kernel.title.into());
+    }
+    for lesson in crate::lesson::LESSONS {
+        texts.extend(
+            [lesson.title, lesson.source, lesson.intro, lesson.question].map(str::to_owned),
+        );
+        texts.extend(lesson.parts.iter().map(|part| part.title.to_owned()));
+        texts.extend(lesson.compared.iter().map(|it| it.label.to_owned()));
+        texts.extend(lesson.missing_on_cpu.map(str::to_owned));
     }
     texts.remove("");
     texts
@@ -119,7 +130,11 @@ fn every_character_has_a_glyph() {
         .drop_without_applying_deltas();
     let lacking: BTreeSet<char> = catalogue()
         .values()
-        .flat_map(|text| text.chars().collect::<Vec<_>>())
+        .flat_map(|text| {
+            text.chars()
+                .filter(|letter| *letter != '\n')
+                .collect::<Vec<_>>()
+        })
         .filter(|letter| {
             context.fonts_mut(|fonts| !fonts.has_glyph(&egui::FontId::default(), *letter))
         })

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Painter, Rect, pos2, vec2};
 
+use crate::lang::tr;
 use crate::view::hud::figures::{Figure, Figures, Urgency};
 use crate::view::hud::parts;
 use crate::view::hud::style::*;
@@ -22,7 +23,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     let foot = pos2(inside.left(), inside.bottom());
     let keys = fitted(
         painter,
-        "H   keys and help",
+        tr!("H   keys and help"),
         regular(13.0 * unit),
         LABEL,
         inside.width() - 34.0 * unit,
