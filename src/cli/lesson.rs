@@ -6,7 +6,7 @@ use anyhow::Result;
 
 use super::failure::{BadArguments, CheckFailed};
 use super::options::LessonArguments;
-use super::text::{columns, print, say};
+use super::text::{print, say};
 use crate::lang::{self, tr};
 use crate::lesson::{self, Group, LESSONS, Lesson, LessonError, Outcome, Picture, Progress};
 use crate::view::picture_file::{Image, write_png};
@@ -108,11 +108,15 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
                 .iter()
                 .map(|figure| lang::shown(&figure.label))
                 .collect();
-            let width = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
+            let width = labels
+                .iter()
+                .map(|label| lang::columns(label))
+                .max()
+                .unwrap_or(0);
             for (figure, label) in part.figures.iter().zip(&labels) {
-                let pad = " ".repeat(width - columns(label));
+                let label = lang::to_the_left(label, width);
                 let value = number(figure.value);
-                tell_line(format!("  {label}{pad}  {value:>9} {}", figure.unit));
+                tell_line(format!("  {label}  {value:>9} {}", figure.unit));
             }
             if let Some(note) = &part.note {
                 tell_line(format!("  {note}"));
@@ -137,8 +141,8 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         } else {
             tr!("WRONG")
         };
-        let pad = " ".repeat(8usize.saturating_sub(columns(verdict)));
-        tell_line(format!("{pad}{verdict}  {}", check.what));
+        let verdict = lang::to_the_right(verdict, 8);
+        tell_line(format!("{verdict}  {}", check.what));
     }
     if let Some(missing) = &outcome.missing {
         tell_line(format!("\n{missing}"));

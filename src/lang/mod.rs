@@ -111,6 +111,23 @@ pub fn shown(english: &str) -> String {
     translated(english).unwrap_or(english).into()
 }
 
+/// Columns that a text takes where letters are of one width: two for a Chinese character.
+pub fn columns(text: &str) -> usize {
+    unicode_width::UnicodeWidthStr::width(text)
+}
+
+/// The text with spaces in front of it, as many columns as that at least.
+pub fn to_the_right(text: &str, columns: usize) -> String {
+    let spaces = columns.saturating_sub(self::columns(text));
+    format!("{}{text}", " ".repeat(spaces))
+}
+
+/// The text with spaces behind it, as many columns as that at least.
+pub fn to_the_left(text: &str, columns: usize) -> String {
+    let spaces = columns.saturating_sub(self::columns(text));
+    format!("{text}{}", " ".repeat(spaces))
+}
+
 /// A text in this thread's language: `tr!("one each")` is a `&'static str`, and with values, as
 /// `format!` takes them but each named or plain (`{}`, `{n}`), `tr!("{n} of {}", all, n = 3)` is a
 /// `String`.

@@ -169,7 +169,12 @@ fn costs(status: &Status) -> Vec<Figure> {
 
 fn lattices(status: &Status, frame: &Frame<'_>) -> Vec<Figure> {
     let (width, height) = (status.size.width(), status.size.height());
-    let lattices = format!("{} of {width} × {height}", grouped(status.instances as u64));
+    let lattices = tr!(
+        "{} of {width} × {height}",
+        grouped(status.instances as u64),
+        width = width,
+        height = height
+    );
     let mut figures = vec![
         figure(3, tr!("lattices"), lattices).tip(tr!(
             "how many, and their width and height in cells; the edges meet: a torus"

@@ -4,7 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::lang::tr;
+use crate::lang::{self, tr};
 use crate::session::actions::{Action, KEYS};
 use crate::session::{Pace, Status, Streams};
 use crate::view::hud::numbers::{grouped, si, time_us};
@@ -28,18 +28,10 @@ pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
         columns = columns,
         rows = rows
     );
-    let mut words = sentence.split(' ').peekable();
-    for y in area.y..area.bottom() {
-        let mut line = String::new();
-        while let Some(word) = words.peek() {
-            let room = usize::from(area.width).saturating_sub(line.chars().count());
-            if !line.is_empty() && word.chars().count() + 1 > room {
-                break;
-            }
-            line += if line.is_empty() { "" } else { " " };
-            line += word;
-            words.next();
-        }
+    let width = usize::from(area.width);
+    let options = textwrap::Options::new(width).wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    let lines = textwrap::wrap(&sentence, options);
+    for (y, line) in (area.y..area.bottom()).zip(lines) {
         buffer.set_stringn(area.x, y, line, area.width.into(), Style::reset());
     }
 }
@@ -80,7 +72,7 @@ pub(super) fn paint(view: &TerminalView, status: &Status, places: &Places, buffe
         (None, false) => (tr!("‖ PAUSED"), depth.on(DARK, ACCENT)),
     };
     buffer.set_string(top.x, top.y, format!(" {} ", state.0), state.1);
-    let used = state.0.chars().count() as u16 + 3;
+    let used = lang::columns(state.0) as u16 + 3;
     let figures = figures(view, status, places);
     let room = usize::from(top.width.saturating_sub(used));
     let line = fitted(&figures, room);
@@ -94,10 +86,17 @@ pub(super) fn paint(view: &TerminalView, status: &Status, places: &Places, buffe
 
 /// A text of at most so many characters.
 pub(super) fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
+    if lang::columns(text) <= most {
         return text.into();
     }
-    let mut cut: String = text.chars().take(most.saturating_sub(1)).collect();
+    let mut cut = String::new();
+    for letter in text.chars() {
+        let longer = format!("{cut}{letter}");
+        if lang::columns(&longer) >= most {
+            break;
+        }
+        cut = longer;
+    }
     cut.push('…');
     cut
 }
@@ -160,7 +159,7 @@ fn fitted(figures: &[(u8, String)], room: usize) -> String {
             .collect::<Vec<_>>()
             .join(" · ")
     };
-    let fits = |line: &String| line.chars().count() <= room;
+    let fits = |line: &String| lang::columns(line) <= room;
     (0..=9)
         .rev()
         .map(line)
