@@ -26,6 +26,8 @@ use clap::FromArgMatches as _;
 use crate::app::terminal::LogWriter;
 use crate::lang::{self, Language};
 pub use documents::documents;
+#[cfg(test)]
+pub(crate) use options::option_texts;
 use options::{Cli, Command, ConfigCommand};
 
 /// Parses the arguments and does what they ask for; errors are printed once, here.

@@ -57,6 +57,7 @@ fn tabled() -> BTreeSet<String> {
         texts.extend(lesson.compared.iter().map(|it| it.label.to_owned()));
         texts.extend(lesson.missing_on_cpu.map(str::to_owned));
     }
+    texts.extend(crate::cli::option_texts());
     texts.remove("");
     texts
 }
