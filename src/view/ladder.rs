@@ -12,6 +12,7 @@ mod tests;
 pub(crate) use paint::paint;
 
 use crate::engine::kernels::KERNELS;
+use crate::lang::tr;
 use crate::session::Status;
 use crate::session::ladder::{Ladder, Work};
 use crate::view::hud::numbers::si;
@@ -101,11 +102,16 @@ impl Shown {
         let marks = rungs.iter().filter_map(|rung| Some(rung.mark?.0));
         let axis = Axis::over(marks.chain(live).chain(limit));
         let of_limit = live.zip(limit).map_or(String::new(), |(live, limit)| {
-            format!(", {} of the limit", percent(live / limit))
+            tr!(", {} of the limit", percent(live / limit))
         });
         let lead = match live {
-            Some(live) => format!("{} {}cell/s{of_limit}", status.kernel.name, si(live)),
-            None => format!("{}: no round was timed yet", status.kernel.name),
+            Some(live) => tr!(
+                "{} {}cell/s{of_limit}",
+                status.kernel.name,
+                si(live),
+                of_limit = of_limit
+            ),
+            None => tr!("{}: no round was timed yet", status.kernel.name),
         };
         Shown {
             rungs,
@@ -136,14 +142,21 @@ fn said(recorded: Option<(&Ladder, Work)>) -> String {
     match recorded {
         Some((ladder, work)) => {
             let limit = match ladder.limits.lop3_per_second {
-                Some(_) => "The limit: 8 logical operations for 32 cells.",
-                None => "No limit was measured.",
+                Some(_) => tr!("The limit: 8 logical operations for 32 cells."),
+                None => tr!("No limit was measured."),
             };
-            format!("Recorded with {work}, commit {}. {limit}", ladder.commit)
+            tr!(
+                "Recorded with {work}, commit {}. {limit}",
+                ladder.commit,
+                work = work,
+                limit = limit
+            )
         }
-        None => "No ladder is recorded for this device; 'lifestreams bench ladder' measures one. \
+        None => tr!(
+            "No ladder is recorded for this device; 'lifestreams bench ladder' measures one. \
                  K steps through the kernels."
-            .into(),
+        )
+        .into(),
     }
 }
 
