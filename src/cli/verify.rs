@@ -16,6 +16,7 @@ mod batches;
 mod checks;
 mod edits;
 mod lab;
+mod measures;
 mod views;
 
 use checks::Bench;
@@ -130,9 +131,10 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         report(kernel.name, began, outcome, &mut failures)?;
     }
     type Check = fn(&mut Bench) -> Result<Outcome>;
-    let others: [(&str, Check); 7] = [
+    let others: [(&str, Check); 8] = [
         ("batches", Bench::check_batches),
         ("edits", Bench::check_edits),
+        ("measures", Bench::check_measures),
         ("kernel switches", Bench::check_switches),
         ("graphs", Bench::check_graphs),
         ("reduced views", Bench::check_views),

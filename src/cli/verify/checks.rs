@@ -22,10 +22,13 @@ pub(super) struct Bench {
     pub(super) slots: std::sync::Arc<dyn Slots>,
     /// What the reference said of a case, its seed, rule and generations: every kernel asks.
     references: HashMap<(usize, u64, u32, u32), Lattice>,
+    /// What of each case was measured last.
+    pub(super) measured: HashMap<usize, Lattice>,
 }
 
 pub(super) const SLOT: Slot = Slot(1);
 pub(super) const VIEW_SLOT: Slot = Slot(0);
+pub(super) const MEASURE_SLOT: Slot = Slot(2);
 pub(super) const VIEW_PIXELS: (u32, u32) = (64, 48);
 
 impl Bench {
@@ -47,7 +50,7 @@ impl Bench {
             pageable: 0,
             picture_words,
             checkpoints: 1,
-            measures: 0,
+            measures: 1,
         };
         let slots = engine.allocate_slots(spec)?;
         Ok(Bench {
@@ -56,6 +59,7 @@ impl Bench {
             streams,
             slots,
             references: HashMap::new(),
+            measured: HashMap::new(),
         })
     }
 

@@ -1,0 +1,75 @@
+//! Measures, held against a count of the cells on the host.
+
+use anyhow::Result;
+
+use super::Outcome;
+use super::checks::{Bench, MEASURE_SLOT};
+use crate::engine::kernels::{KERNELS, Layout};
+use crate::engine::{LatticeId, Measure, Op, Program, Transfer};
+use crate::life::{Lattice, Rule, reference, soup};
+
+/// The most cells of a lattice that is measured.
+const MOST_CELLS: u64 = 1 << 21;
+
+impl Bench {
+    /// Population, births, deaths and hash of three lattices that follow one another, through
+    /// every layout: the first has none before it.
+    pub(super) fn check_measures(&mut self) -> Result<Outcome> {
+        let mut outcome = Outcome::default();
+        let mut layouts: Vec<Layout> = Vec::new();
+        for kernel in &KERNELS {
+            if layouts.contains(&kernel.layout) || self.admit_device(kernel).is_err() {
+                continue;
+            }
+            layouts.push(kernel.layout);
+            self.engine.reserve(kernel.layout)?;
+            for case in self.cases_for(kernel, MOST_CELLS.min(self.cases.most_cells)) {
+                let size = self.cases.sizes[case];
+                let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
+                let mut now = soup(size, 0.4, 5, case as u64);
+                // Of what was measured here before, this lattice or another kernel's last.
+                let mut before = self.measured.get(&case).cloned();
+                for (round, generations) in [0, 1, 3].into_iter().enumerate() {
+                    let mut program = Program::default();
+                    let advances = [(kernel, Rule::LIFE, generations)];
+                    let advances = if generations > 0 { &advances[..] } else { &[] };
+                    self.push(&mut program, case, &now, advances);
+                    // What is downloaded here is the measure alone.
+                    let whole = |op: &Op| matches!(op, Op::Download { .. });
+                    program.steps.retain(|step| !whole(&step.op));
+                    program.push(stream, Op::Measure(lattice.alone()));
+                    let download = Op::Download {
+                        lattices: lattice.alone(),
+                        slot: MEASURE_SLOT,
+                        what: Transfer::Measure,
+                    };
+                    program.push(stream, download);
+                    self.engine.submit(&program)?;
+                    self.finish()?;
+                    now = reference::run(&now, Rule::LIFE, generations.into());
+                    let mut found = Measure::default();
+                    let mut look = |words: &[u32]| found = Measure::from_words(words);
+                    self.slots.read(lattice, MEASURE_SLOT, &mut look);
+                    let same = found == counted(&now, before.as_ref());
+                    outcome.expect(same, || format!("{}, measure {round}: {size}", kernel.name));
+                    before = Some(now.clone());
+                }
+                self.measured.insert(case, now);
+            }
+        }
+        Ok(outcome)
+    }
+}
+
+/// What is to be found of a lattice, cell words counted one by one.
+fn counted(now: &Lattice, before: Option<&Lattice>) -> Measure {
+    let mut measure = Measure::default();
+    for (index, &word) in (0..).zip(now.words()) {
+        let then = before.map_or(0, |before| before.words()[index as usize]);
+        measure.population += u64::from(word.count_ones());
+        measure.births += u64::from((word & !then).count_ones());
+        measure.deaths += u64::from((then & !word).count_ones());
+        measure.hash = measure.hash.wrapping_add(Measure::mixed(index, word));
+    }
+    measure
+}
