@@ -23,6 +23,7 @@ pub mod offscreen;
 mod panels;
 pub mod picture_file;
 mod population;
+mod quads;
 pub mod recording;
 mod scene;
 mod spots;

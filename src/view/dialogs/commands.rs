@@ -1,10 +1,10 @@
 //! The command palette: everything that can be asked for, found by typing parts of what it does.
 
-use egui::{Align2, Id, Key, Modal, Modifiers, RichText, ScrollArea, TextEdit, vec2};
+use egui::{Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
 use crate::view::LessonEntry;
 use crate::view::dialogs::entries::{self, Entry, LINE};
-use crate::view::dialogs::{Asked, Seen};
+use crate::view::dialogs::{Asked, Seen, style};
 use crate::view::hud::style::{ACCENT, LABEL};
 
 /// How many lines are seen at once, at most.
@@ -45,14 +45,8 @@ impl Commands {
         asked: &mut Vec<Asked>,
     ) -> bool {
         let unit = seen.unit;
-        let (id, down) = (
-            Id::unique("commands"),
-            vec2(0.0, 0.08 * seen.screen.height()),
-        );
-        let area = Modal::default_area(id).anchor(Align2::CENTER_TOP, down);
         let mut stays = true;
-        let modal = Modal::new(id).area(area).show(context, |ui| {
-            ui.set_width((660.0 * unit).min(0.92 * seen.screen.width()));
+        let left = style::dialog(context, seen, ("commands", Some(0.08), 660.0), |ui| {
             let field = TextEdit::singleline(&mut self.typed).hint_text("type what to do");
             let field = ui.add(
                 field
@@ -111,7 +105,7 @@ impl Commands {
             let words = RichText::new(words).small().color(ink);
             ui.add(egui::Label::new(words).truncate());
         });
-        stays && !modal.backdrop_response.clicked()
+        stays && !left
     }
 }
 
