@@ -4,6 +4,7 @@
 //! the clock when a frame was held back. It never waits for an engine.
 
 mod classroom;
+mod clipboard;
 mod doing;
 mod editing;
 mod error;
