@@ -28,6 +28,8 @@ pub(super) struct Editing {
     unsaved: Option<files::Saving>,
     /// The path that was tried.
     tried: String,
+    /// The file that is there already and was asked about.
+    replaces: Option<String>,
     parcels: Parcels,
 }
 

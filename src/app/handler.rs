@@ -41,6 +41,8 @@ pub(super) struct Handler<W> {
     pub(super) view: ViewOptions,
     started: Receiver<anyhow::Result<W>>,
     awake: Arc<AtomicBool>,
+    /// Whether a signal asked for the end.
+    told: Arc<AtomicBool>,
     display: OwnedDisplayHandle,
     forwarded: bool,
     pub(super) world: Option<W>,
@@ -56,7 +58,8 @@ pub(super) struct Handler<W> {
     losses: u32,
     visible: bool,
     pub(super) recording: Option<Recording>,
-    pub(super) writing: Option<std::thread::JoinHandle<()>>,
+    /// Recordings that have ended and are not whole yet.
+    pub(super) writing: Vec<std::thread::JoinHandle<()>>,
     pub(super) pointer: Pointer,
     pub(super) timeline: Timeline,
     pub(super) population: Population,
@@ -81,7 +84,7 @@ impl<W: World> Handler<W> {
     pub(super) fn new(
         options: WindowOptions,
         started: Receiver<anyhow::Result<W>>,
-        awake: Arc<AtomicBool>,
+        (awake, told): (Arc<AtomicBool>, Arc<AtomicBool>),
         display: OwnedDisplayHandle,
         wake: Wake,
     ) -> Handler<W> {
@@ -91,6 +94,7 @@ impl<W: World> Handler<W> {
             options,
             started,
             awake,
+            told,
             display,
             forwarded: startup::is_forwarded(),
             world: None,
@@ -105,7 +109,7 @@ impl<W: World> Handler<W> {
             presented: 0,
             losses: 0,
             visible: true,
-            writing: None,
+            writing: Vec::new(),
             pointer: Pointer::default(),
             timeline: Timeline::default(),
             population: Population::default(),
@@ -379,6 +383,9 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
 
     fn user_event(&mut self, event_loop: &ActiveEventLoop, (): ()) {
         self.awake.store(false, Ordering::Release);
+        if self.told.load(Ordering::Acquire) {
+            return event_loop.exit();
+        }
         self.look_for_world(event_loop);
         self.look_for_end(event_loop);
         while let Ok(notice) = self.saved.1.try_recv() {

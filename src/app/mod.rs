@@ -162,7 +162,8 @@ pub fn run<W: World>(
         .map_err(|error| AppError::Display(error.to_string()))?;
     let display = event_loop.owned_display_handle();
     let saved = waker(&event_loop, &awake);
-    let mut handler = handler::Handler::new(options, started, awake, display, saved);
+    let told = signals(waker(&event_loop, &awake));
+    let mut handler = handler::Handler::new(options, started, (awake, told), display, saved);
     let ran = event_loop.run_app(&mut handler);
     handler.finish_recording();
     let failed = handler.failed.take();
@@ -172,6 +173,23 @@ pub fn run<W: World>(
         (None, Err(error)) => Err(AppError::Display(startup::in_short(&error))),
         (None, Ok(())) => Ok(()),
     }
+}
+
+/// Whether a signal has told the program to end: then it ends as by Ctrl+Q, with everything saved;
+/// at a second one it ends at once.
+fn signals(wake: Wake) -> Arc<AtomicBool> {
+    let told = Arc::new(AtomicBool::new(false));
+    let heard = told.clone();
+    let handle = move || {
+        if heard.swap(true, Ordering::AcqRel) {
+            std::process::exit(1);
+        }
+        wake();
+    };
+    if let Err(error) = ctrlc::set_handler(handle) {
+        tracing::warn!("signals end the program by themselves: {error}");
+    }
+    told
 }
 
 /// Many wakes before the loop gets round to one are one.

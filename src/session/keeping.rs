@@ -1,7 +1,7 @@
 //! Sessions that go on from a file and are kept in it.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use crate::engine::Result;
@@ -77,8 +77,11 @@ impl Session {
 
 fn save(kept: Receiver<Kept>, path: &Path) -> Result<(), String> {
     let failed = |why: &str| format!("the session is not saved in {}: {why}", path.display());
-    let kept = kept
-        .recv_timeout(PATIENCE)
-        .map_err(|_| failed("the launch under way does not end"))?;
+    let kept = kept.recv_timeout(PATIENCE).map_err(|why| match why {
+        RecvTimeoutError::Timeout => failed("the launch under way does not end"),
+        RecvTimeoutError::Disconnected => {
+            failed("what it was to go on from was never taken up, and is left as it is")
+        }
+    })?;
     kept.save(path).map_err(|error| error.to_string())
 }

@@ -24,10 +24,21 @@ pub struct Kept {
     pub setup: Setup,
     /// Every instance's lattice and generation.
     pub lattices: Vec<(Arc<Lattice>, u64)>,
+    /// A and B, while they were compared.
+    pub halves: Option<KeptHalves>,
     /// Whether rounds went on by themselves.
     pub running: bool,
     /// The selected instance.
     pub selected: usize,
+}
+
+/// What there is of A and B beside the lattices; A's switches are the setup's.
+#[derive(Clone, Debug)]
+pub struct KeptHalves {
+    /// B's.
+    pub second: Switches,
+    /// Every instance's lattice and generation from before, for when the halves are one again.
+    pub before: Vec<(Arc<Lattice>, u64)>,
 }
 
 /// Why a session's file was not taken.
@@ -72,7 +83,17 @@ struct File {
     running: bool,
     selected: usize,
     start: StartFile,
+    /// While A and B were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    halves: Option<HalvesFile>,
     instances: Vec<Instance>,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HalvesFile {
+    second: Switches,
+    before: Vec<Instance>,
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -207,6 +228,10 @@ impl Kept {
                 },
                 Start::Lattices(all) => StartFile::Lattices(all.iter().map(cells).collect()),
             },
+            halves: self.halves.as_ref().map(|halves| HalvesFile {
+                second: halves.second,
+                before: halves.before.iter().map(instance).collect(),
+            }),
             instances: self.lattices.iter().map(instance).collect(),
         };
         write_atomically(path, |out| {
@@ -267,15 +292,14 @@ impl File {
         {
             return Err("its pace is no number of rounds a second".into());
         }
-        let lattices = self
-            .instances
-            .into_iter()
-            .enumerate()
-            .map(|(at, instance)| {
-                let lattice = lattice(instance.cells, &format!("instance {at}"))?;
+        let all = |instances: Vec<Instance>, what: &str| {
+            let instances = instances.into_iter().enumerate().map(|(at, instance)| {
+                let lattice = lattice(instance.cells, &format!("{what} {at}"))?;
                 Ok((lattice, instance.generation))
             });
-        let lattices = lattices.collect::<Result<Vec<_>, String>>()?;
+            instances.collect::<Result<Vec<_>, String>>()
+        };
+        let lattices = all(self.instances, "instance")?;
         let start = match self.start {
             StartFile::Soup { density, .. } if !(0.0..=1.0).contains(&density) => {
                 return Err("the density of its soup is not from 0 to 1".into());
@@ -296,7 +320,20 @@ impl File {
         if let Some(why) = self.switches.refusal(kernel) {
             return Err(why);
         }
+        let halves = self.halves.map(|halves| {
+            let before = all(halves.before, "before A and B, instance")?;
+            if instances < 2 || before.len() != instances {
+                let count = before.len();
+                return Err(format!(
+                    "before A and B it had {count} instances, and has {instances}"
+                ));
+            }
+            let second = halves.second;
+            second.refusal(kernel).map_or(Ok(()), Err)?;
+            Ok(KeptHalves { second, before })
+        });
         Ok(Kept {
+            halves: halves.transpose()?,
             setup: Setup {
                 instances,
                 size,
@@ -326,7 +363,12 @@ mod tests {
 
     fn kept(size: Size, instances: usize, seed: u64, start: Start) -> Kept {
         let lattice = |i: usize| Arc::new(soup(size, 0.4, seed, i as u64));
+        let halves = (instances > 1 && seed.is_multiple_of(3)).then(|| KeptHalves {
+            second: Switches::DEFAULT,
+            before: (0..instances).map(|i| (lattice(i + 9), 3)).collect(),
+        });
         Kept {
+            halves,
             setup: Setup {
                 instances,
                 size,
@@ -381,6 +423,8 @@ mod tests {
             for (a, b) in before.lattices.iter().zip(&after.lattices) {
                 prop_assert!(a.0 == b.0 && a.1 == b.1);
             }
+            let parted = [&before, &after].map(|kept| kept.halves.clone().map(|it| it.before));
+            prop_assert!(parted[0] == parted[1]);
         }
     }
 

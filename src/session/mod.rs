@@ -35,7 +35,7 @@ use std::time::Duration;
 pub use actions::Action;
 pub use edits::{Area, Change, Edit};
 pub use keeping::Keep;
-pub use kept::{Kept, KeptError};
+pub use kept::{Kept, KeptError, KeptHalves};
 pub use overlap::{Bound, Overlap, Resource};
 pub use pictures::{Picture, Pictures};
 pub use population::Series;

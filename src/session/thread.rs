@@ -103,6 +103,8 @@ struct Pilot {
     recoveries: VecDeque<Instant>,
     /// The lattices that the engine was last made from, until there is a checkpoint of them.
     last_known: Option<Vec<(usize, Arc<Lattice>, u64)>>,
+    /// What the session is to go on from has not been taken up.
+    unrestored: bool,
     notice: Option<(String, Instant)>,
     sampling: Sampling,
     lab: Lab,
@@ -148,6 +150,7 @@ impl Pilot {
             editor: Editor::default(),
             recoveries: VecDeque::new(),
             last_known: None,
+            unrestored: false,
             notice: None,
             sampling: Sampling::default(),
             lab: Lab::default(),
@@ -477,3 +480,6 @@ enum Rest {
     Engine(Duration),
     Commands(Duration),
 }
+
+#[cfg(test)]
+mod tests;

@@ -193,16 +193,22 @@ pub(crate) struct Scene {
     queue: wgpu::Queue,
     pub(crate) limits: TextureLimits,
     panels: Panels,
+    format: wgpu::TextureFormat,
+    interface: Interface,
+    /// What draws pictures of the frame that nobody sees: see [`Scene::draw_apart`].
+    apart: Option<Interface>,
+}
+
+/// An egui and what draws it.
+struct Interface {
     context: egui::Context,
     overlay: egui_wgpu::Renderer,
     /// The unit of type that egui's style is made for.
     dressed: f32,
 }
 
-impl Scene {
-    /// For targets of this format (not an sRGB one: egui blends in sRGB).
-    pub(crate) fn new(gpu: &Gpu, format: wgpu::TextureFormat) -> Scene {
-        let limits = TextureLimits::of(&gpu.device.limits());
+impl Interface {
+    fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Interface {
         let context = egui::Context::default();
         hud::install_fonts(&context);
         context.options_mut(|options| options.zoom_with_keyboard = false);
@@ -210,25 +216,37 @@ impl Scene {
             dithering: false,
             ..Default::default()
         };
+        Interface {
+            context,
+            overlay: egui_wgpu::Renderer::new(device, format, options),
+            dressed: 0.0,
+        }
+    }
+}
+
+impl Scene {
+    /// For targets of this format (not an sRGB one: egui blends in sRGB).
+    pub(crate) fn new(gpu: &Gpu, format: wgpu::TextureFormat) -> Scene {
+        let limits = TextureLimits::of(&gpu.device.limits());
         Scene {
             limits,
             panels: Panels::new(&gpu.device, &gpu.queue, format, limits),
-            context,
-            overlay: egui_wgpu::Renderer::new(&gpu.device, format, options),
+            format,
+            interface: Interface::new(&gpu.device, format),
+            apart: None,
             device: gpu.device.clone(),
             queue: gpu.queue.clone(),
-            dressed: 0.0,
         }
     }
 
     /// Which place of the last frame answers the mouse here, if one does.
     pub(crate) fn spot_at(&self, [x, y]: [f64; 2]) -> Option<usize> {
-        spots::at(&self.context, egui::pos2(x as f32, y as f32))
+        spots::at(&self.interface.context, egui::pos2(x as f32, y as f32))
     }
 
     /// The egui that it paints with.
     pub(crate) fn context(&self) -> &egui::Context {
-        &self.context
+        &self.interface.context
     }
 
     /// The number of the last edit that an instance's newest picture shows.
@@ -262,6 +280,18 @@ impl Scene {
         self.panels.missing(frame.only())
     }
 
+    /// Draws a frame into `target` without its dialogs, with an egui of its own: in the window's, a
+    /// pass without them would have it forget that they are open, and the next click would go
+    /// through them.
+    pub(crate) fn draw_apart(&mut self, frame: &Frame<'_>, target: &wgpu::TextureView) {
+        let apart = self.apart.take();
+        let apart = apart.unwrap_or_else(|| Interface::new(&self.device, self.format));
+        let own = std::mem::replace(&mut self.interface, apart);
+        let (mut none, nothing) = (Dialogs::default(), egui::RawInput::default());
+        self.draw(frame, &mut none, nothing, target);
+        self.apart = Some(std::mem::replace(&mut self.interface, own));
+    }
+
     /// Draws a frame into `target`, with the dialogs that are open and what a person did since the
     /// last one.
     pub(crate) fn draw(
@@ -288,23 +318,26 @@ impl Scene {
         let seen = self.dress(frame);
         let mut asked = Vec::new();
         let began = Instant::now();
-        let mut output = self.context.run_ui(self.input(frame, input), |ui| {
-            spots::clear(ui.ctx());
-            hud::paint(
-                &ui.ctx().layer_painter(egui::LayerId::background()),
-                frame,
-                place.as_ref(),
-            );
-            // Where egui lays a frame out twice, only the first time knows of clicks and keys.
-            asked.extend(dialogs.show(ui.ctx(), seen));
-            if !dialogs.takes_keys() {
-                spots::show(ui, &mut asked);
-            }
-        });
+        let mut output = self
+            .interface
+            .context
+            .run_ui(self.input(frame, input), |ui| {
+                spots::clear(ui.ctx());
+                hud::paint(
+                    &ui.ctx().layer_painter(egui::LayerId::background()),
+                    frame,
+                    place.as_ref(),
+                );
+                // Where egui lays a frame out twice, only the first time knows of clicks and keys.
+                asked.extend(dialogs.show(ui.ctx(), seen));
+                if !dialogs.takes_keys() {
+                    spots::show(ui, &mut asked);
+                }
+            });
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
-        let mut meshes = self.context.tessellate(shapes, 1.0);
+        let mut meshes = self.interface.context.tessellate(shapes, 1.0);
         theme(frame.options.colours).recolour(&mut meshes);
         let spent = laid_out + began.elapsed();
         let screen = egui_wgpu::ScreenDescriptor {
@@ -314,26 +347,30 @@ impl Scene {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         for (id, deltas) in output.textures_delta.set.drain() {
             for delta in deltas {
-                self.overlay
-                    .update_texture(&self.device, &self.queue, id, &delta);
+                let overlay = &mut self.interface.overlay;
+                overlay.update_texture(&self.device, &self.queue, id, &delta);
             }
         }
-        let extra =
-            self.overlay
-                .update_buffers(&self.device, &self.queue, &mut encoder, &meshes, &screen);
+        let extra = self.interface.overlay.update_buffers(
+            &self.device,
+            &self.queue,
+            &mut encoder,
+            &meshes,
+            &screen,
+        );
         {
             let mut pass =
                 begin_pass(&mut encoder, target, outside(frame.options)).forget_lifetime();
             if place.is_some() {
                 self.panels.draw(&mut pass);
             }
-            self.overlay.render(&mut pass, &meshes, &screen);
+            self.interface.overlay.render(&mut pass, &meshes, &screen);
         }
         let submission = self
             .queue
             .submit(extra.into_iter().chain([encoder.finish()]));
         for id in output.textures_delta.free.drain() {
-            self.overlay.free_texture(&id);
+            self.interface.overlay.free_texture(&id);
         }
         Drawn {
             submission,
@@ -347,9 +384,9 @@ impl Scene {
     /// Makes egui's style fit the frame's unit of type.
     fn dress<'a>(&mut self, frame: &'a Frame<'a>) -> Seen<'a> {
         let unit = frame.unit();
-        if unit != self.dressed {
-            self.dressed = unit;
-            style::dress(&self.context, unit);
+        if unit != self.interface.dressed {
+            self.interface.dressed = unit;
+            style::dress(&self.interface.context, unit);
         }
         Seen {
             frame,
@@ -364,7 +401,7 @@ impl Scene {
         input.screen_rect = Some(screen(frame));
         input.max_texture_side = Some(self.limits.side as usize);
         if let Some(viewport) = input.viewports.get_mut(&egui::ViewportId::ROOT) {
-            viewport.native_pixels_per_point = Some(1.0 / self.context.zoom_factor());
+            viewport.native_pixels_per_point = Some(1.0 / self.interface.context.zoom_factor());
         }
         input
     }

@@ -199,7 +199,13 @@ impl<W: World> Handler<W> {
     pub(in crate::app) fn typed_path(&mut self, saves: bool, path: String) {
         match (saves, self.editing.unsaved.take()) {
             (false, _) => self.open_path(&path),
-            (true, Some(saving)) => self.save_to(path, saving),
+            (true, Some(saving)) => match asks_first(&path, &mut self.editing.replaces) {
+                None => self.save_to(path, saving),
+                Some(why) => {
+                    self.editing.unsaved = Some(saving);
+                    self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));
+                }
+            },
             (true, None) => {}
         }
     }
@@ -237,6 +243,17 @@ impl Saving {
         };
         format.write(sheet, out)
     }
+}
+
+/// What to ask before a typed path is saved to, if anything: a file that is there is replaced only
+/// where its path is entered once more.
+fn asks_first(path: &str, asked: &mut Option<String>) -> Option<String> {
+    let agreed = asked.take().is_some_and(|before| before == path);
+    if agreed || !Path::new(path).exists() {
+        return None;
+    }
+    *asked = Some(path.to_owned());
+    Some("there is such a file already: Enter again replaces it".into())
 }
 
 /// What a dialog of the desktop's answered.
@@ -278,4 +295,24 @@ fn has_desktop() -> bool {
     cfg!(not(target_os = "linux"))
         || std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some()
         || socket.is_some_and(|socket| socket.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks_first;
+
+    #[test]
+    fn a_file_that_is_there_is_replaced_only_when_asked_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        for name in ["a.rle", "b.rle"] {
+            std::fs::write(path(name), "!").unwrap();
+        }
+        let mut asked = None;
+        assert_eq!(asks_first(&path("new.rle"), &mut asked), None);
+        assert!(asks_first(&path("a.rle"), &mut asked).is_some());
+        assert!(asks_first(&path("b.rle"), &mut asked).is_some(), "another");
+        assert_eq!(asks_first(&path("b.rle"), &mut asked), None);
+        assert!(asks_first(&path("b.rle"), &mut asked).is_some(), "anew");
+    }
 }

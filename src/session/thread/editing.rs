@@ -306,6 +306,9 @@ impl Pilot {
             }
         }
         self.edited(&twins);
+        if joins {
+            self.stroke_goes_on(Instant::now());
+        }
         Ok(true)
     }
 

@@ -14,6 +14,7 @@
 //! mouse is over a dialog, no click, drag or wheel reaches the panels.
 
 mod commands;
+mod early;
 mod entries;
 mod file;
 mod go_to;
@@ -44,6 +45,8 @@ pub(crate) struct Dialogs {
     pub(crate) go_to: Option<GoTo>,
     /// The menu.
     pub(crate) menu: Option<Menu>,
+    /// What was typed before it could be: see [`early`].
+    early: early::Early,
 }
 
 /// What the widgets of a frame asked for.
@@ -74,6 +77,7 @@ impl Dialogs {
     /// Lays out what is open; returns what was asked for.
     pub(in crate::view) fn show(&mut self, context: &egui::Context, seen: Seen<'_>) -> Vec<Asked> {
         let mut asked = Vec::new();
+        self.early.hold(context, self.open());
         if let Some(commands) = &mut self.commands
             && !commands.show(context, seen, &mut asked)
         {
@@ -104,14 +108,17 @@ impl Dialogs {
 
     /// Whether keys are for a dialog, and not for the window.
     pub(crate) fn takes_keys(&self) -> bool {
-        let open = [
+        self.open().contains(&true)
+    }
+
+    fn open(&self) -> [bool; 5] {
+        [
             self.commands.is_some(),
             self.file.is_some(),
             self.shelf.is_some(),
             self.go_to.is_some(),
             self.menu.is_some(),
-        ];
-        open.contains(&true)
+        ]
     }
 
     /// Closes the topmost dialog that Escape closes; whether there was one.
