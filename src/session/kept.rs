@@ -13,7 +13,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 
 use crate::engine::kernels;
-use crate::life::{Lattice, Rle, Rule, SaveError, Size, rle, write_atomically};
+use crate::life::{Lattice, Rle, Rule, SaveError, Size, rle, shown, write_atomically};
 use crate::session::worlds::KernelChoice;
 use crate::session::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
 
@@ -246,7 +246,7 @@ impl Kept {
     /// Whatever is wrong with it, and where.
     pub fn load(path: &Path) -> Result<Kept, KeptError> {
         let failed = |place, reason: String| KeptError {
-            path: path.display().to_string(),
+            path: shown(path),
             place,
             reason,
         };

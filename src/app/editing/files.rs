@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::parcels::{Parcel, cells_of};
 use crate::app::World;
 use crate::app::handler::Handler;
-use crate::life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, write_atomically};
+use crate::life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, shown, write_atomically};
 use crate::session::{Area, Change};
 use crate::view::FileDialog;
 
@@ -85,14 +85,13 @@ impl<W: World> Handler<W> {
             match pattern.centred_in(size) {
                 Err(error) => Parcel::Said(error.to_string()),
                 Ok(lattice) => {
-                    let name = Path::new(&path).file_name().unwrap_or_default();
+                    let name = shown(Path::new(&path).file_name().unwrap_or_default());
                     let other = pattern.rule().filter(|own| *own != rule);
                     let what = match other {
-                        None => format!("opened {}", name.display()),
-                        Some(own) => format!(
-                            "opened {}, which is for {own}; the lattices run {rule}",
-                            name.display()
-                        ),
+                        None => format!("opened {name}"),
+                        Some(own) => {
+                            format!("opened {name}, which is for {own}; the lattices run {rule}")
+                        }
                     };
                     Parcel::Opened(instance, Arc::new(lattice), what)
                 }
@@ -218,7 +217,7 @@ impl<W: World> Handler<W> {
                 return Parcel::Unsaved(saving, why.into());
             };
             match write_atomically(&path, |out| saving.write(format, out)) {
-                Ok(()) => Parcel::Said(format!("saved {path}")),
+                Ok(()) => Parcel::Said(format!("saved {}", shown(&path))),
                 Err(error) => Parcel::Unsaved(saving, error.to_string()),
             }
         });

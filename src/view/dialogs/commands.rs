@@ -182,6 +182,10 @@ mod tests {
         assert_eq!(first("nxt krnl"), Act(Action::NextKernel));
         assert_eq!(first("fullscreen"), Act(Action::ToggleFullscreen));
         assert_eq!(first("lesson event"), Asked::Lesson(0));
+        let Asked::Shelved(gun) = first("gosper") else {
+            panic!("the shelf's patterns are found too")
+        };
+        assert_eq!(gun.name, "gosper-gun");
         assert_eq!(first("streams batch"), Act(Action::NextOf(Switch::Streams)));
         assert_eq!(
             first("batch: one launch"),

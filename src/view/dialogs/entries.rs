@@ -4,6 +4,7 @@
 use egui::{Align, Align2, FontSelection, Layout, Response, RichText, Sense, Ui, UiBuilder, vec2};
 
 use crate::engine::kernels::KERNELS;
+use crate::life::SHELF;
 use crate::session::actions::{Binding, KEYS};
 use crate::session::{Action, Status, Switch};
 use crate::view::LessonEntry;
@@ -53,6 +54,15 @@ pub(super) fn all(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry
         }));
         entries.extend(Switch::ALL.into_iter().flat_map(|it| positions(it, status)));
     }
+    entries.extend(SHELF.iter().map(|shelved| Entry {
+        text: format!("pattern {}: {}", shelved.name, shelved.behaviour),
+        keys: String::new(),
+        asked: Asked::Shelved(shelved),
+        refusal: match status {
+            Some(_) => None,
+            None => refusal(Action::ToggleShelf, None),
+        },
+    }));
     entries.extend(lessons.iter().enumerate().map(|(at, lesson)| Entry {
         text: format!("lesson {}: {}", lesson.name, lesson.title),
         keys: String::new(),
