@@ -1079,3 +1079,47 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     assert_eq!(saved("opened.rle").unwrap(), row(10, 10));
     shown.quit();
 }
+
+/// What is larger than the lattices gets larger ones for a key, and Ctrl+Z leads back.
+#[test]
+fn a_pattern_too_large_is_offered_a_larger_lattice() {
+    let (shown, _) = Shown::paused("--instances 1 --seed 5 --kernel bits");
+    let said = |what: &str| shown.running.said().matches(what).count();
+    let then = |key: &str, what: &str| {
+        let before = said(what);
+        shown.key(key);
+        wait_for(what, || (said(what) > before).then_some(()));
+    };
+    let typed = |path: &Path| {
+        shown.rest();
+        shown.key("ctrl+a");
+        let line = format!("type --delay 20 {}", path.display());
+        shown.display.xdotool(&line).expect("keys");
+    };
+    let saved = |name: &str| {
+        let path = shown.folder.path().join(name);
+        then("ctrl+s", "a path is to be typed in");
+        typed(&path);
+        then("Return", "notice: saved");
+        Pattern::load(&path).unwrap()
+    };
+    let before = saved("before.rle");
+    let wide = shown.folder.path().join("wide.rle");
+    fs::write(&wide, "x = 100, y = 1, rule = B3/S23\n100o!\n").unwrap();
+    then("ctrl+o", "a path is to be typed in");
+    typed(&wide);
+    then("Return", "larger lattices are offered: 100x45");
+    shown.rest();
+    then("Return", "notice: the lattices are 100x45 now");
+    let after = saved("after.rle");
+    let size = Size::new(100, 45).unwrap();
+    assert_eq!(after.torus(), Some(size));
+    let lattice = after.centred_in(size).unwrap();
+    assert!((0..100).all(|x| lattice.get(x, 22)) && lattice.population() == 100);
+    then("ctrl+z", "notice: the former lattices are back");
+    let back = saved("back.rle");
+    assert_eq!(back.torus(), before.torus());
+    let cells = |pattern: &Pattern| pattern.centred_in(pattern.torus().unwrap()).unwrap();
+    assert_eq!(cells(&back), cells(&before));
+    shown.quit();
+}

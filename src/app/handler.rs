@@ -15,6 +15,7 @@ use winit::window::{Fullscreen, Window, WindowId};
 
 use crate::app::editing::Editing;
 use crate::app::input::{self, Offered};
+use crate::app::larger::Room;
 use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
 use crate::app::pointer::Pointer;
@@ -46,7 +47,7 @@ pub(super) struct Handler<W> {
     display: OwnedDisplayHandle,
     forwarded: bool,
     pub(super) world: Option<W>,
-    requested: Option<PicturePlan>,
+    pub(super) requested: Option<PicturePlan>,
     pub(super) screen: Option<Screen>,
     pub(super) drawing: Drawing,
     notice_until: Option<Instant>,
@@ -69,6 +70,7 @@ pub(super) struct Handler<W> {
     pub(super) glided: Option<Instant>,
     pub(super) dialogs: Dialogs,
     pub(super) editing: Editing,
+    pub(super) room: Room<W>,
     /// Where fullscreen is, if that was asked for.
     pub(super) monitor: Option<MonitorHandle>,
     /// The place under the mouse that has a tip or is a button.
@@ -118,6 +120,7 @@ impl<W: World> Handler<W> {
             glided: None,
             dialogs: Dialogs::default(),
             editing: Editing::default(),
+            room: Room::default(),
             monitor: None,
             spot: None,
             wheel: 0.0,
@@ -215,12 +218,13 @@ impl<W: World> Handler<W> {
             Asked::Path(saves, path) => self.typed_path(saves, path),
             Asked::Shelved(shelved) => self.take_from_shelf(shelved),
             Asked::Lesson(index) => self.show_lesson(index),
+            Asked::Room => self.make_room(),
         }
     }
 
     /// Takes over the session once it has started.
     fn look_for_world(&mut self, event_loop: &ActiveEventLoop) {
-        if self.world.is_some() {
+        if self.world.is_some() || self.room.is_exchanging() {
             return;
         }
         match self.started.try_recv() {
@@ -387,6 +391,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
             return event_loop.exit();
         }
         self.look_for_world(event_loop);
+        self.look_for_return();
         self.look_for_end(event_loop);
         while let Ok(notice) = self.saved.1.try_recv() {
             self.note(notice);

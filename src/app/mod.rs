@@ -11,6 +11,7 @@ mod error;
 mod handler;
 mod input;
 mod keys;
+mod larger;
 mod lessons;
 mod looking;
 mod monitor;
@@ -26,7 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 
 use crate::life::Lattice;
-use crate::session::{Action, Edit, Picture, PicturePlan, Series, Session, Status, Trace};
+use crate::session::{Action, Edit, Kept, Picture, PicturePlan, Series, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
 pub use classroom::{Classroom, Unsaved};
 pub use error::AppError;
@@ -91,6 +92,14 @@ pub trait World: PictureSource + Send + 'static {
     /// As [`Session::copy`]; `None` where there is nothing to copy.
     fn copy(&self, _instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
         None
+    }
+    /// Everything that it could go on from, soon; `None` where nothing is kept.
+    fn kept(&self) -> Option<Receiver<Kept>> {
+        None
+    }
+    /// Goes on from this, whatever its size; may take long. On an error it is as it was.
+    fn go_on_from(&mut self, _kept: Kept) -> Result<(), String> {
+        Err("there is nothing to go on from".into())
     }
     /// The lessons, where there are any; none by default.
     fn lessons(&mut self) -> Option<&mut dyn LessonSource> {
@@ -166,6 +175,7 @@ pub fn run<W: World>(
     let mut handler = handler::Handler::new(options, started, (awake, told), display, saved);
     let ran = event_loop.run_app(&mut handler);
     handler.finish_recording();
+    handler.await_return();
     let failed = handler.failed.take();
     drop(handler);
     match (failed, ran) {

@@ -11,6 +11,7 @@ mod history;
 mod keeping;
 mod kept;
 pub mod ladder;
+mod larger;
 mod overlap;
 mod pictures;
 pub mod population;

@@ -11,7 +11,7 @@ mod tests;
 
 pub(crate) use paint::paint;
 
-use crate::engine::kernels::KERNELS;
+use crate::engine::kernels::{KERNELS, find};
 use crate::session::Status;
 use crate::session::ladder::{Ladder, Work};
 use crate::view::hud::numbers::si;
@@ -37,6 +37,26 @@ struct Rung {
     present: bool,
     /// Whether it takes lattices of this size.
     possible: bool,
+}
+
+impl Rung {
+    /// What it is, and what its mark says.
+    fn tip(&self) -> String {
+        let title = find(self.name).map_or("", |kernel| kernel.title);
+        let said = match self.mark {
+            _ if !self.possible => "it takes no lattices of this size".into(),
+            None => "not measured here yet".into(),
+            Some((rate, source)) => {
+                let whence = match source {
+                    Source::Recorded => "recorded on this device with such lattices",
+                    Source::Other => "its best on this device, with other lattices",
+                    Source::Session => "reached in this session",
+                };
+                format!("{}cell/s, {whence}", si(rate))
+            }
+        };
+        format!("{title}; {said}")
+    }
 }
 
 /// Everything that the ladder shows.

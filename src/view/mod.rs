@@ -13,6 +13,7 @@ mod error;
 mod gpu;
 mod halves;
 pub mod hud;
+mod interface;
 mod lab;
 mod ladder;
 pub mod layout;
@@ -63,7 +64,9 @@ pub use traces::MOST_TRACE_BYTES;
 pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
 pub use zoom::Zoom;
 
-pub(crate) use dialogs::{Asked, Commands, Dialogs, FileDialog, GoTo, Menu, Shelf, acts_anyway};
+pub(crate) use dialogs::{
+    Asked, Commands, Dialogs, FileDialog, GoTo, Larger, Menu, Shelf, acts_anyway,
+};
 pub(crate) use gpu::{Canvas, Gpu};
 pub(crate) use lesson::entry_at;
 pub(crate) use scene::{Frame, Scene};

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::engine::Transfer;
 use crate::session::{PicturePlan, Status, Streams, Switches, TransferChoice};
-use crate::view::dialogs::{Asked, Dialogs, Seen, style};
+use crate::view::dialogs::{Asked, Dialogs, Seen};
+use crate::view::interface::Interface;
 use crate::view::layout::{self, Layout, Wanted, lay_out};
 use crate::view::panels::{Looks, Panels, Placing, outside};
 use crate::view::stack::admit;
@@ -199,31 +200,6 @@ pub(crate) struct Scene {
     apart: Option<Interface>,
 }
 
-/// An egui and what draws it.
-struct Interface {
-    context: egui::Context,
-    overlay: egui_wgpu::Renderer,
-    /// The unit of type that egui's style is made for.
-    dressed: f32,
-}
-
-impl Interface {
-    fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Interface {
-        let context = egui::Context::default();
-        hud::install_fonts(&context);
-        context.options_mut(|options| options.zoom_with_keyboard = false);
-        let options = egui_wgpu::RendererOptions {
-            dithering: false,
-            ..Default::default()
-        };
-        Interface {
-            context,
-            overlay: egui_wgpu::Renderer::new(device, format, options),
-            dressed: 0.0,
-        }
-    }
-}
-
 impl Scene {
     /// For targets of this format (not an sRGB one: egui blends in sRGB).
     pub(crate) fn new(gpu: &Gpu, format: wgpu::TextureFormat) -> Scene {
@@ -315,7 +291,12 @@ impl Scene {
                 ground: layout.dock.rect(),
             });
         }
-        let seen = self.dress(frame);
+        let seen = Seen {
+            frame,
+            unit: frame.unit(),
+            screen: screen(frame),
+        };
+        self.interface.dress(seen.unit);
         let mut asked = Vec::new();
         let began = Instant::now();
         let mut output = self
@@ -381,20 +362,6 @@ impl Scene {
         }
     }
 
-    /// Makes egui's style fit the frame's unit of type.
-    fn dress<'a>(&mut self, frame: &'a Frame<'a>) -> Seen<'a> {
-        let unit = frame.unit();
-        if unit != self.interface.dressed {
-            self.interface.dressed = unit;
-            style::dress(&self.interface.context, unit);
-        }
-        Seen {
-            frame,
-            unit,
-            screen: screen(frame),
-        }
-    }
-
     /// egui works in pixels here: the layout has its own unit of type. Whoever collects input has
     /// set its zoom so that a monitor's scale is taken out again.
     fn input(&self, frame: &Frame<'_>, mut input: egui::RawInput) -> egui::RawInput {
@@ -442,3 +409,6 @@ pub(crate) fn transfer_name(transfer: Transfer) -> &'static str {
         Transfer::Measure => "measure",
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -7,7 +7,10 @@ use std::time::{Duration, Instant};
 use super::parcels::{Parcel, cells_of};
 use crate::app::World;
 use crate::app::handler::Handler;
-use crate::life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, shown, write_atomically};
+use crate::app::larger::Guest;
+use crate::life::{
+    Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, shown, write_atomically,
+};
 use crate::session::{Area, Change};
 use crate::view::FileDialog;
 
@@ -40,6 +43,7 @@ impl<W: World> Handler<W> {
                     self.edit(instance, change, false);
                     self.note(what);
                 }
+                Parcel::TooLarge(instance, guest, why) => self.offer_room(instance, guest, why),
                 Parcel::Ghost(pattern) => self.take_ghost(pattern),
                 Parcel::Copied(text, what) => {
                     self.set_clipboard(text);
@@ -83,6 +87,13 @@ impl<W: World> Handler<W> {
                 Err(error) => return Parcel::Said(error.to_string()),
             };
             match pattern.centred_in(size) {
+                Err(PatternError::Larger { width, height, .. }) => {
+                    let name = shown(Path::new(&path).file_name().unwrap_or_default());
+                    let why = format!(
+                        "{name} is {width}x{height} cells, larger than the lattices of {size}."
+                    );
+                    Parcel::TooLarge(instance, Guest::Pattern(Arc::new(pattern)), why)
+                }
                 Err(error) => Parcel::Said(error.to_string()),
                 Ok(lattice) => {
                     let name = shown(Path::new(&path).file_name().unwrap_or_default());

@@ -56,3 +56,32 @@ fn two_halves_are_kept_and_come_back_as_they_were() {
     wait_for(&session, "one again", |status| status.halves.is_none());
     assert!(lattices(&session) == before, "every lattice from before");
 }
+
+/// Larger lattices: what lived is in their middle, and the way back leads to what was.
+#[test]
+fn a_session_goes_on_with_larger_lattices_and_back() {
+    let size = Size::new(70, 33).unwrap();
+    let small = Setup {
+        kernel: kernels::find("sync-shared").unwrap(), // takes no large ones
+        rounds: Some(3),
+        ..setup(2, size)
+    };
+    let session = Session::start(small, || {}).unwrap();
+    wait_for(&session, "three rounds", |status| !status.running);
+    let before = session.kept().recv_timeout(PATIENCE).unwrap();
+    let larger = Size::new(400, 300).unwrap();
+    let next = session.succeeded_by(before.larger(larger), || {}).unwrap();
+    drop(session);
+    let after = next.kept().recv_timeout(PATIENCE).unwrap();
+    assert_eq!(after.setup.size, larger);
+    assert!(after.setup.kernel.admit(larger).is_ok());
+    for (was, is) in before.lattices.iter().zip(&after.lattices) {
+        assert_eq!(was.1, is.1, "its generation");
+        assert!(is.0.part(165, 133, size) == *was.0, "in the middle");
+        assert_eq!(is.0.population(), was.0.population(), "and nothing else");
+    }
+    let back = next.succeeded_by(before.clone(), || {}).unwrap();
+    drop(next);
+    let back = back.kept().recv_timeout(PATIENCE).unwrap();
+    assert!(back.lattices == before.lattices && back.setup.size == size);
+}

@@ -6,18 +6,21 @@
 
 use egui::{Context, Event};
 
+/// Which dialogs are open.
+pub(super) type Open = [bool; 6];
+
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Early {
     /// What was open, and in which frame that was seen first.
-    since: ([bool; 5], u64),
+    since: (Open, u64),
     events: Vec<Event>,
 }
 
 impl Early {
     /// Takes the keys of a frame in which a dialog is new, and gives them back in the next one.
     /// Called before anything is laid out, also where egui lays a frame out twice.
-    pub(super) fn hold(&mut self, context: &Context, open: [bool; 5]) {
+    pub(super) fn hold(&mut self, context: &Context, open: Open) {
         let frame = context.cumulative_frame_nr();
         if self.since.0 != open {
             self.since = (open, frame);

@@ -18,6 +18,7 @@ mod early;
 mod entries;
 mod file;
 mod go_to;
+mod larger;
 mod menu;
 mod shelf;
 pub(in crate::view) mod style;
@@ -25,6 +26,7 @@ pub(in crate::view) mod style;
 pub(crate) use commands::Commands;
 pub(crate) use file::FileDialog;
 pub(crate) use go_to::GoTo;
+pub(crate) use larger::Larger;
 pub(crate) use menu::Menu;
 pub(crate) use shelf::Shelf;
 
@@ -43,6 +45,8 @@ pub(crate) struct Dialogs {
     pub(crate) shelf: Option<Shelf>,
     /// The generation to run to.
     pub(crate) go_to: Option<GoTo>,
+    /// The offer of larger lattices.
+    pub(crate) larger: Option<Larger>,
     /// The menu.
     pub(crate) menu: Option<Menu>,
     /// What was typed before it could be: see [`early`].
@@ -60,6 +64,8 @@ pub(crate) enum Asked {
     Shelved(&'static Shelved),
     /// The lesson of this place in their list.
     Lesson(usize),
+    /// Larger lattices, for the pattern that waits for them.
+    Room,
 }
 
 /// What a dialog sees of the frame that it stands in.
@@ -98,6 +104,11 @@ impl Dialogs {
         {
             self.go_to = None;
         }
+        if let Some(larger) = &mut self.larger
+            && !larger.show(context, seen, &mut asked)
+        {
+            self.larger = None;
+        }
         if let Some(menu) = &mut self.menu
             && !menu.show(context, seen, &mut asked)
         {
@@ -111,12 +122,13 @@ impl Dialogs {
         self.open().contains(&true)
     }
 
-    fn open(&self) -> [bool; 5] {
+    fn open(&self) -> early::Open {
         [
             self.commands.is_some(),
             self.file.is_some(),
             self.shelf.is_some(),
             self.go_to.is_some(),
+            self.larger.is_some(),
             self.menu.is_some(),
         ]
     }
@@ -127,6 +139,7 @@ impl Dialogs {
             || self.file.take().is_some()
             || self.shelf.take().is_some()
             || self.go_to.take().is_some()
+            || self.larger.take().is_some()
             || self.menu.take().is_some()
     }
 }

@@ -1,7 +1,6 @@
 //! Nothing of the ladder is cut or covered, whatever the window; every rung has its place.
 
 use super::*;
-use crate::engine::kernels::find;
 use crate::life::Size;
 use crate::session::ladder::made_up::ladder;
 use crate::view::ViewOptions;
@@ -102,4 +101,17 @@ fn the_axis_holds_every_rate_and_its_powers_are_even_apart() {
     assert_eq!(Axis::over([5e9].into_iter()), Axis { from: 8, to: 10 });
     assert_eq!(Axis::over(std::iter::empty()), Axis { from: 9, to: 12 });
     assert!((axis.part(1e10) - 0.2).abs() < 1e-6);
+}
+
+#[test]
+fn a_rung_says_what_it_is_and_where_its_mark_is_from() {
+    let status = recorded();
+    let shown = Shown::of(&status);
+    let tip = |name: &str| {
+        let rung = shown.rungs.iter().find(|rung| rung.name == name);
+        rung.unwrap().tip()
+    };
+    assert!(tip("bits").starts_with(find("bits").unwrap().title));
+    assert!(tip("bits").contains("cell/s, recorded"), "{}", tip("bits"));
+    assert!(tip("resident").ends_with("no lattices of this size"));
 }
