@@ -7,11 +7,11 @@
 use egui::{Context, Event};
 
 /// Which dialogs are open.
-pub(super) type Open = [bool; 6];
+pub(in crate::view) type Open = [bool; 6];
 
 /// See the module.
 #[derive(Debug, Default)]
-pub(super) struct Early {
+pub(in crate::view) struct Early {
     /// What was open, and in which frame that was seen first.
     since: (Open, u64),
     events: Vec<Event>,

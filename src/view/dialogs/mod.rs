@@ -5,8 +5,8 @@
 //!    `show` that lays out its widgets and pushes what they ask for. Lengths are units of type
 //!    times [`Seen::unit`]; egui's own style is already scaled by it, so plain widgets need none.
 //! 2. A field `Option<ThatStruct>` of [`Dialogs`], and a line of its own in [`Dialogs::show`],
-//!    [`Dialogs::takes_keys`] (if it has text fields or a selection to move) and
-//!    [`Dialogs::escape`] (if Escape closes it).
+//!    `Dialogs::open` (if it has text fields or a selection to move, and so takes keys) and
+//!    [`Dialogs::escape`] (if Escape closes it). [`style::dialog`] is its frame.
 //! 3. What it asks for is an [`Asked`]; what is no [`Action`] gets a variant there, done in
 //!    `app/doing.rs`.
 //!
@@ -50,7 +50,7 @@ pub(crate) struct Dialogs {
     /// The menu.
     pub(crate) menu: Option<Menu>,
     /// What was typed before it could be: see [`early`].
-    early: early::Early,
+    pub(in crate::view) early: early::Early,
 }
 
 /// What the widgets of a frame asked for.
