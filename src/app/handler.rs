@@ -22,6 +22,7 @@ use crate::app::pointer::Pointer;
 use crate::app::recording::Recording;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, monitor, startup};
+use crate::lang::tr;
 use crate::session::{PicturePlan, Status};
 use crate::view::{
     Asked, Dialogs, Drawing, Frame, Lab, Population, Timeline, ViewError, ViewOptions, acts_anyway,
@@ -354,7 +355,7 @@ impl<W: World> Handler<W> {
         match screen.reopen() {
             Ok(screen) => {
                 self.adopt(screen);
-                self.note("the drawing GPU was lost and is back".into());
+                self.note(tr!("the drawing GPU was lost and is back").into());
             }
             Err(error) => self.fail(event_loop, error.into()),
         }

@@ -10,6 +10,7 @@ use std::time::{Duration, Instant};
 
 use crate::app::World;
 use crate::app::handler::Handler;
+use crate::lang::tr;
 use crate::life::{Lattice, Pattern, Size};
 use crate::session::{Action, Kept};
 use crate::view::{Larger, Population, Timeline};
@@ -97,7 +98,10 @@ impl<W: World> Handler<W> {
             let mut larger = kept.larger(size);
             let generation = larger.lattices[instance].1;
             larger.lattices[instance] = (Arc::new(guest.centred_in(size)?), generation);
-            let said = format!("the lattices are {size} now; Ctrl+Z brings the former back");
+            let said = tr!(
+                "the lattices are {size} now; Ctrl+Z brings the former back",
+                size = size
+            );
             Ok((larger, Some(kept), said))
         });
     }
@@ -114,7 +118,7 @@ impl<W: World> Handler<W> {
         let Some((former, _)) = self.room.former.take_if(|(_, edits)| *edits <= 0) else {
             return false;
         };
-        self.exchange(move |_| Ok((former, None, "the former lattices are back".into())));
+        self.exchange(move |_| Ok((former, None, tr!("the former lattices are back").into())));
         true
     }
 
@@ -130,9 +134,9 @@ impl<W: World> Handler<W> {
         let wake = self.wake.clone();
         let work = move || {
             let went_on = || {
-                let kept = world.kept().ok_or("nothing can be kept of it")?;
+                let kept = world.kept().ok_or(tr!("nothing can be kept of it"))?;
                 let kept = kept.recv_timeout(PATIENCE);
-                let kept = kept.map_err(|_| "the launch under way does not end")?;
+                let kept = kept.map_err(|_| tr!("the launch under way does not end"))?;
                 let (next, former, said) = make(kept)?;
                 world.go_on_from(next)?;
                 Ok((former, said))
@@ -147,7 +151,10 @@ impl<W: World> Handler<W> {
         self.requested = None;
         if let Err(error) = std::thread::Builder::new().name("room".into()).spawn(work) {
             // The session went with it.
-            self.note(format!("internal: no thread for larger lattices: {error}"));
+            self.note(tr!(
+                "internal: no thread for larger lattices: {error}",
+                error = error
+            ));
         }
         self.pacer.want(Instant::now());
     }
@@ -165,7 +172,7 @@ impl<W: World> Handler<W> {
         self.world = Some(world);
         self.requested = None;
         match went_on {
-            Err(why) => self.note(format!("the lattices stay as they are: {why}")),
+            Err(why) => self.note(tr!("the lattices stay as they are: {why}", why = why)),
             Ok((former, said)) => {
                 self.room.former = former.map(|former| (former, 0));
                 self.start_looking_again();

@@ -1,4 +1,4 @@
-//! The documents that are made from the code's own tables and the bench's records: both READMEs,
+//! The documents that are made from the code's own tables and the bench's records: the READMEs,
 //! and what the kernels' headers say was measured. A test holds them equal.
 
 use std::fs;
@@ -9,6 +9,7 @@ use anyhow::{Context, Result, bail};
 use super::bench::{Record, factor_words, shown, source_of, times};
 use super::readme;
 use crate::engine::kernels::{KERNELS, Kernel};
+use crate::lang::{self, Language};
 use crate::life::write_atomically;
 use crate::session::ladder::{Ladder, Work};
 
@@ -39,6 +40,9 @@ pub fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     documents.push((path.clone(), with_parts(&read(&path)?, table)?));
     let path = root.join("README.md");
     let parts = readme::parts(&records)?;
+    documents.push((path.clone(), with_parts(&read(&path)?, parts)?));
+    let path = root.join("README.zh.md");
+    let parts = lang::with(Language::Chinese, || readme::parts(&records))?;
     documents.push((path.clone(), with_parts(&read(&path)?, parts)?));
     Ok(documents)
 }

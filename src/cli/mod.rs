@@ -25,7 +25,10 @@ use clap::FromArgMatches as _;
 use clap::parser::ValueSource;
 
 use crate::app::terminal::LogWriter;
+use crate::lang::{self, Language, tr};
 pub use documents::documents;
+#[cfg(test)]
+pub(crate) use options::option_texts;
 use options::{Cli, Command, ConfigCommand};
 
 /// Parses the arguments and does what they ask for; errors are printed once, here.
@@ -37,6 +40,9 @@ pub fn main() -> ExitCode {
             return failure::exit_code(&error);
         }
     };
+    if !cli.prints_json() {
+        lang::set(cli.lang.unwrap_or_else(Language::by_locale));
+    }
     let (asked, usual) = cli.connections();
     platform::set_connections(asked, usual);
     set_up_log();
@@ -97,8 +103,9 @@ fn say_what_is_ignored(matches: &clap::ArgMatches) {
     let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
     for soup in ["seed", "density"] {
         if typed("pattern") && typed(soup) {
-            text::say(&format!(
-                "--{soup} is of soups: it says nothing here, where --pattern is the start"
+            text::say(&tr!(
+                "--{soup} is of soups: it says nothing here, where --pattern is the start",
+                soup = soup
             ));
         }
     }

@@ -6,6 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::engine::kernels::{self, KERNELS};
 use crate::engine::{HostMemory, Kernel};
+use crate::lang::{self, Language, tr};
 use crate::lesson::LESSONS;
 use crate::life::{Rule, Size, SizeError};
 use crate::session::{
@@ -32,9 +33,24 @@ pub(super) struct Cli {
     /// How it is shown.
     #[command(flatten)]
     pub window: WindowArguments,
+    /// The language of what people read [default: by locale]
+    #[arg(long, value_name = "LANGUAGE", value_enum, global = true)]
+    #[arg(help_heading = "How it is shown, and for how long")]
+    pub lang: Option<Language>,
 }
 
 impl Cli {
+    /// Whether a program reads what is printed: that is English.
+    pub(super) fn prints_json(&self) -> bool {
+        match &self.command {
+            Some(Command::Run(arguments)) => arguments.json,
+            Some(Command::Lesson(arguments)) => arguments.json,
+            Some(Command::Bench(arguments)) => arguments.json,
+            Some(Command::Devices(arguments)) => arguments.json,
+            _ => false,
+        }
+    }
+
     /// The connections asked for, and those that are usual for what is to be done.
     ///
     /// Streams that share a connection wait for each other where events or copies stand between
@@ -535,9 +551,22 @@ pub(super) fn command_line() -> clap::Command {
     Cli::command()
 }
 
+/// What the table of options says of each, and of what is usual, in English.
+#[cfg(test)]
+pub(crate) fn option_texts() -> Vec<String> {
+    let command = command_line();
+    let shown = command.get_arguments().filter(|it| it.get_long().is_some());
+    let helps = shown.filter_map(|it| Some(it.get_help()?.to_string()));
+    let parts = helps.flat_map(|help| match help.split_once(" [default: ") {
+        Some((help, stated)) => vec![help.into(), stated.trim_end_matches(']').into()],
+        None => vec![help],
+    });
+    parts.collect()
+}
+
 /// The options of the window as a Markdown table, for the README.
 pub(super) fn options_table() -> String {
-    let mut table = String::from("| Option | What it does | Default |\n|---|---|---|\n");
+    let mut table = tr!("| Option | What it does | Default |").to_owned() + "\n|---|---|---|\n";
     for argument in command_line()
         .get_arguments()
         .filter(|a| a.get_long().is_some())
@@ -560,15 +589,16 @@ pub(super) fn options_table() -> String {
             .join(", ");
         if let Some((text, stated)) = help.clone().split_once(" [default: ") {
             help = text.into();
-            default = stated.trim_end_matches(']').into();
+            default = lang::shown(stated.trim_end_matches(']'));
         }
+        help = lang::shown(&help);
         let possible = argument.get_possible_values();
         if !possible.is_empty() {
             let names: Vec<String> = possible
                 .iter()
                 .map(|value| format!("`{}`", value.get_name()))
                 .collect();
-            help = format!("{help}: {}", names.join(", "));
+            help = tr!("{}: {}", help, names.join(", "));
         }
         table += &format!("| `--{long} {}` | {help} | {default} |\n", value.join(" "));
     }

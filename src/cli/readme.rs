@@ -9,6 +9,7 @@ use super::options::options_table;
 use super::text::si;
 use crate::engine::Layout;
 use crate::engine::kernels::{Iteration, KERNELS};
+use crate::lang::{self, tr};
 use crate::lesson::LESSONS;
 use crate::session::actions::KEYS;
 
@@ -25,29 +26,29 @@ pub(super) fn parts(records: &[Record]) -> Result<[(&'static str, String); 6]> {
 }
 
 fn keys_table() -> String {
-    let mut table = String::from("| Key | Action |\n|---|---|\n");
+    let mut table = tr!("| Key | Action |").to_owned() + "\n|---|---|\n";
     for row in KEYS {
-        table += &format!("| {} | {} |\n", row.keys(), row.help);
+        table += &format!("| {} | {} |\n", row.keys(), row.help());
     }
     table
 }
 
 fn kernels_table() -> String {
-    let mut table =
-        String::from("| Kernel | Idea | Cells | Generations a launch |\n|---|---|---|---|\n");
+    let mut table = tr!("| Kernel | Idea | Cells | Generations a launch |").to_owned();
+    table += "\n|---|---|---|---|\n";
     for kernel in &KERNELS {
         let layout = match kernel.layout {
             Layout::I32 => "`i32`",
-            Layout::Bits => "1 bit",
-            Layout::Planar => "1 bit, in 32 planes",
+            Layout::Bits => tr!("1 bit"),
+            Layout::Planar => tr!("1 bit, in 32 planes"),
         };
         let iteration = match kernel.iteration {
             Iteration::Launches => "1".into(),
             Iteration::Steps(most) => most.to_string(),
-            Iteration::InKernel => "any".into(),
+            Iteration::InKernel => tr!("any").into(),
         };
         let limit = match kernel.most_cells {
-            Some(most) => format!(" (at most {most} cells)"),
+            Some(most) => format!(" ({})", tr!("at most {most} cells", most = most)),
             None => kernel
                 .sides
                 .limit()
@@ -55,7 +56,8 @@ fn kernels_table() -> String {
         };
         table += &format!(
             "| `{}` | {}{limit} | {layout} | {iteration} |\n",
-            kernel.name, kernel.title
+            kernel.name,
+            lang::text(kernel.title)
         );
     }
     table
@@ -77,21 +79,48 @@ fn lessons_table(records: &[Record]) -> Result<String> {
         let of =
             rows.filter_map(|row| Some((row.what.strip_prefix(lesson)?.strip_prefix(": ")?, row)));
         let cells: Vec<String> = of
-            .map(|(what, row)| format!("{what}: {}", row.value()))
+            .map(|(what, row)| {
+                tr!(
+                    "{what}: {}",
+                    in_words(&row.value()),
+                    what = measured_of(what)
+                )
+            })
             .collect();
         cells.join("<br>")
     };
     let mut text = match gpu {
-        Some(record) => format!("Measured: {}. {}.\n\n", record.title(), cupy.what),
+        Some(record) => tr!("Measured: {}. {}.", record.title(), cupy.what) + "\n\n",
         None => String::new(),
     };
-    text += "| Lesson | What it is about | Measured | CuPy |\n|---|---|---|---|\n";
+    text += tr!("| Lesson | What it is about | Measured | CuPy |");
+    text += "\n|---|---|---|---|\n";
     for lesson in LESSONS {
         let other = cupy.lessons.get(lesson.name).map_or("", String::as_str);
-        let (name, title) = (lesson.name, lesson.title);
+        let (name, title) = (lesson.name, lang::text(lesson.title));
         text += &format!("| `{name}` | {title} | {} | {other} |\n", measured(name));
     }
     Ok(text)
+}
+
+/// What was measured of a lesson: a part, two parts compared, or a part and one of its figures.
+fn measured_of(what: &str) -> String {
+    let known = |at: usize| Some((lang::translated(&what[..at])?, &what[at + 2..]));
+    match (lang::translated(what), what.match_indices(", ")) {
+        (Some(all), _) => all.into(),
+        (None, mut commas) => match commas.find_map(|(at, _)| known(at)) {
+            Some((part, figure)) => tr!("{}, {}", part, lang::shown(figure)),
+            None => what.into(),
+        },
+    }
+}
+
+/// A value, its unit in words.
+fn in_words(value: &str) -> String {
+    match value.strip_suffix(" times") {
+        Some(factor) => tr!("{} times", factor),
+        None => value.into(),
+    }
 }
 
 /// The CPU engine and others, as `scripts/compare-cpu` measured them.
@@ -118,10 +147,11 @@ fn compare_table() -> Result<String> {
         what,
         rows,
     } = all;
-    let mut table = format!("Measured: {machine}, {date}: {what}; medians.\n\n");
-    table +=
-        "| Program | What it does | Cells·generations a second | Takes so many times as long |\n";
-    table += "|---|---|---|---|\n";
+    let mut table = tr!("Measured: {}, {}: {}; medians.", machine, date, what) + "\n\n";
+    table += tr!(
+        "| Program | What it does | Cells·generations a second | Takes so many times as long |"
+    );
+    table += "\n|---|---|---|---|\n";
     for row in rows {
         let (rate, times) = (si(row.cells_per_second), row.times_ours);
         let (name, version, kind) = (row.name, row.version, row.kind);

@@ -3,6 +3,7 @@
 mod launch;
 
 use crate::engine::{DeviceInfo, EngineError};
+use crate::lang::tr;
 use crate::life::Size;
 
 pub use launch::Launch;
@@ -68,11 +69,17 @@ impl Sides {
     pub fn limit(self) -> Option<String> {
         match self {
             Sides::Any => None,
-            Sides::WidthsOf(cells) => Some(format!("widths that are a multiple of {cells}")),
+            Sides::WidthsOf(cells) => {
+                Some(tr!("widths that are a multiple of {cells}", cells = cells))
+            }
             Sides::Squares(sides) => {
                 let squares: Vec<_> = sides.iter().map(|side| format!("{side}x{side}")).collect();
                 let (last, others) = squares.split_last()?;
-                Some(format!("lattices of {} or {last}", others.join(", ")))
+                Some(tr!(
+                    "lattices of {} or {last}",
+                    others.join(", "),
+                    last = last
+                ))
             }
         }
     }
@@ -273,21 +280,14 @@ pub static KERNELS: [Kernel; 9] = [
         name: "cluster",
         file: "09_cluster",
         symbol: "life_cluster",
-        title: "a lattice in the registers of eight blocks that share their shared memory",
+        title: "a lattice in the registers of seven blocks that share their shared memory",
         layout: Layout::Planar,
         iteration: Iteration::InKernel,
-        blocks: &[(256, 1)],
+        blocks: &[(384, 1)],
         rows_per_thread: 1,
-        // Of both its ends a row of sums, 4 bits a cell and twice, for each group of lanes.
-        shared_bytes: |size, _| {
-            let (words, groups) = (
-                size.words_per_row() as u64,
-                if size.width() > 1024 { 16 } else { 32 },
-            );
-            2 * 2 * groups * words * 8
-        },
+        shared_bytes: |_, _| 32 << 10,
         in_place: true,
-        cluster: 8,
+        cluster: 7,
         batched: true,
         sides: Sides::Squares(&[512, 1024, 2048]),
         most_cells: None,
@@ -388,7 +388,7 @@ impl Kernel {
     /// Refuses a lattice that it cannot take, naming a kernel that can.
     pub fn admit(&self, size: Size) -> Result<(), EngineError> {
         let limit = match self.most_cells {
-            Some(most) if size.cells() > most => Some(format!("at most {most} cells")),
+            Some(most) if size.cells() > most => Some(tr!("at most {most} cells", most = most)),
             _ if self.sides.take(size) => None,
             _ => self.sides.limit(),
         };

@@ -33,4 +33,4 @@ pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::soup;
 pub use symmetry::{Symmetry, symmetric_soup};
 pub use text::{Located, Shown};
-pub use words::{counted, shown};
+pub use words::{counted_lattices, shown};

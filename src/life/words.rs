@@ -2,6 +2,8 @@
 
 use std::path::Path;
 
+use crate::lang::tr;
+
 /// A file's name or path: what would move a terminal's cursor, or break the line, is escaped.
 pub fn shown(path: impl AsRef<Path>) -> String {
     let mut text = String::new();
@@ -14,11 +16,11 @@ pub fn shown(path: impl AsRef<Path>) -> String {
     text
 }
 
-/// So many of something that has a usual plural.
-pub fn counted(count: usize, one: &str, more: &str) -> String {
+/// So many lattices: one is one.
+pub fn counted_lattices(count: usize) -> String {
     match count {
-        1 => format!("1 {one}"),
-        _ => format!("{count} {more}"),
+        1 => tr!("1 lattice").into(),
+        _ => tr!("{count} lattices", count = count),
     }
 }
 
@@ -34,7 +36,6 @@ mod tests {
 
     #[test]
     fn one_is_one() {
-        let lattices = |count| counted(count, "lattice", "lattices");
-        assert_eq!([1, 2].map(lattices), ["1 lattice", "2 lattices"]);
+        assert_eq!([1, 2].map(counted_lattices), ["1 lattice", "2 lattices"]);
     }
 }

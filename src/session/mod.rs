@@ -52,6 +52,7 @@ pub use trace::Trace;
 use thread::editing::Asked;
 
 use crate::engine::{EngineError, Result};
+use crate::lang::tr;
 use crate::life::Lattice;
 
 /// The most instances that a kept session has.
@@ -114,7 +115,11 @@ impl Session {
             .map_err(|_| EngineError::NoThread)?;
         let shared = match started.recv() {
             Ok(answer) => answer?,
-            Err(_) => return Err(EngineError::ContextLost("its thread has panicked".into())),
+            Err(_) => {
+                return Err(EngineError::ContextLost(
+                    tr!("its thread has panicked").into(),
+                ));
+            }
         };
         Ok(Session {
             kept_in: None,
@@ -202,7 +207,7 @@ impl Session {
             .clone();
         let over = self.thread.as_ref().is_some_and(JoinHandle::is_finished);
         if over && status.failed.is_none() {
-            let why = "internal: the engine's thread has ended unasked";
+            let why = tr!("internal: the engine's thread has ended unasked");
             Arc::make_mut(&mut status).failed = Some(why.into());
         }
         status

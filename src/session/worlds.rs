@@ -13,7 +13,8 @@ use crate::engine::{
     Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Measure, Op, PreparedId,
     Program, Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
-use crate::life::{Lattice, Size, counted, soup};
+use crate::lang::tr;
+use crate::life::{Lattice, Size, counted_lattices, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
 use crate::session::trace::StepFacts;
 use crate::session::{DeviceChoice, Setup, Start, Streams};
@@ -410,9 +411,9 @@ fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, checkpoints: u8) -> Re
         _ => 0,
     };
     let one = cells + (2 + u64::from(checkpoints)) * bits;
-    let what = format!(
+    let what = tr!(
         "{} of {} with their starts",
-        counted(setup.instances, "lattice", "lattices"),
+        counted_lattices(setup.instances),
         setup.size
     );
     memory::ensure(one.saturating_mul(setup.instances as u64), &what)

@@ -1,11 +1,13 @@
 //! Pictures of many windows for a person to look at: set `LIFESTREAMS_GALLERY` to a directory
-//! and run `cargo test gallery -- --ignored`.
+//! and run `cargo test gallery -- --ignored`; `LIFESTREAMS_SHOT` picks those of a name, and
+//! `LIFESTREAMS_SHOT_LANG=zh` has them in Chinese.
 
 mod looking;
 mod shots;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use crate::lang::{self, Language};
 use crate::life::{Lattice, Size};
 use crate::session::Status;
 use crate::session::trace::TimedRound;
@@ -45,9 +47,18 @@ const SHOT: Shot = Shot {
 fn gallery() {
     let directory = PathBuf::from(std::env::var("LIFESTREAMS_GALLERY").expect("a directory"));
     let only = std::env::var("LIFESTREAMS_SHOT").unwrap_or_default();
+    let language = match std::env::var("LIFESTREAMS_SHOT_LANG").as_deref() {
+        Ok("zh") => Language::Chinese,
+        _ => Language::English,
+    };
+    lang::with(language, || draw(&directory, &only));
+}
+
+/// Draws those of a name, in this thread's language.
+fn draw(directory: &Path, only: &str) {
     for shot in shots::shots()
         .into_iter()
-        .filter(|shot| shot.name.contains(&only))
+        .filter(|shot| shot.name.contains(only))
     {
         let size = Size::new(shot.size.0, shot.size.1).unwrap();
         let mut status = status(shot.instances, size);

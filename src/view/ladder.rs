@@ -12,6 +12,7 @@ mod tests;
 pub(crate) use paint::paint;
 
 use crate::engine::kernels::{KERNELS, find};
+use crate::lang::{self, tr};
 use crate::session::Status;
 use crate::session::ladder::{Ladder, Work};
 use crate::view::hud::numbers::si;
@@ -42,17 +43,17 @@ struct Rung {
 impl Rung {
     /// What it is, and what its mark says.
     fn tip(&self) -> String {
-        let title = find(self.name).map_or("", |kernel| kernel.title);
+        let title = find(self.name).map_or("", |kernel| lang::text(kernel.title));
         let said = match self.mark {
-            _ if !self.possible => "it takes no lattices of this size".into(),
-            None => "not measured here yet".into(),
+            _ if !self.possible => tr!("it takes no lattices of this size").into(),
+            None => tr!("not measured here yet").into(),
             Some((rate, source)) => {
                 let whence = match source {
-                    Source::Recorded => "recorded on this device with such lattices",
-                    Source::Other => "its best on this device, with other lattices",
-                    Source::Session => "reached in this session",
+                    Source::Recorded => tr!("recorded on this device with such lattices"),
+                    Source::Other => tr!("its best on this device, with other lattices"),
+                    Source::Session => tr!("reached in this session"),
                 };
-                format!("{}cell/s, {whence}", si(rate))
+                tr!("{}cell/s, {whence}", si(rate), whence = whence)
             }
         };
         format!("{title}; {said}")
@@ -121,11 +122,16 @@ impl Shown {
         let marks = rungs.iter().filter_map(|rung| Some(rung.mark?.0));
         let axis = Axis::over(marks.chain(live).chain(limit));
         let of_limit = live.zip(limit).map_or(String::new(), |(live, limit)| {
-            format!(", {} of the limit", percent(live / limit))
+            tr!(", {} of the limit", percent(live / limit))
         });
         let lead = match live {
-            Some(live) => format!("{} {}cell/s{of_limit}", status.kernel.name, si(live)),
-            None => format!("{}: no round was timed yet", status.kernel.name),
+            Some(live) => tr!(
+                "{} {}cell/s{of_limit}",
+                status.kernel.name,
+                si(live),
+                of_limit = of_limit
+            ),
+            None => tr!("{}: no round was timed yet", status.kernel.name),
         };
         Shown {
             rungs,
@@ -156,14 +162,21 @@ fn said(recorded: Option<(&Ladder, Work)>) -> String {
     match recorded {
         Some((ladder, work)) => {
             let limit = match ladder.limits.lop3_per_second {
-                Some(_) => "The limit: 8 logical operations for 32 cells.",
-                None => "No limit was measured.",
+                Some(_) => tr!("The limit: 8 logical operations for 32 cells."),
+                None => tr!("No limit was measured."),
             };
-            format!("Recorded with {work}, commit {}. {limit}", ladder.commit)
+            tr!(
+                "Recorded with {work}, commit {}. {limit}",
+                ladder.commit,
+                work = work,
+                limit = limit
+            )
         }
-        None => "No ladder is recorded for this device; 'lifestreams bench ladder' measures one. \
+        None => tr!(
+            "No ladder is recorded for this device; 'lifestreams bench ladder' measures one. \
                  K steps through the kernels."
-            .into(),
+        )
+        .into(),
     }
 }
 

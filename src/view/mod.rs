@@ -6,6 +6,8 @@
 //! `dialogs`, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very
 //! same scene.
 
+use crate::lang::tr;
+
 mod camera;
 mod cameras;
 mod dialogs;
@@ -87,9 +89,9 @@ impl ColourBy {
     /// What is shown, in a sentence.
     pub fn sentence(self) -> &'static str {
         match self {
-            ColourBy::State => "coloured by state",
-            ColourBy::Age => "coloured by age: for how long a cell has been alive",
-            ColourBy::History => "coloured by history: cells that died leave a trail",
+            ColourBy::State => tr!("coloured by state"),
+            ColourBy::Age => tr!("coloured by age: for how long a cell has been alive"),
+            ColourBy::History => tr!("coloured by history: cells that died leave a trail"),
         }
     }
 }

@@ -14,6 +14,7 @@ mod tests;
 pub(crate) use paint::paint;
 pub(crate) use tags::paint as paint_tags;
 
+use crate::lang::tr;
 use crate::session::population::Sample;
 use crate::session::{Series, Settled, Status};
 use crate::view::hud::numbers::{grouped, si};
@@ -74,21 +75,21 @@ impl Shown {
     fn of(population: &Population, status: &Status) -> Shown {
         let lattices = population.of.map_or(status.instances as u64, |_| 1);
         let title = match population.of {
-            Some(i) => format!("Population of instance {i}"),
-            None => format!("Population of all {}", grouped(status.instances as u64)),
+            Some(i) => tr!("Population of instance {i}", i = i),
+            None => tr!("Population of all {}", grouped(status.instances as u64)),
         };
         let series = population.series.as_ref();
         let series = series.filter(|series| !series.samples().is_empty());
         let Some(series) = series else {
             return Shown {
                 title,
-                lead: "no round was measured yet".into(),
+                lead: tr!("no round was measured yet").into(),
                 said: String::new(),
                 samples: Vec::new(),
                 most: 1.0,
                 most_change: 1.0,
-                born: "born".into(),
-                died: "died".into(),
+                born: tr!("born").into(),
+                died: tr!("died").into(),
             };
         };
         let samples = series.samples().to_vec();
@@ -99,13 +100,17 @@ impl Shown {
         let all = || status.time.settled.iter().flatten().count();
         Shown {
             title,
-            lead: format!("{} alive, {part:.1} %", grouped(series.population())),
+            lead: tr!(
+                "{} alive, {part} %",
+                grouped(series.population()),
+                part = format_args!("{part:.1}")
+            ),
             said: match population.of {
                 Some(i) => match settled(i) {
                     Some(how) => how_it_goes_on(how),
-                    None => "not settled".into(),
+                    None => tr!("not settled").into(),
                 },
-                None => format!(
+                None => tr!(
                     "{} of {} panels are still or periodic",
                     grouped(all() as u64),
                     grouped(status.time.settled.len() as u64)
@@ -113,8 +118,8 @@ impl Shown {
             },
             most: nice(most(Sample::population)),
             most_change: nice(most(Sample::births).max(most(Sample::deaths))),
-            born: change("born", series.births(), series.step()),
-            died: change("died", series.deaths(), series.step()),
+            born: change(tr!("born"), series.births(), series.step()),
+            died: change(tr!("died"), series.deaths(), series.step()),
             samples,
         }
     }
@@ -128,13 +133,19 @@ impl Shown {
 /// As a sentence, with what was measured.
 fn how_it_goes_on(how: Settled) -> String {
     match how {
-        Settled::Dead => "dead: no cell lives".into(),
-        Settled::Still => "still: nothing changes".into(),
+        Settled::Dead => tr!("dead: no cell lives").into(),
+        Settled::Still => tr!("still: nothing changes").into(),
         Settled::Period(period) => {
-            format!("period {period}: it repeats every {period} generations")
+            tr!(
+                "period {period}: it repeats every {period} generations",
+                period = period
+            )
         }
         Settled::Repeats(every) => {
-            format!("repeats every {every} generations; its period may be a part of that")
+            tr!(
+                "repeats every {every} generations; its period may be a part of that",
+                every = every
+            )
         }
     }
 }
@@ -144,10 +155,11 @@ fn how_it_goes_on(how: Settled) -> String {
 fn change(what: &str, cells: u64, generations: u64) -> String {
     match generations {
         0 | 1 => format!("{what} {}", si(cells as f64).trim_end()),
-        many => format!(
+        many => tr!(
             "{what} {} in {} generations",
             si(cells as f64).trim_end(),
-            grouped(many)
+            grouped(many),
+            what = what
         ),
     }
 }

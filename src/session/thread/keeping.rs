@@ -6,6 +6,7 @@ use std::time::Instant;
 
 use super::Pilot;
 use crate::engine::{EngineError, Result};
+use crate::lang::tr;
 use crate::life::Lattice;
 use crate::session::{Kept, KeptHalves, Setup};
 
@@ -79,7 +80,10 @@ impl Pilot {
                 taken
             }
             Err(error) => {
-                let why = format!("the session in the file cannot be gone on with: {error}");
+                let why = tr!(
+                    "the session in the file cannot be gone on with: {error}",
+                    error = error
+                );
                 self.fail(why);
                 Ok(())
             }

@@ -2,6 +2,7 @@
 
 use egui::{Key, Modifiers};
 
+use crate::lang::tr;
 use crate::life::Size;
 use crate::view::dialogs::{Asked, Seen, style};
 
@@ -28,13 +29,13 @@ impl Larger {
     ) -> bool {
         let mut stays = true;
         let left = style::dialog(context, seen, ("larger", Some(0.12), 620.0), |ui| {
-            ui.heading("Larger lattices?");
+            ui.heading(tr!("Larger lattices?"));
             ui.label(&self.why);
-            ui.label(
-                "What lives now is kept in their middle. Ctrl+Z brings the lattices of now back.",
-            );
+            ui.label(tr!(
+                "What lives now is kept in their middle. Ctrl+Z brings the lattices of now back."
+            ));
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
-            let button = format!("Start again with lattices of {} (Enter)", self.size);
+            let button = tr!("Start again with lattices of {} (Enter)", self.size);
             if ui.button(button).clicked() || entered {
                 asked.push(Asked::Room);
                 stays = false;

@@ -2,6 +2,7 @@
 
 use egui::{Color32, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
+use crate::lang::tr;
 use crate::life::{Kind, Lattice, Run, SHELF, Shelved, Size};
 use crate::view::dialogs::{Asked, Seen, style};
 use crate::view::hud::style::{ACCENT, LABEL, VALUE};
@@ -65,7 +66,9 @@ impl Shelf {
         let mut stays = true;
         let left = style::dialog(context, seen, ("shelf", None, 1080.0), |ui| {
             let width = ui.available_width();
-            ui.heading("The shelf: a click takes a pattern, another one places it");
+            ui.heading(tr!(
+                "The shelf: a click takes a pattern, another one places it"
+            ));
             let columns = ((width / (250.0 * unit)) as usize).max(1);
             let space = ui.spacing().item_spacing.x;
             let across = (width - 12.0 * unit) / columns as f32 - space;
@@ -97,13 +100,13 @@ impl Shelf {
 /// A kind of which there are several.
 fn title(kind: Kind) -> &'static str {
     match kind {
-        Kind::StillLife => "Still lifes",
-        Kind::Oscillator => "Oscillators",
-        Kind::Spaceship => "Spaceships",
-        Kind::Gun => "Guns",
-        Kind::Methuselah => "Methuselahs",
-        Kind::Puffer => "Puffers and rakes",
-        Kind::Soup => "Soups with symmetry",
+        Kind::StillLife => tr!("Still lifes"),
+        Kind::Oscillator => tr!("Oscillators"),
+        Kind::Spaceship => tr!("Spaceships"),
+        Kind::Gun => tr!("Guns"),
+        Kind::Methuselah => tr!("Methuselahs"),
+        Kind::Puffer => tr!("Puffers and rakes"),
+        Kind::Soup => tr!("Soups with symmetry"),
     }
 }
 

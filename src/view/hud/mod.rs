@@ -16,6 +16,7 @@ pub(in crate::view) mod tests;
 
 use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
+use crate::lang::tr;
 use crate::view::layout::{Dock, Layout, PixelRect};
 use crate::view::{
     Frame, Look, ViewOptions, halves, lab, ladder, lesson, marks, minimap, population, timeline,
@@ -106,7 +107,7 @@ fn highlight(painter: &Painter, layout: &Layout, place: usize, options: &ViewOpt
 
 /// While the engine starts there is nothing else to show.
 fn starting(painter: &Painter, screen: Rect, scale: f32, notice: Option<&str>) {
-    let text = notice.unwrap_or("starting the engine …");
+    let text = notice.unwrap_or(tr!("starting the engine …"));
     let room = screen.width() * 0.9;
     let galley = style::paragraph(
         painter,

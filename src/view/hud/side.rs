@@ -2,6 +2,7 @@
 
 use egui::{Align2, Painter, Rect, pos2, vec2};
 
+use crate::lang::{self, tr};
 use crate::view::hud::figures::{Figure, Figures, Urgency};
 use crate::view::hud::parts;
 use crate::view::hud::style::*;
@@ -22,7 +23,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     let foot = pos2(inside.left(), inside.bottom());
     let keys = fitted(
         painter,
-        "H   keys and help",
+        tr!("H   keys and help"),
         regular(13.0 * unit),
         LABEL,
         inside.width() - 34.0 * unit,
@@ -74,7 +75,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
 fn height(figure: &Figure, noted: bool) -> f32 {
     let own = if figure.wide { WIDE } else { ROW };
     // A kernel's title may take two rows.
-    let rows = if figure.note.chars().count() > 38 {
+    let rows = if lang::columns(&figure.note) > 38 {
         2.0
     } else {
         1.0
@@ -129,7 +130,7 @@ fn lead(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
 
 /// The type of the leading figure: by how many digits there are, not by which.
 fn lead_size(text: &str, width: f32) -> f32 {
-    (width / (0.58 * text.chars().count() as f32)).clamp(15.0, 40.0)
+    (width / (0.58 * lang::columns(text) as f32)).clamp(15.0, 40.0)
 }
 
 fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure, noted: bool) {

@@ -6,6 +6,7 @@ mod rust;
 
 use crate::engine::kernels::{Iteration, Launch};
 use crate::engine::{HostMemory, Kernel, Layout, Measure, Transfer};
+use crate::lang::tr;
 use crate::life::Size;
 use crate::session::{Order, Status, Streams, Wait};
 use crate::view::lab::Language;
@@ -14,7 +15,9 @@ use cpp::Cpp;
 use rust::Rust;
 
 /// Stands over what is done again and again.
-pub(super) const EACH_ROUND: &str = "// each round";
+pub(super) fn each_round() -> &'static str {
+    tr!("// each round")
+}
 
 /// The calls in each language, line by line.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -236,12 +239,12 @@ trait Speech {
 }
 
 fn write(speech: &dyn Speech, facts: &Facts) -> Vec<String> {
-    let mut lines = vec!["// once".to_owned()];
+    let mut lines = vec![tr!("// once").to_owned()];
     lines.extend(speech.once(facts));
     if facts.graphs {
         lines.extend(speech.begin_capture(facts));
     } else {
-        lines.extend([String::new(), EACH_ROUND.into()]);
+        lines.extend([String::new(), each_round().into()]);
     }
     for pieces in facts.loops() {
         let calls = pieces.iter().flat_map(|&piece| speech.piece(facts, piece));
@@ -249,7 +252,7 @@ fn write(speech: &dyn Speech, facts: &Facts) -> Vec<String> {
     }
     if facts.graphs {
         lines.extend(speech.end_capture(facts));
-        lines.extend([String::new(), EACH_ROUND.into()]);
+        lines.extend([String::new(), each_round().into()]);
         lines.extend(speech.replay(facts));
     }
     lines.extend(speech.end(facts));

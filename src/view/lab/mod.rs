@@ -96,7 +96,7 @@ impl Lab {
     /// not all has room.
     fn first_line(&self, places: &Places, code: &[String]) -> usize {
         let most = code.len().saturating_sub(places.code_lines(code));
-        let round = || code.iter().position(|line| line == code::EACH_ROUND);
+        let round = || code.iter().position(|line| line == code::each_round());
         self.scrolled.or_else(round).unwrap_or(0).min(most)
     }
 }

@@ -2,6 +2,7 @@
 
 use egui::{Rect, pos2, vec2};
 
+use crate::lang;
 use crate::session::{Choice, Status, Switch};
 
 const PAD: f32 = 14.0;
@@ -103,7 +104,7 @@ impl Places {
 
     /// The type's size and a line's height, in pixels: no line of the code is cut.
     pub(super) fn code_type(&self, code: &[String]) -> (f32, f32) {
-        let longest = code.iter().map(|line| line.chars().count()).max();
+        let longest = code.iter().map(|line| lang::columns(line)).max();
         let room = self.code.width() - (2.0 * 8.0 + BAR) * self.unit;
         let size = room / (longest.unwrap_or(1).max(40) as f32 * LETTER);
         let size = size.min(MOST_TYPE * self.unit);

@@ -50,7 +50,7 @@ fn everything_of_it_is_there_and_inside() {
             for switch in Switch::ALL {
                 let choices = switch.choices(status.switches, kernel);
                 let labels = choices.iter().map(|choice| choice.label.as_str());
-                for wanted in labels.chain([switch.name(), code::EACH_ROUND]) {
+                for wanted in labels.chain([switch.name(), code::each_round()]) {
                     let found =
                         texts(shapes).any(|(text, rect)| text == wanted && lab.contains_rect(rect));
                     assert!(found, "'{wanted}' in {say}");

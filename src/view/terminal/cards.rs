@@ -6,6 +6,7 @@ use ratatui::style::{Style, Stylize as _};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
+use crate::lang::{self, tr};
 use crate::session::actions::KEYS;
 use crate::session::{Status, Switch};
 use crate::view::hud::numbers::si;
@@ -32,7 +33,7 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
         match lesson {
             LessonScreen::Page(page) => page_of(page, depth, area.width.into()),
             LessonScreen::List { entries, selected } => Card {
-                title: "Lessons · Enter opens".into(),
+                title: tr!("Lessons · Enter opens").into(),
                 lines: entries
                     .iter()
                     .enumerate()
@@ -57,7 +58,7 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
         return;
     };
     let widest = card.lines.iter().map(Line::width).max().unwrap_or(0);
-    let width = (widest.max(card.title.chars().count() + 24) as u16 + 4).min(area.width);
+    let width = (widest.max(lang::columns(&card.title) + 24) as u16 + 4).min(area.width);
     let lines = card.lines.len();
     let text = Paragraph::new(card.lines);
     let height = (lines as u16).saturating_add(2).min(area.height);
@@ -75,9 +76,14 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
     );
     let foot = if most > 0 {
         let last = (view.scroll + room).min(lines);
-        format!(" {}–{last} of {lines} · ↑ ↓ · Esc closes ", view.scroll + 1)
+        tr!(
+            " {}–{last} of {lines} · ↑ ↓ · Esc closes ",
+            view.scroll + 1,
+            last = last,
+            lines = lines
+        )
     } else {
-        " Esc closes ".into()
+        tr!(" Esc closes ").into()
     };
     let block = Block::bordered()
         .border_style(depth.ink(LABEL))
@@ -94,17 +100,17 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
 }
 
 fn keys(depth: Depth) -> Card {
-    let widest = KEYS.iter().map(|row| row.keys().chars().count()).max();
+    let widest = KEYS.iter().map(|row| lang::columns(&row.keys())).max();
     let widest = widest.unwrap_or(0);
     let line = |row: &crate::session::actions::Binding| {
-        let keys = format!("{:>widest$}  ", row.keys());
+        let keys = lang::to_the_right(&row.keys(), widest) + "  ";
         Line::from(vec![
             Span::styled(keys, depth.ink(ACCENT)),
-            Span::styled(row.help, depth.ink(VALUE)),
+            Span::styled(row.help(), depth.ink(VALUE)),
         ])
     };
     Card {
-        title: "Keys".into(),
+        title: tr!("Keys").into(),
         lines: KEYS.iter().map(line).collect(),
         seen: None,
     }
@@ -115,7 +121,8 @@ fn keys(depth: Depth) -> Card {
 fn switches(status: &Status, depth: Depth) -> Card {
     let mut lines = Vec::new();
     for (at, switch) in Switch::ALL.into_iter().enumerate() {
-        let head = format!("F{}  {:<12} ", at + 2, switch.name());
+        let name = lang::to_the_left(switch.name(), 12);
+        let head = format!("F{}  {name} ", at + 2);
         let mut spans = vec![Span::styled(head, depth.ink(ACCENT))];
         let choices = switch.choices(status.switches, status.kernel);
         let present = switch.position(status.switches, status.kernel);
@@ -134,7 +141,7 @@ fn switches(status: &Status, depth: Depth) -> Card {
         }
     }
     Card {
-        title: "Switches".into(),
+        title: tr!("Switches").into(),
         lines,
         seen: None,
     }
@@ -167,7 +174,7 @@ fn ladder(status: &Status, depth: Depth) -> Card {
     }
     lines.extend([Line::default(), Line::styled(said, depth.ink(LABEL))]);
     Card {
-        title: "The ladder".into(),
+        title: tr!("The ladder").into(),
         lines,
         seen: None,
     }
@@ -200,39 +207,22 @@ fn page_of(page: &LessonPage, depth: Depth, columns: usize) -> Card {
         say(&format!("{sign} {what}"), style);
     }
     if page.busy {
-        say("measuring …", depth.ink(ACCENT));
+        say(tr!("measuring …"), depth.ink(ACCENT));
     }
     if !page.note.is_empty() {
         say(" ", Style::new());
         say(&page.note, depth.ink(LABEL));
     }
     Card {
-        title: format!("{} · {} of {} · ← →", page.title, page.number, page.of),
+        title: tr!("{} · {} of {} · ← →", page.title, page.number, page.of),
         lines,
         seen: None,
     }
 }
 
-/// A line broken between words into lines of at most so many characters; a longer word is broken
-/// too.
+/// A line broken between words into lines of at most so many columns; a longer word is broken too.
 fn wrap(text: &str, columns: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    for word in text.split(' ') {
-        let mut word: Vec<char> = word.chars().collect();
-        let used = lines.last().map_or(0, |line| line.chars().count());
-        if used > 0 && used + 1 + word.len() > columns {
-            lines.push(String::new());
-        }
-        while word.len() > columns {
-            let rest = word.split_off(columns);
-            lines.push(word.into_iter().collect());
-            lines.push(String::new());
-            word = rest;
-        }
-        if let Some(line) = lines.last_mut() {
-            line.push_str(if line.is_empty() { "" } else { " " });
-            line.extend(word);
-        }
-    }
-    lines
+    let options = textwrap::Options::new(columns).wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    let lines = textwrap::wrap(text, options).into_iter();
+    lines.map(|line| line.into_owned()).collect()
 }

@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::engine::StreamId;
+use crate::lang::{self, tr};
 use crate::session::Status;
 use crate::session::trace::StepKind;
 use crate::view::Timeline;
@@ -44,14 +45,21 @@ pub(crate) fn paint(
     let width = usize::from(place.width);
     let overlap = in_words(status.overlap.as_ref());
     let Some(chart) = timeline.chart() else {
-        let text = cut(&format!(" {overlap} · no round was timed yet"), width);
+        let text = cut(
+            &tr!(" {overlap} · no round was timed yet", overlap = overlap),
+            width,
+        );
         buffer.set_string(place.x, place.y, text, depth.ink(ACCENT));
         return;
     };
-    let head = format!(" {overlap} · a round {}", time_us(chart.wall / 1e3));
+    let head = tr!(
+        " {overlap} · a round {}",
+        time_us(chart.wall / 1e3),
+        overlap = overlap
+    );
     let style = depth.ink(ACCENT).bold();
     buffer.set_string(place.x, place.y, cut(&head, width), style);
-    legend(chart, depth, place, head.chars().count() as u16, buffer);
+    legend(chart, depth, place, lang::columns(&head) as u16, buffer);
     // The first row is the head, the last one the axis; the host has the one between.
     let rows = usize::from(place.height.saturating_sub(3)).max(1);
     let folded = chart.lanes.len().div_ceil(rows).max(1);
@@ -66,18 +74,15 @@ pub(crate) fn paint(
     };
     let scale = TimeScale::new(whole, bars.x.into(), bars.width.into());
     let host = [host_lane(&chart.host)];
-    let rows = std::iter::once(("host".to_owned(), &host[..]))
+    let rows = std::iter::once((tr!("host").to_owned(), &host[..]))
         .chain(chart.lanes.chunks(folded).map(|lanes| (name(lanes), lanes)));
     let mut y = place.y + 1;
     for (name, lanes) in rows {
         if y + 1 >= place.bottom() {
             break;
         }
-        let name = format!(
-            "{:>1$} ",
-            cut(&name, NAMES as usize - 1),
-            NAMES as usize - 1
-        );
+        let room = usize::from(NAMES) - 1;
+        let name = lang::to_the_right(&cut(&name, room), room) + " ";
         buffer.set_string(place.x, y, name, depth.ink(LABEL));
         for piece in fold(lanes, scale, bars.x.into(), bars.width.into()) {
             let style = colour(piece.kind, depth);
@@ -102,9 +107,9 @@ fn host_lane(bars: &[Bar]) -> Lane {
 fn name(lanes: &[Lane]) -> String {
     match (lanes.first(), lanes.last()) {
         (Some(first), Some(last)) if first.stream != last.stream => {
-            format!("str. {}–{}", first.stream.0, last.stream.0)
+            tr!("str. {}–{}", first.stream.0, last.stream.0)
         }
-        (Some(only), _) => format!("stream {}", only.stream.0),
+        (Some(only), _) => tr!("stream {}", only.stream.0),
         _ => String::new(),
     }
 }
@@ -130,11 +135,11 @@ fn legend(chart: &Chart, depth: Depth, place: Rect, used: u16, buffer: &mut Buff
         .iter()
         .filter(|(kind, ..)| all().any(|bar| bar.kind == *kind));
     let entries: Vec<(Kind, String)> = there
-        .map(|(kind, name, _)| (*kind, format!("{} {name}", symbol(*kind))))
+        .map(|(kind, name, _)| (*kind, format!("{} {}", symbol(*kind), lang::text(name))))
         .collect();
     let length: usize = entries
         .iter()
-        .map(|(_, text)| text.chars().count() + 2)
+        .map(|(_, text)| lang::columns(text) + 2)
         .sum();
     if usize::from(used) + 2 + length > usize::from(place.width) {
         return;
@@ -142,7 +147,7 @@ fn legend(chart: &Chart, depth: Depth, place: Rect, used: u16, buffer: &mut Buff
     let mut x = place.right() - length as u16;
     for (kind, text) in entries {
         buffer.set_string(x, place.y, &text, colour(kind, depth));
-        x += text.chars().count() as u16 + 2;
+        x += lang::columns(&text) as u16 + 2;
     }
 }
 

@@ -3,6 +3,7 @@
 use super::{Facts, Piece, Speech, for_each, indented, lines};
 use crate::engine::HostMemory;
 use crate::engine::kernels::Launch;
+use crate::lang::tr;
 use crate::session::{Streams, Wait};
 
 pub(super) struct Cpp;
@@ -93,7 +94,7 @@ impl Speech for Cpp {
         match facts.streams {
             Streams::One | Streams::Batch => once.extend(make("stream")),
             Streams::Default => {
-                once.push("// no stream is made: all goes to the default one".into());
+                once.push(tr!("// no stream is made: all goes to the default one").into());
             }
             Streams::PerInstance => {}
         }
@@ -145,7 +146,7 @@ impl Speech for Cpp {
     }
 
     fn begin_capture(&self, facts: &Facts) -> Vec<String> {
-        let mut begin = lines(["// once: recorded, not run", "cudaStreamBeginCapture("]);
+        let mut begin = lines([tr!("// once: recorded, not run"), "cudaStreamBeginCapture("]);
         let origin = origin(facts);
         begin.push(format!("    {origin}, cudaStreamCaptureModeRelaxed);"));
         if facts.streams == Streams::PerInstance {
@@ -177,11 +178,14 @@ impl Speech for Cpp {
         match facts.wait {
             Wait::All => lines(["cudaDeviceSynchronize();"]),
             Wait::Each => Vec::new(),
-            Wait::Poll if facts.graphs => lines(["// later, without waiting: cudaEventQuery(end)"]),
+            Wait::Poll if facts.graphs => {
+                lines([tr!("// later, without waiting: cudaEventQuery(end)")])
+            }
             Wait::Poll => {
                 let i = facts.index();
-                vec![format!(
-                    "// later, without waiting: cudaEventQuery(done{i})"
+                vec![tr!(
+                    "// later, without waiting: cudaEventQuery(done{i})",
+                    i = i
                 )]
             }
         }

@@ -3,6 +3,7 @@
 use super::{Facts, Piece, Speech, indented, lines};
 use crate::engine::HostMemory;
 use crate::engine::kernels::Launch;
+use crate::lang::tr;
 use crate::session::{Streams, Wait};
 
 pub(super) struct Rust;
@@ -107,8 +108,8 @@ impl Speech for Rust {
         match facts.streams {
             Streams::One | Streams::Batch => once.push(format!("let s = &{new};")),
             Streams::Default => once.extend(lines([
-                "// cust has no default stream: unsafe cust::sys,",
-                "// where a stream of null_mut() is the default one",
+                tr!("// cust has no default stream: unsafe cust::sys,"),
+                tr!("// where a stream of null_mut() is the default one"),
             ])),
             Streams::PerInstance => {}
         }
@@ -171,8 +172,8 @@ impl Speech for Rust {
 
     fn begin_capture(&self, facts: &Facts) -> Vec<String> {
         let mut begin = lines([
-            "// once: recorded, not run; cust has no capture,",
-            "// cust::sys has (unsafe)",
+            tr!("// once: recorded, not run; cust has no capture,"),
+            tr!("// cust::sys has (unsafe)"),
             "cuStreamBeginCapture_v2(",
         ]);
         let origin = origin(facts);
@@ -208,11 +209,13 @@ impl Speech for Rust {
             Wait::All if raw(facts) => lines(["cuCtxSynchronize();"]),
             Wait::All => lines(["CurrentContext::synchronize()?;"]),
             Wait::Each => Vec::new(),
-            Wait::Poll if facts.graphs => lines(["// later, without waiting: end.query()?"]),
-            Wait::Poll if raw(facts) => lines(["// later, without waiting: cuEventQuery(done[i])"]),
+            Wait::Poll if facts.graphs => lines([tr!("// later, without waiting: end.query()?")]),
+            Wait::Poll if raw(facts) => {
+                lines([tr!("// later, without waiting: cuEventQuery(done[i])")])
+            }
             Wait::Poll => {
                 let i = facts.index();
-                vec![format!("// later, without waiting: done{i}.query()?")]
+                vec![tr!("// later, without waiting: done{i}.query()?", i = i)]
             }
         }
     }
