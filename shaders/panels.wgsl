@@ -51,10 +51,8 @@ struct Corner {
 
 @vertex
 fn corner(@builtin(vertex_index) index: u32, panel: Panel) -> Corner {
-    let side = vec2<f32>(f32(index & 1u), f32(index >> 1u)); // a triangle strip
-    let at = (panel.rect.xy + side * panel.rect.zw) / scene.screen;
     var out: Corner;
-    out.position = vec4<f32>(at * vec2<f32>(2.0, -2.0) + vec2<f32>(-1.0, 1.0), 0.0, 1.0);
+    out.position = corner_of(panel.rect, scene.screen, index);
     out.origin = panel.rect.xy;
     out.tint = panel.tint;
     out.offset = panel.offset;
@@ -94,10 +92,6 @@ fn overlap(at: f32, lo: f32, hi: f32) -> f32 {
     return min(at + 1.0, hi) - max(at, lo);
 }
 
-fn bit(word: u32, at: i32) -> f32 {
-    return f32(extractBits(word, u32(at & 31), 1u));
-}
-
 // Live cells of a row, from its cell `at_row` on, between `lo` and `hi`, the two outer ones in part; each word is
 // loaded once.
 fn alive_in_row(at_row: vec2<i32>, lo: f32, hi: f32, layer: u32) -> f32 {
@@ -116,8 +110,8 @@ fn alive_in_row(at_row: vec2<i32>, lo: f32, hi: f32, layer: u32) -> f32 {
         let start = max(head + 1 - base, 0);
         let count = clamp(tail - base, start, 32) - start;
         sum += f32(countOneBits(extractBits(word, u32(start), u32(count))));
-        sum += select(0.0, bit(word, head) * head_part, at == (head >> 5u));
-        sum += select(0.0, bit(word, tail) * tail_part, at == end);
+        sum += select(0.0, f32(cell_of(word, head)) * head_part, at == (head >> 5u));
+        sum += select(0.0, f32(cell_of(word, tail)) * tail_part, at == end);
     }
     return sum;
 }

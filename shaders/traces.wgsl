@@ -27,10 +27,8 @@ struct Corner {
 
 @vertex
 fn corner(@builtin(vertex_index) index: u32, lattice: Lattice) -> Corner {
-    let side = vec2<f32>(f32(index & 1u), f32(index >> 1u)); // a triangle strip
-    let at = (lattice.rect.xy + side * lattice.rect.zw) / lattice.page;
     var out: Corner;
-    out.position = vec4<f32>(at * vec2<f32>(2.0, -2.0) + vec2<f32>(-1.0, 1.0), 0.0, 1.0);
+    out.position = corner_of(lattice.rect, lattice.page, index);
     out.origin = lattice.rect.xy;
     out.how = lattice.how;
     return out;
@@ -44,7 +42,7 @@ fn trace(in: Corner) -> @location(0) u32 {
     }
     let cell = vec2<i32>(in.position.xy - in.origin);
     let word = textureLoad(words, vec2<i32>(cell.x >> 5u, cell.y), in.how.x, 0).r;
-    let alive = (word >> u32(cell.x & 31)) & 1u;
+    let alive = cell_of(word, cell.x);
     if (in.how.y == AFRESH) {
         return 128u * alive;
     }

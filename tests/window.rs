@@ -8,6 +8,7 @@ mod display;
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use common::{Ended, PATIENCE, Running, lifestreams, names, program, scratch, wait_for};
@@ -493,22 +494,28 @@ fn a_command_is_found_by_typing_and_typing_does_nothing_else() {
 }
 
 #[test]
-fn it_goes_back_and_panels_show_what_was() {
+fn it_goes_back_and_to_a_generation_and_panels_show_what_was() {
     let (shown, _) = Shown::paused("--instances 4");
     let all = [0, 1, 2, 3];
-    let mut at = 0;
-    for _ in 0..5 {
-        at = shown.step("period", "StepGeneration");
-    }
-    shown.shows(&all, at);
-    for generation in [at - 1, at - 2, at - 3] {
+    // Typed at once, as fast as the server takes it; a number it is not leaves the field open.
+    let type_at_once = |keys: &str, action: &str| {
+        let line = format!("key --clearmodifiers --delay 2 {keys}");
+        shown.display.xdotool(&line).expect("keys");
+        wait_for(action, || (shown.log(action).len() == 1).then_some(()));
+    };
+    let wrong_first = "colon 2 0 comma 0 period Return BackSpace 0 Return";
+    type_at_once(wrong_first, "RunTo(2000)");
+    shown.shows(&all, 2000);
+    for generation in [1999, 1998, 1997] {
         shown.press("BackSpace", "StepBack");
         shown.shows(&all, generation);
     }
-    assert_eq!(shown.step("period", "StepGeneration"), at - 2);
-    shown.shows(&all, at - 2);
+    assert_eq!(shown.step("period", "StepGeneration"), 1998);
+    shown.shows(&all, 1998);
     shown.press("shift+BackSpace", "RoundBack");
-    shown.shows(&all, at - 3);
+    shown.shows(&all, 1997);
+    type_at_once("ctrl+g 7 Return", "RunTo(7)");
+    shown.shows(&all, 7);
     shown.quit();
 }
 
@@ -806,6 +813,34 @@ fn the_window_managers_close_ends_it_with_success() {
     says_what_was_found(&ended);
 }
 
+/// As by Ctrl+Q: the session is saved, and what was recorded is whole.
+#[test]
+fn a_signal_ends_it_with_everything_saved() {
+    for signal in ["TERM", "INT"] {
+        let shown = Shown::open("--instances 2 --session kept.json");
+        shown.key("shift+o");
+        wait_for("a recording", || {
+            shown
+                .running
+                .said()
+                .contains("recording lifestreams-")
+                .then_some(())
+        });
+        let kill = Command::new("kill")
+            .args(["-s", signal, &shown.running.id().to_string()])
+            .status();
+        assert!(kill.expect("kill").success());
+        let folder = shown.folder.path().to_owned();
+        let kept = shown.folder;
+        let ended = shown.running.end(common::PATIENCE);
+        assert_eq!(ended.code, Some(0), "{signal}: {ended:?}");
+        let names = names(&folder);
+        assert!(names.iter().any(|name| name == "kept.json"), "{names:?}");
+        assert!(names.iter().any(|name| name.ends_with(".gif")), "{names:?}");
+        drop((kept, shown.display));
+    }
+}
+
 #[test]
 fn quitting_in_a_long_launch_takes_no_longer() {
     let shown = Shown::open("--instances 2 --generations-per-round 60000");
@@ -1042,5 +1077,49 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     mouse(&format!("type --delay 20 {}", drawn.display()));
     then("Return", "notice: opened drawn.rle");
     assert_eq!(saved("opened.rle").unwrap(), row(10, 10));
+    shown.quit();
+}
+
+/// What is larger than the lattices gets larger ones for a key, and Ctrl+Z leads back.
+#[test]
+fn a_pattern_too_large_is_offered_a_larger_lattice() {
+    let (shown, _) = Shown::paused("--instances 1 --seed 5 --kernel bits");
+    let said = |what: &str| shown.running.said().matches(what).count();
+    let then = |key: &str, what: &str| {
+        let before = said(what);
+        shown.key(key);
+        wait_for(what, || (said(what) > before).then_some(()));
+    };
+    let typed = |path: &Path| {
+        shown.rest();
+        shown.key("ctrl+a");
+        let line = format!("type --delay 20 {}", path.display());
+        shown.display.xdotool(&line).expect("keys");
+    };
+    let saved = |name: &str| {
+        let path = shown.folder.path().join(name);
+        then("ctrl+s", "a path is to be typed in");
+        typed(&path);
+        then("Return", "notice: saved");
+        Pattern::load(&path).unwrap()
+    };
+    let before = saved("before.rle");
+    let wide = shown.folder.path().join("wide.rle");
+    fs::write(&wide, "x = 100, y = 1, rule = B3/S23\n100o!\n").unwrap();
+    then("ctrl+o", "a path is to be typed in");
+    typed(&wide);
+    then("Return", "larger lattices are offered: 100x45");
+    shown.rest();
+    then("Return", "notice: the lattices are 100x45 now");
+    let after = saved("after.rle");
+    let size = Size::new(100, 45).unwrap();
+    assert_eq!(after.torus(), Some(size));
+    let lattice = after.centred_in(size).unwrap();
+    assert!((0..100).all(|x| lattice.get(x, 22)) && lattice.population() == 100);
+    then("ctrl+z", "notice: the former lattices are back");
+    let back = saved("back.rle");
+    assert_eq!(back.torus(), before.torus());
+    let cells = |pattern: &Pattern| pattern.centred_in(pattern.torus().unwrap()).unwrap();
+    assert_eq!(cells(&back), cells(&before));
     shown.quit();
 }

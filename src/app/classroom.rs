@@ -10,7 +10,8 @@ use crate::lang::{self, tr};
 use crate::lesson::{self, LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
 use crate::life::Lattice;
 use crate::session::{
-    Action, DeviceChoice, Edit, Keep, Picture, PicturePlan, Series, Session, Setup, Status, Trace,
+    Action, DeviceChoice, Edit, Keep, Kept, Picture, PicturePlan, Series, Session, Setup, Status,
+    Trace,
 };
 use crate::view::{LessonEntry, LessonPage, PictureSource};
 
@@ -102,6 +103,14 @@ impl Classroom {
     /// The session.
     pub fn session(&self) -> &Session {
         &self.session
+    }
+
+    /// As [`World::go_on_from`].
+    fn succeed(&mut self, kept: Kept) -> Result<(), String> {
+        let woken = self.wake.clone();
+        let next = self.session.succeeded_by(kept, move || call(&woken));
+        self.session = next.map_err(|error| error.to_string())?;
+        Ok(())
     }
 
     /// Begins to measure, when a page wants it and nobody does yet.
@@ -330,6 +339,14 @@ impl PictureSource for Classroom {
 }
 
 impl World for Classroom {
+    fn kept(&self) -> Option<Receiver<Kept>> {
+        Some(self.session.kept())
+    }
+
+    fn go_on_from(&mut self, kept: Kept) -> Result<(), String> {
+        self.succeed(kept)
+    }
+
     fn act(&self, action: Action) -> bool {
         let by_hand = matches!(
             action,

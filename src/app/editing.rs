@@ -11,6 +11,7 @@ use std::time::Instant;
 
 use crate::app::World;
 use crate::app::handler::Handler;
+use crate::app::larger::Guest;
 use crate::app::pointer::Spot;
 use crate::lang::tr;
 use crate::life::Lattice;
@@ -29,6 +30,8 @@ pub(super) struct Editing {
     unsaved: Option<files::Saving>,
     /// The path that was tried.
     tried: String,
+    /// The file that is there already and was asked about.
+    replaces: Option<String>,
     parcels: Parcels,
 }
 
@@ -99,6 +102,17 @@ impl<W: World> Handler<W> {
             Action::PastePattern => self.paste(),
             Action::OpenPattern => self.ask_for_file(true),
             Action::SavePattern => self.ask_for_file(false),
+            Action::Undo => {
+                if self.undo_room() {
+                    return true;
+                }
+                self.count_edit(-1);
+                return false;
+            }
+            Action::Redo => {
+                self.count_edit(1);
+                return false;
+            }
             Action::ToggleShelf => {
                 self.dialogs.shelf = match self.dialogs.shelf.take() {
                     None => Some(Shelf::default()),
@@ -153,6 +167,9 @@ impl<W: World> Handler<W> {
             change: change.clone(),
             joins,
         };
+        if !joins {
+            self.count_edit(1);
+        }
         if let Some(number) = self.world.as_ref().and_then(|world| world.edit(edit)) {
             self.editing.marks.pending.push_back(Pending {
                 instance,
@@ -293,12 +310,14 @@ impl<W: World> Handler<W> {
         let around = |at: i64, side: u32| at.rem_euclid(side.into()) as u32;
         let (pattern, all) = (ghost.pattern.clone(), status.size);
         if pattern.size().width() > all.width() || pattern.size().height() > all.height() {
-            let size = pattern.size();
-            return self.note(tr!(
-                "it is {size}, larger than the lattice {all}",
-                size = size,
+            let why = tr!(
+                "It is {size} cells, larger than the lattices of {all}.",
+                size = pattern.size(),
                 all = all
-            ));
+            );
+            let guest = Guest::Cells(pattern);
+            self.editing.marks.ghost = None;
+            return self.offer_room(instance, guest, why);
         }
         let change = Change::Place {
             pattern,

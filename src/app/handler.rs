@@ -15,6 +15,7 @@ use winit::window::{Fullscreen, Window, WindowId};
 
 use crate::app::editing::Editing;
 use crate::app::input::{self, Offered};
+use crate::app::larger::Room;
 use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
 use crate::app::pointer::Pointer;
@@ -42,10 +43,12 @@ pub(super) struct Handler<W> {
     pub(super) view: ViewOptions,
     started: Receiver<anyhow::Result<W>>,
     awake: Arc<AtomicBool>,
+    /// Whether a signal asked for the end.
+    told: Arc<AtomicBool>,
     display: OwnedDisplayHandle,
     forwarded: bool,
     pub(super) world: Option<W>,
-    requested: Option<PicturePlan>,
+    pub(super) requested: Option<PicturePlan>,
     pub(super) screen: Option<Screen>,
     pub(super) drawing: Drawing,
     notice_until: Option<Instant>,
@@ -57,7 +60,8 @@ pub(super) struct Handler<W> {
     losses: u32,
     visible: bool,
     pub(super) recording: Option<Recording>,
-    pub(super) writing: Option<std::thread::JoinHandle<()>>,
+    /// Recordings that have ended and are not whole yet.
+    pub(super) writing: Vec<std::thread::JoinHandle<()>>,
     pub(super) pointer: Pointer,
     pub(super) timeline: Timeline,
     pub(super) population: Population,
@@ -67,6 +71,7 @@ pub(super) struct Handler<W> {
     pub(super) glided: Option<Instant>,
     pub(super) dialogs: Dialogs,
     pub(super) editing: Editing,
+    pub(super) room: Room<W>,
     /// Where fullscreen is, if that was asked for.
     pub(super) monitor: Option<MonitorHandle>,
     /// The place under the mouse that has a tip or is a button.
@@ -82,7 +87,7 @@ impl<W: World> Handler<W> {
     pub(super) fn new(
         options: WindowOptions,
         started: Receiver<anyhow::Result<W>>,
-        awake: Arc<AtomicBool>,
+        (awake, told): (Arc<AtomicBool>, Arc<AtomicBool>),
         display: OwnedDisplayHandle,
         wake: Wake,
     ) -> Handler<W> {
@@ -92,6 +97,7 @@ impl<W: World> Handler<W> {
             options,
             started,
             awake,
+            told,
             display,
             forwarded: startup::is_forwarded(),
             world: None,
@@ -106,7 +112,7 @@ impl<W: World> Handler<W> {
             presented: 0,
             losses: 0,
             visible: true,
-            writing: None,
+            writing: Vec::new(),
             pointer: Pointer::default(),
             timeline: Timeline::default(),
             population: Population::default(),
@@ -115,6 +121,7 @@ impl<W: World> Handler<W> {
             glided: None,
             dialogs: Dialogs::default(),
             editing: Editing::default(),
+            room: Room::default(),
             monitor: None,
             spot: None,
             wheel: 0.0,
@@ -212,12 +219,13 @@ impl<W: World> Handler<W> {
             Asked::Path(saves, path) => self.typed_path(saves, path),
             Asked::Shelved(shelved) => self.take_from_shelf(shelved),
             Asked::Lesson(index) => self.show_lesson(index),
+            Asked::Room => self.make_room(),
         }
     }
 
     /// Takes over the session once it has started.
     fn look_for_world(&mut self, event_loop: &ActiveEventLoop) {
-        if self.world.is_some() {
+        if self.world.is_some() || self.room.is_exchanging() {
             return;
         }
         match self.started.try_recv() {
@@ -380,7 +388,11 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
 
     fn user_event(&mut self, event_loop: &ActiveEventLoop, (): ()) {
         self.awake.store(false, Ordering::Release);
+        if self.told.load(Ordering::Acquire) {
+            return event_loop.exit();
+        }
         self.look_for_world(event_loop);
+        self.look_for_return();
         self.look_for_end(event_loop);
         while let Ok(notice) = self.saved.1.try_recv() {
             self.note(notice);

@@ -6,6 +6,8 @@ use winit::event::WindowEvent;
 use winit::raw_window_handle::HasDisplayHandle;
 use winit::window::Window;
 
+use crate::app::clipboard::{self, Clipboard};
+
 /// Whether egui has use for an event.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(super) struct Offered {
@@ -18,6 +20,9 @@ pub(super) struct Offered {
 /// From winit's events to egui's, in pixels; also the clipboard.
 pub(super) struct Input {
     state: egui_winit::State,
+    clipboard: Clipboard,
+    /// Whether Ctrl is down.
+    ctrl: bool,
 }
 
 impl Input {
@@ -31,6 +36,8 @@ impl Input {
         in_pixels(context, scale);
         let (id, scale) = (egui::ViewportId::ROOT, Some(scale));
         Input {
+            clipboard: Clipboard::of(display),
+            ctrl: false,
             state: egui_winit::State::new(context.clone(), id, display, scale, None, None),
         }
     }
@@ -44,6 +51,12 @@ impl Input {
             }
             WindowEvent::KeyboardInput { event, .. } if event.state.is_pressed() && !keys => {
                 return Offered::default();
+            }
+            WindowEvent::ModifiersChanged(modifiers) => {
+                self.ctrl = modifiers.state().control_key();
+            }
+            WindowEvent::KeyboardInput { event, .. } if clipboard::pastes(event, self.ctrl) => {
+                self.clipboard.bring(&mut self.state);
             }
             WindowEvent::Ime(_) if !keys => return Offered::default(),
             // It is the frame itself: one that wanted another would have no end.
@@ -73,17 +86,18 @@ impl Input {
 
     /// Sets cursor, clipboard and input method as egui wants them.
     pub(super) fn give(&mut self, window: &Window, output: egui::PlatformOutput) {
+        self.clipboard.copied(&output.commands);
         self.state.handle_platform_output(window, output);
     }
 
     /// The clipboard's text, if it has some.
     pub(super) fn clipboard(&mut self) -> Option<String> {
-        self.state.clipboard_text()
+        self.clipboard.text(&mut self.state)
     }
 
     /// Puts text into the clipboard.
     pub(super) fn set_clipboard(&mut self, text: String) {
-        self.state.set_clipboard_text(text);
+        self.clipboard.set_text(&mut self.state, text);
     }
 }
 

@@ -4,12 +4,14 @@
 //! the clock when a frame was held back. It never waits for an engine.
 
 mod classroom;
+mod clipboard;
 mod doing;
 mod editing;
 mod error;
 mod handler;
 mod input;
 mod keys;
+mod larger;
 mod lessons;
 mod looking;
 mod monitor;
@@ -25,7 +27,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 
 use crate::life::Lattice;
-use crate::session::{Action, Edit, Picture, PicturePlan, Series, Session, Status, Trace};
+use crate::session::{Action, Edit, Kept, Picture, PicturePlan, Series, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
 pub use classroom::{Classroom, Unsaved};
 pub use error::AppError;
@@ -90,6 +92,14 @@ pub trait World: PictureSource + Send + 'static {
     /// As [`Session::copy`]; `None` where there is nothing to copy.
     fn copy(&self, _instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
         None
+    }
+    /// Everything that it could go on from, soon; `None` where nothing is kept.
+    fn kept(&self) -> Option<Receiver<Kept>> {
+        None
+    }
+    /// Goes on from this, whatever its size; may take long. On an error it is as it was.
+    fn go_on_from(&mut self, _kept: Kept) -> Result<(), String> {
+        Err("there is nothing to go on from".into())
     }
     /// The lessons, where there are any; none by default.
     fn lessons(&mut self) -> Option<&mut dyn LessonSource> {
@@ -161,9 +171,11 @@ pub fn run<W: World>(
         .map_err(|error| AppError::Display(error.to_string()))?;
     let display = event_loop.owned_display_handle();
     let saved = waker(&event_loop, &awake);
-    let mut handler = handler::Handler::new(options, started, awake, display, saved);
+    let told = signals(waker(&event_loop, &awake));
+    let mut handler = handler::Handler::new(options, started, (awake, told), display, saved);
     let ran = event_loop.run_app(&mut handler);
     handler.finish_recording();
+    handler.await_return();
     let failed = handler.failed.take();
     drop(handler);
     match (failed, ran) {
@@ -171,6 +183,23 @@ pub fn run<W: World>(
         (None, Err(error)) => Err(AppError::Display(startup::in_short(&error))),
         (None, Ok(())) => Ok(()),
     }
+}
+
+/// Whether a signal has told the program to end: then it ends as by Ctrl+Q, with everything saved;
+/// at a second one it ends at once.
+fn signals(wake: Wake) -> Arc<AtomicBool> {
+    let told = Arc::new(AtomicBool::new(false));
+    let heard = told.clone();
+    let handle = move || {
+        if heard.swap(true, Ordering::AcqRel) {
+            std::process::exit(1);
+        }
+        wake();
+    };
+    if let Err(error) = ctrlc::set_handler(handle) {
+        tracing::warn!("signals end the program by themselves: {error}");
+    }
+    told
 }
 
 /// Many wakes before the loop gets round to one are one.

@@ -22,6 +22,8 @@ const EVERY: Duration = Duration::from_millis(40);
 pub(super) struct Recording {
     recorder: Option<Recorder>,
     path: PathBuf,
+    /// Whether a file that stands there is replaced; else a number comes behind the name.
+    replaces: bool,
     began: Instant,
     next: Instant,
 }
@@ -32,6 +34,7 @@ impl Recording {
         Recording {
             recorder: None,
             path,
+            replaces: true,
             began: now,
             next: now,
         }
@@ -44,8 +47,9 @@ impl<W: World> Handler<W> {
         if self.recording.is_some() {
             self.end_recording();
         } else {
-            let path = PathBuf::from(format!("{}.gif", dated_stem()));
-            self.recording = Some(Recording::new(path));
+            let mut recording = Recording::new(PathBuf::from(format!("{}.gif", dated_stem())));
+            recording.replaces = false; // nobody has named it
+            self.recording = Some(recording);
         }
     }
 
@@ -94,13 +98,14 @@ impl<W: World> Handler<W> {
                 wake();
             }
         };
-        self.writing = std::thread::Builder::new().spawn(wait).ok();
+        self.writing.retain(|thread| !thread.is_finished());
+        self.writing.extend(std::thread::Builder::new().spawn(wait));
     }
 
     /// Waits until what was recorded is whole: the last thing that is done.
     pub(super) fn finish_recording(&mut self) {
         self.end_recording();
-        if let Some(writing) = self.writing.take() {
+        for writing in self.writing.drain(..) {
             let _ = writing.join();
         }
     }
@@ -158,7 +163,11 @@ impl Recording {
             None => {
                 self.began = now;
                 let size = [image.width, image.height];
-                self.recorder.insert(Recorder::begin(&self.path, size)?)
+                let begun = match self.replaces {
+                    true => Recorder::begin(&self.path, size)?,
+                    false => Recorder::begin_beside(&self.path, size)?,
+                };
+                self.recorder.insert(begun)
             }
         };
         let goes_on = recorder.offer(image, now - self.began);

@@ -165,9 +165,8 @@ impl Screen {
     /// The frame as a picture, without its dialogs; waits for it.
     pub(super) fn picture(&mut self, frame: &Frame<'_>) -> Result<Image, ViewError> {
         let texture = target(&self.gpu.device, frame.pixels, self.config.format);
-        let (mut none, nothing) = (Dialogs::default(), egui::RawInput::default());
         let view = texture.create_view(&Default::default());
-        self.scene.draw(frame, &mut none, nothing, &view);
+        self.scene.draw_apart(frame, &view);
         let image = read(&self.gpu, &texture)?;
         self.gpu.trouble()?;
         Ok(image)

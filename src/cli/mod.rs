@@ -22,9 +22,10 @@ use std::io::IsTerminal;
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
+use clap::parser::ValueSource;
 
 use crate::app::terminal::LogWriter;
-use crate::lang::{self, Language};
+use crate::lang::{self, Language, tr};
 pub use documents::documents;
 #[cfg(test)]
 pub(crate) use options::option_texts;
@@ -45,6 +46,7 @@ pub fn main() -> ExitCode {
     let (asked, usual) = cli.connections();
     platform::set_connections(asked, usual);
     set_up_log();
+    say_what_is_ignored(&matches);
     let done = match cli.command {
         None => window::main(&cli.common, &cli.window),
         Some(Command::Run(arguments)) => run::main(&arguments),
@@ -89,6 +91,24 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches)> {
     let matches = command.get_matches();
     let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     Ok((cli, matches))
+}
+
+/// What was typed and means nothing beside the rest.
+fn say_what_is_ignored(matches: &clap::ArgMatches) {
+    let matches = match matches.subcommand() {
+        None => matches,
+        Some(("run" | "snapshot", of)) => of,
+        Some(_) => return,
+    };
+    let typed = |name: &str| matches.value_source(name) == Some(ValueSource::CommandLine);
+    for soup in ["seed", "density"] {
+        if typed("pattern") && typed(soup) {
+            text::say(&tr!(
+                "--{soup} is of soups: it says nothing here, where --pattern is the start",
+                soup = soup
+            ));
+        }
+    }
 }
 
 /// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more.

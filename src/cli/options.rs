@@ -8,7 +8,7 @@ use crate::engine::kernels::{self, KERNELS};
 use crate::engine::{HostMemory, Kernel};
 use crate::lang::{self, Language, tr};
 use crate::lesson::LESSONS;
-use crate::life::{Rule, Size};
+use crate::life::{Rule, Size, SizeError};
 use crate::session::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
@@ -135,8 +135,8 @@ pub(super) struct Common {
     /// How many lattices, each with its stream and its panel
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = instances)]
     pub instances: usize,
-    /// The lattices' size in cells [default: 512x512, or the pattern's torus]
-    #[arg(long, value_name = "WxH")]
+    /// The lattices' size in cells, or a square's side [default: 512x512, or the pattern's torus]
+    #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<Size>,
     /// The rule, births and survivals [default: B3/S23, or the pattern's]
     #[arg(long, value_name = "RULE")]
@@ -477,6 +477,14 @@ pub(super) enum Display {
     None,
 }
 
+/// One number is a square's side.
+fn size(text: &str) -> Result<Size, SizeError> {
+    match text.trim().parse::<u64>() {
+        Ok(side) => Size::new(side, side),
+        Err(_) => text.parse(),
+    }
+}
+
 fn instances(text: &str) -> Result<usize, String> {
     let most = view::MOST_INSTANCES;
     match text.parse::<usize>() {
@@ -607,12 +615,22 @@ mod tests {
     }
 
     #[test]
+    fn one_number_is_a_squares_side() {
+        for (text, sides) in [("1024", (1024, 1024)), ("40x30", (40, 30))] {
+            let size = size(text).unwrap();
+            assert_eq!((size.width(), size.height()), sides);
+        }
+        assert!(size("0").is_err() && size("").is_err());
+    }
+
+    #[test]
     fn wrong_values_are_refused() {
         for line in [
             "--instances 0",
             "--instances 100000",
             "--size 0x0",
-            "--size 5",
+            "--size 5x",
+            "--size five",
             "--rule B9/S1",
             "--density 2",
             "--kernel nope",

@@ -19,6 +19,7 @@ mod symmetry;
 #[cfg(test)]
 mod testing;
 mod text;
+mod words;
 
 pub use formats::{Fault, Format, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
@@ -32,3 +33,4 @@ pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::soup;
 pub use symmetry::{Symmetry, symmetric_soup};
 pub use text::{Located, Shown};
+pub use words::{counted_lattices, shown};

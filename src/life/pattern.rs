@@ -5,6 +5,7 @@ use super::formats::macrocell::{self, Tree};
 use super::formats::{Fault, Format, Frame, Notes, plaintext};
 use super::rle::{Outline, Rle};
 use super::text::{Flaw, Located};
+use super::words::shown;
 use super::{Lattice, Rule, Run, Size};
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -81,7 +82,7 @@ impl Pattern {
     /// If it is no regular file, larger than [`Pattern::LARGEST_FILE`], unreadable or no pattern.
     pub fn load(path: impl AsRef<Path>) -> Result<Pattern, PatternError> {
         let path = path.as_ref();
-        let file = path.display().to_string();
+        let file = shown(path);
         match read_text(path) {
             Ok(text) => Pattern::from_text(file, text),
             Err(reason) => Err(PatternError::Unreadable { file, reason }),

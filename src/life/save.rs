@@ -4,6 +4,8 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
+use super::words::shown;
+
 /// Why a file could not be saved. What was there before is still there.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("cannot save {path}: {reason}")]
@@ -25,7 +27,7 @@ impl SaveError {
             None => path,
         };
         SaveError {
-            path: path.display().to_string(),
+            path: shown(path),
             reason: why_unsaved(error, folder),
             disk_full: is_full(error),
         }
@@ -56,7 +58,7 @@ pub fn write_atomically(
         _ => Path::new("."),
     };
     let failed = |reason, disk_full| SaveError {
-        path: named.display().to_string(),
+        path: shown(named),
         reason,
         disk_full,
     };
@@ -115,7 +117,7 @@ fn is_full(error: &io::Error) -> bool {
 }
 
 fn why_unsaved(error: &io::Error, folder: &Path) -> String {
-    let (exists, folder) = (folder.exists(), folder.display());
+    let (exists, folder) = (folder.exists(), shown(folder));
     match error.kind() {
         io::ErrorKind::NotFound if !exists => {
             format!("there is no folder {folder}; create it first")

@@ -1,7 +1,7 @@
 //! Sessions that go on from a file and are kept in it.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::time::Duration;
 
 use crate::engine::Result;
@@ -84,8 +84,11 @@ fn save(kept: Receiver<Kept>, path: &Path) -> Result<(), String> {
             why = why
         )
     };
-    let kept = kept
-        .recv_timeout(PATIENCE)
-        .map_err(|_| failed(tr!("the launch under way does not end")))?;
+    let kept = kept.recv_timeout(PATIENCE).map_err(|why| match why {
+        RecvTimeoutError::Timeout => failed(tr!("the launch under way does not end")),
+        RecvTimeoutError::Disconnected => failed(tr!(
+            "what it was to go on from was never taken up, and is left as it is"
+        )),
+    })?;
     kept.save(path).map_err(|error| error.to_string())
 }

@@ -14,7 +14,7 @@ use serde::ser::{Serialize, Serializer};
 
 use crate::engine::kernels;
 use crate::lang::tr;
-use crate::life::{Lattice, Rle, Rule, SaveError, Size, rle, write_atomically};
+use crate::life::{Lattice, Rle, Rule, SaveError, Size, rle, shown, write_atomically};
 use crate::session::worlds::KernelChoice;
 use crate::session::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
 
@@ -25,10 +25,21 @@ pub struct Kept {
     pub setup: Setup,
     /// Every instance's lattice and generation.
     pub lattices: Vec<(Arc<Lattice>, u64)>,
+    /// A and B, while they were compared.
+    pub halves: Option<KeptHalves>,
     /// Whether rounds went on by themselves.
     pub running: bool,
     /// The selected instance.
     pub selected: usize,
+}
+
+/// What there is of A and B beside the lattices; A's switches are the setup's.
+#[derive(Clone, Debug)]
+pub struct KeptHalves {
+    /// B's.
+    pub second: Switches,
+    /// Every instance's lattice and generation from before, for when the halves are one again.
+    pub before: Vec<(Arc<Lattice>, u64)>,
 }
 
 /// Why a session's file was not taken.
@@ -73,7 +84,17 @@ struct File {
     running: bool,
     selected: usize,
     start: StartFile,
+    /// While A and B were compared.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    halves: Option<HalvesFile>,
     instances: Vec<Instance>,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HalvesFile {
+    second: Switches,
+    before: Vec<Instance>,
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -214,6 +235,10 @@ impl Kept {
                 },
                 Start::Lattices(all) => StartFile::Lattices(all.iter().map(cells).collect()),
             },
+            halves: self.halves.as_ref().map(|halves| HalvesFile {
+                second: halves.second,
+                before: halves.before.iter().map(instance).collect(),
+            }),
             instances: self.lattices.iter().map(instance).collect(),
         };
         write_atomically(path, |out| {
@@ -228,7 +253,7 @@ impl Kept {
     /// Whatever is wrong with it, and where.
     pub fn load(path: &Path) -> Result<Kept, KeptError> {
         let failed = |place, reason: String| KeptError {
-            path: path.display().to_string(),
+            path: shown(path),
             place,
             reason,
         };
@@ -288,15 +313,14 @@ impl File {
         {
             return Err(tr!("its pace is no number of rounds a second").into());
         }
-        let lattices = self
-            .instances
-            .into_iter()
-            .enumerate()
-            .map(|(at, instance)| {
-                let lattice = lattice(instance.cells, &tr!("instance {at}", at = at))?;
+        let all = |instances: Vec<Instance>, what: fn(usize) -> String| {
+            let instances = instances.into_iter().enumerate().map(|(at, instance)| {
+                let lattice = lattice(instance.cells, &what(at))?;
                 Ok((lattice, instance.generation))
             });
-        let lattices = lattices.collect::<Result<Vec<_>, String>>()?;
+            instances.collect::<Result<Vec<_>, String>>()
+        };
+        let lattices = all(self.instances, |at| tr!("instance {at}", at = at))?;
         let start = match self.start {
             StartFile::Soup { density, .. } if !(0.0..=1.0).contains(&density) => {
                 return Err(tr!("the density of its soup is not from 0 to 1").into());
@@ -317,7 +341,24 @@ impl File {
         if let Some(why) = self.switches.refusal(kernel) {
             return Err(why);
         }
+        let halves = self.halves.map(|halves| {
+            let before = all(halves.before, |at| {
+                tr!("before A and B, instance {at}", at = at)
+            })?;
+            if instances < 2 || before.len() != instances {
+                let count = before.len();
+                return Err(tr!(
+                    "before A and B it had {count} instances, and has {instances}",
+                    count = count,
+                    instances = instances
+                ));
+            }
+            let second = halves.second;
+            second.refusal(kernel).map_or(Ok(()), Err)?;
+            Ok(KeptHalves { second, before })
+        });
         Ok(Kept {
+            halves: halves.transpose()?,
             setup: Setup {
                 instances,
                 size,
@@ -347,7 +388,12 @@ mod tests {
 
     fn kept(size: Size, instances: usize, seed: u64, start: Start) -> Kept {
         let lattice = |i: usize| Arc::new(soup(size, 0.4, seed, i as u64));
+        let halves = (instances > 1 && seed.is_multiple_of(3)).then(|| KeptHalves {
+            second: Switches::DEFAULT,
+            before: (0..instances).map(|i| (lattice(i + 9), 3)).collect(),
+        });
         Kept {
+            halves,
             setup: Setup {
                 instances,
                 size,
@@ -402,6 +448,8 @@ mod tests {
             for (a, b) in before.lattices.iter().zip(&after.lattices) {
                 prop_assert!(a.0 == b.0 && a.1 == b.1);
             }
+            let parted = [&before, &after].map(|kept| kept.halves.clone().map(|it| it.before));
+            prop_assert!(parted[0] == parted[1]);
         }
     }
 

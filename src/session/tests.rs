@@ -1,6 +1,7 @@
 //! A whole session on the CPU engine: what keys ask for, seen in pictures and figures.
 
 mod edits;
+mod keeping;
 mod time;
 
 use std::time::{Duration, Instant};

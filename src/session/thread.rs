@@ -109,6 +109,8 @@ struct Pilot {
     recoveries: VecDeque<Instant>,
     /// The lattices that the engine was last made from, until there is a checkpoint of them.
     last_known: Option<Vec<(usize, Arc<Lattice>, u64)>>,
+    /// What the session is to go on from has not been taken up.
+    unrestored: bool,
     notice: Option<(String, Instant)>,
     sampling: Sampling,
     lab: Lab,
@@ -154,6 +156,7 @@ impl Pilot {
             editor: Editor::default(),
             recoveries: VecDeque::new(),
             last_known: None,
+            unrestored: false,
             notice: None,
             sampling: Sampling::default(),
             lab: Lab::default(),
@@ -522,3 +525,6 @@ fn stays_awake() -> bool {
     let count = || std::thread::available_parallelism().map_or(1, usize::from);
     *CORES.get_or_init(count) >= AWAKE_FROM_CORES
 }
+
+#[cfg(test)]
+mod tests;

@@ -14,7 +14,7 @@ use crate::engine::{
     Program, Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
 use crate::lang::tr;
-use crate::life::{Lattice, Size, soup};
+use crate::life::{Lattice, Size, counted_lattices, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
 use crate::session::trace::StepFacts;
 use crate::session::{DeviceChoice, Setup, Start, Streams};
@@ -412,8 +412,8 @@ fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, checkpoints: u8) -> Re
     };
     let one = cells + (2 + u64::from(checkpoints)) * bits;
     let what = tr!(
-        "{} lattices of {} with their starts",
-        setup.instances,
+        "{} of {} with their starts",
+        counted_lattices(setup.instances),
         setup.size
     );
     memory::ensure(one.saturating_mul(setup.instances as u64), &what)

@@ -11,8 +11,8 @@ mod tests;
 
 pub(crate) use paint::paint;
 
-use crate::engine::kernels::KERNELS;
-use crate::lang::tr;
+use crate::engine::kernels::{KERNELS, find};
+use crate::lang::{self, tr};
 use crate::session::Status;
 use crate::session::ladder::{Ladder, Work};
 use crate::view::hud::numbers::si;
@@ -38,6 +38,26 @@ struct Rung {
     present: bool,
     /// Whether it takes lattices of this size.
     possible: bool,
+}
+
+impl Rung {
+    /// What it is, and what its mark says.
+    fn tip(&self) -> String {
+        let title = find(self.name).map_or("", |kernel| lang::text(kernel.title));
+        let said = match self.mark {
+            _ if !self.possible => tr!("it takes no lattices of this size").into(),
+            None => tr!("not measured here yet").into(),
+            Some((rate, source)) => {
+                let whence = match source {
+                    Source::Recorded => tr!("recorded on this device with such lattices"),
+                    Source::Other => tr!("its best on this device, with other lattices"),
+                    Source::Session => tr!("reached in this session"),
+                };
+                tr!("{}cell/s, {whence}", si(rate), whence = whence)
+            }
+        };
+        format!("{title}; {said}")
+    }
 }
 
 /// Everything that the ladder shows.

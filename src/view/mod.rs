@@ -15,6 +15,7 @@ mod error;
 mod gpu;
 mod halves;
 pub mod hud;
+mod interface;
 mod lab;
 mod ladder;
 pub mod layout;
@@ -25,6 +26,7 @@ pub mod offscreen;
 mod panels;
 pub mod picture_file;
 mod population;
+mod quads;
 pub mod recording;
 mod scene;
 mod spots;
@@ -64,7 +66,9 @@ pub use traces::MOST_TRACE_BYTES;
 pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
 pub use zoom::Zoom;
 
-pub(crate) use dialogs::{Asked, Commands, Dialogs, FileDialog, GoTo, Menu, Shelf, acts_anyway};
+pub(crate) use dialogs::{
+    Asked, Commands, Dialogs, FileDialog, GoTo, Larger, Menu, Shelf, acts_anyway,
+};
 pub(crate) use gpu::{Canvas, Gpu};
 pub(crate) use lesson::entry_at;
 pub(crate) use scene::{Frame, Scene};

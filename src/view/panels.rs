@@ -4,6 +4,7 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::life::Size;
 use crate::view::layout::{PixelRect, Tiling};
+use crate::view::quads::{self, bind_layout, texture_layout};
 use crate::view::stack::Stack;
 use crate::view::store::{Held, News, PictureSource, Store};
 use crate::view::theme::{mirrored, rgb, theme, tint};
@@ -132,14 +133,22 @@ impl Panels {
             let ty = texture_layout(sample_type, wgpu::TextureViewDimension::D2Array);
             bind_layout(device, wgpu::ShaderStages::FRAGMENT, ty)
         });
-        let shader = device.create_shader_module(wgpu::include_wgsl!("../../shaders/panels.wgsl"));
+        let shader = quads::shader(
+            device,
+            concat!(
+                include_str!("../../shaders/panels.wgsl"),
+                include_str!("../../shaders/quads.wgsl")
+            ),
+        );
+        let instances = quads::Instances {
+            stride: size_of::<PanelInstance>(),
+            attributes: &wgpu::vertex_attr_array![
+                0 => Float32x4, 1 => Float32x4, 2 => Float32x2, 3 => Float32, 4 => Uint32,
+                5 => Uint32x2, 6 => Float32x2, 7 => Sint32x2, 8 => Float32x3
+            ],
+        };
         let pipeline = |entry: &str, groups: &[Option<&wgpu::BindGroupLayout>]| {
-            let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-                label: Some(entry),
-                bind_group_layouts: groups,
-                ..Default::default()
-            });
-            pipeline(device, &layout, &shader, entry, format)
+            quads::pipeline(device, (&shader, entry), groups, &instances, format)
         };
         let pipelines = [
             pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),
@@ -481,79 +490,11 @@ const OUTSIDE: u32 = 0x1B1E24;
 /// The HUD's ground, `0xRRGGBB`, before it is made light.
 const GROUND: u32 = 0x121418;
 
-/// How a texture is bound.
-pub(crate) fn texture_layout(
-    sample_type: wgpu::TextureSampleType,
-    view_dimension: wgpu::TextureViewDimension,
-) -> wgpu::BindingType {
-    wgpu::BindingType::Texture {
-        sample_type,
-        view_dimension,
-        multisampled: false,
-    }
-}
-
-pub(crate) fn bind_layout(
-    device: &wgpu::Device,
-    visibility: wgpu::ShaderStages,
-    ty: wgpu::BindingType,
-) -> wgpu::BindGroupLayout {
-    device.create_bind_group_layout(&wgpu::BindGroupLayoutDescriptor {
-        label: Some("panels"),
-        entries: &[wgpu::BindGroupLayoutEntry {
-            binding: 0,
-            visibility,
-            ty,
-            count: None,
-        }],
-    })
-}
-
 fn instance_buffer(device: &wgpu::Device, panels: usize) -> wgpu::Buffer {
     device.create_buffer(&wgpu::BufferDescriptor {
         label: Some("panels"),
         size: (panels.next_power_of_two() * size_of::<PanelInstance>()) as u64,
         usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
         mapped_at_creation: false,
-    })
-}
-
-fn pipeline(
-    device: &wgpu::Device,
-    layout: &wgpu::PipelineLayout,
-    shader: &wgpu::ShaderModule,
-    entry: &str,
-    format: wgpu::TextureFormat,
-) -> wgpu::RenderPipeline {
-    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-        label: Some(entry),
-        layout: Some(layout),
-        vertex: wgpu::VertexState {
-            module: shader,
-            entry_point: Some("corner"),
-            compilation_options: Default::default(),
-            buffers: &[Some(wgpu::VertexBufferLayout {
-                array_stride: size_of::<PanelInstance>() as u64,
-                step_mode: wgpu::VertexStepMode::Instance,
-                attributes: &wgpu::vertex_attr_array![
-                    0 => Float32x4, 1 => Float32x4, 2 => Float32x2, 3 => Float32, 4 => Uint32,
-                    5 => Uint32x2, 6 => Float32x2, 7 => Sint32x2, 8 => Float32x3
-                ],
-            })],
-        },
-        primitive: wgpu::PrimitiveState {
-            topology: wgpu::PrimitiveTopology::TriangleStrip,
-            ..Default::default()
-        },
-        depth_stencil: None,
-        multisample: Default::default(),
-        fragment: Some(wgpu::FragmentState {
-            module: shader,
-            entry_point: Some(entry),
-            compilation_options: Default::default(),
-            targets: &[Some(format.into())],
-        }),
-        multiview_mask: None,
-        cache: None,
     })
 }

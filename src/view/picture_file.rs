@@ -68,17 +68,28 @@ pub(crate) fn dated_stem() -> String {
 /// [`ViewError::Write`].
 pub fn write_dated_png(image: &Image, directory: &Path) -> Result<PathBuf, ViewError> {
     let stem = dated_stem();
-    let mut path = directory.join(format!("{stem}.png"));
-    let fail = |path: &Path, error| ViewError::from(SaveError::new(path, &error));
-    let mut file = partial(image, directory).map_err(|error| fail(&path, error))?;
+    let path = directory.join(format!("{stem}.png"));
+    let fail = |error| ViewError::from(SaveError::new(&path, &error));
+    let file = partial(image, directory).map_err(fail)?;
+    persist_beside(file, &path).map_err(fail)
+}
+
+/// Gives a file its lasting name, with a number behind it where that is taken; which one it is.
+pub(in crate::view) fn persist_beside(
+    mut file: tempfile::NamedTempFile,
+    wanted: &Path,
+) -> std::io::Result<PathBuf> {
+    let part = |part: Option<&std::ffi::OsStr>| part.unwrap_or_default().display().to_string();
+    let (stem, ending) = (part(wanted.file_stem()), part(wanted.extension()));
+    let mut path = wanted.to_owned();
     for number in 2.. {
         match file.persist_noclobber(&path) {
             Ok(_) => break,
             Err(taken) if taken.error.kind() == std::io::ErrorKind::AlreadyExists => {
-                path = directory.join(format!("{stem}-{number}.png"));
+                path = wanted.with_file_name(format!("{stem}-{number}.{ending}"));
                 file = taken.file;
             }
-            Err(error) => return Err(fail(&path, error.error)),
+            Err(error) => return Err(error.error),
         }
     }
     Ok(path)

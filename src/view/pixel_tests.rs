@@ -578,10 +578,14 @@ fn each_panel_has_its_camera_and_its_minimap() {
 fn every_shader_is_valid() {
     use wgpu::naga::{front::wgsl, valid};
     let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/shaders");
+    let shared = std::fs::read_to_string(format!("{directory}/quads.wgsl")).unwrap();
     let mut checked = 0;
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
-        let source = std::fs::read_to_string(&path).unwrap();
+        let mut source = std::fs::read_to_string(&path).unwrap();
+        if !path.ends_with("quads.wgsl") {
+            source.push_str(&shared);
+        }
         let module = wgsl::parse_str(&source).unwrap_or_else(|error| {
             panic!(
                 "{}",

@@ -4,7 +4,8 @@ use std::time::{Duration, Instant};
 
 use crate::engine::Transfer;
 use crate::session::{PicturePlan, Status, Streams, Switches, TransferChoice};
-use crate::view::dialogs::{Asked, Dialogs, Seen, style};
+use crate::view::dialogs::{Asked, Dialogs, Seen};
+use crate::view::interface::Interface;
 use crate::view::layout::{self, Layout, Wanted, lay_out};
 use crate::view::panels::{Looks, Panels, Placing, outside};
 use crate::view::stack::admit;
@@ -193,42 +194,35 @@ pub(crate) struct Scene {
     queue: wgpu::Queue,
     pub(crate) limits: TextureLimits,
     panels: Panels,
-    context: egui::Context,
-    overlay: egui_wgpu::Renderer,
-    /// The unit of type that egui's style is made for.
-    dressed: f32,
+    format: wgpu::TextureFormat,
+    interface: Interface,
+    /// What draws pictures of the frame that nobody sees: see [`Scene::draw_apart`].
+    apart: Option<Interface>,
 }
 
 impl Scene {
     /// For targets of this format (not an sRGB one: egui blends in sRGB).
     pub(crate) fn new(gpu: &Gpu, format: wgpu::TextureFormat) -> Scene {
         let limits = TextureLimits::of(&gpu.device.limits());
-        let context = egui::Context::default();
-        hud::install_fonts(&context);
-        context.options_mut(|options| options.zoom_with_keyboard = false);
-        let options = egui_wgpu::RendererOptions {
-            dithering: false,
-            ..Default::default()
-        };
         Scene {
             limits,
             panels: Panels::new(&gpu.device, &gpu.queue, format, limits),
-            context,
-            overlay: egui_wgpu::Renderer::new(&gpu.device, format, options),
+            format,
+            interface: Interface::new(&gpu.device, format),
+            apart: None,
             device: gpu.device.clone(),
             queue: gpu.queue.clone(),
-            dressed: 0.0,
         }
     }
 
     /// Which place of the last frame answers the mouse here, if one does.
     pub(crate) fn spot_at(&self, [x, y]: [f64; 2]) -> Option<usize> {
-        spots::at(&self.context, egui::pos2(x as f32, y as f32))
+        spots::at(&self.interface.context, egui::pos2(x as f32, y as f32))
     }
 
     /// The egui that it paints with.
     pub(crate) fn context(&self) -> &egui::Context {
-        &self.context
+        &self.interface.context
     }
 
     /// The number of the last edit that an instance's newest picture shows.
@@ -262,6 +256,18 @@ impl Scene {
         self.panels.missing(frame.only())
     }
 
+    /// Draws a frame into `target` without its dialogs, with an egui of its own: in the window's, a
+    /// pass without them would have it forget that they are open, and the next click would go
+    /// through them.
+    pub(crate) fn draw_apart(&mut self, frame: &Frame<'_>, target: &wgpu::TextureView) {
+        let apart = self.apart.take();
+        let apart = apart.unwrap_or_else(|| Interface::new(&self.device, self.format));
+        let own = std::mem::replace(&mut self.interface, apart);
+        let (mut none, nothing) = (Dialogs::default(), egui::RawInput::default());
+        self.draw(frame, &mut none, nothing, target);
+        self.apart = Some(std::mem::replace(&mut self.interface, own));
+    }
+
     /// Draws a frame into `target`, with the dialogs that are open and what a person did since the
     /// last one.
     pub(crate) fn draw(
@@ -285,26 +291,34 @@ impl Scene {
                 ground: layout.dock.rect(),
             });
         }
-        let seen = self.dress(frame);
+        let seen = Seen {
+            frame,
+            unit: frame.unit(),
+            screen: screen(frame),
+        };
+        self.interface.dress(seen.unit);
         let mut asked = Vec::new();
         let began = Instant::now();
-        let mut output = self.context.run_ui(self.input(frame, input), |ui| {
-            spots::clear(ui.ctx());
-            hud::paint(
-                &ui.ctx().layer_painter(egui::LayerId::background()),
-                frame,
-                place.as_ref(),
-            );
-            // Where egui lays a frame out twice, only the first time knows of clicks and keys.
-            asked.extend(dialogs.show(ui.ctx(), seen));
-            if !dialogs.takes_keys() {
-                spots::show(ui, &mut asked);
-            }
-        });
+        let mut output = self
+            .interface
+            .context
+            .run_ui(self.input(frame, input), |ui| {
+                spots::clear(ui.ctx());
+                hud::paint(
+                    &ui.ctx().layer_painter(egui::LayerId::background()),
+                    frame,
+                    place.as_ref(),
+                );
+                // Where egui lays a frame out twice, only the first time knows of clicks and keys.
+                asked.extend(dialogs.show(ui.ctx(), seen));
+                if !dialogs.takes_keys() {
+                    spots::show(ui, &mut asked);
+                }
+            });
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
-        let mut meshes = self.context.tessellate(shapes, 1.0);
+        let mut meshes = self.interface.context.tessellate(shapes, 1.0);
         theme(frame.options.colours).recolour(&mut meshes);
         let spent = laid_out + began.elapsed();
         let screen = egui_wgpu::ScreenDescriptor {
@@ -314,26 +328,30 @@ impl Scene {
         let mut encoder = self.device.create_command_encoder(&Default::default());
         for (id, deltas) in output.textures_delta.set.drain() {
             for delta in deltas {
-                self.overlay
-                    .update_texture(&self.device, &self.queue, id, &delta);
+                let overlay = &mut self.interface.overlay;
+                overlay.update_texture(&self.device, &self.queue, id, &delta);
             }
         }
-        let extra =
-            self.overlay
-                .update_buffers(&self.device, &self.queue, &mut encoder, &meshes, &screen);
+        let extra = self.interface.overlay.update_buffers(
+            &self.device,
+            &self.queue,
+            &mut encoder,
+            &meshes,
+            &screen,
+        );
         {
             let mut pass =
                 begin_pass(&mut encoder, target, outside(frame.options)).forget_lifetime();
             if place.is_some() {
                 self.panels.draw(&mut pass);
             }
-            self.overlay.render(&mut pass, &meshes, &screen);
+            self.interface.overlay.render(&mut pass, &meshes, &screen);
         }
         let submission = self
             .queue
             .submit(extra.into_iter().chain([encoder.finish()]));
         for id in output.textures_delta.free.drain() {
-            self.overlay.free_texture(&id);
+            self.interface.overlay.free_texture(&id);
         }
         Drawn {
             submission,
@@ -344,27 +362,13 @@ impl Scene {
         }
     }
 
-    /// Makes egui's style fit the frame's unit of type.
-    fn dress<'a>(&mut self, frame: &'a Frame<'a>) -> Seen<'a> {
-        let unit = frame.unit();
-        if unit != self.dressed {
-            self.dressed = unit;
-            style::dress(&self.context, unit);
-        }
-        Seen {
-            frame,
-            unit,
-            screen: screen(frame),
-        }
-    }
-
     /// egui works in pixels here: the layout has its own unit of type. Whoever collects input has
     /// set its zoom so that a monitor's scale is taken out again.
     fn input(&self, frame: &Frame<'_>, mut input: egui::RawInput) -> egui::RawInput {
         input.screen_rect = Some(screen(frame));
         input.max_texture_side = Some(self.limits.side as usize);
         if let Some(viewport) = input.viewports.get_mut(&egui::ViewportId::ROOT) {
-            viewport.native_pixels_per_point = Some(1.0 / self.context.zoom_factor());
+            viewport.native_pixels_per_point = Some(1.0 / self.interface.context.zoom_factor());
         }
         input
     }
@@ -405,3 +409,6 @@ pub(crate) fn transfer_name(transfer: Transfer) -> &'static str {
         Transfer::Measure => "measure",
     }
 }
+
+#[cfg(test)]
+mod tests;

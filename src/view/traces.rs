@@ -9,7 +9,7 @@ use crate::engine::Transfer;
 use crate::life::Size;
 use crate::view::ColourBy;
 use crate::view::hud::numbers::bytes;
-use crate::view::panels::{bind_layout, texture_layout};
+use crate::view::quads::{self, bind_layout, texture_layout};
 use crate::view::stack::Stack;
 use crate::view::store::{Held, News};
 use crate::view::transfer::TextureLimits;
@@ -332,42 +332,19 @@ fn pipeline(
     words: &wgpu::BindGroupLayout,
     traces: &wgpu::BindGroupLayout,
 ) -> wgpu::RenderPipeline {
-    let shader = device.create_shader_module(wgpu::include_wgsl!("../../shaders/traces.wgsl"));
-    let layout = device.create_pipeline_layout(&wgpu::PipelineLayoutDescriptor {
-        label: Some("traces"),
-        bind_group_layouts: &[Some(words), Some(traces)],
-        ..Default::default()
-    });
-    device.create_render_pipeline(&wgpu::RenderPipelineDescriptor {
-        label: Some("traces"),
-        layout: Some(&layout),
-        vertex: wgpu::VertexState {
-            module: &shader,
-            entry_point: Some("corner"),
-            compilation_options: Default::default(),
-            buffers: &[Some(wgpu::VertexBufferLayout {
-                array_stride: size_of::<LatticeInstance>() as u64,
-                step_mode: wgpu::VertexStepMode::Instance,
-                attributes: &wgpu::vertex_attr_array![
-                    0 => Float32x4, 1 => Float32x2, 2 => Uint32x2
-                ],
-            })],
-        },
-        primitive: wgpu::PrimitiveState {
-            topology: wgpu::PrimitiveTopology::TriangleStrip,
-            ..Default::default()
-        },
-        depth_stencil: None,
-        multisample: Default::default(),
-        fragment: Some(wgpu::FragmentState {
-            module: &shader,
-            entry_point: Some("trace"),
-            compilation_options: Default::default(),
-            targets: &[Some(FORMAT.into())],
-        }),
-        multiview_mask: None,
-        cache: None,
-    })
+    let shader = quads::shader(
+        device,
+        concat!(
+            include_str!("../../shaders/traces.wgsl"),
+            include_str!("../../shaders/quads.wgsl")
+        ),
+    );
+    let instances = quads::Instances {
+        stride: size_of::<LatticeInstance>(),
+        attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2],
+    };
+    let groups = [Some(words), Some(traces)];
+    quads::pipeline(device, (&shader, "trace"), &groups, &instances, FORMAT)
 }
 
 #[cfg(test)]

@@ -7,8 +7,11 @@ use std::time::{Duration, Instant};
 use super::parcels::{Parcel, cells_of};
 use crate::app::World;
 use crate::app::handler::Handler;
+use crate::app::larger::Guest;
 use crate::lang::tr;
-use crate::life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, write_atomically};
+use crate::life::{
+    Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, shown, write_atomically,
+};
 use crate::session::{Area, Change};
 use crate::view::FileDialog;
 
@@ -41,6 +44,7 @@ impl<W: World> Handler<W> {
                     self.edit(instance, change, false);
                     self.note(what);
                 }
+                Parcel::TooLarge(instance, guest, why) => self.offer_room(instance, guest, why),
                 Parcel::Ghost(pattern) => self.take_ghost(pattern),
                 Parcel::Copied(text, what) => {
                     self.set_clipboard(text);
@@ -84,15 +88,26 @@ impl<W: World> Handler<W> {
                 Err(error) => return Parcel::Said(error.to_string()),
             };
             match pattern.centred_in(size) {
+                Err(PatternError::Larger { width, height, .. }) => {
+                    let name = shown(Path::new(&path).file_name().unwrap_or_default());
+                    let why = tr!(
+                        "{name} is {width}x{height} cells, larger than the lattices of {size}.",
+                        name = name,
+                        width = width,
+                        height = height,
+                        size = size
+                    );
+                    Parcel::TooLarge(instance, Guest::Pattern(Arc::new(pattern)), why)
+                }
                 Err(error) => Parcel::Said(error.to_string()),
                 Ok(lattice) => {
-                    let name = Path::new(&path).file_name().unwrap_or_default();
+                    let name = shown(Path::new(&path).file_name().unwrap_or_default());
                     let other = pattern.rule().filter(|own| *own != rule);
                     let what = match other {
-                        None => tr!("opened {}", name.display()),
+                        None => tr!("opened {}", name),
                         Some(own) => tr!(
                             "opened {}, which is for {own}; the lattices run {rule}",
-                            name.display(),
+                            name,
                             own = own,
                             rule = rule
                         ),
@@ -204,7 +219,13 @@ impl<W: World> Handler<W> {
     pub(in crate::app) fn typed_path(&mut self, saves: bool, path: String) {
         match (saves, self.editing.unsaved.take()) {
             (false, _) => self.open_path(&path),
-            (true, Some(saving)) => self.save_to(path, saving),
+            (true, Some(saving)) => match asks_first(&path, &mut self.editing.replaces) {
+                None => self.save_to(path, saving),
+                Some(why) => {
+                    self.editing.unsaved = Some(saving);
+                    self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));
+                }
+            },
             (true, None) => {}
         }
     }
@@ -218,7 +239,7 @@ impl<W: World> Handler<W> {
                 return Parcel::Unsaved(saving, why.into());
             };
             match write_atomically(&path, |out| saving.write(format, out)) {
-                Ok(()) => Parcel::Said(tr!("saved {path}", path = path)),
+                Ok(()) => Parcel::Said(tr!("saved {path}", path = shown(&path))),
                 Err(error) => Parcel::Unsaved(saving, error.to_string()),
             }
         });
@@ -243,6 +264,17 @@ impl Saving {
         };
         format.write(sheet, out)
     }
+}
+
+/// What to ask before a typed path is saved to, if anything: a file that is there is replaced only
+/// where its path is entered once more.
+fn asks_first(path: &str, asked: &mut Option<String>) -> Option<String> {
+    let agreed = asked.take().is_some_and(|before| before == path);
+    if agreed || !Path::new(path).exists() {
+        return None;
+    }
+    *asked = Some(path.to_owned());
+    Some(tr!("there is such a file already: Enter again replaces it").into())
 }
 
 /// What a dialog of the desktop's answered.
@@ -284,4 +316,24 @@ fn has_desktop() -> bool {
     cfg!(not(target_os = "linux"))
         || std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some()
         || socket.is_some_and(|socket| socket.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks_first;
+
+    #[test]
+    fn a_file_that_is_there_is_replaced_only_when_asked_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        for name in ["a.rle", "b.rle"] {
+            std::fs::write(path(name), "!").unwrap();
+        }
+        let mut asked = None;
+        assert_eq!(asks_first(&path("new.rle"), &mut asked), None);
+        assert!(asks_first(&path("a.rle"), &mut asked).is_some());
+        assert!(asks_first(&path("b.rle"), &mut asked).is_some(), "another");
+        assert_eq!(asks_first(&path("b.rle"), &mut asked), None);
+        assert!(asks_first(&path("b.rle"), &mut asked).is_some(), "anew");
+    }
 }

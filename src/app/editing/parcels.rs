@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::files::Saving;
 use crate::app::Wake;
+use crate::app::larger::Guest;
 use crate::lang::tr;
 use crate::life::{Lattice, Pattern};
 
@@ -17,6 +18,8 @@ pub(in crate::app) enum Parcel {
     Said(String),
     /// A pattern that was read for a panel, as a whole lattice.
     Opened(usize, Arc<Lattice>, String),
+    /// A pattern that is larger than the panel's lattice, and what is to be said of it.
+    TooLarge(usize, Guest, String),
     /// A pattern to be placed.
     Ghost(Lattice),
     /// Text for the clipboard, and what is to be said of it.

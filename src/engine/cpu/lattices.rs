@@ -13,7 +13,7 @@ use super::{measure, memory, reduce};
 use crate::engine::{
     EngineError, Kernel, LatticeId, Layout, Measure, Op, Result, Transfer, WordEdit,
 };
-use crate::life::{Rule, Size};
+use crate::life::{Rule, Size, counted_lattices};
 
 /// All lattices and the slots that they are downloaded to, shared with the workers.
 pub(super) struct Lattices {
@@ -49,7 +49,7 @@ impl Lattices {
 
     /// Adds dead lattices.
     pub(super) fn create(&self, count: usize, size: Size) -> Result<()> {
-        let what = format!("{count} lattices of {size}");
+        let what = format!("{} of {size}", counted_lattices(count));
         memory::ensure(
             (2 * BitRows::bytes(size)).saturating_mul(count as u64),
             &what,
@@ -92,7 +92,7 @@ impl Lattices {
         match layout {
             Layout::Bits => {}
             Layout::I32 => {
-                let what = format!("an i32 a cell for {count} lattices");
+                let what = format!("an i32 a cell for {}", counted_lattices(count));
                 let bytes = without.iter().map(|one| 8 * one.size.cells());
                 memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
                 let rooms = without
@@ -104,7 +104,7 @@ impl Lattices {
                 }
             }
             Layout::Planar => {
-                let what = format!("planar words for {count} lattices");
+                let what = format!("planar words for {}", counted_lattices(count));
                 let bytes = without.iter().map(|one| 2 * PlanarRows::bytes(one.size));
                 memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
                 let rooms = without.iter().map(|one| {

@@ -330,3 +330,21 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn a_reset_on_the_way_to_a_generation_stops_there_and_says_so() {
+    let setup = of_patterns(&["blinker", "block"], "bits");
+    let setup = Setup {
+        rounds: Some(0),
+        time: TimeSettings::DEFAULT,
+        ..setup
+    };
+    let session = Session::start(setup.clone(), || {}).unwrap();
+    session.act(Action::RunTo(u64::MAX / 2));
+    wait_for(&session, "some rounds", |status| status.generation > 10);
+    session.act(Action::ResetAll);
+    let stopped = wait_for(&session, "the end of it", |status| !status.running);
+    let said = stopped.notice.clone().unwrap_or_default();
+    assert!(said.contains("on the way to generation"), "{said}");
+    all_at(&session, &setup, 0);
+}

@@ -12,8 +12,6 @@ use crate::life::Lattice;
 use crate::session::worlds::{KernelChoice, Worlds};
 use crate::session::{Action, Choice, Command, Pace, PicturePlan, Start};
 
-use super::recovery::Checkpoints;
-
 /// How long something may wait before it is said that it does.
 const PATIENCE: Duration = Duration::from_millis(300);
 
@@ -71,6 +69,7 @@ impl Pilot {
     }
 
     pub(super) fn put_off(&mut self, command: Command) {
+        self.unrestored |= matches!(command, Command::Restore(_));
         if let Command::View(_) = command {
             let views = |(command, _): &(Command, Instant)| matches!(command, Command::View(_));
             self.pending.retain(|pending| !views(pending)); // the last one counts
@@ -245,7 +244,13 @@ impl Pilot {
     pub(super) fn set_lattices(&mut self, lattices: Vec<(usize, Arc<Lattice>, u64)>) -> Result<()> {
         self.refresh = true;
         self.checkpoints.stale = true;
-        self.run_to = None;
+        if let Some(run_to) = self.leave_run_to() {
+            let generation = run_to.generation;
+            self.tell(tr!(
+                "stopped: other lattices came on the way to generation {generation}",
+                generation = generation
+            ));
+        }
         for (instance, ..) in &lattices {
             self.watch.replaced(*instance..instance + 1);
             self.history_changed(*instance..instance + 1);
@@ -329,10 +334,7 @@ impl Pilot {
             self.pictures.replace_slots(worlds.slots().clone());
             self.past.lost_one();
             self.editor.forget_copies();
-            self.checkpoints = Checkpoints {
-                stale: true,
-                ..Default::default()
-            };
+            self.checkpoints.begin_anew();
         }
         self.refresh |= before != plan;
         self.changed = true;

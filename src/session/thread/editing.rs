@@ -307,6 +307,9 @@ impl Pilot {
             }
         }
         self.edited(&twins);
+        if joins {
+            self.stroke_goes_on(Instant::now());
+        }
         Ok(true)
     }
 

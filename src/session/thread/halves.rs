@@ -4,7 +4,6 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::recovery::Checkpoints;
 use super::{Pilot, starts};
 use crate::engine::{Result, Slot};
 use crate::lang::tr;
@@ -32,7 +31,7 @@ impl Pilot {
         self.statistics.restart();
         self.lab.switched = None;
         self.steps.clear();
-        self.run_to = None;
+        self.leave_run_to();
         self.history_begins();
         self.watch.replaced(0..self.setup.instances);
         if self.lab.is_split() {
@@ -46,7 +45,6 @@ impl Pilot {
     }
 
     fn part_halves(&mut self) -> Result<()> {
-        let second = self.other_setting();
         let Some(worlds) = &mut self.worlds else {
             return Ok(());
         };
@@ -57,10 +55,26 @@ impl Pilot {
             .enumerate()
             .map(|(i, (lattice, &generation))| (i, lattice, generation))
             .collect();
+        self.part_into(self.other_setting(), before)?;
+        self.notice = Some((
+            tr!("A and B run from the same starts, in turn; F2 to F8 change B").into(),
+            Instant::now(),
+        ));
+        self.restart(0..2 * (self.setup.instances / 2))
+    }
+
+    /// Two halves, B with these switches, of lattices that come next; these were there before.
+    pub(super) fn part_into(
+        &mut self,
+        second: Switches,
+        before: Vec<(usize, Arc<Lattice>, u64)>,
+    ) -> Result<()> {
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(());
+        };
         // The copies came through a checkpoint's slot.
         self.editor.forget_copies();
-        self.checkpoints = Checkpoints::default();
-        self.checkpoints.stale = true;
+        self.checkpoints.begin_anew();
         self.last_known = Some(before.clone());
         let anew = worlds.split(Some(second))?;
         let each = self.setup.instances / 2;
@@ -71,11 +85,7 @@ impl Pilot {
             differing: None,
         });
         self.take_slots(anew);
-        self.notice = Some((
-            tr!("A and B run from the same starts, in turn; F2 to F8 change B").into(),
-            Instant::now(),
-        ));
-        self.restart(0..2 * each)
+        Ok(())
     }
 
     fn join_halves(&mut self) -> Result<()> {
@@ -89,8 +99,7 @@ impl Pilot {
         self.lab.halves = None;
         self.last_known = Some(before);
         self.editor.forget_copies();
-        self.checkpoints = Checkpoints::default();
-        self.checkpoints.stale = true;
+        self.checkpoints.begin_anew();
         self.take_slots(anew);
         self.refresh = true;
         self.notice = Some((

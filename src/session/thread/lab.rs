@@ -6,7 +6,6 @@ use std::time::{Duration, Instant};
 
 use super::Pilot;
 use super::halves::TwoHalves;
-use super::recovery::Checkpoints;
 use crate::engine::{Kernel, Result};
 use crate::lang::tr;
 use crate::life::Lattice;
@@ -195,10 +194,7 @@ impl Pilot {
             self.pictures.replace_slots(worlds.slots().clone());
             self.past.lost_one();
             self.editor.forget_copies();
-            self.checkpoints = Checkpoints {
-                stale: true,
-                ..Default::default()
-            };
+            self.checkpoints.begin_anew();
             self.refresh = true;
         }
     }

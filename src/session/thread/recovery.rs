@@ -28,6 +28,17 @@ pub(super) struct Checkpoints {
 }
 
 impl Checkpoints {
+    /// What was copied is gone, and what was under way never comes; who waits for a copy waits on.
+    pub(super) fn begin_anew(&mut self) {
+        let mut keepers = std::mem::take(&mut self.keepers);
+        keepers.iter_mut().for_each(|(_, begun)| *begun = false);
+        *self = Checkpoints {
+            stale: true,
+            keepers,
+            ..Default::default()
+        };
+    }
+
     /// One is under way.
     pub(super) fn issued(&mut self, now: Instant) {
         self.keepers.iter_mut().for_each(|(_, begun)| *begun = true);
@@ -99,6 +110,7 @@ impl Pilot {
         self.failed = Some(why);
         self.running = false;
         self.steps.clear();
+        self.give_keepers_what_there_is();
         self.changed = true;
         (self.wake)();
     }
@@ -144,19 +156,19 @@ impl Pilot {
         self.pictures.replace_slots(worlds.slots().clone());
         self.worlds = Some(worlds);
         self.editor.forget_copies();
-        self.checkpoints = Checkpoints {
-            stale: true,
-            ..Default::default()
-        };
+        self.checkpoints.begin_anew();
         self.left_of_round = None;
-        self.run_to = None;
+        let goes_to = self.run_to.take();
         self.history_begins();
         self.settle_measuring(true);
         self.statistics.restart();
         self.say(tr!("the engine was lost ({why}): every lattice was restored from generation {generation} {place}", why = why, generation = generation, place = place));
         self.refresh = true;
-        match self.view {
-            Some(view) => self.set_view(view),
+        if let Some(view) = self.view {
+            self.set_view(view)?;
+        }
+        match goes_to {
+            Some(run_to) => self.run_to(run_to.generation),
             None => Ok(()),
         }
     }

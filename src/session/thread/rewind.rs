@@ -22,6 +22,9 @@ const PATIENCE_US: f64 = 2e6;
 /// Of the engine thread's time, no more than one part in so many is spent on copies.
 const SHARE: u32 = 50;
 
+/// A stroke that nothing was added to for so long rests.
+const STROKE_RESTS: Duration = Duration::from_millis(300);
+
 /// So many generations before where somebody went back to, a copy is made on the way: who goes
 /// back once goes back again.
 const NEAR: u64 = 64;
@@ -33,6 +36,8 @@ pub(super) struct Past {
     wanted: bool,
     /// The copy under way is of before cells were changed.
     outdated: bool,
+    /// A stroke is drawn: the copy waits until then, as long as it runs on or stands as it did.
+    stroke: Option<(Instant, bool)>,
     /// And when this clock is reached.
     waypoint: Option<u64>,
     /// How long the last copy took, and when that was.
@@ -48,6 +53,7 @@ impl Past {
             history: History::new(budget, bytes),
             wanted: true,
             outdated: false,
+            stroke: None,
             waypoint: None,
             copied: None,
             generation_us: None,
@@ -75,6 +81,12 @@ impl Past {
         })
     }
 
+    /// Whether a copy is still to be made.
+    #[cfg(test)]
+    pub(super) fn is_wanted(&self) -> bool {
+        self.wanted
+    }
+
     /// Whether a copy must come before anything steps on from this clock.
     fn comes_first(&self, clock: u64) -> bool {
         self.history.holds_any() && (self.wanted || self.waypoint == Some(clock))
@@ -89,8 +101,21 @@ impl Pilot {
         self.past.history.cut(clock);
         self.past.outdated = self.checkpoints.under_way;
         self.past.wanted = true;
+        self.past.stroke = None;
         self.past.waypoint = None;
         self.watch.changed(instances);
+    }
+
+    /// A stroke goes on that has been copied: the next copy of all lattices is made where the
+    /// stroke rests, not at each of its cells.
+    pub(super) fn stroke_goes_on(&mut self, now: Instant) {
+        self.past.stroke = Some((now + STROKE_RESTS, self.running));
+    }
+
+    /// Whether a copy that must come first waits for the end of a stroke.
+    pub(super) fn waits_for_stroke(&self, now: Instant) -> bool {
+        let same = |&(until, running): &(Instant, bool)| now < until && running == self.running;
+        self.past.stroke.as_ref().is_some_and(same) && self.steps.is_empty()
     }
 
     /// Forgets the past: the lattices are others, or the engine is.
@@ -103,13 +128,16 @@ impl Pilot {
     /// Issues the copy that must come first, if there is one; whether the rounds have to wait for
     /// it to be issued.
     pub(super) fn copy_first(&mut self, now: Instant) -> Result<bool> {
-        let Some(worlds) = &mut self.worlds else {
+        let Some(worlds) = &self.worlds else {
             return Ok(false);
         };
         let idle = !worlds.is_split() && !worlds.is_calibrating();
-        if !idle || !self.past.comes_first(worlds.clock()) {
+        if !idle || !self.past.comes_first(worlds.clock()) || self.waits_for_stroke(now) {
             return Ok(false);
         }
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(false);
+        };
         if self.checkpoints.under_way || self.editor.is_fetching() {
             return Ok(true); // the slot is in use
         }
@@ -246,6 +274,7 @@ impl Pilot {
     /// Whether the thread has to look again soon for the sake of a copy.
     pub(super) fn copies_soon(&self) -> bool {
         let clock = self.worlds.as_ref().map_or(0, Worlds::clock);
-        self.past.comes_first(clock) && !self.lab.is_split()
+        let soon = !self.lab.is_split() && !self.waits_for_stroke(Instant::now());
+        soon && self.past.comes_first(clock)
     }
 }

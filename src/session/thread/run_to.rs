@@ -32,6 +32,16 @@ impl RunTo {
 }
 
 impl Pilot {
+    /// Something else was asked for on the way: that run is over, and so are its rounds.
+    pub(super) fn leave_run_to(&mut self) -> Option<RunTo> {
+        let left = self.run_to.take();
+        if left.is_some() {
+            self.running = false;
+            self.statistics.restart();
+        }
+        left
+    }
+
     /// Runs until the selected instance is at a generation, as fast as may be, or goes back to it.
     pub(super) fn run_to(&mut self, generation: u64) -> Result<()> {
         let Some(worlds) = &self.worlds else {

@@ -183,6 +183,7 @@ impl Pilot {
     /// Fills a panel that died down a while ago with a new soup, one at a time.
     pub(super) fn reseed_one(&mut self, now: Instant) {
         let may = self.setup.time.reseed && self.running && !self.lab.is_split();
+        let may = may && self.run_to.is_none(); // it is about the lattices that are there
         if !may || !self.pending.is_empty() || self.failed.is_some() {
             return;
         }

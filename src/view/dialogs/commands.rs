@@ -1,11 +1,11 @@
 //! The command palette: everything that can be asked for, found by typing parts of what it does.
 
-use egui::{Align2, Id, Key, Modal, Modifiers, RichText, ScrollArea, TextEdit, vec2};
+use egui::{Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
 use crate::lang::tr;
 use crate::view::LessonEntry;
 use crate::view::dialogs::entries::{self, Entry, LINE};
-use crate::view::dialogs::{Asked, Seen};
+use crate::view::dialogs::{Asked, Seen, style};
 use crate::view::hud::style::{ACCENT, LABEL};
 
 /// How many lines are seen at once, at most.
@@ -46,14 +46,8 @@ impl Commands {
         asked: &mut Vec<Asked>,
     ) -> bool {
         let unit = seen.unit;
-        let (id, down) = (
-            Id::unique("commands"),
-            vec2(0.0, 0.08 * seen.screen.height()),
-        );
-        let area = Modal::default_area(id).anchor(Align2::CENTER_TOP, down);
         let mut stays = true;
-        let modal = Modal::new(id).area(area).show(context, |ui| {
-            ui.set_width((660.0 * unit).min(0.92 * seen.screen.width()));
+        let left = style::dialog(context, seen, ("commands", Some(0.08), 660.0), |ui| {
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("type what to do"));
             let field = ui.add(
                 field
@@ -112,7 +106,7 @@ impl Commands {
             let words = RichText::new(words).small().color(ink);
             ui.add(egui::Label::new(words).truncate());
         });
-        stays && !modal.backdrop_response.clicked()
+        stays && !left
     }
 }
 
@@ -189,6 +183,10 @@ mod tests {
         assert_eq!(first("nxt krnl"), Act(Action::NextKernel));
         assert_eq!(first("fullscreen"), Act(Action::ToggleFullscreen));
         assert_eq!(first("lesson event"), Asked::Lesson(0));
+        let Asked::Shelved(gun) = first("gosper") else {
+            panic!("the shelf's patterns are found too")
+        };
+        assert_eq!(gun.name, "gosper-gun");
         assert_eq!(first("streams batch"), Act(Action::NextOf(Switch::Streams)));
         assert_eq!(
             first("batch: one launch"),

@@ -5,6 +5,7 @@ use egui::{Align, Align2, FontSelection, Layout, Response, RichText, Sense, Ui, 
 
 use crate::engine::kernels::KERNELS;
 use crate::lang::{self, tr};
+use crate::life::SHELF;
 use crate::session::actions::{Binding, KEYS};
 use crate::session::{Action, Status, Switch};
 use crate::view::LessonEntry;
@@ -54,6 +55,15 @@ pub(super) fn all(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry
         }));
         entries.extend(Switch::ALL.into_iter().flat_map(|it| positions(it, status)));
     }
+    entries.extend(SHELF.iter().map(|shelved| Entry {
+        text: tr!("pattern {}: {}", shelved.name, shelved.behaviour),
+        keys: String::new(),
+        asked: Asked::Shelved(shelved),
+        refusal: match status {
+            Some(_) => None,
+            None => refusal(Action::ToggleShelf, None),
+        },
+    }));
     entries.extend(lessons.iter().enumerate().map(|(at, lesson)| Entry {
         text: tr!("lesson {}: {}", lesson.name, lesson.title),
         keys: String::new(),

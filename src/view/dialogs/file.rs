@@ -1,9 +1,9 @@
 //! A path that is typed in, where the desktop has no dialog for files.
 
-use egui::{Align2, Id, Key, Modal, Modifiers, RichText, TextEdit, vec2};
+use egui::{Key, Modifiers, RichText, TextEdit};
 
 use crate::lang::tr;
-use crate::view::dialogs::{Asked, Seen};
+use crate::view::dialogs::{Asked, Seen, style};
 
 /// The open field.
 #[derive(Clone, PartialEq, Debug)]
@@ -28,12 +28,8 @@ impl FileDialog {
         seen: Seen<'_>,
         asked: &mut Vec<Asked>,
     ) -> bool {
-        let unit = seen.unit;
-        let (id, down) = (Id::unique("file"), vec2(0.0, 0.08 * seen.screen.height()));
-        let area = Modal::default_area(id).anchor(Align2::CENTER_TOP, down);
         let mut stays = true;
-        let modal = Modal::new(id).area(area).show(context, |ui| {
-            ui.set_width((560.0 * unit).min(0.9 * seen.screen.width()));
+        let left = style::dialog(context, seen, ("file", Some(0.08), 560.0), |ui| {
             ui.heading(if self.saves {
                 tr!("Save to")
             } else {
@@ -57,7 +53,7 @@ impl FileDialog {
                 stays = false;
             }
         });
-        stays && !modal.backdrop_response.clicked()
+        stays && !left
     }
 }
 

@@ -1,10 +1,10 @@
 //! A field for the generation to run to, or to go back to.
 
-use egui::{Align2, Event, Id, Key, Modal, RichText, TextEdit, vec2};
+use egui::{Event, Key, RichText, TextEdit};
 
 use crate::lang::tr;
 use crate::session::Action;
-use crate::view::dialogs::{Asked, Seen};
+use crate::view::dialogs::{Asked, Seen, style};
 use crate::view::hud::numbers::grouped;
 use crate::view::hud::style::ACCENT;
 
@@ -26,13 +26,8 @@ impl GoTo {
         seen: Seen<'_>,
         asked: &mut Vec<Asked>,
     ) -> bool {
-        let unit = seen.unit;
-        let down = vec2(0.0, 0.12 * seen.screen.height());
-        let id = Id::unique("go to");
-        let area = Modal::default_area(id).anchor(Align2::CENTER_TOP, down);
         let mut stays = true;
-        let modal = Modal::new(id).area(area).show(context, |ui| {
-            ui.set_width((360.0 * unit).min(0.9 * seen.screen.width()));
+        let left = style::dialog(context, seen, ("go to", Some(0.12), 360.0), |ui| {
             ui.heading(tr!("Run to generation"));
             // Before the field sees it: it would lose its focus.
             let entered = ui.input_mut(|input| self.up_to_enter(&mut input.events));
@@ -57,7 +52,7 @@ impl GoTo {
                 false => ui.label(tr!("Now {}; earlier ones are gone back to.", grouped(now))),
             };
         });
-        stays && !modal.backdrop_response.clicked()
+        stays && !left
     }
 
     /// Leaves of the events those in front of Enter, and keeps those behind it for the next frame;

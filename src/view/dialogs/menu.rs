@@ -1,10 +1,10 @@
 //! The menu: the table of keys by group, for those who do not know the keys.
 
-use egui::{Align2, Id, Key, Modal, Modifiers, RichText, ScrollArea, vec2};
+use egui::{Key, Modifiers, RichText, ScrollArea};
 
 use crate::session::actions::groups::grouped;
 use crate::view::dialogs::entries::{self, LINE};
-use crate::view::dialogs::{Asked, Seen};
+use crate::view::dialogs::{Asked, Seen, style};
 use crate::view::hud::style::{LABEL, VALUE};
 
 /// The open menu.
@@ -54,12 +54,8 @@ impl Menu {
         }
         let entered = presses(Key::Enter) > 0;
         let most = groups.iter().map(|(_, rows)| rows.len()).max().unwrap_or(0);
-        let area = Modal::default_area(Id::unique("menu"))
-            .anchor(Align2::CENTER_TOP, vec2(0.0, 0.06 * seen.screen.height()));
-        let modal = Modal::new(Id::unique("menu")).area(area);
         let mut stays = true;
-        let modal = modal.show(context, |ui| {
-            ui.set_width((680.0 * unit).min(0.92 * seen.screen.width()));
+        let left = style::dialog(context, seen, ("menu", Some(0.06), 680.0), |ui| {
             ui.horizontal(|ui| {
                 for (at, (group, _)) in groups.iter().enumerate() {
                     let ink = if at == self.group { VALUE } else { LABEL };
@@ -95,6 +91,6 @@ impl Menu {
                     }
                 });
         });
-        stays && !modal.backdrop_response.clicked()
+        stays && !left
     }
 }

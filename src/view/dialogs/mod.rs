@@ -5,8 +5,8 @@
 //!    `show` that lays out its widgets and pushes what they ask for. Lengths are units of type
 //!    times [`Seen::unit`]; egui's own style is already scaled by it, so plain widgets need none.
 //! 2. A field `Option<ThatStruct>` of [`Dialogs`], and a line of its own in [`Dialogs::show`],
-//!    [`Dialogs::takes_keys`] (if it has text fields or a selection to move) and
-//!    [`Dialogs::escape`] (if Escape closes it).
+//!    `Dialogs::open` (if it has text fields or a selection to move, and so takes keys) and
+//!    [`Dialogs::escape`] (if Escape closes it). [`style::dialog`] is its frame.
 //! 3. What it asks for is an [`Asked`]; what is no [`Action`] gets a variant there, done in
 //!    `app/doing.rs`.
 //!
@@ -14,9 +14,11 @@
 //! mouse is over a dialog, no click, drag or wheel reaches the panels.
 
 mod commands;
+mod early;
 mod entries;
 mod file;
 mod go_to;
+mod larger;
 mod menu;
 mod shelf;
 pub(in crate::view) mod style;
@@ -24,6 +26,7 @@ pub(in crate::view) mod style;
 pub(crate) use commands::Commands;
 pub(crate) use file::FileDialog;
 pub(crate) use go_to::GoTo;
+pub(crate) use larger::Larger;
 pub(crate) use menu::Menu;
 pub(crate) use shelf::Shelf;
 
@@ -42,8 +45,12 @@ pub(crate) struct Dialogs {
     pub(crate) shelf: Option<Shelf>,
     /// The generation to run to.
     pub(crate) go_to: Option<GoTo>,
+    /// The offer of larger lattices.
+    pub(crate) larger: Option<Larger>,
     /// The menu.
     pub(crate) menu: Option<Menu>,
+    /// What was typed before it could be: see [`early`].
+    pub(in crate::view) early: early::Early,
 }
 
 /// What the widgets of a frame asked for.
@@ -57,6 +64,8 @@ pub(crate) enum Asked {
     Shelved(&'static Shelved),
     /// The lesson of this place in their list.
     Lesson(usize),
+    /// Larger lattices, for the pattern that waits for them.
+    Room,
 }
 
 /// What a dialog sees of the frame that it stands in.
@@ -74,6 +83,7 @@ impl Dialogs {
     /// Lays out what is open; returns what was asked for.
     pub(in crate::view) fn show(&mut self, context: &egui::Context, seen: Seen<'_>) -> Vec<Asked> {
         let mut asked = Vec::new();
+        self.early.hold(context, self.open());
         if let Some(commands) = &mut self.commands
             && !commands.show(context, seen, &mut asked)
         {
@@ -94,6 +104,11 @@ impl Dialogs {
         {
             self.go_to = None;
         }
+        if let Some(larger) = &mut self.larger
+            && !larger.show(context, seen, &mut asked)
+        {
+            self.larger = None;
+        }
         if let Some(menu) = &mut self.menu
             && !menu.show(context, seen, &mut asked)
         {
@@ -104,14 +119,18 @@ impl Dialogs {
 
     /// Whether keys are for a dialog, and not for the window.
     pub(crate) fn takes_keys(&self) -> bool {
-        let open = [
+        self.open().contains(&true)
+    }
+
+    fn open(&self) -> early::Open {
+        [
             self.commands.is_some(),
             self.file.is_some(),
             self.shelf.is_some(),
             self.go_to.is_some(),
+            self.larger.is_some(),
             self.menu.is_some(),
-        ];
-        open.contains(&true)
+        ]
     }
 
     /// Closes the topmost dialog that Escape closes; whether there was one.
@@ -120,6 +139,7 @@ impl Dialogs {
             || self.file.take().is_some()
             || self.shelf.take().is_some()
             || self.go_to.take().is_some()
+            || self.larger.take().is_some()
             || self.menu.take().is_some()
     }
 }

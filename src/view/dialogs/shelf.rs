@@ -1,13 +1,10 @@
 //! The shelf: the patterns that come with the program, by kind, each with its picture.
 
-use egui::{
-    Align2, Color32, Id, Modal, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2,
-    vec2,
-};
+use egui::{Color32, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use crate::lang::tr;
 use crate::life::{Kind, Lattice, Run, SHELF, Shelved, Size};
-use crate::view::dialogs::{Asked, Seen};
+use crate::view::dialogs::{Asked, Seen, style};
 use crate::view::hud::style::{ACCENT, LABEL, VALUE};
 use crate::view::marks::runs_of;
 
@@ -66,42 +63,37 @@ impl Shelf {
         asked: &mut Vec<Asked>,
     ) -> bool {
         let (unit, screen) = (seen.unit, seen.screen);
-        let area = Modal::default_area(Id::unique("shelf"));
-        let area = area.anchor(Align2::CENTER_CENTER, vec2(0.0, 0.0));
         let mut stays = true;
-        let modal = Modal::new(Id::unique("shelf"))
-            .area(area)
-            .show(context, |ui| {
-                let width = (1080.0 * unit).min(0.9 * screen.width());
-                ui.set_width(width);
-                ui.heading(tr!(
-                    "The shelf: a click takes a pattern, another one places it"
-                ));
-                let columns = ((width / (250.0 * unit)) as usize).max(1);
-                let space = ui.spacing().item_spacing.x;
-                let across = (width - 12.0 * unit) / columns as f32 - space;
-                let high = 0.74 * screen.height();
-                let scroll = ScrollArea::vertical().max_height(high);
-                scroll.min_scrolled_height(high).show(ui, |ui| {
-                    for kind in Kind::ALL {
-                        let of_kind = |book: &&Book| book.shelved.kind() == kind;
-                        let books: Vec<&Book> = self.books.iter().filter(of_kind).collect();
-                        ui.add_space(6.0 * unit);
-                        ui.label(RichText::new(title(kind)).heading().color(ACCENT));
-                        for row in books.chunks(columns) {
-                            ui.horizontal(|ui| {
-                                for book in row {
-                                    if paint(ui, book, across, unit) {
-                                        asked.push(Asked::Shelved(book.shelved));
-                                        stays = false;
-                                    }
+        let left = style::dialog(context, seen, ("shelf", None, 1080.0), |ui| {
+            let width = ui.available_width();
+            ui.heading(tr!(
+                "The shelf: a click takes a pattern, another one places it"
+            ));
+            let columns = ((width / (250.0 * unit)) as usize).max(1);
+            let space = ui.spacing().item_spacing.x;
+            let across = (width - 12.0 * unit) / columns as f32 - space;
+            let high = 0.74 * screen.height();
+            let scroll = ScrollArea::vertical().max_height(high);
+            scroll.min_scrolled_height(high).show(ui, |ui| {
+                for kind in Kind::ALL {
+                    let of_kind = |book: &&Book| book.shelved.kind() == kind;
+                    let books: Vec<&Book> = self.books.iter().filter(of_kind).collect();
+                    ui.add_space(6.0 * unit);
+                    ui.label(RichText::new(title(kind)).heading().color(ACCENT));
+                    for row in books.chunks(columns) {
+                        ui.horizontal(|ui| {
+                            for book in row {
+                                if paint(ui, book, across, unit) {
+                                    asked.push(Asked::Shelved(book.shelved));
+                                    stays = false;
                                 }
-                            });
-                        }
+                            }
+                        });
                     }
-                });
+                }
             });
-        stays && !modal.backdrop_response.clicked()
+        });
+        stays && !left
     }
 }
 

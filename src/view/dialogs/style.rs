@@ -1,8 +1,11 @@
 //! egui's style in the HUD's colours, scaled by the layout's unit of type: the scene works in
 //! pixels, one pixel a point, so egui's own scaling is never used.
 
-use egui::{Color32, CornerRadius, Margin, Stroke, TextStyle, Visuals};
+use egui::{
+    Align2, Color32, CornerRadius, Id, Margin, Modal, Stroke, TextStyle, Ui, Visuals, vec2,
+};
 
+use crate::view::dialogs::Seen;
 use crate::view::hud::style::{ACCENT, LABEL, RULE, VALUE, medium, regular};
 
 /// Behind a dialog's content.
@@ -14,6 +17,28 @@ const FIELD: Color32 = Color32::from_rgb(0x0F, 0x11, 0x14);
 /// Behind a button, and behind one under the pointer.
 const BUTTON: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
 const POINTED: Color32 = Color32::from_rgb(0x37, 0x3E, 0x4A);
+
+/// Lays out a dialog over the dimmed scene: its name, how far its top is from the window's as a
+/// share of the height (none: it stands in the middle), and its width in units of type. Whether
+/// the scene beside it was clicked, which leaves it.
+pub(super) fn dialog(
+    context: &egui::Context,
+    seen: Seen<'_>,
+    (name, top, width): (&str, Option<f32>, f32),
+    contents: impl FnOnce(&mut Ui),
+) -> bool {
+    let id = Id::unique(name);
+    let (side, down) = match top {
+        Some(share) => (Align2::CENTER_TOP, share * seen.screen.height()),
+        None => (Align2::CENTER_CENTER, 0.0),
+    };
+    let area = Modal::default_area(id).anchor(side, vec2(0.0, down));
+    let modal = Modal::new(id).area(area).show(context, |ui| {
+        ui.set_width((width * seen.unit).min(0.92 * seen.screen.width()));
+        contents(ui);
+    });
+    modal.backdrop_response.clicked()
+}
 
 /// The style of every dialog, `unit` pixels a unit of type.
 pub(in crate::view) fn dress(context: &egui::Context, unit: f32) {
@@ -33,10 +58,10 @@ pub(in crate::view) fn dress(context: &egui::Context, unit: f32) {
     .into();
     let spacing = &mut style.spacing;
     let margin = |units: f32| Margin::same((units * unit).round().min(127.0) as i8);
-    spacing.item_spacing = egui::vec2(8.0, 5.0) * unit;
+    spacing.item_spacing = vec2(8.0, 5.0) * unit;
     spacing.window_margin = margin(14.0);
     spacing.menu_margin = margin(6.0);
-    spacing.button_padding = egui::vec2(9.0, 4.0) * unit;
+    spacing.button_padding = vec2(9.0, 4.0) * unit;
     for length in [
         &mut spacing.indent,
         &mut spacing.slider_width,

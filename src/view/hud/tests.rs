@@ -5,7 +5,7 @@ use egui::{Rect, Shape, pos2, vec2};
 use crate::life::Size;
 use crate::session::{Effect, Halves, Status, Switches};
 use crate::view::hud::{install_fonts, paint, rect_of};
-use crate::view::layout::Dock;
+use crate::view::layout::{Dock, Layout, PixelRect};
 use crate::view::made_up::{Timed, status};
 use crate::view::{
     AdapterFacts, Drawing, Frame, Lab, LessonScreen, Population, Timeline, ViewOptions, Zoom,
@@ -49,6 +49,34 @@ pub(in crate::view) fn each(
     let mut timeline = Timeline::default();
     timeline.update(&Timed(status.instances as u32));
     each_with(status, options, |_| timeline.clone(), check);
+}
+
+/// The same, where a part of the window is shown: its texts, and what to say of a failure. None of
+/// them is cut or leaves its part.
+pub(in crate::view) fn each_part(
+    status: &Status,
+    options: &ViewOptions,
+    part: impl Fn(&Layout) -> Option<PixelRect>,
+    mut check: impl FnMut(&Frame<'_>, &[(&str, Rect)], &str),
+) {
+    let mut seen = 0;
+    each(status, options, |frame, shapes| {
+        let Some(rect) = frame.layout().and_then(|(layout, _)| part(&layout)) else {
+            return;
+        };
+        seen += 1;
+        let rect = rect_of(rect);
+        let say = format!("{:?} at {}", frame.pixels, frame.scale);
+        let ours = texts(shapes).filter(|(_, at)| rect.shrink(1.0).intersects(*at));
+        let ours: Vec<_> = ours.collect();
+        for (text, at) in &ours {
+            let inside = rect.contains_rect(*at);
+            assert!(inside, "'{text}' {at:?} in {rect:?} of {say}");
+            assert!(!text.contains('…'), "'{text}' in {say}");
+        }
+        check(frame, &ours, &say);
+    });
+    assert!(seen > 10, "{seen}");
 }
 
 /// The same, with what the timeline shows.

@@ -9,6 +9,7 @@ use crate::view::hud::numbers::si;
 use crate::view::hud::style::*;
 use crate::view::ladder::place::Places;
 use crate::view::ladder::{Rung, Shown, Source};
+use crate::view::spots;
 
 const PRESENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
 /// Grey, yet it can still be read.
@@ -35,6 +36,7 @@ pub(crate) fn paint(painter: &Painter, status: &Status, rect: Rect, unit: f32) {
     paint_axis(painter, &places, &shown);
     for (rung, row) in shown.rungs.iter().zip(&places.rows) {
         paint_rung(painter, &places, &shown, rung, *row);
+        spots::tip(painter, *row, &rung.tip());
     }
     paint_legend(painter, &places, &shown);
 }

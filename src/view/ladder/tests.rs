@@ -1,12 +1,11 @@
 //! Nothing of the ladder is cut or covered, whatever the window; every rung has its place.
 
 use super::*;
-use crate::engine::kernels::find;
 use crate::life::Size;
 use crate::session::ladder::made_up::ladder;
 use crate::view::ViewOptions;
-use crate::view::hud::rect_of;
-use crate::view::hud::tests::{each, texts};
+use crate::view::hud::tests::each_part;
+use crate::view::layout::Layout;
 use crate::view::made_up::status;
 
 fn recorded() -> Status {
@@ -32,32 +31,15 @@ fn every_rung_is_there_and_nothing_is_cut() {
                 timeline: true,
                 ..Default::default()
             };
-            let mut seen = 0;
-            each(&status, &options, |frame, shapes| {
-                let Some(rect) = frame.layout().and_then(|(layout, _)| layout.ladder) else {
-                    return;
-                };
-                seen += 1;
-                let rect = rect_of(rect);
-                let say = format!("{:?} at {}", frame.pixels, frame.scale);
-                let ours = || texts(shapes).filter(|(_, at)| rect.shrink(1.0).intersects(*at));
-                for (text, at) in ours() {
-                    assert!(
-                        rect.contains_rect(at),
-                        "'{text}' {at:?} in {rect:?} of {say}"
-                    );
-                    assert!(!text.contains('…'), "'{text}' in {say}");
-                }
+            let part = |layout: &Layout| layout.ladder;
+            each_part(&status, &options, part, |_, ours, say| {
                 for kernel in &KERNELS {
-                    let found = ours().any(|(text, _)| text == kernel.name);
+                    let found = ours.iter().any(|(text, _)| *text == kernel.name);
                     assert!(found, "'{}' in {say}", kernel.name);
                 }
-                assert!(
-                    ours().any(|(text, _)| text.contains(lead)),
-                    "{lead} in {say}"
-                );
+                let led = ours.iter().any(|(text, _)| text.contains(lead));
+                assert!(led, "{lead} in {say}");
             });
-            assert!(seen > 10, "{seen}");
         }
     }
 }
@@ -119,4 +101,17 @@ fn the_axis_holds_every_rate_and_its_powers_are_even_apart() {
     assert_eq!(Axis::over([5e9].into_iter()), Axis { from: 8, to: 10 });
     assert_eq!(Axis::over(std::iter::empty()), Axis { from: 9, to: 12 });
     assert!((axis.part(1e10) - 0.2).abs() < 1e-6);
+}
+
+#[test]
+fn a_rung_says_what_it_is_and_where_its_mark_is_from() {
+    let status = recorded();
+    let shown = Shown::of(&status);
+    let tip = |name: &str| {
+        let rung = shown.rungs.iter().find(|rung| rung.name == name);
+        rung.unwrap().tip()
+    };
+    assert!(tip("bits").starts_with(find("bits").unwrap().title));
+    assert!(tip("bits").contains("cell/s, recorded"), "{}", tip("bits"));
+    assert!(tip("resident").ends_with("no lattices of this size"));
 }

@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::lang::tr;
 use crate::life::SaveError;
 use crate::view::ViewError;
-use crate::view::picture_file::Image;
+use crate::view::picture_file::{Image, persist_beside};
 
 /// Pictures that may wait for the encoder.
 const WAITING: usize = 6;
@@ -93,6 +93,25 @@ impl Recorder {
     /// [`ViewError::Record`] where the name's ending says nothing or there is no ffmpeg,
     /// [`ViewError::Write`] where nothing can be written there.
     pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
+        Recorder::begin_as(path, size, |partial, path| {
+            partial.persist(path).map_err(|error| error.error)?;
+            Ok(path.to_owned())
+        })
+    }
+
+    /// The same, but no file that has this name by the end is replaced: a number comes behind it.
+    ///
+    /// # Errors
+    /// As [`Recorder::begin`].
+    pub fn begin_beside(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
+        Recorder::begin_as(path, size, persist_beside)
+    }
+
+    fn begin_as(
+        path: &Path,
+        size: [u32; 2],
+        persist: fn(tempfile::NamedTempFile, &Path) -> io::Result<PathBuf>,
+    ) -> Result<Recorder, ViewError> {
         let kind = Kind::of(path).ok_or_else(|| {
             let path = path.display();
             ViewError::Record(tr!(
@@ -118,14 +137,9 @@ impl Recorder {
             .spawn(move || {
                 let cannot = |error: io::Error| ViewError::from(SaveError::new(&target, &error));
                 encode(&received, encoder, &count).map_err(cannot)?;
-                partial
-                    .persist(&target)
-                    .map_err(|error| cannot(error.error))?;
+                let path = persist(partial, &target).map_err(cannot)?;
                 let frames = count.load(Ordering::Relaxed);
-                Ok(Recorded {
-                    path: target,
-                    frames,
-                })
+                Ok(Recorded { path, frames })
             })
             .map_err(cannot)?;
         Ok(Recorder {

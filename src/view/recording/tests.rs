@@ -89,3 +89,19 @@ fn what_cannot_be_recorded_says_so_and_leaves_nothing() {
     let names: Vec<_> = std::fs::read_dir(folder.path()).unwrap().collect();
     assert_eq!(names.len(), 2, "{names:?}");
 }
+
+#[test]
+fn nothing_that_nobody_named_is_replaced() {
+    let folder = tempfile::tempdir().unwrap();
+    let wanted = folder.path().join("of-now.gif");
+    std::fs::write(&wanted, "an older one").unwrap();
+    let record = || {
+        let mut recorder = Recorder::begin_beside(&wanted, [12, 5]).unwrap();
+        assert!(recorder.give(image([12, 5], 1), Duration::ZERO));
+        recorder.end()().unwrap().path
+    };
+    for name in ["of-now-2.gif", "of-now-3.gif"] {
+        assert_eq!(record(), folder.path().join(name));
+    }
+    assert_eq!(std::fs::read(&wanted).unwrap(), b"an older one");
+}
