@@ -62,15 +62,12 @@ static __device__ __forceinline__ void cluster_wait()
     asm volatile("barrier.cluster.wait.aligned;" : : : "memory");
 }
 
-// Writes to what is at this place in the shared memory of another block of the cluster.
-static __device__ __forceinline__ void store_in_block(unsigned block, uint4* at, uint4 value)
+// The same place in the shared memory of another block of the cluster.
+static __device__ __forceinline__ unsigned* in_block(unsigned block, unsigned* at)
 {
-    asm volatile("{\n\t.reg .u64 here;\n\t.reg .u32 near, far;\n\t"
-                 "cvta.to.shared.u64 here, %0;\n\tcvt.u32.u64 near, here;\n\t"
-                 "mapa.shared::cluster.u32 far, near, %1;\n\t"
-                 "st.shared::cluster.v4.u32 [far], {%2, %3, %4, %5};\n\t}"
-                 : : "l"(at), "r"(block), "r"(value.x), "r"(value.y), "r"(value.z), "r"(value.w)
-                 : "memory");
+    unsigned* there;
+    asm("mapa.u64 %0, %1, %2;" : "=l"(there) : "l"(at), "r"(block));
+    return there;
 }
 
 // Asks for a line of memory that will be read later.

@@ -17,8 +17,9 @@
 #include "../life.cuh"
 
 #define STEPS 4
-#define WORDS 4  // a lane, loaded as one uint4; a halo of one lane serves as many generations
-#define AHEAD 4  // rows from the next to load to the one asked for in L2
+#define WORDS 4   // a lane, loaded as one uint4; a halo of one lane serves as many generations
+#define USEFUL 30 // lanes of a window, at most
+#define AHEAD 4   // rows from the next to load to the one asked for in L2
 
 // A generation on its way: what is kept of the last row fed, and of the sum of the one before.
 struct Stage { Sum last[WORDS], beside[WORDS]; u32 cells[WORDS], above[WORDS]; };
@@ -43,85 +44,128 @@ DEVICE void feed(Rule rule, Stage& stage, u32 (&row)[WORDS], u32 left, u32 right
 }
 
 // Where a lane stands: its uint4 of a row, by how many planes that is turned, its neighbours.
-struct Lane { int quad, turn, left, right, turn_left, turn_right; bool stores; };
+struct Lane { u32 quad; int turn, left, right, turn_left, turn_right; bool stores; };
 
 // Rows an iteration, and so far ahead they are loaded: what one keeps for the next need not be
 // moved from register to register. A rule with a table has no registers left for that.
-template <int G, class Rule> constexpr int UNROLLED = G == STEPS && !Rule::TABLE ? 3 : 1;
+template <int G, class Rule> constexpr int UNROLLED = G == STEPS && !Rule::TABLE ? 6 : 1;
+
+// A warp on its way down: G generations at a time, on a ring of lanes or in a window.
+template <int G, bool RING, bool TURNS, class Rule>
+struct March {
+    static constexpr int N = UNROLLED<G, Rule>;
+    Rule rule;
+    const uint4* in;
+    uint4* out;
+    Lane lane;
+    u32 quads, total, next, to; // of a row and of the lattice; what is loaded and stored next
+    int rows;                   // that this lane stores
+    Stage stages[G];
+    uint4 loaded[N];
+
+    METHOD uint4 load()
+    {
+        const uint4 row = in[next];
+        next += quads;
+        if (next >= total) next -= total;
+        if (next < total - AHEAD * quads) prefetch(in + (next + AHEAD * quads));
+        return row;
+    }
+
+    // Feeds a row to the first stages; what comes out of the last is row i of the strip.
+    template <int ACTIVE, bool STORES>
+    METHOD void feed_row(uint4& from, int i)
+    {
+        u32 row[WORDS] = {from.x, from.y, from.z, from.w};
+        from = load();
+        if (TURNS)
+            for (int j = 0; j < WORDS; j++) row[j] = turned(row[j], lane.turn);
+#pragma unroll
+        for (int g = 0; g < ACTIVE; g++) {
+            u32 left = __shfl_sync(~0u, row[WORDS - 1], lane.left);
+            u32 right = __shfl_sync(~0u, row[0], lane.right);
+            if (RING) left = turned(left, lane.turn_left);
+            if (RING) right = turned(right, lane.turn_right);
+            feed(rule, stages[g], row, left, right);
+        }
+        if (!STORES) return;
+        const uint4 done = {row[0], row[1], row[2], row[3]};
+        if (i < rows) out[to] = done;
+        to += quads;
+    }
+
+    // The rows that lead in: a stage begins where what it is fed is a generation of the strip.
+    template <int ACTIVE>
+    METHOD void lead_in()
+    {
+        if (ACTIVE > 1) lead_in<(ACTIVE > 1 ? ACTIVE - 1 : 1)>();
+        constexpr int FED = Rule::TABLE ? G : ACTIVE; // where all of it is more code than it saves
+        feed_row<FED, false>(loaded[(2 * ACTIVE - 2) % N], 0);
+        feed_row<FED, false>(loaded[(2 * ACTIVE - 1) % N], 0);
+    }
+
+    METHOD void go(int height, int first, int strip)
+    {
+        int y = (first - G) % height; // of the first row to load
+        y += y < 0 ? height : 0;
+        total = quads * height, next = quads * y + lane.quad, to = quads * first + lane.quad;
+        rows = lane.stores ? (strip < height - first ? strip : height - first) : 0;
+#pragma unroll
+        for (int n = 0; n < N; n++) loaded[n] = load();
+        lead_in<G>();
+        for (int from = 0; from < strip; from += N)
+#pragma unroll
+            for (int n = 0; n < N; n++) feed_row<G, true>(loaded[(n + 2 * G) % N], from + n);
+    }
+};
 
 template <int G, bool RING, class Rule>
 DEVICE void march(Rule rule, const uint4* in, uint4* out, int quads, int height,
-                  Lane lane, int first, int rows)
+                  Lane lane, int first, int strip)
 {
-    constexpr int N = UNROLLED<G, Rule>;
-    Stage stages[G] = {};
-    const bool turns = !RING && __ballot_sync(~0u, lane.turn != 0); // else no lane need look
-    int y = (first - G) % height; // of the next row to load
-    y += y < 0 ? height : 0;
-    const auto load = [&] {
-        const uint4 row = in[(size_t)y * quads + lane.quad];
-        y = y == height - 1 ? 0 : y + 1;
-        return row;
-    };
-    uint4 loaded[N];
-#pragma unroll
-    for (int n = 0; n < N; n++) loaded[n] = load();
-
-    for (int from = -2 * G; from < rows; from += N) {
-#pragma unroll
-        for (int n = 0; n < N; n++) {
-            u32 row[WORDS] = {loaded[n].x, loaded[n].y, loaded[n].z, loaded[n].w};
-            loaded[n] = load();
-            if (y < height - AHEAD) prefetch(in + (size_t)(y + AHEAD) * quads + lane.quad);
-            if (turns)
-                for (int j = 0; j < WORDS; j++) row[j] = turned(row[j], lane.turn);
-#pragma unroll
-            for (int g = 0; g < G; g++) {
-                u32 left = __shfl_sync(~0u, row[WORDS - 1], lane.left);
-                u32 right = __shfl_sync(~0u, row[0], lane.right);
-                if (RING) left = turned(left, lane.turn_left);
-                if (RING) right = turned(right, lane.turn_right);
-                feed(rule, stages[g], row, left, right);
-            }
-            const int i = from + n; // the strip's row that has come out
-            const uint4 done = {row[0], row[1], row[2], row[3]};
-            if (lane.stores && i >= 0 && i < rows && first + i < height)
-                out[(size_t)(first + i) * quads + lane.quad] = done;
-        }
-    }
+    // Most windows have no word to turn: not even by none.
+    constexpr bool BOTH = !RING && !Rule::TABLE && G == STEPS;
+    const bool turns = !RING && __ballot_sync(~0u, lane.turn != 0);
+    if (BOTH && !turns)
+        March<G, RING, false, Rule>{rule, in, out, lane, (u32)quads}.go(height, first, strip);
+    else
+        March<G, RING, !RING, Rule>{rule, in, out, lane, (u32)quads}.go(height, first, strip);
 }
 
 template <bool RING, class Rule>
 DEVICE void pass(Rule rule, const uint4* in, uint4* out, int quads, int height,
-                 Lane lane, int first, int rows, int generations)
+                 Lane lane, int first, int strip, int generations)
 {
-    if (generations == 4) march<4, RING>(rule, in, out, quads, height, lane, first, rows);
-    if (generations == 3) march<3, RING>(rule, in, out, quads, height, lane, first, rows);
-    if (generations == 2) march<2, RING>(rule, in, out, quads, height, lane, first, rows);
-    if (generations == 1) march<1, RING>(rule, in, out, quads, height, lane, first, rows);
+    if (generations == 4) march<4, RING>(rule, in, out, quads, height, lane, first, strip);
+    if (generations == 3) march<3, RING>(rule, in, out, quads, height, lane, first, strip);
+    if (generations == 2) march<2, RING>(rule, in, out, quads, height, lane, first, strip);
+    if (generations == 1) march<1, RING>(rule, in, out, quads, height, lane, first, strip);
 }
 
 extern "C" __global__ void __launch_bounds__(32, 12) life_multistep(
     const uint4* __restrict__ in, uint4* __restrict__ out,
     int width, int height, unsigned rule, int generations)
 {
-    const int quads = width / 128, lane = threadIdx.x;
-    const int warp = blockIdx.y, warps = gridDim.y;
+    const int quads = width / 128, lane = threadIdx.x, warp = blockIdx.y, strips = gridDim.y;
     if (quads <= 32 && (quads & (quads - 1)) == 0) { // a ring of lanes, so many strips a warp
         const int ring = lane / quads, x = lane % quads, rings = 32 / quads;
         const int left = x ? lane - 1 : lane + quads - 1;
         const int right = x < quads - 1 ? lane + 1 : lane - x;
-        const Lane at{x, 0, left, right, x == 0, -(x == quads - 1), true};
-        const int rows = (height - 1) / (warps * rings) + 1, first = (warp * rings + ring) * rows;
+        const Lane at{(u32)x, 0, left, right, x == 0, -(x == quads - 1), true};
+        const int rows = (height - 1) / (strips * rings) + 1, first = (warp * rings + ring) * rows;
         if (rule == LIFE)
             pass<true>(LifeRule(), in, out, quads, height, at, first, rows, generations);
         else pass<true>(AnyRule::of(rule), in, out, quads, height, at, first, rows, generations);
-    } else { // windows, the first and last lane of each for its halo
-        const int useful = (quads - 1) / gridDim.x + 1, from = blockIdx.x * useful;
-        const int x = from + lane - 1, turns = x < 0 ? -1 : x / quads;
-        const bool stores = lane >= 1 && lane <= useful && x < quads;
-        const Lane at{x - turns * quads, -turns, (lane + 31) % 32, (lane + 1) % 32, 0, 0, stores};
-        const int rows = (height - 1) / warps + 1, first = warp * rows;
+    } else { // windows, the first and last lane of each for its halo; the last may be narrow
+        const int from = blockIdx.x * USEFUL, useful = quads - from < USEFUL ? quads - from : USEFUL;
+        const int wide = useful + 2, a_warp = 32 / wide; // so many strips of it
+        const int strip = warp * a_warp + lane / wide, mine = lane % wide;
+        if (warp * a_warp >= strips) return;
+        const int x = from + mine - 1, turns = x < 0 ? -1 : x / quads;
+        const bool stores = mine > 0 && mine <= useful && lane / wide < a_warp && strip < strips;
+        const Lane at{(u32)(x - turns * quads), -turns, (lane + 31) % 32, (lane + 1) % 32, 0, 0,
+                      stores};
+        const int rows = (height - 1) / strips + 1, first = strip * rows;
         if (rule == LIFE)
             pass<false>(LifeRule(), in, out, quads, height, at, first, rows, generations);
         else pass<false>(AnyRule::of(rule), in, out, quads, height, at, first, rows, generations);

@@ -1,51 +1,56 @@
-// A lattice lives in the registers of eight blocks, a cluster: eight multiprocessors that write
+// A lattice lives in the registers of seven blocks, a cluster: seven multiprocessors that write
 // into each other's shared memory and wait for each other without leaving the kernel.
 //
-// Bound: as 08_resident, 8 operations a word in B3/S23, on eight multiprocessors; besides, of each
-//        lane's first and last row a store and a load, and a wait of the cluster a generation,
-//        behind which the rows in between are stepped.
-// SASS, sm_90: at 1024x1024 of a word and generation 8.1 LOP3, 0.5 SHFL, 0.5 SHF, 0.4
-//        IMAD, 0.1 IADD3, 0.2 LDS, 0.2 STS; 13 in all. Any other rule: 28 LOP3, 0.5
-//        SHFL, 0.5 SHF, 0.2 IMAD, 0.1 IADD3, 0.2 LDS, 0.2 STS; 33 in all. 254 registers,
-//        nothing spilled.
+// Bound: as 08_resident, 8 operations a word in B3/S23, on seven multiprocessors; of HALO rows
+//        above and below a block's own, everything once more. A generation costs a barrier of
+//        the block, one in HALO a barrier of the cluster besides.
+// SASS, sm_90: to be counted
 // Measured: not yet; no record of 'lifestreams bench ladder' has it
 // Next: nothing but the 8 operations a word; that is the limit, until somebody
 //        counts with fewer.
 // Against 08_resident: a lane has R rows of A words, not of all of a row; the rows beyond come
-// through shared memory, and those of another block through distributed shared memory.
+// through shared memory, and those of another block, HALO generations' worth of them, through
+// distributed shared memory.
 //
-// Launch: 256 threads a block, eight blocks a lattice, as many lattices as lie one behind the
-// other. The lattice is a square of 512, 1024 or 2048. In place. Clusters need sm_90.
+// Seven, since a cluster lies in one part of the chip, of 14, 16 or 18 multiprocessors on H100s
+// and H200s: two of seven fit into each, sixteen at once; of eight, fifteen did, and the sixteenth
+// lattice took as long again as all others.
+//
+// Launch: 384 threads and SHARED uint4s a block, seven blocks a lattice, as many lattices as lie
+// one behind the other. The lattice is a square of 512, 1024 or 2048. In place. Clusters need sm_90.
 #include "../life.cuh"
 
-#define BLOCKS 8 // of a cluster
-#define WARPS 8  // of a block
+#define BLOCKS 7 // of a cluster
+#define WARPS 12 // of a block
+#define HALO 8   // rows beyond a block's own, above and below; as many generations need no other
+#define SHARED 2048 // uint4s of a block's memory
 
-// A lane's part of the lattice, and its place: `at` across, `group` down through the block.
+// A lane's part of the lattice: R rows of A words, and its place, `at` across and `group` down.
 template <int A, int R, int ACROSS>
 struct Part {
-    static constexpr int GROUPS = WARPS * (32 / ACROSS), ROW = A / 2 * ACROSS;
+    static constexpr int GROUPS = WARPS * (32 / ACROSS), QUADS = (A + 1) / 2;
+    static constexpr int WORDS = A * ACROSS, SIDE = 32 * WORDS;
+    static constexpr int OWN = (SIDE - 1) / BLOCKS + 1; // rows of a block, or one less
+    static_assert(OWN + 2 * HALO <= GROUPS * R, "there is room for them");
+    static constexpr int PASSED = GROUPS * QUADS * ACROSS; // uint4s of all lanes' sums of one row
     u32 cells[R][A], left[R], right[R];
-    int rank, lane, at, group;
+    int lane, at, group, own;
 
-    // The words beyond both ends of a row: the lane's beside it, or of the plane beside.
-    METHOD void look_aside(int y)
+    // The sums of a row, for which the words beyond both its ends come from the lanes beside it,
+    // or from the plane beside.
+    METHOD void add(int y, Sum (&sums)[A])
     {
         const int row = lane - at;
         left[y] = __shfl_sync(~0u, cells[y][A - 1], row + (at + ACROSS - 1) % ACROSS);
         right[y] = __shfl_sync(~0u, cells[y][0], row + (at + 1) % ACROSS);
         left[y] = turned(left[y], at == 0);
         right[y] = turned(right[y], -(at == ACROSS - 1));
-    }
-    METHOD u32 to_the_left(int y, int i) const { return i > 0 ? cells[y][i - 1] : left[y]; }
-    METHOD u32 to_the_right(int y, int i) const { return i < A - 1 ? cells[y][i + 1] : right[y]; }
-
-    METHOD void add(int y, Sum (&sums)[A]) const
-    {
 #pragma unroll
         for (int i = 0; i < A; i++)
             sums[i] = add_row(to_the_left(y, i), cells[y][i], to_the_right(y, i));
     }
+    METHOD u32 to_the_left(int y, int i) const { return i > 0 ? cells[y][i - 1] : left[y]; }
+    METHOD u32 to_the_right(int y, int i) const { return i < A - 1 ? cells[y][i + 1] : right[y]; }
 
     template <class Rule>
     METHOD void step(Rule rule, int y, const Sum (&above)[A], const Sum (&below)[A])
@@ -60,47 +65,41 @@ struct Part {
         for (int i = 0; i < A; i++) cells[y][i] = next[i];
     }
 
-    // Sums of a row, given to a group of a block of the cluster, and taken by it.
-    METHOD void give(const Sum (&sums)[A], uint4* rows, int to_group, int to_block) const
+    // Sums of a row, given to another group of the block, and taken by it.
+    METHOD void give(const Sum (&sums)[A], uint4* rows, int to_group) const
     {
-        u32 words[2 * A];
+        uint4* to = rows + to_group * QUADS * ACROSS + at;
 #pragma unroll
-        for (int i = 0; i < A; i++) words[i] = sums[i].ones, words[A + i] = sums[i].twos;
-        uint4* to = rows + to_group * ROW + at;
-#pragma unroll
-        for (int i = 0; i < A / 2; i++, to += ACROSS) {
-            const u32* w = words + 4 * i;
-            const uint4 quad = {w[0], w[1], w[2], w[3]};
-            if (to_block == rank) *to = quad;
-            else store_in_block(to_block, to, quad);
+        for (int i = 0; i < A; i += 2, to += ACROSS) {
+            const Sum one = sums[i], other = sums[i + 1 < A ? i + 1 : i];
+            *to = uint4{one.ones, one.twos, other.ones, other.twos};
         }
     }
     METHOD void take(Sum (&sums)[A], const uint4* rows) const
     {
-        u32 words[2 * A];
+        const uint4* from = rows + group * QUADS * ACROSS + at;
 #pragma unroll
-        for (int i = 0; i < A / 2; i++) {
-            const uint4 quad = rows[group * ROW + i * ACROSS + at];
-            u32* w = words + 4 * i;
-            w[0] = quad.x, w[1] = quad.y, w[2] = quad.z, w[3] = quad.w;
+        for (int i = 0; i < A; i += 2, from += ACROSS) {
+            const uint4 quad = *from;
+            sums[i] = Sum{quad.x, quad.y};
+            if (i + 1 < A) sums[i + 1] = Sum{quad.z, quad.w};
         }
-#pragma unroll
-        for (int i = 0; i < A; i++) sums[i] = Sum{words[i], words[A + i]};
     }
 
-    // The rows between the first and the last, of which `second` and `last_but_one` come out as
-    // sums of what they were.
+    // One generation of all the block's rows; of the outermost, one more is wrong each time.
     template <class Rule>
-    METHOD void step_between(Rule rule, const Sum (&first)[A], const Sum (&last)[A],
-                             Sum (&second)[A], Sum (&last_but_one)[A])
+    METHOD void step_all(Rule rule, uint4* passed)
     {
-        Sum above[A], here[A], below[A];
+        uint4 *from_above = passed, *from_below = passed + PASSED;
+        Sum first[A], last[A], beyond[A], above[A], here[A], below[A];
+        add(0, first);
+        give(first, from_below, (group + GROUPS - 1) % GROUPS);
+        add(R - 1, last);
+        give(last, from_above, (group + 1) % GROUPS);
+        add(1, here);
+        Sum second[A];
 #pragma unroll
-        for (int i = 0; i < A; i++) second[i] = last[i], last_but_one[i] = first[i];
-        if (R == 2) return;
-        add(1, second);
-#pragma unroll
-        for (int i = 0; i < A; i++) above[i] = first[i], here[i] = second[i];
+        for (int i = 0; i < A; i++) above[i] = first[i], second[i] = here[i];
 #pragma unroll
         for (int y = 1; y < R - 1; y++) {
             if (y < R - 2) add(y + 1, below);
@@ -110,68 +109,96 @@ struct Part {
 #pragma unroll
             for (int i = 0; i < A; i++) above[i] = here[i], here[i] = below[i];
         }
+        __syncthreads(); // all have given
+        take(beyond, from_above);
+        step(rule, 0, beyond, second);
+        take(beyond, from_below);
+        step(rule, R - 1, above, beyond);
+    }
+
+    // Gives the blocks above and below what they have a halo of, and takes the own halo anew. The
+    // words of a row are registers of one group of lanes: which one is known here, but for what
+    // lies behind the own rows, which may be one less.
+    METHOD void renew_halo(u32* halo, int block_above, int block_below)
+    {
+        u32 *above = halo + at * A, *below = above + HALO * WORDS;
+        u32 *far_below = in_block(block_above, below), *far_above = in_block(block_below, above);
+        const int less = OWN - own;
 #pragma unroll
-        for (int i = 0; i < A; i++) last_but_one[i] = above[i];
+        for (int k = 0; k < (HALO + 1) * A; k++) {
+            const int i = k % A, y = k / A, first = HALO + y, last = OWN - 1 + y;
+            const bool one_of_them = less ? y < HALO : y > 0;
+            if (y < HALO && group == first / R) far_below[y * WORDS + i] = cells[first % R][i];
+            if (one_of_them && group == last / R)
+                far_above[(y - 1 + less) * WORDS + i] = cells[last % R][i];
+        }
+        cluster_arrive();
+        cluster_wait();
+#pragma unroll
+        for (int k = 0; k < (HALO + 1) * A; k++) {
+            const int i = k % A, y = k / A, last = OWN - 1 + HALO + y;
+            const bool one_of_them = less ? y < HALO : y > 0;
+            if (y < HALO && group == y / R) cells[y % R][i] = above[y * WORDS + i];
+            if (one_of_them && group == last / R)
+                cells[last % R][i] = below[(y - 1 + less) * WORDS + i];
+        }
     }
 };
 
 template <int A, int R, int ACROSS, class Rule>
-DEVICE void live(Rule rule, u32* lattice, int generations)
+DEVICE void live(Rule rule, u32* lattice, int generations, uint4* shared)
 {
     using Mine = Part<A, R, ACROSS>;
-    constexpr int GROUPS = Mine::GROUPS, ROWS = GROUPS * Mine::ROW;
-    extern __shared__ uint4 passed[];
+    constexpr int SIDE = Mine::SIDE, WORDS = Mine::WORDS, PASSED = Mine::PASSED;
+    static_assert(4 * PASSED + HALO * WORDS <= SHARED, "all of it fits");
+    u32* halos = (u32*)(shared + 4 * PASSED);
 
     Mine mine;
-    mine.rank = blockIdx.x % BLOCKS, mine.lane = threadIdx.x % 32, mine.at = mine.lane % ACROSS;
-    mine.group = threadIdx.x / ACROSS;
-    u32* cells = lattice + (mine.rank * GROUPS + mine.group) * R * A * ACROSS + mine.at * A;
+    const int rank = blockIdx.x % BLOCKS;
+    const int block_above = (rank + BLOCKS - 1) % BLOCKS, block_below = (rank + 1) % BLOCKS;
+    const int from = rank * SIDE / BLOCKS; // the first own row
+    mine.own = (rank + 1) * SIDE / BLOCKS - from;
+    mine.lane = threadIdx.x % 32, mine.at = mine.lane % ACROSS, mine.group = threadIdx.x / ACROSS;
+    const int first = mine.group * R - HALO; // row here, counted from the first own one
+    u32* words = lattice + mine.at * A;
 #pragma unroll
-    for (int i = 0; i < R * A; i++) mine.cells[i / A][i % A] = cells[i / A * A * ACROSS + i % A];
-
-    // Who is above and who below, the first and the last group's in another block.
-    const bool is_first = mine.group == 0, is_last = mine.group == GROUPS - 1;
-    const int above = is_first ? GROUPS - 1 : mine.group - 1, below = is_last ? 0 : mine.group + 1;
-    const int block_above = is_first ? (mine.rank + BLOCKS - 1) % BLOCKS : mine.rank;
-    const int block_below = is_last ? (mine.rank + 1) % BLOCKS : mine.rank;
-
+    for (int k = 0; k < R * A; k++) {
+        const int y = (from + first + k / A + SIDE) % SIDE;
+        mine.cells[k / A][k % A] = words[y * WORDS + k % A];
+    }
     cluster_arrive();
-    cluster_wait(); // all have begun: their memory may be written to
+    cluster_wait(); // all have begun: their memory may be written to; all have read
+    int fresh = HALO, turn = 0;
 #pragma unroll 1
-    for (int generation = 0; generation < generations; generation++) {
-        uint4* from_above = passed + (generation & 1) * 2 * ROWS; // written while the other is read
-        uint4* from_below = from_above + ROWS;
-        Sum first[A], last[A], second[A], last_but_one[A], beyond[A];
-#pragma unroll
-        for (int y = 0; y < R; y++) mine.look_aside(y);
-        mine.add(0, first);
-        mine.add(R - 1, last);
-        mine.give(first, from_below, above, block_above);
-        mine.give(last, from_above, below, block_below);
-        cluster_arrive();
-        mine.step_between(rule, first, last, second, last_but_one);
-        cluster_wait();
-        mine.take(beyond, from_above);
-        mine.step(rule, 0, beyond, second);
-        mine.take(beyond, from_below);
-        mine.step(rule, R - 1, last_but_one, beyond);
+    for (int generation = 0; generation < generations; generation++, fresh--) {
+        if (fresh == 0) {
+            mine.renew_halo(halos + turn * 2 * HALO * WORDS, block_above, block_below);
+            fresh = HALO, turn ^= 1;
+        }
+        mine.step_all(rule, shared + (generation & 1) * 2 * PASSED);
     }
 #pragma unroll
-    for (int i = 0; i < R * A; i++) cells[i / A * A * ACROSS + i % A] = mine.cells[i / A][i % A];
+    for (int k = 0; k < R * A; k++) {
+        const int y = first + k / A;
+        if (y >= 0 && y < mine.own) words[(from + y) * WORDS + k % A] = mine.cells[k / A][k % A];
+    }
+    cluster_arrive();
+    cluster_wait(); // nobody's memory goes while somebody writes to it
 }
 
 template <class Rule>
-DEVICE void live_by(Rule rule, u32* lattice, int side, int generations)
+DEVICE void live_by(Rule rule, u32* lattice, int side, int generations, uint4* shared)
 {
-    if (side == 512) live<2, 2, 8>(rule, lattice, generations);
-    if (side == 1024) live<4, 4, 8>(rule, lattice, generations);
-    if (side == 2048) live<4, 16, 16>(rule, lattice, generations);
+    if (side == 512) live<1, 4, 16>(rule, lattice, generations, shared);
+    if (side == 1024) live<2, 7, 16>(rule, lattice, generations, shared);
+    if (side == 2048) live<2, 26, 32>(rule, lattice, generations, shared);
 }
 
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(32 * WARPS, 1)
 life_cluster(unsigned* cells, int width, int height, unsigned rule, int generations)
 {
     u32* lattice = cells + (size_t)(blockIdx.x / BLOCKS) * (width / 32 * height);
-    if (rule == LIFE) live_by(LifeRule(), lattice, width, generations);
-    else live_by(AnyRule::of(rule), lattice, width, generations);
+    extern __shared__ uint4 shared[];
+    if (rule == LIFE) live_by(LifeRule(), lattice, width, generations, shared);
+    else live_by(AnyRule::of(rule), lattice, width, generations, shared);
 }

@@ -112,9 +112,9 @@ template <int TABLE> inline unsigned lop3(unsigned a, unsigned b, unsigned c)
 inline void prefetch(const void*) {}
 inline void cluster_arrive() { emulator::arrive(); }
 inline void cluster_wait() { emulator::await(); }
-inline void store_in_block(unsigned block, uint4* at, uint4 value)
+inline unsigned* in_block(unsigned block, unsigned* at)
 {
-    *static_cast<uint4*>(emulator::shared_of(block, at)) = value;
+    return static_cast<unsigned*>(emulator::shared_of(block, at));
 }
 inline unsigned long long global_timer()
 {

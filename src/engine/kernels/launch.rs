@@ -40,26 +40,51 @@ impl Launch {
         }
     }
 
-    /// Warps that a march is cut into, or somewhat fewer: as many as an H200 holds at once, 12 on
-    /// each of 132 multiprocessors. Other devices take them in another number of turns.
-    const MARCHING_WARPS: u32 = 132 * 12;
+    /// Warps that a march is cut into, or somewhat fewer, on each of an H200's 132
+    /// multiprocessors, and the fewest rows that each is to have then: halos cost those with few
+    /// rows the more, and those with many had better be so many that all end together. Other
+    /// devices take them in another number of turns.
+    const MARCHING: [(u32, u32); 3] = [(32, 96), (12, 96), (8, Self::FEWEST_ROWS)];
 
     /// The fewest rows of a strip, where there are so many: each costs a halo above and below.
     const FEWEST_ROWS: u32 = 4;
 
-    /// Of `life_multistep`: windows across by strips down, a warp each.
+    /// Of `life_multistep`: windows across by strips down, a warp each; but of the last window,
+    /// where it is narrow, a warp takes as many strips as it has room for, and others none.
     pub(super) fn march(size: Size) -> Launch {
         /// Lanes of a warp whose words are stored; the two others hold the halo.
         const USEFUL: u32 = 30;
+        const MULTIPROCESSORS: u32 = 132;
         let lanes = size.width() / MARCHED;
-        let (windows, strips_a_warp) = match lanes {
-            1 | 2 | 4 | 8 | 16 | 32 => (1, 32 / lanes),
-            _ => (lanes.div_ceil(USEFUL), 1),
+        // In sixteenths of a warp: what a strip of all windows takes.
+        let (windows, sixteenths, rings) = match lanes {
+            1 | 2 | 4 | 8 | 16 | 32 => (1, 16, 32 / lanes),
+            _ => {
+                let (full, rest) = (lanes / USEFUL, lanes % USEFUL);
+                let narrow = if rest > 0 { 16 / (32 / (rest + 2)) } else { 0 };
+                (
+                    lanes.div_ceil(USEFUL),
+                    16 * full + narrow.max(u32::from(rest > 0)),
+                    1,
+                )
+            }
         };
-        let most = size.height().div_ceil(Self::FEWEST_ROWS * strips_a_warp);
-        let strips = (Self::MARCHING_WARPS / windows).clamp(1, most.min(Self::MOST_ROWS));
+        let strips = |warps: u32| (warps * MULTIPROCESSORS * 16 / sixteenths).max(1);
+        let rows = |strips: u32| size.height().div_ceil(strips * rings);
+        let fitting = Self::MARCHING.map(|(warps, fewest)| (strips(warps), fewest));
+        let strips = fitting
+            .into_iter()
+            .find(|&(strips, fewest)| rows(strips) >= fewest);
+        let most = size
+            .height()
+            .div_ceil(Self::FEWEST_ROWS * rings)
+            .min(Self::MOST_ROWS);
         Launch {
-            grid: [windows, strips, 1],
+            grid: [
+                windows,
+                strips.map_or(most, |(strips, _)| strips.min(most)),
+                1,
+            ],
             block: [32, 1, 1],
             shared_bytes: 0,
         }
@@ -145,11 +170,9 @@ mod tests {
                 let [windows, strips, one] = march.launch(size, march.block()).grid;
                 let lanes = (width / 128) as u32;
                 assert!(one == 1 && (1..=65_535).contains(&strips), "{size}");
-                // The kernel deals the lanes out so: windows of one length, none empty.
-                let useful = lanes.div_ceil(windows);
+                // The kernel deals the lanes out so: thirty a window, the rest to the last.
                 let ring = lanes.is_power_of_two() && lanes <= 32;
-                assert!(ring || useful <= 30, "{size}");
-                assert!(u64::from((windows - 1) * useful) < width, "{size}");
+                assert_eq!(windows, if ring { 1 } else { lanes.div_ceil(30) }, "{size}");
             }
         }
     }
