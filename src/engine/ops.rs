@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::engine::{CalledKernel, Kernel, Layout, Viewport, WordEdit};
+use crate::lang::mark;
 use crate::life::Rule;
 
 macro_rules! ids {
@@ -168,18 +169,18 @@ impl Op {
     /// Its name on timelines and in figures.
     pub fn label(&self) -> &'static str {
         match self {
-            Op::Upload { .. } => "upload",
-            Op::Edit { .. } => "edit",
-            Op::Pack(_) => "pack",
-            Op::Unpack { .. } => "unpack",
+            Op::Upload { .. } => mark!("upload"),
+            Op::Edit { .. } => mark!("edit"),
+            Op::Pack(_) => mark!("pack"),
+            Op::Unpack { .. } => mark!("unpack"),
             Op::Advance { kernel, .. } => kernel.name,
-            Op::Reduce { .. } => "reduce",
-            Op::Measure(_) => "measure",
-            Op::Download { .. } => "download",
-            Op::Copy { .. } => "copy",
+            Op::Reduce { .. } => mark!("reduce"),
+            Op::Measure(_) => mark!("measure"),
+            Op::Download { .. } => mark!("download"),
+            Op::Copy { .. } => mark!("copy"),
             Op::Call(call) => call.kernel.name,
-            Op::Synchronize(_) => "synchronize",
-            Op::Record(_) => "record",
+            Op::Synchronize(_) => mark!("synchronize"),
+            Op::Record(_) => mark!("record"),
             Op::Wait(_) => "wait",
         }
     }

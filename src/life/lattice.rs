@@ -1,5 +1,6 @@
 //! The bit-packed torus, in the layout that crosses the bus and fills the textures.
 
+use crate::lang::tr;
 use std::fmt;
 use std::str::FromStr;
 
@@ -14,13 +15,13 @@ pub struct Size {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SizeError {
     /// Not of the form `WxH`.
-    #[error("'{0}' is not a size: write WIDTHxHEIGHT, such as 512x512")]
+    #[error("{}", tr!("'{it}' is not a size: write WIDTHxHEIGHT, such as 512x512", it = .0))]
     Form(String),
     /// A side is 0 or beyond [`Size::LONGEST_SIDE`].
-    #[error("{0}x{1} is not a lattice: both sides must be from 1 to {max}", max = Size::LONGEST_SIDE)]
+    #[error("{}", tr!("{it}x{other} is not a lattice: both sides must be from 1 to {max}", max = Size::LONGEST_SIDE, it = .0, other = .1))]
     Side(u64, u64),
     /// More cells than [`Size::MOST_CELLS`].
-    #[error("{0}x{1} is too large: a lattice has at most 2^36 cells, such as 262144x262144")]
+    #[error("{}", tr!("{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144", it = .0, other = .1))]
     Cells(u64, u64),
 }
 

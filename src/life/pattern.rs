@@ -7,6 +7,7 @@ use super::rle::{Outline, Rle};
 use super::text::{Flaw, Located};
 use super::words::shown;
 use super::{Lattice, Rule, Run, Size};
+use crate::lang::tr;
 use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::Path;
@@ -35,7 +36,7 @@ enum Cells {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PatternError {
     /// The file cannot be opened or read.
-    #[error("cannot read the pattern {file}: {reason}")]
+    #[error("{}", tr!("cannot read the pattern {file}: {reason}", file = .file, reason = .reason))]
     Unreadable {
         /// The file.
         file: String,
@@ -51,7 +52,7 @@ pub enum PatternError {
         error: Located<Fault>,
     },
     /// It has more columns or rows than the lattice.
-    #[error("{file} is {width}x{height} cells, larger than the lattice {lattice}; {}", remedy(*offer))]
+    #[error("{}", tr!("{file} is {width}x{height} cells, larger than the lattice {lattice}; {}", remedy(*offer), file = .file, width = .width, height = .height, lattice = .lattice))]
     Larger {
         /// The file.
         file: String,
@@ -65,10 +66,10 @@ pub enum PatternError {
         offer: Option<Size>,
     },
     /// Two files want different tori.
-    #[error("{} is for a torus of {} and {} for one of {}, but all instances share one size; choose it with --size", .0.0, .0.1, .1.0, .1.1)]
+    #[error("{}", tr!("{} is for a torus of {} and {} for one of {}, but all instances share one size; choose it with --size", .0.0, .0.1, .1.0, .1.1))]
     Sizes((String, Size), (String, Size)),
     /// Two files want different rules.
-    #[error("{} has the rule {} and {} has {}, but all instances share one rule; choose it with --rule", .0.0, .0.1, .1.0, .1.1)]
+    #[error("{}", tr!("{} has the rule {} and {} has {}, but all instances share one rule; choose it with --rule", .0.0, .0.1, .1.0, .1.1))]
     Rules((String, Rule), (String, Rule)),
 }
 
@@ -259,29 +260,29 @@ impl Cells {
 
 fn remedy(offer: Option<Size>) -> String {
     match offer {
-        Some(size) => format!("use --size {size}"),
-        None => "no lattice is that large, a smaller pattern is needed".into(),
+        Some(size) => tr!("use --size {size}", size = size),
+        None => tr!("no lattice is that large, a smaller pattern is needed").into(),
     }
 }
 
 /// The file's bytes, or why they cannot be had and what to do.
 fn read_text(path: &Path) -> Result<Vec<u8>, String> {
     let limit = Pattern::LARGEST_FILE;
-    let refused = |what: &str| format!("it is {what}; name a pattern file");
+    let refused = |what: &str| tr!("it is {what}; name a pattern file", what = what);
     // Before it is opened, for opening a pipe waits for its other end.
     let about = fs::metadata(path).map_err(why_unreadable)?;
     if about.is_dir() {
-        return Err(refused("a folder"));
+        return Err(refused(tr!("a folder")));
     }
     if !about.is_file() {
-        return Err(refused("a pipe or a device, not a regular file"));
+        return Err(refused(tr!("a pipe or a device, not a regular file")));
     }
     if about.len() > limit {
-        return Err(refused(&format!("more than {} GiB long", limit >> 30)));
+        return Err(refused(&tr!("more than {} GiB long", limit >> 30)));
     }
     let mut text = Vec::new();
     text.try_reserve_exact(about.len() as usize).map_err(|_| {
-        format!(
+        tr!(
             "it is {} bytes long, and there is no memory left for it",
             about.len()
         )
@@ -291,7 +292,7 @@ fn read_text(path: &Path) -> Result<Vec<u8>, String> {
         .read_to_end(&mut text)
         .map_err(why_unreadable)?;
     if text.len() as u64 > limit {
-        return Err(refused(&format!("more than {} GiB long", limit >> 30)));
+        return Err(refused(&tr!("more than {} GiB long", limit >> 30)));
     }
     Ok(text)
 }
@@ -299,10 +300,10 @@ fn read_text(path: &Path) -> Result<Vec<u8>, String> {
 fn why_unreadable(error: io::Error) -> String {
     match error.kind() {
         io::ErrorKind::NotFound => {
-            "there is no such file; check its name and folder, or name a pattern of the shelf, such as gosper-gun".into()
+            tr!("there is no such file; check its name and folder, or name a pattern of the shelf, such as gosper-gun").into()
         },
-        io::ErrorKind::PermissionDenied => "you may not read it; change its permissions".into(),
-        _ => format!("{error}; try another file"),
+        io::ErrorKind::PermissionDenied => tr!("you may not read it; change its permissions").into(),
+        _ => tr!("{error}; try another file", error = error),
     }
 }
 

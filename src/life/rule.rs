@@ -1,5 +1,6 @@
 //! Life-like rules: which neighbour counts give birth, which keep a cell alive.
 
+use crate::lang::tr;
 use std::fmt;
 use std::str::FromStr;
 
@@ -12,9 +13,7 @@ pub struct Rule {
 
 /// Why a text is not a rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "unknown rule '{text}': write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)"
-)]
+#[error("{}", tr!("unknown rule '{text}': write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)", text = .text))]
 pub struct RuleError {
     text: String,
 }

@@ -1,5 +1,6 @@
 //! Files that are written whole or not at all.
 
+use crate::lang::tr;
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
@@ -8,7 +9,7 @@ use super::words::shown;
 
 /// Why a file could not be saved. What was there before is still there.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("cannot save {path}: {reason}")]
+#[error("{}", tr!("cannot save {path}: {reason}", path = .path, reason = .reason))]
 pub struct SaveError {
     /// The file that was to be written.
     pub path: String,
@@ -71,17 +72,17 @@ pub fn write_atomically(
 /// replace even a device.
 fn check_target(path: &Path) -> Result<(), String> {
     if path.file_name().is_none() {
-        return Err("this names no file; add a file's name".into());
+        return Err(tr!("this names no file; add a file's name").into());
     }
     let Ok(about) = fs::metadata(path) else {
         return Ok(());
     };
     if about.is_dir() {
-        Err("it is a folder; name a file in it".into())
+        Err(tr!("it is a folder; name a file in it").into())
     } else if !about.is_file() {
-        Err("it is a pipe or a device; name a regular file".into())
+        Err(tr!("it is a pipe or a device; name a regular file").into())
     } else if about.permissions().readonly() {
-        Err("it is write-protected; lift that or choose another name".into())
+        Err(tr!("it is write-protected; lift that or choose another name").into())
     } else {
         Ok(())
     }
@@ -120,17 +121,31 @@ fn why_unsaved(error: &io::Error, folder: &Path) -> String {
     let (exists, folder) = (folder.exists(), shown(folder));
     match error.kind() {
         io::ErrorKind::NotFound if !exists => {
-            format!("there is no folder {folder}; create it first")
+            tr!(
+                "there is no folder {folder}; create it first",
+                folder = folder
+            )
         }
-        io::ErrorKind::NotADirectory => format!("{folder} is not a folder; choose another"),
+        io::ErrorKind::NotADirectory => {
+            tr!("{folder} is not a folder; choose another", folder = folder)
+        }
         io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem => {
-            format!("you may not write to the folder {folder}; choose another")
+            tr!(
+                "you may not write to the folder {folder}; choose another",
+                folder = folder
+            )
         }
-        io::ErrorKind::AlreadyExists => "it is a file, not a folder; choose another".into(),
+        io::ErrorKind::AlreadyExists => tr!("it is a file, not a folder; choose another").into(),
         _ if is_full(error) => {
-            format!("the disk of {folder} is full; free some space or choose another folder")
+            tr!(
+                "the disk of {folder} is full; free some space or choose another folder",
+                folder = folder
+            )
         }
-        _ => format!("{error}; choose another folder, or try again"),
+        _ => tr!(
+            "{error}; choose another folder, or try again",
+            error = error
+        ),
     }
 }
 

@@ -1,5 +1,6 @@
 //! Texts and places in them: what every reader of a pattern format needs.
 
+use crate::lang::tr;
 use std::fmt;
 
 /// A byte order mark, which some editors put before UTF-8.
@@ -7,7 +8,7 @@ const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
 /// What is wrong with a text, and where; lines and columns count from 1.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {line}, column {column}: {fault}")]
+#[error("{}{fault}", tr!("line {line}, column {column}: ", line = .line, column = .column))]
 pub struct Located<F> {
     /// The line, from 1.
     pub line: u64,

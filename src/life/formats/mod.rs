@@ -19,6 +19,7 @@ pub use plaintext::PlaintextFault;
 use super::rle::{self, RleFault};
 use super::text::{self, lines};
 use super::{Lattice, Rule, Size};
+use crate::lang::tr;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::Path;
@@ -54,7 +55,7 @@ pub enum Fault {
     #[error(transparent)]
     Macrocell(#[from] MacrocellFault),
     /// Packed, as Golly's own collection often is.
-    #[error("this is compressed with gzip; unpack it first, such as with gunzip")]
+    #[error("{}", tr!("this is compressed with gzip; unpack it first, such as with gunzip"))]
     Compressed,
 }
 

@@ -1,6 +1,7 @@
 //! Plaintext: the pattern as one sees it, a line a row. `!` starts a comment.
 
 use super::{Format, Frame, Sheet};
+use crate::lang::tr;
 use crate::life::Size;
 use crate::life::run::{LiveRuns, Run};
 use crate::life::text::{self, Flaw, Shown, lines};
@@ -10,15 +11,13 @@ use std::io::{self, Write};
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlaintextFault {
     /// A character that a row does not have.
-    #[error(
-        "unknown {0}; a row of a plaintext pattern has . (dead) and O (alive), and a comment starts with !"
-    )]
+    #[error("{}", tr!("unknown {it}; a row of a plaintext pattern has . (dead) and O (alive), and a comment starts with !", it = .0))]
     Letter(Shown),
     /// A row or a column longer than a lattice's side.
-    #[error("the pattern reaches beyond {max} cells, the longest side of a lattice; a smaller pattern is needed", max = Size::LONGEST_SIDE)]
+    #[error("{}", tr!("the pattern reaches beyond {max} cells, the longest side of a lattice; a smaller pattern is needed", max = Size::LONGEST_SIDE))]
     Far,
     /// Nothing at all.
-    #[error("the text is empty; a plaintext pattern has rows of . (dead) and O (alive)")]
+    #[error("{}", tr!("the text is empty; a plaintext pattern has rows of . (dead) and O (alive)"))]
     Empty,
 }
 

@@ -127,8 +127,9 @@ fn found(entries: Vec<Entry>, typed: &str) -> Vec<Entry> {
     let mut found: Vec<(u32, Entry)> = entries
         .into_iter()
         .filter_map(|entry| {
-            let text = entry.text.to_lowercase();
-            let costs = words.iter().map(|word| cost(&text, word));
+            let texts = [&entry.text, &entry.english].map(|text| text.to_lowercase());
+            let least = |word| texts.iter().filter_map(|text| cost(text, word)).min();
+            let costs = words.iter().map(|word| least(word));
             Some((costs.sum::<Option<u32>>()?, entry))
         })
         .collect();
@@ -192,6 +193,16 @@ mod tests {
             first("batch: one launch"),
             Act(Action::Choose(Switch::Streams, 3))
         );
+    }
+
+    #[test]
+    fn in_chinese_both_languages_find() {
+        use crate::lang::{Language, with};
+        with(Language::Chinese, || {
+            for typed in ["next ker", "下一个核"] {
+                assert_eq!(first(typed), Asked::Act(Action::NextKernel), "{typed}");
+            }
+        });
     }
 
     #[test]

@@ -4,7 +4,7 @@
 use egui::{Align, Align2, FontSelection, Layout, Response, RichText, Sense, Ui, UiBuilder, vec2};
 
 use crate::engine::kernels::KERNELS;
-use crate::lang::{self, tr};
+use crate::lang::{self, Language, tr};
 use crate::life::SHELF;
 use crate::session::actions::{Binding, KEYS};
 use crate::session::{Action, Status, Switch};
@@ -20,6 +20,8 @@ pub(super) const LINE: f32 = 27.0;
 pub(crate) struct Entry {
     /// What it does.
     pub(crate) text: String,
+    /// The same in English, where that is not the language: it is found by both.
+    pub(crate) english: String,
     /// Its keys, or that it is so now.
     pub(crate) keys: String,
     /// What is asked for.
@@ -32,6 +34,7 @@ pub(crate) struct Entry {
 pub(super) fn of_row(row: &Binding, status: Option<&Status>) -> Entry {
     Entry {
         text: row.help().into(),
+        english: String::new(),
         keys: row.keys(),
         asked: Asked::Act(row.action),
         refusal: refusal(row.action, status),
@@ -40,6 +43,17 @@ pub(super) fn of_row(row: &Binding, status: Option<&Status>) -> Entry {
 
 /// Everything that there is, the table of keys first.
 pub(super) fn all(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry> {
+    let mut entries = in_this_language(status, lessons);
+    if lang::language() != Language::English {
+        let english = lang::with(Language::English, || in_this_language(status, lessons));
+        for (entry, english) in entries.iter_mut().zip(english) {
+            entry.english = english.text;
+        }
+    }
+    entries
+}
+
+fn in_this_language(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry> {
     let here = |row: &&Binding| !matches!(row.action, Action::ToggleCommands | Action::Escape);
     let mut entries: Vec<Entry> = KEYS
         .iter()
@@ -49,6 +63,7 @@ pub(super) fn all(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry
     if let Some(status) = status {
         entries.extend(KERNELS.iter().enumerate().map(|(at, kernel)| Entry {
             text: tr!("kernel {}: {}", kernel.name, lang::text(kernel.title)),
+            english: String::new(),
             keys: now(std::ptr::eq(kernel, status.kernel)),
             asked: Asked::Act(Action::UseKernel(at as u8)),
             refusal: refusal(Action::UseKernel(at as u8), Some(status)),
@@ -57,6 +72,7 @@ pub(super) fn all(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry
     }
     entries.extend(SHELF.iter().map(|shelved| Entry {
         text: tr!("pattern {}: {}", shelved.name, shelved.behaviour),
+        english: String::new(),
         keys: String::new(),
         asked: Asked::Shelved(shelved),
         refusal: match status {
@@ -66,6 +82,7 @@ pub(super) fn all(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry
     }));
     entries.extend(lessons.iter().enumerate().map(|(at, lesson)| Entry {
         text: tr!("lesson {}: {}", lesson.name, lesson.title),
+        english: String::new(),
         keys: String::new(),
         asked: Asked::Lesson(at),
         refusal: None,
@@ -78,6 +95,7 @@ fn positions(switch: Switch, status: &Status) -> Vec<Entry> {
     let choices = switch.choices(status.switches, status.kernel);
     let entry = |(at, choice): (usize, crate::session::Choice)| Entry {
         text: format!("{} {}: {}", switch.name(), choice.label, choice.effect),
+        english: String::new(),
         keys: now(at == present),
         asked: Asked::Act(Action::Choose(switch, at as u8)),
         refusal: choice.refusal,

@@ -3,6 +3,8 @@
 
 mod bar;
 #[cfg(test)]
+mod chinese_tests;
+#[cfg(test)]
 mod contrast_tests;
 pub mod figures;
 mod help;

@@ -3,7 +3,7 @@
 
 use egui::{Align2, Mesh, Painter, Pos2, Rect, Shape, pos2, vec2};
 
-use crate::lang::tr;
+use crate::lang::{self, tr};
 use crate::session::Status;
 use crate::view::hud::numbers::{grouped, time_us};
 use crate::view::hud::style::GROUND;
@@ -261,7 +261,7 @@ pub(super) fn under(
     let rect = run_rect(places, scale, edges, unit, run)?;
     let name = unit_name(status.engine);
     let facts = chart.round.steps.get(run.step as usize);
-    let label = facts.map_or(tr!("launch"), |facts| facts.label);
+    let label = facts.map_or(tr!("launch"), |facts| lang::text(facts.label));
     let blocks = match run.blocks {
         1 => tr!("1 block").into(),
         n => tr!("{} blocks", grouped(n.into())),

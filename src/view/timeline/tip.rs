@@ -5,7 +5,7 @@ use std::sync::Arc;
 use egui::{Align2, Galley, Painter, Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::engine::Span;
-use crate::lang::tr;
+use crate::lang::{self, tr};
 use crate::session::trace::StepKind;
 use crate::view::Frame;
 use crate::view::hud::numbers::{bytes, grouped, time_us};
@@ -23,7 +23,7 @@ const NEAR: f32 = 3.0;
 /// The op's name.
 pub(super) fn name(chart: &Chart, bar: &Bar) -> &'static str {
     let facts = chart.round.steps.get(bar.step as usize);
-    facts.map_or(tr!("graph launch"), |facts| facts.label)
+    facts.map_or(tr!("graph launch"), |facts| lang::text(facts.label))
 }
 
 /// Paints the card for what is under the pointer, if there is anything.
@@ -170,7 +170,7 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
     if matches!(bar.kind, Kind::Host | Kind::Wait) {
         let what = match bar.kind {
             Kind::Wait => tr!("host: waits").into(),
-            _ => tr!("host: inside the call for {}", facts.label),
+            _ => tr!("host: inside the call for {}", lang::text(facts.label)),
         };
         return vec![what, place, when];
     }
@@ -180,7 +180,7 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
         StepKind::Support => grouped(facts.cells) + tr!(" cells"),
         StepKind::Event | StepKind::Wait => String::new(),
     };
-    let lines = [facts.label.into(), place, when, amount];
+    let lines = [lang::text(facts.label).into(), place, when, amount];
     lines.into_iter().filter(|line| !line.is_empty()).collect()
 }
 

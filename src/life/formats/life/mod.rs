@@ -11,6 +11,7 @@ pub use write::{write_105, write_106};
 
 pub(in crate::life) use read::{Corner, each_run_105, each_run_106, read_105, read_106, version};
 
+use crate::lang::tr;
 use crate::life::Size;
 use crate::life::rle::RleFault;
 use crate::life::text::Shown;
@@ -19,25 +20,21 @@ use crate::life::text::Shown;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum LifeFault {
     /// Another version than the two that exist.
-    #[error(
-        "this is neither Life 1.05 nor 1.06; its first line must be '#Life 1.05' or '#Life 1.06'"
-    )]
+    #[error("{}", tr!("this is neither Life 1.05 nor 1.06; its first line must be '#Life 1.05' or '#Life 1.06'"))]
     Version,
     /// A block without its place.
-    #[error("a block's place must be its left column and its top row, such as '#P -1 -1'")]
+    #[error("{}", tr!("a block's place must be its left column and its top row, such as '#P -1 -1'"))]
     Block,
     /// A character that a block's row does not have.
-    #[error(
-        "unknown {0}; a row has . (dead) and * (alive), and a block of rows starts with a line such as '#P -1 -1'"
-    )]
+    #[error("{}", tr!("unknown {it}; a row has . (dead) and * (alive), and a block of rows starts with a line such as '#P -1 -1'", it = .0))]
     Letter(Shown),
     /// A line that is no cell.
-    #[error("a line of Life 1.06 must be the column and the row of a live cell, such as '-1 2'")]
+    #[error("{}", tr!("a line of Life 1.06 must be the column and the row of a live cell, such as '-1 2'"))]
     Cell,
     /// The rule's line is wrong.
     #[error(transparent)]
     Rule(#[from] RleFault),
     /// Live cells too far from one another.
-    #[error("live cells lie more than {max} cells apart, the longest side of a lattice; a smaller pattern is needed", max = Size::LONGEST_SIDE)]
+    #[error("{}", tr!("live cells lie more than {max} cells apart, the longest side of a lattice; a smaller pattern is needed", max = Size::LONGEST_SIDE))]
     Far,
 }

@@ -14,6 +14,7 @@ pub use write::write;
 pub(in crate::life) use read::read;
 pub(in crate::life) use tree::Tree;
 
+use crate::lang::tr;
 use crate::life::Size;
 use crate::life::rle::RleFault;
 use crate::life::text::Shown;
@@ -28,28 +29,22 @@ pub const MOST_NODES: usize = 1 << 27;
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum MacrocellFault {
     /// The first line is another one.
-    #[error("the first line of a macrocell must start with [M2]; save it so with Golly")]
+    #[error("{}", tr!("the first line of a macrocell must start with [M2]; save it so with Golly"))]
     Version,
     /// Cells of more than two states.
-    #[error(
-        "this macrocell has cells of more than two states, and only two-state patterns can be run; save it as one with Golly"
-    )]
+    #[error("{}", tr!("this macrocell has cells of more than two states, and only two-state patterns can be run; save it as one with Golly"))]
     States,
     /// A line that is no node.
-    #[error(
-        "a line must be a square of cells in . * $ or a node of five numbers, its level and its quarters, such as '4 0 1 2 3'"
-    )]
+    #[error("{}", tr!("a line must be a square of cells in . * $ or a node of five numbers, its level and its quarters, such as '4 0 1 2 3'"))]
     Node,
     /// A level out of range.
-    #[error("a node's level must be from 4 to {HIGHEST_LEVEL}")]
+    #[error("{}", tr!("a node's level must be from 4 to {HIGHEST_LEVEL}", HIGHEST_LEVEL = HIGHEST_LEVEL))]
     Level,
     /// A quarter that is no earlier node.
-    #[error("there is no node {0} before this line; the file seems changed or cut, fetch it again")]
+    #[error("{}", tr!("there is no node {it} before this line; the file seems changed or cut, fetch it again", it = .0))]
     Quarter(i64),
     /// A quarter of the wrong size.
-    #[error(
-        "node {node} is of level {found}, but a quarter here must be of level {wanted}; the file seems changed, fetch it again"
-    )]
+    #[error("{}", tr!("node {node} is of level {found}, but a quarter here must be of level {wanted}; the file seems changed, fetch it again", node = .node, found = .found, wanted = .wanted))]
     QuarterLevel {
         /// The quarter's number.
         node: i64,
@@ -59,24 +54,24 @@ pub enum MacrocellFault {
         wanted: u8,
     },
     /// A character that a square of cells does not have.
-    #[error("unknown {0}; a square of cells has . (dead), * (alive) and $ (end of a row)")]
+    #[error("{}", tr!("unknown {it}; a square of cells has . (dead), * (alive) and $ (end of a row)", it = .0))]
     Letter(Shown),
     /// More than eight cells in a row, or more than eight rows.
-    #[error("a square has more than 8 x 8 cells; the file seems changed, fetch it again")]
+    #[error("{}", tr!("a square has more than 8 x 8 cells; the file seems changed, fetch it again"))]
     Square,
     /// The rule's line is wrong.
     #[error(transparent)]
     Rule(#[from] RleFault),
     /// Nothing but comments.
-    #[error("the macrocell has no nodes, so it seems cut short; fetch it again")]
+    #[error("{}", tr!("the macrocell has no nodes, so it seems cut short; fetch it again"))]
     Empty,
     /// More nodes than are read.
-    #[error("the macrocell has more than {MOST_NODES} nodes; a smaller pattern is needed")]
+    #[error("{}", tr!("the macrocell has more than {MOST_NODES} nodes; a smaller pattern is needed", MOST_NODES = MOST_NODES))]
     Many,
     /// No memory for its nodes.
-    #[error("there is no memory left for the macrocell's {0} nodes; a smaller pattern is needed")]
+    #[error("{}", tr!("there is no memory left for the macrocell's {it} nodes; a smaller pattern is needed", it = .0))]
     Memory(usize),
     /// Live cells too far from one another.
-    #[error("live cells lie more than {max} cells apart, the longest side of a lattice; a smaller pattern is needed", max = Size::LONGEST_SIDE)]
+    #[error("{}", tr!("live cells lie more than {max} cells apart, the longest side of a lattice; a smaller pattern is needed", max = Size::LONGEST_SIDE))]
     Far,
 }
