@@ -2,7 +2,8 @@
 //! are lines, each made of four lines before it. The last one is the pattern.
 //!
 //! A line of `.`, `*` and `$` is a square of 8 x 8 cells. `LEVEL NW NE SW SE` is one of
-//! 2^LEVEL x 2^LEVEL, where 0 stands for a quarter with no live cell. Nothing is expanded until
+//! 2^LEVEL x 2^LEVEL, where 0 stands for a quarter with no live cell; of level 1 the quarters are
+//! cells, 0 or 1, as Golly writes them for rules that it takes from a table. Nothing is expanded until
 //! the pattern is drawn, and then only where something lives.
 
 mod read;
@@ -41,7 +42,7 @@ pub enum MacrocellFault {
     )]
     Node,
     /// A level out of range.
-    #[error("a node's level must be from 4 to {HIGHEST_LEVEL}")]
+    #[error("a node's level must be from 1 to {HIGHEST_LEVEL}")]
     Level,
     /// A quarter that is no earlier node.
     #[error("there is no node {0} before this line; the file seems changed or cut, fetch it again")]
