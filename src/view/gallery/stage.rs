@@ -86,7 +86,7 @@ impl Stage {
         let target = self
             .targets
             .entry(pixels)
-            .or_insert_with(|| target(&self.gpu.device, pixels, FORMAT));
+            .or_insert_with(|| readable(&self.gpu.device, pixels));
         let view = target.create_view(&Default::default());
         let first = match set.options.colour_by {
             ColourBy::State => PAST - 1,
@@ -112,6 +112,26 @@ impl Stage {
             self.scene.draw(&set.frame(), &mut dialogs, input, &view);
         }
     }
+}
+
+/// A texture that is drawn to, read back and reduced.
+fn readable(device: &wgpu::Device, [width, height]: [u32; 2]) -> wgpu::Texture {
+    device.create_texture(&wgpu::TextureDescriptor {
+        label: Some("screen"),
+        size: wgpu::Extent3d {
+            width,
+            height,
+            depth_or_array_layers: 1,
+        },
+        mip_level_count: 1,
+        sample_count: 1,
+        dimension: wgpu::TextureDimension::D2,
+        format: FORMAT,
+        usage: wgpu::TextureUsages::RENDER_ATTACHMENT
+            | wgpu::TextureUsages::COPY_SRC
+            | wgpu::TextureUsages::TEXTURE_BINDING,
+        view_formats: &[],
+    })
 }
 
 fn generations(size: Size) -> Vec<Vec<Lattice>> {

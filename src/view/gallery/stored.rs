@@ -11,7 +11,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use crate::view::gallery::stage::Stage;
-use crate::view::gallery::{SCREEN, Screen, Set, Window, screens, title};
+use crate::view::gallery::{SCREEN, Screen, Set, Window, screens};
 use crate::view::picture_file::{Image, write_png};
 
 /// A reduced picture's sides.
@@ -19,16 +19,45 @@ const SIDES: [u32; 2] = [80, 45];
 /// How far a part of a reduced pixel's colour may be from what is stored, of 255.
 const TOLERANCE: u8 = 5;
 
+/// No screen has more windows.
+const MOST_WINDOWS: usize = 5;
+
 /// Where they are stored.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens")
 }
 
-/// A screen in all its windows.
-fn sheet(stage: &mut Stage, screen: Screen) -> Vec<Image> {
-    let windows = screen.windows.iter();
-    let picture = |&window| stage.reduced(&mut Set::new(screen, window), SIDES);
-    windows.map(picture).collect()
+/// Every screen in all its windows, two threads at it: most of the time is egui's, on one.
+fn drawn() -> Vec<(Screen, Vec<Image>)> {
+    let half = |half: usize| {
+        move || {
+            let mut stage = Stage::new();
+            let mut drawn = Vec::new();
+            // Window by window, so that type of a size is made once.
+            for window in (half..MOST_WINDOWS).step_by(2) {
+                for (number, screen) in screens().into_iter().enumerate() {
+                    if let Some(&of) = screen.windows.get(window) {
+                        let picture = stage.reduced(&mut Set::new(screen, of), SIDES);
+                        drawn.push(((number, window), picture));
+                    }
+                }
+            }
+            drawn
+        }
+    };
+    let mut all = std::thread::scope(|scope| {
+        let halves = [0, 1].map(|of| scope.spawn(half(of)));
+        halves.map(|half| half.join().unwrap()).concat()
+    });
+    all.sort_by_key(|(place, _)| *place);
+    let screens = screens().into_iter().enumerate();
+    let of = |number: usize| {
+        let its = all.iter().filter(|((of, _), _)| *of == number);
+        its.map(|(_, picture)| picture.clone()).collect()
+    };
+    screens
+        .map(|(number, screen)| (screen, of(number)))
+        .collect()
 }
 
 /// Pictures side by side.
@@ -81,14 +110,13 @@ fn load(path: &Path) -> Option<Image> {
     })
 }
 
-/// Compares every second screen from this one on.
-fn compare(from: usize) {
+#[test]
+fn screens_look_as_they_are_stored() {
     let renew = std::env::var_os("LIFESTREAMS_RENEW").is_some();
-    let mut stage = Stage::new();
     let mut stale = Vec::new();
-    for screen in screens().into_iter().skip(from).step_by(2) {
+    for (screen, pictures) in drawn() {
         let path = folder().join(format!("{}.png", screen.name));
-        let drawn = beside(&sheet(&mut stage, screen));
+        let drawn = beside(&pictures);
         let stored = load(&path);
         let apart = stored.as_ref().map(|stored| differ(stored, &drawn));
         match apart {
@@ -103,17 +131,6 @@ fn compare(from: usize) {
         "look at them (gallery_of_screens), then LIFESTREAMS_RENEW=1 cargo test --lib gallery: \
          {stale:#?}"
     );
-}
-
-// Two at a time: what is not drawing is one thread's.
-#[test]
-fn screens_look_as_they_are_stored() {
-    compare(0);
-}
-
-#[test]
-fn the_other_screens_look_as_they_are_stored() {
-    compare(1);
 }
 
 #[test]
@@ -238,21 +255,4 @@ fn a_wrong_colour_a_lost_panel_and_a_moved_box_are_noticed_and_smoothing_is_not(
         false => image.pixel(x, y),
     });
     noticed("a figure has moved", &moved);
-}
-
-#[test]
-#[ignore = "a measurement"]
-fn cost() {
-    let mut stage = Stage::new();
-    for screen in screens() {
-        for &window in screen.windows {
-            let began = std::time::Instant::now();
-            stage.reduced(&mut Set::new(screen, window), SIDES);
-            println!(
-                "{:5} ms {}",
-                began.elapsed().as_millis(),
-                title(&screen, window)
-            );
-        }
-    }
 }

@@ -214,11 +214,19 @@ fn least_side(screen: Screen) -> f64 {
 }
 
 fn check(screens: impl Iterator<Item = Screen>, windows: impl Fn(&Screen) -> Vec<Window>) {
-    let context = context();
-    let mut clock = 0.0;
     let mut wrong = BTreeSet::new();
-    for screen in screens {
-        for window in windows(&screen) {
+    let mut all: Vec<(Screen, Window)> = screens
+        .flat_map(|screen| {
+            windows(&screen)
+                .into_iter()
+                .map(move |window| (screen, window))
+        })
+        .collect();
+    // Window by window, so that type of a size is made once.
+    all.sort_by_key(|(_, (pixels, scale))| (*pixels, (100.0 * scale) as u32));
+    for alike in all.chunk_by(|(_, a), (_, b)| a == b) {
+        let (context, mut clock) = (context(), 0.0);
+        for &(screen, window) in alike {
             let title = title(&screen, window);
             for fault in faults(&mut Set::new(screen, window), &context, &mut clock) {
                 wrong.insert(format!("{title}: {fault}"));
