@@ -18,6 +18,8 @@
 //! - [`app`] is the window: events become actions.
 //! - [`cli`] is what people type, and what has no window.
 //!
+//! [`lang`] stands below all of them: what people read, in their language.
+//!
 //! A round, from the top: the session's thread makes a [`session::round`] program (every instance
 //! advances and downloads once, in its own stream) and submits it; the engine's events say when
 //! each download has landed; its picture is noted in [`session::Pictures`]; the window, woken,
@@ -30,6 +32,7 @@
 pub mod app;
 pub mod cli;
 pub mod engine;
+pub mod lang;
 pub mod lesson;
 pub mod life;
 pub mod session;

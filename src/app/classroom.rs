@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
 use crate::app::{LessonSource, Wake, World};
+use crate::lang::{self, tr};
 use crate::lesson::{self, LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
 use crate::life::Lattice;
 use crate::session::{
@@ -124,7 +125,10 @@ impl Classroom {
         match begun {
             Ok(thread) => self.measuring = Some(thread),
             Err(error) => {
-                measured.outcome = Some(Err(format!("the lesson cannot be measured: {error}")));
+                measured.outcome = Some(Err(tr!(
+                    "the lesson cannot be measured: {error}",
+                    error = error
+                )));
             }
         }
     }
@@ -176,22 +180,22 @@ impl Open {
         let (lesson, pages) = (self.lesson, self.lesson.pages());
         let measured = self.lock();
         let mut page = LessonPage {
-            title: lesson.title.into(),
+            title: lang::text(lesson.title).into(),
             number: self.page + 1,
             of: pages.len(),
             ..LessonPage::default()
         };
         match pages[self.page] {
             Page::Intro => {
-                page.text = lesson.intro.into();
-                page.note = lesson.source.into();
+                page.text = lang::text(lesson.intro).into();
+                page.note = lang::text(lesson.source).into();
             }
             Page::Question => {
-                page.text = "Before it is measured:".into();
-                page.question = lesson.question.into();
+                page.text = tr!("Before it is measured:").into();
+                page.question = lang::text(lesson.question).into();
             }
             Page::Part(part) => {
-                page.text = lesson.parts[part].title.into();
+                page.text = lang::text(lesson.parts[part].title).into();
                 measured.part(part, &mut page);
             }
             Page::Result => measured.result(&mut page),
@@ -206,7 +210,7 @@ impl Measured {
             (Some(known), _) => {
                 let row = |figure: &lesson::Figure| {
                     let value = format!("{} {}", number(figure.value), figure.unit);
-                    (figure.label.clone(), value.trim_end().into())
+                    (lang::shown(&figure.label), value.trim_end().into())
                 };
                 page.rows = known.figures.iter().map(row).collect();
                 page.note = known.note.clone().unwrap_or_default();
@@ -215,7 +219,7 @@ impl Measured {
             (None, _) => {
                 page.busy = true;
                 page.note = match self.now {
-                    Some(now) if now < part => format!("part {} comes first", now + 1),
+                    Some(now) if now < part => tr!("part {} comes first", now + 1),
                     _ => String::new(),
                 };
             }
@@ -232,10 +236,10 @@ impl Measured {
                     let remark = if factor.matters {
                         ""
                     } else {
-                        ": no difference"
+                        tr!(": no difference")
                     };
                     let value = format!("{}×{remark}", number(factor.value));
-                    (factor.label.into(), value)
+                    (lang::shown(factor.label), value)
                 };
                 page.rows = outcome.factors.iter().map(row).collect();
                 let check = |check: &lesson::Check| (check.what.clone(), check.passed);
@@ -264,7 +268,7 @@ impl LessonSource for Classroom {
     fn list(&self) -> Vec<LessonEntry> {
         let entry = |lesson: &Lesson| LessonEntry {
             name: lesson.name.into(),
-            title: lesson.title.into(),
+            title: lang::text(lesson.title).into(),
         };
         LESSONS.iter().map(entry).collect()
     }

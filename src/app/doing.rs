@@ -9,6 +9,8 @@ use winit::window::Fullscreen;
 use crate::app::World;
 use crate::app::handler::Handler;
 use crate::app::pointer::{Gesture, Spot};
+use crate::lang;
+use crate::lang::tr;
 use crate::session::Action;
 use crate::view::layout::Layout;
 use crate::view::picture_file::write_dated_png;
@@ -79,6 +81,7 @@ impl<W: World> Handler<W> {
             Action::EnlargeInterface => self.resize_interface(self.view.interface.larger()),
             Action::ReduceInterface => self.resize_interface(self.view.interface.smaller()),
             Action::UsualInterface => self.resize_interface(Some(Zoom::default())),
+            Action::NextLanguage => lang::set(lang::language().other()),
             Action::Escape => self.escape(),
             Action::Quit => event_loop.exit(),
             other => {
@@ -125,9 +128,9 @@ impl<W: World> Handler<W> {
         let (percent, usual) = (self.view.interface.percent(), zoom == Some(Zoom::default()));
         if self.unit() == unit && !usual {
             self.view.interface = before;
-            self.note("the interface has reached its limit in this window".into());
+            self.note(tr!("the interface has reached its limit in this window").into());
         } else {
-            self.note(format!("interface: {percent} %"));
+            self.note(tr!("interface: {percent} %", percent = percent));
         }
     }
 
@@ -154,7 +157,7 @@ impl<W: World> Handler<W> {
                 let write = move || {
                     let said = match write_dated_png(&image, ".".as_ref()) {
                         Ok(path) => {
-                            format!("saved {}", path.file_name().unwrap_or_default().display())
+                            tr!("saved {}", path.file_name().unwrap_or_default().display())
                         }
                         Err(error) => error.to_string(),
                     };
@@ -165,7 +168,7 @@ impl<W: World> Handler<W> {
                     }
                 };
                 if let Err(error) = std::thread::Builder::new().spawn(write) {
-                    self.note(format!("the picture is not saved: {error}"));
+                    self.note(tr!("the picture is not saved: {error}", error = error));
                 }
             }
         }

@@ -12,6 +12,7 @@ use std::time::Instant;
 use crate::app::World;
 use crate::app::handler::Handler;
 use crate::app::pointer::Spot;
+use crate::lang::tr;
 use crate::life::Lattice;
 use crate::session::{Action, Area, Change, Edit, Status};
 use crate::view::{Ghost, Marks, Pending, Shelf};
@@ -57,8 +58,12 @@ impl<W: World> Handler<W> {
             Action::TogglePencil => {
                 self.editing.marks.pencil ^= true;
                 let on = self.editing.marks.pencil;
-                let what = if on { "on: drag to draw" } else { "off" };
-                self.note(format!("pencil {what}"));
+                let what = if on {
+                    tr!("on: drag to draw")
+                } else {
+                    tr!("off")
+                };
+                self.note(tr!("pencil {what}", what = what));
             }
             Action::SelectAll => {
                 if let Some(status) = self.status() {
@@ -131,9 +136,11 @@ impl<W: World> Handler<W> {
         let (instance, area) = self.selected_area(&status);
         let (wide, high) = (area.size.width(), area.size.height());
         if wide > status.size.height() || high > status.size.width() {
-            return self.note(format!(
+            return self.note(tr!(
                 "{wide}x{high} cells cannot be turned on a lattice of {}",
-                status.size
+                status.size,
+                wide = wide,
+                high = high
             ));
         }
         self.edit(instance, Change::Turn { area, clockwise }, false);
@@ -259,7 +266,7 @@ impl<W: World> Handler<W> {
             at: None,
         });
         self.move_ghost();
-        self.note("click to place it, Q and W turn it, Esc drops it".into());
+        self.note(tr!("click to place it, Q and W turn it, Esc drops it").into());
     }
 
     fn move_ghost(&mut self) {
@@ -287,7 +294,11 @@ impl<W: World> Handler<W> {
         let (pattern, all) = (ghost.pattern.clone(), status.size);
         if pattern.size().width() > all.width() || pattern.size().height() > all.height() {
             let size = pattern.size();
-            return self.note(format!("it is {size}, larger than the lattice {all}"));
+            return self.note(tr!(
+                "it is {size}, larger than the lattice {all}",
+                size = size,
+                all = all
+            ));
         }
         let change = Change::Place {
             pattern,

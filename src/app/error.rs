@@ -1,23 +1,22 @@
 //! Why a window could not be opened or kept, each with its remedy.
 
+use crate::lang::tr;
 use crate::view::ViewError;
 
 /// What ends a window other than the person.
 #[derive(Debug, thiserror::Error)]
 pub enum AppError {
     /// No display to open a window on; the session was not started.
-    #[error(
-        "no window can be opened here: {0}; set DISPLAY or WAYLAND_DISPLAY, or use 'lifestreams run' or 'snapshot', which need none"
-    )]
+    #[error("{}", tr!("no window can be opened here: {it}; set DISPLAY or WAYLAND_DISPLAY, or use 'lifestreams run' or 'snapshot', which need none", it = .0))]
     NoDisplay(String),
     /// Shared libraries that windows need are not there; the session was not started.
-    #[error("no window can be opened here: {} cannot be loaded; apt-get install libxcursor1 libxi6 libxkbcommon-x11-0", .0.join(", "))]
+    #[error("{}", tr!("no window can be opened here: {} cannot be loaded; apt-get install libxcursor1 libxi6 libxkbcommon-x11-0", .0.join(", ")))]
     MissingLibraries(Vec<&'static str>),
     /// The display is there but gave no window, or went away.
-    #[error("the display failed: {0}")]
+    #[error("{}", tr!("the display failed: {it}", it = .0))]
     Display(String),
     /// The monitor that was asked for is not there.
-    #[error("there is no monitor '{asked}'; there is: {there}")]
+    #[error("{}", tr!("there is no monitor '{asked}'; there is: {there}", asked = .asked, there = .there))]
     NoMonitor {
         /// What was asked for.
         asked: String,
@@ -25,7 +24,7 @@ pub enum AppError {
         there: String,
     },
     /// The terminal takes nothing, or has gone.
-    #[error("the terminal failed: {0}; use --display none to go on without it")]
+    #[error("{}", tr!("the terminal failed: {it}; use --display none to go on without it", it = .0))]
     Terminal(String),
     /// Drawing failed.
     #[error(transparent)]

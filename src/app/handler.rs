@@ -11,7 +11,7 @@ use winit::event::{ElementState, KeyEvent, MouseScrollDelta, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, OwnedDisplayHandle};
 use winit::keyboard::ModifiersState;
 use winit::monitor::MonitorHandle;
-use winit::window::{Fullscreen, Window, WindowId};
+use winit::window::{Fullscreen, Theme, Window, WindowId};
 
 use crate::app::editing::Editing;
 use crate::app::input::{self, Offered};
@@ -21,7 +21,9 @@ use crate::app::pointer::Pointer;
 use crate::app::recording::Recording;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, monitor, startup};
+use crate::lang::tr;
 use crate::session::{PicturePlan, Status};
+use crate::view::theme::theme;
 use crate::view::{
     Asked, Dialogs, Drawing, Frame, Lab, Population, Timeline, ViewError, ViewOptions, acts_anyway,
 };
@@ -129,6 +131,11 @@ impl<W: World> Handler<W> {
         let [width, height] = self.options.size;
         let attributes = Window::default_attributes()
             .with_title(&self.options.title)
+            // The frame goes with what is in it, where the desktop leaves that to the window.
+            .with_theme(Some(match theme(self.view.colours).light {
+                true => Theme::Light,
+                false => Theme::Dark,
+            }))
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(160, 120))
             .with_fullscreen(fullscreen.then(|| Fullscreen::Borderless(self.monitor.clone())));
@@ -346,7 +353,7 @@ impl<W: World> Handler<W> {
         match screen.reopen() {
             Ok(screen) => {
                 self.adopt(screen);
-                self.note("the drawing GPU was lost and is back".into());
+                self.note(tr!("the drawing GPU was lost and is back").into());
             }
             Err(error) => self.fail(event_loop, error.into()),
         }

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use crate::app::World;
 use crate::app::handler::Handler;
+use crate::lang::tr;
 use crate::session::Action;
 use crate::view::{LessonEntry, LessonPage, LessonScreen, entry_at};
 
@@ -132,7 +133,7 @@ impl<W: World> Handler<W> {
             Some(_) => lessons.close(source),
         });
         if !there {
-            self.note("there are no lessons here".into());
+            self.note(tr!("there are no lessons here").into());
         }
     }
 

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 use crate::app::World;
 use crate::app::handler::Handler;
 use crate::engine::Transfer;
+use crate::lang::tr;
 use crate::session::Status;
 use crate::view::layout::Layout;
 use crate::view::{Camera, ColourBy, minimap, theme};
@@ -96,18 +97,18 @@ impl<W: World> Handler<W> {
         self.view.toggle_separate(status.instances, status.selected);
         let view = status.transfer == Transfer::View;
         self.note(match (self.view.is_separate(), view) {
-            (true, false) => "each panel has a camera of its own".into(),
+            (true, false) => tr!("each panel has a camera of its own").into(),
             (true, true) => {
-                "each panel has a camera of its own; while a view crosses the bus, the selected one's is everybody's (F7 changes that)".into()
+                tr!("each panel has a camera of its own; while a view crosses the bus, the selected one's is everybody's (F7 changes that)").into()
             }
-            (false, _) => "one camera for all panels, the selected one's".into(),
+            (false, _) => tr!("one camera for all panels, the selected one's").into(),
         });
     }
 
     pub(super) fn next_theme(&mut self) {
         self.view.colours = (self.view.colours + 1) % theme::COUNT;
         let title = theme::theme(self.view.colours).title;
-        self.note(format!("theme: {title}"));
+        self.note(tr!("theme: {title}", title = title));
     }
 
     /// Colours by state, age, history; by state where the others cannot be, with the reason.

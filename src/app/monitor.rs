@@ -4,6 +4,7 @@ use winit::event_loop::ActiveEventLoop;
 use winit::monitor::MonitorHandle;
 
 use crate::app::AppError;
+use crate::lang::tr;
 
 /// The monitor of this number, or of this name.
 ///
@@ -17,14 +18,20 @@ pub(super) fn find(event_loop: &ActiveEventLoop, asked: &str) -> Result<MonitorH
     }
     let title = |(at, monitor): (usize, &MonitorHandle)| {
         let size = monitor.size();
-        let name = names[at].as_deref().unwrap_or("without a name");
-        format!("{at} ({name}, {}x{})", size.width, size.height)
+        let name = names[at].as_deref().unwrap_or(tr!("without a name"));
+        tr!(
+            "{at} ({name}, {}x{})",
+            size.width,
+            size.height,
+            at = at,
+            name = name
+        )
     };
     let there: Vec<String> = monitors.iter().enumerate().map(title).collect();
     Err(AppError::NoMonitor {
         asked: asked.into(),
         there: match there.as_slice() {
-            [] => "none".into(),
+            [] => tr!("none").into(),
             some => some.join(", "),
         },
     })

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::app::World;
 use crate::app::handler::Handler;
+use crate::lang::tr;
 use crate::session::Status;
 use crate::view::layout::PixelRect;
 use crate::view::picture_file::{Image, dated_stem};
@@ -64,7 +65,7 @@ impl<W: World> Handler<W> {
             Ok(Some(progress)) => self.note(progress),
             Ok(None) => {
                 self.end_recording();
-                self.note("the recording has ended: the window's size has changed".into());
+                self.note(tr!("the recording has ended: the window's size has changed").into());
             }
             Err(error) => {
                 self.recording = None;
@@ -84,7 +85,7 @@ impl<W: World> Handler<W> {
             let said = match whole() {
                 Ok(done) => {
                     let name = done.path.file_name().unwrap_or_default().display();
-                    format!("saved {name}: {} pictures", done.frames)
+                    tr!("saved {name}: {} pictures", done.frames, name = name)
                 }
                 Err(error) => error.to_string(),
             };
@@ -112,7 +113,9 @@ impl<W: World> Handler<W> {
     ) -> Result<Image, ViewError> {
         let place = self.panel_rect(status);
         let Some(screen) = &mut self.screen else {
-            return Err(ViewError::Record("there is no window to picture".into()));
+            return Err(ViewError::Record(
+                tr!("there is no window to picture").into(),
+            ));
         };
         let frame = Frame {
             status,

@@ -8,6 +8,7 @@ use winit::event_loop::OwnedDisplayHandle;
 use winit::window::Window;
 
 use crate::app::input::Input;
+use crate::lang::tr;
 use crate::view::offscreen::{read, target};
 use crate::view::picture_file::Image;
 use crate::view::{Asked, Canvas, Dialogs, Drawing, Frame, Gpu, PictureSource, Scene, ViewError};
@@ -154,7 +155,7 @@ impl Screen {
         let polled = self.gpu.device.poll(wgpu::PollType::Poll);
         self.gpu.trouble()?;
         if self.refused > MOST_REFUSED || polled.is_err() {
-            return Err(ViewError::DeviceLost("it gives no more frames".into()));
+            return Err(ViewError::DeviceLost(tr!("it gives no more frames").into()));
         }
         self.surface.configure(&self.gpu.device, &self.config);
         self.gpu.trouble()?;
@@ -191,7 +192,7 @@ fn configuration(
     let [width, height] = pixels.map(|side| side.clamp(1, most));
     let refused = || ViewError::NoDevice {
         adapter: gpu.facts.title(),
-        reason: "it does not draw to this window".into(),
+        reason: tr!("it does not draw to this window").into(),
     };
     let mut config = surface
         .get_default_config(&gpu.adapter, width, height)

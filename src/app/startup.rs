@@ -3,6 +3,7 @@
 use winit::event_loop::EventLoop;
 
 use crate::app::AppError;
+use crate::lang::tr;
 
 /// What winit loads on first use; it panics where one of them is missing.
 const X11_LIBRARIES: [&str; 6] = [
@@ -34,7 +35,7 @@ pub fn find_display() -> Result<String, AppError> {
             probe(&X11_LIBRARIES).map(|()| format!("X11, {name}{forwarded}"))
         }
         (None, None) => {
-            let reason = "neither DISPLAY nor WAYLAND_DISPLAY is set";
+            let reason = tr!("neither DISPLAY nor WAYLAND_DISPLAY is set");
             Err(AppError::NoDisplay(reason.into()))
         }
     }
@@ -45,7 +46,7 @@ pub(super) fn event_loop() -> Result<EventLoop<()>, AppError> {
     find_display()?;
     if variable("WAYLAND_DISPLAY").is_none() {
         let lost = AppError::Display(
-            "the connection to the X server has broken; start again once there is one, or use 'lifestreams run', which needs none".into(),
+            tr!("the connection to the X server has broken; start again once there is one, or use 'lifestreams run', which needs none").into(),
         );
         platform::end_with_x_display(&format!("lifestreams: {lost}"), lost.exit_code().into());
     }

@@ -6,7 +6,8 @@ use anyhow::Result;
 
 use super::failure::{BadArguments, CheckFailed};
 use super::options::LessonArguments;
-use super::text::{print, say};
+use super::text::{columns, print, say};
+use crate::lang::{self, tr};
 use crate::lesson::{self, Group, LESSONS, Lesson, LessonError, Outcome, Picture, Progress};
 use crate::view::picture_file::{Image, write_png};
 
@@ -48,7 +49,7 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
     if failed.is_empty() {
         return Ok(());
     }
-    Err(CheckFailed(format!("not as it should be: {}", failed.join("; "))).into())
+    Err(CheckFailed(tr!("not as it should be: {}", failed.join("; "))).into())
 }
 
 /// So that the exit code is that of what went wrong beneath.
@@ -61,9 +62,10 @@ fn unwrapped(error: LessonError) -> anyhow::Error {
 
 fn unknown(name: &str) -> BadArguments {
     let names: Vec<&str> = LESSONS.iter().map(|lesson| lesson.name).collect();
-    BadArguments(format!(
+    BadArguments(tr!(
         "there is no lesson '{name}'; there are all, {}",
-        names.join(", ")
+        names.join(", "),
+        name = name
     ))
 }
 
@@ -73,10 +75,16 @@ fn list() -> Result<()> {
     for group in Group::ALL {
         print(group.title())?;
         for lesson in LESSONS.iter().filter(|lesson| lesson.group == group) {
-            print(&format!("  {:width$}  {}", lesson.name, lesson.title))?;
+            print(&format!(
+                "  {:width$}  {}",
+                lesson.name,
+                lang::text(lesson.title)
+            ))?;
         }
     }
-    print("\n'lifestreams lesson NAME' runs one, 'lifestreams lesson all' every one")
+    print(tr!(
+        "\n'lifestreams lesson NAME' runs one, 'lifestreams lesson all' every one"
+    ))
 }
 
 /// Runs a lesson; prints what people read on the way, unless JSON is wanted.
@@ -88,21 +96,23 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
             broken = print(&line).err();
         }
     };
-    tell_line(format!("{}: {}", lesson.name, lesson.title));
-    tell_line(format!("({})\n", lesson.source));
-    tell_line(format!("{}\n", lesson.intro));
-    tell_line(format!("? {}\n", lesson.question));
+    tell_line(format!("{}: {}", lesson.name, lang::text(lesson.title)));
+    tell_line(format!("({})\n", lang::text(lesson.source)));
+    tell_line(format!("{}\n", lang::text(lesson.intro)));
+    tell_line(format!("? {}\n", lang::text(lesson.question)));
     let outcome = lesson::run(lesson, arguments.device, &mut |progress| {
         if let Progress::Measured(_, part) = progress {
-            tell_line(part.title.to_string());
-            let widest = part
+            tell_line(lang::text(part.title).into());
+            let labels: Vec<String> = part
                 .figures
                 .iter()
-                .map(|figure| figure.label.chars().count());
-            let width = widest.max().unwrap_or(0);
-            for figure in &part.figures {
-                let (label, value) = (&figure.label, number(figure.value));
-                tell_line(format!("  {label:width$}  {value:>9} {}", figure.unit));
+                .map(|figure| lang::shown(&figure.label))
+                .collect();
+            let width = labels.iter().map(|label| columns(label)).max().unwrap_or(0);
+            for (figure, label) in part.figures.iter().zip(&labels) {
+                let pad = " ".repeat(width - columns(label));
+                let value = number(figure.value);
+                tell_line(format!("  {label}{pad}  {value:>9} {}", figure.unit));
             }
             if let Some(note) = &part.note {
                 tell_line(format!("  {note}"));
@@ -115,22 +125,26 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         let remark = if factor.matters {
             ""
         } else {
-            "  no difference"
+            tr!("  no difference")
         };
-        tell_line(format!(
-            "{:>8.2} times  {}{remark}",
-            factor.value, factor.label
-        ));
+        let value = format!("{:>8.2}", factor.value);
+        let label = lang::text(factor.label);
+        tell_line(tr!("{} times  {}", value, label) + remark);
     }
     for check in &outcome.checks {
-        let verdict = if check.passed { "ok" } else { "WRONG" };
-        tell_line(format!("{verdict:>8}  {}", check.what));
+        let verdict = if check.passed {
+            tr!("ok")
+        } else {
+            tr!("WRONG")
+        };
+        let pad = " ".repeat(8usize.saturating_sub(columns(verdict)));
+        tell_line(format!("{pad}{verdict}  {}", check.what));
     }
     if let Some(missing) = &outcome.missing {
         tell_line(format!("\n{missing}"));
     }
     tell_line(format!("\n{}", outcome.closing));
-    tell_line(format!("On {} ({}).\n", outcome.device, outcome.engine));
+    tell_line(tr!("On {} ({}).\n", outcome.device, outcome.engine));
     match broken {
         Some(error) => Err(error),
         None => Ok(outcome),
@@ -151,7 +165,7 @@ fn number(value: f64) -> String {
 /// where all lessons are run, with the lesson's name behind it too.
 fn save(outcome: &Outcome, path: &Path, all: bool) -> Result<()> {
     if outcome.pictures.is_empty() && !all {
-        say(&format!("{} has no picture", outcome.lesson));
+        say(&tr!("{} has no picture", outcome.lesson));
     }
     for (i, picture) in outcome.pictures.iter().enumerate() {
         let mut behind = String::new();

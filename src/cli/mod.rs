@@ -24,6 +24,7 @@ use std::process::ExitCode;
 use clap::FromArgMatches as _;
 
 use crate::app::terminal::LogWriter;
+use crate::lang::{self, Language};
 pub use documents::documents;
 use options::{Cli, Command, ConfigCommand};
 
@@ -36,6 +37,9 @@ pub fn main() -> ExitCode {
             return failure::exit_code(&error);
         }
     };
+    if !cli.prints_json() {
+        lang::set(cli.lang.unwrap_or_else(Language::by_locale));
+    }
     let (asked, usual) = cli.connections();
     platform::set_connections(asked, usual);
     set_up_log();

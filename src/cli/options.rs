@@ -6,6 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use crate::engine::kernels::{self, KERNELS};
 use crate::engine::{HostMemory, Kernel};
+use crate::lang::Language;
 use crate::lesson::LESSONS;
 use crate::life::{Rule, Size};
 use crate::session::{
@@ -32,9 +33,24 @@ pub(super) struct Cli {
     /// How it is shown.
     #[command(flatten)]
     pub window: WindowArguments,
+    /// The language of what people read [default: by locale]
+    #[arg(long, value_name = "LANGUAGE", value_enum, global = true)]
+    #[arg(help_heading = "How it is shown, and for how long")]
+    pub lang: Option<Language>,
 }
 
 impl Cli {
+    /// Whether a program reads what is printed: that is English.
+    pub(super) fn prints_json(&self) -> bool {
+        match &self.command {
+            Some(Command::Run(arguments)) => arguments.json,
+            Some(Command::Lesson(arguments)) => arguments.json,
+            Some(Command::Bench(arguments)) => arguments.json,
+            Some(Command::Devices(arguments)) => arguments.json,
+            _ => false,
+        }
+    }
+
     /// The connections asked for, and those that are usual for what is to be done.
     ///
     /// Streams that share a connection wait for each other where events or copies stand between

@@ -22,6 +22,11 @@ pub(super) fn say(line: &str) {
     let _ = writeln!(std::io::stderr(), "lifestreams: {line}");
 }
 
+/// Columns that a text takes in a terminal: two for a Chinese character.
+pub(super) fn columns(text: &str) -> usize {
+    ratatui::text::Span::raw(text).width()
+}
+
 /// A number with three digits and its SI prefix: `4.71 T`. Put the unit behind it.
 pub(super) fn si(value: f64) -> String {
     const PREFIXES: [(f64, &str); 5] = [(1e12, "T"), (1e9, "G"), (1e6, "M"), (1e3, "k"), (1.0, "")];

@@ -1,6 +1,7 @@
 //! What can go wrong in an engine, each with its remedy.
 
 use crate::engine::{LatticeId, Slot};
+use crate::lang::tr;
 use crate::life::Size;
 
 /// Why an engine could not do something.
@@ -10,7 +11,7 @@ pub enum EngineError {
     #[error("{0}")]
     NoCuda(String),
     /// A device that is not there.
-    #[error("no CUDA device {asked}: this machine has {present}; 'lifestreams devices' lists them")]
+    #[error("{}", tr!("no CUDA device {asked}: this machine has {present}; 'lifestreams devices' lists them", asked = .asked, present = .present))]
     NoSuchDevice {
         /// The ordinal asked for.
         asked: u32,
@@ -18,9 +19,7 @@ pub enum EngineError {
         present: u32,
     },
     /// Memory ran out.
-    #[error(
-        "out of {place} memory: {what} needs {needed_mib} MiB; use fewer --instances, a smaller --size or --kernel bits"
-    )]
+    #[error("{}", tr!("out of {place} memory: {what} needs {needed_mib} MiB; use fewer --instances, a smaller --size or --kernel bits", place = .place, what = .what, needed_mib = .needed_mib))]
     OutOfMemory {
         /// `device` or `page-locked host`.
         place: &'static str,
@@ -30,12 +29,10 @@ pub enum EngineError {
         needed_mib: u64,
     },
     /// The system gives no thread.
-    #[error(
-        "no thread can be started here; raise the limit on processes (ulimit -u), or end other programs"
-    )]
+    #[error("{}", tr!("no thread can be started here; raise the limit on processes (ulimit -u), or end other programs"))]
     NoThread,
     /// A lattice that a kernel cannot take.
-    #[error("kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does")]
+    #[error("{}", tr!("kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does", kernel = .kernel, limit = .limit, size = .size, instead = .instead))]
     TooLarge {
         /// The kernel asked for.
         kernel: &'static str,
@@ -47,10 +44,7 @@ pub enum EngineError {
         instead: &'static str,
     },
     /// A device that lacks what a kernel is made of.
-    #[error(
-        "kernel '{kernel}' needs compute capability {}.{}, and {device} has {}.{}; --kernel {instead} runs there",
-        needed.0, needed.1, has.0, has.1
-    )]
+    #[error("{}", tr!("kernel '{kernel}' needs compute capability {}.{}, and {device} has {}.{}; --kernel {instead} runs there", .needed.0, .needed.1, .has.0, .has.1, kernel = .kernel, device = .device, instead = .instead))]
     TooOldDevice {
         /// The kernel asked for.
         kernel: &'static str,
@@ -64,7 +58,7 @@ pub enum EngineError {
         instead: &'static str,
     },
     /// A shape of block that a kernel does not take.
-    #[error("kernel '{kernel}' takes blocks of {shapes}, not {block}")]
+    #[error("{}", tr!("kernel '{kernel}' takes blocks of {shapes}, not {block}", kernel = .kernel, shapes = .shapes, block = .block))]
     BadBlock {
         /// The kernel.
         kernel: &'static str,
@@ -74,10 +68,10 @@ pub enum EngineError {
         shapes: String,
     },
     /// The driver failed in a way that the context does not survive.
-    #[error("the engine is lost ({0}); every lattice must be restored")]
+    #[error("{}", tr!("the engine is lost ({it}); every lattice must be restored", it = .0))]
     ContextLost(String),
     /// The driver refused a call.
-    #[error("{call} failed: {reason}; check nvidia-smi, or use --device cpu")]
+    #[error("{}", tr!("{call} failed: {reason}; check nvidia-smi, or use --device cpu", call = .call, reason = .reason))]
     Driver {
         /// The function.
         call: &'static str,
@@ -88,6 +82,6 @@ pub enum EngineError {
     #[error("slot {1:?} of lattice {0:?} is in use")]
     SlotBusy(LatticeId, Slot),
     /// A program that contradicts the engine's state: a defect of this program.
-    #[error("internal: {0}")]
+    #[error("{}", tr!("internal: {it}", it = .0))]
     BadProgram(String),
 }

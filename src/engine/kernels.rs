@@ -3,6 +3,7 @@
 mod launch;
 
 use crate::engine::{DeviceInfo, EngineError};
+use crate::lang::tr;
 use crate::life::Size;
 
 pub use launch::Launch;
@@ -68,11 +69,17 @@ impl Sides {
     pub fn limit(self) -> Option<String> {
         match self {
             Sides::Any => None,
-            Sides::WidthsOf(cells) => Some(format!("widths that are a multiple of {cells}")),
+            Sides::WidthsOf(cells) => {
+                Some(tr!("widths that are a multiple of {cells}", cells = cells))
+            }
             Sides::Squares(sides) => {
                 let squares: Vec<_> = sides.iter().map(|side| format!("{side}x{side}")).collect();
                 let (last, others) = squares.split_last()?;
-                Some(format!("lattices of {} or {last}", others.join(", ")))
+                Some(tr!(
+                    "lattices of {} or {last}",
+                    others.join(", "),
+                    last = last
+                ))
             }
         }
     }
@@ -388,7 +395,7 @@ impl Kernel {
     /// Refuses a lattice that it cannot take, naming a kernel that can.
     pub fn admit(&self, size: Size) -> Result<(), EngineError> {
         let limit = match self.most_cells {
-            Some(most) if size.cells() > most => Some(format!("at most {most} cells")),
+            Some(most) if size.cells() > most => Some(tr!("at most {most} cells", most = most)),
             _ if self.sides.take(size) => None,
             _ => self.sides.limit(),
         };

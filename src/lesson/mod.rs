@@ -24,6 +24,7 @@ pub use outcome::{Check, Factor, Figure, Measured, Outcome, PartOutcome, Picture
 pub use work::{InKernel, Rounds, Work};
 
 use crate::engine::EngineError;
+use crate::lang::tr;
 use crate::session::DeviceChoice;
 
 /// What can go wrong in a lesson, but for its checks.
@@ -33,7 +34,7 @@ pub enum LessonError {
     #[error("{0}")]
     Engine(EngineError),
     /// The program could not start itself again, or did not understand itself.
-    #[error("lifestreams cannot run itself again: {0}")]
+    #[error("{}", tr!("lifestreams cannot run itself again: {it}", it = .0))]
     Child(String),
 }
 
@@ -88,11 +89,11 @@ impl Group {
     pub const ALL: [Group; 3] = [Group::Book, Group::Copies, Group::Concepts];
 
     /// What it is called.
-    pub const fn title(self) -> &'static str {
+    pub fn title(self) -> &'static str {
         match self {
-            Group::Book => "The book's programs",
-            Group::Copies => "Copies",
-            Group::Concepts => "Concepts",
+            Group::Book => tr!("The book's programs"),
+            Group::Copies => tr!("Copies"),
+            Group::Concepts => tr!("Concepts"),
         }
     }
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use super::{Bench, Lesson, Part};
+use crate::lang::{self, tr};
 use crate::session::trace::TimedRound;
 
 /// What came of a lesson.
@@ -184,7 +185,7 @@ impl Outcome {
             factors: Vec::new(),
             checks: Vec::new(),
             missing: missing.map(|what| {
-                format!("the CPU engine has no {what}: the results are checked, the times teach nothing about it")
+                tr!("the CPU engine has no {what}: the results are checked, the times teach nothing about it", what = lang::text(what))
             }),
             closing: String::new(),
             pictures: Vec::new(),
@@ -198,13 +199,13 @@ impl Outcome {
             .checks
             .into_iter()
             .map(|Check { what, passed }| Check {
-                what: format!("{}: {what}", part.title),
+                what: tr!("{}: {what}", lang::text(part.title), what = what),
                 passed,
             });
         self.checks.extend(several);
         self.pictures.extend(measured.pictures);
         if let Some(round) = measured.trace {
-            self.trace = Some((part.title.into(), round));
+            self.trace = Some((lang::text(part.title).into(), round));
         }
         self.parts.push(PartOutcome {
             title: part.title,
@@ -231,7 +232,8 @@ impl Outcome {
         }
         self.closing = (lesson.closing)(self);
         if self.engine == "cpu" && self.missing.is_none() {
-            self.closing += " (This was the CPU engine: its threads stand for multiprocessors.)";
+            self.closing +=
+                tr!(" (This was the CPU engine: its threads stand for multiprocessors.)");
         }
     }
 
@@ -277,11 +279,17 @@ pub(super) fn in_words(factor: f64) -> String {
             _ if factor < 100.0 => 1,
             _ => 0,
         };
-        format!("{factor:.digits$} times as fast")
+        tr!(
+            "{factor} times as fast",
+            factor = format_args!("{factor:.digits$}")
+        )
     } else if factor > 1.0 / 1.05 {
-        format!("no faster and no slower (factor {factor:.2})")
+        tr!(
+            "no faster and no slower (factor {factor})",
+            factor = format_args!("{factor:.2}")
+        )
     } else {
-        format!("{:.1} times as slow", 1.0 / factor)
+        tr!("{} times as slow", format_args!("{:.1}", 1.0 / factor))
     }
 }
 

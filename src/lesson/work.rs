@@ -8,6 +8,7 @@ use crate::engine::kernels::{self, Iteration};
 use crate::engine::{
     Kernel, LatticeId, Layout, Op, Program, Slot, Slots, SlotsSpec, StreamId, StreamKind, Transfer,
 };
+use crate::lang::{mark, tr};
 use crate::life::{Lattice, Rule, Size, reference, soup};
 use crate::session::round::PicturePlan;
 use crate::session::trace::TimedRound;
@@ -108,15 +109,16 @@ impl Rounds {
 
         let got = worlds.fetch()?;
         let want = reference::run(&first, Rule::LIFE, stepped);
-        let all = format!(
+        let all = tr!(
             "after {stepped} generations the first of {} lattices is as the reference has it",
-            self.instances
+            self.instances,
+            stepped = stepped
         );
         let ms = median(times);
         let cells = (setup.size.cells() * self.instances as u64) as f64 * f64::from(each);
-        let mut measured = Measured::of_time("a round", ms)
-            .figure("rounds a second", 1e3 / ms, "1/s")
-            .figure("cells a second", cells / ms / 1e6, "Gcell/s")
+        let mut measured = Measured::of_time(mark!("a round"), ms)
+            .figure(mark!("rounds a second"), 1e3 / ms, "1/s")
+            .figure(mark!("cells a second"), cells / ms / 1e6, "Gcell/s")
             .check(all, got[0] == want);
         measured.trace = trace;
         Ok(measured)
@@ -166,17 +168,22 @@ impl InKernel {
         }
         let wrong = world.wrong(bench)?;
         let (all, generations) = (f64::from(self.instances), f64::from(self.generations));
-        let mut measured = Measured::of_time("on the device", ms)
-            .figure("a generation", ms * 1e6 / generations, "ns")
-            .figure("generations a second", all * generations / ms / 1e3, "M/s")
+        let mut measured = Measured::of_time(mark!("on the device"), ms)
+            .figure(mark!("a generation"), ms * 1e6 / generations, "ns")
+            .figure(
+                mark!("generations a second"),
+                all * generations / ms / 1e3,
+                "M/s",
+            )
             .check(
-                format!("the cells after {} generations", world.stepped),
+                tr!("the cells after {} generations", world.stepped),
                 wrong == 0,
             );
         if launches > 1 {
-            measured = measured.note(format!(
+            measured = measured.note(tr!(
                 "in {launches} launches: the system ends kernels that run for seconds, where this \
-                 device drives a display"
+                 device drives a display",
+                launches = launches
             ));
         }
         Ok(measured)

@@ -5,6 +5,7 @@ pub mod groups;
 
 use std::fmt;
 
+use crate::lang;
 use crate::session::Switch;
 
 /// Something a person asked for.
@@ -156,6 +157,8 @@ pub enum Action {
     ReduceInterface,
     /// Type and figures of the usual size.
     UsualInterface,
+    /// The interface in the other language.
+    NextLanguage,
     /// The selected panel's picture to a PNG file.
     SavePanelPicture,
     /// Begins to record the window, or ends it.
@@ -599,6 +602,12 @@ pub static KEYS: &[Binding] = &[
         "interface of the usual size",
     ),
     row(
+        Action::NextLanguage,
+        &[shift('L')],
+        "",
+        "language: English / Chinese",
+    ),
+    row(
         Action::ToggleCommands,
         &[ctrl('K')],
         "",
@@ -656,11 +665,16 @@ pub fn action_for(chord: Chord) -> Option<Action> {
 }
 
 impl Binding {
+    /// What it does, in the reader's language.
+    pub fn help(&self) -> &'static str {
+        lang::text(self.help)
+    }
+
     /// The keys and the mouse's way, as help and README show them: `Space, Enter`.
     pub fn keys(&self) -> String {
         let mut names: Vec<String> = self.chords.iter().map(Chord::to_string).collect();
         if !self.mouse.is_empty() {
-            names.push(self.mouse.into());
+            names.push(lang::text(self.mouse).into());
         }
         names.join(", ")
     }

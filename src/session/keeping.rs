@@ -5,6 +5,7 @@ use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use crate::engine::Result;
+use crate::lang::tr;
 use crate::session::{Command, Kept, Session, Setup};
 
 /// How long the end of the program waits for the last lattices: a launch may take long.
@@ -58,14 +59,14 @@ impl Session {
     pub(super) fn save_soon(&self) {
         let commands = self.commands.clone();
         let Some(path) = self.kept_in.clone() else {
-            let sentence = "start with --session FILE to save the session there";
+            let sentence = tr!("start with --session FILE to save the session there");
             let _ = commands.send(Command::Say(sentence.into()));
             return;
         };
         let kept = self.kept();
         let write = move || {
             let said = match save(kept, &path) {
-                Ok(()) => format!("the session is saved in {}", path.display()),
+                Ok(()) => tr!("the session is saved in {}", path.display()),
                 Err(why) => why,
             };
             // Nobody is left to be told only when the session has ended.
@@ -76,9 +77,15 @@ impl Session {
 }
 
 fn save(kept: Receiver<Kept>, path: &Path) -> Result<(), String> {
-    let failed = |why: &str| format!("the session is not saved in {}: {why}", path.display());
+    let failed = |why: &str| {
+        tr!(
+            "the session is not saved in {}: {why}",
+            path.display(),
+            why = why
+        )
+    };
     let kept = kept
         .recv_timeout(PATIENCE)
-        .map_err(|_| failed("the launch under way does not end"))?;
+        .map_err(|_| failed(tr!("the launch under way does not end")))?;
     kept.save(path).map_err(|error| error.to_string())
 }

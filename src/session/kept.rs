@@ -13,6 +13,7 @@ use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 
 use crate::engine::kernels;
+use crate::lang::tr;
 use crate::life::{Lattice, Rle, Rule, SaveError, Size, rle, write_atomically};
 use crate::session::worlds::KernelChoice;
 use crate::session::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
@@ -32,7 +33,7 @@ pub struct Kept {
 
 /// Why a session's file was not taken.
 #[derive(Debug, thiserror::Error)]
-#[error("{path}{place}: {reason}; it was left as it is")]
+#[error("{}", tr!("{path}{place}: {reason}; it was left as it is", path = .path, place = .place, reason = .reason))]
 pub struct KeptError {
     /// The file.
     pub path: String,
@@ -128,8 +129,10 @@ impl<'de> Deserialize<'de> for Version {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Version, D::Error> {
         match u32::deserialize(from)? {
             VERSION => Ok(Version(VERSION)),
-            other => Err(D::Error::custom(format!(
-                "it is of format {other}, and this program reads format {VERSION}"
+            other => Err(D::Error::custom(tr!(
+                "it is of format {other}, and this program reads format {VERSION}",
+                other = other,
+                VERSION = VERSION
             ))),
         }
     }
@@ -153,12 +156,16 @@ impl<'de> Deserialize<'de> for Cells {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Cells, D::Error> {
         let text = String::deserialize(from)?;
         let rle = Rle::parse(text.as_bytes())
-            .map_err(|error| D::Error::custom(format!("in this lattice: {error}")))?;
+            .map_err(|error| D::Error::custom(tr!("in this lattice: {error}", error = error)))?;
         let (torus, rule) = rle.torus().zip(rle.rule()).ok_or_else(|| {
-            D::Error::custom("this lattice lacks its torus, as in rule = B3/S23:T64,64")
+            D::Error::custom(tr!(
+                "this lattice lacks its torus, as in rule = B3/S23:T64,64"
+            ))
         })?;
         if rle.width() > torus.width() || rle.height() > torus.height() {
-            return Err(D::Error::custom("this lattice is larger than its torus"));
+            return Err(D::Error::custom(tr!(
+                "this lattice is larger than its torus"
+            )));
         }
         let mut lattice = Lattice::new(torus);
         rle.draw_into(&mut lattice, 0, 0);
@@ -225,8 +232,12 @@ impl Kept {
             place,
             reason,
         };
-        let text = std::fs::read(path)
-            .map_err(|error| failed(Place(0, 0), format!("it cannot be read: {error}")))?;
+        let text = std::fs::read(path).map_err(|error| {
+            failed(
+                Place(0, 0),
+                tr!("it cannot be read: {error}", error = error),
+            )
+        })?;
         let file: File = serde_json::from_slice(&text).map_err(|error| {
             let place = format!(" at line {} column {}", error.line(), error.column());
             let reason = error.to_string();
@@ -245,49 +256,59 @@ impl File {
             let (has, of) = (cells.lattice.size(), cells.rule);
             match has == size && of == rule {
                 true => Ok(cells.lattice),
-                false => Err(format!(
-                    "{what} is of {has} and {of}, not of {size} and {rule}"
+                false => Err(tr!(
+                    "{what} is of {has} and {of}, not of {size} and {rule}",
+                    what = what,
+                    has = has,
+                    of = of,
+                    size = size,
+                    rule = rule
                 )),
             }
         };
         let instances = self.instances.len();
         if instances == 0 || instances > crate::session::MOST_KEPT {
             let most = crate::session::MOST_KEPT;
-            return Err(format!("it has {instances} instances; take 1 to {most}"));
+            return Err(tr!(
+                "it has {instances} instances; take 1 to {most}",
+                instances = instances,
+                most = most
+            ));
         }
         if self.selected >= instances {
-            return Err(format!(
+            return Err(tr!(
                 "instance {} is selected, of {instances}",
-                self.selected
+                self.selected,
+                instances = instances
             ));
         }
         if self
             .pace
             .is_some_and(|rounds| !(rounds > 0.0 && rounds <= 1e9))
         {
-            return Err("its pace is no number of rounds a second".into());
+            return Err(tr!("its pace is no number of rounds a second").into());
         }
         let lattices = self
             .instances
             .into_iter()
             .enumerate()
             .map(|(at, instance)| {
-                let lattice = lattice(instance.cells, &format!("instance {at}"))?;
+                let lattice = lattice(instance.cells, &tr!("instance {at}", at = at))?;
                 Ok((lattice, instance.generation))
             });
         let lattices = lattices.collect::<Result<Vec<_>, String>>()?;
         let start = match self.start {
             StartFile::Soup { density, .. } if !(0.0..=1.0).contains(&density) => {
-                return Err("the density of its soup is not from 0 to 1".into());
+                return Err(tr!("the density of its soup is not from 0 to 1").into());
             }
             StartFile::Soup { density, seed } => Start::Soup { density, seed },
             StartFile::Lattices(all) if all.is_empty() => {
-                return Err("its start has no lattice".into());
+                return Err(tr!("its start has no lattice").into());
             }
             StartFile::Lattices(all) => {
                 let all = all
                     .into_iter()
-                    .map(|cells| lattice(cells, "a lattice of its start"));
+                    .map(|cells| lattice(cells, tr!("a lattice of its start")));
                 Start::Lattices(all.collect::<Result<_, _>>()?)
             }
         };

@@ -12,6 +12,7 @@ use std::collections::VecDeque;
 use std::fmt;
 
 use crate::engine::Measure;
+use crate::lang::tr;
 use crate::life::Rule;
 
 /// Periods of up to so many measures are found by the latest measures alone.
@@ -36,10 +37,10 @@ pub enum Settled {
 impl fmt::Display for Settled {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Settled::Dead => write!(f, "dead"),
-            Settled::Still => write!(f, "still"),
-            Settled::Period(period) => write!(f, "period {period}"),
-            Settled::Repeats(every) => write!(f, "repeats every {every}"),
+            Settled::Dead => f.write_str(tr!("dead")),
+            Settled::Still => f.write_str(tr!("still")),
+            Settled::Period(period) => f.write_str(&tr!("period {period}", period = period)),
+            Settled::Repeats(every) => f.write_str(&tr!("repeats every {every}", every = every)),
         }
     }
 }

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use crate::engine::Kernel;
+use crate::lang::tr;
 use crate::life::{Lattice, Rule, Size};
 use crate::session::worlds::KernelChoice;
 use crate::session::{Switches, TimeSettings};
@@ -132,8 +133,8 @@ impl Pace {
 impl fmt::Display for Pace {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Pace::PerSecond(n) => write!(f, "{n} rounds/s"),
-            Pace::Unthrottled => write!(f, "unthrottled"),
+            Pace::PerSecond(n) => f.write_str(&tr!("{n} rounds/s", n = n)),
+            Pace::Unthrottled => f.write_str(tr!("unthrottled")),
         }
     }
 }

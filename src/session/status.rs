@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::{DeviceInfo, Kernel, Startup, Transfer};
+use crate::lang::tr;
 use crate::life::{Rule, Size};
 use crate::session::ladder::Ladder;
 use crate::session::worlds::KernelChoice;
@@ -121,9 +122,15 @@ impl Effect {
         let (before, after) = (self.before_us, self.after_us);
         let factor = (before / after).max(after / before);
         match (factor < 1.05, after < before) {
-            (true, _) => "no difference".into(),
-            (_, true) => format!("{factor:.1} times as fast"),
-            (_, false) => format!("{factor:.1} times as long"),
+            (true, _) => tr!("no difference").into(),
+            (_, true) => tr!(
+                "{factor} times as fast",
+                factor = format_args!("{factor:.1}")
+            ),
+            (_, false) => tr!(
+                "{factor} times as long",
+                factor = format_args!("{factor:.1}")
+            ),
         }
     }
 }

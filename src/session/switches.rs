@@ -4,6 +4,7 @@
 use std::fmt;
 
 use crate::engine::{HostMemory, Kernel, Layout};
+use crate::lang::tr;
 
 /// How rounds are issued, copied and waited for: everything that a switch changes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
@@ -44,14 +45,14 @@ impl Switches {
                 Switches {
                     streams: Streams::Default,
                     ..
-                } => "the default stream cannot be captured in a graph",
+                } => tr!("the default stream cannot be captured in a graph"),
                 Switches {
                     wait: Wait::Each, ..
-                } => "a graph is one launch: the host cannot wait within it",
+                } => tr!("a graph is one launch: the host cannot wait within it"),
                 Switches {
                     host_memory: HostMemory::Pageable,
                     ..
-                } => "the copies in a graph need page-locked memory",
+                } => tr!("the copies in a graph need page-locked memory"),
                 _ => "",
             };
             if !why.is_empty() {
@@ -59,13 +60,10 @@ impl Switches {
             }
         }
         if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
-            return Some(format!("kernel '{}' has no i32 cells to copy", kernel.name));
+            return Some(tr!("kernel '{}' has no i32 cells to copy", kernel.name));
         }
         if self.streams == Streams::Batch && !kernel.batched {
-            return Some(format!(
-                "kernel '{}' steps one lattice a launch",
-                kernel.name
-            ));
+            return Some(tr!("kernel '{}' steps one lattice a launch", kernel.name));
         }
         let block = self.block?;
         kernel
@@ -141,15 +139,15 @@ impl Switch {
     ];
 
     /// Its name, as its option has it without the dashes.
-    pub const fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
-            Switch::Streams => "streams",
-            Switch::HostMemory => "host memory",
-            Switch::Wait => "wait",
-            Switch::Order => "order",
-            Switch::Graphs => "graphs",
-            Switch::Transfer => "transfer",
-            Switch::Block => "block",
+            Switch::Streams => tr!("streams"),
+            Switch::HostMemory => tr!("host memory"),
+            Switch::Wait => tr!("wait"),
+            Switch::Order => tr!("order"),
+            Switch::Graphs => tr!("graphs"),
+            Switch::Transfer => tr!("transfer"),
+            Switch::Block => tr!("block"),
         }
     }
 
@@ -175,12 +173,12 @@ impl Switch {
                 (
                     HostMemory::Pinned,
                     "pinned",
-                    "page-locked memory: the device copies by itself",
+                    tr!("page-locked memory: the device copies by itself"),
                 ),
                 (
                     HostMemory::Pageable,
                     "pageable",
-                    "pageable memory: the call waits for the copy",
+                    tr!("pageable memory: the call waits for the copy"),
                 ),
             ]
             .map(|(host_memory, label, effect)| {
@@ -194,8 +192,8 @@ impl Switch {
                 .map(|order| choice(order.to_string(), order.effect(), Switches { order, ..now }))
                 .into(),
             Switch::Graphs => [
-                (false, "off", "every op is a call of the host's"),
-                (true, "on", "a round is one launch for the host"),
+                (false, "off", tr!("every op is a call of the host's")),
+                (true, "on", tr!("a round is one launch for the host")),
             ]
             .map(|(graphs, label, effect)| choice(label.into(), effect, Switches { graphs, ..now }))
             .into(),
@@ -213,7 +211,7 @@ impl Switch {
                 .iter()
                 .map(|&(across, down)| {
                     let block = Some((across, down)).filter(|&shape| shape != kernel.block());
-                    let effect = format!("{} threads a block", across * down);
+                    let effect = tr!("{} threads a block", across * down);
                     choice(
                         format!("{across}x{down}"),
                         &effect,
@@ -246,7 +244,7 @@ impl Switch {
                 }
             }
         }
-        Err(why.unwrap_or_else(|| format!("{} has one position here", self.name())))
+        Err(why.unwrap_or_else(|| tr!("{} has one position here", self.name())))
     }
 }
 
@@ -284,10 +282,10 @@ impl Streams {
 
     fn effect(self) -> &'static str {
         match self {
-            Streams::PerInstance => "a stream for each instance",
-            Streams::One => "one stream for all instances",
-            Streams::Default => "the default stream for all instances",
-            Streams::Batch => "one launch and one copy for all instances",
+            Streams::PerInstance => tr!("a stream for each instance"),
+            Streams::One => tr!("one stream for all instances"),
+            Streams::Default => tr!("the default stream for all instances"),
+            Streams::Batch => tr!("one launch and one copy for all instances"),
         }
     }
 }
@@ -320,9 +318,9 @@ pub enum Wait {
 impl Wait {
     fn effect(self) -> &'static str {
         match self {
-            Wait::Poll => "the host looks at events and never waits",
-            Wait::Each => "the host waits for each instance's download",
-            Wait::All => "the host waits for everything at the end of a round",
+            Wait::Poll => tr!("the host looks at events and never waits"),
+            Wait::Each => tr!("the host waits for each instance's download"),
+            Wait::All => tr!("the host waits for everything at the end of a round"),
         }
     }
 }
@@ -353,8 +351,8 @@ pub enum Order {
 impl Order {
     fn effect(self) -> &'static str {
         match self {
-            Order::Depth => "one instance after the other is issued",
-            Order::Breadth => "all launches are issued, then all downloads",
+            Order::Depth => tr!("one instance after the other is issued"),
+            Order::Breadth => tr!("all launches are issued, then all downloads"),
         }
     }
 }
@@ -396,10 +394,10 @@ impl TransferChoice {
 
     fn effect(self) -> &'static str {
         match self {
-            TransferChoice::Auto => "bits, or the view where that is less",
-            TransferChoice::Bits => "a bit a cell crosses the bus",
-            TransferChoice::View => "a byte a pixel crosses the bus",
-            TransferChoice::Cells => "four bytes a cell cross the bus",
+            TransferChoice::Auto => tr!("bits, or the view where that is less"),
+            TransferChoice::Bits => tr!("a bit a cell crosses the bus"),
+            TransferChoice::View => tr!("a byte a pixel crosses the bus"),
+            TransferChoice::Cells => tr!("four bytes a cell cross the bus"),
         }
     }
 }

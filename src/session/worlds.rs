@@ -13,6 +13,7 @@ use crate::engine::{
     Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Measure, Op, PreparedId,
     Program, Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
+use crate::lang::tr;
 use crate::life::{Lattice, Size, soup};
 use crate::session::round::{PicturePlan, RoundPlan};
 use crate::session::trace::StepFacts;
@@ -410,9 +411,10 @@ fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, checkpoints: u8) -> Re
         _ => 0,
     };
     let one = cells + (2 + u64::from(checkpoints)) * bits;
-    let what = format!(
+    let what = tr!(
         "{} lattices of {} with their starts",
-        setup.instances, setup.size
+        setup.instances,
+        setup.size
     );
     memory::ensure(one.saturating_mul(setup.instances as u64), &what)
 }

@@ -1,17 +1,16 @@
 //! What can go wrong in drawing, each with its remedy.
 
+use crate::lang::tr;
 use crate::life::SaveError;
 
 /// Why something could not be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
     /// No adapter at all, or none that draws to this window.
-    #[error(
-        "no graphics driver can draw here ({0}); install your GPU's Vulkan driver, or the software one: apt-get install libvulkan1 mesa-vulkan-drivers"
-    )]
+    #[error("{}", tr!("no graphics driver can draw here ({it}); install your GPU's Vulkan driver, or the software one: apt-get install libvulkan1 mesa-vulkan-drivers", it = .0))]
     NoAdapter(String),
     /// No adapter of the name asked for.
-    #[error("no drawing GPU is called '{asked}'; there {}", there_are(.present))]
+    #[error("{}", tr!("no drawing GPU is called '{asked}'; there {}", there_are(.present), asked = .asked))]
     NoSuchAdapter {
         /// The name asked for.
         asked: String,
@@ -19,7 +18,7 @@ pub enum ViewError {
         present: Vec<String>,
     },
     /// The adapter gave no device.
-    #[error("the drawing GPU '{adapter}' cannot be used ({reason}); choose another with --adapter")]
+    #[error("{}", tr!("the drawing GPU '{adapter}' cannot be used ({reason}); choose another with --adapter", adapter = .adapter, reason = .reason))]
     NoDevice {
         /// Its name.
         adapter: String,
@@ -27,16 +26,16 @@ pub enum ViewError {
         reason: String,
     },
     /// The drawing GPU was lost and did not come back.
-    #[error("the drawing GPU is lost ({0}); start again, or choose another with --adapter")]
+    #[error("{}", tr!("the drawing GPU is lost ({it}); start again, or choose another with --adapter", it = .0))]
     DeviceLost(String),
     /// Memory of the drawing GPU ran out.
-    #[error("the drawing GPU is out of memory; use fewer --instances or --transfer view")]
+    #[error("{}", tr!("the drawing GPU is out of memory; use fewer --instances or --transfer view"))]
     OutOfMemory,
     /// A defect of this program.
-    #[error("internal: drawing failed: {0}")]
+    #[error("{}", tr!("internal: drawing failed: {it}", it = .0))]
     Internal(String),
     /// More instances than can be drawn.
-    #[error("{asked} instances cannot be drawn: at most {most}; use fewer --instances, or 'run'")]
+    #[error("{}", tr!("{asked} instances cannot be drawn: at most {most}; use fewer --instances, or 'run'", asked = .asked, most = .most))]
     TooMany {
         /// How many were asked for.
         asked: usize,
@@ -44,9 +43,7 @@ pub enum ViewError {
         most: usize,
     },
     /// A picture larger than the adapter draws.
-    #[error(
-        "a picture of {width}x{height} pixels cannot be drawn here: both sides must be from 1 to {most}"
-    )]
+    #[error("{}", tr!("a picture of {width}x{height} pixels cannot be drawn here: both sides must be from 1 to {most}", width = .width, height = .height, most = .most))]
     PictureSize {
         /// Width asked for, in pixels.
         width: u32,
@@ -89,8 +86,8 @@ impl ViewError {
 
 fn there_are(present: &[String]) -> String {
     match present {
-        [] => "are none".into(),
-        [only] => format!("is only: {only}"),
-        several => format!("are: {}", several.join("; ")),
+        [] => tr!("are none").into(),
+        [only] => tr!("is only: {only}", only = only),
+        several => tr!("are: {}", several.join("; ")),
     }
 }

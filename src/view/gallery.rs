@@ -16,6 +16,7 @@ mod structure;
 
 use egui::{Rect, pos2};
 
+use crate::lang::{Language, with};
 use crate::life::Size;
 use crate::session::Status;
 use crate::session::trace::TimedRound;
@@ -30,6 +31,8 @@ use crate::view::{
 
 /// A window: its pixels, and pixels a point.
 type Window = ([u32; 2], f32);
+
+const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
 
 /// The windows that every screen is looked at in.
 const WINDOWS: [Window; 4] = [
@@ -263,8 +266,12 @@ impl Screen {
 }
 
 /// What a screen in a window is called.
-fn title(screen: &Screen, ([width, height], scale): Window) -> String {
-    format!("{}-{width}x{height}@{scale}", screen.name)
+fn title(screen: &Screen, ([width, height], scale): Window, language: Language) -> String {
+    let language = match language {
+        Language::English => "en",
+        Language::Chinese => "zh",
+    };
+    format!("{}-{width}x{height}@{scale}-{language}", screen.name)
 }
 
 #[test]
@@ -287,11 +294,14 @@ fn gallery_of_screens() {
     let mut stage = stage::Stage::new();
     for screen in screens() {
         for &window in screen.windows {
-            let title = title(&screen, window);
-            if title.contains(&only) {
-                let image = stage.picture(&mut Set::new(screen, window));
-                let path = directory.join(format!("{title}.png"));
-                crate::view::picture_file::write_png(&image, &path).unwrap();
+            for language in LANGUAGES {
+                let title = title(&screen, window, language);
+                if title.contains(&only) {
+                    let draw = || stage.picture(&mut Set::new(screen, window));
+                    let image = with(language, draw);
+                    let path = directory.join(format!("{title}.png"));
+                    crate::view::picture_file::write_png(&image, &path).unwrap();
+                }
             }
         }
     }

@@ -5,6 +5,7 @@
 
 use std::sync::{Arc, Mutex};
 
+use crate::lang::tr;
 use crate::view::ViewError;
 
 /// What draws, as people know it.
@@ -95,7 +96,7 @@ impl Gpu {
         canvas: Option<&dyn Canvas>,
     ) -> Result<(Gpu, Option<wgpu::Surface<'static>>), ViewError> {
         let mut software = None;
-        let mut why = String::from("there is none");
+        let mut why = String::from(tr!("there is none"));
         for backends in [wgpu::Backends::PRIMARY, wgpu::Backends::GL] {
             let instance = instance(backends, canvas.map(|canvas| canvas.display()));
             let surface = match canvas.map(|canvas| canvas.surface(&instance)).transpose() {

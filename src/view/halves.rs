@@ -6,6 +6,7 @@ use std::sync::Arc;
 use egui::{Align2, Color32, FontId, Galley, Painter, Rect, pos2, vec2};
 
 use crate::engine::Kernel;
+use crate::lang::tr;
 use crate::session::{Halves, Status, Switch};
 use crate::view::hud::numbers::{grouped, time_us};
 use crate::view::hud::rect_of;
@@ -57,7 +58,7 @@ fn settings(halves: &Halves, kernel: &Kernel) -> [[String; 2]; 2] {
             .map(|(name, label)| format!("{name} {label}"))
             .collect();
         if differing.is_empty() {
-            return ["the same settings".into(), "the same".into()];
+            return [tr!("the same settings").into(), tr!("the same").into()];
         }
         [long, short].map(|words| words.join(" · "))
     })
@@ -66,7 +67,7 @@ fn settings(halves: &Halves, kernel: &Kernel) -> [[String; 2]; 2] {
 /// How A's and B's rounds compare, in words and in fewer.
 fn factor(halves: &Halves) -> [String; 2] {
     let [Some(a), Some(b)] = halves.round_us else {
-        return ["measuring …".into(), "…".into()];
+        return [tr!("measuring …").into(), "…".into()];
     };
     let (slow, fast, factor) = if a >= b {
         ("A", "B", a / b)
@@ -75,13 +76,29 @@ fn factor(halves: &Halves) -> [String; 2] {
     };
     if factor < 1.02 {
         return [
-            format!("a round takes both the same time ({factor:.2}×)"),
-            format!("the same time ({factor:.2}×)"),
+            tr!(
+                "a round takes both the same time ({factor}×)",
+                factor = format_args!("{factor:.2}")
+            ),
+            tr!(
+                "the same time ({factor}×)",
+                factor = format_args!("{factor:.2}")
+            ),
         ];
     }
     [
-        format!("a round of {slow} takes {factor:.2}× as long as one of {fast}"),
-        format!("{slow} takes {factor:.2}× {fast}'s time"),
+        tr!(
+            "a round of {slow} takes {factor}× as long as one of {fast}",
+            slow = slow,
+            factor = format_args!("{factor:.2}"),
+            fast = fast
+        ),
+        tr!(
+            "{slow} takes {factor}× {fast}'s time",
+            slow = slow,
+            factor = format_args!("{factor:.2}"),
+            fast = fast
+        ),
     ]
 }
 
@@ -104,14 +121,15 @@ fn either(
 fn sameness(differing: Option<(u64, u64)>) -> Option<(bool, String)> {
     let (cells, generation) = differing?;
     let verb = if cells == 1 {
-        "cell differs"
+        tr!("cell differs")
     } else {
-        "cells differ"
+        tr!("cells differ")
     };
-    let text = format!(
+    let text = tr!(
         "{} {verb} · generation {}",
         grouped(cells),
-        grouped(generation)
+        grouped(generation),
+        verb = verb
     );
     Some((cells == 0, text))
 }
@@ -120,7 +138,7 @@ fn paint_band(painter: &Painter, rect: Rect, halves: &Halves, unit: f32) {
     let inside = rect.shrink2(vec2(10.0 * unit, 0.0));
     let gap = 16.0 * unit;
     let (holds, text) = match sameness(halves.differing) {
-        None => (None, "comparing the cells …".to_owned()),
+        None => (None, tr!("comparing the cells …").to_owned()),
         Some((holds, text)) => (Some(holds), text),
     };
     let ink = match holds {
@@ -169,8 +187,8 @@ fn paint_header(
     let left = letter.right() + 10.0 * unit;
     let room = (inside.right() - left - 6.0 * unit).max(1.0);
     let line = side / 2.0;
-    let time = round_us.map_or("measuring …".into(), |us| {
-        format!("{} a round", time_us(us))
+    let time = round_us.map_or(tr!("measuring …").into(), |us| {
+        tr!("{} a round", time_us(us))
     });
     let font = |size: f32| medium((size * unit).min(0.9 * line));
     let time = fitted(painter, &time, font(17.0), VALUE, room);

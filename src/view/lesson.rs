@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use egui::{Align2, Color32, Galley, Painter, Rect, TextureHandle, pos2, vec2};
 
+use crate::lang::tr;
 use crate::view::hud::figures::{Urgency, messages};
 use crate::view::hud::message_colours;
 use crate::view::hud::style::*;
@@ -162,9 +163,9 @@ fn paint_foot(painter: &Painter, inside: Rect, unit: f32, text: &str) {
 
 fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry], selected: usize) {
     let inside = rect.shrink(PAD * unit);
-    let count = format!("{} of {}", (selected + 1).min(entries.len()), entries.len());
-    paint_head(painter, inside, unit, "Lessons", &count);
-    let foot = "↑ ↓ choose · Enter or a click opens · Esc closes";
+    let count = tr!("{} of {}", (selected + 1).min(entries.len()), entries.len());
+    paint_head(painter, inside, unit, tr!("Lessons"), &count);
+    let foot = tr!("↑ ↓ choose · Enter or a click opens · Esc closes");
     paint_foot(painter, inside, unit, foot);
     let names = entries.iter().map(|entry| {
         let font = medium(17.0 * unit);
@@ -244,7 +245,7 @@ fn pieces(painter: &Painter, page: &LessonPage, width: f32, unit: f32) -> Vec<Pi
     }
     if page.busy {
         pieces.push(Piece::Space(16.0 * unit));
-        let busy = text("measuring …", medium(20.0 * unit), LABEL, width);
+        let busy = text(tr!("measuring …"), medium(20.0 * unit), LABEL, width);
         pieces.push(Piece::Text(busy));
     }
     if !page.rows.is_empty() {
@@ -278,7 +279,7 @@ fn paint_page(painter: &Painter, rect: Rect, unit: f32, page: &LessonPage) {
     let inside = rect.shrink(PAD * unit);
     let number = format!("{} / {}", page.number, page.of);
     paint_head(painter, inside, unit, &page.title, &number);
-    let foot = "← → pages · Esc back to the list · the other keys work on";
+    let foot = tr!("← → pages · Esc back to the list · the other keys work on");
     paint_foot(painter, inside, unit, foot);
     let top = inside.top() + 50.0 * unit;
     let bottom = inside.bottom() - 30.0 * unit;

@@ -33,6 +33,9 @@ pub(crate) fn command(name: &str, folder: &Path) -> Command {
             command.env_remove(&variable);
         }
     }
+    // English, whatever the language here.
+    command.env_remove("LC_ALL").env_remove("LC_MESSAGES");
+    command.env_remove("LANGUAGE").env("LANG", "C.UTF-8");
     // As a desktop's session sets it; Mesa says so on stderr where it is missing.
     command.env("XDG_RUNTIME_DIR", folder);
     command.env("XDG_CONFIG_HOME", folder.join("config"));

@@ -8,7 +8,7 @@ use lifestreams::life::{Lattice, Pattern, Rule, Size};
 
 use crate::common::wait_for;
 use crate::drag::Source;
-use crate::shown::{DEAD, SIDES, Shown};
+use crate::shown::{DEAD, LIVE, SIDES, Shown};
 
 /// Lattices by saved RLE: what the pencil drew, what undoing took back, and what was pasted.
 #[test]
@@ -53,8 +53,14 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.press("BackSpace", "StepBack");
     shown.key("ctrl+k");
     shown.rest();
-    mouse("type --delay 20 clear the sel");
-    shown.press("Return", "ClearSelection");
+    mouse("type --delay 20 clear");
+    shown.rest();
+    shown.key("Return");
+    wait_for("an empty panel", || {
+        let picture = shown.picture();
+        let open = picture.rectangles(DEAD).is_empty();
+        (!open && !picture.pixels.contains(&LIVE)).then_some(())
+    });
     assert_eq!(shown.saved("cleared.rle").population(), 0);
     shown.press("ctrl+z", "Undo");
     assert_eq!(shown.saved("uncleared.rle"), row(10, 10));

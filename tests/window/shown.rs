@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::common::{Ended, PATIENCE, Running, lifestreams, names, program, scratch, wait_for};
-use crate::display::{Area, Display, Picture, Rgb, SCREEN};
+use crate::display::{Area, Display, Picture, Rgb};
 use lifestreams::life::{Lattice, Pattern, Size};
 
 /// Dead and live cells of the first palette.
@@ -189,7 +189,7 @@ impl Shown {
     ) -> Vec<Area> {
         let lattices = computed(self.folder.path(), start, generation);
         let mut last = Err("no picture".to_string());
-        let until = Instant::now() + common::PATIENCE;
+        let until = Instant::now() + PATIENCE;
         while Instant::now() < until {
             let picture = self.picture();
             let panels = picture.rectangles(DEAD);
@@ -203,7 +203,7 @@ impl Shown {
     }
 
     pub(crate) fn end(self) -> (Ended, Display) {
-        (self.running.end(common::PATIENCE), self.display)
+        (self.running.end(PATIENCE), self.display)
     }
 
     pub(crate) fn quit(self) {

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use super::parcels::{Parcel, cells_of};
 use crate::app::World;
 use crate::app::handler::Handler;
+use crate::lang::tr;
 use crate::life::{Format, Lattice, Notes, Pattern, Rule, Sheet, Shelved, write_atomically};
 use crate::session::{Area, Change};
 use crate::view::FileDialog;
@@ -88,10 +89,12 @@ impl<W: World> Handler<W> {
                     let name = Path::new(&path).file_name().unwrap_or_default();
                     let other = pattern.rule().filter(|own| *own != rule);
                     let what = match other {
-                        None => format!("opened {}", name.display()),
-                        Some(own) => format!(
+                        None => tr!("opened {}", name.display()),
+                        Some(own) => tr!(
                             "opened {}, which is for {own}; the lattices run {rule}",
-                            name.display()
+                            name.display(),
+                            own = own,
+                            rule = rule
                         ),
                     };
                     Parcel::Opened(instance, Arc::new(lattice), what)
@@ -106,20 +109,22 @@ impl<W: World> Handler<W> {
             return;
         };
         if area.size.cells() > MOST_COPIED {
-            return self.note(format!(
+            return self.note(tr!(
                 "{} is too much for the clipboard; Ctrl+S saves it to a file",
                 area.size
             ));
         }
         self.send(move || match asked() {
-            None => Parcel::Said("nothing was copied: the session has ended".into()),
+            None => Parcel::Said(tr!("nothing was copied: the session has ended").into()),
             Some(saving) => {
                 let mut text = Vec::new();
                 let written = saving.write(Format::Rle, &mut text);
                 match written.ok().and_then(|()| String::from_utf8(text).ok()) {
-                    None => Parcel::Said("nothing was copied: there is no memory for it".into()),
+                    None => {
+                        Parcel::Said(tr!("nothing was copied: there is no memory for it").into())
+                    }
                     Some(text) => {
-                        let what = format!("copied {} cells as RLE", saving.cells.size());
+                        let what = tr!("copied {} cells as RLE", saving.cells.size());
                         Parcel::Copied(text, what)
                     }
                 }
@@ -154,11 +159,11 @@ impl<W: World> Handler<W> {
     pub(super) fn paste(&mut self) {
         let text = self.clipboard().unwrap_or_default();
         if text.trim().is_empty() {
-            return self.note("the clipboard has no text".into());
+            return self.note(tr!("the clipboard has no text").into());
         }
         self.send(move || {
             let pattern = Pattern::from_text("the clipboard", text);
-            match pattern.map_err(|error| format!("no pattern: {error}")) {
+            match pattern.map_err(|error| tr!("no pattern: {error}", error = error)) {
                 Ok(pattern) => cells_of(&pattern).map_or_else(Parcel::Said, Parcel::Ghost),
                 Err(why) => Parcel::Said(why),
             }
@@ -185,7 +190,7 @@ impl<W: World> Handler<W> {
         }
         if let Some((_, asked)) = self.asked_cells() {
             self.send(move || match asked() {
-                None => Parcel::Said("nothing is saved: the session has ended".into()),
+                None => Parcel::Said(tr!("nothing is saved: the session has ended").into()),
                 Some(saving) => match choose(Some("pattern.rle")) {
                     Chosen::Path(path) => Parcel::Chosen(path, Some(saving)),
                     Chosen::Nothing => Parcel::Nothing,
@@ -208,11 +213,12 @@ impl<W: World> Handler<W> {
         self.editing.tried = path.clone();
         self.send(move || {
             let Some(format) = Format::of_name(&path) else {
-                let why = "the name must end in .rle, .cells, .lif or .mc, which says the format";
+                let why =
+                    tr!("the name must end in .rle, .cells, .lif or .mc, which says the format");
                 return Parcel::Unsaved(saving, why.into());
             };
             match write_atomically(&path, |out| saving.write(format, out)) {
-                Ok(()) => Parcel::Said(format!("saved {path}")),
+                Ok(()) => Parcel::Said(tr!("saved {path}", path = path)),
                 Err(error) => Parcel::Unsaved(saving, error.to_string()),
             }
         });
@@ -259,8 +265,8 @@ fn choose(save_as: Option<&str>) -> Chosen {
     let endings = ["rle", "cells", "lif", "life", "mc"];
     let chosen = match save_as {
         None => dialog
-            .add_filter("patterns", &endings)
-            .add_filter("all files", &["*"])
+            .add_filter(tr!("patterns"), &endings)
+            .add_filter(tr!("all files"), &["*"])
             .pick_file(),
         Some(name) => dialog.set_file_name(name).save_file(),
     };

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex};
 
 use super::files::Saving;
 use crate::app::Wake;
+use crate::lang::tr;
 use crate::life::{Lattice, Pattern};
 
 /// What a thread brought.
@@ -63,7 +64,7 @@ impl Parcels {
         };
         let thread = std::thread::Builder::new().name("files".into());
         let made = thread.spawn(body).map(|_| ());
-        made.map_err(|error| format!("no thread for it: {error}"))
+        made.map_err(|error| tr!("no thread for it: {error}", error = error))
     }
 }
 
@@ -71,7 +72,7 @@ impl Parcels {
 pub(super) fn cells_of(pattern: &Pattern) -> Result<Lattice, String> {
     let sides = (pattern.width().into(), pattern.height().into());
     let size = crate::life::Size::new(sides.0, sides.1);
-    let size = size.map_err(|_| format!("{} has no cells", pattern.name()))?;
+    let size = size.map_err(|_| tr!("{} has no cells", pattern.name()))?;
     let mut cells = Lattice::new(size);
     let drawn = pattern.draw_into(&mut cells, 0, 0);
     drawn.map(|()| cells).map_err(|error| error.to_string())

@@ -9,6 +9,8 @@ use ratatui::layout::Position;
 
 use super::{Shown, keys};
 use crate::app::World;
+use crate::lang;
+use crate::lang::tr;
 use crate::session::Action;
 use crate::session::actions::KEYS;
 use crate::view::{LessonScreen, theme};
@@ -87,9 +89,10 @@ impl<W: World> Shown<W> {
                 let options = &mut self.view.options;
                 options.colours = (options.colours + 1) % theme::COUNT;
                 let name = theme::theme(options.colours).name;
-                self.note(format!("colours: {name}"));
+                self.note(tr!("colours: {name}", name = name));
             }
             Action::Invert => self.view.options.invert ^= true,
+            Action::NextLanguage => lang::set(lang::language().other()),
             Action::Escape => self.escape(),
             Action::Quit => self.quit = true,
             // Stamps have no place here to be looked at.
@@ -104,8 +107,8 @@ impl<W: World> Shown<W> {
 
     fn only_in_window(&mut self, action: Action) {
         let row = KEYS.iter().find(|row| row.action == action);
-        let what = row.map_or("that", |row| row.help);
-        self.note(format!("{what}: only in the window"));
+        let what = row.map_or(tr!("that"), |row| row.help());
+        self.note(tr!("{what}: only in the window", what = what));
     }
 
     fn escape(&mut self) {
@@ -152,7 +155,7 @@ impl<W: World> Shown<W> {
         self.view.scroll_to_top();
         match self.world.lessons() {
             Some(source) => does(&mut self.lessons, source),
-            None => self.note("there are no lessons here"),
+            None => self.note(tr!("there are no lessons here")),
         }
     }
 

@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::multi_kernel::{LENGTH, launch};
 use crate::engine::{HostMemory, Place, Program, StreamSpec};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{DEVICE, copy};
 use crate::lesson::{Bench, Group, Lesson, Measured, Part, Result, Work, data};
 
@@ -24,10 +25,13 @@ pub(crate) const CONTEXT: Lesson = Lesson {
     closing: |outcome| {
         let time = |index: usize| outcome.parts[0].figures[index].clone();
         let (first, again) = (time(1), time(2));
-        format!(
-            "The first work took {:.1} {}, the same work again {:.1} {}: a context has to load \
+        tr!(
+            "The first work took {} {}, the same work again {} {}: a context has to load \
              its kernels before it runs one. Programs make one at their start and keep it.",
-            first.value, first.unit, again.value, again.unit
+            format_args!("{:.1}", first.value),
+            first.unit,
+            format_args!("{:.1}", again.value),
+            again.unit
         )
     },
 };
@@ -60,12 +64,12 @@ fn run(bench: &mut Bench) -> Result<Measured> {
     bench.close();
     let destroying = timed(began);
     Ok(Measured::default()
-        .time("making it", making)
-        .time("its first work: copy, launch, copy", uses[0])
-        .time("the same work again", uses[1])
-        .time("destroying it, and the engine with it", destroying)
+        .time(mark!("making it"), making)
+        .time(mark!("its first work: copy, launch, copy"), uses[0])
+        .time(mark!("the same work again"), uses[1])
+        .time(mark!("destroying it, and the engine with it"), destroying)
         .check(
-            "both times the array is back as it went, but for the overflow",
+            tr!("both times the array is back as it went, but for the overflow"),
             right,
         ))
 }

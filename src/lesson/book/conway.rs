@@ -3,6 +3,7 @@
 use crate::engine::{
     BufferId, HostMemory, LatticeId, Op, Program, Scope, Slot, StreamKind, Transfer,
 };
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{copy, median};
 use crate::lesson::work::{World, kernel, square};
 use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work};
@@ -37,7 +38,7 @@ pub(crate) const CONWAY: Lesson = Lesson {
     }],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
+        tr!(
             "A frame is {} with page-locked memory, a bit a cell instead of four bytes, and two \
              buffers that change places: nothing has to be copied back. What is left is the \
              price of the host's calls and of waiting for each frame; one lattice this small \
@@ -85,7 +86,7 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
+        tr!(
             "Four streams for one, the book's way: {}. Put right, against the book's four: {}. A \
              stream only promises order: overlap comes when the host does not wait in between.",
             outcome.compared(0),
@@ -228,14 +229,15 @@ fn frames(bench: &mut Bench, way: &Way, lattices: usize) -> Result<Measured> {
     let wrong = world.wrong(bench)?;
 
     let ms = median(walls);
-    let mut measured = Measured::of_time("a frame", ms).figure("frames a second", 1e3 / ms, "1/s");
+    let mut measured =
+        Measured::of_time(mark!("a frame"), ms).figure(mark!("frames a second"), 1e3 / ms, "1/s");
     let mut shown = Vec::new();
     for (i, step) in program.steps.iter().enumerate() {
         let label = match step.op {
-            Op::Advance { .. } => "a launch, by events around it",
-            Op::Pack(_) => "its cells made bits",
-            Op::Download { .. } => "its copy to the host",
-            Op::Copy { .. } => "its copy back on the device",
+            Op::Advance { .. } => mark!("a launch, by events around it"),
+            Op::Pack(_) => mark!("its cells made bits"),
+            Op::Download { .. } => mark!("its copy to the host"),
+            Op::Copy { .. } => mark!("its copy back on the device"),
             _ => continue,
         };
         if !shown.contains(&label) {
@@ -244,16 +246,17 @@ fn frames(bench: &mut Bench, way: &Way, lattices: usize) -> Result<Measured> {
         }
     }
     measured.trace = Some(bench.timed_round(&program, timed));
-    let checked = format!(
+    let checked = tr!(
         "{lattices} x 128 x 128 cells after {} frames",
-        world.stepped
+        world.stepped,
+        lattices = lattices
     );
     measured = measured.check(checked, wrong == 0);
     if way.copy_back {
-        measured = measured.note(
+        measured = measured.note(tr!(
             "this engine's two buffers change places anyway; the copy back is made between two \
-             others of the same size",
-        );
+             others of the same size"
+        ));
     }
     Ok(measured)
 }

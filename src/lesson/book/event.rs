@@ -2,6 +2,7 @@
 
 use super::multi_kernel::launch;
 use crate::engine::{HostMemory, Op, Program};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{DEVICE, copy};
 use crate::lesson::{Bench, Group, Lesson, Measured, Part, Result, Work, data};
 
@@ -26,20 +27,21 @@ pub(crate) const EVENT: Lesson = Lesson {
     closing: |outcome| {
         let asked = |label| outcome.value(0, label) == 1.0;
         let early = match (asked(STARTED), asked(ENDED)) {
-            (_, true) => "already over: this device was quicker than the question",
-            (true, false) => "under way",
-            (false, false) => "not even begun",
+            (_, true) => tr!("already over: this device was quicker than the question"),
+            (true, false) => tr!("under way"),
+            (false, false) => tr!("not even begun"),
         };
-        format!(
+        tr!(
             "When the call had returned, the launch was {early}. A launch is an order, not its \
              execution: the host learns of the end from an event, and may do something else \
-             until then."
+             until then.",
+            early = early
         )
     },
 };
 
-const STARTED: &str = "started, asked at once (1 is yes)";
-const ENDED: &str = "ended, asked at once (1 is yes)";
+const STARTED: &str = mark!("started, asked at once (1 is yes)");
+const ENDED: &str = mark!("ended, asked at once (1 is yes)");
 
 fn run(bench: &mut Bench) -> Result<Measured> {
     let stream = bench.stream()?;
@@ -75,30 +77,33 @@ fn run(bench: &mut Bench) -> Result<Measured> {
 
     let ms = ran.step_ms(1);
     let number = |yes: bool| f64::from(u8::from(yes));
-    let mut measured = Measured::of_time("between the events", ms)
+    let mut measured = Measured::of_time(mark!("between the events"), ms)
         .figure(STARTED, number(at_once[0]), "")
         .figure(ENDED, number(at_once[1]), "")
         .figure(
-            "started, asked when it was waited for",
+            mark!("started, asked when it was waited for"),
             number(at_last[0]),
             "",
         )
         .figure(
-            "ended, asked when it was waited for",
+            mark!("ended, asked when it was waited for"),
             number(at_last[1]),
             "",
         )
-        .time("the host was inside the call", ran.call.as_secs_f64() * 1e3)
+        .time(
+            mark!("the host was inside the call"),
+            ran.call.as_secs_f64() * 1e3,
+        )
         .check(
-            "once waited for, it has started and ended",
+            tr!("once waited for, it has started and ended"),
             at_last == [true; 2],
         )
         .check(
-            "no event fires before the one in front of it",
+            tr!("no event fires before the one in front of it"),
             at_once != [false, true],
         )
         .check(
-            "the array is back as it went, but for one number that had to overflow",
+            tr!("the array is back as it went, but for one number that had to overflow"),
             right,
         );
     measured.trace = Some(bench.timed_round(&program, ran));

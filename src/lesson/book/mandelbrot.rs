@@ -2,6 +2,7 @@
 
 use crate::engine::lesson_kernels::MANDELBROT;
 use crate::engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamId};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{at, call, copy};
 use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Part, Picture, Result, Work};
 
@@ -37,7 +38,7 @@ pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
     }],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
+        tr!(
             "Waiting once is {}, and the picture is the same to the last bit: within a stream, \
              what comes later starts when what came before is done. To wait is for the host's \
              sake alone, when it wants to read what came down.",
@@ -128,12 +129,15 @@ fn run(bench: &mut Bench, waits: bool) -> Result<Measured> {
         .filter(|&(point, &bits)| stays(point).to_bits() != bits)
         .count();
     let each = if waits { 2 } else { 1 };
-    let mut measured = Measured::of_time("from the first call to the picture", ms)
-        .time("the points go up", timed.step_ms(0))
-        .time("the launch", timed.step_ms(each))
-        .time("the picture comes down", timed.step_ms(2 * each))
+    let mut measured = Measured::of_time(mark!("from the first call to the picture"), ms)
+        .time(mark!("the points go up"), timed.step_ms(0))
+        .time(mark!("the launch"), timed.step_ms(each))
+        .time(mark!("the picture comes down"), timed.step_ms(2 * each))
         .check(
-            format!("{POINTS} points are as the CPU has them, to the last bit"),
+            tr!(
+                "{POINTS} points are as the CPU has them, to the last bit",
+                POINTS = POINTS
+            ),
             wrong == 0,
         );
     let side = SIDE as u32;

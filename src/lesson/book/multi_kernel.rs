@@ -2,6 +2,7 @@
 
 use crate::engine::{Argument, BufferId, HostMemory, Program, StreamId, StreamKind};
 use crate::engine::{Op, lesson_kernels::SCALE};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{at, call, copy, median};
 use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work, data};
 
@@ -31,11 +32,11 @@ pub(crate) const MULTI_KERNEL: Lesson = Lesson {
     compared: &[],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
-            "Each launch, of one block, took {:.2} ms and had one multiprocessor. Nothing in \
+        tr!(
+            "Each launch, of one block, took {} ms and had one multiprocessor. Nothing in \
              the program says that the arrays have nothing to do with one another: that is what \
              streams are for (multi-kernel-streams).",
-            outcome.value(0, "a launch, the median")
+            format_args!("{:.2}", outcome.value(0, "a launch, the median"))
         )
     },
 };
@@ -81,17 +82,12 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
-            "200 streams are {}; with page-locked memory as well it is {}. {}",
-            outcome.compared(0),
-            outcome.compared(2),
-            outcome.explain(
+        tr!("200 streams are {}; with page-locked memory as well it is {}. {}", outcome.compared(0), outcome.compared(2), outcome.explain(
                 0,
-                "What bounds it now is no longer one block at a time, but the copies, the host's \
-                 calls and how many blocks run at once.",
-                "Here one stream had kept everything busy already."
-            )
-        )
+                tr!("What bounds it now is no longer one block at a time, but the copies, the host's \
+                 calls and how many blocks run at once."),
+                tr!("Here one stream had kept everything busy already.")
+            ))
     },
 };
 
@@ -118,10 +114,11 @@ pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
     closing: |outcome| {
         let factor =
             outcome.parts[0].time_ms.unwrap_or(0.0) / outcome.parts[1].time_ms.unwrap_or(1.0);
-        format!(
-            "Between its two events a launch among 200 takes {factor:.2} times as long as one \
+        tr!(
+            "Between its two events a launch among 200 takes {factor} times as long as one \
              alone. Events bound a launch from outside: waiting for a free multiprocessor, or \
-             sharing one, is in their figure too."
+             sharing one, is in their figure too.",
+            factor = format_args!("{factor:.2}")
         )
     },
 };
@@ -274,21 +271,22 @@ fn run(bench: &mut Bench, way: &Way) -> Result<Measured> {
         let (mean, deviation) = mean_and_deviation(&launches);
         measured.time_ms = Some(mean);
         measured = measured
-            .time("a launch, the mean", mean)
-            .time("its standard deviation", deviation);
-        measured = measured.time("copies and launches together", total);
+            .time(mark!("a launch, the mean"), mean)
+            .time(mark!("its standard deviation"), deviation);
+        measured = measured.time(mark!("copies and launches together"), total);
     } else {
         measured.time_ms = Some(total);
-        measured = measured.time("copies and launches together", total);
+        measured = measured.time(mark!("copies and launches together"), total);
         if !launches.is_empty() {
-            measured = measured.figure("a launch, the median", median(launches), "ms");
+            measured = measured.figure(mark!("a launch, the median"), median(launches), "ms");
         }
     }
     measured.trace = trace;
     Ok(measured.check(
-        format!(
+        tr!(
             "{ARRAYS} arrays are back as they went, but for one number in each that had to \
-             overflow"
+             overflow",
+            ARRAYS = ARRAYS
         ),
         right == ARRAYS,
     ))
@@ -316,8 +314,10 @@ fn launches_alone(bench: &mut Bench) -> Result<Measured> {
     }
     let right = array.is_right(bench)?;
     Ok(
-        Measured::of_time("a launch, the median of five", median(times))
-            .check("the array is back as it went, but for the overflow", right),
+        Measured::of_time(mark!("a launch, the median of five"), median(times)).check(
+            tr!("the array is back as it went, but for the overflow"),
+            right,
+        ),
     )
 }
 

@@ -1,5 +1,6 @@
 //! All generations in one launch: a block a lattice, and a barrier between generations.
 
+use crate::lang::tr;
 use crate::lesson::work::InKernel;
 use crate::lesson::{Compare, Group, Lesson, Part, Work};
 
@@ -25,11 +26,11 @@ pub(crate) const CONWAY_SYNC: Lesson = Lesson {
     compared: &[],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
-            "A generation takes {:.0} ns, and ten million of them need one launch. But a barrier \
+        tr!(
+            "A generation takes {} ns, and ten million of them need one launch. But a barrier \
              reaches no further than a block, and a block has one multiprocessor: the others had \
              nothing to do.",
-            outcome.value(1, "a generation")
+            format_args!("{:.0}", outcome.value(1, "a generation"))
         )
     },
 };
@@ -80,18 +81,13 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
-            "Shared memory is {}: so small a lattice fits in the caches too, which are as near. \
-             Sixteen streams are {}: {}.",
-            outcome.compared(0),
-            outcome.compared(1),
-            outcome.explain(
+        tr!("Shared memory is {}: so small a lattice fits in the caches too, which are as near. \
+             Sixteen streams are {}: {}.", outcome.compared(0), outcome.compared(1), outcome.explain(
                 1,
-                "a block keeps one multiprocessor busy, and only streams (or a larger grid) give \
-                 the others work",
-                "here nothing was left idle that they could have used"
-            )
-        )
+                tr!("a block keeps one multiprocessor busy, and only streams (or a larger grid) give \
+                 the others work"),
+                tr!("here nothing was left idle that they could have used")
+            ))
     },
 };
 

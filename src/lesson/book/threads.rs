@@ -4,6 +4,7 @@ use std::time::Instant;
 
 use super::multi_kernel::Array;
 use crate::engine::{DeviceId, HostMemory, IssuerId, Place, Program, StreamSpec};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{DEVICE, median};
 use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work, data};
 
@@ -35,14 +36,14 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
     }],
     missing_on_cpu: Some("contexts in which memory and time are apart"),
     closing: |outcome| {
-        format!(
+        tr!(
             "One context for ten threads is {}.{} Contexts are to a GPU what processes are to a \
              processor: they take turns, and each has its memory and its modules to itself. \
              Threads that work together share one, and have a stream each.",
             outcome.compared(0),
             outcome.explain(
                 0,
-                " Launches of different contexts do not run side by side.",
+                tr!(" Launches of different contexts do not run side by side."),
                 ""
             )
         )
@@ -92,13 +93,13 @@ fn run(bench: &mut Bench, contexts: bool) -> Result<Measured> {
     for array in &arrays {
         right += usize::from(array.is_right(bench)?);
     }
-    let mut measured = Measured::of_time("ten threads together", median(walls));
+    let mut measured = Measured::of_time(mark!("ten threads together"), median(walls));
     if contexts {
-        measured = measured.time("making ten contexts", making);
+        measured = measured.time(mark!("making ten contexts"), making);
     }
     measured.trace = Some(bench.timed_round(&program, timed));
     Ok(measured.check(
-        "10 arrays are back as they went, but for one number in each that had to overflow",
+        tr!("10 arrays are back as they went, but for one number in each that had to overflow"),
         right == arrays.len(),
     ))
 }

@@ -2,6 +2,7 @@
 
 use crate::engine::lesson_kernels::BARRIER;
 use crate::engine::{Argument, HostMemory, Program};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{at, call, copy};
 use crate::lesson::work::{DENSITY, SEED, square};
 use crate::lesson::{Bench, Group, Lesson, Measured, Part, Picture, Result, Work};
@@ -42,20 +43,22 @@ pub(crate) const BARRIER_LESSON: Lesson = Lesson {
     closing: |outcome| {
         let wrong = outcome.value(1, WRONG);
         if wrong > 0.0 {
-            format!(
-                "Without the barrier {wrong:.0} of {CELLS} cells are wrong: warps that are ahead \
+            tr!(
+                "Without the barrier {wrong} of {CELLS} cells are wrong: warps that are ahead \
                  read cells of an older generation, and write over cells that others still need. \
-                 Nothing said so; the launch succeeded."
+                 Nothing said so; the launch succeeded.",
+                wrong = format_args!("{wrong:.0}"),
+                CELLS = CELLS
             )
         } else {
-            "Without the barrier every cell was right all the same, this time: the warps happened \
-             to keep step. That is the worst that can happen to a program with a race."
+            tr!("Without the barrier every cell was right all the same, this time: the warps happened \
+             to keep step. That is the worst that can happen to a program with a race.")
                 .into()
         }
     },
 };
 
-const WRONG: &str = "wrong cells";
+const WRONG: &str = mark!("wrong cells");
 
 fn run(bench: &mut Bench, barrier: bool) -> Result<Measured> {
     let start = soup(square(SIDE.into()), DENSITY, SEED, 0);
@@ -101,9 +104,9 @@ fn run(bench: &mut Bench, barrier: bool) -> Result<Measured> {
 
     let mut measured = Measured::default()
         .figure(WRONG, wrong as f64, "")
-        .time("the launch", ran.step_ms(2));
+        .time(mark!("the launch"), ran.step_ms(2));
     if barrier {
-        measured = measured.check("every cell is as the reference has it", wrong == 0);
+        measured = measured.check(tr!("every cell is as the reference has it"), wrong == 0);
     }
     let side = SIDE * ZOOM;
     let name = if barrier {

@@ -4,6 +4,7 @@ use std::process::{Command, Stdio};
 
 use super::default_stream::spin;
 use crate::engine::{HostMemory, Program, StreamKind};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::copy;
 use crate::lesson::{Bench, Compare, Group, Lesson, LessonError, Measured, Part, Result, Work};
 use crate::session::DeviceChoice;
@@ -39,7 +40,7 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
     }],
     missing_on_cpu: Some("connections: a stream is a queue of its own"),
     closing: |outcome| {
-        format!(
+        tr!(
             "With 32 connections for 8 it is {}. Where streams share one, a launch that waits for the \
              one before it holds up the streams behind it, unless the device looks further, as \
              new ones do.",
@@ -98,6 +99,8 @@ fn in_child(bench: &mut Bench, connections: u32) -> Result<Measured> {
     }
     let answer: Answer =
         serde_json::from_slice(&output.stdout).map_err(|error| fail(error.to_string()))?;
-    Ok(Measured::of_time("96 launches in 32 streams", answer.ms)
-        .check("every launch has counted itself", answer.right))
+    Ok(
+        Measured::of_time(mark!("96 launches in 32 streams"), answer.ms)
+            .check(tr!("every launch has counted itself"), answer.right),
+    )
 }

@@ -2,6 +2,7 @@
 
 use crate::engine::lesson_kernels::SPIN;
 use crate::engine::{Argument, BufferId, HostMemory, Op, Program, StreamKind};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{at, call, copy};
 use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work};
 
@@ -47,15 +48,15 @@ pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
+        tr!(
             "Without the launches in the default stream it is {}, with non-blocking streams {}. \
              The default stream waits for all blocking streams, and they for it{}.",
             outcome.compared(0),
             outcome.compared(1),
             outcome.explain(
                 0,
-                ": one forgotten stream argument makes a program serial",
-                "; here nothing ran side by side in the first place"
+                tr!(": one forgotten stream argument makes a program serial"),
+                tr!("; here nothing ran side by side in the first place")
             )
         )
     },
@@ -87,10 +88,10 @@ fn run(bench: &mut Bench, kind: StreamKind, between: bool) -> Result<Measured> {
     bench.run(&down)?;
     let counted = bench.words(done_host)?[0] as usize;
     let launches = program.steps.len();
-    let mut measured = Measured::of_time("all launches", ms)
-        .figure("launches", launches as f64, "")
+    let mut measured = Measured::of_time(mark!("all launches"), ms)
+        .figure(mark!("launches"), launches as f64, "")
         .check(
-            "every launch has counted itself",
+            tr!("every launch has counted itself"),
             counted == launches * (runs + 2),
         );
     measured.trace = Some(bench.timed_round(&program, timed));

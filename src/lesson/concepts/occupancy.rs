@@ -1,6 +1,7 @@
 //! How many threads a multiprocessor holds, and whether more are faster.
 
 use crate::engine::{LatticeId, Layout, Op, Program, Slot, SlotsSpec, StreamSpec, Transfer};
+use crate::lang::tr;
 use crate::lesson::bench::{DEVICE, median};
 use crate::lesson::work::{DENSITY, SEED, kernel, square};
 use crate::lesson::{Bench, Group, Lesson, Measured, Outcome, Part, Result, Work};
@@ -35,12 +36,12 @@ fn closing(outcome: &Outcome) -> String {
     let (Some(best), Some(worst)) = (times.clone().min_by(order), times.max_by(order)) else {
         return String::new();
     };
-    format!(
-        "{} was the fastest shape, {:.2} times as fast as {}. Threads that wait for memory cost \
+    tr!(
+        "{} was the fastest shape, {} times as fast as {}. Threads that wait for memory cost \
          nothing as long as others can go on: what counts is enough of them, and rows of 32 that \
          lie together, more than the last per cent.",
         best.label,
-        worst.value / best.value,
+        format_args!("{:.2}", worst.value / best.value),
         worst.label
     )
 }
@@ -116,18 +117,18 @@ fn run(bench: &mut Bench) -> Result<Measured> {
             let part = 100.0 * threads / f64::from(found.most_threads_per_unit);
             measured = measured
                 .figure(
-                    format!("{shape}: blocks a multiprocessor"),
+                    tr!("{shape}: blocks a multiprocessor", shape = shape),
                     found.blocks_per_unit.into(),
                     "",
                 )
-                .figure(format!("{shape}: of its threads"), part, "%");
+                .figure(tr!("{shape}: of its threads", shape = shape), part, "%");
         }
     }
-    let what = format!(
+    let what = tr!(
         "two generations in blocks of {} shapes",
         kernel.blocks.len()
     );
     Ok(measured
-        .note("µs: a generation of the lattice")
+        .note(tr!("µs: a generation of the lattice"))
         .check(what, wrong.is_empty()))
 }

@@ -3,6 +3,7 @@
 use super::default_stream::spin;
 use crate::engine::lesson_kernels::SPIN;
 use crate::engine::{Argument, HostMemory, Priority, Program, StreamKind, StreamSpec};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{DEVICE, at, call, copy, median};
 use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work};
 
@@ -41,7 +42,7 @@ pub(crate) const PRIORITIES: Lesson = Lesson {
     }],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
+        tr!(
             "With the highest priority the late launch comes to its end {}. A priority takes nothing away \
              from blocks that run: it decides whose block goes next when one ends.",
             outcome.compared(0)
@@ -87,10 +88,10 @@ fn run(bench: &mut Bench, priority: Priority) -> Result<Measured> {
     down.push(late, copy(done, done_host, 4));
     bench.run(&down)?;
     let counted = bench.words(done_host)?[0] as usize;
-    let mut measured = Measured::of_time("the late launch is done after", median(waits))
-        .time("all launches", median(totals))
+    let mut measured = Measured::of_time(mark!("the late launch is done after"), median(waits))
+        .time(mark!("all launches"), median(totals))
         .check(
-            "every launch has counted itself",
+            tr!("every launch has counted itself"),
             counted == launches * (runs + 1),
         );
     measured.trace = Some(bench.timed_round(&program, last));

@@ -1,5 +1,6 @@
 //! Lessons that are nothing but rounds under other switches.
 
+use crate::lang::tr;
 use crate::lesson::work::Rounds;
 use crate::lesson::{Compare, Group, Lesson, Part, Work};
 use crate::session::{Order, Streams, Switches};
@@ -43,7 +44,7 @@ pub(crate) const ISSUE_ORDER: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
+        tr!(
             "Breadth-first is {}; a stream each is {}. The order mattered much where a device \
              had one queue of work; with many it decides which call the host makes first.",
             outcome.compared(0),
@@ -78,11 +79,11 @@ pub(crate) const GRAPHS: Lesson = Lesson {
     }],
     missing_on_cpu: Some("graphs: a prepared round is issued again step by step"),
     closing: |outcome| {
-        format!(
+        tr!(
             "As a graph a round is {}. The device is told once what depends on what; a replay \
              spares the host every call but one{}.",
             outcome.compared(0),
-            outcome.explain(0, "", ", which was not the bound here")
+            outcome.explain(0, "", tr!(", which was not the bound here"))
         )
     },
 };

@@ -2,6 +2,7 @@
 
 use crate::engine::lesson_kernels::SCALE;
 use crate::engine::{Argument, BufferId, HostMemory, Op, Program, StreamKind};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{call, copy_part, inside};
 use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work, data};
 
@@ -53,18 +54,13 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
     ],
     missing_on_cpu: None,
     closing: |outcome| {
-        format!(
-            "In pieces and three streams it is {}; pieces alone, in one stream, are {}. {}",
-            outcome.compared(0),
-            outcome.compared(1),
-            outcome.explain(
+        tr!("In pieces and three streams it is {}; pieces alone, in one stream, are {}. {}", outcome.compared(0), outcome.compared(1), outcome.explain(
                 0,
-                "While one piece goes up, another is worked on and a third comes down: three \
+                tr!("While one piece goes up, another is worked on and a third comes down: three \
                  resources, so three times is the most there can be, and the longest of the \
-                 three is the bound.",
-                "Here copies and launches want the same resource, and there is nothing to overlap."
-            )
-        )
+                 three is the bound."),
+                tr!("Here copies and launches want the same resource, and there is nothing to overlap.")
+            ))
     },
 };
 
@@ -109,11 +105,14 @@ fn alone(bench: &mut Bench) -> Result<Measured> {
     bench.access(host, &mut |words| right = data::is_scaled(words, 3))?;
     bench.keep(TIMES, times.into());
     Ok(Measured::default()
-        .time("4 MiB up", up)
-        .time("a launch", work)
-        .time("4 MiB down", down)
-        .figure("times 2 and divided by 2, times", times.into(), "")
-        .check("the piece is back as it went, but for the overflow", right))
+        .time(mark!("4 MiB up"), up)
+        .time(mark!("a launch"), work)
+        .time(mark!("4 MiB down"), down)
+        .figure(mark!("times 2 and divided by 2, times"), times.into(), "")
+        .check(
+            tr!("the piece is back as it went, but for the overflow"),
+            right,
+        ))
 }
 
 fn run(bench: &mut Bench, pieces: usize, streams: usize) -> Result<Measured> {
@@ -139,9 +138,16 @@ fn run(bench: &mut Bench, pieces: usize, streams: usize) -> Result<Measured> {
     let timed = bench.run(&program)?;
     let mut right = false;
     bench.access(host, &mut |words| right = data::is_scaled(words, 4))?;
-    let mut measured = Measured::of_time("96 MiB up, worked on, and down", ms)
-        .figure("both ways together", 2.0 * BYTES as f64 / ms / 1e6, "GB/s")
-        .check("the array is back as it went, but for the overflow", right);
+    let mut measured = Measured::of_time(mark!("96 MiB up, worked on, and down"), ms)
+        .figure(
+            mark!("both ways together"),
+            2.0 * BYTES as f64 / ms / 1e6,
+            "GB/s",
+        )
+        .check(
+            tr!("the array is back as it went, but for the overflow"),
+            right,
+        );
     measured.trace = Some(bench.timed_round(&program, timed));
     Ok(measured)
 }

@@ -2,6 +2,7 @@
 
 use crate::engine::lesson_kernels::GRAY;
 use crate::engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamKind};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{at, call, copy};
 use crate::lesson::data::Numbers;
 use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Part, Picture, Result, Work};
@@ -11,46 +12,43 @@ const WIDTH: usize = 1024;
 const HEIGHT: usize = 768;
 const PIXELS: usize = WIDTH * HEIGHT;
 
-pub(crate) const RGB_TO_GRAY: Lesson = Lesson {
-    name: "rgb-to-gray",
-    group: Group::Copies,
-    title: "copy in, kernel, copy out, for many pictures",
-    source: "the streams tutorial's pictures",
-    intro: "32 pictures of 1024 x 768 pixels are made gray: 3 MiB go up, a launch, 0.75 MiB \
+pub(crate) const RGB_TO_GRAY: Lesson =
+    Lesson {
+        name: "rgb-to-gray",
+        group: Group::Copies,
+        title: "copy in, kernel, copy out, for many pictures",
+        source: "the streams tutorial's pictures",
+        intro: "32 pictures of 1024 x 768 pixels are made gray: 3 MiB go up, a launch, 0.75 MiB \
             come down. One after the other, the host waiting for each; then all of them, a \
             stream each.",
-    question: "Which can happen at the same time: two copies up, a copy up and a copy down, a \
+        question: "Which can happen at the same time: two copies up, a copy up and a copy down, a \
                copy and a launch?",
-    parts: &[
-        Part {
-            title: "one after the other",
-            work: Work::Program(|bench| run(bench, false)),
-        },
-        Part {
-            title: "a stream each",
-            work: Work::Program(|bench| run(bench, true)),
-        },
-    ],
-    compared: &[Compare {
-        slow: 0,
-        fast: 1,
-        label: "a stream each, and no waiting",
-    }],
-    missing_on_cpu: None,
-    closing: |outcome| {
-        format!(
-            "A stream each is {}. {}",
-            outcome.compared(0),
-            outcome.explain(
+        parts: &[
+            Part {
+                title: "one after the other",
+                work: Work::Program(|bench| run(bench, false)),
+            },
+            Part {
+                title: "a stream each",
+                work: Work::Program(|bench| run(bench, true)),
+            },
+        ],
+        compared: &[Compare {
+            slow: 0,
+            fast: 1,
+            label: "a stream each, and no waiting",
+        }],
+        missing_on_cpu: None,
+        closing: |outcome| {
+            tr!("A stream each is {}. {}", outcome.compared(0), outcome.explain(
                 0,
-                "The timeline shows why it is not more: the copies up queue behind each other \
+                tr!("The timeline shows why it is not more: the copies up queue behind each other \
                  whatever the streams; what streams bring is that launches and copies down \
-                 happen meanwhile, and that the host does not wait.",
-                "Here nothing was idle while the host waited for one picture after the other."
-            )
-        )
-    },
-};
+                 happen meanwhile, and that the host does not wait."),
+                tr!("Here nothing was idle while the host waited for one picture after the other.")
+            ))
+        },
+    };
 
 /// One picture on its way.
 struct Way {
@@ -129,11 +127,11 @@ fn run(bench: &mut Bench, streams: bool) -> Result<Measured> {
             first = gray;
         }
     }
-    let mut measured = Measured::of_time("32 pictures", ms)
-        .time("a picture goes up", timed.step_ms(0))
-        .time("its launch", timed.step_ms(1))
-        .time("its gray comes down", timed.step_ms(2))
-        .check("every pixel of 32 pictures has its gray", wrong == 0);
+    let mut measured = Measured::of_time(mark!("32 pictures"), ms)
+        .time(mark!("a picture goes up"), timed.step_ms(0))
+        .time(mark!("its launch"), timed.step_ms(1))
+        .time(mark!("its gray comes down"), timed.step_ms(2))
+        .check(tr!("every pixel of 32 pictures has its gray"), wrong == 0);
     let shape = (WIDTH as u32, HEIGHT as u32);
     measured.pictures = vec![Picture::painted("gray", shape, |x, y| {
         [first[y as usize * WIDTH + x as usize]; 3]

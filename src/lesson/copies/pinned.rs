@@ -1,6 +1,7 @@
 //! The same asynchronous copy from page-locked and from pageable memory.
 
 use crate::engine::{HostMemory, Program};
+use crate::lang::{mark, tr};
 use crate::lesson::bench::{copy, median};
 use crate::lesson::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work, data};
 
@@ -34,16 +35,16 @@ pub(crate) const PINNED: Lesson = Lesson {
     missing_on_cpu: Some("page-locked memory: all memory is the host's"),
     closing: |outcome| {
         let figures = &outcome.parts[1].figures;
-        format!(
-            "From page-locked memory the whole way is {}, and its call returned after {:.1} {} \
-             of {:.1} {}: what takes the data is not the host. Pageable memory may be moved by \
+        tr!(
+            "From page-locked memory the whole way is {}, and its call returned after {} {} \
+             of {} {}: what takes the data is not the host. Pageable memory may be moved by \
              the system meanwhile, so the driver copies it through memory of its own, and the \
              call does not return before that.",
             outcome.compared(0),
-            figures[1].value,
+            format_args!("{:.1}", figures[1].value),
             figures[1].unit,
-            figures[2].value,
-            figures[2].unit,
+            format_args!("{:.1}", figures[2].value),
+            figures[2].unit
         )
     },
 };
@@ -76,12 +77,12 @@ fn run(bench: &mut Bench, memory: HostMemory) -> Result<Measured> {
     let mut same = false;
     bench.access(to, &mut |words| same = words == sent)?;
     let rate = |ms: f64| BYTES as f64 / ms / 1e6;
-    Ok(Measured::of_time("there and back", up + down)
-        .time("up: the call returns after", up_call)
-        .time("up: the data is there after", up)
-        .time("down: the call returns after", down_call)
-        .time("down: the data is there after", down)
-        .figure("up", rate(up), "GB/s")
-        .figure("down", rate(down), "GB/s")
-        .check("4 MiB came back as they went", same))
+    Ok(Measured::of_time(mark!("there and back"), up + down)
+        .time(mark!("up: the call returns after"), up_call)
+        .time(mark!("up: the data is there after"), up)
+        .time(mark!("down: the call returns after"), down_call)
+        .time(mark!("down: the data is there after"), down)
+        .figure(mark!("up"), rate(up), "GB/s")
+        .figure(mark!("down"), rate(down), "GB/s")
+        .check(tr!("4 MiB came back as they went"), same))
 }

@@ -1,5 +1,6 @@
 //! What a pattern of Conway's Life does.
 
+use crate::lang::tr;
 use crate::life::Symmetry;
 use std::fmt;
 
@@ -82,13 +83,13 @@ impl Kind {
 impl fmt::Display for Kind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(match self {
-            Kind::StillLife => "still life",
-            Kind::Oscillator => "oscillator",
-            Kind::Spaceship => "spaceship",
-            Kind::Gun => "gun",
-            Kind::Methuselah => "methuselah",
-            Kind::Puffer => "puffer",
-            Kind::Soup => "soup",
+            Kind::StillLife => tr!("still life"),
+            Kind::Oscillator => tr!("oscillator"),
+            Kind::Spaceship => tr!("spaceship"),
+            Kind::Gun => tr!("gun"),
+            Kind::Methuselah => tr!("methuselah"),
+            Kind::Puffer => tr!("puffer"),
+            Kind::Soup => tr!("soup"),
         })
     }
 }
@@ -112,30 +113,50 @@ impl Behaviour {
 impl fmt::Display for Behaviour {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
-            Behaviour::Still => write!(f, "period 1"),
-            Behaviour::Oscillates { period } => write!(f, "period {period}"),
-            Behaviour::Travels { period, by } => {
-                write!(f, "period {period}, {}", Speed { period, by })
+            Behaviour::Still => f.write_str(tr!("period 1")),
+            Behaviour::Oscillates { period } => {
+                f.write_str(&tr!("period {period}", period = period))
             }
+            Behaviour::Travels { period, by } => f.write_str(&tr!(
+                "period {period}, {}",
+                Speed { period, by },
+                period = period
+            )),
             Behaviour::Fires { period, gliders: 1 } => {
-                write!(f, "a glider every {period} generations")
+                f.write_str(&tr!("a glider every {period} generations", period = period))
             }
-            Behaviour::Fires { period, gliders } => {
-                write!(f, "{gliders} gliders every {period} generations")
-            }
+            Behaviour::Fires { period, gliders } => f.write_str(&tr!(
+                "{gliders} gliders every {period} generations",
+                gliders = gliders,
+                period = period
+            )),
             Behaviour::Settles {
                 generation,
                 population: 0,
-            } => write!(f, "{generation} generations, then nothing"),
+            } => f.write_str(&tr!(
+                "{generation} generations, then nothing",
+                generation = generation
+            )),
             Behaviour::Settles {
                 generation,
                 population,
-            } => write!(f, "{generation} generations, then {population} cells"),
+            } => f.write_str(&tr!(
+                "{generation} generations, then {population} cells",
+                generation = generation,
+                population = population
+            )),
             Behaviour::Puffs { period, by, growth } => {
                 let speed = Speed { period, by };
-                write!(f, "period {period}, {speed}, {growth} cells more each time")
+                f.write_str(&tr!(
+                    "period {period}, {speed}, {growth} cells more each time",
+                    period = period,
+                    speed = speed,
+                    growth = growth
+                ))
             }
-            Behaviour::Symmetric(symmetry) => write!(f, "symmetry {symmetry}"),
+            Behaviour::Symmetric(symmetry) => {
+                f.write_str(&tr!("symmetry {symmetry}", symmetry = symmetry))
+            }
         }
     }
 }
@@ -156,10 +177,10 @@ impl fmt::Display for Speed {
         }
         write!(f, "c/{}", self.period / common)?;
         match (dx, dy) {
-            (0, _) => write!(f, " upright"),
-            (_, 0) => write!(f, " level"),
-            _ if dx == dy => write!(f, " diagonally"),
-            _ => write!(f, " obliquely"),
+            (0, _) => f.write_str(tr!(" upright")),
+            (_, 0) => f.write_str(tr!(" level")),
+            _ if dx == dy => f.write_str(tr!(" diagonally")),
+            _ => f.write_str(tr!(" obliquely")),
         }
     }
 }

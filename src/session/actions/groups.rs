@@ -1,5 +1,6 @@
 //! What belongs together: the groups that the menu is made of.
 
+use crate::lang::tr;
 use crate::session::Switch;
 use crate::session::actions::{Action, Binding, KEYS};
 
@@ -34,12 +35,12 @@ impl Group {
     /// Its title.
     pub fn title(self) -> &'static str {
         match self {
-            Group::File => "File",
-            Group::Edit => "Edit",
-            Group::Run => "Run",
-            Group::View => "View",
-            Group::Lab => "Lab",
-            Group::Help => "Help",
+            Group::File => tr!("File"),
+            Group::Edit => tr!("Edit"),
+            Group::Run => tr!("Run"),
+            Group::View => tr!("View"),
+            Group::Lab => tr!("Lab"),
+            Group::Help => tr!("Help"),
         }
     }
 

@@ -7,6 +7,7 @@ use super::Pilot;
 use super::editing::Asked;
 use crate::engine::kernels::KERNELS;
 use crate::engine::{Kernel, Result};
+use crate::lang::tr;
 use crate::life::Lattice;
 use crate::session::worlds::{KernelChoice, Worlds};
 use crate::session::{Action, Choice, Command, Pace, PicturePlan, Start};
@@ -85,7 +86,7 @@ impl Pilot {
         let idle = self.worlds.as_ref().is_none_or(Worlds::is_idle);
         if !idle || self.editor.is_busy() || self.left_of_round.is_some() || self.owed().is_some() {
             if since.elapsed() > PATIENCE {
-                let what = "what was asked for waits for the launch under way";
+                let what = tr!("what was asked for waits for the launch under way");
                 self.notice = Some((what.into(), Instant::now()));
                 self.changed = true;
             }
@@ -293,7 +294,12 @@ impl Pilot {
         if let Some(why) = asked.refusal(kernel) {
             let now = self.setup.switches;
             let (streams, transfer) = (now.streams, now.transfer);
-            let what = format!("{why}: now streams {streams}, transfer {transfer}");
+            let what = tr!(
+                "{why}: now streams {streams}, transfer {transfer}",
+                why = why,
+                streams = streams,
+                transfer = transfer
+            );
             self.notice = Some((what, Instant::now()));
         }
         self.lab.kernel_changed(kernel);

@@ -15,6 +15,7 @@ use std::time::Instant;
 
 use super::Pilot;
 use crate::engine::{EngineError, Result, Slot, WordEdit};
+use crate::lang::tr;
 use crate::life::{Lattice, Size};
 use crate::session::edits::{Change, Edit, History};
 use crate::session::worlds::Worlds;
@@ -220,9 +221,9 @@ impl Pilot {
                 let (histories, _) = self.editor.histories_of(*instance);
                 if histories.way(back).0.is_empty() {
                     let what = if back {
-                        "nothing to undo"
+                        tr!("nothing to undo")
                     } else {
-                        "nothing to do again"
+                        tr!("nothing to do again")
                     };
                     self.notice = Some((what.into(), Instant::now()));
                     if let Some(worlds) = &mut self.worlds {

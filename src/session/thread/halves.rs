@@ -7,6 +7,7 @@ use std::time::Instant;
 use super::recovery::Checkpoints;
 use super::{Pilot, starts};
 use crate::engine::{Result, Slot};
+use crate::lang::tr;
 use crate::life::Lattice;
 use crate::session::worlds::read_lattice;
 use crate::session::{Halves, Streams, Switches};
@@ -37,7 +38,7 @@ impl Pilot {
         if self.lab.is_split() {
             self.join_halves()
         } else if self.setup.instances < 2 {
-            self.say("A and B need two instances or more; start with --instances 2".into());
+            self.say(tr!("A and B need two instances or more; start with --instances 2").into());
             Ok(())
         } else {
             self.part_halves()
@@ -71,7 +72,7 @@ impl Pilot {
         });
         self.take_slots(anew);
         self.notice = Some((
-            "A and B run from the same starts, in turn; F2 to F8 change B".into(),
+            tr!("A and B run from the same starts, in turn; F2 to F8 change B").into(),
             Instant::now(),
         ));
         self.restart(0..2 * each)
@@ -93,7 +94,7 @@ impl Pilot {
         self.take_slots(anew);
         self.refresh = true;
         self.notice = Some((
-            "A's setting for all again; every lattice is where it was".into(),
+            tr!("A's setting for all again; every lattice is where it was").into(),
             Instant::now(),
         ));
         Ok(())

@@ -8,6 +8,7 @@ use super::Pilot;
 use super::halves::TwoHalves;
 use super::recovery::Checkpoints;
 use crate::engine::{Kernel, Result};
+use crate::lang::tr;
 use crate::life::Lattice;
 use crate::session::statistics::{median, push};
 use crate::session::trace::TimedRound;
@@ -151,7 +152,7 @@ impl Pilot {
         let before_us = self.statistics.round_us().filter(|_| half == 0);
         self.set_switches(half, choice.switches)?;
         let what = match switch {
-            Switch::Block => format!("blocks of {}: {}", choice.label, choice.effect),
+            Switch::Block => tr!("blocks of {}: {}", choice.label, choice.effect),
             _ => choice.effect,
         };
         let at = Instant::now();
@@ -223,7 +224,7 @@ impl Pilot {
     /// Has timed rounds stamped by their blocks, or not any more.
     pub(super) fn toggle_stamps(&mut self) {
         if self.current_switches().graphs && !self.lab.stamped {
-            self.say("a graph's blocks are not stamped: F6 turns graphs off".into());
+            self.say(tr!("a graph's blocks are not stamped: F6 turns graphs off").into());
             return;
         }
         self.lab.stamped = !self.lab.stamped;
@@ -291,10 +292,11 @@ impl Pilot {
 fn in_words(effect: &Effect) -> String {
     let times = effect.in_short();
     let ms = |us: f64| format!("{:.3} ms", us / 1e3);
-    format!(
+    tr!(
         "a round takes {}, before it took {}: {times}",
         ms(effect.after_us),
-        ms(effect.before_us)
+        ms(effect.before_us),
+        times = times
     )
 }
 

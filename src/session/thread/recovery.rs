@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::{Pilot, starts};
 use crate::engine::{EngineError, Result, Slot};
+use crate::lang::tr;
 use crate::life::Lattice;
 use crate::session::worlds::{Worlds, open_engine, read_lattice};
 use crate::session::{DeviceChoice, Kept};
@@ -71,7 +72,11 @@ impl Pilot {
         match error {
             EngineError::ContextLost(why) => {
                 if let Err(error) = self.recover(&why) {
-                    self.fail(format!("the engine was lost ({why}), and then: {error}"));
+                    self.fail(tr!(
+                        "the engine was lost ({why}), and then: {error}",
+                        why = why,
+                        error = error
+                    ));
                 }
             }
             EngineError::BadProgram(_) | EngineError::Driver { .. } => {
@@ -133,8 +138,8 @@ impl Pilot {
             worlds.number_edit(&[i], number);
         }
         let place = match worlds.engine().name() {
-            "cpu" => "on the CPU",
-            _ => "on the same device",
+            "cpu" => tr!("on the CPU"),
+            _ => tr!("on the same device"),
         };
         self.pictures.replace_slots(worlds.slots().clone());
         self.worlds = Some(worlds);
@@ -148,9 +153,7 @@ impl Pilot {
         self.history_begins();
         self.settle_measuring(true);
         self.statistics.restart();
-        self.say(format!(
-            "the engine was lost ({why}): every lattice was restored from generation {generation} {place}"
-        ));
+        self.say(tr!("the engine was lost ({why}): every lattice was restored from generation {generation} {place}", why = why, generation = generation, place = place));
         self.refresh = true;
         match self.view {
             Some(view) => self.set_view(view),

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 
 use super::Pilot;
 use crate::engine::{Result, Slot};
+use crate::lang::tr;
 use crate::life::Lattice;
 use crate::session::history::{History, Way};
 use crate::session::worlds::{Worlds, read_lattice};
@@ -151,7 +152,7 @@ impl Pilot {
         self.setup.rounds = None;
         self.statistics.restart();
         if self.lab.is_split() {
-            self.say("there is no way back while A and B are compared: B ends that".into());
+            self.say(tr!("there is no way back while A and B are compared: B ends that").into());
             return Ok(());
         }
         let Some(worlds) = &mut self.worlds else {
@@ -159,10 +160,10 @@ impl Pilot {
         };
         if !self.past.history.holds_any() {
             let (each, mib) = (worlds.all_bits(), |bytes: u64| bytes.div_ceil(1 << 20));
-            let why = format!(
+            let why = tr!(
                 "there is no way back: --history-memory of {} MiB would have to be {} for two copies of all lattices",
                 mib(self.setup.time.history_bytes),
-                mib(2 * each),
+                mib(2 * each)
             );
             self.say(why);
             return Ok(());
@@ -201,11 +202,12 @@ impl Pilot {
         self.refresh = left == 0;
         self.checkpoints.stale = true;
         if now < by {
-            self.tell("this is the start of what is remembered".into());
+            self.tell(tr!("this is the start of what is remembered").into());
         } else if to < wanted {
             let generation = from.generations[self.selected] + left;
-            self.tell(format!(
-                "generation {generation}: what lies between is gone, or too far to step again"
+            self.tell(tr!(
+                "generation {generation}: what lies between is gone, or too far to step again",
+                generation = generation
             ));
         }
         Ok(())
@@ -218,12 +220,13 @@ impl Pilot {
         match oldest {
             Some((clock, _)) if clock < now && self.leads_to(clock) => {
                 self.go_back(now - clock)?;
-                self.tell("this is the start of what is remembered".into());
+                self.tell(tr!("this is the start of what is remembered").into());
             }
-            Some((_, generation)) => self.tell(format!(
-                "generation {generation} is the start of what is remembered"
+            Some((_, generation)) => self.tell(tr!(
+                "generation {generation} is the start of what is remembered",
+                generation = generation
             )),
-            None => self.tell("nothing is remembered yet".into()),
+            None => self.tell(tr!("nothing is remembered yet").into()),
         }
         Ok(())
     }

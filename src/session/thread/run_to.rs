@@ -4,6 +4,7 @@ use std::time::{Duration, Instant};
 
 use super::Pilot;
 use crate::engine::Result;
+use crate::lang::tr;
 
 /// About how long a round is made: long enough to go fast, short enough to see it go.
 const ROUND: Duration = Duration::from_millis(16);
@@ -37,7 +38,9 @@ impl Pilot {
             return Ok(());
         };
         if self.lab.is_split() {
-            self.say("A and B go on together: B ends that, then it can run to a generation".into());
+            self.say(
+                tr!("A and B go on together: B ends that, then it can run to a generation").into(),
+            );
             return Ok(());
         }
         let ahead: u64 = self.steps.iter().map(|&step| u64::from(step)).sum();
@@ -77,7 +80,7 @@ impl Pilot {
             self.run_to = None;
             self.running = false;
             self.statistics.restart();
-            self.tell(format!("this is generation {}", run_to.generation));
+            self.tell(tr!("this is generation {}", run_to.generation));
         }
         Ok(())
     }

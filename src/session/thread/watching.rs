@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use super::Pilot;
 use crate::engine::{Measure, Result};
+use crate::lang::tr;
 use crate::life::soup;
 use crate::session::population::Populations;
 use crate::session::settling::{Detector, Settled};
@@ -91,9 +92,11 @@ impl Pilot {
         self.watch.stopped = false;
         self.settle_measuring(false);
         self.tell(match next {
-            StopWhenStill::Never => "nothing stops when it is still".into(),
-            StopWhenStill::Selected => "stops when the selected panel is still or periodic".into(),
-            StopWhenStill::All => "stops when all panels are still or periodic".into(),
+            StopWhenStill::Never => tr!("nothing stops when it is still").into(),
+            StopWhenStill::Selected => {
+                tr!("stops when the selected panel is still or periodic").into()
+            }
+            StopWhenStill::All => tr!("stops when all panels are still or periodic").into(),
         });
     }
 
@@ -102,8 +105,8 @@ impl Pilot {
         self.setup.time.reseed ^= true;
         self.settle_measuring(false);
         self.tell(match self.setup.time.reseed {
-            true => "panels that died down get a new soup".into(),
-            false => "panels that died down stay as they are".into(),
+            true => tr!("panels that died down get a new soup").into(),
+            false => tr!("panels that died down stay as they are").into(),
         });
     }
 
@@ -170,8 +173,8 @@ impl Pilot {
             self.run_to = None;
             self.statistics.restart();
             self.tell(match self.watch.settled[about.start] {
-                Some(how) if about.len() == 1 => format!("stopped: the panel is {how}"),
-                _ => "stopped: every panel is still or periodic".into(),
+                Some(how) if about.len() == 1 => tr!("stopped: the panel is {how}", how = how),
+                _ => tr!("stopped: every panel is still or periodic").into(),
             });
         }
         self.watch.stopped = still && (self.watch.stopped || !self.running);

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Id, Key, Modal, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
+use crate::lang::tr;
 use crate::view::LessonEntry;
 use crate::view::dialogs::entries::{self, Entry, LINE};
 use crate::view::dialogs::{Asked, Seen};
@@ -53,7 +54,7 @@ impl Commands {
         let mut stays = true;
         let modal = Modal::new(id).area(area).show(context, |ui| {
             ui.set_width((660.0 * unit).min(0.92 * seen.screen.width()));
-            let field = TextEdit::singleline(&mut self.typed).hint_text("type what to do");
+            let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("type what to do"));
             let field = ui.add(
                 field
                     .desired_width(f32::INFINITY)
@@ -118,11 +119,11 @@ impl Commands {
 /// What the foot says of the chosen one.
 fn said(chosen: Option<&Entry>) -> (String, egui::Color32) {
     match chosen {
-        None => ("nothing of that kind".into(), LABEL),
+        None => (tr!("nothing of that kind").into(), LABEL),
         Some(Entry {
             refusal: Some(why), ..
-        }) => (format!("cannot be now: {why}"), ACCENT),
-        Some(_) => ("↑ ↓ choose · Enter does it · Esc closes".into(), LABEL),
+        }) => (tr!("cannot be now: {why}", why = why), ACCENT),
+        Some(_) => (tr!("↑ ↓ choose · Enter does it · Esc closes").into(), LABEL),
     }
 }
 

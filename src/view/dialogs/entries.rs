@@ -4,6 +4,7 @@
 use egui::{Align, Align2, FontSelection, Layout, Response, RichText, Sense, Ui, UiBuilder, vec2};
 
 use crate::engine::kernels::KERNELS;
+use crate::lang::{self, tr};
 use crate::session::actions::{Binding, KEYS};
 use crate::session::{Action, Status, Switch};
 use crate::view::LessonEntry;
@@ -29,7 +30,7 @@ pub(crate) struct Entry {
 /// The entry of a row of the table of keys.
 pub(super) fn of_row(row: &Binding, status: Option<&Status>) -> Entry {
     Entry {
-        text: row.help.into(),
+        text: row.help().into(),
         keys: row.keys(),
         asked: Asked::Act(row.action),
         refusal: refusal(row.action, status),
@@ -46,7 +47,7 @@ pub(super) fn all(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry
         .collect();
     if let Some(status) = status {
         entries.extend(KERNELS.iter().enumerate().map(|(at, kernel)| Entry {
-            text: format!("kernel {}: {}", kernel.name, kernel.title),
+            text: tr!("kernel {}: {}", kernel.name, lang::text(kernel.title)),
             keys: now(std::ptr::eq(kernel, status.kernel)),
             asked: Asked::Act(Action::UseKernel(at as u8)),
             refusal: refusal(Action::UseKernel(at as u8), Some(status)),
@@ -54,7 +55,7 @@ pub(super) fn all(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry
         entries.extend(Switch::ALL.into_iter().flat_map(|it| positions(it, status)));
     }
     entries.extend(lessons.iter().enumerate().map(|(at, lesson)| Entry {
-        text: format!("lesson {}: {}", lesson.name, lesson.title),
+        text: tr!("lesson {}: {}", lesson.name, lesson.title),
         keys: String::new(),
         asked: Asked::Lesson(at),
         refusal: None,
@@ -75,7 +76,11 @@ fn positions(switch: Switch, status: &Status) -> Vec<Entry> {
 }
 
 fn now(present: bool) -> String {
-    if present { "now".into() } else { String::new() }
+    if present {
+        tr!("now").into()
+    } else {
+        String::new()
+    }
 }
 
 /// Why an action cannot be done now, as far as that is known beforehand.
@@ -90,6 +95,7 @@ fn refusal(action: Action, status: Option<&Status>) -> Option<String> {
             | Action::EnlargeInterface
             | Action::ReduceInterface
             | Action::UsualInterface
+            | Action::NextLanguage
             | Action::SavePicture
             | Action::Escape
             | Action::Quit
@@ -98,11 +104,11 @@ fn refusal(action: Action, status: Option<&Status>) -> Option<String> {
         return None;
     }
     let Some(status) = status else {
-        return Some("the engine is starting".into());
+        return Some(tr!("the engine is starting").into());
     };
     match action {
         _ if changes_lattices(action) && status.failed.is_some() => {
-            Some("the session has ended".into())
+            Some(tr!("the session has ended").into())
         }
         Action::NextOf(switch) => switch.next(status.switches, status.kernel).err(),
         Action::UseKernel(at) => {
@@ -115,9 +121,11 @@ fn refusal(action: Action, status: Option<&Status>) -> Option<String> {
         Action::SelectNext | Action::SelectPrevious | Action::ToggleSingle
             if status.instances < 2 =>
         {
-            Some("there is one panel".into())
+            Some(tr!("there is one panel").into())
         }
-        Action::ToggleHalves if status.instances < 2 => Some("two halves need two panels".into()),
+        Action::ToggleHalves if status.instances < 2 => {
+            Some(tr!("two halves need two panels").into())
+        }
         _ => None,
     }
 }

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Id, Key, Modal, Modifiers, RichText, TextEdit, vec2};
 
+use crate::lang::tr;
 use crate::view::dialogs::{Asked, Seen};
 
 /// The open field.
@@ -34,14 +35,14 @@ impl FileDialog {
         let modal = Modal::new(id).area(area).show(context, |ui| {
             ui.set_width((560.0 * unit).min(0.9 * seen.screen.width()));
             ui.heading(if self.saves {
-                "Save to"
+                tr!("Save to")
             } else {
-                "Open a pattern in the selected panel"
+                tr!("Open a pattern in the selected panel")
             });
             let hint = if self.saves {
-                "a path that ends in .rle, .cells, .lif or .mc"
+                tr!("a path that ends in .rle, .cells, .lif or .mc")
             } else {
-                "the path of a .rle, .cells, .lif or .mc file"
+                tr!("the path of a .rle, .cells, .lif or .mc file")
             };
             let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
             ui.add(field.desired_width(f32::INFINITY)).request_focus();
@@ -49,7 +50,7 @@ impl FileDialog {
                 ui.label(RichText::new(why).color(ui.visuals().warn_fg_color));
             }
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
-            let word = if self.saves { "Save" } else { "Open" };
+            let word = if self.saves { tr!("Save") } else { tr!("Open") };
             let done = ui.button(word).clicked() || entered;
             if done && !self.typed.trim().is_empty() {
                 asked.push(Asked::Path(self.saves, home(self.typed.trim())));

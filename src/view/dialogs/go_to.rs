@@ -2,6 +2,7 @@
 
 use egui::{Align2, Event, Id, Key, Modal, RichText, TextEdit, vec2};
 
+use crate::lang::tr;
 use crate::session::Action;
 use crate::view::dialogs::{Asked, Seen};
 use crate::view::hud::numbers::grouped;
@@ -32,13 +33,13 @@ impl GoTo {
         let mut stays = true;
         let modal = Modal::new(id).area(area).show(context, |ui| {
             ui.set_width((360.0 * unit).min(0.9 * seen.screen.width()));
-            ui.heading("Run to generation");
+            ui.heading(tr!("Run to generation"));
             // Before the field sees it: it would lose its focus.
             let entered = ui.input_mut(|input| self.up_to_enter(&mut input.events));
             if !self.later.is_empty() {
                 ui.ctx().request_repaint();
             }
-            let field = TextEdit::singleline(&mut self.typed).hint_text("such as 5,206");
+            let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("such as 5,206"));
             let field = ui.add(field.desired_width(f32::INFINITY));
             field.request_focus();
             self.wrong &= !field.changed();
@@ -52,11 +53,8 @@ impl GoTo {
             let now = seen.frame.status.map_or(0, |status| status.generation);
             // One line, whatever it says: nothing moves.
             match self.wrong {
-                true => ui.label(RichText::new("a whole number, please").color(ACCENT)),
-                false => ui.label(format!(
-                    "Now {}; earlier ones are gone back to.",
-                    grouped(now)
-                )),
+                true => ui.label(RichText::new(tr!("a whole number, please")).color(ACCENT)),
+                false => ui.label(tr!("Now {}; earlier ones are gone back to.", grouped(now))),
             };
         });
         stays && !modal.backdrop_response.clicked()

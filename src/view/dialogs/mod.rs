@@ -136,5 +136,6 @@ pub(crate) fn acts_anyway(action: Action) -> bool {
             | Action::EnlargeInterface
             | Action::ReduceInterface
             | Action::UsualInterface
+            | Action::NextLanguage
     )
 }

@@ -5,6 +5,7 @@ use egui::{
     vec2,
 };
 
+use crate::lang::tr;
 use crate::life::{Kind, Lattice, Run, SHELF, Shelved, Size};
 use crate::view::dialogs::{Asked, Seen};
 use crate::view::hud::style::{ACCENT, LABEL, VALUE};
@@ -73,7 +74,9 @@ impl Shelf {
             .show(context, |ui| {
                 let width = (1080.0 * unit).min(0.9 * screen.width());
                 ui.set_width(width);
-                ui.heading("The shelf: a click takes a pattern, another one places it");
+                ui.heading(tr!(
+                    "The shelf: a click takes a pattern, another one places it"
+                ));
                 let columns = ((width / (250.0 * unit)) as usize).max(1);
                 let space = ui.spacing().item_spacing.x;
                 let across = (width - 12.0 * unit) / columns as f32 - space;
@@ -105,13 +108,13 @@ impl Shelf {
 /// A kind of which there are several.
 fn title(kind: Kind) -> &'static str {
     match kind {
-        Kind::StillLife => "Still lifes",
-        Kind::Oscillator => "Oscillators",
-        Kind::Spaceship => "Spaceships",
-        Kind::Gun => "Guns",
-        Kind::Methuselah => "Methuselahs",
-        Kind::Puffer => "Puffers and rakes",
-        Kind::Soup => "Soups with symmetry",
+        Kind::StillLife => tr!("Still lifes"),
+        Kind::Oscillator => tr!("Oscillators"),
+        Kind::Spaceship => tr!("Spaceships"),
+        Kind::Gun => tr!("Guns"),
+        Kind::Methuselah => tr!("Methuselahs"),
+        Kind::Puffer => tr!("Puffers and rakes"),
+        Kind::Soup => tr!("Soups with symmetry"),
     }
 }
 

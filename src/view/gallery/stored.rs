@@ -1,5 +1,7 @@
-//! Every screen as it was last looked at: reduced to 80 × 45 pixels, all windows of a screen side
-//! by side in one file of `tests/screens`.
+//! Every screen as it was last looked at, in its first window (for most 1280 × 720 at one pixel a
+//! point): reduced to 80 × 45 pixels, in English above and in Chinese below, a file each in
+//! `tests/screens`. The other windows are looked at in `structure` alone: drawing them all in
+//! software takes many minutes.
 //!
 //! A reduced pixel is the mean of some hundreds, so that it hardly knows how an edge was smoothed,
 //! and yet notices a colour, a line of type or an edge that moved by a few pixels.
@@ -10,8 +12,9 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use crate::lang::with;
 use crate::view::gallery::stage::Stage;
-use crate::view::gallery::{SCREEN, Screen, Set, Window, screens};
+use crate::view::gallery::{LANGUAGES, SCREEN, Screen, Set, Window, screens};
 use crate::view::picture_file::{Image, write_png};
 
 /// A reduced picture's sides.
@@ -19,58 +22,36 @@ const SIDES: [u32; 2] = [80, 45];
 /// How far a part of a reduced pixel's colour may be from what is stored, of 255.
 const TOLERANCE: u8 = 5;
 
-/// No screen has more windows.
-const MOST_WINDOWS: usize = 5;
-
 /// Where they are stored.
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens")
 }
 
-/// Every screen in all its windows, two threads at it: most of the time is egui's, on one.
+/// Every screen in its first window, a language at a time; a thread each.
 fn drawn() -> Vec<(Screen, Vec<Image>)> {
-    let half = |half: usize| {
+    let draw = |language| {
         move || {
             let mut stage = Stage::new();
-            let mut drawn = Vec::new();
-            // Window by window, so that type of a size is made once.
-            for window in (half..MOST_WINDOWS).step_by(2) {
-                for (number, screen) in screens().into_iter().enumerate() {
-                    if let Some(&of) = screen.windows.get(window) {
-                        let picture = stage.reduced(&mut Set::new(screen, of), SIDES);
-                        drawn.push(((number, window), picture));
-                    }
-                }
-            }
-            drawn
+            let picture =
+                |screen: Screen| stage.reduced(&mut Set::new(screen, screen.windows[0]), SIDES);
+            with(language, || screens().into_iter().map(picture).collect())
         }
     };
-    let mut all = std::thread::scope(|scope| {
-        let halves = [0, 1].map(|of| scope.spawn(half(of)));
-        halves.map(|half| half.join().unwrap()).concat()
+    let [english, chinese]: [Vec<Image>; 2] = std::thread::scope(|scope| {
+        let all = LANGUAGES.map(|language| scope.spawn(draw(language)));
+        all.map(|one| one.join().unwrap())
     });
-    all.sort_by_key(|(place, _)| *place);
-    let screens = screens().into_iter().enumerate();
-    let of = |number: usize| {
-        let its = all.iter().filter(|((of, _), _)| *of == number);
-        its.map(|(_, picture)| picture.clone()).collect()
-    };
-    screens
-        .map(|(number, screen)| (screen, of(number)))
-        .collect()
+    let both = english.into_iter().zip(chinese);
+    let both = both.map(|(english, chinese)| vec![english, chinese]);
+    screens().into_iter().zip(both).collect()
 }
 
-/// Pictures side by side.
-fn beside(pictures: &[Image]) -> Image {
-    let row = |y: usize| {
-        let of = 4 * SIDES[0] as usize;
-        let parts = pictures.iter().map(move |it| &it.rgba[y * of..][..of]);
-        parts.flatten().copied()
-    };
+/// Pictures one above the other.
+fn sheet(pictures: &[Image]) -> Image {
     Image {
-        width: SIDES[0] * pictures.len() as u32,
-        height: SIDES[1],
-        rgba: (0..SIDES[1] as usize).flat_map(row).collect(),
+        width: SIDES[0],
+        height: SIDES[1] * pictures.len() as u32,
+        rgba: pictures.iter().flat_map(|it| &it.rgba).copied().collect(),
     }
 }
 
@@ -86,11 +67,11 @@ fn differ(a: &Image, b: &Image) -> Option<String> {
     let parts = a.rgba.iter().zip(&b.rgba).enumerate();
     let (most, at) = parts.map(apart).max()?;
     let (x, y) = (at as u32 % a.width, at as u32 / a.width);
-    let window = x / SIDES[0];
     (most > TOLERANCE).then(|| {
-        let part = [x % SIDES[0], y].map(|at| at as f32);
-        let [across, down] = [part[0] / SIDES[0] as f32, part[1] / SIDES[1] as f32];
-        format!("{most} of 255 apart at {across:.2} × {down:.2} of window {window}")
+        let language = LANGUAGES[(y / SIDES[1]) as usize % 2];
+        let within = |at: u32, side: usize| (at % SIDES[side]) as f32 / SIDES[side] as f32;
+        let [across, down] = [within(x, 0), within(y, 1)];
+        format!("{most} of 255 apart at {across:.2} × {down:.2} of the window, in {language:?}")
     })
 }
 
@@ -116,7 +97,7 @@ fn screens_look_as_they_are_stored() {
     let mut stale = Vec::new();
     for (screen, pictures) in drawn() {
         let path = folder().join(format!("{}.png", screen.name));
-        let drawn = beside(&pictures);
+        let drawn = sheet(&pictures);
         let stored = load(&path);
         let apart = stored.as_ref().map(|stored| differ(stored, &drawn));
         match apart {

@@ -1,6 +1,7 @@
 //! What the HUD says, in words; where it stands is no concern here.
 
 use crate::engine::Transfer;
+use crate::lang::{self, tr};
 use crate::session::worlds::KernelChoice;
 use crate::session::{Pace, Status, StopWhenStill, Streams};
 use crate::view::hud::numbers::{bytes, grouped, si, time_us};
@@ -97,7 +98,7 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
     let ahead = if ahead == 0 {
         String::new()
     } else {
-        format!("up to {} ahead", grouped(ahead))
+        tr!("up to {} ahead", grouped(ahead))
     };
     Figures {
         state: match (&status.failed, status.running) {
@@ -106,12 +107,12 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
             (None, false) => State::Paused,
         },
         pace: match status.pace {
-            Pace::Unthrottled => "unthrottled".into(),
+            Pace::Unthrottled => tr!("unthrottled").into(),
             pace => pace.to_string(),
         },
-        lead: figure(0, "generation", grouped(status.generation))
+        lead: figure(0, tr!("generation"), grouped(status.generation))
             .note(ahead)
-            .tip("the generation of the lattice that is least far"),
+            .tip(tr!("the generation of the lattice that is least far")),
         groups: vec![
             speed(status, drawing),
             costs(status),
@@ -135,28 +136,34 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         _ => "–".into(),
     };
     vec![
-        figure(0, "speed", format!("{}cell/s", si(status.cells_per_second)))
-            .tip("cells stepped a second, over all lattices"),
-        figure(1, "generations/s", generations(status))
-            .tip("generations a second, of each lattice"),
-        figure(3, "rounds/s", si(status.rounds_per_second).trim_end())
-            .tip("rounds a second: in a round every lattice advances and is downloaded once"),
-        figure(2, "frames/s", frames)
-            .tip("pictures presented a second; none is drawn where nothing is new"),
+        figure(
+            0,
+            tr!("speed"),
+            format!("{}cell/s", si(status.cells_per_second)),
+        )
+        .tip(tr!("cells stepped a second, over all lattices")),
+        figure(1, tr!("generations/s"), generations(status))
+            .tip(tr!("generations a second, of each lattice")),
+        figure(3, tr!("rounds/s"), si(status.rounds_per_second).trim_end()).tip(tr!(
+            "rounds a second: in a round every lattice advances and is downloaded once"
+        )),
+        figure(2, tr!("frames/s"), frames).tip(tr!(
+            "pictures presented a second; none is drawn where nothing is new"
+        )),
     ]
 }
 
 fn costs(status: &Status) -> Vec<Figure> {
     let launch = status.launch_us.map_or("–".into(), time_us);
     vec![
-        figure(2, "a launch", launch)
-            .note(format!(
-                "by events; 1 round in {} timed",
-                status.timed_one_in
-            ))
-            .tip("the median time of a kernel’s launch on the device, by events around it"),
-        figure(5, "bus, a round", bytes(status.bytes_per_round))
-            .tip("what a round’s downloads carry from the device to the host"),
+        figure(2, tr!("a launch"), launch)
+            .note(tr!("by events; 1 round in {} timed", status.timed_one_in))
+            .tip(tr!(
+                "the median time of a kernel’s launch on the device, by events around it"
+            )),
+        figure(5, tr!("bus, a round"), bytes(status.bytes_per_round)).tip(tr!(
+            "what a round’s downloads carry from the device to the host"
+        )),
     ]
 }
 
@@ -164,31 +171,32 @@ fn lattices(status: &Status, frame: &Frame<'_>) -> Vec<Figure> {
     let (width, height) = (status.size.width(), status.size.height());
     let lattices = format!("{} of {width} × {height}", grouped(status.instances as u64));
     let mut figures = vec![
-        figure(3, "lattices", lattices)
-            .tip("how many, and their width and height in cells; the edges meet: a torus"),
-        figure(6, "rule", status.rule.to_string()).tip(
-            "with how many live neighbours a cell is born (B), and with how many it survives (S)",
-        ),
+        figure(3, tr!("lattices"), lattices).tip(tr!(
+            "how many, and their width and height in cells; the edges meet: a torus"
+        )),
+        figure(6, tr!("rule"), status.rule.to_string()).tip(tr!(
+            "with how many live neighbours a cell is born (B), and with how many it survives (S)"
+        )),
     ];
     if let Some(seed) = status.seed {
-        figures.push(
-            figure(9, "seed", seed.to_string())
-                .tip("the same seed gives the same start everywhere; N takes the next one"),
-        );
+        figures.push(figure(9, tr!("seed"), seed.to_string()).tip(tr!(
+            "the same seed gives the same start everywhere; N takes the next one"
+        )));
     }
     figures.push(
-        figure(7, "selected", format!("instance {}", status.selected))
-            .tip("the panel that keys act on; click one, or PgUp and PgDn"),
+        figure(7, tr!("selected"), tr!("instance {}", status.selected)).tip(tr!(
+            "the panel that keys act on; click one, or PgUp and PgDn"
+        )),
     );
     if frame.is_separate() {
-        figures.push(figure(8, "cameras", "one each"));
+        figures.push(figure(8, tr!("cameras"), tr!("one each")));
     }
     let by = match frame.options.colour_by {
         ColourBy::State => return figures,
-        ColourBy::Age => "by age",
-        ColourBy::History => "by history",
+        ColourBy::Age => tr!("by age"),
+        ColourBy::History => tr!("by history"),
     };
-    figures.push(figure(8, "colours", by));
+    figures.push(figure(8, tr!("colours"), by));
     figures
 }
 
@@ -197,51 +205,57 @@ fn time(status: &Status) -> Vec<Figure> {
     let time = &status.time;
     let mut figures = Vec::new();
     if let Some(generation) = time.run_to {
-        figures.push(figure(3, "runs to", grouped(generation)));
+        figures.push(figure(3, tr!("runs to"), grouped(generation)));
     }
     if !time.settled.is_empty() {
         let settled = time.settled.iter().flatten().count() as u64;
         let of = grouped(time.settled.len() as u64);
         let selected = time.settled.get(status.selected).copied().flatten();
-        let selected = selected.map_or("not settled".into(), |how| how.to_string());
+        let selected = selected.map_or(tr!("not settled").into(), |how| how.to_string());
         figures.push(figure(
             6,
-            "still or periodic",
-            format!("{} of {of}", grouped(settled)),
+            tr!("still or periodic"),
+            tr!("{} of {of}", grouped(settled), of = of),
         ));
-        figures.push(figure(7, "selected panel", selected));
+        figures.push(figure(7, tr!("selected panel"), selected));
     }
     match time.settings.stop_when_still {
         StopWhenStill::Never => {}
-        StopWhenStill::Selected => figures.push(figure(6, "stops when still", "selected")),
-        StopWhenStill::All => figures.push(figure(6, "stops when still", "all")),
+        StopWhenStill::Selected => {
+            figures.push(figure(6, tr!("stops when still"), tr!("selected")))
+        }
+        StopWhenStill::All => figures.push(figure(6, tr!("stops when still"), tr!("all"))),
     }
     if time.settings.reseed {
-        figures.push(figure(6, "what died down", "new soup"));
+        figures.push(figure(6, tr!("what died down"), tr!("new soup")));
     }
     if let Some(oldest) = time.oldest {
-        figures.push(figure(10, "way back to", grouped(oldest)));
+        figures.push(figure(10, tr!("way back to"), grouped(oldest)));
     }
     figures
 }
 
 fn kernel(status: &Status) -> Vec<Figure> {
     let name = match status.kernel_choice {
-        KernelChoice::Asked | KernelChoice::Open => "kernel".to_owned(),
-        KernelChoice::Measured => "kernel: auto, measured on such devices".to_owned(),
-        KernelChoice::Timed(of) => format!("kernel: auto, the fastest of {of}"),
+        KernelChoice::Asked | KernelChoice::Open => tr!("kernel").to_owned(),
+        KernelChoice::Measured => tr!("kernel: auto, measured on such devices").to_owned(),
+        KernelChoice::Timed(of) => tr!("kernel: auto, the fastest of {of}", of = of),
     };
     vec![
         figure(1, &name, status.kernel.name)
-            .note(status.kernel.title)
-            .tip("the device function that steps the lattices; K takes the next one")
+            .note(lang::text(status.kernel.title))
+            .tip(tr!(
+                "the device function that steps the lattices; K takes the next one"
+            ))
             .wide(),
         figure(
             6,
-            "generations a round",
+            tr!("generations a round"),
             status.generations_per_round.to_string(),
         )
-        .tip("generations that every lattice advances between two pictures"),
+        .tip(tr!(
+            "generations that every lattice advances between two pictures"
+        )),
     ]
 }
 
@@ -253,26 +267,33 @@ pub(super) fn generations(status: &Status) -> String {
 /// How instances share streams, in short.
 pub(super) fn streams(status: &Status) -> &'static str {
     match status.switches.streams {
-        Streams::PerInstance => "one each",
-        Streams::One => "one for all",
-        Streams::Default => "the default",
-        Streams::Batch => "one batch",
+        Streams::PerInstance => tr!("one each"),
+        Streams::One => tr!("one for all"),
+        Streams::Default => tr!("the default"),
+        Streams::Batch => tr!("one batch"),
     }
 }
 
 fn switches(status: &Status) -> Vec<Figure> {
     vec![
-        figure(5, "streams", streams(status))
-            .tip("in which CUDA streams the lattices are stepped and downloaded; F2 changes it"),
+        figure(5, tr!("streams"), streams(status)).tip(tr!(
+            "in which CUDA streams the lattices are stepped and downloaded; F2 changes it"
+        )),
         figure(
             7,
-            "graphs",
-            if status.switches.graphs { "on" } else { "off" },
+            tr!("graphs"),
+            if status.switches.graphs {
+                tr!("on")
+            } else {
+                tr!("off")
+            },
         )
-        .tip("whether a round is one launch of a prepared CUDA graph; F6 changes it"),
-        figure(8, "transfer", transfer_name(status.transfer)).tip(
-            "what a picture carries over the bus: a bit or 4 bytes a cell, or a byte a pixel; F7",
-        ),
+        .tip(tr!(
+            "whether a round is one launch of a prepared CUDA graph; F6 changes it"
+        )),
+        figure(8, tr!("transfer"), transfer_name(status.transfer)).tip(tr!(
+            "what a picture carries over the bus: a bit or 4 bytes a cell, or a byte a pixel; F7"
+        )),
     ]
 }
 
@@ -294,14 +315,14 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         .first()
         .map_or(String::new(), |device| device.driver.clone());
     let mut figures = vec![
-        figure(4, &format!("computes ({})", status.engine), device)
+        figure(4, &tr!("computes ({})", status.engine), device)
             .note(driver)
-            .tip("what steps the lattices")
+            .tip(tr!("what steps the lattices"))
             .wide(),
     ];
     if let Some(adapter) = &drawing.adapter {
-        let draws = figure(4, &format!("draws ({})", adapter.backend), &*adapter.name);
-        figures.push(draws.tip("what draws this window").wide());
+        let draws = figure(4, &tr!("draws ({})", adapter.backend), &*adapter.name);
+        figures.push(draws.tip(tr!("what draws this window")).wide());
     }
     figures
 }
@@ -312,10 +333,10 @@ fn counting(status: &Status, frame: &Frame<'_>) -> Option<String> {
         return None;
     }
     match frame.drawing.apart {
-        _ if status.transfer == Transfer::View => {
-            Some("coloured by state: a view crosses the bus, and ages need every cell (F7)".into())
-        }
-        Some(apart) if apart > 1 => Some(format!(
+        _ if status.transfer == Transfer::View => Some(
+            tr!("coloured by state: a view crosses the bus, and ages need every cell (F7)").into(),
+        ),
+        Some(apart) if apart > 1 => Some(tr!(
             "colours count drawn pictures, {} generations apart",
             grouped(apart)
         )),
@@ -328,20 +349,22 @@ fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<&'static str> {
     let without = frame.options.timeline && layout.timeline.is_none();
     match (frame.options.lab, layout.lab) {
         _ if frame.options.population => match layout.population {
-            None => Some("the window is too small for the population graph"),
-            Some(_) if without => {
-                Some("the population graph takes the timeline's place in this window")
-            }
+            None => Some(tr!("the window is too small for the population graph")),
+            Some(_) if without => Some(tr!(
+                "the population graph takes the timeline's place in this window"
+            )),
             Some(_) => None,
         },
         _ if frame.options.ladder => match layout.ladder {
-            None => Some("the window is too small for the ladder"),
-            Some(_) if without => Some("the ladder takes the timeline's place in this window"),
+            None => Some(tr!("the window is too small for the ladder")),
+            Some(_) if without => Some(tr!("the ladder takes the timeline's place in this window")),
             Some(_) => None,
         },
-        (true, None) => Some("the window is too small for the lab"),
-        (true, Some(_)) if without => Some("the lab takes the timeline's place in this window"),
-        _ if without => Some("the window is too small for the timeline"),
+        (true, None) => Some(tr!("the window is too small for the lab")),
+        (true, Some(_)) if without => {
+            Some(tr!("the lab takes the timeline's place in this window"))
+        }
+        _ if without => Some(tr!("the window is too small for the timeline")),
         _ => None,
     }
 }
@@ -364,20 +387,22 @@ pub(in crate::view) fn messages(
     }
     let mut warn = |sentence: &str| messages.push((Urgency::Warning, sentence.into()));
     if drawing.forwarded {
-        warn("shown over forwarded X: at most 30 frames/s");
+        warn(tr!("shown over forwarded X: at most 30 frames/s"));
     } else if drawing
         .adapter
         .as_ref()
         .is_some_and(|adapter| adapter.software)
     {
-        warn("drawn in software: at most 30 frames/s");
+        warn(tr!("drawn in software: at most 30 frames/s"));
     }
     if drawing
         .adapter
         .as_ref()
         .is_some_and(|adapter| adapter.is_one_of(&status.devices))
     {
-        warn("one GPU computes and draws: drawing disturbs the spans");
+        warn(tr!(
+            "one GPU computes and draws: drawing disturbs the spans"
+        ));
     }
     messages
 }

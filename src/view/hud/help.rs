@@ -3,6 +3,7 @@
 use egui::emath::GuiRounding as _;
 use egui::{Align2, Color32, Painter, Rect, Stroke, StrokeKind, vec2};
 
+use crate::lang::tr;
 use crate::session::actions::{Binding, KEYS};
 use crate::view::hud::style::*;
 
@@ -21,7 +22,7 @@ pub(super) fn paint(painter: &Painter, screen: Rect, unit: f32) {
             .map(|row| width(row.keys(), medium(16.0 * unit)));
         let help = KEYS
             .iter()
-            .map(|row| width(row.help.into(), regular(16.0 * unit)));
+            .map(|row| width(row.help().into(), regular(16.0 * unit)));
         (keys.fold(0.0, f32::max), help.fold(0.0, f32::max))
     };
     // Laid out once at full size, then scaled: type is not exactly linear, hence the margin.
@@ -62,14 +63,14 @@ pub(super) fn paint(painter: &Painter, screen: Rect, unit: f32) {
     painter.rect_filled(card, 10.0 * unit, Color32::from_rgb(0x1A, 0x1D, 0x23));
     let edge = Stroke::new(unit.max(1.0), Color32::from_rgb(0x3C, 0x43, 0x4E));
     painter.rect_stroke(card, 10.0 * unit, edge, StrokeKind::Inside);
-    let title = painter.layout_no_wrap("Keys".into(), medium(22.0 * unit), VALUE);
+    let title = painter.layout_no_wrap(tr!("Keys").into(), medium(22.0 * unit), VALUE);
     put(
         painter,
         card.min + vec2(PAD, 0.52 * TITLE) * unit,
         Align2::LEFT_CENTER,
         title,
     );
-    let close = painter.layout_no_wrap("Esc closes".into(), regular(14.0 * unit), LABEL);
+    let close = painter.layout_no_wrap(tr!("Esc closes").into(), regular(14.0 * unit), LABEL);
     let corner = card.right_top() + vec2(-PAD, 0.52 * TITLE) * unit;
     put(painter, corner, Align2::RIGHT_CENTER, close);
     for (index, row) in KEYS.iter().enumerate() {

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Vec2, pos2, vec2};
 
+use crate::lang::tr;
 use crate::session::Action;
 use crate::view::hud::figures::{State, Urgency};
 use crate::view::hud::style::*;
@@ -12,11 +13,11 @@ use crate::view::spots;
 pub(super) fn state(painter: &Painter, rect: Rect, unit: f32, state: State, pace: &str) {
     let colour = state_ink(state);
     let (ground, word) = match state {
-        State::Running => (RUNNING_GROUND, "running"),
-        State::Paused => (ACCENT, "PAUSED"),
-        State::Ended => (FAILED, "ENDED"),
+        State::Running => (RUNNING_GROUND, tr!("running")),
+        State::Paused => (ACCENT, tr!("PAUSED")),
+        State::Ended => (FAILED, tr!("ENDED")),
     };
-    let tip = "click or press Space: run or pause; + and − set the pace";
+    let tip = tr!("click or press Space: run or pause; + and − set the pace");
     spots::button(painter, rect, tip, Action::TogglePause);
     painter.rect_filled(rect, 6.0 * unit, ground);
     let size = 13.0 * unit;
@@ -72,7 +73,7 @@ pub(super) fn state_ink(state: State) -> Color32 {
 /// The sign of the menu, three lines, where a click opens it.
 pub(super) fn menu(painter: &Painter, middle: Pos2, unit: f32, ink: Color32) {
     let place = Rect::from_center_size(middle, Vec2::splat(26.0 * unit));
-    let over = spots::button(painter, place, "menu (Ctrl+M)", Action::ToggleMenu);
+    let over = spots::button(painter, place, tr!("menu (Ctrl+M)"), Action::ToggleMenu);
     if over {
         painter.rect_filled(place, 4.0 * unit, ink.gamma_multiply(0.25));
     }

@@ -3,6 +3,7 @@
 
 use egui::{Align2, Color32, Painter, Rect, pos2, vec2};
 
+use crate::lang::tr;
 use crate::session::{Effect, Status};
 use crate::view::hud::figures::{self, Figures, State, Urgency};
 use crate::view::hud::parts;
@@ -21,15 +22,15 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, status: &Status, f
     let inside = rect.shrink2(vec2(22.0, 8.0) * unit);
     let generations = match figures.state {
         State::Running => figures::generations(status),
-        State::Paused => "paused".into(),
-        State::Ended => "ended".into(),
+        State::Paused => tr!("paused").into(),
+        State::Ended => tr!("ended").into(),
     };
     let (switch, factor) = told(status.last_effect.as_ref());
     let columns: [(&str, &str, Color32); 4] = [
-        ("kernel", status.kernel.name, VALUE),
-        ("streams", figures::streams(status), VALUE),
+        (tr!("kernel"), status.kernel.name, VALUE),
+        (tr!("streams"), figures::streams(status), VALUE),
         (
-            "generations/s",
+            tr!("generations/s"),
             &generations,
             match figures.state {
                 State::Running => VALUE,
@@ -68,7 +69,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, status: &Status, f
 /// What the last switch did to the time of a round: what was switched, and the factor.
 fn told(effect: Option<&Effect>) -> (String, String) {
     match effect {
-        None => ("last switch".into(), "–".into()),
+        None => (tr!("last switch").into(), "–".into()),
         Some(effect) => (effect.what.clone(), effect.in_short()),
     }
 }

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Painter, Rect, pos2, vec2};
 
+use crate::lang::tr;
 use crate::view::hud::figures::{Figure, Figures, Urgency};
 use crate::view::hud::parts;
 use crate::view::hud::style::*;
@@ -22,7 +23,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     let foot = pos2(inside.left(), inside.bottom());
     let keys = fitted(
         painter,
-        "H   keys and help",
+        tr!("H   keys and help"),
         regular(13.0 * unit),
         LABEL,
         inside.width() - 34.0 * unit,
@@ -73,11 +74,11 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
 /// A figure's height in units.
 fn height(figure: &Figure, noted: bool) -> f32 {
     let own = if figure.wide { WIDE } else { ROW };
-    // A kernel's title may take two rows.
-    let rows = if figure.note.chars().count() > 38 {
-        2.0
-    } else {
-        1.0
+    // A kernel's title may take two rows; a Chinese letter is as wide as two others.
+    let wide = |letter: char| if letter >= '\u{2E80}' { 2 } else { 1 };
+    let rows = match figure.note.chars().map(wide).sum::<usize>() {
+        ..=38 => 1.0,
+        _ => 2.0,
     };
     if noted { own + rows * NOTE + 2.0 } else { own }
 }

@@ -17,9 +17,11 @@ pub(in crate::view) const FAILED: Color32 = Color32::from_rgb(0xC6, 0x3B, 0x2B);
 const SMALLEST: f32 = 0.72;
 
 /// Makes Roboto (digits of one width) the type of everything; egui's own stand in for signs that
-/// it lacks.
+/// it lacks, and Noto Sans SC for Chinese. Layout finds the glyph of a letter in the first that has
+/// it, so that Latin text is the same in both languages.
 pub(crate) fn install_fonts(context: &egui::Context) {
     let mut fonts = FontDefinitions::default();
+    const CHINESE: &str = "noto-sans-sc";
     let faces: [(&str, &'static [u8]); 2] = [
         (
             "roboto",
@@ -35,11 +37,18 @@ pub(crate) fn install_fonts(context: &egui::Context) {
         .get(&FontFamily::Monospace)
         .cloned()
         .unwrap_or_default();
+    let chinese = include_bytes!("../../../assets/fonts/NotoSansSC-Regular.otf");
+    let chinese = FontData::from_static(chinese);
+    fonts.font_data.insert(CHINESE.into(), Arc::new(chinese));
+    // Code and its remarks.
+    let code = fonts.families.entry(FontFamily::Monospace).or_default();
+    code.push(CHINESE.into());
     for (name, bytes) in faces {
         fonts
             .font_data
             .insert(name.into(), Arc::new(FontData::from_static(bytes)));
-        let family = std::iter::once(name.into())
+        let family = [name.into(), CHINESE.into()]
+            .into_iter()
             .chain(fallback.iter().cloned())
             .collect();
         fonts.families.insert(FontFamily::Name(name.into()), family);

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
+use crate::lang::tr;
 use crate::session::Action;
 use crate::session::Status;
 use crate::session::actions::KEYS;
@@ -46,9 +47,9 @@ fn key_of(action: Action) -> String {
 
 fn paint_title(painter: &Painter, places: &Places) {
     let (title, unit) = (places.title, places.unit);
-    let text = painter.layout_no_wrap("Lab".into(), medium(18.0 * unit), VALUE);
+    let text = painter.layout_no_wrap(tr!("Lab").into(), medium(18.0 * unit), VALUE);
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
-    let close = format!("{} closes", key_of(Action::ToggleLab));
+    let close = tr!("{} closes", key_of(Action::ToggleLab));
     let close = painter.layout_no_wrap(close, regular(13.0 * unit), LABEL);
     put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
 }
@@ -104,7 +105,7 @@ fn paint_said(painter: &Painter, places: &Places, over: Option<&Segment>) {
     };
     let (text, colour) = match over.or_else(refused) {
         None => (
-            "click a position, or press its key for the next one".into(),
+            tr!("click a position, or press its key for the next one").into(),
             LABEL,
         ),
         Some(segment) => in_words(segment),
@@ -123,7 +124,10 @@ fn in_words(segment: &Segment) -> (String, Color32) {
     let name = format!("{} {}", segment.switch.name(), segment.choice.label);
     match &segment.choice.refusal {
         None => (format!("{name}: {}", segment.choice.effect), VALUE),
-        Some(why) => (format!("{name} cannot be now: {why}"), ACCENT),
+        Some(why) => (
+            tr!("{name} cannot be now: {why}", name = name, why = why),
+            ACCENT,
+        ),
     }
 }
 
@@ -159,7 +163,7 @@ fn paint_code(painter: &Painter, places: &Places, lab: &Lab, status: &Status) {
         put(painter, at, Align2::LEFT_TOP, text);
     }
     if code.len() > seen {
-        let hint = painter.layout_no_wrap("wheel scrolls".into(), regular(12.5 * unit), LABEL);
+        let hint = painter.layout_no_wrap(tr!("wheel scrolls").into(), regular(12.5 * unit), LABEL);
         let right = pos2(rect.right(), places.tabs[0].center().y);
         put(painter, right, Align2::RIGHT_CENTER, hint);
         let whole = rect.height() - 12.0 * unit;

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
+use crate::lang::tr;
 use crate::session::Status;
 use crate::session::actions::{Action, KEYS};
 use crate::view::hud::numbers::si;
@@ -41,14 +42,14 @@ pub(crate) fn paint(painter: &Painter, status: &Status, rect: Rect, unit: f32) {
 fn paint_title(painter: &Painter, places: &Places) {
     let (title, unit) = (places.title, places.unit);
     let text = painter.layout_no_wrap(
-        "The ladder, cells a second".into(),
+        tr!("The ladder, cells a second").into(),
         medium(18.0 * unit),
         VALUE,
     );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
     let row = KEYS.iter().find(|row| row.action == Action::ToggleLadder);
     let key = row.and_then(|row| row.chords.first());
-    let close = format!("{} closes", key.map_or(String::new(), ToString::to_string));
+    let close = tr!("{} closes", key.map_or(String::new(), ToString::to_string));
     let close = painter.layout_no_wrap(close, regular(13.0 * unit), LABEL);
     put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
 }
@@ -63,7 +64,7 @@ fn paint_lead(painter: &Painter, places: &Places, shown: &Shown) {
         lead.width(),
     );
     put(painter, lead.left_top(), Align2::LEFT_TOP, text);
-    let how = "while launches run, by events around them";
+    let how = tr!("while launches run, by events around them");
     let how = fitted(painter, how, regular(13.0 * unit), LABEL, lead.width());
     put(
         painter,
@@ -87,7 +88,7 @@ fn paint_axis(painter: &Painter, places: &Places, shown: &Shown) {
     if let Some(limit) = shown.limit {
         let x = places.x(shown.axis.part(limit)).round();
         painter.vline(x, places.axis.y_range(), (2.0 * thin, LIMIT));
-        let text = format!("limit {}", si(limit));
+        let text = tr!("limit {}", si(limit));
         let text = painter.layout_no_wrap(text.trim_end().into(), medium(13.5 * unit), LIMIT);
         // Beside the line where there is no room about it.
         let half = text.size().x / 2.0;
@@ -163,9 +164,9 @@ fn paint_live(painter: &Painter, unit: f32, at: Pos2) {
 fn paint_legend(painter: &Painter, places: &Places, shown: &Shown) {
     let unit = places.unit;
     let sources = [
-        (Source::Recorded, "recorded"),
-        (Source::Other, "with other lattices"),
-        (Source::Session, "in this session"),
+        (Source::Recorded, tr!("recorded")),
+        (Source::Other, tr!("with other lattices")),
+        (Source::Session, tr!("in this session")),
     ];
     let there = |source: Source| {
         let marks = shown.rungs.iter().filter_map(|rung| rung.mark);
@@ -189,7 +190,7 @@ fn paint_legend(painter: &Painter, places: &Places, shown: &Shown) {
     }
     if shown.live.is_some() {
         paint_live(painter, unit, at);
-        word(at, "now");
+        word(at, tr!("now"));
     }
     let said = paragraph(
         painter,

@@ -6,6 +6,7 @@
 use egui::epaint::{Mesh, Vertex};
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
+use crate::lang::tr;
 use crate::session::Status;
 use crate::session::actions::{Action, KEYS};
 use crate::session::population::Sample;
@@ -60,7 +61,7 @@ fn key_of(action: Action) -> String {
 
 fn paint_words(painter: &Painter, places: &Places, shown: &Shown) {
     let (title, lead, unit) = (places.title, places.lead, places.unit);
-    let keys = format!(
+    let keys = tr!(
         "{} all / selected · {} closes",
         key_of(Action::PopulationOfAll),
         key_of(Action::TogglePopulation)
@@ -181,7 +182,11 @@ fn paint_ticks(painter: &Painter, places: &Places, (from, to): (u64, u64)) {
     let (ticks, font) = (places.ticks, regular(13.0 * places.unit));
     let words = [
         (grouped(from), ticks.left_center(), Align2::LEFT_CENTER),
-        ("generation".into(), ticks.center(), Align2::CENTER_CENTER),
+        (
+            tr!("generation").into(),
+            ticks.center(),
+            Align2::CENTER_CENTER,
+        ),
         (grouped(to), ticks.right_center(), Align2::RIGHT_CENTER),
     ];
     for (text, at, align) in words {

@@ -7,6 +7,7 @@ use std::time::Duration;
 use ::gif::{Encoder, EncodingError, Frame, Repeat};
 
 use super::Encode;
+use crate::lang::tr;
 use crate::view::picture_file::Image;
 
 /// How roughly colours are chosen, from 1 to 30; pictures come fast.
@@ -55,7 +56,9 @@ impl Encode for Gif {
 fn sides(size: [u32; 2]) -> io::Result<[u16; 2]> {
     match size.map(u16::try_from) {
         [Ok(width), Ok(height)] => Ok([width, height]),
-        _ => Err(io::Error::other("a GIF has at most 65535 pixels a side")),
+        _ => Err(io::Error::other(tr!(
+            "a GIF has at most 65535 pixels a side"
+        ))),
     }
 }
 

@@ -16,6 +16,7 @@ use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use crate::lang::tr;
 use crate::life::SaveError;
 use crate::view::ViewError;
 use crate::view::picture_file::Image;
@@ -94,8 +95,9 @@ impl Recorder {
     pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
         let kind = Kind::of(path).ok_or_else(|| {
             let path = path.display();
-            ViewError::Record(format!(
-                "{path} cannot be recorded: the name must end in .gif, .png or .mp4"
+            ViewError::Record(tr!(
+                "{path} cannot be recorded: the name must end in .gif, .png or .mp4",
+                path = path
             ))
         })?;
         let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
@@ -161,12 +163,12 @@ impl Recorder {
     pub fn progress(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().display();
         let waiting = self.taken - self.written.load(Ordering::Relaxed).min(self.taken);
-        let mut text = format!("recording {name}: {} pictures", self.taken);
+        let mut text = tr!("recording {name}: {} pictures", self.taken, name = name);
         if waiting > 1 {
-            text += &format!(", {waiting} to be written");
+            text += &tr!(", {waiting} to be written", waiting = waiting);
         }
         if self.left_out > 0 {
-            text += &format!(", {} left out", self.left_out);
+            text += &tr!(", {} left out", self.left_out);
         }
         text
     }
@@ -176,7 +178,8 @@ impl Recorder {
         let Recorder { shots, thread, .. } = self;
         drop(shots);
         move || {
-            let broken = |_| ViewError::Record("internal: the recording's thread panicked".into());
+            let broken =
+                |_| ViewError::Record(tr!("internal: the recording's thread panicked").into());
             thread.join().map_err(broken).flatten()
         }
     }

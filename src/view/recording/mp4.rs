@@ -6,6 +6,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
 use super::Encode;
+use crate::lang::tr;
 use crate::view::ViewError;
 use crate::view::picture_file::Image;
 
@@ -37,13 +38,13 @@ impl Mp4 {
             .map_err(|error| {
                 ViewError::Record(match error.kind() {
                     io::ErrorKind::NotFound => {
-                        "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name a .gif or .png".into()
+                        tr!("an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name a .gif or .png").into()
                     }
-                    _ => format!("ffmpeg cannot be started: {error}"),
+                    _ => tr!("ffmpeg cannot be started: {error}", error = error),
                 })
             })?;
         let to = ffmpeg.stdin.take();
-        let to = to.ok_or_else(|| ViewError::Record("ffmpeg takes nothing".into()))?;
+        let to = to.ok_or_else(|| ViewError::Record(tr!("ffmpeg takes nothing").into()))?;
         Ok(Mp4 {
             ffmpeg,
             to,
@@ -68,7 +69,10 @@ impl Encode for Mp4 {
         drop(to); // there is no more
         match ffmpeg.wait()? {
             status if status.success() => Ok(()),
-            status => Err(io::Error::other(format!("ffmpeg ended with {status}"))),
+            status => Err(io::Error::other(tr!(
+                "ffmpeg ended with {status}",
+                status = status
+            ))),
         }
     }
 }

@@ -6,6 +6,7 @@ use ratatui::style::{Style, Stylize as _};
 use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
+use crate::lang::tr;
 use crate::session::actions::KEYS;
 use crate::session::{Status, Switch};
 use crate::view::hud::numbers::si;
@@ -32,7 +33,7 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
         match lesson {
             LessonScreen::Page(page) => page_of(page, depth, area.width.into()),
             LessonScreen::List { entries, selected } => Card {
-                title: "Lessons · Enter opens".into(),
+                title: tr!("Lessons · Enter opens").into(),
                 lines: entries
                     .iter()
                     .enumerate()
@@ -75,9 +76,14 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
     );
     let foot = if most > 0 {
         let last = (view.scroll + room).min(lines);
-        format!(" {}–{last} of {lines} · ↑ ↓ · Esc closes ", view.scroll + 1)
+        tr!(
+            " {}–{last} of {lines} · ↑ ↓ · Esc closes ",
+            view.scroll + 1,
+            last = last,
+            lines = lines
+        )
     } else {
-        " Esc closes ".into()
+        tr!(" Esc closes ").into()
     };
     let block = Block::bordered()
         .border_style(depth.ink(LABEL))
@@ -104,7 +110,7 @@ fn keys(depth: Depth) -> Card {
         ])
     };
     Card {
-        title: "Keys".into(),
+        title: tr!("Keys").into(),
         lines: KEYS.iter().map(line).collect(),
         seen: None,
     }
@@ -134,7 +140,7 @@ fn switches(status: &Status, depth: Depth) -> Card {
         }
     }
     Card {
-        title: "Switches".into(),
+        title: tr!("Switches").into(),
         lines,
         seen: None,
     }
@@ -167,7 +173,7 @@ fn ladder(status: &Status, depth: Depth) -> Card {
     }
     lines.extend([Line::default(), Line::styled(said, depth.ink(LABEL))]);
     Card {
-        title: "The ladder".into(),
+        title: tr!("The ladder").into(),
         lines,
         seen: None,
     }
@@ -200,14 +206,14 @@ fn page_of(page: &LessonPage, depth: Depth, columns: usize) -> Card {
         say(&format!("{sign} {what}"), style);
     }
     if page.busy {
-        say("measuring …", depth.ink(ACCENT));
+        say(tr!("measuring …"), depth.ink(ACCENT));
     }
     if !page.note.is_empty() {
         say(" ", Style::new());
         say(&page.note, depth.ink(LABEL));
     }
     Card {
-        title: format!("{} · {} of {} · ← →", page.title, page.number, page.of),
+        title: tr!("{} · {} of {} · ← →", page.title, page.number, page.of),
         lines,
         seen: None,
     }

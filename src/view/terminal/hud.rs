@@ -4,6 +4,7 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::lang::tr;
 use crate::session::actions::{Action, KEYS};
 use crate::session::{Pace, Status, Streams};
 use crate::view::hud::numbers::{grouped, si, time_us};
@@ -22,7 +23,11 @@ const DARK: u32 = 0x16181D;
 /// Says that there is no room, and how much is needed.
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
     let [columns, rows] = LEAST;
-    let sentence = format!("too small: {columns} × {rows} characters at least");
+    let sentence = tr!(
+        "too small: {columns} × {rows} characters at least",
+        columns = columns,
+        rows = rows
+    );
     let mut words = sentence.split(' ').peekable();
     for y in area.y..area.bottom() {
         let mut line = String::new();
@@ -70,9 +75,9 @@ pub(super) fn paint(view: &TerminalView, status: &Status, places: &Places, buffe
         ..places.hud
     });
     let state = match (&status.failed, status.running) {
-        (Some(_), _) => ("■ ENDED", depth.on(VALUE, FAILED)),
-        (None, true) => ("▶ running", depth.on(RUNNING, 0x17392D)),
-        (None, false) => ("‖ PAUSED", depth.on(DARK, ACCENT)),
+        (Some(_), _) => (tr!("■ ENDED"), depth.on(VALUE, FAILED)),
+        (None, true) => (tr!("▶ running"), depth.on(RUNNING, 0x17392D)),
+        (None, false) => (tr!("‖ PAUSED"), depth.on(DARK, ACCENT)),
     };
     buffer.set_string(top.x, top.y, format!(" {} ", state.0), state.1);
     let used = state.0.chars().count() as u16 + 3;
@@ -100,41 +105,46 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 /// Figures, each with its rank: where room is short, the highest go first.
 fn figures(view: &TerminalView, status: &Status, places: &Places) -> Vec<(u8, String)> {
     let streams = match status.switches.streams {
-        Streams::PerInstance => format!("{} streams", status.instances),
-        Streams::One => "one stream".into(),
-        Streams::Default => "the default stream".into(),
-        Streams::Batch => "one batch".into(),
+        Streams::PerInstance => tr!("{} streams", status.instances),
+        Streams::One => tr!("one stream").into(),
+        Streams::Default => tr!("the default stream").into(),
+        Streams::Batch => tr!("one batch").into(),
     };
     let mut figures = vec![
-        (1, format!("gen {}", grouped(status.generation))),
+        (1, tr!("gen {}", grouped(status.generation))),
         (0, status.kernel.name.into()),
         (3, streams),
         (
             2,
-            format!("{} gen/s", si(status.generations_per_second).trim_end()),
+            tr!("{} gen/s", si(status.generations_per_second).trim_end()),
         ),
         (4, format!("{}cell/s", si(status.cells_per_second))),
     ];
     if let Some(us) = status.launch_us {
-        figures.push((6, format!("{} a launch", time_us(us))));
+        figures.push((6, tr!("{} a launch", time_us(us))));
     }
     if let Some(rate) = view.frames_per_second.filter(|_| status.running) {
-        figures.push((5, format!("{rate:.0} frames/s")));
+        figures.push((5, tr!("{rate} frames/s", rate = format_args!("{rate:.0}"))));
     }
     let pace = match status.pace {
-        Pace::Unthrottled => "unthrottled".into(),
-        pace => format!("at {pace}"),
+        Pace::Unthrottled => tr!("unthrottled").into(),
+        pace => tr!("at {pace}", pace = pace),
     };
     figures.push((8, pace));
     if let Some((first, last)) = places.shown().filter(|_| !view.options.single)
         && last - first + 1 < status.instances
     {
-        figures.push((2, format!("panels {first}–{last} of {}", status.instances)));
-    } else if view.options.single && status.instances > 1 {
         figures.push((
             2,
-            format!("panel {} of {}", status.selected, status.instances),
+            tr!(
+                "panels {first}–{last} of {}",
+                status.instances,
+                first = first,
+                last = last
+            ),
         ));
+    } else if view.options.single && status.instances > 1 {
+        figures.push((2, tr!("panel {} of {}", status.selected, status.instances)));
     }
     let (width, height) = (status.size.width(), status.size.height());
     figures.push((7, format!("{} × {width}×{height}", status.instances)));
@@ -168,18 +178,18 @@ fn second(view: &TerminalView, status: &Status, places: &Places) -> (String, Sty
         return (notice.clone(), depth.on(0xDCEBFF, NOTICE));
     }
     if view.options.timeline && places.timeline.is_none() {
-        let sentence = "the terminal is too small for the timeline";
+        let sentence = tr!("the terminal is too small for the timeline");
         return (sentence.into(), depth.on(0xDCEBFF, NOTICE));
     }
     let hints = [
-        (Action::ToggleHelp, "keys"),
-        (Action::TogglePause, "pause"),
-        (Action::NextKernel, "kernel"),
-        (Action::ToggleTimeline, "timeline"),
-        (Action::ToggleSingle, "one panel"),
-        (Action::ToggleLab, "switches"),
-        (Action::ToggleLessons, "lessons"),
-        (Action::Quit, "quit"),
+        (Action::ToggleHelp, tr!("keys")),
+        (Action::TogglePause, tr!("pause")),
+        (Action::NextKernel, tr!("kernel")),
+        (Action::ToggleTimeline, tr!("timeline")),
+        (Action::ToggleSingle, tr!("one panel")),
+        (Action::ToggleLab, tr!("switches")),
+        (Action::ToggleLessons, tr!("lessons")),
+        (Action::Quit, tr!("quit")),
     ];
     let hint = |(action, word): (Action, &str)| {
         let row = KEYS.iter().find(|row| row.action == action)?;

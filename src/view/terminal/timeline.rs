@@ -6,6 +6,7 @@ use ratatui::layout::Rect;
 use ratatui::style::Style;
 
 use crate::engine::StreamId;
+use crate::lang::tr;
 use crate::session::Status;
 use crate::session::trace::StepKind;
 use crate::view::Timeline;
@@ -44,11 +45,18 @@ pub(crate) fn paint(
     let width = usize::from(place.width);
     let overlap = in_words(status.overlap.as_ref());
     let Some(chart) = timeline.chart() else {
-        let text = cut(&format!(" {overlap} · no round was timed yet"), width);
+        let text = cut(
+            &tr!(" {overlap} · no round was timed yet", overlap = overlap),
+            width,
+        );
         buffer.set_string(place.x, place.y, text, depth.ink(ACCENT));
         return;
     };
-    let head = format!(" {overlap} · a round {}", time_us(chart.wall / 1e3));
+    let head = tr!(
+        " {overlap} · a round {}",
+        time_us(chart.wall / 1e3),
+        overlap = overlap
+    );
     let style = depth.ink(ACCENT).bold();
     buffer.set_string(place.x, place.y, cut(&head, width), style);
     legend(chart, depth, place, head.chars().count() as u16, buffer);
@@ -66,7 +74,7 @@ pub(crate) fn paint(
     };
     let scale = TimeScale::new(whole, bars.x.into(), bars.width.into());
     let host = [host_lane(&chart.host)];
-    let rows = std::iter::once(("host".to_owned(), &host[..]))
+    let rows = std::iter::once((tr!("host").to_owned(), &host[..]))
         .chain(chart.lanes.chunks(folded).map(|lanes| (name(lanes), lanes)));
     let mut y = place.y + 1;
     for (name, lanes) in rows {
@@ -102,9 +110,9 @@ fn host_lane(bars: &[Bar]) -> Lane {
 fn name(lanes: &[Lane]) -> String {
     match (lanes.first(), lanes.last()) {
         (Some(first), Some(last)) if first.stream != last.stream => {
-            format!("str. {}–{}", first.stream.0, last.stream.0)
+            tr!("str. {}–{}", first.stream.0, last.stream.0)
         }
-        (Some(only), _) => format!("stream {}", only.stream.0),
+        (Some(only), _) => tr!("stream {}", only.stream.0),
         _ => String::new(),
     }
 }

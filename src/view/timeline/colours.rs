@@ -2,6 +2,7 @@
 
 use egui::Color32;
 
+use crate::lang::mark;
 use crate::session::trace::StepKind;
 
 /// What a bar stands for.
@@ -17,13 +18,21 @@ pub(crate) enum Kind {
 
 /// Every kind, as the legend shows them; one row gives the name and the colour.
 pub(crate) const KINDS: [(Kind, &str, Color32); 7] = [
-    (Kind::Host, "host call", hex(0xF0E442)),
-    (Kind::Wait, "waiting", hex(0xD55E00)),
-    (Kind::Step(StepKind::Launch), "launch", hex(0xE69F00)),
-    (Kind::Step(StepKind::Support), "support", hex(0xCC79A7)),
-    (Kind::Step(StepKind::Upload), "upload", hex(0x009E73)),
-    (Kind::Step(StepKind::Download), "download", hex(0x56B4E9)),
-    (Kind::Step(StepKind::Event), "event", hex(0x5C636E)),
+    (Kind::Host, mark!("host call"), hex(0xF0E442)),
+    (Kind::Wait, mark!("waiting"), hex(0xD55E00)),
+    (Kind::Step(StepKind::Launch), mark!("launch"), hex(0xE69F00)),
+    (
+        Kind::Step(StepKind::Support),
+        mark!("support"),
+        hex(0xCC79A7),
+    ),
+    (Kind::Step(StepKind::Upload), mark!("upload"), hex(0x009E73)),
+    (
+        Kind::Step(StepKind::Download),
+        mark!("download"),
+        hex(0x56B4E9),
+    ),
+    (Kind::Step(StepKind::Event), mark!("event"), hex(0x5C636E)),
 ];
 
 /// A colour an instance, counted round and round: they differ by at least a quarter of the

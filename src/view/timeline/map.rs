@@ -3,6 +3,7 @@
 
 use egui::{Align2, Mesh, Painter, Pos2, Rect, Shape, pos2, vec2};
 
+use crate::lang::tr;
 use crate::session::Status;
 use crate::view::hud::numbers::{grouped, time_us};
 use crate::view::hud::style::GROUND;
@@ -18,7 +19,11 @@ const LEAST: f32 = 2.0;
 
 /// What the engine calls a unit.
 pub(super) fn unit_name(engine: &str) -> &'static str {
-    if engine == "cuda" { "SM" } else { "worker" }
+    if engine == "cuda" {
+        "SM"
+    } else {
+        tr!("worker")
+    }
 }
 
 /// The units that have rows, before any round is known.
@@ -55,7 +60,7 @@ pub(super) fn paint(
     }
     painter.add(Shape::mesh(mesh));
     if blocks.busy() == 0 {
-        let text = "no round has been stamped yet";
+        let text = tr!("no round has been stamped yet");
         let text = painter.layout_no_wrap(text.into(), regular(14.0 * places.unit), LABEL);
         put(painter, map.center(), Align2::CENTER_CENTER, text);
     }
@@ -64,9 +69,12 @@ pub(super) fn paint(
 /// What a stamp costs, in words.
 pub(super) fn cost(factor: Option<f64>) -> String {
     match factor {
-        Some(factor) if factor < 1.02 => "stamps cost nothing that shows".into(),
-        Some(factor) => format!("stamps lengthen a launch {factor:.2}×"),
-        None => "cost of stamps not measured yet".into(),
+        Some(factor) if factor < 1.02 => tr!("stamps cost nothing that shows").into(),
+        Some(factor) => tr!(
+            "stamps lengthen a launch {factor}×",
+            factor = format_args!("{factor:.2}")
+        ),
+        None => tr!("cost of stamps not measured yet").into(),
     }
 }
 
@@ -83,9 +91,12 @@ fn paint_head(
     let chip = vec2(19.0, 15.0) * unit;
     let across = chip.x + 2.0 * unit;
     let label = if status.instances > INSTANCE_COLOURS {
-        format!("instance mod {INSTANCE_COLOURS}")
+        tr!(
+            "instance mod {INSTANCE_COLOURS}",
+            INSTANCE_COLOURS = INSTANCE_COLOURS
+        )
     } else {
-        "instance".into()
+        tr!("instance").into()
     };
     let label = painter.layout_no_wrap(label, regular(12.5 * unit), LABEL);
     let legend = instances as f32 * across + label.size().x + 8.0 * unit;
@@ -110,9 +121,14 @@ fn paint_head(
         }
     }
     let name = unit_name(status.engine);
-    let mut text = format!("{} of {count} {name}s at work", blocks.busy());
+    let mut text = tr!(
+        "{} of {count} {name}s at work",
+        blocks.busy(),
+        count = count,
+        name = name
+    );
     if folded > 1 {
-        text += &format!(", {folded} a row");
+        text += &tr!(", {folded} a row", folded = folded);
     }
     text += &format!(" · {}", cost(status.stamp_cost));
     let room = if with_legend {
@@ -245,15 +261,20 @@ pub(super) fn under(
     let rect = run_rect(places, scale, edges, unit, run)?;
     let name = unit_name(status.engine);
     let facts = chart.round.steps.get(run.step as usize);
-    let label = facts.map_or("launch", |facts| facts.label);
+    let label = facts.map_or(tr!("launch"), |facts| facts.label);
     let blocks = match run.blocks {
-        1 => "1 block".into(),
-        n => format!("{} blocks", grouped(n.into())),
+        1 => tr!("1 block").into(),
+        n => tr!("{} blocks", grouped(n.into())),
     };
     let lines = vec![
-        format!("{name} {number} · instance {}", run.instance),
+        tr!(
+            "{name} {number} · instance {}",
+            run.instance,
+            name = name,
+            number = number
+        ),
         format!("{label} · {blocks}"),
-        format!(
+        tr!(
             "from {} · for {}",
             time_us(run.start / 1e3),
             time_us((run.end - run.start) / 1e3)

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Painter};
 
+use crate::lang::tr;
 use crate::session::{Overlap, Resource};
 use crate::view::hud::style::*;
 use crate::view::timeline::place::Places;
@@ -18,30 +19,36 @@ pub(super) fn paint(painter: &Painter, places: &Places, overlap: Option<&Overlap
 /// The same in words.
 pub(in crate::view) fn in_words(overlap: Option<&Overlap>) -> String {
     let Some(overlap) = overlap else {
-        return "overlap: measuring …".into();
+        return tr!("overlap: measuring …").into();
     };
     let by = |resource| match resource {
-        Resource::Host => "the host's calls",
-        Resource::CopyEngine => "the copy engine",
-        Resource::Units => "the multiprocessors",
-        Resource::Stream => "the longest stream",
+        Resource::Host => tr!("the host's calls"),
+        Resource::CopyEngine => tr!("the copy engine"),
+        Resource::Units => tr!("the multiprocessors"),
+        Resource::Stream => tr!("the longest stream"),
     };
     let factor = overlap.factor();
     match overlap.most() {
-        Some((_, resource)) if overlap.is_none() => format!(
-            "streams bring nothing here: bound by {} (overlap {factor:.2}×)",
-            by(resource)
+        Some((_, resource)) if overlap.is_none() => tr!(
+            "streams bring nothing here: bound by {} (overlap {factor}×)",
+            by(resource),
+            factor = format_args!("{factor:.2}")
         ),
         None if overlap.is_none() => {
-            format!("streams bring nothing here (overlap {factor:.2}×)")
-        }
-        Some((most, resource)) => {
-            format!(
-                "overlap {factor:.1}× · at most {most:.1}× ({})",
-                by(resource)
+            tr!(
+                "streams bring nothing here (overlap {factor}×)",
+                factor = format_args!("{factor:.2}")
             )
         }
-        None => format!("overlap {factor:.1}×"),
+        Some((most, resource)) => {
+            tr!(
+                "overlap {factor}× · at most {most}× ({})",
+                by(resource),
+                factor = format_args!("{factor:.1}"),
+                most = format_args!("{most:.1}")
+            )
+        }
+        None => tr!("overlap {factor}×", factor = format_args!("{factor:.1}")),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use egui::{Align2, Color32, CornerRadius, Mesh, Painter, Rect, Shape, pos2, vec2};
 
+use crate::lang::{self, tr};
 use crate::view::Frame;
 use crate::view::hud::numbers::time_us;
 use crate::view::hud::style::*;
@@ -70,9 +71,9 @@ fn paint_chart(painter: &Painter, places: &Places, timeline: &Timeline, chart: &
 fn paint_chip(painter: &Painter, places: &Places, frozen: bool) {
     let (chip, unit) = (places.chip, places.unit);
     let (ground, colour, word) = if frozen {
-        (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02), "frozen")
+        (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02), tr!("frozen"))
     } else {
-        (RUNNING_GROUND, RUNNING, "live")
+        (RUNNING_GROUND, RUNNING, tr!("live"))
     };
     painter.rect_filled(chip, 5.0 * unit, ground);
     let sign = Rect::from_center_size(
@@ -110,7 +111,7 @@ fn paint_legend(painter: &Painter, places: &Places) {
             vec2(12.0, 12.0) * unit,
         );
         painter.rect_filled(swatch, 2.0 * unit, *colour);
-        let name = painter.layout_no_wrap((*name).into(), regular(13.0 * unit), VALUE);
+        let name = painter.layout_no_wrap(lang::text(name).into(), regular(13.0 * unit), VALUE);
         let after = swatch.right() + 6.0 * unit + name.size().x;
         let at = pos2(swatch.right() + 6.0 * unit, swatch.center().y);
         put(painter, at, Align2::LEFT_CENTER, name);
@@ -120,11 +121,11 @@ fn paint_legend(painter: &Painter, places: &Places) {
 
 /// The round in figures.
 fn paint_summary(painter: &Painter, places: &Places, chart: &Chart) {
-    let text = format!(
-        "wall {} · sum of spans {} · sum of spans / wall {:.2}",
+    let text = tr!(
+        "wall {} · sum of spans {} · sum of spans / wall {}",
         time_us(chart.wall / 1e3),
         time_us(chart.sum / 1e3),
-        chart.sum / chart.wall.max(1.0),
+        format_args!("{:.2}", chart.sum / chart.wall.max(1.0))
     );
     let room = places.summary.width();
     let text = fitted(painter, &text, medium(14.0 * places.unit), VALUE, room);
@@ -303,7 +304,7 @@ fn paint_lane_names(painter: &Painter, places: &Places, rows: Rows, chart: &Char
         let galley = fitted(painter, &text, regular(12.5 * unit), colour, room);
         put(painter, pos2(right, y), Align2::RIGHT_CENTER, galley);
     };
-    name("host".into(), places.host.center().y, VALUE);
+    name(tr!("host").into(), places.host.center().y, VALUE);
     let mut every = 1;
     while every as f32 * rows.pitch < 13.5 * unit {
         every *= 2;
@@ -311,14 +312,14 @@ fn paint_lane_names(painter: &Painter, places: &Places, rows: Rows, chart: &Char
     for row in (0..rows.count()).step_by(every) {
         let lane = &chart.lanes[rows.lanes_of(row).start];
         let (top, bottom) = rows.edges(row);
-        let text = format!("stream {}", lane.stream.0);
+        let text = tr!("stream {}", lane.stream.0);
         name(text, (top + bottom) / 2.0, LABEL);
     }
 }
 
 fn paint_nothing_yet(painter: &Painter, places: &Places) -> usize {
     painter.rect_filled(places.lanes, 0.0, LANE);
-    let text = "no round has been timed yet";
+    let text = tr!("no round has been timed yet");
     let font = regular(14.0 * places.unit);
     let text = fitted(painter, text, font, LABEL, places.lanes.width());
     put(painter, places.lanes.center(), Align2::CENTER_CENTER, text);
@@ -328,13 +329,17 @@ fn paint_nothing_yet(painter: &Painter, places: &Places) -> usize {
 /// How exact it is, and where there is room what the mouse does.
 fn paint_foot(painter: &Painter, places: &Places, on_cpu: bool, one_in: u32, folded: usize) {
     let how = if on_cpu {
-        "spans are the workers' own times"
+        tr!("spans are the workers' own times")
     } else {
-        "spans are bounded by events from outside (+ about 2 µs)"
+        tr!("spans are bounded by events from outside (+ about 2 µs)")
     };
-    let mut text = format!("{how}; 1 round in {one_in} is timed");
+    let mut text = tr!(
+        "{how}; 1 round in {one_in} is timed",
+        how = how,
+        one_in = one_in
+    );
     if folded > 1 {
-        text += &format!("; a row is {folded} streams");
+        text += &tr!("; a row is {folded} streams", folded = folded);
     }
     let room = places.foot.width();
     let font = regular(12.5 * places.unit);
@@ -342,7 +347,7 @@ fn paint_foot(painter: &Painter, places: &Places, on_cpu: bool, one_in: u32, fol
     let used = text.size().x + 24.0 * places.unit;
     let left = places.foot.left_center();
     put(painter, left, Align2::LEFT_CENTER, text);
-    let mouse = "wheel zooms · drag moves · double click fits";
+    let mouse = tr!("wheel zooms · drag moves · double click fits");
     let mouse = painter.layout_no_wrap(mouse.into(), font, LABEL);
     if used + mouse.size().x <= room {
         let right = places.foot.right_center();

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use egui::{Align2, Galley, Painter, Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::engine::Span;
+use crate::lang::tr;
 use crate::session::trace::StepKind;
 use crate::view::Frame;
 use crate::view::hud::numbers::{bytes, grouped, time_us};
@@ -22,7 +23,7 @@ const NEAR: f32 = 3.0;
 /// The op's name.
 pub(super) fn name(chart: &Chart, bar: &Bar) -> &'static str {
     let facts = chart.round.steps.get(bar.step as usize);
-    facts.map_or("graph launch", |facts| facts.label)
+    facts.map_or(tr!("graph launch"), |facts| facts.label)
 }
 
 /// Paints the card for what is under the pointer, if there is anything.
@@ -33,11 +34,11 @@ pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, places: &Places) {
     };
     let lines = if places.chip.contains(at) {
         let what = if timeline.frozen {
-            "go on"
+            tr!("go on")
         } else {
-            "keep this round"
+            tr!("keep this round")
         };
-        vec![format!("click: {what}")]
+        vec![tr!("click: {what}", what = what)]
     } else {
         let Some(chart) = &timeline.chart else { return };
         let scale = timeline.scale(places.lanes);
@@ -148,7 +149,7 @@ fn hit<'a>(
 
 /// A bar in words.
 fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
-    let when = format!(
+    let when = tr!(
         "from {} · for {}",
         time_us(bar.start / 1e3),
         time_us((bar.end - bar.start) / 1e3)
@@ -156,27 +157,27 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
     let facts = chart.round.steps.get(bar.step as usize);
     let Some(facts) = facts else {
         let title = match bar.step {
-            Span::WHOLE => "host: launches the round's graph",
-            _ => "host call",
+            Span::WHOLE => tr!("host: launches the round's graph"),
+            _ => tr!("host call"),
         };
         return vec![title.into(), when];
     };
     let instance = facts.instance.map(|id| match facts.instances {
-        0 | 1 => format!(" · instance {id}"),
-        n => format!(" · instances {id} to {}", id + n - 1),
+        0 | 1 => tr!(" · instance {id}", id = id),
+        n => tr!(" · instances {id} to {}", id + n - 1, id = id),
     });
-    let place = format!("stream {}{}", facts.stream.0, instance.unwrap_or_default());
+    let place = tr!("stream {}{}", facts.stream.0, instance.unwrap_or_default());
     if matches!(bar.kind, Kind::Host | Kind::Wait) {
         let what = match bar.kind {
-            Kind::Wait => "host: waits".into(),
-            _ => format!("host: inside the call for {}", facts.label),
+            Kind::Wait => tr!("host: waits").into(),
+            _ => tr!("host: inside the call for {}", facts.label),
         };
         return vec![what, place, when];
     }
     let amount = match facts.kind {
         StepKind::Upload | StepKind::Download => bytes(facts.bytes),
-        StepKind::Launch => grouped(facts.cells) + " cells stepped",
-        StepKind::Support => grouped(facts.cells) + " cells",
+        StepKind::Launch => grouped(facts.cells) + tr!(" cells stepped"),
+        StepKind::Support => grouped(facts.cells) + tr!(" cells"),
         StepKind::Event | StepKind::Wait => String::new(),
     };
     let lines = [facts.label.into(), place, when, amount];
