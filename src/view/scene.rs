@@ -231,9 +231,10 @@ impl Scene {
     /// Forgets what egui has kept of former frames, but its type.
     #[cfg(test)]
     pub(in crate::view) fn forget(&mut self) {
-        self.context
-            .memory_mut(|memory| *memory = Default::default());
-        self.dressed = 0.0;
+        self.context.memory_mut(|memory| {
+            memory.data.clear();
+            memory.reset_areas();
+        });
     }
 
     /// The number of the last edit that an instance's newest picture shows.

@@ -89,7 +89,7 @@ pub(super) fn paint(painter: &Painter, screen: Rect, unit: f32) {
 fn line(painter: &Painter, at: egui::Pos2, keys: f32, unit: f32, row: &Binding) {
     let chord = painter.layout_no_wrap(row.keys(), medium(16.0 * unit), ACCENT);
     put(painter, at + vec2(keys, 0.0), Align2::RIGHT_CENTER, chord);
-    let help = painter.layout_no_wrap(row.help.into(), regular(16.0 * unit), VALUE);
+    let help = painter.layout_no_wrap(row.help().into(), regular(16.0 * unit), VALUE);
     put(
         painter,
         at + vec2(keys + 18.0 * unit, 0.0),
