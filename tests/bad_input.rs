@@ -100,7 +100,8 @@ fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
             "#C nothing but comments\n#\n\n",
             ["line 4", "without a header"],
         ),
-        ("bo$2bo$3o!", ["line 1, column 1", "not an RLE pattern"]),
+        ("hello$2bo$3o!", ["line 1, column 1", "not an RLE pattern"]),
+        ("bo$2bo$3o", ["line 1, column 10", "add the '!'"]),
         (
             "!Name: plain text\n.O.\n..x\nOOO\n",
             ["line 3, column 3", "O (alive), and a comment"],
@@ -119,7 +120,7 @@ fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
         ),
         (
             "[M2]\n1 0 1 2 0\n",
-            ["line 2, column 1", "only two-state patterns can be run"],
+            ["line 2, column 7", "only two-state patterns can be run"],
         ),
         (
             "\u{1b}[31mred\u{7}",

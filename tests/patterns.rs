@@ -232,7 +232,7 @@ const WAYS: &[Way] = &[
     (
         "states",
         Format::Macrocell,
-        |text| with_line(text, "1 0 1 2 3", 1),
+        |text| with_line(text, "1 0 1 2 3", 7),
         "more than two states",
     ),
     (

@@ -11,7 +11,7 @@ use winit::event::{ElementState, KeyEvent, MouseScrollDelta, WindowEvent};
 use winit::event_loop::{ActiveEventLoop, ControlFlow, OwnedDisplayHandle};
 use winit::keyboard::ModifiersState;
 use winit::monitor::MonitorHandle;
-use winit::window::{Fullscreen, Window, WindowId};
+use winit::window::{Fullscreen, Theme, Window, WindowId};
 
 use crate::app::editing::Editing;
 use crate::app::input::{self, Offered};
@@ -24,6 +24,7 @@ use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, monitor, startup};
 use crate::lang::tr;
 use crate::session::{PicturePlan, Status};
+use crate::view::theme::theme;
 use crate::view::{
     Asked, Dialogs, Drawing, Frame, Lab, Population, Timeline, ViewError, ViewOptions, acts_anyway,
 };
@@ -137,6 +138,11 @@ impl<W: World> Handler<W> {
         let [width, height] = self.options.size;
         let attributes = Window::default_attributes()
             .with_title(&self.options.title)
+            // The frame goes with what is in it, where the desktop leaves that to the window.
+            .with_theme(Some(match theme(self.view.colours).light {
+                true => Theme::Light,
+                false => Theme::Dark,
+            }))
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(160, 120))
             .with_fullscreen(fullscreen.then(|| Fullscreen::Borderless(self.monitor.clone())));

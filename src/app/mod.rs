@@ -26,6 +26,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
 
+use winit::error::EventLoopError;
+
+use crate::lang::tr;
 use crate::life::Lattice;
 use crate::session::{Action, Edit, Kept, Picture, PicturePlan, Series, Session, Status, Trace};
 use crate::view::{Drawing, PictureSource, ViewOptions};
@@ -180,6 +183,10 @@ pub fn run<W: World>(
     drop(handler);
     match (failed, ran) {
         (Some(error), _) => Err(error),
+        // How winit says that a Wayland compositor has gone; the X server's end is heard elsewhere.
+        (None, Err(EventLoopError::ExitFailure(_))) => Err(AppError::Display(
+            tr!("the connection to the display has broken; start again once there is one, or use 'lifestreams run', which needs none").into(),
+        )),
         (None, Err(error)) => Err(AppError::Display(startup::in_short(&error))),
         (None, Ok(())) => Ok(()),
     }

@@ -1,7 +1,7 @@
 //! An egui and what draws it.
 
 use crate::view::dialogs::style;
-use crate::view::hud;
+use crate::view::scene::context;
 
 /// See the module.
 pub(super) struct Interface {
@@ -14,15 +14,12 @@ pub(super) struct Interface {
 impl Interface {
     /// For targets of this format.
     pub(super) fn new(device: &wgpu::Device, format: wgpu::TextureFormat) -> Interface {
-        let context = egui::Context::default();
-        hud::install_fonts(&context);
-        context.options_mut(|options| options.zoom_with_keyboard = false);
         let options = egui_wgpu::RendererOptions {
             dithering: false,
             ..Default::default()
         };
         Interface {
-            context,
+            context: context(),
             overlay: egui_wgpu::Renderer::new(device, format, options),
             dressed: 0.0,
         }

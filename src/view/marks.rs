@@ -14,6 +14,9 @@ use crate::view::{Frame, Look, hud, theme};
 /// The most runs of cells that are painted one by one; of what has more, the outline.
 const MOST_RUNS: usize = 20_000;
 
+/// What lies over selected cells.
+const SELECTED: Color32 = Color32::from_rgba_premultiplied(0x30, 0x30, 0x30, 0x30);
+
 /// See the module.
 #[derive(Clone, Debug, Default)]
 pub struct Marks {
@@ -127,6 +130,8 @@ pub(in crate::view) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layo
         && let Some(sheet) = sheet(instance)
     {
         let at = [i64::from(area.x), i64::from(area.y)];
+        let rect = sheet.rect(at, area.size.width(), area.size.height());
+        sheet.painter.rect_filled(rect, 0.0, SELECTED);
         sheet.outline(at, area.size, hud::style::ACCENT);
     }
     if let Some(ghost) = &marks.ghost
@@ -210,10 +215,14 @@ impl Sheet {
 
     fn outline(&self, at: [i64; 2], size: Size, colour: Color32) {
         let rect = self.rect(at, size.width(), size.height());
+        // One that lies on the panel's edge is seen too; and, by the ground's colour around it, one
+        // among cells of its own colour.
+        let around = Stroke::new(3.0 * self.line, hud::style::GROUND);
         let stroke = Stroke::new(self.line, colour);
-        // One that lies on the panel's edge is seen too.
         self.painter
-            .rect_stroke(rect, 0.0, stroke, StrokeKind::Inside);
+            .rect_stroke(rect, 0.0, around, StrokeKind::Inside);
+        self.painter
+            .rect_stroke(rect.shrink(self.line), 0.0, stroke, StrokeKind::Inside);
     }
 
     /// Where cells lie, a pixel at least.

@@ -225,6 +225,15 @@ impl Scene {
         &self.interface.context
     }
 
+    /// Forgets what egui has kept of former frames, but its type.
+    #[cfg(test)]
+    pub(in crate::view) fn forget(&mut self) {
+        self.interface.context.memory_mut(|memory| {
+            memory.data.clear();
+            memory.reset_areas();
+        });
+    }
+
     /// The number of the last edit that an instance's newest picture shows.
     pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
         self.panels.shown_edit(instance)
@@ -291,30 +300,11 @@ impl Scene {
                 ground: layout.dock.rect(),
             });
         }
-        let seen = Seen {
-            frame,
-            unit: frame.unit(),
-            screen: screen(frame),
-        };
-        self.interface.dress(seen.unit);
-        let mut asked = Vec::new();
+        self.interface.dress(frame.unit());
         let began = Instant::now();
-        let mut output = self
-            .interface
-            .context
-            .run_ui(self.input(frame, input), |ui| {
-                spots::clear(ui.ctx());
-                hud::paint(
-                    &ui.ctx().layer_painter(egui::LayerId::background()),
-                    frame,
-                    place.as_ref(),
-                );
-                // Where egui lays a frame out twice, only the first time knows of clicks and keys.
-                asked.extend(dialogs.show(ui.ctx(), seen));
-                if !dialogs.takes_keys() {
-                    spots::show(ui, &mut asked);
-                }
-            });
+        let input = self.input(input);
+        let context = &self.interface.context;
+        let (mut output, asked) = paint_over(context, frame, place.as_ref(), dialogs, input);
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
@@ -364,14 +354,53 @@ impl Scene {
 
     /// egui works in pixels here: the layout has its own unit of type. Whoever collects input has
     /// set its zoom so that a monitor's scale is taken out again.
-    fn input(&self, frame: &Frame<'_>, mut input: egui::RawInput) -> egui::RawInput {
-        input.screen_rect = Some(screen(frame));
+    fn input(&self, mut input: egui::RawInput) -> egui::RawInput {
         input.max_texture_side = Some(self.limits.side as usize);
         if let Some(viewport) = input.viewports.get_mut(&egui::ViewportId::ROOT) {
             viewport.native_pixels_per_point = Some(1.0 / self.interface.context.zoom_factor());
         }
         input
     }
+}
+
+/// An egui with the program's type.
+pub(in crate::view) fn context() -> egui::Context {
+    let context = egui::Context::default();
+    hud::install_fonts(&context);
+    context.options_mut(|options| options.zoom_with_keyboard = false);
+    context
+}
+
+/// Lays out and paints everything of a frame but its cells, in a style that fits its unit; what was
+/// asked for meanwhile.
+pub(in crate::view) fn paint_over(
+    context: &egui::Context,
+    frame: &Frame<'_>,
+    place: Option<&(Layout, Look)>,
+    dialogs: &mut Dialogs,
+    mut input: egui::RawInput,
+) -> (egui::FullOutput, Vec<Asked>) {
+    input.screen_rect = Some(screen(frame));
+    let seen = Seen {
+        frame,
+        unit: frame.unit(),
+        screen: screen(frame),
+    };
+    let mut asked = Vec::new();
+    let output = context.run_ui(input, |ui| {
+        spots::clear(ui.ctx());
+        hud::paint(
+            &ui.ctx().layer_painter(egui::LayerId::background()),
+            frame,
+            place,
+        );
+        // Where egui lays a frame out twice, only the first time knows of clicks and keys.
+        asked.extend(dialogs.show(ui.ctx(), seen));
+        if !dialogs.takes_keys() {
+            spots::show(ui, &mut asked);
+        }
+    });
+    (output, asked)
 }
 
 fn screen(frame: &Frame<'_>) -> egui::Rect {

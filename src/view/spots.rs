@@ -80,3 +80,13 @@ pub(in crate::view) fn show(ui: &egui::Ui, asked: &mut Vec<Asked>) {
         }
     }
 }
+
+/// The places of the last frame that have a tip, in the order in which they were painted.
+#[cfg(test)]
+pub(in crate::view) fn places(context: &egui::Context) -> Vec<Rect> {
+    context.data_mut(|data| {
+        let spots = &data.get_temp_mut_or_default::<Spots>(id()).0;
+        let tipped = spots.iter().filter(|spot| !spot.tip.is_empty());
+        tipped.map(|spot| spot.rect).collect()
+    })
+}

@@ -1,4 +1,5 @@
-//! The comments and the header line: `x = W, y = H, rule = R:TW,H`.
+//! The comments and the header line: `x = W, y = H, rule = R:TW,H`. Some files lack it, and begin
+//! with their cells: they have no rule, and are as large as their live cells need.
 
 use super::error::{Flaw, RleFault};
 use crate::life::formats::Frame;
@@ -17,11 +18,22 @@ pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
             None => return Err((text.len(), RleFault::Empty)),
             Some(b'#') => at = line_end(text, at),
             Some(b'x' | b'X') => break,
+            Some(_) if is_body(&text[at..line_end(text, at)]) => {
+                return Ok((Frame::default(), at));
+            }
             Some(_) => return Err((at, RleFault::NoHeader)),
         }
     }
     let end = line_end(text, at);
     Ok((read_line(text, at, end)?, end))
+}
+
+/// Whether a line can only be one of cells: nothing else in it, up to a `!`.
+fn is_body(line: &[u8]) -> bool {
+    let cells = line.split(|&byte| byte == b'!').next().unwrap_or_default();
+    let counts = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_whitespace();
+    let letter = |byte: &u8| b"bo$".contains(byte);
+    cells.iter().any(letter) && cells.iter().all(|byte| letter(byte) || counts(byte))
 }
 
 fn blanks(text: &[u8]) -> usize {

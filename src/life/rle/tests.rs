@@ -47,6 +47,20 @@ fn a_glider_is_read() {
 }
 
 #[test]
+fn a_body_without_a_header_is_as_large_as_its_cells() {
+    let with = alone("x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!");
+    for text in [
+        "bo$2bo$3o!",
+        "#C a glider\n bo$2bo$\n3o! and more",
+        "bo$\r\n2bo$3o!\r\n",
+    ] {
+        assert_eq!(alone(text), with, "{text:?}");
+        let pattern = parse(text);
+        assert_eq!((pattern.rule(), pattern.torus()), (None, None));
+    }
+}
+
+#[test]
 fn spacing_and_case_do_not_matter() {
     let glider = drawn(&[".O.", "..O", "OOO"]);
     for text in [
@@ -97,7 +111,10 @@ fn flaws_have_a_place_and_a_remedy() {
             "ends without a header",
         ),
         ("Hello".into(), 1, 1, "not an RLE pattern"),
-        ("#C\n  3o!".into(), 2, 3, "not an RLE pattern"),
+        ("#C\n  3oA!".into(), 2, 3, "not an RLE pattern"),
+        ("12\n".into(), 1, 1, "not an RLE pattern"),
+        ("3o$\n  3oA!".into(), 2, 5, "unknown character 'A'"),
+        ("3o$b".into(), 1, 5, "add the '!'"),
         ("xylophone".into(), 1, 1, "the header must be x = WIDTH"),
         (
             "x = 3, y = 3, z = 3\no!".into(),

@@ -60,7 +60,7 @@ pub(in crate::view) fn dress(context: &egui::Context, unit: f32) {
     let margin = |units: f32| Margin::same((units * unit).round().min(127.0) as i8);
     spacing.item_spacing = vec2(8.0, 5.0) * unit;
     spacing.window_margin = margin(14.0);
-    spacing.menu_margin = margin(6.0);
+    spacing.menu_margin = margin(10.0);
     spacing.button_padding = vec2(9.0, 4.0) * unit;
     for length in [
         &mut spacing.indent,

@@ -28,7 +28,6 @@ pub(super) fn paint(painter: &Painter, screen: Rect, unit: f32) {
     // Laid out once at full size, then scaled: type is not exactly linear, hence the margin.
     let (keys, help) = widths(unit);
     let column = keys + 18.0 * unit + help;
-    let lines = KEYS.len().div_ceil(2);
     let need = |columns: usize| {
         let across = columns as f32;
         let rows = KEYS.len().div_ceil(columns) as f32;
@@ -42,7 +41,12 @@ pub(super) fn paint(painter: &Painter, screen: Rect, unit: f32) {
         let need = need(columns);
         (room.x / need.x).min(room.y / need.y).min(1.0)
     };
-    let columns = if scale_of(2) >= scale_of(1) { 2 } else { 1 };
+    // The largest type, in as few columns as have it.
+    let larger = |best: usize, columns| match scale_of(columns) > scale_of(best) {
+        true => columns,
+        false => best,
+    };
+    let columns = (2..=4).fold(1, larger);
     let shrink = scale_of(columns);
     let unit = if shrink < 1.0 {
         unit * shrink * 0.98
@@ -50,7 +54,7 @@ pub(super) fn paint(painter: &Painter, screen: Rect, unit: f32) {
         unit
     };
     let (keys, help) = widths(unit);
-    let lines = if columns == 2 { lines } else { KEYS.len() };
+    let lines = KEYS.len().div_ceil(columns);
     let width = columns as f32 * (keys + 18.0 * unit + help)
         + (columns - 1) as f32 * BETWEEN * unit
         + 2.0 * PAD * unit;

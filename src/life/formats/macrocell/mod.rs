@@ -2,7 +2,8 @@
 //! are lines, each made of four lines before it. The last one is the pattern.
 //!
 //! A line of `.`, `*` and `$` is a square of 8 x 8 cells. `LEVEL NW NE SW SE` is one of
-//! 2^LEVEL x 2^LEVEL, where 0 stands for a quarter with no live cell. Nothing is expanded until
+//! 2^LEVEL x 2^LEVEL, where 0 stands for a quarter with no live cell; of level 1 the quarters are
+//! cells, 0 or 1, as Golly writes them for rules that it takes from a table. Nothing is expanded until
 //! the pattern is drawn, and then only where something lives.
 
 mod read;
@@ -38,7 +39,7 @@ pub enum MacrocellFault {
     #[error("{}", tr!("a line must be a square of cells in . * $ or a node of five numbers, its level and its quarters, such as '4 0 1 2 3'"))]
     Node,
     /// A level out of range.
-    #[error("{}", tr!("a node's level must be from 4 to {HIGHEST_LEVEL}", HIGHEST_LEVEL = HIGHEST_LEVEL))]
+    #[error("{}", tr!("a node's level must be from 1 to {HIGHEST_LEVEL}", HIGHEST_LEVEL = HIGHEST_LEVEL))]
     Level,
     /// A quarter that is no earlier node.
     #[error("{}", tr!("there is no node {it} before this line; the file seems changed or cut, fetch it again", it = .0))]

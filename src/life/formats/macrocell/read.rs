@@ -66,20 +66,29 @@ fn read_node(line: &[u8], tree: &mut Tree) -> Result<(), Flaw<MacrocellFault>> {
     };
     let (from, level) = number()?;
     let level = match level {
-        // Squares of single cells, whose quarters are states.
-        1..=3 => return Err((from, MacrocellFault::States)),
-        4.. if level <= i64::from(HIGHEST_LEVEL) => level as u8,
+        1.. if level <= i64::from(HIGHEST_LEVEL) => level as u8,
         _ => return Err((from, MacrocellFault::Level)),
     };
     let mut node = [0; 4];
     for quarter in &mut node {
         let (from, named) = number()?;
-        *quarter = read_quarter(tree, level - 1, named).map_err(|fault| (from, fault))?;
+        *quarter = match level {
+            // A cell's state.
+            1 => u32::try_from(named)
+                .ok()
+                .filter(|&state| state <= 1)
+                .ok_or((from, MacrocellFault::States))?,
+            _ => read_quarter(tree, level - 1, named).map_err(|fault| (from, fault))?,
+        };
     }
     if let Some((from, _)) = word(line, &mut at) {
         return Err((from, MacrocellFault::Node));
     }
-    tree.push(level, node);
+    match level {
+        // Too small for a square of 8 x 8 cells, and kept as the top left of one.
+        1..=LEAF => tree.push_small(level, node),
+        _ => tree.push(level, node),
+    }
     Ok(())
 }
 

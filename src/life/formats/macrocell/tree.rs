@@ -11,7 +11,7 @@ pub(super) const LEAF: u8 = 3;
 #[derive(Clone, Debug)]
 pub(in crate::life) struct Tree {
     /// For a leaf, rows 0 to 3 and 4 to 7 in the first two, a byte a row, least significant bit
-    /// leftmost; else the quarters NW, NE, SW, SE.
+    /// leftmost, and so for what is smaller; else the quarters NW, NE, SW, SE.
     nodes: Vec<[u32; 4]>,
     levels: Vec<u8>,
     /// Column and row of the pattern's top left in the last node.
@@ -39,6 +39,23 @@ impl Tree {
         self.levels.push(level);
     }
 
+    /// Adds a node of a level up to [`LEAF`]: of the states of four cells, or of four nodes.
+    pub(super) fn push_small(&mut self, level: u8, quarters: [u32; 4]) {
+        let half = 1 << (level - 1);
+        let mut rows = [0; 8];
+        for (quarter, of) in quarters.into_iter().enumerate() {
+            let part = match level {
+                1 => [of as u8, 0, 0, 0, 0, 0, 0, 0],
+                _ => leaf_rows(self.nodes[of as usize]),
+            };
+            let (x, y) = (half * (quarter % 2), half * (quarter / 2));
+            for (row, bits) in part.into_iter().take(half).enumerate() {
+                rows[y + row] |= bits << x;
+            }
+        }
+        self.push(level, leaf(rows));
+    }
+
     /// The number that the next node will have.
     pub(super) fn next_number(&self) -> usize {
         self.nodes.len()
@@ -60,6 +77,7 @@ impl Tree {
         if self.is_empty(root) {
             return Ok((0, 0));
         }
+        self.levels[root] = self.levels[root].max(LEAF);
         let mut memory = Vec::new();
         memory
             .try_reserve_exact(self.nodes.len())
@@ -78,7 +96,7 @@ impl Tree {
     fn margin(&self, margins: &mut Vec<u64>, edge: Edge) -> u64 {
         margins.clear();
         for (&node, &level) in self.nodes.iter().zip(&self.levels) {
-            let margin = if level == LEAF {
+            let margin = if level <= LEAF {
                 u64::from(edge.of_leaf(leaf_rows(node)))
             } else {
                 let quarter = |i: usize| (node[i] != 0).then(|| margins[node[i] as usize]);

@@ -163,6 +163,27 @@ fn a_macrocell_that_others_wrote_is_read_as_they_read_it() {
 }
 
 #[test]
+fn cells_and_squares_smaller_than_eight_are_read_as_golly_reads_them() {
+    // A glider in a square of 4 x 4, made of cells.
+    let four =
+        "[M2] (golly 4.2)\n#R B3/S23\n1 0 1 0 0\n1 0 0 1 0\n1 1 1 0 0\n1 1 0 0 0\n2 1 2 3 4\n";
+    let glider = alone(&parse("bo$2bo$3o!")).unwrap();
+    assert_eq!(alone(&parse(four)), Some(glider.clone()));
+    // The same in the south-east of one of 8 x 8, and that in the north-west of one of 16 x 16,
+    // beside a square that is drawn.
+    let eight = format!("{four}3 0 0 0 5\n");
+    assert_eq!(alone(&parse(&eight)), Some(glider));
+    let sixteen = format!("{eight}*\n4 6 7 0 0\n");
+    let mut both = Lattice::new(size(5, 7));
+    for (x, y) in [(1, 4), (2, 5), (0, 6), (1, 6), (2, 6), (4, 0)] {
+        both.set(x, y, true);
+    }
+    assert_eq!(alone(&parse(&sixteen)), Some(both));
+    // An empty one has no cells.
+    assert_eq!(alone(&parse("[M2]\n1 0 0 0 0\n")), None);
+}
+
+#[test]
 fn equal_squares_are_written_once() {
     let full = soup(size(1024, 1024), 1.0, 0, 0);
     let text = plainly(Format::Macrocell, &full);

@@ -62,6 +62,20 @@ proptest! {
     }
 
     #[test]
+    fn a_tree_of_single_cells_is_the_lattice_that_it_is_made_of(
+        side in 1u32..5, density in 0.0f64..=1.0, seed: u64,
+    ) {
+        let lattice = soup(size(1 << side, 1 << side), density, seed, 0);
+        let mut text = String::from("[M2] (golly 4.2)\n#R B3/S23\n");
+        let root = down_to_cells(&lattice, (side, 0, 0), &mut text, &mut 0);
+        if root == 0 {
+            text += &format!("{side} 0 0 0 0\n");
+        }
+        let pattern = Pattern::from_text("cells.mc", text).unwrap();
+        prop_assert_eq!(alone(&pattern), trimmed(&lattice));
+    }
+
+    #[test]
     fn every_format_leads_to_every_other(lattice in lattices(), from in 0..5usize, to in 0..5usize) {
         let (from, to) = (Format::ALL[from], Format::ALL[to]);
         let first = Pattern::from_text("first", plainly(from, &lattice)).unwrap();
@@ -70,6 +84,28 @@ proptest! {
             prop_assert_eq!(alone(&second).as_ref().and_then(trimmed), trimmed(&lattice), "{} {}", from, to);
         }
     }
+}
+
+/// Writes the square of this level and place, cell by cell; its number, 0 if it is empty.
+fn down_to_cells(
+    lattice: &Lattice,
+    (level, x, y): (u32, u32, u32),
+    text: &mut String,
+    last: &mut u32,
+) -> u32 {
+    if level == 0 {
+        return lattice.get(x, y).into();
+    }
+    let half = 1 << (level - 1);
+    let quarters = [(x, y), (x + half, y), (x, y + half), (x + half, y + half)]
+        .map(|(x, y)| down_to_cells(lattice, (level - 1, x, y), text, last));
+    if quarters == [0; 4] {
+        return 0;
+    }
+    let [nw, ne, sw, se] = quarters;
+    *text += &format!("{level} {nw} {ne} {sw} {se}\n");
+    *last += 1;
+    *last
 }
 
 /// Reads and draws what can be read; whatever happens, it must not panic.
@@ -118,7 +154,7 @@ proptest! {
         blocks in "((#P -?[0-9]{1,3} -?[0-9]{1,12}|#R [0-9]{0,3}/[0-9]|[.*]{0,9})\n){0,12}",
         cells in "((-?[0-9]{1,9}[ \t]-?[0-9]{1,3}|#D.{0,5})\n){0,12}",
         squares in "([.*]{0,8}[$]){0,8}\n",
-        nodes in proptest::collection::vec((4u8..12, 0u8..9, 0u8..9, 0u8..9, 0u8..9), 0..12),
+        nodes in proptest::collection::vec((1u8..12, 0u8..9, 0u8..9, 0u8..9, 0u8..9), 0..12),
     ) {
         read_and_draw("a.cells", plain.as_bytes());
         read_and_draw("a", format!("#Life 1.05\n{blocks}").as_bytes());

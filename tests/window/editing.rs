@@ -1,0 +1,191 @@
+//! Lattices by saved RLE: what was drawn, undone, stepped, found in the palette, pasted, dropped.
+
+use std::fs;
+use std::path::Path;
+
+use lifestreams::life::reference::step;
+use lifestreams::life::{Lattice, Pattern, Rule, Size};
+
+use crate::common::wait_for;
+use crate::drag::Source;
+use crate::shown::{DEAD, LIVE, SIDES, Shown};
+
+/// Lattices by saved RLE: what the pencil drew, what undoing took back, and what was pasted.
+#[test]
+fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
+    let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
+    let panel = shown.rest().rectangles(DEAD)[0];
+    let mouse = |line: &str| shown.display.xdotool(line).expect("a mouse");
+    let to = |[x, y]: [u32; 2]| {
+        let middle = |from: usize, length: usize, cell: u32, side: u32| {
+            from + (2 * cell as usize + 1) * length / (2 * side as usize)
+        };
+        let x = middle(panel.x, panel.width, x, SIDES[0]);
+        let y = middle(panel.y, panel.height, y, SIDES[1]);
+        mouse(&format!(
+            "mousemove --sync --window {} {x} {y}",
+            shown.window
+        ));
+    };
+    let drag = |from: [u32; 2], over: [u32; 2]| {
+        to(from);
+        mouse("mousedown 1");
+        to(over);
+        mouse("mouseup 1");
+    };
+    let row = |x: u32, y: u32| {
+        let mut lattice = Lattice::new(Size::new(SIDES[0].into(), SIDES[1].into()).unwrap());
+        (x..x + 11).for_each(|x| lattice.set(x, y, true));
+        lattice
+    };
+    shown.then("d", "notice: pencil on");
+    drag([10, 10], [20, 10]);
+    assert_eq!(shown.saved("drawn.rle"), row(10, 10));
+    shown.press("ctrl+z", "Undo");
+    assert_eq!(shown.saved("undone.cells").population(), 0);
+    shown.press("ctrl+y", "Redo");
+    // A generation on and back again; a command found by typing clears, and is undone.
+    let next = shown.step("period", "StepGeneration");
+    shown.press("BackSpace", "StepBack");
+    assert_eq!(shown.saved("back.rle"), row(10, 10));
+    assert_eq!(shown.step("period", "StepGeneration"), next);
+    assert_eq!(shown.saved("stepped.rle"), step(&row(10, 10), Rule::LIFE));
+    shown.press("BackSpace", "StepBack");
+    shown.key("ctrl+k");
+    shown.rest();
+    mouse("type --delay 20 clear");
+    shown.rest();
+    shown.key("Return");
+    wait_for("an empty panel", || {
+        let picture = shown.picture();
+        let open = picture.rectangles(DEAD).is_empty();
+        (!open && !picture.pixels.contains(&LIVE)).then_some(())
+    });
+    assert_eq!(shown.saved("cleared.rle").population(), 0);
+    shown.press("ctrl+z", "Undo");
+    assert_eq!(shown.saved("uncleared.rle"), row(10, 10));
+    // A part is copied, and placed elsewhere.
+    mouse("keydown shift");
+    drag([10, 10], [20, 10]);
+    mouse("keyup shift");
+    shown.then("ctrl+c", "notice: copied 11x1 cells");
+    shown.then("ctrl+v", "notice: click to place it");
+    to([30, 30]);
+    mouse("click 1");
+    shown.key("Escape"); // the selection goes
+    shown.rest();
+    let mut both = row(10, 10);
+    (25..36).for_each(|x| both.set(x, 30, true));
+    assert_eq!(shown.saved("pasted.mc").population(), both.population());
+    assert_eq!(shown.saved("pasted.rle"), both);
+    // What cannot be written is said, and kept for another try.
+    shown.then("ctrl+s", "a path is to be typed in");
+    shown.rest();
+    shown.key("ctrl+a");
+    shown.type_in(Path::new("/nowhere/at/all.rle"));
+    shown.then("Return", "a path is to be typed in: cannot save");
+    shown.rest();
+    let again = shown.folder.path().join("again.rle");
+    shown.key("ctrl+a");
+    shown.type_in(&again);
+    shown.then("Return", "notice: saved");
+    let again = Pattern::load(&again).unwrap().centred_in(both.size());
+    assert_eq!(again.unwrap(), both);
+    // A broken file names its line and leaves the panel as it was; a good one replaces it.
+    let broken = shown.folder.path().join("broken.rle");
+    fs::write(&broken, "x = 3, y = 3\nbo$?!\n").unwrap();
+    shown.then("ctrl+o", "a path is to be typed in");
+    shown.rest();
+    shown.type_in(&broken);
+    shown.then("Return", "broken.rle, line 2, column 4");
+    assert_eq!(shown.saved("still.rle"), both);
+    shown.then("ctrl+o", "a path is to be typed in");
+    shown.rest();
+    let drawn = shown.folder.path().join("drawn.rle");
+    shown.type_in(&drawn);
+    shown.then("Return", "notice: opened drawn.rle");
+    assert_eq!(shown.saved("opened.rle"), row(10, 10));
+    shown.quit();
+}
+
+/// Without a desktop's portal there is a field for the path; a drop needs neither.
+#[test]
+fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing() {
+    let (shown, _) = Shown::paused("--instances 2 --density 0 --kernel bits");
+    assert_eq!(shown.press("Page_Down", "SelectNext").selected, 1);
+    let window = shown.window.parse().unwrap();
+    let drop = |name: &str, text: &str, what: &str| {
+        let path = shown.folder.path().join(name);
+        fs::write(&path, text).unwrap();
+        let before = shown.heard(what);
+        let source = Source::new(&shown.display.name, &[&path]);
+        assert!(source.drop_on(window), "{name} is taken");
+        wait_for(what, || (shown.heard(what) > before).then_some(()));
+    };
+    let glider = "x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!\n";
+    drop(
+        "a glider, grün.rle",
+        glider,
+        "notice: opened a glider, grün.rle",
+    );
+    let wanted = Pattern::from_text("glider", glider).unwrap();
+    let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
+    let wanted = wanted.centred_in(size).unwrap();
+    assert_eq!(shown.saved("dropped.rle"), wanted);
+    drop(
+        "broken.cells",
+        "!Name: broken\n.O.\n..x\n",
+        "broken.cells, line 3, column 3",
+    );
+    assert_eq!(shown.saved("as-it-was.rle"), wanted);
+    // One that is too large says so, and changes nothing either.
+    drop("wide.rle", "x = 999, y = 1\n999o!\n", "wide.rle");
+    assert_eq!(shown.saved("still.rle"), wanted);
+    shown.press("Page_Up", "SelectPrevious");
+    assert_eq!(shown.saved("other.rle").population(), 0);
+    shown.quit();
+}
+
+/// What is larger than the lattices gets larger ones for a key, and Ctrl+Z leads back.
+#[test]
+fn a_pattern_too_large_is_offered_a_larger_lattice() {
+    let (shown, _) = Shown::paused("--instances 1 --seed 5 --kernel bits");
+    let said = |what: &str| shown.running.said().matches(what).count();
+    let then = |key: &str, what: &str| {
+        let before = said(what);
+        shown.key(key);
+        wait_for(what, || (said(what) > before).then_some(()));
+    };
+    let typed = |path: &Path| {
+        shown.rest();
+        shown.key("ctrl+a");
+        let line = format!("type --delay 20 {}", path.display());
+        shown.display.xdotool(&line).expect("keys");
+    };
+    let saved = |name: &str| {
+        let path = shown.folder.path().join(name);
+        then("ctrl+s", "a path is to be typed in");
+        typed(&path);
+        then("Return", "notice: saved");
+        Pattern::load(&path).unwrap()
+    };
+    let before = saved("before.rle");
+    let wide = shown.folder.path().join("wide.rle");
+    fs::write(&wide, "x = 100, y = 1, rule = B3/S23\n100o!\n").unwrap();
+    then("ctrl+o", "a path is to be typed in");
+    typed(&wide);
+    then("Return", "larger lattices are offered: 100x45");
+    shown.rest();
+    then("Return", "notice: the lattices are 100x45 now");
+    let after = saved("after.rle");
+    let size = Size::new(100, 45).unwrap();
+    assert_eq!(after.torus(), Some(size));
+    let lattice = after.centred_in(size).unwrap();
+    assert!((0..100).all(|x| lattice.get(x, 22)) && lattice.population() == 100);
+    then("ctrl+z", "notice: the former lattices are back");
+    let back = saved("back.rle");
+    assert_eq!(back.torus(), before.torus());
+    let cells = |pattern: &Pattern| pattern.centred_in(pattern.torus().unwrap()).unwrap();
+    assert_eq!(cells(&back), cells(&before));
+    shown.quit();
+}

@@ -1,0 +1,135 @@
+//! How it starts and ends, whoever ends it.
+
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use crate::common::{PATIENCE, Running, names, program, scratch, wait_for};
+use crate::display::Display;
+use crate::shown::{Shown, says_what_was_found};
+
+#[test]
+fn a_monitor_that_is_not_there_is_an_error_that_lists_them() {
+    let folder = scratch();
+    let display = Display::start(folder.path());
+    let mut command = program(folder.path());
+    command.args(["--device", "cpu", "--size", "64x64", "--monitor", "nope"]);
+    let output = command.env("DISPLAY", &display.name).output().unwrap();
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(
+        said.contains("there is no monitor 'nope'; there is: 0 ("),
+        "{said}"
+    );
+}
+
+#[test]
+fn the_window_managers_close_ends_it_with_success() {
+    let shown = Shown::open("--instances 2");
+    shown.key("alt+F4");
+    let (ended, _display) = shown.end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    says_what_was_found(&ended);
+}
+
+#[test]
+fn quitting_in_a_long_launch_takes_no_longer() {
+    let shown = Shown::open("--instances 2 --generations-per-round 60000");
+    shown.key("ctrl+q");
+    let told = Instant::now();
+    let (ended, _display) = shown.end();
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    // Some hundred milliseconds; a launch takes minutes.
+    let took = told.elapsed();
+    assert!(took < Duration::from_secs(15), "{took:?}");
+}
+
+#[test]
+fn a_display_that_goes_away_ends_it_with_3_and_a_sentence() {
+    for pause in [false, true] {
+        let mut shown = Shown::open("--instances 2");
+        if pause {
+            shown.press("space", "TogglePause");
+        }
+        shown.display.kill();
+        let (ended, _display) = shown.end();
+        assert_eq!(ended.code, Some(3), "{ended:?}");
+        let lines = ended.stderr.lines();
+        let said: Vec<_> = lines
+            .filter(|line| line.starts_with("lifestreams: "))
+            .collect();
+        assert_eq!(said.len(), 2, "{said:?}");
+        assert!(said[1].contains("the connection to the X server has broken; start again"));
+        assert!(!ended.stderr.contains("panicked"), "{ended:?}");
+    }
+}
+
+#[test]
+fn frames_and_rounds_end_it() {
+    for (line, least) in [("--frames 60", 60), ("--frames 1", 1), ("--rounds 30", 1)] {
+        let folder = scratch();
+        let display = Display::start(folder.path());
+        let mut command = program(folder.path());
+        command
+            .args(line.split(' '))
+            .args(["--size", "64x64", "--display", "window"]);
+        command.env("DISPLAY", &display.name);
+        command.env("LIFESTREAMS_LOG", "off,lifestreams=trace");
+        let ended = Running::start(&mut command).end(PATIENCE);
+        assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
+        let frames = ended.stderr.matches(" presented\n").count();
+        assert!(frames >= least, "{line}: {frames} frames");
+        assert!(line != "--frames 60" || frames == 60, "{frames} frames");
+        if line != "--frames 1" {
+            says_what_was_found(&ended);
+        }
+    }
+}
+
+#[test]
+fn a_start_that_fails_closes_the_window_again() {
+    let folder = scratch();
+    let display = Display::start(folder.path());
+    for (line, code, words) in [
+        ("--device cuda", 3, "no NVIDIA driver is installed here"),
+        (
+            "--size 262144x262144 --kernel bits --instances 64 --device cpu",
+            3,
+            "use fewer --instances",
+        ),
+        ("--adapter voodoo", 2, "'voodoo'"),
+    ] {
+        let mut command = program(folder.path());
+        command.args(line.split(' ')).env("DISPLAY", &display.name);
+        command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
+        let ended = Running::start(&mut command).end(PATIENCE);
+        ended.refuses(code, &[words]);
+    }
+}
+
+/// As by Ctrl+Q: the session is saved, and what was recorded is whole.
+#[test]
+fn a_signal_ends_it_with_everything_saved() {
+    for signal in ["TERM", "INT"] {
+        let shown = Shown::open("--instances 2 --session kept.json");
+        shown.key("shift+o");
+        wait_for("a recording", || {
+            shown
+                .running
+                .said()
+                .contains("recording lifestreams-")
+                .then_some(())
+        });
+        let kill = Command::new("kill")
+            .args(["-s", signal, &shown.running.id().to_string()])
+            .status();
+        assert!(kill.expect("kill").success());
+        let folder = shown.folder.path().to_owned();
+        let kept = shown.folder;
+        let ended = shown.running.end(PATIENCE);
+        assert_eq!(ended.code, Some(0), "{signal}: {ended:?}");
+        let names = names(&folder);
+        assert!(names.iter().any(|name| name == "kept.json"), "{names:?}");
+        assert!(names.iter().any(|name| name.ends_with(".gif")), "{names:?}");
+        drop((kept, shown.display));
+    }
+}

@@ -1,0 +1,109 @@
+//! What is kept of what is seen: pictures and recordings.
+
+use std::fs;
+
+use crate::common::{names, wait_for};
+use crate::display::Picture;
+use crate::shown::Shown;
+
+#[test]
+fn its_picture_is_saved_as_it_is_seen() {
+    let (shown, state) = Shown::paused("--instances 4");
+    let panels = shown.shows(&[0, 1, 2, 3], state.generation);
+    let seen = shown.rest();
+    let pictures = || -> Vec<String> {
+        let mut names = names(shown.folder.path());
+        names.retain(|name| name.ends_with(".png"));
+        names
+    };
+    for number in 1..=2 {
+        shown.key("o");
+        wait_for("a picture's file", || {
+            (pictures().len() == number).then_some(())
+        });
+    }
+    for name in pictures() {
+        assert!(name.starts_with("lifestreams-"), "{name}");
+        let file = fs::File::open(shown.folder.path().join(&name)).unwrap();
+        let mut reader = png::Decoder::new(std::io::BufReader::new(file))
+            .read_info()
+            .unwrap();
+        let mut bytes = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut bytes).unwrap();
+        let picture = Picture {
+            width: info.width as usize,
+            height: info.height as usize,
+            pixels: bytes.chunks(4).map(|p| [p[0], p[1], p[2]]).collect(),
+        };
+        assert_eq!((picture.width, picture.height), (1280, 800));
+        for &panel in &panels {
+            assert!(
+                picture.cut(panel) == seen.cut(panel),
+                "the panel at {panel:?}"
+            );
+        }
+    }
+    let partial: Vec<_> = names(shown.folder.path())
+        .into_iter()
+        .filter(|name| name.starts_with(".lifestreams"))
+        .collect();
+    assert!(partial.is_empty(), "{partial:?}");
+    shown.quit();
+}
+
+#[test]
+fn a_picture_that_cannot_be_saved_ends_nothing() {
+    let (mut shown, state) = Shown::paused("--instances 1");
+    shown.shows(&[0], state.generation);
+    let plain = shown.rest();
+    // The folder it was started in is gone.
+    fs::remove_dir_all(shown.folder.path()).unwrap();
+    shown.key("o");
+    wait_for("a notice", || (shown.picture() != plain).then_some(()));
+    assert!(shown.running.runs());
+    fs::create_dir(shown.folder.path()).unwrap();
+    shown.quit();
+}
+
+#[test]
+fn a_recording_begins_and_ends_by_key_and_holds_nothing_up() {
+    let shown = Shown::open("--instances 2 --density 0.4");
+    let before = shown.press("Page_Down", "SelectNext").generation;
+    shown.key("shift+o");
+    wait_for("some pictures", || {
+        (shown.heard("notice: recording lifestreams-") > 5).then_some(())
+    });
+    let meanwhile = shown.press("Page_Down", "SelectNext");
+    assert!(meanwhile.running && meanwhile.generation > before);
+    shown.then("shift+o", "notice: saved lifestreams-");
+    let after = shown.press("Page_Down", "SelectNext");
+    assert!(after.running && after.generation > meanwhile.generation);
+    assert_eq!(
+        shown.heard("a path is to be typed in"),
+        0,
+        "nothing is asked"
+    );
+    let said = shown.running.said();
+    let (_, rest) = said.rsplit_once("notice: saved ").unwrap();
+    let (name, pictures) = rest.lines().next().unwrap().split_once(": ").unwrap();
+    let mut files = names(shown.folder.path());
+    files.retain(|file| file.starts_with("lifestreams-"));
+    assert_eq!(files, [name]);
+    let file = fs::File::open(shown.folder.path().join(name)).unwrap();
+    let mut options = gif::DecodeOptions::new();
+    options.set_color_output(gif::ColorOutput::RGBA);
+    let mut decoder = options.read_info(file).unwrap();
+    let (mut count, mut first) = (0, Vec::new());
+    let mut differ = false;
+    while let Some(frame) = decoder.read_next_frame().unwrap() {
+        count += 1;
+        match count {
+            1 => first = frame.buffer.to_vec(),
+            _ => differ |= frame.buffer[..] != first[..],
+        }
+    }
+    assert!(count > 3 && differ, "{count} pictures");
+    let numbered = pictures.split(' ').next().unwrap().parse();
+    assert_eq!(numbered, Ok(count), "{pictures}");
+    shown.quit();
+}

@@ -1,0 +1,17 @@
+//! The real window, on a display of its own, driven by synthetic keys: what it shows is what the
+//! simulator computes, and every key does what the table says.
+#![cfg(unix)]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../common/display.rs"]
+mod display;
+
+mod drag;
+mod editing;
+mod ending;
+mod keeping;
+mod looking;
+mod shown;
+mod teaching;
+mod time;

@@ -1,0 +1,307 @@
+//! The program in a window on a display of its own, driven by synthetic keys and a mouse, and
+//! heard through its log.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::common::{Ended, PATIENCE, Running, lifestreams, names, program, scratch, wait_for};
+use crate::display::{Area, Display, Picture, Rgb};
+use lifestreams::life::{Lattice, Pattern, Size};
+
+/// Dead and live cells of the first palette.
+pub(crate) const DEAD: Rgb = [0x0C, 0x0A, 0x08];
+pub(crate) const LIVE: Rgb = [0xFF, 0xC8, 0x57];
+
+/// The lattices' sides in cells.
+pub(crate) const SIDES: [u32; 2] = [60, 45];
+
+/// The program in a window.
+pub(crate) struct Shown {
+    pub(crate) running: Running,
+    pub(crate) display: Display,
+    pub(crate) window: String,
+    pub(crate) folder: tempfile::TempDir,
+    /// What its lattices are made from.
+    pub(crate) start: String,
+}
+
+/// What the log says after an action.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct State {
+    pub(crate) running: bool,
+    pub(crate) generation: u64,
+    pub(crate) kernel: String,
+    pub(crate) selected: usize,
+}
+
+impl Shown {
+    /// Opens the window with lattices of [`SIDES`]; `line` are further arguments.
+    pub(crate) fn open(line: &str) -> Shown {
+        let folder = scratch();
+        let display = Display::start(folder.path());
+        let start = format!("--size {}x{} --device cpu {line}", SIDES[0], SIDES[1]);
+        let mut command = program(folder.path());
+        command.args(start.split_whitespace());
+        command.env("DISPLAY", &display.name);
+        command.env("LIFESTREAMS_LOG", "off,lifestreams=trace");
+        let mut running = Running::start(&mut command);
+        let window = wait_for("the window and its first frames", || {
+            assert!(running.runs(), "it has ended: {}", running.said());
+            let found = display.xdotool("search --onlyvisible --name ^lifestreams$")?;
+            (frames(&running) > 3).then_some(found)
+        });
+        let shown = Shown {
+            running,
+            display,
+            window,
+            folder,
+            start,
+        };
+        shown.focus();
+        shown
+    }
+
+    /// Opens it and pauses it.
+    pub(crate) fn paused(line: &str) -> (Shown, State) {
+        let shown = Shown::open(line);
+        let state = shown.press("space", "TogglePause");
+        assert!(!state.running, "{state:?}");
+        (shown, state)
+    }
+
+    pub(crate) fn focus(&self) {
+        wait_for("the focus", || {
+            self.display
+                .xdotool(&format!("windowfocus {}", self.window))?;
+            let focused = self.display.xdotool("getwindowfocus")?;
+            (focused == self.window).then_some(())
+        });
+    }
+
+    /// What the log says of this action, one state for each time.
+    pub(crate) fn log(&self, action: &str) -> Vec<State> {
+        let start = format!("DEBUG {action}: ");
+        let said = self.running.said();
+        let lines = said
+            .split_inclusive('\n')
+            .filter(|line| line.ends_with('\n'));
+        lines
+            .filter_map(|line| line.trim().strip_prefix(&start).map(state))
+            .collect()
+    }
+
+    /// Presses a key and waits for the action that it must stand for; the state after it.
+    pub(crate) fn press(&self, key: &str, action: &str) -> State {
+        let before = self.log(action).len();
+        self.key(key);
+        wait_for(&format!("{action} after {key}"), || {
+            let states = self.log(action);
+            (states.len() > before).then(|| states.last().unwrap().clone())
+        })
+    }
+
+    /// Presses a key that is the window's own.
+    pub(crate) fn key(&self, key: &str) {
+        let pressed = self.display.xdotool(&format!("key --clearmodifiers {key}"));
+        assert!(pressed.is_some(), "no key {key}");
+    }
+
+    /// Steps by a key; the generation it came to.
+    pub(crate) fn step(&self, key: &str, action: &str) -> u64 {
+        let stepped = |said: &str| -> Vec<u64> {
+            let ends = said
+                .lines()
+                .filter_map(|line| line.split_once("stepped to generation "));
+            ends.filter_map(|(_, number)| number.parse().ok()).collect()
+        };
+        let before = stepped(&self.running.said()).len();
+        assert!(!self.press(key, action).running);
+        wait_for("a step", || {
+            let all = stepped(&self.running.said());
+            assert!(all.len() <= before + 1, "one step a key");
+            (all.len() > before).then(|| *all.last().unwrap())
+        })
+    }
+
+    /// How often the log has said this.
+    pub(crate) fn heard(&self, what: &str) -> usize {
+        self.running.said().matches(what).count()
+    }
+
+    /// Presses a key and waits until the log says this.
+    pub(crate) fn then(&self, key: &str, what: &str) {
+        let before = self.heard(what);
+        self.key(key);
+        wait_for(what, || (self.heard(what) > before).then_some(()));
+    }
+
+    /// Types a path into the field that has the keys.
+    pub(crate) fn type_in(&self, path: &Path) {
+        let line = format!("type --delay 20 {}", path.display());
+        self.display.xdotool(&line).expect("a keyboard");
+    }
+
+    /// The selected panel's lattice, saved to a file of this name and read.
+    pub(crate) fn saved(&self, name: &str) -> Lattice {
+        let path = self.folder.path().join(name);
+        let before = self.heard("notice: saved");
+        self.then("ctrl+s", "a path is to be typed in");
+        self.rest();
+        self.key("ctrl+a");
+        self.type_in(&path);
+        self.key("Return");
+        wait_for("a saved file", || {
+            (self.heard("notice: saved") > before).then_some(())
+        });
+        let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
+        Pattern::load(&path).unwrap().centred_in(size).unwrap()
+    }
+
+    pub(crate) fn picture(&self) -> Picture {
+        let picture = || self.display.picture(&self.window);
+        wait_for("a picture of the window", picture)
+    }
+
+    /// A picture once the window has come to rest.
+    pub(crate) fn rest(&self) -> Picture {
+        wait_for("a window at rest", || {
+            let (frames_before, first) = (frames(&self.running), self.picture());
+            std::thread::sleep(Duration::from_millis(400));
+            let same = frames(&self.running) == frames_before && self.picture() == first;
+            same.then_some(first)
+        })
+    }
+
+    /// Waits until the panels show these instances of this generation, as `run` computes them;
+    /// where the panels are.
+    #[track_caller]
+    pub(crate) fn shows(&self, instances: &[usize], generation: u64) -> Vec<Area> {
+        self.shows_start(&self.start.clone(), instances, generation)
+    }
+
+    #[track_caller]
+    pub(crate) fn shows_start(
+        &self,
+        start: &str,
+        instances: &[usize],
+        generation: u64,
+    ) -> Vec<Area> {
+        let lattices = computed(self.folder.path(), start, generation);
+        let mut last = Err("no picture".to_string());
+        let until = Instant::now() + PATIENCE;
+        while Instant::now() < until {
+            let picture = self.picture();
+            let panels = picture.rectangles(DEAD);
+            last = agree(&picture, &panels, instances, &lattices);
+            if last.is_ok() {
+                return panels;
+            }
+            std::thread::sleep(Duration::from_millis(30));
+        }
+        panic!("generation {generation} of instances {instances:?} is not shown: {last:?}");
+    }
+
+    pub(crate) fn end(self) -> (Ended, Display) {
+        (self.running.end(PATIENCE), self.display)
+    }
+
+    pub(crate) fn quit(self) {
+        self.key("ctrl+q");
+        let (ended, _display) = self.end();
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        says_what_was_found(&ended);
+    }
+}
+
+/// The rest of a line such as `paused at generation 3, kernel bits, instance 0 selected`.
+fn state(rest: &str) -> State {
+    let words: Vec<&str> = rest
+        .split([' ', ','])
+        .filter(|word| !word.is_empty())
+        .collect();
+    let after = |word: &str| words[words.iter().position(|&w| w == word).unwrap() + 1];
+    State {
+        running: words[0] == "running",
+        generation: after("generation").parse().unwrap(),
+        kernel: after("kernel").to_string(),
+        selected: after("instance").parse().unwrap(),
+    }
+}
+
+/// How many frames were presented.
+pub(crate) fn frames(running: &Running) -> usize {
+    running.said().matches(" presented\n").count()
+}
+
+/// Beside the log, stderr is one line of what was found and is used.
+#[track_caller]
+pub(crate) fn says_what_was_found(ended: &Ended) {
+    let log = ["TRACE", "DEBUG"];
+    let of_log = |line: &&str| log.into_iter().any(|level| line.trim().starts_with(level));
+    let lines: Vec<_> = ended.stderr.lines().filter(|line| !of_log(line)).collect();
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    for words in ["lifestreams: computing on ", "; drawing with "] {
+        assert!(lines[0].contains(words), "{lines:?}");
+    }
+}
+
+/// The lattices as `run` computes them.
+pub(crate) fn computed(folder: &Path, start: &str, generation: u64) -> Vec<Lattice> {
+    let into: PathBuf = folder.join("computed");
+    let _ = fs::remove_dir_all(&into);
+    let line = format!("run {start} --save computed --kernel bits -g {generation}");
+    lifestreams(folder, &line).done();
+    let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
+    names(&into)
+        .iter()
+        .map(|name| {
+            Pattern::load(into.join(name))
+                .unwrap()
+                .centred_in(size)
+                .unwrap()
+        })
+        .collect()
+}
+
+/// Whether every panel shows its instance's lattice, whole.
+pub(crate) fn agree(
+    picture: &Picture,
+    panels: &[Area],
+    instances: &[usize],
+    lattices: &[Lattice],
+) -> Result<(), String> {
+    if panels.len() != instances.len() {
+        return Err(format!("{} panels: {panels:?}", panels.len()));
+    }
+    for (area, &instance) in panels.iter().zip(instances) {
+        let lattice = &lattices[instance];
+        for y in 0..SIDES[1] {
+            for x in 0..SIDES[0] {
+                let middle = |at: u32, start: usize, length: usize, side: u32| {
+                    start + (2 * at as usize + 1) * length / (2 * side as usize)
+                };
+                let column = middle(x, area.x, area.width, SIDES[0]);
+                let row = middle(y, area.y, area.height, SIDES[1]);
+                let want = if lattice.get(x, y) { LIVE } else { DEAD };
+                let is = picture.at(column, row);
+                if is.iter().zip(want).any(|(is, want)| is.abs_diff(want) > 2) {
+                    return Err(format!("instance {instance}, cell {x}, {y}: {is:?}"));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Processor time that a process has used, in seconds.
+pub(crate) fn processor_time(id: u32) -> f64 {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat")).unwrap();
+    let (_, fields) = stat.rsplit_once(')').unwrap();
+    let fields: Vec<&str> = fields.split_whitespace().collect();
+    let ticks: f64 = [11, 12]
+        .into_iter()
+        .map(|i| fields[i].parse::<f64>().unwrap())
+        .sum();
+    ticks / 100.0
+}

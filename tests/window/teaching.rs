@@ -1,0 +1,70 @@
+//! The lab, its two halves, the timeline and the lessons.
+
+use crate::common::wait_for;
+use crate::shown::Shown;
+
+#[test]
+fn the_labs_switches_lose_no_cell() {
+    let (shown, _) = Shown::paused("--instances 2");
+    for (key, action) in [
+        ("F2", "NextOf(Streams)"),
+        ("F5", "NextOf(Order)"),
+        ("F6", "NextOf(Graphs)"),
+        ("F6", "NextOf(Graphs)"),
+        ("F3", "NextOf(HostMemory)"),
+        ("F4", "NextOf(Wait)"),
+        ("F7", "NextOf(Transfer)"),
+        ("F7", "NextOf(Transfer)"),
+        ("F7", "NextOf(Transfer)"), // i32
+        ("F8", "NextOf(Block)"),
+    ] {
+        assert!(shown.press("space", "TogglePause").running);
+        assert!(shown.press(key, action).running);
+        let state = shown.press("space", "TogglePause");
+        shown.shows(&[0, 1], state.generation);
+    }
+    shown.quit();
+}
+
+#[test]
+fn two_halves_end_where_they_began() {
+    let (shown, state) = Shown::paused("--instances 4");
+    shown.press("b", "ToggleHalves");
+    assert!(shown.press("space", "TogglePause").running);
+    shown.press("F5", "NextOf(Order)");
+    shown.press("space", "TogglePause");
+    shown.press("b", "ToggleHalves");
+    shown.shows(&[0, 1, 2, 3], state.generation);
+    shown.quit();
+}
+
+#[test]
+fn timeline_lab_and_lessons_come_and_escape_unwinds_them() {
+    let (mut shown, _) = Shown::paused("--instances 4");
+    let plain = shown.rest();
+    for key in ["t", "F9", "shift+g", "F10"] {
+        shown.key(key);
+        wait_for(key, || (shown.picture() != plain).then_some(()));
+        shown.key("Escape");
+        wait_for("the picture without it", || {
+            (shown.picture() == plain).then_some(())
+        });
+    }
+    // The first lesson, to its last page and back.
+    shown.key("F10");
+    wait_for("the list", || (shown.picture() != plain).then_some(()));
+    let list = shown.rest();
+    shown.key("Return");
+    wait_for("a page", || (shown.picture() != list).then_some(()));
+    for _ in 0..2 {
+        let page = shown.rest();
+        shown.key("Right");
+        wait_for("the next page", || (shown.picture() != page).then_some(()));
+    }
+    shown.key("Escape");
+    wait_for("the list again", || (shown.rest() == list).then_some(()));
+    shown.key("Escape");
+    wait_for("no lessons", || (shown.picture() == plain).then_some(()));
+    assert!(shown.running.runs());
+    shown.quit();
+}
