@@ -49,7 +49,7 @@ pub fn request(
         _ => Transfer::Bits,
     };
     let most = match choice {
-        TransferChoice::Auto => MOST_ROUND_BYTES,
+        TransferChoice::Auto => PicturePlan::MOST_BITS_BYTES,
         TransferChoice::Bits | TransferChoice::Cells => MOST_BITS_BYTES,
         TransferChoice::View => 0,
     };
@@ -147,6 +147,12 @@ mod tests {
         let fitted = ask((512, 512), 16, [200, 200], 1.0);
         assert_eq!(fitted.transfer, Transfer::Bits);
         assert_eq!(fitted, ask((512, 512), 16, [250, 200], 7.0));
+    }
+
+    #[test]
+    fn many_bits_come_as_a_byte_a_pixel() {
+        let of = |side| ask((side, side), 16, [470, 260], 1.0).transfer;
+        assert_eq!([of(2048), of(4096)], [Transfer::Bits, Transfer::View]);
     }
 
     #[test]
