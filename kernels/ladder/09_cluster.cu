@@ -1,7 +1,7 @@
-// A lattice lives in the registers of seven blocks, a cluster: seven multiprocessors that write
+// A lattice lives in the registers of six blocks, a cluster: six multiprocessors that write
 // into each other's shared memory and wait for each other without leaving the kernel.
 //
-// Bound: as 08_resident, 8 operations a word in B3/S23, on seven multiprocessors; of HALO rows
+// Bound: as 08_resident, 8 operations a word in B3/S23, on six multiprocessors; of HALO rows
 //        above and below a block's own, everything once more. A generation costs a barrier of
 //        the block, one in HALO a barrier of the cluster besides.
 // SASS, sm_90: to be counted
@@ -12,15 +12,15 @@
 // through shared memory, and those of another block, HALO generations' worth of them, through
 // distributed shared memory.
 //
-// Seven, since a cluster lies in one part of the chip, of 14, 16 or 18 multiprocessors on H100s
-// and H200s: two of seven fit into each, sixteen at once; of eight, fifteen did, and the sixteenth
-// lattice took as long again as all others.
+// Six, since a cluster lies in one part of the chip, of at most 18 multiprocessors on an H200:
+// of eight or of seven blocks, fifteen clusters fitted at once, and a sixteenth lattice took as
+// long again as all others.
 //
-// Launch: 384 threads and SHARED uint4s a block, seven blocks a lattice, as many lattices as lie
+// Launch: 384 threads and SHARED uint4s a block, six blocks a lattice, as many lattices as lie
 // one behind the other. The lattice is a square of 512, 1024 or 2048. In place. Clusters need sm_90.
 #include "../life.cuh"
 
-#define BLOCKS 7 // of a cluster
+#define BLOCKS 6 // of a cluster
 #define WARPS 12 // of a block
 #define HALO 8   // rows beyond a block's own, above and below; as many generations need no other
 #define SHARED 2048 // uint4s of a block's memory
@@ -189,9 +189,9 @@ DEVICE void live(Rule rule, u32* lattice, int generations, uint4* shared)
 template <class Rule>
 DEVICE void live_by(Rule rule, u32* lattice, int side, int generations, uint4* shared)
 {
-    if (side == 512) live<1, 4, 16>(rule, lattice, generations, shared);
-    if (side == 1024) live<2, 7, 16>(rule, lattice, generations, shared);
-    if (side == 2048) live<2, 26, 32>(rule, lattice, generations, shared);
+    if (side == 512) live<1, 5, 16>(rule, lattice, generations, shared);
+    if (side == 1024) live<2, 8, 16>(rule, lattice, generations, shared);
+    if (side == 2048) live<2, 30, 32>(rule, lattice, generations, shared);
 }
 
 extern "C" __global__ void __cluster_dims__(BLOCKS, 1, 1) __launch_bounds__(32 * WARPS, 1)

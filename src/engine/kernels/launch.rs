@@ -56,20 +56,25 @@ impl Launch {
         const USEFUL: u32 = 30;
         const MULTIPROCESSORS: u32 = 132;
         let lanes = size.width() / MARCHED;
-        // In sixteenths of a warp: what a strip of all windows takes.
-        let (windows, sixteenths, rings) = match lanes {
-            1 | 2 | 4 | 8 | 16 | 32 => (1, 16, 32 / lanes),
+        // Windows; those of them that take a warp a strip, and how many strips the other takes.
+        let (windows, full, a_warp, rings) = match lanes {
+            1 | 2 | 4 | 8 | 16 | 32 => (1, 1, 0, 32 / lanes),
             _ => {
                 let (full, rest) = (lanes / USEFUL, lanes % USEFUL);
-                let narrow = if rest > 0 { 16 / (32 / (rest + 2)) } else { 0 };
                 (
                     lanes.div_ceil(USEFUL),
-                    16 * full + narrow.max(u32::from(rest > 0)),
+                    full,
+                    if rest > 0 { 32 / (rest + 2) } else { 0 },
                     1,
                 )
             }
         };
-        let strips = |warps: u32| (warps * MULTIPROCESSORS * 16 / sixteenths).max(1);
+        // As many as so many warps take, and no warp more: it would be one's second.
+        let strips = |warps: u32| match (warps * MULTIPROCESSORS, a_warp) {
+            (warps, 0) => warps / full,
+            (warps, a_warp) => (warps - 1) * a_warp / (full * a_warp + 1),
+        };
+        let strips = |warps| strips(warps).max(1);
         let rows = |strips: u32| size.height().div_ceil(strips * rings);
         let fitting = Self::MARCHING.map(|(warps, fewest)| (strips(warps), fewest));
         let strips = fitting
@@ -164,6 +169,9 @@ mod tests {
     #[test]
     fn a_march_covers_the_lattice_and_a_grid_its_limits() {
         let march = find("multistep").unwrap();
+        // Four windows of 243 warps and the fifth's 81: no more than eight a multiprocessor.
+        let square = march.launch(Size::new(16_384, 16_384).unwrap(), march.block());
+        assert_eq!(square.grid, [5, 243, 1]);
         for width in [128, 256, 384, 1024, 3840, 4096, 4224, 65_536] {
             for height in [1, 7, 8, 9, 100, 4096, 70_000, 1 << 20] {
                 let size = Size::new(width, height).unwrap();
