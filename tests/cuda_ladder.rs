@@ -38,7 +38,7 @@ fn checkout(root: &Path) {
     let rungs = KERNELS
         .iter()
         .map(|kernel| format!("kernels/ladder/{}.cu", kernel.file));
-    for file in rungs.chain(["README.md", "kernels/README.md"].map(String::from)) {
+    for file in rungs.chain(["README.md", "README.zh.md", "kernels/README.md"].map(String::from)) {
         fs::copy(here.join(&file), root.join(&file)).unwrap();
     }
 }

@@ -3,17 +3,29 @@
 //
 // Bound: 1/16 byte a cell and generation; 8 operations a word in B3/S23, and the halo's: a lane
 //        left and right of a warp's 30, STEPS rows above and below a strip. Any other rule: 28.
-// SASS, sm_90: in windows of a word and generation 8 LOP3, 0.5 SHFL, 0.4 SHF, 1.2 IMAD,
-//        0.06 LDG, 0.06 STG; 11 in all. Any other rule: 28 LOP3, 0.5 SHFL, 0.4 SHF, 5.1
-//        IMAD, 0.06 LDG, 0.06 STG; 35 in all. 168 registers, nothing spilled.
-// Measured: not yet; no record of 'lifestreams bench ladder' has it
+//        Of 65536x65536 the halo is 8 % and the LOP3 unit busy three quarters of the time; of
+//        16384x16384 it is 23 %, and a launch every four generations costs another tenth. Tried
+//        without gain: stages a row apart (more independent work, and three rows more), 8 or 10
+//        warps a multiprocessor with more registers, the sums of a row taken late, dependent
+//        launches (griddepcontrol; 2 % at 16384x16384).
+// SASS, sm_90: in windows of a word and generation 8 LOP3, 0.5 SHFL, 1.2 IMAD, 0.2 ISETP,
+//        0.06 LDG, 0.06 STG; 10 in all; where words are turned, 0.25 SHF, on rings 0.5. Any other
+//        rule: 28 LOP3, 0.5 SHFL, 0.2 SHF, 5.2 IMAD, 0.06 LDG, 0.06 STG; 35 in all. 168 registers,
+//        one of them spilled.
+// Measured: NVIDIA H200, commit 55a35842d052:
+//        16 x 1024x1024: 14.8 Tcells/s, 2.88 times 06_planar, 69.0 times 01_global
+//        1056 x 128x128: 130 Gcells/s, 2.15 times 06_planar, 2.79 times 01_global
+//        1 x 16384x16384: 26.6 Tcells/s, 2.54 times 06_planar, 105 times 01_global
+//        1 x 65536x65536: 44.0 Tcells/s, 3.72 times 06_planar, 175 times 01_global
+//        by B36/S23: 0.50 times as fast as by B3/S23
 // Next: a lattice that fits a warp need never leave its registers.
 // Against 06_planar: a lane has WORDS words side by side, its neighbours' come by shuffle, and
 // what `march` kept of one generation a Stage keeps of each.
 //
 // Launch: a block is a warp (32); the grid is windows across by strips down, as Launch::march
-// cuts them. A lattice of 128, 256, 512 ... 4096 across is a ring of lanes, several strips a
-// warp and no halo left and right. The width is a multiple of 128; `generations` from 1 to STEPS.
+// cuts them; of the last window, where it is narrow, a warp takes several strips. A lattice of
+// 128, 256, 512 ... 4096 across is a ring of lanes, several strips a warp and no halo left and
+// right. The width is a multiple of 128; `generations` from 1 to STEPS.
 #include "../life.cuh"
 
 #define STEPS 4
