@@ -360,7 +360,7 @@ fn arguments_that_make_no_sense_are_refused() {
         ),
         ("run -g 1 --size 0x5", ["0x5", "from 1 to 16777216"]),
         ("run -g 1 --size 5x0", ["5x0", "from 1 to 16777216"]),
-        ("run -g 1 --size 5", ["'5'", "WIDTHxHEIGHT"]),
+        ("run -g 1 --size 5x", ["'5x'", "WIDTHxHEIGHT"]),
         ("run -g 1 --size -5x5", ["-5", "help"]),
         (
             "run -g 1 --size 16777217x1",

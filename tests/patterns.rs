@@ -227,7 +227,7 @@ const WAYS: &[Way] = &[
         "level",
         Format::Macrocell,
         |text| with_line(text, "63 0 0 0 0", 1),
-        "from 4 to 62",
+        "from 1 to 62",
     ),
     (
         "states",

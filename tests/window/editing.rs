@@ -138,8 +138,15 @@ fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing
         "broken.cells, line 3, column 3",
     );
     assert_eq!(shown.saved("as-it-was.rle"), wanted);
-    // One that is too large says so, and changes nothing either.
-    drop("wide.rle", "x = 999, y = 1\n999o!\n", "wide.rle");
+    // For one that is too large larger lattices are offered, and who wants none keeps these.
+    drop(
+        "wide.rle",
+        "x = 999, y = 1\n999o!\n",
+        "larger lattices are offered: 999x45",
+    );
+    shown.rest();
+    shown.key("Escape");
+    shown.rest();
     assert_eq!(shown.saved("still.rle"), wanted);
     shown.press("Page_Up", "SelectPrevious");
     assert_eq!(shown.saved("other.rle").population(), 0);
