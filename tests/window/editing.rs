@@ -173,7 +173,8 @@ fn a_pattern_too_large_is_offered_a_larger_lattice() {
         let path = shown.folder.path().join(name);
         then("ctrl+s", "a path is to be typed in");
         typed(&path);
-        then("Return", "notice: saved");
+        let before = said("notice: saved");
+        shown.enter(|| said("notice: saved") > before);
         Pattern::load(&path).unwrap()
     };
     let before = saved("before.rle");

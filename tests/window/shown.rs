@@ -142,6 +142,21 @@ impl Shown {
         self.display.xdotool(&line).expect("a keyboard");
     }
 
+    /// Presses Return until it has been heard. xdotool changes the keyboard's map to type a text,
+    /// and a key behind it is lost now and then; nobody answers for so long otherwise.
+    pub(crate) fn enter(&self, heard: impl Fn() -> bool) {
+        self.key("Return");
+        let since = Instant::now();
+        let mut again = false;
+        wait_for("what Return is for", || {
+            if !again && since.elapsed() > PATIENCE / 6 && !heard() {
+                again = true;
+                self.key("Return");
+            }
+            heard().then_some(())
+        });
+    }
+
     /// The selected panel's lattice, saved to a file of this name and read.
     pub(crate) fn saved(&self, name: &str) -> Lattice {
         let path = self.folder.path().join(name);
@@ -150,10 +165,7 @@ impl Shown {
         self.rest();
         self.key("ctrl+a");
         self.type_in(&path);
-        self.key("Return");
-        wait_for("a saved file", || {
-            (self.heard("notice: saved") > before).then_some(())
-        });
+        self.enter(|| self.heard("notice: saved") > before);
         let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
         Pattern::load(&path).unwrap().centred_in(size).unwrap()
     }
