@@ -3,20 +3,24 @@
 //
 // Bound: 1/16 byte a cell and generation; 8 operations a word in B3/S23, and the halo's: a lane
 //        left and right of a warp's 30, STEPS rows above and below a strip. Any other rule: 28.
-//        Of 65536x65536 the halo is 8 % and the LOP3 unit busy three quarters of the time; of
-//        16384x16384 it is 23 %, and a launch every four generations costs another tenth. Tried
-//        without gain: stages a row apart (more independent work, and three rows more), 8 or 10
-//        warps a multiprocessor with more registers, the sums of a row taken late, dependent
-//        launches (griddepcontrol; 2 % at 16384x16384).
-// SASS, sm_90: in windows of a word and generation 8 LOP3, 0.5 SHFL, 0.2 SHF, 1.2 IMAD,
-//        0.06 LDG, 0.06 STG; 11 in all. Any other rule: 28 LOP3, 0.5 SHFL, 0.2 SHF, 4.6
-//        IMAD, 0.06 LDG, 0.06 STG; 34 in all. 168 registers, 40 bytes spilled.
-// Measured: NVIDIA H200, commit 55a35842d052:
-//        16 x 1024x1024: 14.8 Tcells/s, 2.88 times 06_planar, 69.0 times 01_global
-//        1056 x 128x128: 130 Gcells/s, 2.15 times 06_planar, 2.79 times 01_global
-//        1 x 16384x16384: 26.6 Tcells/s, 2.54 times 06_planar, 105 times 01_global
-//        1 x 65536x65536: 44.0 Tcells/s, 3.72 times 06_planar, 175 times 01_global
-//        by B36/S23: 0.50 times as fast as by B3/S23
+//        Of 65536x65536 the halo is 11 % and the LOP3 unit busy four fifths of the time; of
+//        16384x16384 it is 17 %, and a launch every four generations costs another tenth. There
+//        every multiprocessor must have the same number of warps, or all wait for those of the
+//        fullest: one that ends at once, for there was nothing left for it, cost a seventh. Tried
+//        without gain: stages a row apart (more independent work, and three rows more), 12 warps
+//        a multiprocessor there (45 rows: halo), the sums of a row taken late, 5 and 6 rows an
+//        iteration, dependent launches (griddepcontrol), and a flag for each strip so that a pass
+//        begins where its neighbours are done: 35.4 all three at their best, in one run.
+// SASS, sm_90: in windows of a word and generation 8 LOP3, 0.5 SHFL, 1.7 IMAD, 0.2 ISETP,
+//        0.06 LDG, 0.06 STG; 11 in all; where words are turned, 0.25 SHF, on rings 0.5. Any other
+//        rule: 28 LOP3, 0.5 SHFL, 0.25 SHF, 4.8 IMAD, 0.06 LDG, 0.06 STG; 35 in all. 168
+//        registers, 40 bytes spilled.
+// Measured: NVIDIA H200, commit b502abf667de:
+//        16 x 1024x1024: 17.6 Tcells/s, 3.42 times 06_planar, 82.0 times 01_global
+//        1056 x 128x128: 180 Gcells/s, 2.89 times 06_planar, 5.48 times 01_global
+//        1 x 16384x16384: 36.1 Tcells/s, 3.43 times 06_planar, 143 times 01_global
+//        1 x 65536x65536: 47.5 Tcells/s, 4.02 times 06_planar, 189 times 01_global
+//        by B36/S23: 0.42 times as fast as by B3/S23
 // Next: a lattice that fits a warp need never leave its registers.
 // Against 06_planar: a lane has WORDS words side by side, its neighbours' come by shuffle, and
 // what `march` kept of one generation a Stage keeps of each.
