@@ -294,7 +294,8 @@ pub(super) struct WindowArguments {
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub session: Option<PathBuf>,
     /// Record from the first frame on, until --frames or the end; by the name's ending a GIF, an
-    /// APNG (.png), or an MP4 through ffmpeg. With no display a round is a frame
+    /// APNG (.png), or an MP4 through ffmpeg; Shift+O goes on in the same kind. With no display a
+    /// round is a frame
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub record: Option<PathBuf>,
     /// What panels are made of in a terminal
