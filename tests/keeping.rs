@@ -134,6 +134,16 @@ fn settings_are_written_on_request_alone_and_what_is_typed_wins() {
         (&typed["instances"], &typed["kernel"]),
         (&2.into(), &"global".into())
     );
+    lifestreams(folder, "config save --lang zh").done();
+    for (line, words) in [
+        ("run -g 1 --instances 1 --size 8x8 --device cpu", "1 代用时"),
+        ("devices", "将在"),
+    ] {
+        let said = lifestreams(folder, line).done().stdout;
+        assert!(said.contains(words), "{said}");
+        let said = lifestreams(folder, &format!("{line} --lang en")).done();
+        assert!(!said.stdout.contains(words), "{said:?}");
+    }
     fs::write(path, "instances = 3\n\ncolour = 1\n").unwrap();
     let wrong = lifestreams(folder, "run -g 1 --size 8x8");
     wrong.refuses(2, &["config.toml, line 3", "no setting 'colour'"]);

@@ -8,6 +8,7 @@ use super::text::print;
 use crate::engine::cpu::CpuEngine;
 use crate::engine::cuda::list_devices;
 use crate::engine::{DeviceInfo, Engine};
+use crate::lang::tr;
 use crate::view::{AdapterFacts, list_adapters};
 
 /// What `--json` prints.
@@ -57,7 +58,7 @@ pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
 }
 
 fn print_found(found: &Found) -> Result<()> {
-    print("Computing")?;
+    print(tr!("Computing"))?;
     for (i, device) in found.cuda.iter().enumerate() {
         let memory = device
             .memory
@@ -72,34 +73,40 @@ fn print_found(found: &Found) -> Result<()> {
         ))?;
     }
     if let Some(why) = &found.cuda_missing {
-        print(&format!("  cuda    none: {why}"))?;
+        print(&format!("  cuda    {}", tr!("none: {why}", why = why)))?;
     }
     print(&format!(
         "  cpu     {} ({})",
         found.cpu.name, found.cpu.driver
     ))?;
-    print("Drawing")?;
+    print(tr!("Drawing"))?;
     for adapter in &found.adapters {
         print(&format!("  {}", adapter.title()))?;
         if adapter.is_one_of(&found.cuda) {
-            print("    this GPU also computes: drawing with it disturbs the spans")?;
+            print(&format!(
+                "    {}",
+                tr!("this GPU also computes: drawing with it disturbs the spans")
+            ))?;
         }
         if adapter.software {
-            print("    software: at most 30 frames/s, and the panels cost CPU time")?;
+            print(&format!(
+                "    {}",
+                tr!("software: at most 30 frames/s, and the panels cost CPU time")
+            ))?;
         }
     }
     if let Some(why) = &found.adapters_missing {
-        print(&format!("  none: {why}"))?;
+        print(&format!("  {}", tr!("none: {why}", why = why)))?;
     }
-    print("Display")?;
+    print(tr!("Display"))?;
     if let Some(display) = &found.display {
         print(&format!("  {display}"))?;
     }
     if let Some(why) = &found.display_missing {
-        print(&format!("  none: {why}"))?;
+        print(&format!("  {}", tr!("none: {why}", why = why)))?;
     }
-    print(&format!(
-        "'lifestreams' would compute on {}",
-        found.computing
+    print(&tr!(
+        "'lifestreams' would compute on {device}",
+        device = found.computing
     ))
 }

@@ -9,6 +9,7 @@ use super::failure::BadArguments;
 use super::options::RunArguments;
 use super::text::{print, si};
 use crate::engine::Transfer;
+use crate::lang::tr;
 use crate::life::{Lattice, Rule, SaveError, rle, write_atomically};
 use crate::session::TransferChoice;
 use crate::session::round::PicturePlan;
@@ -102,17 +103,17 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     if arguments.json {
         return print(&serde_json::to_string(&report)?);
     }
-    print(&format!(
-        "{} ({}), kernel {}: {} × {}, {} generations in {:.1} ms, {}cells/s, {} alive",
-        report.device,
-        report.engine,
-        report.kernel,
-        report.instances,
-        setup.size,
-        report.generations,
-        report.wall_ms,
-        si(report.cells_per_second),
-        report.population.iter().sum::<u64>(),
+    print(&tr!(
+        "{device} ({engine}), kernel {kernel}: {instances} × {size}, {generations} generations in {ms} ms, {rate}cells/s, {alive} alive",
+        device = report.device,
+        engine = report.engine,
+        kernel = report.kernel,
+        instances = report.instances,
+        size = setup.size,
+        generations = report.generations,
+        ms = format!("{:.1}", report.wall_ms),
+        rate = si(report.cells_per_second),
+        alive = report.population.iter().sum::<u64>(),
     ))
 }
 

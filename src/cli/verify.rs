@@ -8,6 +8,7 @@ use super::failure::CheckFailed;
 use super::options::VerifyArguments;
 use super::text::print;
 use crate::engine::kernels::{KERNELS, Kernel};
+use crate::lang::tr;
 use crate::life::{Rule, Size};
 use crate::session::DeviceChoice;
 use crate::session::worlds::open_engine;
@@ -118,16 +119,20 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
         .iter()
         .map(|d| format!("{} ({})", d.name, d.driver))
         .collect();
-    print(&format!(
-        "verifying on {} ({})",
-        names.join(" + "),
-        engine.name()
+    print(&tr!(
+        "verifying on {devices} ({engine})",
+        devices = names.join(" + "),
+        engine = engine.name()
     ))?;
     let mut bench = Bench::new(engine, Cases::new(arguments.small))?;
     let mut failures = Vec::new();
     for kernel in &KERNELS {
         if let Err(why) = bench.admit_device(kernel) {
-            print(&format!("{:<22} left out: {why}", kernel.name))?;
+            print(&format!(
+                "{:<22} {}",
+                kernel.name,
+                tr!("left out: {why}", why = why)
+            ))?;
             continue;
         }
         let began = Instant::now();
@@ -158,7 +163,7 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
     let outcome = lab::check_order(arguments.device, arguments.small)?;
     report("order of ops", began, outcome, &mut failures)?;
     if failures.is_empty() {
-        return print("everything agrees with the reference");
+        return print(tr!("everything agrees with the reference"));
     }
     Err(CheckFailed(format!(
         "{} checks failed: {}",
