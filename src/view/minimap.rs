@@ -72,6 +72,8 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
     let Some(status) = frame.status else { return };
     let panel = layout.tiling.panel;
     let thin = layout.unit.round().max(1.0);
+    // What is seen stands out from afar, as the selected panel does.
+    let thick = (2.0 * layout.unit).round().max(1.0);
     for small in minimaps(frame, layout) {
         let rect = rect_of(small.rect);
         painter.rect_stroke(rect, 0.0, Stroke::new(thin, GROUND), StrokeKind::Inside);
@@ -81,10 +83,10 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
         painter.rect_stroke(
             seen,
             0.0,
-            Stroke::new(3.0 * thin, GROUND),
+            Stroke::new(thick + 2.0 * thin, GROUND),
             StrokeKind::Outside,
         );
-        painter.rect_stroke(seen, 0.0, Stroke::new(thin, VALUE), StrokeKind::Outside);
+        painter.rect_stroke(seen, 0.0, Stroke::new(thick, VALUE), StrokeKind::Outside);
     }
 }
 
