@@ -4,6 +4,7 @@
 mod common;
 
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
 use common::{Running, lifestreams, names, program, scratch, wait_for};
@@ -200,4 +201,43 @@ fn an_mp4_is_ffmpegs_or_says_what_is_missing() {
         &["ffmpeg, which is not installed", "apt-get install ffmpeg"],
     );
     assert_eq!(names(folder.path()), Vec::<String>::new());
+}
+
+/// An ffmpeg of the test's own in this folder.
+fn an_ffmpeg(folder: &Path, script: &str) {
+    let file = folder.join("ffmpeg");
+    fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn every_picture_of_an_mp4_reaches_ffmpeg_and_its_failure_is_told() {
+    let folder = scratch();
+    let record = || {
+        let mut command = program(folder.path());
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", folder.path().display()));
+        let line = format!("--display none --record a.mp4 --frames 3 {START}");
+        common::run(command.args(line.split(' ')))
+    };
+    // What it is given, in place of a film; its last argument is the file.
+    an_ffmpeg(
+        folder.path(),
+        r#"echo "$*" > asked; for to; do :; done; cat > "$to""#,
+    );
+    record().done();
+    let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
+    for words in ["-pix_fmt rgba -s 1280x800 -r 25 -i -", "-f mp4"] {
+        assert!(asked.contains(words), "{asked}");
+    }
+    let pictures = fs::read(folder.path().join("a.mp4")).unwrap();
+    let one = 4 * 1280 * 800;
+    assert_eq!(pictures.len(), 3 * one);
+    assert!(pictures[..one] != pictures[2 * one..], "they move");
+    fs::remove_file(folder.path().join("a.mp4")).unwrap();
+    an_ffmpeg(folder.path(), "echo 'Unknown encoder' >&2; exit 8");
+    let ended = record();
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    ended.says_one_sentence(&["a.mp4", "ffmpeg ended with", "Unknown encoder"]);
+    assert!(!folder.path().join("a.mp4").exists());
 }

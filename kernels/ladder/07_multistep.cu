@@ -3,29 +3,32 @@
 //
 // Bound: 1/16 byte a cell and generation; 8 operations a word in B3/S23, and the halo's: a lane
 //        left and right of a warp's 30, STEPS rows above and below a strip. Any other rule: 28.
-//        Of 65536x65536 the halo is 8 % and the LOP3 unit busy three quarters of the time; of
-//        16384x16384 it is 23 %, and a launch every four generations costs another tenth. Tried
-//        without gain: stages a row apart (more independent work, and three rows more), 8 or 10
-//        warps a multiprocessor with more registers, the sums of a row taken late, dependent
-//        launches (griddepcontrol; 2 % at 16384x16384).
-// SASS, sm_90: in windows of a word and generation 8 LOP3, 0.5 SHFL, 1.2 IMAD, 0.2 ISETP,
-//        0.06 LDG, 0.06 STG; 10 in all; where words are turned, 0.25 SHF, on rings 0.5. Any other
-//        rule: 28 LOP3, 0.5 SHFL, 0.2 SHF, 5.2 IMAD, 0.06 LDG, 0.06 STG; 35 in all. 168 registers,
-//        one of them spilled.
-// Measured: NVIDIA H200, commit 55a35842d052:
-//        16 x 1024x1024: 14.8 Tcells/s, 2.88 times 06_planar, 69.0 times 01_global
-//        1056 x 128x128: 130 Gcells/s, 2.15 times 06_planar, 2.79 times 01_global
-//        1 x 16384x16384: 26.6 Tcells/s, 2.54 times 06_planar, 105 times 01_global
-//        1 x 65536x65536: 44.0 Tcells/s, 3.72 times 06_planar, 175 times 01_global
-//        by B36/S23: 0.50 times as fast as by B3/S23
+//        Of 65536x65536 the halo is 11 % and the LOP3 unit busy four fifths of the time; of
+//        16384x16384 it is 17 %, and a launch every four generations costs another tenth. There
+//        every multiprocessor must have the same number of warps, or all wait for those of the
+//        fullest: one that ends at once, for there was nothing left for it, cost a seventh. Tried
+//        without gain: stages a row apart (more independent work, and three rows more), 12 warps
+//        a multiprocessor there (45 rows: halo), the sums of a row taken late, 5 and 6 rows an
+//        iteration, dependent launches (griddepcontrol), and a flag for each strip so that a pass
+//        begins where its neighbours are done: 35.4 all three at their best, in one run.
+// SASS, sm_90: in windows of a word and generation 8 LOP3, 0.5 SHFL, 1.7 IMAD, 0.2 ISETP,
+//        0.06 LDG, 0.06 STG; 11 in all; where words are turned, 0.25 SHF, on rings 0.5. Any other
+//        rule: 28 LOP3, 0.5 SHFL, 0.25 SHF, 4.8 IMAD, 0.06 LDG, 0.06 STG; 35 in all. 168
+//        registers, 40 bytes spilled.
+// Measured: NVIDIA H200, commit b502abf667de:
+//        16 x 1024x1024: 17.6 Tcells/s, 3.42 times 06_planar, 82.0 times 01_global
+//        1056 x 128x128: 180 Gcells/s, 2.89 times 06_planar, 5.48 times 01_global
+//        1 x 16384x16384: 36.1 Tcells/s, 3.43 times 06_planar, 143 times 01_global
+//        1 x 65536x65536: 47.5 Tcells/s, 4.02 times 06_planar, 189 times 01_global
+//        by B36/S23: 0.42 times as fast as by B3/S23
 // Next: a lattice that fits a warp need never leave its registers.
 // Against 06_planar: a lane has WORDS words side by side, its neighbours' come by shuffle, and
 // what `march` kept of one generation a Stage keeps of each.
 //
-// Launch: a block is a warp (32); the grid is windows across by strips down, as Launch::march
-// cuts them; of the last window, where it is narrow, a warp takes several strips. A lattice of
-// 128, 256, 512 ... 4096 across is a ring of lanes, several strips a warp and no halo left and
-// right. The width is a multiple of 128; `generations` from 1 to STEPS.
+// Launch: a block is a warp (32); the grid is as many as Launch::march says, in one row: windows
+// by strips, then those of the last window, where it is narrow, of which a warp takes several
+// strips. A lattice of 128, 256, 512 ... 4096 across is a ring of lanes, several strips a warp and
+// no halo left and right. The width is a multiple of 128; `generations` from 1 to STEPS.
 #include "../life.cuh"
 
 #define STEPS 4
@@ -60,7 +63,7 @@ struct Lane { u32 quad; int turn, left, right, turn_left, turn_right; bool store
 
 // Rows an iteration, and so far ahead they are loaded: what one keeps for the next need not be
 // moved from register to register. A rule with a table has no registers left for that.
-template <int G, class Rule> constexpr int UNROLLED = G == STEPS && !Rule::TABLE ? 6 : 1;
+template <int G, class Rule> constexpr int UNROLLED = G == STEPS && !Rule::TABLE ? 4 : 1;
 
 // A warp on its way down: G generations at a time, on a ring of lanes or in a window.
 template <int G, bool RING, bool TURNS, class Rule>
@@ -158,23 +161,26 @@ extern "C" __global__ void __launch_bounds__(32, 12) life_multistep(
     const uint4* __restrict__ in, uint4* __restrict__ out,
     int width, int height, unsigned rule, int generations)
 {
-    const int quads = width / 128, lane = threadIdx.x, warp = blockIdx.y, strips = gridDim.y;
+    const int quads = width / 128, lane = threadIdx.x, warp = blockIdx.x, warps = gridDim.x;
     if (quads <= 32 && (quads & (quads - 1)) == 0) { // a ring of lanes, so many strips a warp
         const int ring = lane / quads, x = lane % quads, rings = 32 / quads;
         const int left = x ? lane - 1 : lane + quads - 1;
         const int right = x < quads - 1 ? lane + 1 : lane - x;
         const Lane at{(u32)x, 0, left, right, x == 0, -(x == quads - 1), true};
-        const int rows = (height - 1) / (strips * rings) + 1, first = (warp * rings + ring) * rows;
+        const int rows = (height - 1) / (warps * rings) + 1, first = (warp * rings + ring) * rows;
         if (rule == LIFE)
             pass<true>(LifeRule(), in, out, quads, height, at, first, rows, generations);
         else pass<true>(AnyRule::of(rule), in, out, quads, height, at, first, rows, generations);
     } else { // windows, the first and last lane of each for its halo; the last may be narrow
-        const int from = blockIdx.x * USEFUL, useful = quads - from < USEFUL ? quads - from : USEFUL;
-        const int wide = useful + 2, a_warp = 32 / wide; // so many strips of it
-        const int strip = warp * a_warp + lane / wide, mine = lane % wide;
-        if (warp * a_warp >= strips) return;
-        const int x = from + mine - 1, turns = x < 0 ? -1 : x / quads;
-        const bool stores = mine > 0 && mine <= useful && lane / wide < a_warp && strip < strips;
+        const int full = quads / USEFUL, rest = quads % USEFUL, packed = 32 / (rest + 2);
+        const int strips = rest ? warps * packed / (full * packed + 1) : warps / full;
+        const bool narrow = warp >= full * strips;
+        const int window = narrow ? full : warp % full, wide = narrow ? rest + 2 : 32;
+        const int a_warp = narrow ? packed : 1; // strips
+        const int strip = (narrow ? warp - full * strips : warp / full) * a_warp + lane / wide;
+        const int mine = lane % wide, x = window * USEFUL + mine - 1;
+        const int turns = x < 0 ? -1 : x / quads;
+        const bool stores = mine > 0 && mine < wide - 1 && lane / wide < a_warp && strip < strips;
         const Lane at{(u32)(x - turns * quads), -turns, (lane + 31) % 32, (lane + 1) % 32, 0, 0,
                       stores};
         const int rows = (height - 1) / strips + 1, first = strip * rows;

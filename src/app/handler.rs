@@ -40,7 +40,7 @@ const MOST_LOSSES: u32 = 3;
 
 /// See the module.
 pub(super) struct Handler<W> {
-    options: WindowOptions,
+    pub(super) options: WindowOptions,
     pub(super) view: ViewOptions,
     started: Receiver<anyhow::Result<W>>,
     awake: Arc<AtomicBool>,

@@ -3,7 +3,7 @@
 //! A picture is drawn once more and read back; packing and writing are another thread's. While a
 //! recording runs, at most every second moment of this thread goes into it.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::app::World;
@@ -47,7 +47,10 @@ impl<W: World> Handler<W> {
         if self.recording.is_some() {
             self.end_recording();
         } else {
-            let mut recording = Recording::new(PathBuf::from(format!("{}.gif", dated_stem())));
+            // Of the kind that was asked for at the start, if one was.
+            let asked = self.options.record.as_deref().and_then(Path::extension);
+            let ending = asked.unwrap_or("gif".as_ref());
+            let mut recording = Recording::new(Path::new(&dated_stem()).with_extension(ending));
             recording.replaces = false; // nobody has named it
             self.recording = Some(recording);
         }

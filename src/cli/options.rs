@@ -135,7 +135,7 @@ pub(super) struct Common {
     /// How many lattices, each with its stream and its panel
     #[arg(long, value_name = "N", default_value_t = 16, value_parser = instances)]
     pub instances: usize,
-    /// The lattices' size in cells, or a square's side [default: 512x512, or the pattern's torus]
+    /// The lattices' size in cells, or a square's side [default: 1024x1024, or the pattern's torus]
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<Size>,
     /// The rule, births and survivals [default: B3/S23, or the pattern's]
@@ -294,7 +294,8 @@ pub(super) struct WindowArguments {
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub session: Option<PathBuf>,
     /// Record from the first frame on, until --frames or the end; by the name's ending a GIF, an
-    /// APNG (.png), or an MP4 through ffmpeg. With no display a round is a frame
+    /// APNG (.png), or an MP4 through ffmpeg; Shift+O goes on in the same kind. With no display a
+    /// round is a frame
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub record: Option<PathBuf>,
     /// What panels are made of in a terminal

@@ -13,8 +13,9 @@ use crate::life::{Pattern, PatternError, Shelved, Size, settle};
 use crate::session::worlds::{KernelChoice, MOST_GRAPH_LAUNCHES};
 use crate::session::{Pace, Setup, Start, Switches, TimeSettings};
 
-/// The size of a lattice when nothing says otherwise.
-const DEFAULT_SIZE: (u64, u64) = (512, 512);
+/// The side of a lattice when nothing says otherwise: so large that a block's kernel over one lasts
+/// longer than the calls of a round keep the host, or it would be those that F2 measures.
+pub(super) const DEFAULT_SIDE: u64 = 1024;
 
 /// How fast the window's rounds follow one another at the start.
 const ROUNDS_PER_SECOND: f64 = 60.0;
@@ -44,7 +45,7 @@ impl Common {
 
     /// What these options describe; reads the patterns.
     pub(super) fn setup(&self) -> Result<Setup> {
-        let default_size = Size::new(DEFAULT_SIZE.0, DEFAULT_SIZE.1)?;
+        let default_size = Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?;
         let patterns: Vec<Pattern> = self
             .pattern
             .iter()

@@ -98,7 +98,7 @@ impl Cases {
             sizes: awkward.iter().chain(large).map(size).collect(),
             rules: rules.iter().map(rule).collect(),
             most_cells: u64::MAX,
-            generations: vec![1, 2, 3, 4, 7, 33, 65],
+            generations: (1..=65).collect(),
             seeds: 2,
         }
     }
@@ -106,6 +106,10 @@ impl Cases {
 
 /// The most cells times generations that the reference steps for one case.
 const REFERENCE_BUDGET: u64 = 20_000_000;
+
+/// Generations after which lattices of every size are compared; after others, small ones alone.
+const WITH_LARGE: [u32; 7] = [1, 2, 3, 4, 7, 33, 65];
+const SMALL_CELLS: u64 = 20_000;
 
 pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
     let engine = open_engine(arguments.device)?;
@@ -168,6 +172,18 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
 pub(super) fn first_wrong(kernel: &'static Kernel, device: DeviceChoice) -> Result<Option<String>> {
     let mut bench = Bench::new(open_engine(device)?, Cases::new(true))?;
     Ok(bench.check_kernel(kernel)?.wrong.into_iter().next())
+}
+
+impl Cases {
+    /// The most cells of a lattice that is compared after so many generations.
+    fn most_cells(&self, generations: u32) -> u64 {
+        let some = match WITH_LARGE.contains(&generations) {
+            true => u64::MAX,
+            false => SMALL_CELLS,
+        };
+        let budget = REFERENCE_BUDGET / u64::from(generations);
+        self.most_cells.min(budget).min(some)
+    }
 }
 
 #[derive(Default)]

@@ -2,7 +2,7 @@
 
 use super::formats::life::{self, Corner};
 use super::formats::macrocell::{self, Tree};
-use super::formats::{Fault, Format, Frame, Notes, plaintext};
+use super::formats::{Fault, Format, Frame, Notes, packed, plaintext};
 use super::rle::{Outline, Rle};
 use super::text::{Flaw, Located};
 use super::words::shown;
@@ -77,7 +77,7 @@ impl Pattern {
     /// The largest file that is read, in bytes.
     pub const LARGEST_FILE: u64 = 4 << 30;
 
-    /// Reads a file of any [`Format`].
+    /// Reads a file of any [`Format`], also one packed with gzip.
     ///
     /// # Errors
     /// If it is no regular file, larger than [`Pattern::LARGEST_FILE`], unreadable or no pattern.
@@ -100,8 +100,14 @@ impl Pattern {
         text: impl Into<Vec<u8>>,
     ) -> Result<Pattern, PatternError> {
         let (name, text) = (name.into(), text.into());
-        match Cells::read(&text, Format::detect(&text, &name)) {
-            Ok((frame, cells)) => Ok(Pattern {
+        let at_start = |flaw| Located::new(&[], flaw);
+        let read = packed::unpacked(text).map_err(at_start).and_then(|text| {
+            packed::check_kind(&name, &text).map_err(at_start)?;
+            let (frame, cells) = Cells::read(&text, Format::detect(&text, &name))?;
+            Ok((text, frame, cells))
+        });
+        match read {
+            Ok((text, frame, cells)) => Ok(Pattern {
                 name,
                 text,
                 frame,
@@ -231,9 +237,6 @@ impl Cells {
     fn read(text: &[u8], format: Format) -> Result<(Frame, Cells), Located<Fault>> {
         fn located<F: Into<Fault>>(text: &[u8], flaw: Flaw<F>) -> Located<Fault> {
             Located::new(text, flaw).map(F::into)
-        }
-        if text.starts_with(b"\x1f\x8b") {
-            return Err(Located::new(text, (0, Fault::Compressed)));
         }
         match format {
             Format::Rle => {

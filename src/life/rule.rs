@@ -13,9 +13,29 @@ pub struct Rule {
 
 /// Why a text is not a rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}", tr!("unknown rule '{text}': write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)", text = .text))]
+#[error("{}", .family.sentence(.text))]
 pub struct RuleError {
     text: String,
+    family: Family,
+}
+
+/// What a text that is no [`Rule`] seems to be, from how other programs write their rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Family {
+    /// Nothing that is known.
+    Nonsense,
+    /// A name, as that of a table of states.
+    Named,
+    /// `345/3/6` or `B3/S345/6`: dying cells have states of their own.
+    Generations,
+    /// `R5,C0,M1,S34..58,B34..45,NM`.
+    LargerThanLife,
+    /// `B2-a/S12`: letters say which of the neighbours.
+    Places,
+    /// `B2/S34H`, `B2/S013V`.
+    Neighbourhood,
+    /// `W30`.
+    Row,
 }
 
 impl Rule {
@@ -70,8 +90,8 @@ fn digits(text: &str) -> Option<u16> {
 impl FromStr for Rule {
     type Err = RuleError;
 
-    /// Reads `B3/S23` in either case and order, the older `23/3` (survival first), and the
-    /// names `Life` and `HighLife`.
+    /// Reads `B3/S23` in either case and order, also with `_` or nothing for the slash or with
+    /// no `S` at all, the older `23/3` (survival first), and the names `Life` and `HighLife`.
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let parse = || {
             let upper = text.trim().to_ascii_uppercase();
@@ -80,9 +100,16 @@ impl FromStr for Rule {
                 "HIGHLIFE" => return "B36/S23".parse().ok(),
                 _ => {}
             }
-            let (first, second) = upper.split_once('/')?;
+            let (first, second) = match upper.split_once(['/', '_']) {
+                Some(halves) => halves,
+                None if upper.starts_with('B') => {
+                    upper.split_at(upper.find('S').unwrap_or(upper.len()))
+                }
+                None => return None,
+            };
             let (birth, survival) = match (first.strip_prefix('B'), second.strip_prefix('S')) {
                 (Some(b), Some(s)) => (b, s),
+                (Some(b), None) if !b.is_empty() && first.len() == upper.len() => (b, ""),
                 (None, None) => match (first.strip_prefix('S'), second.strip_prefix('B')) {
                     (Some(s), Some(b)) => (b, s),
                     (None, None) => (second, first),
@@ -97,8 +124,91 @@ impl FromStr for Rule {
         };
         parse().ok_or_else(|| RuleError {
             text: text.chars().take(40).collect(),
+            family: Family::of(text),
         })
     }
+}
+
+impl Family {
+    fn of(text: &str) -> Family {
+        let upper = text.trim().to_ascii_uppercase();
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let counts = |part: &str| digits(part.strip_prefix(['B', 'S', 'G', 'C']).unwrap_or(part));
+        let after = |letter| upper.strip_prefix(letter).filter(|rest| !rest.is_empty());
+        if after('R').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+            return Family::LargerThanLife;
+        }
+        if after('W').is_some_and(digits) {
+            return Family::Row;
+        }
+        let parts: Vec<&str> = upper.split(['/', '_']).collect();
+        match parts[..] {
+            [a, b, c] if counts(a) && counts(b) && counts(c) && !c.is_empty() => {
+                Family::Generations
+            }
+            // Named otherwise, such as B/S/extra.
+            [a, b] if !counts(a) || !counts(b) => match (a, b.strip_suffix(['H', 'V', 'L'])) {
+                (a, Some(b)) if counts(a) && counts(b) => Family::Neighbourhood,
+                _ if placed(a) && placed(b) => Family::Places,
+                _ => Family::named(&upper),
+            },
+            _ => Family::named(&upper),
+        }
+    }
+
+    fn named(upper: &str) -> Family {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_ .+".contains(c);
+        let starts = upper.starts_with(|c: char| c.is_ascii_alphabetic());
+        let counts = ["B", "S"].iter().any(|letter| {
+            let rest = upper.strip_prefix(letter);
+            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+        });
+        if starts && !counts && upper.chars().all(is_name) {
+            Family::Named
+        } else {
+            Family::Nonsense
+        }
+    }
+
+    fn sentence(self, text: &str) -> String {
+        match self {
+            Family::Nonsense => tr!(
+                "unknown rule '{text}': write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)",
+                text = text
+            ),
+            Family::Named => tr!(
+                "unknown rule '{text}': only rules that count live neighbours can be run, written such as B3/S23",
+                text = text
+            ),
+            Family::Generations => tr!(
+                "unknown rule '{text}': it seems to be of Generations, with cells of more than two states; only rules such as B3/S23 can be run",
+                text = text
+            ),
+            Family::LargerThanLife => tr!(
+                "unknown rule '{text}': it seems to be of Larger than Life, with neighbours further off; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Places => tr!(
+                "unknown rule '{text}': it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Neighbourhood => tr!(
+                "unknown rule '{text}': it counts other neighbours than the eight next to a cell; only rules of those, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Row => tr!(
+                "unknown rule '{text}': it is for a single row of cells; only rules of eight neighbours, such as B3/S23, can be run",
+                text = text
+            ),
+        }
+    }
+}
+
+/// Whether this half of a rule has counts, and letters of places after them.
+fn placed(half: &str) -> bool {
+    let rest = half.strip_prefix(['B', 'S']).unwrap_or("?");
+    rest.chars()
+        .all(|c| c.is_ascii_digit() || "CEKAINYQJRTWZ-".contains(c))
 }
 
 impl fmt::Display for Rule {
@@ -118,9 +228,12 @@ mod tests {
 
     #[test]
     fn notations_agree() {
-        for text in ["B3/S23", "b3/s23", "S23/B3", "23/3", "life", " B3/S32 "] {
+        for text in [
+            "B3/S23", "b3/s23", "S23/B3", "23/3", "life", " B3/S32 ", "B3S23", "b3_s23",
+        ] {
             assert_eq!(text.parse(), Ok(Rule::LIFE), "{text}");
         }
+        assert_eq!("B234".parse(), Ok(Rule::from_masks(0b11100, 0)));
         assert_eq!("B/S".parse(), Ok(Rule::from_masks(0, 0)));
     }
 
@@ -128,12 +241,14 @@ mod tests {
     fn nonsense_is_named() {
         for text in [
             "",
-            "B3",
+            "3",
             "B9/S23",
             "B3/23",
             "3/S2",
             "B3/S2x",
             "B3/S23/4",
+            "B",
+            "B3/",
             "Generations",
         ] {
             let error = text.parse::<Rule>().unwrap_err().to_string();
@@ -141,6 +256,31 @@ mod tests {
                 error.contains("unknown rule") && error.contains("B3/S23"),
                 "{error}"
             );
+        }
+    }
+
+    #[test]
+    fn rules_of_other_families_are_told_as_such() {
+        for (text, words) in [
+            ("345/3/6", "Generations"),
+            ("B3/S23/4", "Generations"),
+            ("/2/3", "Generations"),
+            ("R5,C0,M1,S34..58,B34..45,NM", "Larger than Life"),
+            ("B2-a5/S1e2-a35678", "where they lie"),
+            ("b3_s23-a4ei6", "where they lie"),
+            ("B2/S34H", "other neighbours"),
+            ("2/013V", "other neighbours"),
+            ("W110", "a single row"),
+            ("Langtons-Ant", "only rules that count live neighbours"),
+            (
+                "BBM-Margolus-emulated",
+                "only rules that count live neighbours",
+            ),
+            ("B9/S23", "write it as B3/S23"),
+            ("2,3/3", "write it as B3/S23"),
+        ] {
+            let error = text.parse::<Rule>().unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
         }
     }
 

@@ -294,7 +294,7 @@ fn choose(save_as: Option<&str>) -> Chosen {
     }
     let began = Instant::now();
     let dialog = rfd::FileDialog::new();
-    let endings = ["rle", "cells", "lif", "life", "mc"];
+    let endings = ["rle", "cells", "lif", "life", "mc", "gz"];
     let chosen = match save_as {
         None => dialog
             .add_filter(tr!("patterns"), &endings)

@@ -5,6 +5,7 @@ use std::time::Instant;
 use anyhow::Result;
 
 use super::{Table, setup};
+use crate::cli::setup::DEFAULT_SIDE;
 use crate::session::{DeviceChoice, Pace, Session, Setup};
 use crate::view::offscreen::Renderer;
 use crate::view::{ViewOptions, list_adapters};
@@ -16,11 +17,11 @@ const STARTS: usize = 3;
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let mut table = Table::new(
         "start",
-        "from nothing to the first frame, 16 × 512², `sync-global`",
+        &format!("from nothing to the first frame, 16 × {DEFAULT_SIDE}², `sync-global`"),
     );
     let setup = Setup {
         pace: Pace::PerSecond(60.0),
-        ..setup("sync-global", 16, 512, device)?
+        ..setup("sync-global", 16, DEFAULT_SIDE, device)?
     };
     let (mut ours, mut driver, mut modules) = (Vec::new(), Vec::new(), Vec::new());
     let drawing = !list_adapters().is_empty();

@@ -98,6 +98,16 @@ fn on_a_gpu(table: &mut Table, device: DeviceChoice) -> Result<()> {
             add(table, what, &setup, LONG_ROUND, None)?;
         }
     }
+    let each = Setup {
+        switches: graphs,
+        ..setup("cluster", 16, 1024, device)?
+    };
+    let mut devices = open_engine(device)?.devices().to_vec().into_iter();
+    if devices.all(|of| each.kernel.admit_device(&of).is_ok()) {
+        let what =
+            format!("`cluster`, 16 × 1024², a stream each, graphs of {LIFETIME} generations");
+        add(table, what, &each, LIFETIME, None)?;
+    }
     for (instances, side) in [(1056, 128), (1584, 256)] {
         let setup = Setup {
             switches: Switches {

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use anyhow::Result;
 
-use super::{Cases, Outcome, REFERENCE_BUDGET, batches};
+use super::{Cases, Outcome, batches};
 use crate::engine::kernels::{self, KERNELS, Kernel, Layout};
 use crate::engine::{
     Completion, DeviceId, Engine, EngineError, EventId, LatticeId, Op, Program, Slot, Slots,
@@ -178,9 +178,7 @@ impl Bench {
         for seed in 1..=self.cases.seeds {
             for rule in self.cases.rules.clone() {
                 for generations in self.cases.generations.clone() {
-                    let budget = REFERENCE_BUDGET / u64::from(generations);
-                    let most = self.cases.most_cells.min(budget);
-                    let chosen = self.cases_for(kernel, most);
+                    let chosen = self.cases_for(kernel, self.cases.most_cells(generations));
                     let sizes = self.cases.sizes.clone();
                     let start = |case: usize| soup(sizes[case], 0.4, seed, case as u64);
                     let mut program = Program::default();
@@ -194,10 +192,7 @@ impl Bench {
                     }
                     self.engine.submit(&program)?;
                     for &case in &chosen {
-                        let key = (case, seed, rule.table(), generations);
-                        self.references.entry(key).or_insert_with(|| {
-                            reference::run(&start(case), rule, generations.into())
-                        });
+                        self.reference(case, seed, rule, generations, start);
                     }
                     self.finish()?;
                     for &case in &chosen {
@@ -212,6 +207,26 @@ impl Bench {
             }
         }
         Ok(outcome)
+    }
+
+    /// Keeps what the reference says, on from the latest generation that is known.
+    fn reference(
+        &mut self,
+        case: usize,
+        seed: u64,
+        rule: Rule,
+        generations: u32,
+        start: impl Fn(usize) -> Lattice,
+    ) {
+        let key = |generations| (case, seed, rule.table(), generations);
+        let known = (1..=generations).rev().find_map(|at| {
+            let lattice = self.references.get(&key(at))?;
+            Some((at, lattice.clone()))
+        });
+        let (at, lattice) = known.unwrap_or_else(|| (0, start(case)));
+        let more = u64::from(generations - at);
+        let lattice = reference::run(&lattice, rule, more);
+        self.references.insert(key(generations), lattice);
     }
 
     /// One lattice through all kernels in turn, some generations each: no cell is lost.

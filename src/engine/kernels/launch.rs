@@ -44,52 +44,42 @@ impl Launch {
     /// multiprocessors, and the fewest rows that each is to have then: halos cost those with few
     /// rows the more, and those with many had better be so many that all end together. Other
     /// devices take them in another number of turns.
-    const MARCHING: [(u32, u32); 3] = [(32, 96), (12, 96), (8, Self::FEWEST_ROWS)];
+    const MARCHING: [(u32, u32); 3] = [(48, 128), (12, 96), (8, Self::FEWEST_ROWS)];
 
     /// The fewest rows of a strip, where there are so many: each costs a halo above and below.
     const FEWEST_ROWS: u32 = 4;
 
-    /// Of `life_multistep`: windows across by strips down, a warp each; but of the last window,
-    /// where it is narrow, a warp takes as many strips as it has room for, and others none.
+    /// Of `life_multistep`: a warp for each strip of a window, window by window, then those that
+    /// take several strips: of a ring of lanes, or of the last window, where it is narrow. One
+    /// after the other, and none that would have nothing to do: a warp that ends at once takes its
+    /// place on a multiprocessor from those that do, and those elsewhere then wait for them.
     pub(super) fn march(size: Size) -> Launch {
         /// Lanes of a warp whose words are stored; the two others hold the halo.
         const USEFUL: u32 = 30;
         const MULTIPROCESSORS: u32 = 132;
         let lanes = size.width() / MARCHED;
-        // Windows; those of them that take a warp a strip, and how many strips the other takes.
-        let (windows, full, a_warp, rings) = match lanes {
-            1 | 2 | 4 | 8 | 16 | 32 => (1, 1, 0, 32 / lanes),
-            _ => {
-                let (full, rest) = (lanes / USEFUL, lanes % USEFUL);
-                (
-                    lanes.div_ceil(USEFUL),
-                    full,
-                    if rest > 0 { 32 / (rest + 2) } else { 0 },
-                    1,
-                )
-            }
+        // Windows that take a warp a strip, and how many strips a warp takes of what is left.
+        let (full, packed) = match (lanes, lanes % USEFUL) {
+            (1 | 2 | 4 | 8 | 16 | 32, _) => (0, 32 / lanes),
+            (_, 0) => (lanes / USEFUL, 0),
+            (_, rest) => (lanes / USEFUL, 32 / (rest + 2)),
         };
-        // As many as so many warps take, and no warp more: it would be one's second.
-        let strips = |warps: u32| match (warps * MULTIPROCESSORS, a_warp) {
-            (warps, 0) => warps / full,
-            (warps, a_warp) => (warps - 1) * a_warp / (full * a_warp + 1),
+        // As many as so many warps take; the kernel counts back in the same way.
+        let strips = |warps: u32| match packed {
+            0 => warps / full,
+            _ => warps * packed / (full * packed + 1),
         };
-        let strips = |warps| strips(warps).max(1);
-        let rows = |strips: u32| size.height().div_ceil(strips * rings);
-        let fitting = Self::MARCHING.map(|(warps, fewest)| (strips(warps), fewest));
-        let strips = fitting
-            .into_iter()
-            .find(|&(strips, fewest)| rows(strips) >= fewest);
-        let most = size
-            .height()
-            .div_ceil(Self::FEWEST_ROWS * rings)
-            .min(Self::MOST_ROWS);
+        let mut choices = Self::MARCHING
+            .map(|(warps, fewest)| (strips(warps * MULTIPROCESSORS).max(1), fewest))
+            .into_iter();
+        let chosen = choices.find(|&(strips, fewest)| size.height().div_ceil(strips) >= fewest);
+        let most = size.height().div_ceil(Self::FEWEST_ROWS);
+        let strips = chosen.map_or(most, |(strips, _)| strips);
+        let last = strips
+            .checked_div(packed)
+            .map_or(0, |_| strips.div_ceil(packed));
         Launch {
-            grid: [
-                windows,
-                strips.map_or(most, |(strips, _)| strips.min(most)),
-                1,
-            ],
+            grid: [full * strips + last, 1, 1],
             block: [32, 1, 1],
             shared_bytes: 0,
         }
@@ -171,16 +161,34 @@ mod tests {
         let march = find("multistep").unwrap();
         // Four windows of 243 warps and the fifth's 81: no more than eight a multiprocessor.
         let square = march.launch(Size::new(16_384, 16_384).unwrap(), march.block());
-        assert_eq!(square.grid, [5, 243, 1]);
-        for width in [128, 256, 384, 1024, 3840, 4096, 4224, 65_536] {
+        assert_eq!(square.grid, [4 * 243 + 81, 1, 1]);
+        for width in [128, 256, 384, 1024, 3840, 4096, 4224, 65_536, 1 << 24] {
             for height in [1, 7, 8, 9, 100, 4096, 70_000, 1 << 20] {
-                let size = Size::new(width, height).unwrap();
-                let [windows, strips, one] = march.launch(size, march.block()).grid;
+                let size = Size::new(width, height).unwrap_or(Size::new(width, 9).unwrap());
+                let [warps, y, z] = march.launch(size, march.block()).grid;
+                assert_eq!((y, z), (1, 1));
+                // The kernel deals them out so: thirty lanes a window, the rest to the last.
                 let lanes = (width / 128) as u32;
-                assert!(one == 1 && (1..=65_535).contains(&strips), "{size}");
-                // The kernel deals the lanes out so: thirty a window, the rest to the last.
                 let ring = lanes.is_power_of_two() && lanes <= 32;
-                assert_eq!(windows, if ring { 1 } else { lanes.div_ceil(30) }, "{size}");
+                let (full, rest) = if ring {
+                    (0, lanes)
+                } else {
+                    (lanes / 30, lanes % 30)
+                };
+                let packed = if ring { 32 / lanes } else { 32 / (rest + 2) };
+                let (strips, first) = match rest {
+                    0 => (warps / full, warps),
+                    _ => {
+                        let strips = warps * packed / (full * packed + 1);
+                        (strips, full * strips)
+                    }
+                };
+                // Every strip of every window has its warp, and hardly a warp has none.
+                assert!(first <= warps && strips >= 1, "{size}");
+                assert!((warps - first) * packed >= strips || rest == 0, "{size}");
+                assert!((warps - first) * packed < strips + packed, "{size}");
+                let rows = size.height().div_ceil(strips);
+                assert!(rows >= 4 || strips < 4 + packed, "{size}: strips of {rows}");
             }
         }
     }

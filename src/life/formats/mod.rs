@@ -7,6 +7,7 @@
 pub mod life;
 pub mod macrocell;
 mod notes;
+pub(in crate::life) mod packed;
 pub mod plaintext;
 #[cfg(test)]
 mod tests;
@@ -54,9 +55,21 @@ pub enum Fault {
     /// In a macrocell.
     #[error(transparent)]
     Macrocell(#[from] MacrocellFault),
-    /// Packed, as Golly's own collection often is.
-    #[error("{}", tr!("this is compressed with gzip; unpack it first, such as with gunzip"))]
-    Compressed,
+    /// Packed, but not soundly.
+    #[error("{}", tr!("this is compressed with gzip and cannot be unpacked: {reason}; fetch it again", reason = .0))]
+    Packed(String),
+    /// Packed, and too long to be unpacked unasked.
+    #[error("{}", tr!("this is compressed with gzip and more than {} MiB long when unpacked; unpack it first, such as with gunzip", packed::LONGEST >> 20))]
+    PackedLong,
+    /// An archive.
+    #[error("{}", tr!("this is a ZIP archive; unpack it and name one of its patterns"))]
+    Archive,
+    /// A script that Golly runs.
+    #[error("{}", tr!("this is a script, not a pattern; run it in Golly and save what it makes as RLE"))]
+    Script,
+    /// MCell's own format, most often of rules with more than two states.
+    #[error("{}", tr!("this is in the format of MCell, of the kind '{game}'; where its rule is one such as B3/S23, save it as RLE with Golly", game = .0))]
+    MCell(String),
 }
 
 /// What is known of a pattern besides its cells.
@@ -118,8 +131,11 @@ impl Format {
     }
 
     /// The format of a text, by its first lines; only where these could be anything by the
-    /// file's name, and RLE where that tells nothing either.
+    /// file's name, and RLE where that tells nothing either. The name may end with `.gz` too.
     pub fn detect(text: &[u8], name: impl AsRef<Path>) -> Format {
+        let name = name.as_ref();
+        let packed = name.extension().is_some_and(|ending| ending == "gz");
+        let name = name.file_stem().filter(|_| packed).map_or(name, Path::new);
         Format::of_content(text).unwrap_or_else(|| match Format::of_name(name) {
             // Life 1.06 has its version in its first line, so this is not it.
             Some(Format::Life106) => Format::Life105,
@@ -128,6 +144,7 @@ impl Format {
     }
 
     fn of_content(text: &[u8]) -> Option<Format> {
+        let mut commented = false;
         for (_, line) in lines(text, text::start(text)) {
             let line = line.trim_ascii_start();
             match line {
@@ -143,10 +160,13 @@ impl Format {
                 [b'#', marked @ ..] => match life::version(marked) {
                     Some(b"1.06") => return Some(Format::Life106),
                     Some(_) => return Some(Format::Life105),
-                    None => {}
+                    None => commented = true,
                 },
                 cells if cells.iter().all(|cell| b".O*".contains(cell)) => {
-                    return Some(Format::Plaintext);
+                    return Some(match commented {
+                        true => Format::Life105,
+                        false => Format::Plaintext,
+                    });
                 }
                 _ => return None,
             }

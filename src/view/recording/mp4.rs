@@ -1,6 +1,6 @@
 //! MP4, by an ffmpeg that is installed: nothing of it is in this program.
 
-use std::io::{self, Write as _};
+use std::io::{self, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
@@ -15,7 +15,8 @@ const RATE: u32 = 25;
 
 pub(super) struct Mp4 {
     ffmpeg: Child,
-    to: ChildStdin,
+    /// None once it has ended before its time.
+    to: Option<ChildStdin>,
     /// Time that has not been filled with pictures yet.
     owed: Duration,
 }
@@ -33,7 +34,7 @@ impl Mp4 {
             .arg(path)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
-            .stderr(Stdio::null())
+            .stderr(Stdio::piped())
             .spawn()
             .map_err(|error| {
                 ViewError::Record(match error.kind() {
@@ -47,7 +48,7 @@ impl Mp4 {
         let to = to.ok_or_else(|| ViewError::Record(tr!("ffmpeg takes nothing").into()))?;
         Ok(Mp4 {
             ffmpeg,
-            to,
+            to: Some(to),
             owed: Duration::ZERO,
         })
     }
@@ -58,21 +59,38 @@ impl Encode for Mp4 {
         let each = Duration::from_secs(1) / RATE;
         self.owed += lasts;
         while self.owed >= each / 2 {
-            self.to.write_all(&image.rgba)?;
+            let to = self.to.as_mut().ok_or(io::ErrorKind::BrokenPipe)?;
+            if let Err(error) = to.write_all(&image.rgba) {
+                // It has ended, and knows better why.
+                return self.close().and(Err(error));
+            }
             self.owed = self.owed.saturating_sub(each);
         }
         Ok(())
     }
 
-    fn end(self: Box<Self>) -> io::Result<()> {
-        let Mp4 { mut ffmpeg, to, .. } = *self;
-        drop(to); // there is no more
-        match ffmpeg.wait()? {
-            status if status.success() => Ok(()),
-            status => Err(io::Error::other(tr!(
-                "ffmpeg ended with {status}",
-                status = status
-            ))),
+    fn end(mut self: Box<Self>) -> io::Result<()> {
+        self.close()
+    }
+}
+
+impl Mp4 {
+    /// Says that there is no more, and waits for what ffmpeg says to that.
+    fn close(&mut self) -> io::Result<()> {
+        self.to = None;
+        let mut said = String::new();
+        if let Some(mut stderr) = self.ffmpeg.stderr.take() {
+            stderr.read_to_string(&mut said)?;
         }
+        let status = self.ffmpeg.wait()?;
+        if status.success() {
+            return Ok(());
+        }
+        let reason = said.lines().rev().find(|line| !line.trim().is_empty());
+        Err(io::Error::other(tr!(
+            "ffmpeg ended with {status}: {reason}",
+            status = status,
+            reason = reason.unwrap_or(tr!("it gave no reason"))
+        )))
     }
 }

@@ -147,6 +147,8 @@ impl<'a> Iterator for Walk<'a> {
                 }));
             };
             match marked.split_first() {
+                // With no numbers after it, as Golly writes and reads it.
+                Some((b'P' | b'p', [])) => (self.x, self.y) = (0, 0),
                 Some((b'P' | b'p', _)) => match place(line, 2) {
                     Ok((x, y)) => (self.x, self.y) = (x, y),
                     Err(column) => return Some(Err((at + column, LifeFault::Block))),

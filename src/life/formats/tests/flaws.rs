@@ -1,6 +1,9 @@
 //! Broken texts: each has its place, what is wrong and what to do.
 
-use crate::life::{Pattern, PatternError};
+use crate::life::{Format, Pattern, PatternError};
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use std::io::Write;
 
 #[test]
 fn flaws_have_a_place_and_a_remedy() {
@@ -52,13 +55,6 @@ fn flaws_have_a_place_and_a_remedy() {
             "#Life 1.05\n#P 1\n*".into(),
             2,
             5,
-            "such as '#P -1 -1'",
-        ),
-        (
-            "a.lif",
-            "#Life 1.05\n#P\n*".into(),
-            2,
-            3,
             "such as '#P -1 -1'",
         ),
         (
@@ -230,11 +226,61 @@ fn far_apart(levels: std::ops::RangeInclusive<u32>) -> String {
         .collect()
 }
 
+fn packed(text: &[u8]) -> Vec<u8> {
+    let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
+    packed.write_all(text).unwrap();
+    packed.finish().unwrap()
+}
+
 #[test]
-fn what_is_packed_is_to_be_unpacked() {
-    let error = Pattern::from_text("a.mc.gz", *b"\x1f\x8b\x08\0").unwrap_err();
-    assert_eq!(
-        error.to_string(),
-        "a.mc.gz, line 1, column 1: this is compressed with gzip; unpack it first, such as with gunzip"
+fn what_is_packed_is_unpacked_and_its_flaws_are_those_of_its_text() {
+    let pattern = Pattern::from_text("a.lif.gz", packed(b"#D a\n**\n.*")).unwrap();
+    assert_eq!(pattern.format(), Format::Life105);
+    assert_eq!((pattern.width(), pattern.height()), (2, 2));
+    assert_eq!(pattern.notes().comments, ["a"]);
+    // Only the name tells what this should be.
+    let error = Pattern::from_text("a.mc.gz", packed(b"4 0 0 0 0")).unwrap_err();
+    assert!(
+        error.to_string().contains("must start with [M2]"),
+        "{error}"
     );
+    let error = Pattern::from_text("a.rle.gz", packed(b"#N a\nx = 1, y = 1\noA!")).unwrap_err();
+    let message = error.to_string();
+    assert!(
+        message.contains("a.rle.gz, line 3, column 2: unknown character 'A'"),
+        "{message}"
+    );
+}
+
+#[test]
+fn what_cannot_be_unpacked_or_is_no_pattern_is_named() {
+    let cut = packed(b"x = 1, y = 1\no!");
+    let bomb = packed(&vec![b' '; (256 << 20) + 1]);
+    for (name, text, words) in [
+        ("a.mc.gz", &b"\x1f\x8b\x08\0"[..], "cannot be unpacked: "),
+        ("a.rle.gz", &cut[..cut.len() - 4], "cannot be unpacked: "),
+        ("a.rle.gz", &bomb, "more than 256 MiB long when unpacked"),
+        ("a.zip", b"PK\x03\x04\x14\0", "this is a ZIP archive"),
+        (
+            "a.mcl",
+            b"#MCell 4.20\n#GAME Generations\n",
+            "the format of MCell, of the kind 'Generations'",
+        ),
+        (
+            "a.lua",
+            b"-- a script\nlocal g = golly()\n",
+            "this is a script",
+        ),
+    ] {
+        let message = Pattern::from_text(name, text).unwrap_err().to_string();
+        let place = format!("{name}, line 1, column 1: ");
+        assert!(message.starts_with(&place), "{message}");
+        assert!(message.contains(words), "{message}");
+    }
+}
+
+#[test]
+fn a_block_without_a_place_lies_at_the_origin() {
+    let pattern = Pattern::from_text("a.lif", "#Life 1.05\n#P 3 2\n*\n#P\n*").unwrap();
+    assert_eq!((pattern.width(), pattern.height()), (4, 3));
 }
