@@ -14,7 +14,7 @@ use crate::app::handler::Handler;
 use crate::app::larger::Guest;
 use crate::app::pointer::Spot;
 use crate::lang::tr;
-use crate::life::Lattice;
+use crate::life::{Lattice, Size};
 use crate::session::{Action, Area, Change, Edit, Status};
 use crate::view::{Ghost, Marks, Pending, Shelf};
 use parcels::Parcels;
@@ -41,17 +41,72 @@ enum Holding {
     Stroke {
         instance: usize,
         place: usize,
-        last: [i64; 2],
+        last: Under,
         alive: bool,
     },
     /// Spans a selection from here.
     Selecting {
         instance: usize,
         place: usize,
-        from: [u32; 2],
+        from: Under,
     },
     /// Nothing more: it has placed something.
     Placed,
+}
+
+/// What is under a point of a panel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Under {
+    /// The cell, counted on beyond the lattice's edges.
+    cell: [i64; 2],
+    /// The axes on which what is beyond them is what lies at the other side.
+    around: [bool; 2],
+    /// Where the panel's top left was then.
+    origin: [f64; 2],
+}
+
+impl Under {
+    /// The cell of the lattice; the nearest one, where it is on none.
+    fn on(self, size: Size) -> [u32; 2] {
+        self.each(size, |at, side, around| match around {
+            true => at.rem_euclid(side),
+            false => at.clamp(0, side - 1),
+        })
+        .map(|at| at as u32)
+    }
+
+    /// Whether there is a cell.
+    fn is_on(self, size: Size) -> bool {
+        let is_on = |at, side, around| i64::from(around || (0..side).contains(&at));
+        self.each(size, is_on) == [1, 1]
+    }
+
+    /// The same cell counted from where the panel's top left is now: that starts anew at 0 where
+    /// it has come around.
+    fn carried(self, now: Under, size: Size) -> [i64; 2] {
+        let sides = [size.width(), size.height()].map(i64::from);
+        [0, 1].map(|axis| {
+            let moved = (now.origin[axis] - self.origin[axis]) / sides[axis] as f64;
+            let turns = if now.around[axis] { moved.round() } else { 0.0 };
+            self.cell[axis] + turns as i64 * sides[axis]
+        })
+    }
+
+    /// The cells from here to there that an area can have: it ends at the lattice's edges.
+    fn span(self, to: Under, size: Size) -> [[u32; 2]; 2] {
+        let from = self.carried(to, size);
+        let first = self.each(size, |_, side, around| if around { side } else { 0 });
+        let first = [0, 1].map(|axis| match first[axis] {
+            0 => 0,
+            side => from[axis].div_euclid(side) * side,
+        });
+        [from, to.cell].map(|cell| within([0, 1].map(|axis| cell[axis] - first[axis]), size))
+    }
+
+    fn each(self, size: Size, of: impl Fn(i64, i64, bool) -> i64) -> [i64; 2] {
+        let sides = [size.width(), size.height()].map(i64::from);
+        [0, 1].map(|axis| of(self.cell[axis], sides[axis], self.around[axis]))
+    }
 }
 
 impl<W: World> Handler<W> {
@@ -188,30 +243,29 @@ impl<W: World> Handler<W> {
         let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
             return false;
         };
-        let Some((instance, cell)) = self.cell_at(place, at) else {
+        let Some((instance, under)) = self.cell_at(place, at) else {
             return false;
         };
         let shift = self.modifiers.shift_key();
         if let Some(ghost) = &mut self.editing.marks.ghost {
-            ghost.at = Some((instance, cell));
+            ghost.at = Some((instance, under.cell));
             self.place_ghost(&status, shift);
             self.editing.holding = Some(Holding::Placed);
         } else if shift {
-            let from = within(cell, &status);
             self.editing.marks.selection = None;
             self.editing.holding = Some(Holding::Selecting {
                 instance,
                 place,
-                from,
+                from: under,
             });
         } else if self.editing.marks.pencil {
-            let first = within(cell, &status);
+            let first = under.on(status.size);
             let alive = !self.is_alive(instance, first);
             let cells = [first].into();
             self.editing.holding = Some(Holding::Stroke {
                 instance,
                 place,
-                last: cell,
+                last: under,
                 alive,
             });
             self.edit(instance, Change::Draw { cells, alive }, false);
@@ -237,7 +291,7 @@ impl<W: World> Handler<W> {
             Some(Holding::Placed) => return true,
             None => return false,
         };
-        let Some((_, cell)) = self.cell_at(place, at) else {
+        let Some((_, under)) = self.cell_at(place, at) else {
             return true;
         };
         match &mut self.editing.holding {
@@ -246,23 +300,22 @@ impl<W: World> Handler<W> {
                 last,
                 alive,
                 ..
-            }) if *last != cell => {
+            }) if *last != under => {
                 let (instance, alive) = (*instance, *alive);
-                let cells = line(std::mem::replace(last, cell), cell);
-                let inside = |&[x, y]: &[i64; 2]| {
-                    let at = |at: i64, side: u32| (0..i64::from(side)).contains(&at);
-                    at(x, status.size.width()) && at(y, status.size.height())
-                };
+                let last = std::mem::replace(last, under);
+                let cells = line(last.carried(under, status.size), under.cell);
+                let cells = cells.map(|cell| Under { cell, ..under });
                 let cells: Arc<[_]> = cells
-                    .filter(inside)
-                    .map(|cell| cell.map(|at| at as u32))
+                    .filter(|under| under.is_on(status.size))
+                    .map(|under| under.on(status.size))
                     .collect();
                 if !cells.is_empty() {
                     self.edit(instance, Change::Draw { cells, alive }, true);
                 }
             }
             Some(Holding::Selecting { instance, from, .. }) => {
-                let area = Area::spanned(*from, within(cell, &status));
+                let [from, to] = from.span(under, status.size);
+                let area = Area::spanned(from, to);
                 self.editing.marks.selection = Some((*instance, area));
                 self.pacer.want(Instant::now());
             }
@@ -292,6 +345,7 @@ impl<W: World> Handler<W> {
             (Some(Spot::Panel(place)), Some(at)) => self.cell_at(place, at),
             _ => None,
         };
+        let over = over.map(|(instance, under)| (instance, under.cell));
         if let Some(ghost) = &mut self.editing.marks.ghost
             && ghost.at != over
         {
@@ -330,20 +384,22 @@ impl<W: World> Handler<W> {
         self.edit(instance, change, false);
     }
 
-    /// The instance that a place shows, and the cell there that is under a point; it may lie beyond
-    /// the lattice.
-    fn cell_at(&self, place: usize, at: [f64; 2]) -> Option<(usize, [i64; 2])> {
+    /// The instance that a place shows, and what there is under a point.
+    fn cell_at(&self, place: usize, at: [f64; 2]) -> Option<(usize, Under)> {
         let status = self.status()?;
         let frame = self.frame(Some(&status))?;
         let (layout, _) = frame.layout()?;
         let instance = frame.only().unwrap_or(place);
-        let look = frame
-            .camera_of(instance)
-            .shown(status.size, layout.tiling.panel);
+        let (camera, panel) = (frame.camera_of(instance), layout.tiling.panel);
+        let look = camera.shown(status.size, panel);
         let rect = layout.tiling.rect(place);
         let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
-        let cell = look.to_cells(pixel).map(|at| at.floor() as i64);
-        Some((instance, cell))
+        let under = Under {
+            cell: look.to_cells(pixel).map(|at| at.floor() as i64),
+            around: camera.goes_around(status.size, panel),
+            origin: look.origin,
+        };
+        Some((instance, under))
     }
 
     fn only(&self) -> Option<usize> {
@@ -382,9 +438,9 @@ impl<W: World> Handler<W> {
 }
 
 /// The nearest cell of the lattice.
-fn within([x, y]: [i64; 2], status: &Status) -> [u32; 2] {
+fn within([x, y]: [i64; 2], size: Size) -> [u32; 2] {
     let near = |at: i64, side: u32| at.clamp(0, i64::from(side) - 1) as u32;
-    [near(x, status.size.width()), near(y, status.size.height())]
+    [near(x, size.width()), near(y, size.height())]
 }
 
 /// The cells from one to another, without the first (Bresenham's).
@@ -413,5 +469,26 @@ mod tests {
             }
             assert_eq!(last, to);
         }
+    }
+
+    #[test]
+    fn beyond_an_edge_lies_the_other_side_where_a_panel_goes_around() {
+        let size = Size::new(100, 60).unwrap();
+        let under = |cell, origin| Under {
+            cell,
+            around: [true, false],
+            origin,
+        };
+        let at = under([103, 62], [90.0, 0.0]);
+        assert_eq!(at.on(size), [3, 59]);
+        assert!(!at.is_on(size) && under([103, 59], [90.0, 0.0]).is_on(size));
+        // The panel has moved on by 12 columns, and so around.
+        let now = under([8, 30], [2.0, 0.0]);
+        assert_eq!(at.carried(now, size), [3, 62]);
+        assert_eq!(now.carried(at, size), [108, 30]);
+        // A selection ends at the edge that it came to, whichever side it began on.
+        let from = under([97, 10], [90.0, 0.0]);
+        assert_eq!(from.span(at, size), [[97, 10], [99, 59]]);
+        assert_eq!(at.span(from, size), [[3, 59], [0, 10]]);
     }
 }

@@ -14,6 +14,8 @@ pub struct Camera {
     scale: Option<f64>,
     /// On its way there, if it does not jump.
     glide: Option<Glide>,
+    /// Whether it goes on at the other side of the lattice, a torus, where it comes to an edge.
+    endless: bool,
 }
 
 /// From where a camera glides, and how far it has come.
@@ -40,10 +42,57 @@ impl Look {
         [0, 1].map(|axis| self.origin[axis] + pixel[axis] / self.scale)
     }
 
+    /// Which axes the lattice is larger than a panel of `panel` pixels on: there a camera can go
+    /// around the torus, and nothing is ever seen twice.
+    fn is_part(self, size: Size, panel: [u32; 2]) -> [bool; 2] {
+        let lattice = sides(size);
+        [0, 1].map(|axis| is_part(f64::from(panel[axis]), self.scale, lattice[axis]))
+    }
+
+    /// The parts of a panel of `panel` pixels that the lattice's edges cut it into, and how each
+    /// looks at the lattice by itself: one, two or four.
+    pub(crate) fn pieces(self, size: Size, panel: [u32; 2]) -> Vec<Piece> {
+        let lattice = sides(size);
+        let part = self.is_part(size, panel);
+        let spans = [0, 1].map(|axis| {
+            let (from, pixels) = (self.origin[axis], panel[axis]);
+            let edge = ((lattice[axis] - from) * self.scale).round().max(0.0);
+            if !part[axis] || edge >= f64::from(pixels) {
+                return vec![(0, pixels, from)];
+            }
+            let edge = edge as u32;
+            let beyond = from + f64::from(edge) / self.scale - lattice[axis];
+            let both = [(0, edge, from), (edge, pixels - edge, beyond)];
+            both.into_iter().filter(|span| span.1 > 0).collect()
+        });
+        let [columns, rows] = &spans;
+        let all = rows.iter().flat_map(|&(top, height, y)| {
+            columns.iter().map(move |&(left, width, x)| Piece {
+                at: [left, top],
+                sides: [width, height],
+                look: Look {
+                    origin: [x, y],
+                    scale: self.scale,
+                },
+            })
+        });
+        all.collect()
+    }
+
     /// The point of the panel, in pixels, that shows a point of the lattice, in cells.
     pub fn to_pixels(self, cell: [f64; 2]) -> [f64; 2] {
         [0, 1].map(|axis| (cell[axis] - self.origin[axis]) * self.scale)
     }
+}
+
+/// A part of a panel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Piece {
+    /// Its top left corner in the panel, in pixels.
+    pub(crate) at: [u32; 2],
+    /// Its sides, in pixels.
+    pub(crate) sides: [u32; 2],
+    pub(crate) look: Look,
 }
 
 impl Default for Camera {
@@ -52,6 +101,7 @@ impl Default for Camera {
             centre: [0.0; 2],
             scale: None,
             glide: None,
+            endless: false,
         }
     }
 }
@@ -63,18 +113,55 @@ impl Camera {
         self.glide = None;
     }
 
-    /// Through a panel of `panel` pixels: never smaller than fitted, never beyond the edges, and
-    /// from 2 pixels a cell on with cells on whole pixels.
+    /// Lets it go around the torus, or makes it stop at the edges.
+    pub fn go_around(&mut self, endless: bool) {
+        self.endless = endless;
+    }
+
+    /// On which axes it goes around the torus, as seen through a panel of `panel` pixels.
+    pub fn goes_around(&self, size: Size, panel: [u32; 2]) -> [bool; 2] {
+        let part = self.shown(size, panel).is_part(size, panel);
+        part.map(|part| part && self.endless)
+    }
+
+    /// Through a panel of `panel` pixels: never smaller than fitted, from 2 pixels a cell on with
+    /// cells on whole pixels, and never beyond the edges, unless it goes around them: then its
+    /// origin is on the lattice, and what is beyond an edge is what lies at the other side.
     pub fn look(&self, size: Size, panel: [u32; 2]) -> Look {
         let (lattice, panel) = (sides(size), panel.map(f64::from));
         let fitted = fitted(lattice, panel);
         let scale = self.scale.map_or(fitted, |scale| limited(scale, fitted));
-        let centre = clamped(self.centre, scale, lattice, panel);
+        let centre = self.placed(self.centre, scale, lattice, panel);
         let mut origin = [0, 1].map(|axis| centre[axis] - panel[axis] / (2.0 * scale));
         if scale >= 2.0 && scale.fract() == 0.0 {
             origin = origin.map(|at| (at * scale).round() / scale);
         }
-        Look { origin, scale }
+        self.around(Look { origin, scale }, lattice, panel)
+    }
+
+    /// The same look with its origin on the lattice, where it goes around.
+    fn around(&self, mut look: Look, lattice: [f64; 2], panel: [f64; 2]) -> Look {
+        for axis in [0, 1] {
+            if self.endless && is_part(panel[axis], look.scale, lattice[axis]) {
+                look.origin[axis] = look.origin[axis].rem_euclid(lattice[axis]);
+            }
+        }
+        look
+    }
+
+    /// The centre that is meant by this one: the middle where all is seen, else the nearest that
+    /// shows nothing beyond the edges, or the same place on the torus.
+    fn placed(&self, centre: [f64; 2], scale: f64, lattice: [f64; 2], panel: [f64; 2]) -> [f64; 2] {
+        [0, 1].map(|axis| {
+            let half = panel[axis] / (2.0 * scale);
+            if self.endless && is_part(panel[axis], scale, lattice[axis]) {
+                centre[axis].rem_euclid(lattice[axis])
+            } else if 2.0 * half >= lattice[axis] {
+                lattice[axis] / 2.0
+            } else {
+                centre[axis].clamp(half, lattice[axis] - half)
+            }
+        })
     }
 
     /// As [`Camera::look`], but on its way there while it glides; that is not on whole pixels, and
@@ -91,11 +178,18 @@ impl Camera {
         } else {
             (inverse[1] - inverse[0]) / (inverse[2] - inverse[0])
         };
+        let (lattice, pixels) = (sides(size), panel.map(f64::from));
         let origin = [0, 1].map(|axis| {
-            let from = glide.centre[axis] - f64::from(panel[axis]) / (2.0 * glide.scale);
+            let mut from = glide.centre[axis] - pixels[axis] / (2.0 * glide.scale);
+            if self.endless {
+                // The shorter way around.
+                let centre = end.origin[axis] + pixels[axis] / (2.0 * end.scale);
+                let turns = (centre - glide.centre[axis]) / lattice[axis];
+                from += turns.round() * lattice[axis];
+            }
             from + (end.origin[axis] - from) * part
         });
-        Look { origin, scale }
+        self.around(Look { origin, scale }, lattice, pixels)
     }
 
     /// Whether it shows less than the whole lattice.
@@ -128,7 +222,7 @@ impl Camera {
     pub fn centre_on(&mut self, cell: [f64; 2], size: Size, panel: [u32; 2]) {
         let scale = self.look(size, panel).scale;
         self.glide = None;
-        self.centre = clamped(cell, scale, sides(size), panel.map(f64::from));
+        self.centre = self.placed(cell, scale, sides(size), panel.map(f64::from));
     }
 
     /// Zooms by a factor; what is under `pixel` of a panel stays there.
@@ -152,7 +246,7 @@ impl Camera {
         let middle = [0, 1].map(|axis| anchor[axis] + (panel[axis] / 2.0 - pixel[axis]) / scale);
         self.scale = Some(scale);
         self.glide = None;
-        self.centre = clamped(middle, scale, lattice, panel);
+        self.centre = self.placed(middle, scale, lattice, panel);
     }
 
     /// Zooms by a factor about the middle.
@@ -166,7 +260,7 @@ impl Camera {
         let half = panel.map(|side| f64::from(side) / 2.0);
         let centre = look.to_cells([half[0] - pixels[0], half[1] - pixels[1]]);
         self.glide = None;
-        self.centre = clamped(centre, look.scale, sides(size), panel.map(f64::from));
+        self.centre = self.placed(centre, look.scale, sides(size), panel.map(f64::from));
     }
 }
 
@@ -178,20 +272,13 @@ fn fitted(lattice: [f64; 2], panel: [f64; 2]) -> f64 {
     (panel[0] / lattice[0]).min(panel[1] / lattice[1])
 }
 
-fn limited(scale: f64, fitted: f64) -> f64 {
-    scale.min(MOST_PIXELS_A_CELL).max(fitted)
+/// Whether a panel is smaller than the lattice on an axis, by more than what rounding makes of it.
+fn is_part(panel: f64, scale: f64, lattice: f64) -> bool {
+    lattice * scale > panel + 0.5
 }
 
-/// The nearest centre that shows nothing beyond the edges; the middle where all is seen.
-fn clamped(centre: [f64; 2], scale: f64, lattice: [f64; 2], panel: [f64; 2]) -> [f64; 2] {
-    [0, 1].map(|axis| {
-        let half = panel[axis] / (2.0 * scale);
-        if 2.0 * half >= lattice[axis] {
-            lattice[axis] / 2.0
-        } else {
-            centre[axis].clamp(half, lattice[axis] - half)
-        }
-    })
+fn limited(scale: f64, fitted: f64) -> f64 {
+    scale.min(MOST_PIXELS_A_CELL).max(fitted)
 }
 
 #[cfg(test)]
@@ -355,5 +442,92 @@ mod tests {
         let look = camera.look(lattice, panel);
         assert_eq!(look.scale.fract(), 0.0);
         assert!(((look.origin[0] * look.scale).fract()).abs() < 1e-9);
+    }
+
+    #[test]
+    fn an_endless_camera_pans_around_the_torus_and_comes_back() {
+        let (lattice, panel) = (size(100, 60), [200, 120]);
+        let mut camera = Camera::default();
+        camera.go_around(true);
+        camera.zoom(4.0, lattice, panel);
+        let start = camera.look(lattice, panel);
+        assert_eq!(start.scale, 8.0);
+        let mut origins = Vec::new();
+        for _ in 0..8 {
+            camera.pan([-100.0, -60.0], lattice, panel);
+            let look = camera.look(lattice, panel);
+            assert!(look.origin[0] >= 0.0 && look.origin[0] < 100.0, "{look:?}");
+            assert!(look.origin[1] >= 0.0 && look.origin[1] < 60.0, "{look:?}");
+            origins.push(look.origin);
+        }
+        assert!(origins.iter().any(|origin| origin[0] > 75.0), "{origins:?}");
+        assert_eq!(camera.look(lattice, panel), start);
+        // Fitted, it shows all from the first cell on, whatever rounding makes of the sides.
+        let mut fitted = Camera::default();
+        fitted.go_around(true);
+        for side in 300..400 {
+            let look = fitted.look(size(60, 45), [side, 3 * side / 4]);
+            assert!(near(look.origin, [0.0; 2], 2.0 / look.scale), "{look:?}");
+        }
+        // Where all of an axis is seen, there is nothing to go around.
+        let wide = [800, 120];
+        camera.pan([-300.0, 0.0], lattice, wide);
+        assert_eq!(camera.goes_around(lattice, wide), [false, true]);
+        assert!(near(camera.look(lattice, wide).origin, [0.0, 22.5], 30.0));
+        camera.go_around(false);
+        camera.centre_on([0.0, 0.0], lattice, panel);
+        assert_eq!(camera.look(lattice, panel).origin, [0.0, 0.0]);
+    }
+
+    #[test]
+    fn pieces_show_every_cell_where_the_look_has_it() {
+        let (lattice, panel) = (size(100, 60), [201, 117]);
+        for (scale, origin, count) in [
+            (8.0, [10.0, 5.0], 1),
+            (8.0, [90.0, 5.0], 2),
+            (8.0, [10.0, 50.0], 2),
+            (8.0, [90.0, 50.0], 4),
+            (2.7, [99.9, 59.7], 2),
+            (2.7, [99.0, 59.0], 4),
+            (8.0, [100.0, 0.0], 1),
+        ] {
+            let look = Look { origin, scale };
+            let pieces = look.pieces(lattice, panel);
+            assert_eq!(pieces.len(), count, "{look:?}");
+            let mut pixels = 0;
+            for piece in pieces {
+                pixels += piece.sides[0] * piece.sides[1];
+                let corner = piece.at.map(|at| f64::from(at) + 0.5);
+                let [x, y] = look.to_cells(corner);
+                let around = [x.rem_euclid(100.0), y.rem_euclid(60.0)];
+                assert!(
+                    near(piece.look.to_cells([0.5; 2]), around, 1e-9),
+                    "{piece:?}"
+                );
+                let end = piece
+                    .look
+                    .to_cells(piece.sides.map(|side| f64::from(side) - 0.5));
+                assert!(end[0] < 100.0 && end[1] < 60.0, "{piece:?}");
+            }
+            assert_eq!(pixels, 201 * 117);
+        }
+    }
+
+    #[test]
+    fn an_endless_glide_takes_the_shorter_way() {
+        let (lattice, panel) = (size(512, 512), [256, 256]);
+        let mut camera = Camera::default();
+        camera.go_around(true);
+        camera.zoom(8.0, lattice, panel);
+        camera.centre_on([500.0, 256.0], lattice, panel);
+        let from = camera.look(lattice, panel);
+        camera.pan([-160.0, 0.0], lattice, panel);
+        camera.glide_from(from, panel);
+        while camera.advance(0.09) {
+            let middle = camera.shown(lattice, panel).to_cells([128.0; 2]);
+            let middle = middle[0].rem_euclid(512.0);
+            assert!(!(30.0..499.0).contains(&middle), "{middle}");
+        }
+        assert_eq!(camera.goes_around(lattice, panel), [true, true]);
     }
 }

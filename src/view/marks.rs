@@ -91,6 +91,8 @@ struct Sheet {
     panel: Rect,
     look: Look,
     size: Size,
+    /// On which axes the panel goes around the torus.
+    around: [bool; 2],
     live: Color32,
     dead: Color32,
     line: f32,
@@ -116,6 +118,9 @@ pub(in crate::view) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layo
                 .camera_of(instance)
                 .shown(status.size, layout.tiling.panel),
             size: status.size,
+            around: frame
+                .camera_of(instance)
+                .goes_around(status.size, layout.tiling.panel),
             live,
             dead,
             line: (1.5 * layout.unit).max(1.0),
@@ -130,8 +135,7 @@ pub(in crate::view) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layo
         && let Some(sheet) = sheet(instance)
     {
         let at = [i64::from(area.x), i64::from(area.y)];
-        let rect = sheet.rect(at, area.size.width(), area.size.height());
-        sheet.painter.rect_filled(rect, 0.0, SELECTED);
+        sheet.filled(at, [area.size.width(), area.size.height()], SELECTED);
         sheet.outline(at, area.size, hud::style::ACCENT);
     }
     if let Some(ghost) = &marks.ghost
@@ -175,8 +179,7 @@ impl Sheet {
             }
             Change::Clear(area) => {
                 let at = [i64::from(area.x), i64::from(area.y)];
-                let rect = self.rect(at, area.size.width(), area.size.height());
-                self.painter.rect_filled(rect, 0.0, self.dead);
+                self.filled(at, [area.size.width(), area.size.height()], self.dead);
             }
             Change::Fill { area, .. } | Change::Flip { area, .. } | Change::Turn { area, .. } => {
                 let at = [i64::from(area.x), i64::from(area.y)];
@@ -205,16 +208,25 @@ impl Sheet {
         let (width, height) = (i64::from(self.size.width()), i64::from(self.size.height()));
         let (x, y) = (x.rem_euclid(width), y.rem_euclid(height));
         let first = length.min((width - x) as u32);
-        self.painter
-            .rect_filled(self.rect([x, y], first, 1), 0.0, colour);
+        self.filled([x, y], [first, 1], colour);
         if first < length {
-            let rest = self.rect([0, y], length - first, 1);
-            self.painter.rect_filled(rest, 0.0, colour);
+            self.filled([0, y], [length - first, 1], colour);
+        }
+    }
+
+    fn filled(&self, at: [i64; 2], sides: [u32; 2], colour: Color32) {
+        for rect in self.rects(at, sides) {
+            self.painter.rect_filled(rect, 0.0, colour);
         }
     }
 
     fn outline(&self, at: [i64; 2], size: Size, colour: Color32) {
-        let rect = self.rect(at, size.width(), size.height());
+        for rect in self.rects(at, [size.width(), size.height()]) {
+            self.outlined(rect, colour);
+        }
+    }
+
+    fn outlined(&self, rect: Rect, colour: Color32) {
         // One that lies on the panel's edge is seen too; and, by the ground's colour around it, one
         // among cells of its own colour.
         let around = Stroke::new(3.0 * self.line, hud::style::GROUND);
@@ -223,6 +235,20 @@ impl Sheet {
             .rect_stroke(rect, 0.0, around, StrokeKind::Inside);
         self.painter
             .rect_stroke(rect.shrink(self.line), 0.0, stroke, StrokeKind::Inside);
+    }
+
+    /// Everywhere that these cells are seen: on a torus not only there where their numbers say.
+    fn rects(&self, [x, y]: [i64; 2], [width, height]: [u32; 2]) -> impl Iterator<Item = Rect> {
+        let turns = |axis: usize, side: u32| match self.around[axis] {
+            true => [0, -1, 1].map(|turns| Some(turns * i64::from(side))),
+            false => [Some(0), None, None],
+        };
+        let (columns, rows) = (turns(0, self.size.width()), turns(1, self.size.height()));
+        let all = rows.into_iter().flatten().flat_map(move |down| {
+            let shifted = move |right| self.rect([x + right, y + down], width, height);
+            columns.into_iter().flatten().map(shifted)
+        });
+        all.filter(|rect| self.panel.intersects(*rect))
     }
 
     /// Where cells lie, a pixel at least.

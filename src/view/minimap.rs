@@ -7,11 +7,12 @@
 use egui::{Painter, Rect, Stroke, StrokeKind, pos2};
 
 use crate::life::Size;
+use crate::view::camera::Piece;
 use crate::view::hud::rect_of;
 use crate::view::hud::style::{GROUND, LABEL, VALUE};
 use crate::view::layout::{Layout, PixelRect};
 use crate::view::panels::Small;
-use crate::view::{Camera, Frame, Look};
+use crate::view::{Camera, Frame};
 
 /// The most of a panel's sides that it takes.
 const PART: f64 = 0.3;
@@ -79,21 +80,24 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
         painter.rect_stroke(rect, 0.0, Stroke::new(thin, GROUND), StrokeKind::Inside);
         painter.rect_stroke(rect, 0.0, Stroke::new(thin, LABEL), StrokeKind::Outside);
         let look = frame.camera_of(small.instance).shown(status.size, panel);
-        let seen = seen(&small, look, panel).intersect(rect);
-        painter.rect_stroke(
-            seen,
-            0.0,
-            Stroke::new(thick + 2.0 * thin, GROUND),
-            StrokeKind::Outside,
-        );
-        painter.rect_stroke(seen, 0.0, Stroke::new(thick, VALUE), StrokeKind::Outside);
+        // One frame, or, around the torus, two or four, which meet at its edges.
+        let seen = look.pieces(status.size, panel);
+        let seen = || {
+            seen.iter()
+                .map(|piece| seen_in(&small, piece).intersect(rect))
+        };
+        for (wide, colour) in [(thick + 2.0 * thin, GROUND), (thick, VALUE)] {
+            for seen in seen() {
+                painter.rect_stroke(seen, 0.0, Stroke::new(wide, colour), StrokeKind::Outside);
+            }
+        }
     }
 }
 
-/// What a panel sees, as a rectangle of the minimap in the window's pixels.
-fn seen(small: &Small, look: Look, panel: [u32; 2]) -> Rect {
-    let [from, to] = [[0.0; 2], panel.map(f64::from)].map(|corner| {
-        let [x, y] = small.look.to_pixels(look.to_cells(corner));
+/// What a piece of a panel sees, as a rectangle of the minimap in the window's pixels.
+fn seen_in(small: &Small, piece: &Piece) -> Rect {
+    let [from, to] = [[0.0; 2], piece.sides.map(f64::from)].map(|corner| {
+        let [x, y] = small.look.to_pixels(piece.look.to_cells(corner));
         pos2(
             (f64::from(small.rect.x) + x).round() as f32,
             (f64::from(small.rect.y) + y).round() as f32,

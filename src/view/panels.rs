@@ -3,6 +3,7 @@
 use bytemuck::{Pod, Zeroable};
 
 use crate::life::Size;
+use crate::view::camera::Piece;
 use crate::view::layout::{PixelRect, Tiling};
 use crate::view::quads::{self, bind_layout, texture_layout};
 use crate::view::stack::Stack;
@@ -288,12 +289,13 @@ impl Panels {
                 for (instance, held) in store.held.iter().enumerate() {
                     let (of, corner) = traces.place(instance);
                     if of == page && matches!(held, Held::Bits) && drawn(instance) {
-                        let mut panel = panel(placing, instance, 0, held);
-                        panel.texels = corner;
-                        if placing.options.invert {
-                            panel.tint = mirrored(panel.tint);
+                        for mut panel in panel(placing, store.size, (instance, 0), held) {
+                            panel.texels = corner;
+                            if placing.options.invert {
+                                panel.tint = mirrored(panel.tint);
+                            }
+                            panels.push(panel);
                         }
-                        panels.push(panel);
                     }
                 }
                 if panels.len() as u32 > first {
@@ -318,7 +320,8 @@ impl Panels {
                         _ => continue,
                     };
                     if layers.contains(&layer) && drawn(instance) && !traced {
-                        panels.push(panel(placing, instance, layer - layers.start, held));
+                        let of = (instance, layer - layers.start);
+                        panels.extend(panel(placing, store.size, of, held));
                     }
                 }
                 // A view holds a part of the lattice alone.
@@ -372,13 +375,36 @@ const BITS: usize = 0;
 const DENSITY: usize = 1;
 const TRACED: usize = 2;
 
-fn panel(placing: &Placing<'_>, instance: usize, layer: usize, held: &Held) -> PanelInstance {
+/// An instance's panel, in as many pieces as the edges of the torus cut it into.
+fn panel<'a>(
+    placing: &'a Placing<'_>,
+    size: Size,
+    (instance, layer): (usize, usize),
+    held: &'a Held,
+) -> impl Iterator<Item = PanelInstance> + 'a {
     let place = placing.only.map_or(instance, |_| 0);
     let rect = placing.tiling.rect(place);
     let look = placing.looks.of(instance);
     let lines = placing.options.grid_lines && look.scale >= LEAST_PIXELS_FOR_LINES;
     let lines = if lines { LINES } else { 0.0 };
-    looking(placing, (instance, layer), held, (rect, look, lines))
+    // A view is of what is seen, and has no other side.
+    let pieces = match held {
+        Held::View { .. } => vec![Piece {
+            at: [0; 2],
+            sides: [rect.width, rect.height],
+            look,
+        }],
+        _ => look.pieces(size, [rect.width, rect.height]),
+    };
+    pieces.into_iter().map(move |piece| {
+        let rect = PixelRect {
+            x: rect.x + piece.at[0],
+            y: rect.y + piece.at[1],
+            width: piece.sides[0],
+            height: piece.sides[1],
+        };
+        looking(placing, (instance, layer), held, (rect, piece.look, lines))
+    })
 }
 
 fn minimap(placing: &Placing<'_>, small: &Small, layer: usize, held: &Held) -> PanelInstance {

@@ -185,6 +185,44 @@ fn a_moved_and_zoomed_camera_shows_the_right_cells() {
     }
 }
 
+/// The lattice with this cell at its top left.
+fn rolled(lattice: &Lattice, [left, top]: [u32; 2]) -> Lattice {
+    let size = lattice.size();
+    let mut rolled = Lattice::new(size);
+    for (x, y) in (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y))) {
+        let [from_x, from_y] = [(x + left) % size.width(), (y + top) % size.height()];
+        rolled.set(x, y, lattice.get(from_x, from_y));
+    }
+    rolled
+}
+
+#[test]
+fn beyond_an_edge_a_panel_shows_the_other_side() {
+    let (size, panel) = (size(70, 50), [200, 160]);
+    let lattice = soup(size, 0.4, 8);
+    for (scale, corner, colour_by) in [
+        (8.0, [60, 20], ColourBy::State),
+        (8.0, [55, 45], ColourBy::State),
+        (5.0, [69, 0], ColourBy::Age),
+        (7.0, [0, 49], ColourBy::State),
+    ] {
+        let options = ViewOptions {
+            colour_by,
+            grid_lines: corner[0] % 10 == 0 && corner[1] % 10 == 0,
+            ..Default::default()
+        };
+        let drawn = |lattice: &Lattice, origin: [u32; 2]| {
+            let origin = origin.map(f64::from);
+            let place = (panel, 1, Look { origin, scale });
+            let pictures = MadeUp::bits(std::slice::from_ref(lattice));
+            draw(all, size, place, None, &options, &[&pictures])
+        };
+        // The same cells without an edge among them.
+        let whole = drawn(&rolled(&lattice, corner), [0, 0]);
+        assert!(drawn(&lattice, corner).rgba == whole.rgba, "{corner:?}");
+    }
+}
+
 #[test]
 fn layers_beyond_the_first_array_are_drawn_as_all_others() {
     let size = size(40, 9);

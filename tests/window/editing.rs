@@ -108,6 +108,61 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.quit();
 }
 
+/// The lattice is a torus: what is seen goes on beyond its edge, and so does a stroke.
+#[test]
+fn a_stroke_goes_around_the_torus_where_the_panel_does() {
+    let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
+    let panel = shown.rest().rectangles(DEAD)[0];
+    let mouse = |line: &str| shown.display.xdotool(line).expect("a mouse");
+    let to = |x: usize| {
+        let y = panel.y + panel.height / 2;
+        mouse(&format!(
+            "mousemove --sync --window {} {x} {y}",
+            shown.window
+        ));
+    };
+    // The minimap tells where the panel has got to.
+    let whole = shown.rest();
+    shown.key("bracketright");
+    wait_for("a part", || (shown.picture() != whole).then_some(()));
+    let middle = shown.rest();
+    to(panel.x + panel.width / 8);
+    mouse("mousedown 1");
+    to(panel.x + panel.width * 7 / 8);
+    mouse("mouseup 1");
+    wait_for("another part", || (shown.picture() != middle).then_some(()));
+    shown.then("d", "notice: pencil on");
+    let before = shown.rest();
+    to(panel.x + 2);
+    mouse("mousedown 1");
+    to(panel.x + panel.width / 3);
+    to(panel.x + panel.width - 3);
+    mouse("mouseup 1");
+    wait_for("the stroke", || (shown.picture() != before).then_some(()));
+    let line: Vec<bool> = {
+        let picture = shown.rest();
+        let y = panel.y + panel.height / 2;
+        let row = &picture.pixels[y * picture.width..][..picture.width];
+        row[panel.x + 2..panel.x + panel.width - 2]
+            .iter()
+            .map(|pixel| *pixel == LIVE)
+            .collect()
+    };
+    assert!(line.iter().all(|live| *live), "one line, {line:?}");
+    let saved = shown.saved("around.rle");
+    let [width, height] = SIDES;
+    let rows: Vec<u32> = (0..height)
+        .filter(|&y| (0..width).any(|x| saved.get(x, y)))
+        .collect();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    let alive = |x: u32| saved.get(x % width, rows[0]);
+    assert!(alive(0) && alive(width - 1), "it goes over the edge");
+    // One gap, where nobody looked.
+    let ends = (0..width).filter(|&x| alive(x) && !alive(x + 1)).count();
+    assert_eq!(ends, 1);
+    shown.quit();
+}
+
 /// Without a desktop's portal there is a field for the path; a drop needs neither.
 #[test]
 fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing() {
