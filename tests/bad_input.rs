@@ -69,7 +69,7 @@ fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
         ),
         (
             "x = 3, y = 3, rule = LifeHistory\nA!",
-            ["line 1", "write it as B3/S23"],
+            ["line 1", "written such as B3/S23"],
         ),
         (
             "x = 3, y = 3, rule = B3/S29\no!",
@@ -353,7 +353,7 @@ fn arguments_that_make_no_sense_are_refused() {
     let folder = scratch();
     for (line, words) in [
         ("run -g 1 --rule B9/S1", ["B9/S1", "write it as B3/S23"]),
-        ("run -g 1 --rule hello", ["hello", "write it as B3/S23"]),
+        ("run -g 1 --rule hello", ["hello", "written such as B3/S23"]),
         (
             "run -g 1 --kernel nope",
             ["nope", "there are global, shared, sync-global"],
@@ -442,8 +442,8 @@ fn what_does_not_fit_together_is_refused() {
         ("small.rle", "x = 3, y = 3, rule = B3/S23:T64,32\n3o!"),
         ("other-size.rle", "x = 3, y = 3, rule = B3/S23:T32,64\n3o!"),
         ("other-rule.rle", "x = 3, y = 3, rule = B36/S23\n3o!"),
-        ("large.rle", "x = 600, y = 3\n3o!"),
-        ("wide-cells.rle", "x = 3, y = 3\n600o!"),
+        ("large.rle", "x = 1200, y = 3\n3o!"),
+        ("wide-cells.rle", "x = 3, y = 3\n1200o!"),
     ] {
         fs::write(folder.join(name), text).unwrap();
     }
@@ -456,10 +456,10 @@ fn what_does_not_fit_together_is_refused() {
             "--pattern small.rle --pattern other-rule.rle",
             ["B36/S23", "choose it with --rule"],
         ),
-        ("--pattern large.rle", ["large.rle is 600x3", "use --size"]),
+        ("--pattern large.rle", ["large.rle is 1200x3", "use --size"]),
         (
             "--pattern wide-cells.rle",
-            ["wide-cells.rle is 600x3", "use --size"],
+            ["wide-cells.rle is 1200x3", "use --size"],
         ),
         (
             "--pattern small.rle --size 2x2",

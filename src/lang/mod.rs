@@ -111,6 +111,22 @@ pub fn shown(english: &str) -> String {
     translated(english).unwrap_or(english).into()
 }
 
+/// Without spaces between two Chinese characters: a template has them around a value that may be
+/// either Latin or Chinese.
+pub fn closed(text: String) -> String {
+    let chinese =
+        |letter: Option<char>| letter.is_some_and(|it| ('\u{4e00}'..='\u{9fff}').contains(&it));
+    let mut closed = String::with_capacity(text.len());
+    let mut letters = text.chars().peekable();
+    while let Some(letter) = letters.next() {
+        let before = closed.chars().next_back();
+        if letter != ' ' || !chinese(before) || !chinese(letters.peek().copied()) {
+            closed.push(letter);
+        }
+    }
+    closed
+}
+
 /// Columns that a text takes where letters are of one width: two for a Chinese character.
 pub fn columns(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
@@ -138,7 +154,7 @@ macro_rules! tr {
     ($text:literal, $($values:tt)+) => {
         match $crate::lang::translated($text) {
             None => format!($text, $($values)+),
-            Some(template) => ::tr::runtime_format!(template, $($values)+),
+            Some(template) => $crate::lang::closed(::tr::runtime_format!(template, $($values)+)),
         }
     };
 }

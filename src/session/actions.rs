@@ -646,7 +646,7 @@ pub static KEYS: &[Binding] = &[
         Action::Escape,
         &[key(Key::Escape)],
         "",
-        "unwind dialogs and docks, single panel, presentation, fullscreen",
+        "leave dialogs, docks, presentation, fullscreen in turn",
     ),
     row(Action::Quit, &[ctrl('Q')], "", "quit"),
 ];

@@ -111,6 +111,17 @@ impl Mouse<'_> {
         }
     }
 
+    /// Over a block of the multiprocessors' rows, wherever one is.
+    fn over_a_block(&mut self) {
+        let Some(rect) = self.layout.timeline else {
+            return;
+        };
+        let places = (0..200).map(|y| within(rect, 0.4, f64::from(y) / 200.0));
+        let over = |at: &[f64; 2]| self.timeline.is_over_a_block(*at, self.layout, self.status);
+        let blocks: Vec<_> = places.filter(over).collect();
+        self.timeline.hover(blocks.get(blocks.len() / 2).copied());
+    }
+
     /// On the word that freezes the timeline.
     fn click_live(&mut self) {
         if let Some(rect) = self.layout.timeline {
@@ -247,7 +258,8 @@ impl Set {
         }
         if let (1, Some(tip)) = (number, self.screen.tip) {
             let places = crate::view::spots::places(context);
-            let place = places.get(tip).copied().unwrap_or(Rect::NOTHING);
+            let place = places.get(tip).or(places.last());
+            let place = place.copied().unwrap_or(Rect::NOTHING);
             let at = if place.is_positive() {
                 place.center()
             } else {

@@ -136,10 +136,11 @@ fn paint_message(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) ->
     top
 }
 
-fn paint_head(painter: &Painter, inside: Rect, unit: f32, title: &str, right: &str) {
-    let right = painter.layout_no_wrap(right.into(), regular(15.0 * unit), LABEL);
+/// The title, in type of this size of the usual one, and to the right of it where one is.
+fn paint_head(painter: &Painter, inside: Rect, unit: f32, size: f32, [title, right]: [&str; 2]) {
+    let right = painter.layout_no_wrap(right.into(), regular(15.0 * size * unit), LABEL);
     let room = inside.width() - right.size().x - 16.0 * unit;
-    let title = fitted(painter, title, medium(24.0 * unit), VALUE, room);
+    let title = fitted(painter, title, medium(24.0 * size * unit), VALUE, room);
     let middle = inside.top() + 15.0 * unit;
     put(
         painter,
@@ -155,8 +156,8 @@ fn paint_head(painter: &Painter, inside: Rect, unit: f32, title: &str, right: &s
     );
 }
 
-fn paint_foot(painter: &Painter, inside: Rect, unit: f32, text: &str) {
-    let font = regular(14.0 * unit);
+fn paint_foot(painter: &Painter, inside: Rect, unit: f32, size: f32, text: &str) {
+    let font = regular(14.0 * size * unit);
     let text = fitted(painter, text, font, LABEL, inside.width());
     put(painter, inside.left_bottom(), Align2::LEFT_BOTTOM, text);
 }
@@ -164,15 +165,24 @@ fn paint_foot(painter: &Painter, inside: Rect, unit: f32, text: &str) {
 fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry], selected: usize) {
     let inside = rect.shrink(PAD * unit);
     let count = tr!("{} of {}", (selected + 1).min(entries.len()), entries.len());
-    paint_head(painter, inside, unit, tr!("Lessons"), &count);
+    paint_head(painter, inside, unit, 1.0, [tr!("Lessons"), &count]);
     let foot = tr!("↑ ↓ choose · Enter or a click opens · Esc closes");
-    paint_foot(painter, inside, unit, foot);
+    paint_foot(painter, inside, unit, 1.0, foot);
     let names = entries.iter().map(|entry| {
         let font = medium(17.0 * unit);
         let name = painter.layout_no_wrap(entry.name.clone(), font, VALUE);
         name.size().x
     });
     let names = names.fold(0.0, f32::max).min(0.45 * inside.width());
+    // One size of type for all titles: the largest of which the longest has room.
+    let left = inside.left() + names + 18.0 * unit;
+    let room = inside.right() - left;
+    let titles = entries.iter().map(|entry| {
+        let font = regular(16.0 * unit);
+        let title = painter.layout_no_wrap(entry.title.clone(), font, VALUE);
+        title.size().x
+    });
+    let shrink = (0.98 * room / titles.fold(1.0, f32::max)).clamp(SMALLEST, 1.0);
     let (first, places) = entry_places(rect, unit, entries.len(), selected);
     for (index, place) in places
         .into_iter()
@@ -192,9 +202,8 @@ fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry],
         };
         let name = fitted(painter, &entry.name, medium(17.0 * unit), ink, names + 1.0);
         put(painter, place.left_center(), Align2::LEFT_CENTER, name);
-        let left = place.left() + names + 18.0 * unit;
-        let room = place.right() - left;
-        let title = fitted(painter, &entry.title, regular(16.0 * unit), dim, room);
+        let font = regular(16.0 * shrink * unit);
+        let title = cut(painter, &entry.title, font, dim, room);
         put(
             painter,
             pos2(left, place.center().y),
@@ -278,9 +287,6 @@ fn pieces(painter: &Painter, page: &LessonPage, width: f32, unit: f32) -> Vec<Pi
 fn paint_page(painter: &Painter, rect: Rect, unit: f32, page: &LessonPage) {
     let inside = rect.shrink(PAD * unit);
     let number = format!("{} / {}", page.number, page.of);
-    paint_head(painter, inside, unit, &page.title, &number);
-    let foot = tr!("← → pages · Esc back to the list · the other keys work on");
-    paint_foot(painter, inside, unit, foot);
     let top = inside.top() + 50.0 * unit;
     let bottom = inside.bottom() - 30.0 * unit;
     // A picture asks for a part of the height, and takes what the words leave.
@@ -293,6 +299,11 @@ fn paint_page(painter: &Painter, rect: Rect, unit: f32, page: &LessonPage) {
             heights.sum::<f32>() + kept <= bottom - top || *size <= SMALLEST_PAGE
         })
         .expect("the smallest size ends the search");
+    // What leads and what follows is not larger than it has to be beside small words.
+    let around = size.clamp(0.7, 1.0);
+    paint_head(painter, inside, unit, around, [&page.title, &number]);
+    let foot = tr!("← → pages · Esc back to the list · the other keys work on");
+    paint_foot(painter, inside, unit, around, foot);
     let mut y = top;
     for piece in pieces {
         let height = piece.height(size * unit);

@@ -6,6 +6,7 @@ use crate::engine::{
     DeviceInfo, Measure, Nanos, Op, Scope, Slot, Span, Stamp, Startup, StreamId, Transfer,
     Viewport, kernels,
 };
+use crate::lang;
 use crate::life::{Lattice, Rule, Size};
 use crate::session::trace::{StepFacts, StepKind, TimedRound};
 use crate::session::worlds::KernelChoice;
@@ -229,31 +230,38 @@ pub(crate) fn settling_soup() -> Series {
 
 /// A page with everything that a page may have.
 pub(crate) fn lesson_page(picture: bool) -> LessonPage {
-    let pair = |a: &str, b: &str| (a.to_owned(), b.to_owned());
+    let pair = |a: &str, b: &str| (lang::shown(a), b.to_owned());
     let pixels = (0..64 * 64).flat_map(|at: u32| {
         let (x, y) = (at % 64 * 4, at / 64 * 4);
         [x as u8, y as u8, (x ^ y) as u8, 255]
     });
     LessonPage {
-        title: "conway-streams: four lattices, four streams".into(),
+        title: format!(
+            "conway-streams: {}",
+            lang::text("four lattices, four streams")
+        ),
         number: 2,
         of: 4,
-        text: "Four lattices of 128 × 128 cells are stepped and fetched a hundred times: first as \
-               the book does it, from pageable memory, one lattice after the other."
-            .into(),
-        question: "How many times as fast will it be with page-locked memory and all launches \
-                   issued first?"
-            .into(),
+        text: lang::shown(
+            "Four lattices of 128 x 128 cells, a stream each. The book issues one lattice's \
+             launch, copy to the host and copy back, then the next one's. Its host memory is \
+             pageable, so that each copy to the host blocks the host in the middle of it.",
+        ),
+        question: lang::shown(
+            "Four streams: is a frame of the book's program four times as fast as in one stream?",
+        ),
         rows: vec![
-            pair("the book's way", "12.4 ms"),
-            pair("put right", "3.10 ms"),
-            pair("factor", "4.00×"),
+            pair("one stream, the book's way", "12.4 ms"),
+            pair("four streams, as the book has it", "11.9 ms"),
+            pair("four streams, put right", "3.10 ms"),
         ],
-        note: "A copy from pageable memory holds the host up: the next launch goes out late."
-            .into(),
+        note: lang::shown("page-locked memory, all launches first, nothing copied back"),
         checks: vec![
-            ("every lattice is as the reference has it".into(), true),
-            ("both ways end in the same cells".into(), false),
+            (lang::shown("every cell is as the reference has it"), true),
+            (
+                lang::shown("both times the array is back as it went, but for the overflow"),
+                false,
+            ),
         ],
         busy: true,
         picture: picture.then(|| (64, 64, pixels.collect())),
@@ -263,46 +271,58 @@ pub(crate) fn lesson_page(picture: bool) -> LessonPage {
 /// The list, as long as the real one.
 pub(crate) fn lesson_list(selected: usize) -> LessonScreen {
     let entries = [
-        ("conway", "one lattice: a kernel, get, copy back"),
-        (
-            "conway-streams",
-            "four lattices, a stream each: the book's way, then put right",
-        ),
-        (
-            "conway-sync",
-            "a block that synchronises itself for ten million generations",
-        ),
+        ("conway", "a lattice, a kernel, and its picture on the host"),
+        ("conway-streams", "four lattices, four streams"),
+        ("conway-sync", "the generations inside the kernel"),
         ("conway-sync-shared", "the same in shared memory"),
-        ("multi-kernel", "200 arrays, one after the other"),
-        ("multi-kernel-streams", "the same in 200 streams"),
-        ("multi-kernel-events", "how long is a kernel, by events"),
+        (
+            "multi-kernel",
+            "two hundred small launches, one after the other",
+        ),
+        ("multi-kernel-streams", "the same in two hundred streams"),
+        (
+            "multi-kernel-events",
+            "what events say of two hundred launches",
+        ),
         (
             "multi-kernel-threads",
-            "ten host threads: a context each, then one for all",
+            "ten host threads, a context each, and one for all",
         ),
-        ("event", "started? ended? how long?"),
-        ("context", "make, use and destroy a context by hand"),
         (
-            "mandelbrot-sync",
-            "explicit synchronisation after each step",
+            "event",
+            "has the launch started, has it ended, how long did it take?",
         ),
-        ("rgb-to-gray", "copy in, kernel, copy out, for many images"),
+        ("context", "make, use and destroy a context"),
+        ("mandelbrot-sync", "every step waited for, and none"),
+        (
+            "rgb-to-gray",
+            "copy in, kernel, copy out, for many pictures",
+        ),
         (
             "pinned",
-            "when does the call return, when is the data there",
+            "when does the call return, when is the data there?",
         ),
         ("chunks", "one large array in three streams"),
-        ("default-stream", "what waits for the default stream"),
-        ("issue-order", "depth-first and breadth-first"),
-        ("connections", "8 hardware queues against 32"),
+        (
+            "default-stream",
+            "the stream that waits for all, and all for it",
+        ),
+        (
+            "issue-order",
+            "one instance after the other, or all launches first",
+        ),
+        (
+            "connections",
+            "thirty-two streams over eight connections, and over thirty-two",
+        ),
         ("graphs", "a round as one launch"),
-        ("priorities", "who goes first"),
-        ("occupancy", "how many blocks a multiprocessor holds"),
-        ("barrier", "a barrier removed"),
+        ("priorities", "a small launch that comes late"),
+        ("occupancy", "shapes of a block, and the threads at work"),
+        ("barrier", "a barrier taken out"),
     ];
     let entry = |(name, title): (&str, &str)| LessonEntry {
         name: name.into(),
-        title: title.into(),
+        title: lang::shown(title),
     };
     LessonScreen::List {
         entries: entries.map(entry).into(),

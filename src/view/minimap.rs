@@ -73,6 +73,8 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
     let Some(status) = frame.status else { return };
     let panel = layout.tiling.panel;
     let thin = layout.unit.round().max(1.0);
+    // What is seen stands out from afar, as the selected panel does.
+    let thick = (2.0 * layout.unit).round().max(1.0);
     for small in minimaps(frame, layout) {
         let rect = rect_of(small.rect);
         painter.rect_stroke(rect, 0.0, Stroke::new(thin, GROUND), StrokeKind::Inside);
@@ -84,7 +86,7 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
             seen.iter()
                 .map(|piece| seen_in(&small, piece).intersect(rect))
         };
-        for (wide, colour) in [(3.0 * thin, GROUND), (thin, VALUE)] {
+        for (wide, colour) in [(thick + 2.0 * thin, GROUND), (thick, VALUE)] {
             for seen in seen() {
                 painter.rect_stroke(seen, 0.0, Stroke::new(wide, colour), StrokeKind::Outside);
             }

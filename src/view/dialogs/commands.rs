@@ -87,6 +87,9 @@ impl Commands {
                     .min_scrolled_height(height)
                     .auto_shrink(false)
                     .show(ui, |ui| {
+                        if found.is_empty() {
+                            entries::nothing(ui, unit, tr!("nothing of that kind"));
+                        }
                         for (at, entry) in found.iter().enumerate() {
                             let line = entries::line(ui, unit, entry, at == self.chosen);
                             if at == self.chosen && (by != 0 || typed) {
@@ -113,7 +116,7 @@ impl Commands {
 /// What the foot says of the chosen one.
 fn said(chosen: Option<&Entry>) -> (String, egui::Color32) {
     match chosen {
-        None => (tr!("nothing of that kind").into(), LABEL),
+        None => (tr!("Esc closes").into(), LABEL),
         Some(Entry {
             refusal: Some(why), ..
         }) => (tr!("cannot be now: {why}", why = why), ACCENT),

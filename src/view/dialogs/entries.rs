@@ -175,6 +175,15 @@ fn changes_lattices(action: Action) -> bool {
     )
 }
 
+/// Says, where the first line would stand, why there is none.
+pub(super) fn nothing(ui: &mut Ui, unit: f32, why: &str) {
+    let size = vec2(ui.available_width(), LINE * unit);
+    let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
+    let font = FontSelection::Default.resolve(ui.style());
+    let at = rect.left_center() + vec2(9.0 * unit, 0.0);
+    ui.painter().text(at, Align2::LEFT_CENTER, why, font, LABEL);
+}
+
 /// Lays a line out: what it does to the left, its keys to the right; grey, with the reason as its
 /// tooltip, where it cannot be.
 pub(super) fn line(ui: &mut Ui, unit: f32, entry: &Entry, chosen: bool) -> Response {
@@ -210,7 +219,9 @@ pub(super) fn line(ui: &mut Ui, unit: f32, entry: &Entry, chosen: bool) -> Respo
     let (ink, dimmed) = if possible {
         (VALUE, ACCENT)
     } else {
-        (LABEL.gamma_multiply(0.7), LABEL.gamma_multiply(0.7))
+        // On the ground of what is chosen, grey must be lighter to be read.
+        let grey = LABEL.gamma_multiply(if chosen { 1.0 } else { 0.7 });
+        (grey, grey)
     };
     ui.painter()
         .galley_with_override_text_color(corner.round(), keys, dimmed);

@@ -53,7 +53,6 @@ impl Menu {
             self.chosen = Some(self.chosen.map_or(last, |at| at.saturating_sub(1)));
         }
         let entered = presses(Key::Enter) > 0;
-        let most = groups.iter().map(|(_, rows)| rows.len()).max().unwrap_or(0);
         let mut stays = true;
         let left = style::dialog(context, seen, ("menu", Some(0.06), 680.0), |ui| {
             ui.horizontal(|ui| {
@@ -68,7 +67,8 @@ impl Menu {
                 }
             });
             ui.separator();
-            let height = (most as f32 * LINE * unit).min(0.74 * seen.screen.height());
+            let rows = groups[self.group].1.len();
+            let height = (rows as f32 * LINE * unit).min(0.74 * seen.screen.height());
             ui.spacing_mut().item_spacing.y = 0.0;
             ui.set_min_height(height);
             ScrollArea::vertical()

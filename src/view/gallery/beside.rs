@@ -3,7 +3,7 @@
 use crate::session::ladder::made_up::ladder;
 use crate::session::{Bound, Overlap, Resource, Status};
 use crate::view::LessonScreen;
-use crate::view::gallery::panels::settle;
+use crate::view::gallery::panels::{lost, settle};
 use crate::view::gallery::{SCREEN, Screen};
 use crate::view::made_up::{lesson_list, lesson_page, stamped_round, waited_round};
 
@@ -86,7 +86,7 @@ fn blocks() -> Vec<Screen> {
         },
         Screen {
             name: "blocks-over-a-block",
-            mouse: |mouse| mouse.over_timeline(0.4, 0.7),
+            mouse: |mouse| mouse.over_a_block(),
             ..shown
         },
         Screen {
@@ -217,7 +217,7 @@ fn lessons() -> Vec<Screen> {
             name: "lesson-failed",
             lesson: || Some(LessonScreen::Page(lesson_page(false))),
             status: |status| {
-                status.failed = Some("the CUDA context is lost (CUDA_ERROR_UNKNOWN)".into());
+                status.failed = Some(lost());
             },
             ..SCREEN
         },

@@ -1,5 +1,6 @@
 //! What lies over the panels: help, dialogs, tips.
 
+use crate::lang::tr;
 use crate::view::gallery::{SCREEN, Screen};
 use crate::view::{Commands, FileDialog, GoTo, Menu, Shelf};
 
@@ -85,19 +86,29 @@ fn fields() -> [Screen; 5] {
         Screen {
             name: "open-failed",
             dialogs: |dialogs| {
-                let why = "~/patterns/glider.rle, line 2, column 14: unknown character '?'";
+                let why = tr!("line {line}, column {column}: ", line = 2, column = 14);
+                let why = format!("~/patterns/glider.rle, {why}")
+                    + &tr!(
+                        "unknown {it}; cells are b (dead) and o (alive), a row ends with $ and \
+                         the pattern with !, and only two-state patterns can be run",
+                        it = "'?'"
+                    );
                 let typed = "~/patterns/glider.rle".into();
-                dialogs.file = Some(FileDialog::new(false, typed, Some(why.into())));
+                dialogs.file = Some(FileDialog::new(false, typed, Some(why)));
             },
             ..SCREEN
         },
         Screen {
             name: "save-failed",
             dialogs: |dialogs| {
-                let why = "cannot save /nowhere/at/all.rle: there is no such folder; the picture \
-                           is kept for another try";
+                let reason = tr!(
+                    "there is no folder {folder}; create it first",
+                    folder = "/nowhere/at"
+                );
+                let path = "/nowhere/at/all.rle";
+                let why = tr!("cannot save {path}: {reason}", path = path, reason = reason);
                 let typed = "/nowhere/at/all.rle".into();
-                dialogs.file = Some(FileDialog::new(true, typed, Some(why.into())));
+                dialogs.file = Some(FileDialog::new(true, typed, Some(why)));
             },
             ..SCREEN
         },

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::engine::HostMemory;
+use crate::lang::{self, tr};
 use crate::life::{Lattice, Size};
 use crate::session::{
     Area, Change, Effect, Halves, Settled, Status, StopWhenStill, Streams, Switches,
@@ -73,35 +74,35 @@ fn said() -> Vec<Screen> {
             name: "paused-notice",
             status: |status| {
                 status.running = false;
-                status.notice = Some("kernel 'bits': 32 cells a word, added as bit planes".into());
+                status.notice = Some(next_kernel());
             },
             ..SCREEN
         },
         Screen {
             name: "recording",
             drawing: |drawing| {
-                drawing.notice = Some(
-                    "recording lifestreams-20261121-110812.gif: 412 pictures, 3 to be written, 2 \
-                     left out"
-                        .into(),
-                );
+                let name = "lifestreams-20261121-110812.gif";
+                let mut text = tr!("recording {name}: {} pictures", 412, name = name);
+                text += &tr!(", {waiting} to be written", waiting = 3);
+                text += &tr!(", {} left out", 2);
+                drawing.notice = Some(text);
             },
             ..SCREEN
         },
         Screen {
             name: "recording-no-ffmpeg",
             drawing: |drawing| {
-                drawing.notice = Some(
-                    "cannot record talk.mp4: ffmpeg is not installed; name it talk.gif or \
-                     talk.png, or install ffmpeg"
-                        .into(),
+                let text = tr!(
+                    "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name \
+                     a .gif or .png"
                 );
+                drawing.notice = Some(text.into());
             },
             ..SCREEN
         },
         Screen {
             name: "warned",
-            status: |status| status.notice = Some("saved 003.rle: 512 x 512 cells".into()),
+            status: |status| status.notice = Some(tr!("saved {path}", path = "003.rle")),
             drawing: |drawing| {
                 drawing.forwarded = true;
                 let adapter = drawing.adapter.as_mut().unwrap();
@@ -122,11 +123,7 @@ fn said() -> Vec<Screen> {
         Screen {
             name: "failed",
             status: |status| {
-                status.failed = Some(
-                    "the CUDA context is lost (CUDA_ERROR_ILLEGAL_ADDRESS); every lattice must be \
-                     restored"
-                        .into(),
-                );
+                status.failed = Some(lost());
                 status.running = false;
                 status.generation = 123_456_789_012_345;
                 status.devices[0].name =
@@ -141,11 +138,39 @@ fn said() -> Vec<Screen> {
                 let (instances, size) = (status.instances, status.size);
                 *status = busy();
                 (status.instances, status.size) = (instances, size);
+                status.notice = Some(too_large());
                 settle(status);
             },
             ..SCREEN
         },
     ]
+}
+
+/// What is said when a kernel was chosen.
+fn next_kernel() -> String {
+    let what = lang::text("32 cells a word, added as bit planes");
+    tr!("kernel {}: {}", "bits", what)
+}
+
+/// What is said to a kernel that the lattices are too large for.
+fn too_large() -> String {
+    let limit = tr!("at most {most} cells", most = 24_576);
+    tr!(
+        "kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does",
+        kernel = "sync-shared",
+        limit = limit,
+        size = "1024x1024",
+        instead = "bits"
+    )
+}
+
+/// How a session ends whose device has failed.
+pub(super) fn lost() -> String {
+    let it = "CUDA_ERROR_ILLEGAL_ADDRESS";
+    tr!(
+        "the engine is lost ({it}); every lattice must be restored",
+        it = it
+    )
 }
 
 /// Some panels have settled.
@@ -176,9 +201,9 @@ fn presenting() -> Vec<Screen> {
         Screen {
             name: "presentation",
             status: |status| {
-                status.notice = Some("kernel 'bits': 32 cells a word, added as bit planes".into());
+                status.notice = Some(next_kernel());
                 status.last_effect = Some(Effect {
-                    what: "streams per-instance".into(),
+                    what: tr!("a stream for each instance").into(),
                     before_us: 1660.0,
                     after_us: 170.0,
                 });
@@ -194,7 +219,7 @@ fn presenting() -> Vec<Screen> {
             name: "presentation-failed",
             status: |status| {
                 status.running = false;
-                status.failed = Some("the CUDA context is lost (CUDA_ERROR_UNKNOWN)".into());
+                status.failed = Some(lost());
             },
             ..presented
         },
@@ -247,7 +272,6 @@ fn marked() -> Vec<Screen> {
                 let size = Size::new(90, 60).unwrap();
                 marks.selection = Some((1, Area { x: 40, y: 70, size }));
             },
-            drawing: |drawing| drawing.notice = Some("90 x 60 cells are selected".into()),
             ..SCREEN
         },
         Screen {
@@ -262,7 +286,8 @@ fn marked() -> Vec<Screen> {
                 });
             },
             drawing: |drawing| {
-                drawing.notice = Some("click to place it; Q and W turn it, Escape drops it".into());
+                let text = tr!("click to place it, Q and W turn it, Esc drops it");
+                drawing.notice = Some(text.into());
             },
             ..SCREEN
         },
@@ -283,7 +308,9 @@ fn marked() -> Vec<Screen> {
                     change: Change::Draw { cells, alive: true },
                 });
             },
-            drawing: |drawing| drawing.notice = Some("pencil on: a drag draws".into()),
+            drawing: |drawing| {
+                drawing.notice = Some(tr!("pencil {what}", what = tr!("on: drag to draw")));
+            },
             ..SCREEN
         },
     ]

@@ -1,6 +1,7 @@
 //! Draws screens, one after another, on one device.
 
 use std::collections::HashMap;
+use std::sync::{Arc, LazyLock, Mutex};
 
 use crate::life::{Lattice, Size};
 use crate::view::gallery::Set;
@@ -21,8 +22,6 @@ pub(super) struct Stage {
     gpu: Gpu,
     scene: Scene,
     reducer: wgpu::RenderPipeline,
-    /// The last generations of lattices of a size, the newest last.
-    soups: HashMap<Size, Vec<Vec<Lattice>>>,
     targets: HashMap<[u32; 2], wgpu::Texture>,
     /// egui's clock, which never goes back.
     clock: f64,
@@ -35,7 +34,6 @@ impl Stage {
             scene: Scene::new(&gpu, FORMAT),
             reducer: reducer(&gpu.device),
             gpu,
-            soups: HashMap::new(),
             targets: HashMap::new(),
             clock: 0.0,
         }
@@ -81,7 +79,7 @@ impl Stage {
 
     fn draw(&mut self, set: &mut Set) {
         let size = set.screen.size();
-        let soups = self.soups.entry(size).or_insert_with(|| generations(size));
+        let soups = soups(size);
         let pixels = set.window.0;
         let target = self
             .targets
@@ -132,6 +130,18 @@ fn readable(device: &wgpu::Device, [width, height]: [u32; 2]) -> wgpu::Texture {
             | wgpu::TextureUsages::TEXTURE_BINDING,
         view_formats: &[],
     })
+}
+
+/// The last generations of lattices of a size, the newest last.
+type Soups = Arc<Vec<Vec<Lattice>>>;
+
+/// Those of a size: made once for all stages.
+fn soups(size: Size) -> Soups {
+    static MADE: LazyLock<Mutex<HashMap<Size, Soups>>> = LazyLock::new(Mutex::default);
+    let mut made = MADE.lock().unwrap();
+    made.entry(size)
+        .or_insert_with(|| Arc::new(generations(size)))
+        .clone()
 }
 
 fn generations(size: Size) -> Vec<Vec<Lattice>> {

@@ -1,7 +1,8 @@
-//! Every screen as it was last looked at, in its first window (for most 1280 × 720 at one pixel a
-//! point): reduced to 80 × 45 pixels, in English above and in Chinese below, a file each in
-//! `tests/screens`. The other windows are looked at in `structure` alone: drawing them all in
-//! software takes many minutes.
+//! Every screen as it was last looked at, reduced to 80 × 45 pixels, a file each in
+//! `tests/screens`: in its first window (for most 1280 × 720 at one pixel a point) in English and
+//! in Chinese, and beneath them in one of its other windows in one of the languages, in turn, so
+//! that a third of the screens is kept in each of those windows. All of them in all windows would
+//! take minutes in software; of the windows that are not kept, `structure` looks at every one.
 //!
 //! A reduced pixel is the mean of some hundreds, so that it hardly knows how an edge was smoothed,
 //! and yet notices a colour, a line of type or an edge that moved by a few pixels.
@@ -12,7 +13,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use crate::lang::with;
+use crate::lang::{Language, with};
 use crate::view::gallery::stage::Stage;
 use crate::view::gallery::{LANGUAGES, SCREEN, Screen, Set, Window, screens};
 use crate::view::picture_file::{Image, write_png};
@@ -27,23 +28,55 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens")
 }
 
-/// Every screen in its first window, a language at a time; a thread each.
+/// The windows and languages in which the screen of this number is kept.
+fn views(number: usize, screen: &Screen) -> Vec<(Window, Language)> {
+    let first = LANGUAGES.map(|language| (screen.windows[0], language));
+    let others = &screen.windows[1..];
+    let other = (!others.is_empty()).then(|| {
+        let language = LANGUAGES[number / others.len() % 2];
+        (others[number % others.len()], language)
+    });
+    first.into_iter().chain(other).collect()
+}
+
+/// Every screen as it is kept; a thread for each language.
 fn drawn() -> Vec<(Screen, Vec<Image>)> {
     let draw = |language| {
-        move || {
+        move || -> Vec<Vec<Image>> {
             let mut stage = Stage::new();
-            let picture =
-                |screen: Screen| stage.reduced(&mut Set::new(screen, screen.windows[0]), SIDES);
-            with(language, || screens().into_iter().map(picture).collect())
+            let mut pictures = |(number, screen): (usize, Screen)| {
+                let views = views(number, &screen).into_iter();
+                let own = views.filter(|(_, of)| *of == language);
+                own.map(|(window, _)| stage.reduced(&mut Set::new(screen, window), SIDES))
+                    .collect()
+            };
+            with(language, || {
+                screens()
+                    .into_iter()
+                    .enumerate()
+                    .map(&mut pictures)
+                    .collect()
+            })
         }
     };
-    let [english, chinese]: [Vec<Image>; 2] = std::thread::scope(|scope| {
+    let [english, chinese] = std::thread::scope(|scope| {
         let all = LANGUAGES.map(|language| scope.spawn(draw(language)));
         all.map(|one| one.join().unwrap())
     });
     let both = english.into_iter().zip(chinese);
-    let both = both.map(|(english, chinese)| vec![english, chinese]);
-    screens().into_iter().zip(both).collect()
+    let numbered = screens().into_iter().zip(both).enumerate();
+    let in_order = |(number, (screen, (english, chinese)))| {
+        let [mut english, mut chinese] = [english, chinese].map(Vec::into_iter);
+        let pictures = views(number, &screen)
+            .into_iter()
+            .map(|(_, language)| match language {
+                Language::English => english.next().unwrap(),
+                Language::Chinese => chinese.next().unwrap(),
+            })
+            .collect();
+        (screen, pictures)
+    };
+    numbered.map(in_order).collect()
 }
 
 /// Pictures one above the other.
@@ -68,10 +101,12 @@ fn differ(a: &Image, b: &Image) -> Option<String> {
     let (most, at) = parts.map(apart).max()?;
     let (x, y) = (at as u32 % a.width, at as u32 / a.width);
     (most > TOLERANCE).then(|| {
-        let language = LANGUAGES[(y / SIDES[1]) as usize % 2];
+        let picture = y / SIDES[1] + 1;
         let within = |at: u32, side: usize| (at % SIDES[side]) as f32 / SIDES[side] as f32;
         let [across, down] = [within(x, 0), within(y, 1)];
-        format!("{most} of 255 apart at {across:.2} × {down:.2} of the window, in {language:?}")
+        format!(
+            "{most} of 255 apart at {across:.2} × {down:.2} of the window, in picture {picture}"
+        )
     })
 }
 

@@ -107,6 +107,8 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
             (None, false) => State::Paused,
         },
         pace: match status.pace {
+            // What has ended has none.
+            _ if status.failed.is_some() => String::new(),
             Pace::Unthrottled => tr!("unthrottled").into(),
             pace => pace.to_string(),
         },

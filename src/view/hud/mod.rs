@@ -37,7 +37,7 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
         return starting(
             painter,
             screen,
-            frame.scale,
+            frame.unit(),
             frame.drawing.notice.as_deref(),
         );
     };
@@ -108,13 +108,13 @@ fn highlight(painter: &Painter, layout: &Layout, place: usize, options: &ViewOpt
 }
 
 /// While the engine starts there is nothing else to show.
-fn starting(painter: &Painter, screen: Rect, scale: f32, notice: Option<&str>) {
+fn starting(painter: &Painter, screen: Rect, unit: f32, notice: Option<&str>) {
     let text = notice.unwrap_or(tr!("starting the engine …"));
     let room = screen.width() * 0.9;
     let galley = style::paragraph(
         painter,
         text,
-        style::regular(20.0 * scale),
+        style::regular(20.0 * unit),
         style::LABEL,
         room,
         8,

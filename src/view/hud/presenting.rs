@@ -35,7 +35,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, status: &Status, f
             match figures.state {
                 State::Running => VALUE,
                 State::Paused => ACCENT,
-                State::Ended => FAILED,
+                State::Ended => FAILED_INK,
             },
         ),
         (&switch, &factor, RUNNING),

@@ -12,9 +12,11 @@ pub(in crate::view) const ACCENT: Color32 = Color32::from_rgb(0xFF, 0xC2, 0x3D);
 pub(in crate::view) const RUNNING: Color32 = Color32::from_rgb(0x7B, 0xE3, 0xB4);
 pub(in crate::view) const RUNNING_GROUND: Color32 = Color32::from_rgb(0x17, 0x39, 0x2D);
 pub(in crate::view) const FAILED: Color32 = Color32::from_rgb(0xC6, 0x3B, 0x2B);
+/// The same as type on the ground.
+pub(in crate::view) const FAILED_INK: Color32 = Color32::from_rgb(0xF2, 0x8B, 0x7D);
 
 /// Where room is short, text shrinks to this part of its size before it is cut.
-const SMALLEST: f32 = 0.72;
+pub(in crate::view) const SMALLEST: f32 = 0.72;
 
 /// Makes Roboto (digits of one width) the type of everything; egui's own stand in for signs that
 /// it lacks, and Noto Sans SC for Chinese. Layout finds the glyph of a letter in the first that has
@@ -38,7 +40,9 @@ pub(crate) fn install_fonts(context: &egui::Context) {
         .cloned()
         .unwrap_or_default();
     let chinese = include_bytes!("../../../assets/fonts/NotoSansSC-Regular.otf");
-    let chinese = FontData::from_static(chinese);
+    let mut chinese = FontData::from_static(chinese);
+    // Its characters hang lower than Latin capitals and figures: up, so that both have one middle.
+    chinese.tweak.y_offset_factor = -0.06;
     fonts.font_data.insert(CHINESE.into(), Arc::new(chinese));
     // Code and its remarks.
     let code = fonts.families.entry(FontFamily::Monospace).or_default();
@@ -80,6 +84,17 @@ pub(in crate::view) fn fitted(
     }
     let shrink = (width / galley.size().x * 0.99).max(SMALLEST);
     let font = FontId::new((font.size * shrink * 4.0).floor() / 4.0, font.family);
+    cut(painter, text, font, colour, width)
+}
+
+/// One line of at most `width`, cut with … where it must be.
+pub(in crate::view) fn cut(
+    painter: &Painter,
+    text: &str,
+    font: FontId,
+    colour: Color32,
+    width: f32,
+) -> Arc<Galley> {
     let galley = painter.layout_no_wrap(text.into(), font.clone(), colour);
     if galley.size().x <= width {
         return galley;

@@ -180,11 +180,11 @@ fn paint_legend(painter: &Painter, places: &Places, shown: &Shown) {
         let width = text.size().x;
         put(
             painter,
-            at + vec2(10.0 * unit, 0.0),
+            at + vec2(13.0 * unit, 0.0),
             Align2::LEFT_CENTER,
             text,
         );
-        width + 32.0 * unit
+        width + 36.0 * unit
     };
     for (source, text) in sources.into_iter().filter(|(source, _)| there(*source)) {
         paint_mark(painter, unit, at, source);

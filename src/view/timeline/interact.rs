@@ -23,6 +23,21 @@ impl Timeline {
         before != self.pointer
     }
 
+    /// Whether a block of the multiprocessors' rows is under this point.
+    #[cfg(test)]
+    pub(in crate::view) fn is_over_a_block(
+        &self,
+        at: [f64; 2],
+        layout: &Layout,
+        status: &crate::session::Status,
+    ) -> bool {
+        let (Some(places), Some(chart)) = (places(layout), &self.chart) else {
+            return false;
+        };
+        let scale = self.scale(places.lanes);
+        super::map::under(pos(at), &places, status, (chart, scale)).is_some()
+    }
+
     /// Closer by a factor, about this point.
     pub fn zoom(&mut self, factor: f64, at: [f64; 2], layout: &Layout) {
         if let Some(places) = places(layout) {

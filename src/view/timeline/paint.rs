@@ -101,21 +101,32 @@ fn paint_chip(painter: &Painter, places: &Places, frozen: bool) {
 /// Each kind's colour and name.
 fn paint_legend(painter: &Painter, places: &Places) {
     let unit = places.unit;
-    let mut x = places.legend.left();
-    let shown = KINDS
+    let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
+    let names: Vec<_> = KINDS[..KINDS.len() - 1]
         .iter()
-        .filter(|(kind, ..)| *kind != KINDS[KINDS.len() - 1].0);
-    for (_, name, colour) in shown {
-        let swatch = Rect::from_center_size(
-            pos2(x + 6.0 * unit, places.legend.center().y),
-            vec2(12.0, 12.0) * unit,
-        );
-        painter.rect_filled(swatch, 2.0 * unit, *colour);
-        let name = painter.layout_no_wrap(lang::text(name).into(), regular(13.0 * unit), VALUE);
-        let after = swatch.right() + 6.0 * unit + name.size().x;
-        let at = pos2(swatch.right() + 6.0 * unit, swatch.center().y);
+        .map(|(_, name, colour)| {
+            let font = regular(13.0 * unit);
+            let name = painter.layout_no_wrap(lang::text(name).into(), font, VALUE);
+            (name, *colour)
+        })
+        .collect();
+    let widths = names.iter().map(|(name, _)| name.size().x);
+    let wide = widths
+        .map(|width| swatch + beside + width + apart)
+        .sum::<f32>()
+        - apart;
+    // Beside the figures it ends where everything ends.
+    let mut x = match places.legend.top() == places.summary.top() {
+        true => (places.legend.right() - wide).max(places.legend.left()),
+        false => places.legend.left(),
+    };
+    for (name, colour) in names {
+        let middle = pos2(x + swatch / 2.0, places.legend.center().y);
+        let square = Rect::from_center_size(middle, vec2(swatch, swatch));
+        painter.rect_filled(square, 2.0 * unit, colour);
+        let at = pos2(square.right() + beside, middle.y);
+        x = at.x + name.size().x + apart;
         put(painter, at, Align2::LEFT_CENTER, name);
-        x = after + 15.0 * unit;
     }
 }
 
