@@ -162,6 +162,11 @@ impl Renderer {
         self.scene.missing(&self.with(status, options))
     }
 
+    /// The number of the last edit that an instance's newest picture shows.
+    pub fn shown_edit(&self, instance: usize) -> u64 {
+        self.scene.shown_edit(instance)
+    }
+
     /// The time that layout, egui and tessellation took of the last frame.
     pub fn spent(&self) -> Duration {
         self.spent

@@ -5,6 +5,7 @@
 //! [`ladder`] asks it first.
 
 mod auto;
+mod edit;
 mod frame;
 mod ladder;
 mod lesson;
@@ -74,6 +75,9 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     }
     if wanted("ui") {
         add(ui::table(device, arguments.adapter.as_deref())?)?;
+    }
+    if wanted("edit") {
+        add(edit::table(device, arguments.adapter.as_deref())?)?;
     }
     if wanted("lesson") {
         add(lesson::table(device)?)?;

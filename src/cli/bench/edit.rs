@@ -1,0 +1,188 @@
+//! Editing by hand in a running session: how long until the frame that shows an edit is drawn, and
+//! whether frames wait while a stroke is drawn.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use anyhow::{Result, bail};
+
+use super::{RUNS, Table, fits, setup};
+use crate::session::{Change, DeviceChoice, Edit, Pace, Session, Setup};
+use crate::view::offscreen::Renderer;
+use crate::view::{ViewOptions, list_adapters};
+
+/// Edits whose way is timed.
+const EDITS: u32 = 40;
+
+/// Segments of a stroke, as many as a pencil makes in a second and a half at 60 frames a second.
+const SEGMENTS: u32 = 90;
+const SEGMENT: Duration = Duration::from_micros(16_667);
+
+/// Cells of a segment.
+const LENGTH: u32 = 32;
+
+/// How long an edit may take before something is wrong.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
+    let mut table = Table::new(
+        "edit",
+        "edits by hand at 60 rounds a second, drawn at 1920×1080",
+    );
+    if list_adapters().is_empty() {
+        return Ok(table);
+    }
+    for (instances, side) in [(16, 1024), (1, 16_384)] {
+        let setup = Setup {
+            pace: Pace::PerSecond(60.0),
+            ..setup("bits", instances, side, device)?
+        };
+        if !fits(&setup)? {
+            continue;
+        }
+        let mut hand = Hand::open(&setup, adapter)?;
+        hand.pictures()?;
+        let mut ways = Vec::new();
+        for number in 0..EDITS {
+            ways.push(hand.way(number)?);
+            // Out of step with the rounds, whose sixtieth of a second is part of the way.
+            hand.look_for(Duration::from_micros(16_667 + 411 * u64::from(number)))?;
+        }
+        let work = format!("{instances} × {side}²");
+        let what = format!("{work}: from an edit until the frame that shows it is drawn");
+        table.add(what, "ms", &ways);
+        let (mut still, mut moved) = (Vec::new(), Vec::new());
+        for run in 0..=RUNS {
+            let times = [hand.look_for(SEGMENT * SEGMENTS)?, hand.stroke()?];
+            if run > 0 {
+                still.push(times[0]);
+                moved.push(times[1]);
+            }
+        }
+        table.add(
+            format!("{work}: the longest frame without edits"),
+            "ms",
+            &still,
+        );
+        table.add(
+            format!("{work}: the longest frame while a stroke is drawn"),
+            "ms",
+            &moved,
+        );
+    }
+    Ok(table)
+}
+
+/// Someone who edits and looks.
+struct Hand {
+    session: Session,
+    renderer: Renderer,
+    options: ViewOptions,
+    side: u32,
+}
+
+impl Hand {
+    fn open(setup: &Setup, adapter: Option<&str>) -> Result<Hand> {
+        let renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
+        let session = Session::start(setup.clone(), || {})?;
+        let options = ViewOptions::default();
+        session.request_view(renderer.request(&session.status(), &options));
+        let side = setup.size.width();
+        Ok(Hand {
+            session,
+            renderer,
+            options,
+            side,
+        })
+    }
+
+    /// Draws a frame to its end; its milliseconds.
+    fn frame(&mut self) -> Result<f64> {
+        let status = self.session.status();
+        if let Some(why) = &status.failed {
+            bail!("{why}");
+        }
+        let began = Instant::now();
+        self.renderer.frame(&status, &self.session, &self.options)?;
+        self.renderer.finish()?;
+        Ok(began.elapsed().as_secs_f64() * 1e3)
+    }
+
+    /// Draws frames until every panel has a picture.
+    fn pictures(&mut self) -> Result<()> {
+        while self.renderer.missing(&self.session.status(), &self.options) > 0 {
+            self.frame()?;
+        }
+        Ok(())
+    }
+
+    /// Draws a line of cells; the edit's number.
+    fn draw(&self, at: u32) -> u64 {
+        let cell = |i| [(at * LENGTH + i) % self.side, at * 7 % self.side];
+        let cells: Arc<[[u32; 2]]> = (0..LENGTH).map(cell).collect();
+        self.session.edit(Edit {
+            instance: 0,
+            change: Change::Draw { cells, alive: true },
+            joins: at > 0,
+        })
+    }
+
+    /// The milliseconds from an edit until the first frame that shows it is drawn.
+    fn way(&mut self, at: u32) -> Result<f64> {
+        let began = Instant::now();
+        let number = self.draw(at);
+        loop {
+            self.frame()?;
+            if self.renderer.shown_edit(0) >= number {
+                return Ok(began.elapsed().as_secs_f64() * 1e3);
+            }
+            if began.elapsed() > PATIENCE {
+                bail!("no picture shows edit {number}");
+            }
+        }
+    }
+
+    /// Draws frames for so long; the longest one's milliseconds.
+    fn look_for(&mut self, least: Duration) -> Result<f64> {
+        let (began, mut longest) = (Instant::now(), 0f64);
+        while began.elapsed() < least {
+            longest = longest.max(self.frame()?);
+        }
+        Ok(longest)
+    }
+
+    /// The longest frame, in milliseconds, of those from a stroke's first segment until one shows
+    /// its last.
+    fn stroke(&mut self) -> Result<f64> {
+        let mut longest = 0f64;
+        for at in 0..SEGMENTS - 1 {
+            self.draw(at);
+            longest = longest.max(self.look_for(SEGMENT)?);
+        }
+        let (began, last) = (Instant::now(), self.draw(SEGMENTS - 1));
+        while self.renderer.shown_edit(0) < last {
+            longest = longest.max(self.frame()?);
+            if began.elapsed() > PATIENCE {
+                bail!("no picture shows edit {last}");
+            }
+        }
+        Ok(longest)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_edits_frame_comes_and_shows_no_later_one() {
+        let setup = setup("bits", 2, 64, DeviceChoice::Cpu).unwrap();
+        let mut hand = Hand::open(&setup, None).unwrap();
+        hand.pictures().unwrap();
+        for at in 0..3 {
+            assert_eq!(hand.renderer.shown_edit(0), u64::from(at));
+            assert!(hand.way(at).unwrap() > 0.0);
+        }
+        assert_eq!(hand.renderer.shown_edit(1), 0, "nobody edited that one");
+    }
+}
