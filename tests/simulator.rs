@@ -310,7 +310,7 @@ fn pattern_files_start_in_the_middle_of_their_torus() {
     }
     // Files as people and other programs write them.
     for (number, (text, rule, torus)) in [
-        ("x = 3, y = 3\nbo$2bo$3o!", "B3/S23", [512, 512]),
+        ("x = 3, y = 3\nbo$2bo$3o!", "B3/S23", [1024, 1024]),
         ("x = 3, y = 1, rule = B3/S23:T3,3\n3o!", "B3/S23", [3, 3]),
         ("x = 1, y = 1, rule = B1/S:T1,1\no!", "B1/S", [1, 1]),
         ("x = 2, y = 3, rule = B36/S23:T40,1000\n2o$bo$2o!", "B36/S23", [40, 1000]),
