@@ -144,7 +144,8 @@ impl Dialogs {
     }
 }
 
-/// Whether a key's action is done though a dialog takes the keys.
+/// Whether a key's action is done though a dialog takes the keys. None whose key types a letter:
+/// dialogs have fields.
 pub(crate) fn acts_anyway(action: Action) -> bool {
     matches!(
         action,
@@ -156,6 +157,25 @@ pub(crate) fn acts_anyway(action: Action) -> bool {
             | Action::EnlargeInterface
             | Action::ReduceInterface
             | Action::UsualInterface
-            | Action::NextLanguage
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::acts_anyway;
+    use crate::session::actions::{KEYS, Key};
+
+    #[test]
+    fn what_is_typed_into_a_field_does_nothing_else() {
+        let acting = KEYS.iter().filter(|binding| acts_anyway(binding.action));
+        let mut chords = 0;
+        for binding in acting {
+            for chord in binding.chords {
+                let types = matches!(chord.key, Key::Char(_) | Key::Space) && !chord.ctrl;
+                assert!(!types, "{:?} by {chord:?}", binding.action);
+                chords += 1;
+            }
+        }
+        assert!(chords >= 8, "{chords}");
+    }
 }
