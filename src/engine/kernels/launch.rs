@@ -75,9 +75,10 @@ impl Launch {
         let chosen = choices.find(|&(strips, fewest)| size.height().div_ceil(strips) >= fewest);
         let most = size.height().div_ceil(Self::FEWEST_ROWS);
         let strips = chosen.map_or(most, |(strips, _)| strips);
-        let last = strips
-            .checked_div(packed)
-            .map_or(0, |_| strips.div_ceil(packed));
+        let last = match packed {
+            0 => 0,
+            _ => strips.div_ceil(packed),
+        };
         Launch {
             grid: [full * strips + last, 1, 1],
             block: [32, 1, 1],
