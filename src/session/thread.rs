@@ -14,13 +14,14 @@ pub(super) mod editing;
 mod halves;
 mod keeping;
 mod lab;
+mod reading;
 mod recovery;
 mod reporting;
 mod rewind;
 mod run_to;
 mod watching;
 
-use editing::Editor;
+use editing::{Editor, WHOLE_SLOTS};
 use lab::Lab;
 use recovery::Checkpoints;
 use rewind::Past;
@@ -126,7 +127,7 @@ struct Pilot {
 impl Pilot {
     fn new(mut setup: Setup, wake: Box<dyn Fn()>) -> Result<Pilot> {
         let engine = open_engine(setup.device)?;
-        let mut worlds = Worlds::new(engine, &setup, 2)?;
+        let mut worlds = Worlds::new(engine, &setup, WHOLE_SLOTS)?;
         if setup.kernel_choice == KernelChoice::Open && setup.size.words() <= MOST_PICTURE_WORDS {
             worlds.set_picture(Some(PicturePlan::BITS))?; // what pictures cost counts
         }
@@ -251,6 +252,7 @@ impl Pilot {
                 || !self.steps.is_empty()
                 || !self.pending.is_empty()
                 || self.editor.is_busy()
+                || self.is_reading()
                 || self.left_of_round.is_some()
                 || self.run_to.is_some()
                 || self.copies_soon()
@@ -328,6 +330,11 @@ impl Pilot {
             self.refresh = false;
         }
         self.checkpoint(now)
+    }
+
+    /// Whether lattices that have come to the host are still being read.
+    fn is_reading(&self) -> bool {
+        self.editor.is_fetching() || self.past.is_reading()
     }
 
     /// Issues a round (or what is left of one), or as much of it as may be issued at once; whether
@@ -476,10 +483,10 @@ impl Pilot {
             }
         });
         if let Some(slot) = fetched {
-            self.fetched(slot)?;
+            self.fetched(slot);
         }
         if let Some((slot, generations, clock)) = checkpoint {
-            self.remember(slot, &generations, clock);
+            self.remember(slot, generations.clone(), clock);
             let checkpoint = (slot, generations);
             self.compare_halves(&checkpoint);
             self.checkpoints.latest = Some(checkpoint);
@@ -487,6 +494,8 @@ impl Pilot {
             self.checkpoints.under_way = false;
             self.tell_keepers();
         }
+        self.take_fetched()?;
+        self.take_copied();
         self.look_at(found, now);
         if news {
             self.changed = true;

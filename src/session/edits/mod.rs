@@ -166,31 +166,36 @@ impl Change {
     /// What becomes of a lattice.
     pub fn apply(&self, lattice: &Lattice) -> Lattice {
         let mut after = lattice.clone();
+        self.apply_to(&mut after);
+        after
+    }
+
+    /// Makes a lattice what becomes of it.
+    pub fn apply_to(&self, lattice: &mut Lattice) {
         match self {
             Change::Flip { area, sideways } if area.fits(lattice.size()) => {
                 let part = lattice.part(area.x, area.y, area.size);
-                place::flipped(&part, *sideways).lay_on(&mut after, [area.x, area.y]);
+                place::flipped(&part, *sideways).lay_on(lattice, [area.x, area.y]);
             }
             Change::Turn { area, clockwise } if area.fits(lattice.size()) => {
                 let part = lattice.part(area.x, area.y, area.size);
                 let turned = place::turned(&part, *clockwise);
                 let size = lattice.size();
                 if turned.size().width() > size.width() || turned.size().height() > size.height() {
-                    return after; // it would meet itself
+                    return; // it would meet itself
                 }
-                Lattice::new(area.size).lay_on(&mut after, [area.x, area.y]);
-                turned.lay_on(&mut after, place::turned_corner(*area, size));
+                Lattice::new(area.size).lay_on(lattice, [area.x, area.y]);
+                turned.lay_on(lattice, place::turned_corner(*area, size));
             }
             Change::Flip { .. } | Change::Turn { .. } => {}
             _ => {
                 let edits = self.touched(lattice.size()).unwrap_or_default();
-                let words = after.words_mut();
+                let words = lattice.words_mut();
                 edits
                     .iter()
                     .for_each(|edit| edit.apply(&mut words[edit.word as usize]));
             }
         }
-        after
     }
 
     /// The part of it that is put down by [`Change::Place`] and the like, for who turns a ghost.

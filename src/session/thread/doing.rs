@@ -62,6 +62,7 @@ impl Pilot {
             Command::Close => false,
         };
         let under_way = self.editor.is_busy()
+            || self.is_reading()
             || !worlds.is_idle()
             || self.left_of_round.is_some()
             || worlds.owed().is_some();
@@ -83,7 +84,8 @@ impl Pilot {
             return Ok(());
         };
         let idle = self.worlds.as_ref().is_none_or(Worlds::is_idle);
-        if !idle || self.editor.is_busy() || self.left_of_round.is_some() || self.owed().is_some() {
+        let busy = self.editor.is_busy() || self.is_reading() || self.left_of_round.is_some();
+        if !idle || busy || self.owed().is_some() {
             if since.elapsed() > PATIENCE {
                 let what = tr!("what was asked for waits for the launch under way");
                 self.notice = Some((what.into(), Instant::now()));

@@ -1,9 +1,10 @@
 //! Edits, done between two rounds in the order in which they were asked for.
 //!
 //! What need not know the lattice's cells goes to its stream at once, and with the first of a
-//! stroke a copy of the lattice as it is just before, for undoing. What must know them waits until
-//! they are on the host, and the rounds wait with it: that is one copy's time. As long as nothing
-//! steps, the host knows them from the edit before.
+//! stroke a copy of the lattice as it is just before, for undoing; by way of a slot of its own, so
+//! that nothing waits for it. What must know them waits until they are on the host, and the rounds
+//! wait with it: that is one copy's time. As long as nothing steps, the host knows them from the
+//! edit before.
 //!
 //! Undoing brings back the lattice, and its generation, as they were just before the panel's last
 //! edit, whatever it did since; that is then what doing it again brings back.
@@ -14,6 +15,8 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 use super::Pilot;
+use super::reading::Reading;
+use super::recovery::CHECKPOINT_SLOTS;
 use crate::engine::{EngineError, Result, Slot, WordEdit};
 use crate::lang::tr;
 use crate::life::{Lattice, Size};
@@ -32,6 +35,12 @@ pub(in crate::session) enum Asked {
     Copy(usize, Sender<(Arc<Lattice>, u64)>),
 }
 
+/// The whole-lattice slot of what comes to the host for an edit; the others are the checkpoints'.
+const FETCH_SLOT: u8 = CHECKPOINT_SLOTS;
+
+/// The whole-lattice slots of a session.
+pub(super) const WHOLE_SLOTS: u8 = CHECKPOINT_SLOTS + 1;
+
 /// What was asked for, and what is known of the lattices.
 #[derive(Default)]
 pub(super) struct Editor {
@@ -46,7 +55,22 @@ pub(super) struct Editor {
 struct Known {
     instance: usize,
     lattice: Arc<Lattice>,
+    /// What was done to it since, until somebody must know what came of it: a stroke's segments
+    /// are many, and a large lattice's copy takes longer than a frame.
+    since: Vec<Change>,
     changes: u64,
+}
+
+impl Known {
+    fn now(&mut self) -> Arc<Lattice> {
+        if !self.since.is_empty() {
+            let lattice = Arc::make_mut(&mut self.lattice);
+            self.since
+                .drain(..)
+                .for_each(|change| change.apply_to(lattice));
+        }
+        self.lattice.clone()
+    }
 }
 
 /// A lattice on its way to the host.
@@ -54,8 +78,10 @@ struct Fetching {
     instance: usize,
     generation: u64,
     changes: u64,
-    /// The edit that was issued behind it, whose past it is; or it is wanted by what waits.
-    behind: Vec<Edit>,
+    /// The stroke that was issued behind it, whose past it is; or it is wanted by what waits.
+    behind: Vec<Change>,
+    /// Once it is there.
+    reading: Option<Reading>,
 }
 
 #[derive(Default)]
@@ -80,7 +106,7 @@ impl Editor {
         !self.queue.is_empty()
     }
 
-    /// Whether a whole-lattice slot is in use.
+    /// Whether a lattice is on its way to the host.
     pub(super) fn is_fetching(&self) -> bool {
         self.fetching.is_some()
     }
@@ -97,10 +123,10 @@ impl Editor {
     }
 
     /// The lattice of an instance, if the host knows it as it is.
-    fn known(&self, instance: usize, changes: u64) -> Option<Arc<Lattice>> {
-        let known = self.known.as_ref()?;
+    fn known(&mut self, instance: usize, changes: u64) -> Option<&mut Known> {
+        let known = self.known.as_mut()?;
         let it_is = known.instance == instance && known.changes == changes;
-        it_is.then(|| known.lattice.clone())
+        it_is.then_some(known)
     }
 
     /// An edit begins: what was before it can be brought back, what was undone no more.
@@ -271,38 +297,38 @@ impl Pilot {
         };
         let (changes, generation) = (worlds.changes(), worlds.generations()[instance]);
         let joins = edit.joins && self.editor.histories.contains_key(&instance);
-        let known = self.editor.known(instance, changes);
-        match known {
-            Some(lattice) => {
-                let after = Arc::new(edit.change.apply(&lattice));
-                if !joins {
-                    self.editor.begin(instance, lattice, generation);
-                }
+        match self.editor.known(instance, changes) {
+            Some(known) => {
+                let before = (!joins).then(|| known.now());
                 touched.issue(worlds, &twins, number, None)?;
-                self.know(instance, after);
+                known.since.push(edit.change.clone());
+                known.changes = worlds.changes();
+                if let Some(before) = before {
+                    self.editor.begin(instance, before, generation);
+                }
             }
             None if joins => {
                 touched.issue(worlds, &twins, number, None)?;
                 let changes_now = worlds.changes();
                 let same = |f: &&mut Fetching| (f.instance, f.changes) == (instance, changes);
                 if let Some(fetching) = self.editor.fetching.as_mut().filter(same) {
-                    fetching.behind.push(edit.clone());
+                    fetching.behind.push(edit.change.clone());
                     fetching.changes = changes_now;
                 }
             }
             None => {
-                if self.checkpoints.under_way || self.editor.is_fetching() {
+                if self.editor.is_fetching() {
                     return Ok(false); // the slot is in use
                 }
-                let slot = self.checkpoints.next;
-                touched.issue(worlds, &twins, number, Some(slot))?;
+                touched.issue(worlds, &twins, number, Some(FETCH_SLOT))?;
                 let changes = worlds.changes();
                 self.editor.histories_of(instance);
                 self.editor.fetching = Some(Fetching {
                     instance,
                     generation,
                     changes,
-                    behind: vec![edit.clone()],
+                    behind: vec![edit.change.clone()],
+                    reading: None,
                 });
             }
         }
@@ -320,17 +346,17 @@ impl Pilot {
             return Ok(None);
         };
         let (changes, generation) = (worlds.changes(), worlds.generations()[instance]);
-        if let Some(lattice) = self.editor.known(instance, changes) {
-            return Ok(Some((lattice, generation)));
+        if let Some(known) = self.editor.known(instance, changes) {
+            return Ok(Some((known.now(), generation)));
         }
-        if !self.checkpoints.under_way && !self.editor.is_fetching() {
-            let slot = self.checkpoints.next;
-            worlds.issue_fetch(instance, slot)?;
+        if !self.editor.is_fetching() {
+            worlds.issue_fetch(instance, FETCH_SLOT)?;
             self.editor.fetching = Some(Fetching {
                 instance,
                 generation,
                 changes,
                 behind: Vec::new(),
+                reading: None,
             });
         }
         Ok(None)
@@ -348,15 +374,16 @@ impl Pilot {
         if let Some(worlds) = &mut self.worlds {
             worlds.replace(&twins, (&before, &after), generation, number)?;
         }
-        self.know(twins[0], after);
+        self.know(twins[0], after, Vec::new());
         self.edited(&twins);
         Ok(true)
     }
 
-    fn know(&mut self, instance: usize, lattice: Arc<Lattice>) {
+    fn know(&mut self, instance: usize, lattice: Arc<Lattice>, since: Vec<Change>) {
         self.editor.known = self.worlds.as_ref().map(|worlds| Known {
             instance,
             lattice,
+            since,
             changes: worlds.changes(),
         });
     }
@@ -369,22 +396,34 @@ impl Pilot {
         self.checkpoints.stale = true;
     }
 
-    /// A lattice has come to the host.
-    pub(super) fn fetched(&mut self, slot: Slot) -> Result<()> {
+    /// A lattice has come to the host, into this slot.
+    pub(super) fn fetched(&mut self, slot: Slot) {
+        if let (Some(fetching), Some(worlds)) = (&mut self.editor.fetching, &self.worlds) {
+            let (one, size) = (fetching.instance..fetching.instance + 1, self.setup.size);
+            fetching.reading = Some(Reading::begin(worlds.slots(), one, slot, size));
+        }
+    }
+
+    /// And has been read.
+    pub(super) fn take_fetched(&mut self) -> Result<()> {
+        let reading = self.editor.fetching.as_ref();
+        let reading = reading.and_then(|fetching| fetching.reading.as_ref());
+        let Some(read) = reading.and_then(Reading::ready) else {
+            return Ok(());
+        };
         let (Some(fetching), Some(worlds)) = (self.editor.fetching.take(), &self.worlds) else {
             return Ok(());
         };
-        let before = Arc::new(worlds.fetched(fetching.instance, slot)?);
-        let (unchanged, instance) = (worlds.changes() == fetching.changes, fetching.instance);
-        let mut lattice = before.clone();
-        for edit in fetching.behind.iter().filter(|_| unchanged) {
-            lattice = Arc::new(edit.change.apply(&lattice));
-        }
+        let Some(before) = read.lattices?.pop() else {
+            return Ok(());
+        };
         if !fetching.behind.is_empty() {
-            self.editor.begin(instance, before, fetching.generation);
+            let before = before.clone();
+            self.editor
+                .begin(fetching.instance, before, fetching.generation);
         }
-        if unchanged {
-            self.know(instance, lattice);
+        if worlds.changes() == fetching.changes {
+            self.know(fetching.instance, before, fetching.behind);
         }
         Ok(())
     }

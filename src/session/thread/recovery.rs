@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use super::editing::WHOLE_SLOTS;
 use super::{Pilot, starts};
 use crate::engine::{EngineError, Result, Slot};
 use crate::lang::tr;
@@ -13,6 +14,9 @@ use crate::session::{DeviceChoice, Kept};
 
 /// How old the last checkpoint may get while something changes.
 const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
+
+/// One holds the latest complete checkpoint while the other is filled.
+pub(super) const CHECKPOINT_SLOTS: u8 = 2;
 
 /// The latest complete copy of every lattice on the host.
 #[derive(Default)]
@@ -45,7 +49,7 @@ impl Checkpoints {
         self.under_way = true;
         self.stale = false;
         self.made = Some(now);
-        self.next = 1 - self.next;
+        self.next = (self.next + 1) % CHECKPOINT_SLOTS;
     }
 }
 
@@ -61,9 +65,7 @@ impl Pilot {
         } = self.checkpoints;
         let asked = !self.checkpoints.keepers.is_empty();
         let due = asked || made.is_none_or(|made| now - made >= CHECKPOINT_EVERY);
-        let fetching = self.editor.is_fetching(); // by way of the same slot
-        let ready =
-            |worlds: &&mut Worlds| !fetching && !worlds.is_calibrating() && worlds.owed().is_none();
+        let ready = |worlds: &&mut Worlds| !worlds.is_calibrating() && worlds.owed().is_none();
         let wanted = self
             .worlds
             .as_mut()
@@ -71,8 +73,9 @@ impl Pilot {
         let Some(worlds) = wanted.filter(ready) else {
             return Ok(());
         };
-        worlds.issue_checkpoint(next)?;
-        self.checkpoints.issued(now);
+        if worlds.issue_checkpoint(next)? {
+            self.checkpoints.issued(now);
+        }
         Ok(())
     }
 
@@ -178,7 +181,7 @@ impl Pilot {
         choice: DeviceChoice,
         lattices: &[(usize, Arc<Lattice>, u64)],
     ) -> Result<Worlds> {
-        let mut worlds = Worlds::new(open_engine(choice)?, &self.setup, 2)?;
+        let mut worlds = Worlds::new(open_engine(choice)?, &self.setup, WHOLE_SLOTS)?;
         worlds.upload(lattices.to_vec())?;
         worlds.set_stamped(self.lab.stamped());
         Ok(worlds)

@@ -5,21 +5,23 @@
 //! was stepped in a second; where copies are sparser, no more than two seconds' work, and it
 //! is said if that does not reach.
 
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Pilot;
+use super::reading::Reading;
 use crate::engine::{Result, Slot};
 use crate::lang::tr;
 use crate::life::Lattice;
 use crate::session::history::{History, Way};
-use crate::session::worlds::{Worlds, read_lattice};
+use crate::session::worlds::Worlds;
 
 /// How long stepping again may take.
 const PATIENCE_US: f64 = 2e6;
 
-/// Of the engine thread's time, no more than one part in so many is spent on copies.
+/// Of a core's time, no more than one part in so many is spent on copies.
 const SHARE: u32 = 50;
 
 /// A stroke that nothing was added to for so long rests.
@@ -36,6 +38,7 @@ pub(super) struct Past {
     wanted: bool,
     /// The copy under way is of before cells were changed.
     outdated: bool,
+    copying: VecDeque<Copying>,
     /// A stroke is drawn: the copy waits until then, as long as it runs on or stands as it did.
     stroke: Option<(Instant, bool)>,
     /// And when this clock is reached.
@@ -46,6 +49,13 @@ pub(super) struct Past {
     generation_us: Option<f64>,
 }
 
+/// A copy on its way out of its slot.
+struct Copying {
+    clock: u64,
+    generations: Arc<[u64]>,
+    reading: Reading,
+}
+
 impl Past {
     /// Nothing yet; of lattices of so many bytes all together.
     pub(super) fn new(budget: u64, bytes: u64) -> Past {
@@ -53,6 +63,7 @@ impl Past {
             history: History::new(budget, bytes),
             wanted: true,
             outdated: false,
+            copying: VecDeque::new(),
             stroke: None,
             waypoint: None,
             copied: None,
@@ -64,6 +75,12 @@ impl Past {
     pub(super) fn lost_one(&mut self) {
         self.wanted = true;
         self.outdated = false;
+        self.copying.clear();
+    }
+
+    /// Whether a copy is being read.
+    pub(super) fn is_reading(&self) -> bool {
+        !self.copying.is_empty()
     }
 
     /// Counts a round.
@@ -100,6 +117,7 @@ impl Pilot {
         let clock = self.worlds.as_ref().map_or(0, Worlds::clock);
         self.past.history.cut(clock);
         self.past.outdated = self.checkpoints.under_way;
+        self.past.copying.clear();
         self.past.wanted = true;
         self.past.stroke = None;
         self.past.waypoint = None;
@@ -121,7 +139,7 @@ impl Pilot {
     /// Forgets the past: the lattices are others, or the engine is.
     pub(super) fn history_begins(&mut self) {
         self.past.history.clear();
-        self.past.wanted = true;
+        self.past.lost_one();
         self.past.waypoint = None;
     }
 
@@ -138,18 +156,17 @@ impl Pilot {
         let Some(worlds) = &mut self.worlds else {
             return Ok(false);
         };
-        if self.checkpoints.under_way || self.editor.is_fetching() {
-            return Ok(true); // the slot is in use
+        if self.checkpoints.under_way || !worlds.issue_checkpoint(self.checkpoints.next)? {
+            return Ok(true); // the slots are in use
         }
-        worlds.issue_checkpoint(self.checkpoints.next)?;
         self.checkpoints.issued(now);
         (self.past.wanted, self.past.waypoint) = (false, None);
         self.past.copied = None; // this one is needed, however long it takes
         Ok(false)
     }
 
-    /// Keeps what a checkpoint brought.
-    pub(super) fn remember(&mut self, slot: Slot, generations: &Arc<[u64]>, clock: u64) {
+    /// Begins to keep what a checkpoint brought.
+    pub(super) fn remember(&mut self, slot: Slot, generations: Arc<[u64]>, clock: u64) {
         if std::mem::take(&mut self.past.outdated) {
             return; // another one is wanted, of now
         }
@@ -163,14 +180,29 @@ impl Pilot {
         let Some(worlds) = &self.worlds else {
             return;
         };
-        let began = Instant::now();
-        let read = |i| read_lattice(&**worlds.slots(), i, slot, self.setup.size).map(Arc::new);
-        if let Ok(lattices) = (0..self.setup.instances).map(read).collect() {
-            let most = self.past.most();
-            let history = &mut self.past.history;
-            history.add(clock, generations.clone(), lattices, most);
+        let (all, size) = (0..self.setup.instances, self.setup.size);
+        self.past.copying.push_back(Copying {
+            clock,
+            generations,
+            reading: Reading::begin(worlds.slots(), all, slot, size),
+        });
+    }
+
+    /// Keeps what was read.
+    pub(super) fn take_copied(&mut self) {
+        let past = &mut self.past;
+        let Some(read) = past.copying.front().and_then(|it| it.reading.ready()) else {
+            return;
+        };
+        past.copied = Some((read.took, Instant::now()));
+        match (past.copying.pop_front(), read.lattices) {
+            (Some(copying), Ok(lattices)) => {
+                let most = past.most();
+                let history = &mut past.history;
+                history.add(copying.clock, copying.generations, lattices, most);
+            }
+            _ => past.wanted = true, // the slot was filled again before
         }
-        self.past.copied = Some((began.elapsed(), began));
     }
 
     /// Pauses, and goes so many generations back, or as far as that can be; nothing is under way.

@@ -106,7 +106,7 @@ fn a_stroke_is_copied_where_it_begins_and_where_it_rests() {
     let mut pilot = pilot(None);
     draw(&mut pilot, 1, false);
     turn_until(&mut pilot, "the copy of its first cell", |pilot| {
-        !pilot.copies_soon() && !pilot.checkpoints.under_way
+        !pilot.copies_soon() && !pilot.checkpoints.under_way && !pilot.is_reading()
     });
     draw(&mut pilot, 2, true);
     let now = Instant::now();

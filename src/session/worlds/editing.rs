@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use super::Worlds;
 use super::issue::Kind;
-use super::{Worlds, read_lattice};
 use crate::engine::{LatticeId, Layout, Op, Program, Result, Slot, Transfer, WordEdit};
 use crate::life::Lattice;
 
@@ -100,10 +100,5 @@ impl Worlds {
         };
         program.push(stream, download);
         Kind::Fetch(instance, slot)
-    }
-
-    /// What a fetch brought.
-    pub fn fetched(&self, instance: usize, slot: Slot) -> Result<Lattice> {
-        read_lattice(&*self.slots, instance, slot, self.size)
     }
 }

@@ -285,11 +285,16 @@ impl Worlds {
         }
     }
 
-    /// Downloads every lattice's bits into a whole-lattice slot.
-    pub fn issue_checkpoint(&mut self, index: u8) -> Result<()> {
+    /// Downloads every lattice's bits into a whole-lattice slot; `false` where that is still being
+    /// read.
+    pub fn issue_checkpoint(&mut self, index: u8) -> Result<bool> {
         let slot = Slot(self.spec.pictures() + index);
         let program = self.plan().checkpoint(slot);
-        self.submit(&program, Kind::Checkpoint(slot), None)
+        match self.submit(&program, Kind::Checkpoint(slot), None) {
+            Ok(()) => Ok(true),
+            Err(EngineError::SlotBusy(..)) => Ok(false),
+            Err(error) => Err(error),
+        }
     }
 
     pub(super) fn submit(

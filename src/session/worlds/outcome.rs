@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::calibrate::Alone;
 use super::issue::{Kind, UnderWay};
 use super::{DEPTH, Worlds, read_lattice};
-use crate::engine::{Completion, LatticeId, Measure, Result, Slot};
+use crate::engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
 use crate::life::Lattice;
 use crate::session::round::PicturePlan;
 use crate::session::trace::TimedRound;
@@ -237,9 +237,11 @@ impl Worlds {
     /// Downloads every lattice and waits for them.
     pub fn fetch(&mut self) -> Result<Vec<Lattice>> {
         self.finish()?;
-        self.issue_checkpoint(0)?;
-        self.finish()?;
         let slot = Slot(self.spec.pictures());
+        if !self.issue_checkpoint(0)? {
+            return Err(EngineError::SlotBusy(LatticeId(0), slot));
+        }
+        self.finish()?;
         (0..self.instances())
             .map(|i| read_lattice(&*self.slots, i, slot, self.size))
             .collect()
