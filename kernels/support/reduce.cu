@@ -17,7 +17,8 @@ DEVICE Range covered_by(i64 origin, i64 step, int i, int size)
 {
     const i64 from = (origin + i * step) >> 16, to = (origin + (i + 1) * step) >> 16;
     const i64 count = to > from ? to - from : 1;
-    const int first = from % size;
+    // A remainder takes its time: only those beyond an edge need one.
+    const int first = from >= 0 && from < size ? from : from % size;
     return Range{first < 0 ? first + size : first, count < size ? (int)count : size};
 }
 
