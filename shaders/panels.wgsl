@@ -34,6 +34,7 @@ struct Panel {
     @location(7) cell: vec2<i32>,    // the cell at the top left pixel
     @location(8) scale: vec3<f32>,   // cells a pixel; the exponent from density to shade; how
                                      // strongly lines between cells are drawn, 0 to 1
+    @location(9) turn: vec2<f32>,    // densities: texels once around the torus
 }
 
 struct Corner {
@@ -47,6 +48,7 @@ struct Corner {
     @location(6) @interpolate(flat) part: vec2<f32>,
     @location(7) @interpolate(flat) cell: vec2<i32>,
     @location(8) @interpolate(flat) scale: vec3<f32>,
+    @location(9) @interpolate(flat) turn: vec2<f32>,
 }
 
 @vertex
@@ -62,6 +64,7 @@ fn corner(@builtin(vertex_index) index: u32, panel: Panel) -> Corner {
     out.part = panel.part;
     out.cell = panel.cell;
     out.scale = panel.scale;
+    out.turn = panel.turn;
     return out;
 }
 
@@ -203,8 +206,11 @@ fn density(in: Corner) -> @location(0) vec4<f32> {
     if (is_empty(cells_under(in, pixel))) {
         return scene.outside;
     }
-    let lo = max(in.offset + pixel * in.step, vec2<f32>(0.0));
-    let hi = min(in.offset + (pixel + 1.0) * in.step, vec2<f32>(in.texels));
+    // What is not in the view as counted from here may be once around the torus.
+    let middle = in.offset + (pixel + 0.5) * in.step;
+    let around = floor(middle / in.turn) * in.turn;
+    let lo = max(in.offset + pixel * in.step - around, vec2<f32>(0.0));
+    let hi = min(in.offset + (pixel + 1.0) * in.step - around, vec2<f32>(in.texels));
     let box = Box(lo, hi);
     var sum = 0.0;
     for (var y = floor(lo.y); y < hi.y; y += 1.0) {

@@ -611,13 +611,16 @@ fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
     );
     let mut bytes = Vec::new();
     for j in 0..viewport.height {
+        let (top, bottom) = viewport.rows(j);
+        let rows = top..bottom.min(top + height);
         for i in 0..viewport.width {
-            let (columns, rows) = (viewport.columns(i), viewport.rows(j));
-            let covered = (columns.1 - columns.0) * (rows.1 - rows.0);
+            let (left, right) = viewport.columns(i);
+            let columns = left..right.min(left + width);
+            let covered = columns.clone().count() * rows.clone().count();
             let mut alive = 0;
-            for y in rows.0.max(0)..rows.1.min(height) {
-                for x in columns.0.max(0)..columns.1.min(width) {
-                    alive += i64::from(lattice.get(x as u32, y as u32));
+            for y in rows.clone().map(|y| y.rem_euclid(height) as u32) {
+                for x in columns.clone().map(|x| x.rem_euclid(width) as u32) {
+                    alive += usize::from(lattice.get(x, y));
                 }
             }
             bytes.push(((255 * alive + covered / 2) / covered) as u8);
@@ -642,13 +645,17 @@ fn a_view_has_the_density_of_its_cells() {
             3 * one / 2,
             2 * one,
             33 * one - 5,
-            97 * one,
+            97 * one, // all of the smaller ones
         ];
+        let (across, down) = (width as i64 * one, height as i64 * one);
         let origins = [
             (0, 0),
             (-5 * one - 3, 7 * one / 2),
             (31 * one, -one),
-            (1000 * one, 0),
+            (across - 3 * one, 0),
+            (across / 2, down - 2 * one - 9),
+            (across - one / 3, down - one),
+            (1000 * one, -1000 * one),
         ];
         for step in steps {
             for (x0, y0) in origins {

@@ -1,27 +1,36 @@
 // One byte of density a pixel of a view: 255 * alive / covered, rounded to the nearest.
 //
-// Bound: the view's part of the lattice read once, 1/8 byte a cell.
+// Bound: the cells that the view's pixels cover read once, 1/8 byte a cell.
 // Launch: blocks of 32x8; the grid is pixels across / 32 (rounded up) by pixel rows by lattices
 // that lie one behind the other, `stride` bytes from one's pixels to the next one's. A block has
 // 32 pixels of one row; the 8 threads of a pixel share its rows of cells.
 //
 // Origin and step are in cells with 16 fractional bits. A pixel covers the cells from
-// (origin + i * step) >> 16 up to, not including, that of i + 1, and at least one; cells outside
-// the lattice are dead and covered.
+// (origin + i * step) >> 16 up to, not including, that of i + 1: at least one, and each of the
+// lattice's once at most. Beyond an edge they are those at the other side.
 #include "../life.cuh"
 
 typedef long long i64;
-struct Range { i64 from, to; };
+struct Range { int from, count; }; // from a cell of the lattice on, around it
 
-DEVICE Range covered_by(i64 origin, i64 step, int i)
+DEVICE Range covered_by(i64 origin, i64 step, int i, int size)
 {
     const i64 from = (origin + i * step) >> 16, to = (origin + (i + 1) * step) >> 16;
-    return Range{from, to > from ? to : from + 1};
+    const i64 count = to > from ? to - from : 1;
+    // A remainder takes its time: only those beyond an edge need one.
+    const int first = from >= 0 && from < size ? from : from % size;
+    return Range{first < 0 ? first + size : first, count < size ? (int)count : size};
 }
 
-DEVICE Range clip(Range range, int size)
+DEVICE int alive_in(const unsigned* row, int from, int to)
 {
-    return Range{range.from > 0 ? range.from : 0, range.to < size ? range.to : size};
+    if (from >= to) return 0;
+    const int first = from / 32, last = (to - 1) / 32;
+    const u32 head = ~0u << (from % 32), tail = ~0u >> (31 - (to - 1) % 32);
+    int alive = 0;
+    for (int x = first; x <= last; x++)
+        alive += __popc(row[x] & (x == first ? head : ~0u) & (x == last ? tail : ~0u));
+    return alive;
 }
 
 extern "C" __global__ void reduce_bits(
@@ -34,17 +43,16 @@ extern "C" __global__ void reduce_bits(
 
     __shared__ i64 shares[8][32];
     const int px = blockIdx.x * 32 + threadIdx.x, py = blockIdx.y;
-    const Range across = covered_by(x0, step, px), down = covered_by(y0, step, py);
-    const Range columns = clip(across, width), rows = clip(down, height);
+    const Range across = covered_by(x0, step, px, width), down = covered_by(y0, step, py, height);
+    const int end = across.from + across.count, beyond = end - width;
 
     i64 alive = 0;
-    if (px < px_width && columns.from < columns.to) {
-        const int first = columns.from / 32, last = (columns.to - 1) / 32;
-        const u32 head = ~0u << (columns.from % 32), tail = ~0u >> (31 - (columns.to - 1) % 32);
-        for (i64 y = rows.from + threadIdx.y; y < rows.to; y += 8) {
-            const u32* row = words + y * ((width + 31) / 32);
-            for (int x = first; x <= last; x++)
-                alive += __popc(row[x] & (x == first ? head : ~0u) & (x == last ? tail : ~0u));
+    if (px < px_width) {
+        for (int i = threadIdx.y; i < down.count; i += 8) {
+            const int y = down.from + i;
+            const u32* row = words + (i64)(y < height ? y : y - height) * ((width + 31) / 32);
+            alive += alive_in(row, across.from, beyond > 0 ? width : end);
+            alive += alive_in(row, 0, beyond);
         }
     }
     shares[threadIdx.y][threadIdx.x] = alive;
@@ -52,6 +60,6 @@ extern "C" __global__ void reduce_bits(
 
     if (threadIdx.y > 0 || px >= px_width || py >= px_height) return;
     for (int i = 1; i < 8; i++) alive += shares[i][threadIdx.x];
-    const i64 covered = (across.to - across.from) * (down.to - down.from);
+    const i64 covered = (i64)across.count * down.count;
     pixels[(size_t)py * px_width + px] = (255 * alive + covered / 2) / covered;
 }

@@ -22,7 +22,6 @@ use crate::app::pointer::Pointer;
 use crate::app::recording::Recording;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, monitor, startup};
-use crate::engine::Transfer;
 use crate::lang::tr;
 use crate::session::{PicturePlan, Status};
 use crate::view::theme::theme;
@@ -374,10 +373,6 @@ impl<W: World> Handler<W> {
         let request = self
             .frame(status)
             .and_then(|frame| frame.request(screen.scene.limits));
-        if let Some(request) = request {
-            // A view is one part of a lattice, and ends at its edges.
-            self.view.go_around(request.transfer != Transfer::View);
-        }
         if let (Some(request), Some(world)) = (request, &self.world)
             && self.requested != Some(request)
         {

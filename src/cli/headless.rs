@@ -71,19 +71,20 @@ fn until_stopped(
 /// Beyond, a lattice is looked at through a small view of it, reduced on the device.
 const MOST_WORDS: usize = 1 << 24;
 
-/// All of a lattice, in 256 pixels across.
+/// All of a lattice once, in 256 pixels along its longer side.
 fn whole_lattice(size: Size) -> PicturePlan {
-    const PIXELS: u32 = 256;
-    let longest = i64::from(size.width().max(size.height()));
-    let step = (longest * Viewport::ONE).div_euclid(PIXELS.into()) + 1;
+    const PIXELS: i64 = 256;
+    let sides = [size.width(), size.height()].map(|side| i64::from(side) * Viewport::ONE);
+    let step = sides[0].max(sides[1]) / PIXELS + 1;
+    let [width, height] = sides.map(|side| (side / step + 1) as u32);
     PicturePlan {
         transfer: Transfer::View,
         viewport: Viewport {
             x0: 0,
             y0: 0,
             step,
-            width: PIXELS,
-            height: PIXELS,
+            width: width.next_multiple_of(4),
+            height,
         },
         only: None,
     }

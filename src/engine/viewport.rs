@@ -5,10 +5,11 @@ use crate::engine::EngineError;
 
 /// A rectangle of a lattice, divided into pixels.
 ///
-/// Cell coordinates are fixed-point with 16 fractional bits: pixel column `i` covers the cells
-/// from `(x0 + i * step) >> 16` up to, not including, `(x0 + (i + 1) * step) >> 16`, and at
-/// least one; rows likewise. Its byte is `255 * alive / covered`, rounded to the nearest. Cells
-/// outside the lattice count as dead and as covered.
+/// Cell coordinates are fixed-point with 16 fractional bits, and go around the torus: beyond an
+/// edge they count on at the lattice's other side. Pixel column `i` covers the cells from
+/// `(x0 + i * step) >> 16` up to, not including, `(x0 + (i + 1) * step) >> 16`: at least one, and
+/// each once at most, so no more than a row has; rows likewise. Its byte is
+/// `255 * alive / covered`, rounded to the nearest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Viewport {
     /// Left edge.
@@ -32,12 +33,13 @@ impl Viewport {
         self.width as usize / 4 * self.height as usize
     }
 
-    /// The cells from-to (exclusive) that pixel column `i` covers.
+    /// The cells from-to (exclusive) that pixel column `i` covers, counted on beyond the edges: all of
+    /// them, each once, where a lattice has no more.
     pub const fn columns(self, i: u32) -> (i64, i64) {
         Self::covered(self.x0, self.step, i)
     }
 
-    /// The cells from-to (exclusive) that pixel row `j` covers.
+    /// The cells from-to (exclusive) that pixel row `j` covers, likewise.
     pub const fn rows(self, j: u32) -> (i64, i64) {
         Self::covered(self.y0, self.step, j)
     }
@@ -46,6 +48,25 @@ impl Viewport {
         let from = (origin + i as i64 * step) >> 16;
         let to = (origin + (i as i64 + 1) * step) >> 16;
         (from, if to > from { to } else { from + 1 })
+    }
+
+    /// The pixel column at a point, in fixed point, of a lattice so many cells wide; none where the
+    /// viewport shows another part.
+    pub fn column_at(self, x: i64, width: u32) -> Option<u32> {
+        self.pixel_at(x, self.x0, width)
+            .filter(|column| *column < self.width)
+    }
+
+    /// The pixel row at a point, in fixed point, of a lattice so many cells high, likewise.
+    pub fn row_at(self, y: i64, height: u32) -> Option<u32> {
+        self.pixel_at(y, self.y0, height)
+            .filter(|row| *row < self.height)
+    }
+
+    fn pixel_at(self, at: i64, origin: i64, side: u32) -> Option<u32> {
+        let turn = i64::from(side) * Viewport::ONE;
+        let ahead = (at.rem_euclid(turn) - origin.rem_euclid(turn)).rem_euclid(turn);
+        u32::try_from(ahead / self.step).ok()
     }
 
     /// Refuses one that no engine can reduce.

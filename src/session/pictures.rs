@@ -37,14 +37,10 @@ impl Picture {
         let Some(viewport) = self.viewport else {
             return bit(y as usize * size.words_per_row() * 32 + x as usize);
         };
-        let pixel = |cell: u32, origin: i64, pixels: u32| {
-            let at =
-                ((i64::from(cell) << 16) + Viewport::ONE / 2 - origin).div_euclid(viewport.step);
-            u32::try_from(at).ok().filter(|at| *at < pixels)
-        };
+        let [x, y] = [x, y].map(|cell| i64::from(cell) * Viewport::ONE + Viewport::ONE / 2);
         let (column, row) = (
-            pixel(x, viewport.x0, viewport.width),
-            pixel(y, viewport.y0, viewport.height),
+            viewport.column_at(x, size.width()),
+            viewport.row_at(y, size.height()),
         );
         column.zip(row).is_some_and(|(column, row)| {
             let at = (row * viewport.width + column) as usize;
@@ -200,5 +196,46 @@ impl Slots for NoSlots {
 
     fn is_free(&self, _: LatticeId, _: Slot) -> bool {
         false
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::life::soup;
+
+    #[test]
+    fn a_view_across_the_edges_says_what_is_alive_there() {
+        let size = Size::new(100, 60).unwrap();
+        let lattice = soup(size, 0.4, 3, 0);
+        let viewport = Viewport {
+            x0: 90 * Viewport::ONE,
+            y0: -7 * Viewport::ONE,
+            step: Viewport::ONE,
+            width: 24,
+            height: 20,
+        };
+        let pixels = (0..20).flat_map(|j| (0..24).map(move |i| [(90 + i) % 100, (53 + j) % 60]));
+        let bytes: Vec<u8> = pixels
+            .map(|[x, y]| 255 * u8::from(lattice.get(x, y)))
+            .collect();
+        let words = bytes.chunks_exact(4);
+        let words: Vec<u32> = words
+            .map(|four| u32::from_le_bytes(four.try_into().unwrap()))
+            .collect();
+        let picture = Picture {
+            sequence: 1,
+            generation: 0,
+            edits: 0,
+            viewport: Some(viewport),
+            words: words.len(),
+            slot: Slot(0),
+            cells: false,
+        };
+        for (x, y) in (0..100).flat_map(|x| (0..60).map(move |y| (x, y))) {
+            let inside = !(14..90).contains(&x) && !(13..53).contains(&y);
+            let want = inside && lattice.get(x, y);
+            assert_eq!(picture.is_alive(size, [x, y], &words), want, "{x}, {y}");
+        }
     }
 }

@@ -6,7 +6,7 @@ use crate::life::Size;
 pub const MOST_PIXELS_A_CELL: f64 = 64.0;
 
 /// What the person looks at; it does not know how large the panels are.
-#[derive(Clone, Copy, PartialEq, Debug)]
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Camera {
     /// The point in the panels' middle, in cells.
     centre: [f64; 2],
@@ -14,8 +14,6 @@ pub struct Camera {
     scale: Option<f64>,
     /// On its way there, if it does not jump.
     glide: Option<Glide>,
-    /// Whether it goes on at the other side of the lattice, a torus, where it comes to an edge.
-    endless: bool,
 }
 
 /// From where a camera glides, and how far it has come.
@@ -42,9 +40,9 @@ impl Look {
         [0, 1].map(|axis| self.origin[axis] + pixel[axis] / self.scale)
     }
 
-    /// Which axes the lattice is larger than a panel of `panel` pixels on: there a camera can go
-    /// around the torus, and nothing is ever seen twice.
-    fn is_part(self, size: Size, panel: [u32; 2]) -> [bool; 2] {
+    /// Which axes the lattice is larger than a panel of `panel` pixels on: there it goes around the
+    /// torus, and nothing is ever seen twice. On the others all is seen, and ground around it.
+    pub(crate) fn goes_around(self, size: Size, panel: [u32; 2]) -> [bool; 2] {
         let lattice = sides(size);
         [0, 1].map(|axis| is_part(f64::from(panel[axis]), self.scale, lattice[axis]))
     }
@@ -53,11 +51,11 @@ impl Look {
     /// looks at the lattice by itself: one, two or four.
     pub(crate) fn pieces(self, size: Size, panel: [u32; 2]) -> Vec<Piece> {
         let lattice = sides(size);
-        let part = self.is_part(size, panel);
+        let around = self.goes_around(size, panel);
         let spans = [0, 1].map(|axis| {
             let (from, pixels) = (self.origin[axis], panel[axis]);
             let edge = ((lattice[axis] - from) * self.scale).round().max(0.0);
-            if !part[axis] || edge >= f64::from(pixels) {
+            if !around[axis] || edge >= f64::from(pixels) {
                 return vec![(0, pixels, from)];
             }
             let edge = edge as u32;
@@ -95,17 +93,6 @@ pub(crate) struct Piece {
     pub(crate) look: Look,
 }
 
-impl Default for Camera {
-    fn default() -> Camera {
-        Camera {
-            centre: [0.0; 2],
-            scale: None,
-            glide: None,
-            endless: false,
-        }
-    }
-}
-
 impl Camera {
     /// Shows the whole lattice.
     pub fn fit(&mut self) {
@@ -113,59 +100,27 @@ impl Camera {
         self.glide = None;
     }
 
-    /// Lets it go around the torus, or makes it stop at the edges.
-    pub fn go_around(&mut self, endless: bool) {
-        self.endless = endless;
-    }
-
     /// On which axes it goes around the torus, as seen through a panel of `panel` pixels.
     pub fn goes_around(&self, size: Size, panel: [u32; 2]) -> [bool; 2] {
-        let part = self.shown(size, panel).is_part(size, panel);
-        part.map(|part| part && self.endless)
+        self.shown(size, panel).goes_around(size, panel)
     }
 
-    /// Through a panel of `panel` pixels: never smaller than fitted, from 2 pixels a cell on with
-    /// cells on whole pixels, and never beyond the edges, unless it goes around them: then its
-    /// origin is on the lattice, and what is beyond an edge is what lies at the other side.
+    /// Through a panel of `panel` pixels: never smaller than fitted, and from 2 pixels a cell on with
+    /// cells on whole pixels. Where it goes around the torus its origin is on the lattice, and what
+    /// is beyond an edge is what lies at the other side.
     pub fn look(&self, size: Size, panel: [u32; 2]) -> Look {
         let (lattice, panel) = (sides(size), panel.map(f64::from));
         let fitted = fitted(lattice, panel);
         let scale = self.scale.map_or(fitted, |scale| limited(scale, fitted));
-        let centre = self.placed(self.centre, scale, lattice, panel);
+        let centre = placed(self.centre, scale, lattice, panel);
         let mut origin = [0, 1].map(|axis| centre[axis] - panel[axis] / (2.0 * scale));
         if scale >= 2.0 && scale.fract() == 0.0 {
             origin = origin.map(|at| (at * scale).round() / scale);
         }
-        self.around(Look { origin, scale }, lattice, panel)
+        around(Look { origin, scale }, lattice, panel)
     }
 
-    /// The same look with its origin on the lattice, where it goes around.
-    fn around(&self, mut look: Look, lattice: [f64; 2], panel: [f64; 2]) -> Look {
-        for axis in [0, 1] {
-            if self.endless && is_part(panel[axis], look.scale, lattice[axis]) {
-                look.origin[axis] = look.origin[axis].rem_euclid(lattice[axis]);
-            }
-        }
-        look
-    }
-
-    /// The centre that is meant by this one: the middle where all is seen, else the nearest that
-    /// shows nothing beyond the edges, or the same place on the torus.
-    fn placed(&self, centre: [f64; 2], scale: f64, lattice: [f64; 2], panel: [f64; 2]) -> [f64; 2] {
-        [0, 1].map(|axis| {
-            let half = panel[axis] / (2.0 * scale);
-            if self.endless && is_part(panel[axis], scale, lattice[axis]) {
-                centre[axis].rem_euclid(lattice[axis])
-            } else if 2.0 * half >= lattice[axis] {
-                lattice[axis] / 2.0
-            } else {
-                centre[axis].clamp(half, lattice[axis] - half)
-            }
-        })
-    }
-
-    /// As [`Camera::look`], but on its way there while it glides; that is not on whole pixels, and
-    /// shows nothing beyond the edges either.
+    /// As [`Camera::look`], but on its way there while it glides; that is not on whole pixels.
     pub fn shown(&self, size: Size, panel: [u32; 2]) -> Look {
         let end = self.look(size, panel);
         let Some(glide) = self.glide else { return end };
@@ -181,15 +136,13 @@ impl Camera {
         let (lattice, pixels) = (sides(size), panel.map(f64::from));
         let origin = [0, 1].map(|axis| {
             let mut from = glide.centre[axis] - pixels[axis] / (2.0 * glide.scale);
-            if self.endless {
-                // The shorter way around.
-                let centre = end.origin[axis] + pixels[axis] / (2.0 * end.scale);
-                let turns = (centre - glide.centre[axis]) / lattice[axis];
-                from += turns.round() * lattice[axis];
-            }
+            // The shorter way around.
+            let centre = end.origin[axis] + pixels[axis] / (2.0 * end.scale);
+            let turns = (centre - glide.centre[axis]) / lattice[axis];
+            from += turns.round() * lattice[axis];
             from + (end.origin[axis] - from) * part
         });
-        self.around(Look { origin, scale }, lattice, pixels)
+        around(Look { origin, scale }, lattice, pixels)
     }
 
     /// Whether it shows less than the whole lattice.
@@ -218,11 +171,11 @@ impl Camera {
         self.glide.is_some()
     }
 
-    /// Moves a point of the lattice, in cells, into the middle, or as near to it as can be.
+    /// Moves a point of the lattice, in cells, into the middle of the axes that not all is seen of.
     pub fn centre_on(&mut self, cell: [f64; 2], size: Size, panel: [u32; 2]) {
         let scale = self.look(size, panel).scale;
         self.glide = None;
-        self.centre = self.placed(cell, scale, sides(size), panel.map(f64::from));
+        self.centre = placed(cell, scale, sides(size), panel.map(f64::from));
     }
 
     /// Zooms by a factor; what is under `pixel` of a panel stays there.
@@ -246,7 +199,7 @@ impl Camera {
         let middle = [0, 1].map(|axis| anchor[axis] + (panel[axis] / 2.0 - pixel[axis]) / scale);
         self.scale = Some(scale);
         self.glide = None;
-        self.centre = self.placed(middle, scale, lattice, panel);
+        self.centre = placed(middle, scale, lattice, panel);
     }
 
     /// Zooms by a factor about the middle.
@@ -260,7 +213,7 @@ impl Camera {
         let half = panel.map(|side| f64::from(side) / 2.0);
         let centre = look.to_cells([half[0] - pixels[0], half[1] - pixels[1]]);
         self.glide = None;
-        self.centre = self.placed(centre, look.scale, sides(size), panel.map(f64::from));
+        self.centre = placed(centre, look.scale, sides(size), panel.map(f64::from));
     }
 }
 
@@ -270,6 +223,25 @@ fn sides(size: Size) -> [f64; 2] {
 
 fn fitted(lattice: [f64; 2], panel: [f64; 2]) -> f64 {
     (panel[0] / lattice[0]).min(panel[1] / lattice[1])
+}
+
+/// The centre that is meant by this one: the same place on the torus, or the middle where all is
+/// seen.
+fn placed(centre: [f64; 2], scale: f64, lattice: [f64; 2], panel: [f64; 2]) -> [f64; 2] {
+    [0, 1].map(|axis| match is_part(panel[axis], scale, lattice[axis]) {
+        true => centre[axis].rem_euclid(lattice[axis]),
+        false => lattice[axis] / 2.0,
+    })
+}
+
+/// The same look with its origin on the lattice, where it goes around.
+fn around(mut look: Look, lattice: [f64; 2], panel: [f64; 2]) -> Look {
+    for axis in [0, 1] {
+        if is_part(panel[axis], look.scale, lattice[axis]) {
+            look.origin[axis] = look.origin[axis].rem_euclid(lattice[axis]);
+        }
+    }
+    look
 }
 
 /// Whether a panel is smaller than the lattice on an axis, by more than what rounding makes of it.
@@ -320,9 +292,23 @@ mod tests {
         );
     }
 
+    /// It begins on the lattice; on an axis that all is seen of, that is in the middle.
+    fn assert_placed(look: Look, [width, height]: [f64; 2], panel: [u32; 2]) {
+        let whole = 1.0 / look.scale; // pixels
+        for (axis, side) in [width, height].into_iter().enumerate() {
+            let seen = f64::from(panel[axis]) / look.scale;
+            if look.goes_around(size(width as u64, height as u64), panel)[axis] {
+                assert!((0.0..=side).contains(&look.origin[axis]), "{look:?}");
+            } else {
+                let beside = look.origin[axis] + seen - side;
+                assert!((look.origin[axis] + beside).abs() <= whole, "{look:?}");
+            }
+        }
+    }
+
     #[test]
-    fn no_camera_looks_beyond_the_edges() {
-        let (lattice, panel) = (size(500, 300), [250, 150]);
+    fn every_look_begins_on_the_lattice_or_has_it_in_its_middle() {
+        let (lattice, panel) = (size(500, 300), [400, 150]);
         let mut camera = Camera::default();
         for (step, pixel) in [[3.0, 4.0], [249.0, 149.0], [0.0, 149.0], [120.0, 7.0]]
             .into_iter()
@@ -336,17 +322,7 @@ mod tests {
                 lattice,
                 panel,
             );
-            let look = camera.look(lattice, panel);
-            let end = look.to_cells(panel.map(f64::from));
-            let slack = 1.0 / look.scale; // whole pixels
-            assert!(
-                look.origin[0] >= -slack && look.origin[1] >= -slack,
-                "{look:?}"
-            );
-            assert!(
-                end[0] <= 500.0 + slack && end[1] <= 300.0 + slack,
-                "{look:?}"
-            );
+            assert_placed(camera.look(lattice, panel), [500.0, 300.0], panel);
         }
     }
 
@@ -400,8 +376,8 @@ mod tests {
     }
 
     #[test]
-    fn no_glide_looks_beyond_the_edges() {
-        let (lattice, panel) = (size(500, 300), [250, 150]);
+    fn so_does_every_look_of_a_glide() {
+        let (lattice, panel) = (size(500, 300), [400, 150]);
         let mut camera = Camera::default();
         camera.zoom_at(9.0, [0.0, 149.0], lattice, panel);
         let from = camera.look(lattice, panel);
@@ -410,18 +386,18 @@ mod tests {
         camera.glide_from(from, panel);
         while camera.advance(0.07) {
             let shown = camera.shown(lattice, panel);
-            let end = shown.to_cells(panel.map(f64::from));
-            let slack = 1.0 / shown.scale;
-            assert!(shown.origin.iter().all(|&at| at >= -slack), "{shown:?}");
-            assert!(
-                end[0] <= 500.0 + slack && end[1] <= 300.0 + slack,
-                "{shown:?}"
-            );
+            for axis in [0, 1] {
+                if shown.goes_around(lattice, panel)[axis] {
+                    let side = [500.0, 300.0][axis];
+                    assert!((0.0..=side).contains(&shown.origin[axis]), "{shown:?}");
+                }
+            }
         }
+        assert_placed(camera.shown(lattice, panel), [500.0, 300.0], panel);
     }
 
     #[test]
-    fn a_point_comes_to_the_middle_or_as_near_as_can_be() {
+    fn a_point_comes_to_the_middle() {
         let (lattice, panel) = (size(512, 512), [256, 256]);
         let mut camera = Camera::default();
         assert!(!camera.is_zoomed(lattice, panel));
@@ -430,8 +406,14 @@ mod tests {
         let middle = |camera: &Camera| camera.look(lattice, panel).to_cells([128.0; 2]);
         camera.centre_on([100.0, 400.0], lattice, panel);
         assert!(near(middle(&camera), [100.0, 400.0], 0.5));
-        camera.centre_on([0.0, 512.0], lattice, panel);
-        assert!(near(middle(&camera), [32.0, 480.0], 0.5));
+        // Beyond the edge it is looked at from the other side.
+        camera.centre_on([0.0, 500.0], lattice, panel);
+        assert!(near(middle(&camera), [512.0, 500.0], 0.5));
+        // All of an axis stays in the middle.
+        let wide = [2048, 256];
+        camera.centre_on([0.0, 500.0], lattice, wide);
+        let look = camera.look(lattice, wide);
+        assert!(near(look.to_cells([1024.0, 128.0]), [256.0, 500.0], 0.5));
     }
 
     #[test]
@@ -445,10 +427,9 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_camera_pans_around_the_torus_and_comes_back() {
+    fn a_camera_pans_around_the_torus_and_comes_back() {
         let (lattice, panel) = (size(100, 60), [200, 120]);
         let mut camera = Camera::default();
-        camera.go_around(true);
         camera.zoom(4.0, lattice, panel);
         let start = camera.look(lattice, panel);
         assert_eq!(start.scale, 8.0);
@@ -463,8 +444,7 @@ mod tests {
         assert!(origins.iter().any(|origin| origin[0] > 75.0), "{origins:?}");
         assert_eq!(camera.look(lattice, panel), start);
         // Fitted, it shows all from the first cell on, whatever rounding makes of the sides.
-        let mut fitted = Camera::default();
-        fitted.go_around(true);
+        let fitted = Camera::default();
         for side in 300..400 {
             let look = fitted.look(size(60, 45), [side, 3 * side / 4]);
             assert!(near(look.origin, [0.0; 2], 2.0 / look.scale), "{look:?}");
@@ -474,9 +454,6 @@ mod tests {
         camera.pan([-300.0, 0.0], lattice, wide);
         assert_eq!(camera.goes_around(lattice, wide), [false, true]);
         assert!(near(camera.look(lattice, wide).origin, [0.0, 22.5], 30.0));
-        camera.go_around(false);
-        camera.centre_on([0.0, 0.0], lattice, panel);
-        assert_eq!(camera.look(lattice, panel).origin, [0.0, 0.0]);
     }
 
     #[test]
@@ -514,10 +491,9 @@ mod tests {
     }
 
     #[test]
-    fn an_endless_glide_takes_the_shorter_way() {
+    fn a_glide_takes_the_shorter_way_around() {
         let (lattice, panel) = (size(512, 512), [256, 256]);
         let mut camera = Camera::default();
-        camera.go_around(true);
         camera.zoom(8.0, lattice, panel);
         camera.centre_on([500.0, 256.0], lattice, panel);
         let from = camera.look(lattice, panel);

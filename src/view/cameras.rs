@@ -30,13 +30,6 @@ impl ViewOptions {
         }
     }
 
-    /// Lets all cameras go around the torus, or stop at the edges.
-    pub fn go_around(&mut self, endless: bool) {
-        for camera in std::iter::once(&mut self.camera).chain(&mut self.cameras) {
-            camera.go_around(endless);
-        }
-    }
-
     /// Lets cameras glide on by a part of a whole glide; whether one still does.
     pub fn advance(&mut self, part: f64) -> bool {
         let all = std::iter::once(&mut self.camera).chain(&mut self.cameras);

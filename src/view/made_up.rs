@@ -383,16 +383,19 @@ pub(crate) fn reduce(lattice: &Lattice, viewport: Viewport) -> Arc<[u32]> {
     );
     let mut bytes = Vec::new();
     for j in 0..viewport.height {
-        let rows = viewport.rows(j);
+        let (top, bottom) = viewport.rows(j);
+        let bottom = bottom.min(top + h);
         for i in 0..viewport.width {
-            let columns = viewport.columns(i);
+            let (left, right) = viewport.columns(i);
+            let right = right.min(left + w);
             let mut alive = 0;
-            for y in rows.0.max(0)..rows.1.min(h) {
-                for x in columns.0.max(0)..columns.1.min(w) {
+            for y in top..bottom {
+                for x in left..right {
+                    let [x, y] = [x.rem_euclid(w), y.rem_euclid(h)];
                     alive += i64::from(lattice.get(x as u32, y as u32));
                 }
             }
-            let covered = (rows.1 - rows.0) * (columns.1 - columns.0);
+            let covered = (bottom - top) * (right - left);
             bytes.push(((510 * alive + covered) / (2 * covered)) as u8);
         }
     }
@@ -415,6 +418,17 @@ pub(crate) fn soup(size: Size, density: f64, seed: u64) -> Lattice {
         }
     }
     lattice
+}
+
+/// The same lattice with its cells moved around the torus.
+pub(crate) fn moved(lattice: &Lattice, [right, down]: [u32; 2]) -> Lattice {
+    let size = lattice.size();
+    let mut moved = Lattice::new(size);
+    for (x, y) in (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y))) {
+        let to = [(x + right) % size.width(), (y + down) % size.height()];
+        moved.set(to[0], to[1], lattice.get(x, y));
+    }
+    moved
 }
 
 /// Generations of Life, the slow way.

@@ -2,8 +2,8 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::engine::Viewport;
 use crate::life::Size;
-use crate::view::camera::Piece;
 use crate::view::layout::{PixelRect, Tiling};
 use crate::view::quads::{self, bind_layout, texture_layout};
 use crate::view::stack::Stack;
@@ -45,6 +45,7 @@ struct PanelInstance {
     part: [f32; 2],
     cell: [i32; 2],
     scale: [f32; 3],
+    turn: [f32; 2],
 }
 
 /// What the cameras show.
@@ -145,7 +146,7 @@ impl Panels {
             stride: size_of::<PanelInstance>(),
             attributes: &wgpu::vertex_attr_array![
                 0 => Float32x4, 1 => Float32x4, 2 => Float32x2, 3 => Float32, 4 => Uint32,
-                5 => Uint32x2, 6 => Float32x2, 7 => Sint32x2, 8 => Float32x3
+                5 => Uint32x2, 6 => Float32x2, 7 => Sint32x2, 8 => Float32x3, 9 => Float32x2
             ],
         };
         let pipeline = |entry: &str, groups: &[Option<&wgpu::BindGroupLayout>]| {
@@ -328,7 +329,7 @@ impl Panels {
                 for small in placing.small.iter().filter(|_| pipeline == BITS) {
                     if layers.contains(&small.instance) && drawn(small.instance) {
                         let layer = small.instance - layers.start;
-                        panels.push(minimap(placing, small, layer, &store.held[small.instance]));
+                        panels.push(minimap(placing, small, layer));
                     }
                 }
                 if panels.len() as u32 > first {
@@ -387,15 +388,7 @@ fn panel<'a>(
     let look = placing.looks.of(instance);
     let lines = placing.options.grid_lines && look.scale >= LEAST_PIXELS_FOR_LINES;
     let lines = if lines { LINES } else { 0.0 };
-    // A view is of what is seen, and has no other side.
-    let pieces = match held {
-        Held::View { .. } => vec![Piece {
-            at: [0; 2],
-            sides: [rect.width, rect.height],
-            look,
-        }],
-        _ => look.pieces(size, [rect.width, rect.height]),
-    };
+    let pieces = look.pieces(size, [rect.width, rect.height]);
     pieces.into_iter().map(move |piece| {
         let rect = PixelRect {
             x: rect.x + piece.at[0],
@@ -403,19 +396,22 @@ fn panel<'a>(
             width: piece.sides[0],
             height: piece.sides[1],
         };
-        looking(placing, (instance, layer), held, (rect, piece.look, lines))
+        let mut drawn = looking(placing, (instance, layer), (rect, piece.look, lines));
+        if let Held::View { viewport, .. } = held {
+            drawn.through(*viewport, piece.look, size);
+        }
+        drawn
     })
 }
 
-fn minimap(placing: &Placing<'_>, small: &Small, layer: usize, held: &Held) -> PanelInstance {
+fn minimap(placing: &Placing<'_>, small: &Small, layer: usize) -> PanelInstance {
     let place = (small.rect, small.look, 0.0);
-    looking(placing, (small.instance, layer), held, place)
+    looking(placing, (small.instance, layer), place)
 }
 
 fn looking(
     placing: &Placing<'_>,
     (instance, layer): (usize, usize),
-    held: &Held,
     (rect, look, lines): (PixelRect, Look, f32),
 ) -> PanelInstance {
     let mut tint = tint(instance);
@@ -426,7 +422,7 @@ fn looking(
     };
     let cell = look.origin.map(f64::floor);
     let cells_per_pixel = 1.0 / look.scale;
-    let mut panel = PanelInstance {
+    PanelInstance {
         rect: [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32),
         tint,
         offset: [0.0; 2],
@@ -436,16 +432,28 @@ fn looking(
         part: [0, 1].map(|axis| (look.origin[axis] - cell[axis]) as f32),
         cell: cell.map(|at| at as i32),
         scale: [cells_per_pixel as f32, gamma(cells_per_pixel), lines],
-    };
-    if let Held::View { viewport, .. } = held {
-        let one = crate::engine::Viewport::ONE as f64;
-        let corner = [viewport.x0, viewport.y0].map(|at| at as f64 / one);
-        let texel = viewport.step as f64 / one;
-        panel.offset = [0, 1].map(|axis| ((look.origin[axis] - corner[axis]) / texel) as f32);
-        panel.step = (1.0 / (look.scale * texel)) as f32;
-        panel.texels = [viewport.width, viewport.height];
+        turn: [1.0; 2],
     }
-    panel
+}
+
+impl PanelInstance {
+    /// Takes densities from a view, which may be of another part than this looks at.
+    fn through(&mut self, viewport: Viewport, look: Look, size: Size) {
+        let one = Viewport::ONE as f64;
+        let texel = viewport.step as f64 / one;
+        let step = 1.0 / (look.scale * texel);
+        let corner = [viewport.x0, viewport.y0].map(|at| at as f64 / one);
+        let turn = [size.width(), size.height()].map(|side| f64::from(side) / texel);
+        self.offset = [0, 1].map(|axis| {
+            let texels = (look.origin[axis] - corner[axis]) / texel;
+            // As the shader goes around, but exact.
+            let turns = ((texels + step / 2.0) / turn[axis]).floor();
+            (texels - turns * turn[axis]) as f32
+        });
+        self.step = step as f32;
+        self.texels = [viewport.width, viewport.height];
+        self.turn = turn.map(|texels| texels as f32);
+    }
 }
 
 fn plain(rect: PixelRect, colour: [f32; 4]) -> PanelInstance {
@@ -459,6 +467,7 @@ fn plain(rect: PixelRect, colour: [f32; 4]) -> PanelInstance {
         part: [0.0; 2],
         cell: [0; 2],
         scale: [1.0; 3],
+        turn: [1.0; 2],
     }
 }
 

@@ -5,7 +5,7 @@ use crate::engine::Viewport;
 use crate::life::{Lattice, Size};
 use crate::session::TransferChoice;
 use crate::view::layout::{PixelRect, Tiling};
-use crate::view::made_up::{MadeUp, aged, soup};
+use crate::view::made_up::{MadeUp, aged, moved, soup};
 use crate::view::model::{Trace, assert_as_modelled, colour, density};
 use crate::view::offscreen::{read, target};
 use crate::view::panels::{Looks, Panels, Placing, Small, outside};
@@ -299,6 +299,54 @@ fn a_reduced_view_is_drawn_as_the_bits_are() {
     }
 }
 
+#[test]
+fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
+    let (size, panel) = (size(600, 400), [122, 81]);
+    let lattices: Vec<_> = (0..3).map(|seed| soup(size, 0.2, seed)).collect();
+    let options = ViewOptions::default();
+    // Less than a pixel a cell, more, many, and fewer texels than pixels.
+    for (zoom, side) in [(2.0, 8192), (8.0, 8192), (60.0, 8192), (2.0, 48)] {
+        let limits = TextureLimits { side, layers: 256 };
+        let mut camera = Camera::default();
+        camera.zoom(zoom, size, panel);
+        let plain = camera.look(size, panel);
+        assert_eq!(plain.pieces(size, panel).len(), 1);
+        // So far that the edges come to the panel's middle.
+        let middle = plain.to_cells([61.0, 40.5]).map(|at| at as u32);
+        let by = [600 - middle[0], 400 - middle[1]];
+        let beyond = |look: Look| Look {
+            origin: [0, 1].map(|axis| {
+                let side = [600.0, 400.0][axis];
+                (look.origin[axis] + f64::from(by[axis])).rem_euclid(side)
+            }),
+            ..look
+        };
+        let across: Vec<_> = lattices.iter().map(|of| moved(of, by)).collect();
+        let view = |look: Look, lattices: &[Lattice]| {
+            let choice = TransferChoice::View;
+            let asked = request((size, 3), (look, panel), None, choice, limits);
+            MadeUp::views(lattices, asked.viewport)
+        };
+        let views = [view(plain, &lattices), view(beyond(plain), &across)];
+        // As it was asked for; and where the camera has moved on, with no other view yet.
+        for (pixels, pieces) in [([0.0, 0.0], 4), ([33.0, -20.0], 4), ([-90.0, 70.0], 1)] {
+            camera.centre_on([300.0, 200.0], size, panel);
+            camera.pan(pixels, size, panel);
+            let look = camera.look(size, panel);
+            let found = beyond(look).pieces(size, panel).len();
+            assert_eq!(found, pieces, "{look:?}");
+            let of = |look, view| draw(all, size, (panel, 2, look), None, &options, &[view]);
+            let images = [of(look, &views[0]), of(beyond(look), &views[1])];
+            let far = |[a, b]: [&u8; 2]| a.abs_diff(*b);
+            let pairs = images[0].rgba.iter().zip(&images[1].rgba);
+            let most = pairs.map(|(a, b)| far([a, b])).max();
+            assert!(most <= Some(1), "zoom {zoom}, {pixels:?}: {most:?} apart");
+            let lit = images[1].rgba.iter().any(|&part| part > 128);
+            assert!(lit, "zoom {zoom}, {pixels:?}: something is seen");
+        }
+    }
+}
+
 /// With the camera as it was when the view was asked for, each texel is a pixel.
 fn assert_view_in_place(
     image: &Image,
@@ -407,7 +455,7 @@ fn cells_of_64_pixels_are_crisp_to_the_pixel_with_their_lines() {
     let lattices = [soup(size, 0.4, 8)];
     let panel = [64 * 13 + 20, 200];
     let mut camera = Camera::default();
-    camera.zoom_at(1000.0, [300.0, 30.0], size, panel);
+    camera.zoom_at(1000.0, [420.0, 30.0], size, panel);
     let look = camera.look(size, panel);
     assert_eq!(look.scale, 64.0);
     for (colours, invert, grid_lines) in [(0, false, true), (4, false, true), (1, true, false)] {

@@ -78,33 +78,37 @@ pub fn request(
 }
 
 /// A byte a pixel of the panel; a byte a cell where cells are larger than pixels; fewer where it
-/// would be more than `most` bytes.
+/// would be more than `most` bytes. Of an axis that is seen as a whole, none of the ground beside.
 fn viewport(size: Size, look: Look, panel: [u32; 2], most: u64, side: u32) -> Viewport {
     let one = Viewport::ONE as f64;
     let step = (one / look.scale).round().max(one);
     let lattice = [size.width(), size.height()].map(f64::from);
-    let seen = [0, 1].map(|axis| f64::from(panel[axis]) / look.scale);
-    let mut view = if step == one {
-        // Whole cells, none of them beyond the edges.
-        let from = [0, 1].map(|axis| look.origin[axis].floor().max(0.0));
-        let to = [0, 1].map(|axis| (look.origin[axis] + seen[axis]).ceil().min(lattice[axis]));
-        Viewport {
-            x0: (from[0] * one) as i64,
-            y0: (from[1] * one) as i64,
-            step: Viewport::ONE,
-            width: ((to[0] - from[0]).max(1.0) as u32).next_multiple_of(4),
-            height: (to[1] - from[1]).max(1.0) as u32,
+    let around = look.goes_around(size, panel);
+    // The edge of the first pixel, and how many there are.
+    let [(x0, width), (y0, height)] = [0, 1].map(|axis| {
+        let (origin, all) = (look.origin[axis], lattice[axis]);
+        let seen = f64::from(panel[axis]) / look.scale;
+        let (from, texels) = if step == one {
+            // Whole cells.
+            let (from, to) = (origin.floor(), (origin + seen).ceil());
+            (from * one, to - from)
+        } else {
+            ((origin * one).round(), f64::from(panel[axis]))
+        };
+        if around[axis] {
+            return (from, texels);
         }
-    } else {
-        let [x0, y0] = look.origin.map(|at| (at * one).round() as i64);
-        let width = panel[0].next_multiple_of(4);
-        Viewport {
-            x0,
-            y0,
-            step: step as i64,
-            width,
-            height: panel[1].max(1),
-        }
+        let first = (-from / step).floor().max(0.0);
+        let from = from + first * step;
+        let last = ((all * one - from) / step).ceil();
+        (from, (texels - first).min(last))
+    });
+    let mut view = Viewport {
+        x0: x0 as i64,
+        y0: y0 as i64,
+        step: step as i64,
+        width: (width.max(1.0) as u32).next_multiple_of(4),
+        height: height.max(1.0) as u32,
     };
     let covered = [view.width, view.height].map(|texels| f64::from(texels) * view.step as f64);
     while view.words() as u64 * 4 > most || view.width > side || view.height > side {
@@ -175,6 +179,33 @@ mod tests {
         assert_eq!(view.step, Viewport::ONE);
         assert!(view.width <= 20 && view.height <= 20, "{view:?}");
         assert_eq!(view.x0 % Viewport::ONE, 0);
+    }
+
+    #[test]
+    fn a_view_goes_on_beyond_an_edge_and_leaves_out_the_ground() {
+        let size = Size::new(20_000, 3_000).unwrap();
+        let ask = |scale: f64, origin: [f64; 2], panel: [u32; 2]| {
+            let look = Look { origin, scale };
+            viewport(size, look, panel, 1 << 24, LIMITS.side)
+        };
+        // Both edges are crossed; each pixel has a byte of its own.
+        let view = ask(0.25, [19_000.0, 2_500.5], [400, 300]);
+        assert_eq!((view.width, view.height), (400, 300));
+        assert_eq!(view.columns(0), (19_000, 19_004));
+        assert_eq!(view.columns(399), (20_596, 20_600));
+        assert_eq!(view.rows(299), (3_696, 3_700));
+        // By whole cells.
+        let view = ask(4.0, [19_990.25, 2_990.0], [400, 300]);
+        assert_eq!((view.width, view.height), (104, 75));
+        assert_eq!((view.columns(0).0, view.rows(74).1), (19_990, 3_065));
+        // All rows are seen, in the panel's middle, and only they are asked for: from the pixel that
+        // the first of them is in.
+        let view = ask(0.1, [15_000.0, -505.0], [800, 400]);
+        assert_eq!((view.width, view.height), (800, 301));
+        assert_eq!((view.rows(0), view.rows(300)), ((-5, 5), (2_995, 3_005)));
+        let view = ask(2.0, [15_000.0, -500.0], [800, 8_000]);
+        assert_eq!((view.width, view.height), (400, 3_000));
+        assert_eq!((view.rows(0), view.rows(2_999)), ((0, 1), (2_999, 3_000)));
     }
 
     #[test]

@@ -114,52 +114,72 @@ fn a_stroke_goes_around_the_torus_where_the_panel_does() {
     let (shown, _) = Shown::paused("--instances 1 --density 0 --kernel bits");
     let panel = shown.rest().rectangles(DEAD)[0];
     let mouse = |line: &str| shown.display.xdotool(line).expect("a mouse");
-    let to = |x: usize| {
-        let y = panel.y + panel.height / 2;
+    let to = |x: usize, y: usize| {
         mouse(&format!(
             "mousemove --sync --window {} {x} {y}",
             shown.window
         ));
     };
+    let middle = panel.y + panel.height / 2;
     // The minimap tells where the panel has got to.
     let whole = shown.rest();
     shown.key("bracketright");
     wait_for("a part", || (shown.picture() != whole).then_some(()));
-    let middle = shown.rest();
-    to(panel.x + panel.width / 8);
+    let part = shown.rest();
+    to(panel.x + panel.width / 8, middle);
     mouse("mousedown 1");
-    to(panel.x + panel.width * 7 / 8);
+    to(panel.x + panel.width * 7 / 8, middle);
     mouse("mouseup 1");
-    wait_for("another part", || (shown.picture() != middle).then_some(()));
+    wait_for("another part", || (shown.picture() != part).then_some(()));
     shown.then("d", "notice: pencil on");
-    let before = shown.rest();
-    to(panel.x + 2);
-    mouse("mousedown 1");
-    to(panel.x + panel.width / 3);
-    to(panel.x + panel.width - 3);
-    mouse("mouseup 1");
-    wait_for("the stroke", || (shown.picture() != before).then_some(()));
-    let line: Vec<bool> = {
-        let picture = shown.rest();
-        let y = panel.y + panel.height / 2;
-        let row = &picture.pixels[y * picture.width..][..picture.width];
-        row[panel.x + 2..panel.x + panel.width - 2]
-            .iter()
-            .map(|pixel| *pixel == LIVE)
-            .collect()
+    let stroke = |y: usize| {
+        let before = shown.rest();
+        to(panel.x + 2, y);
+        mouse("mousedown 1");
+        to(panel.x + panel.width / 3, y);
+        to(panel.x + panel.width - 3, y);
+        mouse("mouseup 1");
+        wait_for("the stroke", || (shown.picture() != before).then_some(()));
     };
-    assert!(line.iter().all(|live| *live), "one line, {line:?}");
-    let saved = shown.saved("around.rle");
+    let is_seen = |y: usize| {
+        let picture = shown.rest();
+        let row = &picture.pixels[y * picture.width..][..picture.width];
+        let line = &row[panel.x + 2..panel.x + panel.width - 2];
+        assert!(
+            line.iter().all(|pixel| *pixel == LIVE),
+            "one line, {line:?}"
+        );
+    };
     let [width, height] = SIDES;
-    let rows: Vec<u32> = (0..height)
-        .filter(|&y| (0..width).any(|x| saved.get(x, y)))
-        .collect();
-    assert_eq!(rows.len(), 1, "{rows:?}");
-    let alive = |x: u32| saved.get(x % width, rows[0]);
-    assert!(alive(0) && alive(width - 1), "it goes over the edge");
-    // One gap, where nobody looked.
-    let ends = (0..width).filter(|&x| alive(x) && !alive(x + 1)).count();
-    assert_eq!(ends, 1);
+    let goes_over_the_edge = |saved: &Lattice, y: u32| {
+        let alive = |x: u32| saved.get(x % width, y);
+        assert!(alive(0) && alive(width - 1), "{y}");
+        // One gap, where nobody looked.
+        let ends = (0..width).filter(|&x| alive(x) && !alive(x + 1)).count();
+        assert_eq!(ends, 1);
+    };
+    let rows = |saved: &Lattice| -> Vec<u32> {
+        let any = |y: &u32| (0..width).any(|x| saved.get(x, *y));
+        (0..height).filter(any).collect()
+    };
+    stroke(middle);
+    is_seen(middle);
+    let saved = shown.saved("around.rle");
+    let first = rows(&saved);
+    assert_eq!(first.len(), 1, "{first:?}");
+    goes_over_the_edge(&saved, first[0]);
+    // The same through a view that is reduced on the device.
+    shown.press("F7", "NextOf(Transfer)");
+    shown.press("F7", "NextOf(Transfer)");
+    is_seen(middle);
+    let lower = panel.y + panel.height * 3 / 4;
+    stroke(lower);
+    is_seen(middle);
+    is_seen(lower);
+    let saved = shown.saved("view.rle");
+    let both = rows(&saved);
+    assert!(both.len() == 2 && both.contains(&first[0]), "{both:?}");
+    both.iter().for_each(|&y| goes_over_the_edge(&saved, y));
     shown.quit();
 }
 

@@ -15,20 +15,38 @@ impl Bench {
         for case in 0..self.cases.sizes.len() {
             let size = self.cases.sizes[case];
             let start = soup(size, 0.4, 3, case as u64);
-            let whole = (i64::from(size.width()) << 16) / i64::from(width) + 1;
+            let sides = [size.width(), size.height()].map(|side| i64::from(side) << 16);
+            let whole = sides[0] / i64::from(width) + 1;
+            let view = |x0, y0, step| Viewport {
+                x0,
+                y0,
+                step,
+                width,
+                height,
+            };
+            let all = |step| Viewport {
+                step,
+                width: 4,
+                height: 2,
+                ..view(sides[0] / 3, sides[1] - 5, 1)
+            };
             let views = [
-                (0, 0, whole),
-                (-70_000, 5, whole / 3 + 1),
-                (99_999, 1 << 16, 20_000),
+                view(0, 0, whole),
+                view(-70_000, 5, whole / 3 + 1),
+                view(99_999, 1 << 16, 20_000),
+                // Across the edge on the right, the one below, and both.
+                view(sides[0] - (20 << 16), 0, Viewport::ONE),
+                view(0, sides[1] - 7 * whole, whole / 2 + 1),
+                view(
+                    sides[0] - 9 * whole,
+                    sides[1] - 5 * whole - 3,
+                    whole / 4 + 1,
+                ),
+                // Pixels as large as the lattice, and larger.
+                all(sides[0].max(sides[1])),
+                all(2 * sides[0].max(sides[1]) + 1),
             ];
-            for (x0, y0, step) in views {
-                let viewport = Viewport {
-                    x0,
-                    y0,
-                    step,
-                    width,
-                    height,
-                };
+            for viewport in views {
                 let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
                 let mut program = Program::default();
                 program.push(
@@ -70,22 +88,22 @@ impl Bench {
 
 /// A viewport's bytes, as its definition has them.
 pub(super) fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
-    let (width, height) = (
-        i64::from(lattice.size().width()),
-        i64::from(lattice.size().height()),
-    );
+    let cells = |(from, to): (i64, i64), side: u32| -> Vec<u32> {
+        let side = i64::from(side);
+        let each_once = from..to.min(from + side);
+        each_once.map(|at| at.rem_euclid(side) as u32).collect()
+    };
+    let size = lattice.size();
+    let columns: Vec<_> = (0..viewport.width)
+        .map(|i| cells(viewport.columns(i), size.width()))
+        .collect();
     let mut bytes = Vec::new();
     for j in 0..viewport.height {
-        let (top, bottom) = viewport.rows(j);
-        for i in 0..viewport.width {
-            let (left, right) = viewport.columns(i);
-            let covered = (bottom - top) * (right - left);
-            let mut alive = 0;
-            for y in top.max(0)..bottom.min(height) {
-                for x in left.max(0)..right.min(width) {
-                    alive += i64::from(lattice.get(x as u32, y as u32));
-                }
-            }
+        let rows = cells(viewport.rows(j), size.height());
+        for columns in &columns {
+            let covered = rows.len() * columns.len();
+            let alive = |y: u32| columns.iter().filter(|&&x| lattice.get(x, y)).count();
+            let alive: usize = rows.iter().map(|&y| alive(y)).sum();
             bytes.push(((255 * alive + covered / 2) / covered) as u8);
         }
     }

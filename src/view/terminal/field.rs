@@ -1,5 +1,7 @@
 //! The newest pictures, and how dense they are under each dot of a panel.
 
+use std::ops::Range;
+
 use crate::engine::Viewport;
 use crate::life::Size;
 use crate::view::{Look, PictureSource};
@@ -9,6 +11,21 @@ use crate::view::{Look, PictureSource};
 struct Held {
     viewport: Option<Viewport>,
     words: Vec<u32>,
+}
+
+/// The cells that a column or row of dots covers.
+struct Covered {
+    /// The dots' middle, in a viewport's fixed point.
+    middle: i64,
+    /// Up to the lattice's edge, and those that come around the torus, if any.
+    cells: [Range<u32>; 2],
+}
+
+impl Covered {
+    fn count(&self) -> u64 {
+        let [first, second] = &self.cells;
+        first.len() as u64 + second.len() as u64
+    }
 }
 
 /// All instances' pictures.
@@ -58,25 +75,38 @@ impl Field {
         densities.clear();
         let Some(size) = self.size else { return };
         let sides = [size.width(), size.height()];
-        // The cells that a column or row of dots covers, the one in its middle at least.
-        let covered = |axis: usize, dot: u32| -> Option<(u32, u32)> {
+        let around = look.goes_around(size, [width, height]);
+        // The cell in the dots' middle at least.
+        let covered = |axis: usize, dot: u32| -> Option<Covered> {
             let at = |part: f64| look.origin[axis] + (f64::from(dot) + part) / look.scale;
-            let middle = at(0.5);
-            if middle < 0.0 || middle >= f64::from(sides[axis]) {
+            let (middle, side) = (at(0.5), i64::from(sides[axis]));
+            let inside = middle >= 0.0 && middle < side as f64;
+            if !inside && !around[axis] {
                 return None;
             }
-            if look.scale >= 1.0 {
-                return Some((middle as u32, middle as u32 + 1));
+            let (mut from, mut to) = match look.scale >= 1.0 {
+                true => (middle.floor() as i64, middle.floor() as i64 + 1),
+                false => (at(0.0).floor() as i64, at(1.0).floor() as i64),
+            };
+            if around[axis] {
+                let turns = from.div_euclid(side) * side;
+                (from, to) = (from - turns, to - turns);
+            } else {
+                (from, to) = (from.max(0), to.min(side));
             }
-            let (from, to) = (at(0.0).floor().max(0.0) as u32, at(1.0).floor() as u32);
-            Some((from, to.max(from + 1).min(sides[axis])))
+            let to = to.max(from + 1);
+            let cells = |from: i64, to: i64| from as u32..to as u32;
+            Some(Covered {
+                middle: (middle * Viewport::ONE as f64) as i64,
+                cells: [cells(from, to.min(side)), cells(0, (to - side).max(0))],
+            })
         };
         let held = self.held.get(instance).and_then(Option::as_ref);
         let columns: Vec<_> = (0..width).map(|x| covered(0, x)).collect();
         for y in 0..height {
             let rows = covered(1, y);
             densities.extend(columns.iter().map(|columns| {
-                let (columns, rows) = ((*columns)?, rows?);
+                let (columns, rows) = (columns.as_ref()?, rows.as_ref()?);
                 Some(held.map_or(0, |held| held.density(size, columns, rows)))
             }));
         }
@@ -84,48 +114,39 @@ impl Field {
 }
 
 impl Held {
-    fn density(&self, size: Size, columns: (u32, u32), rows: (u32, u32)) -> u8 {
+    fn density(&self, size: Size, columns: &Covered, rows: &Covered) -> u8 {
         match self.viewport {
             None => self.counted(size, columns, rows),
             Some(viewport) => {
-                let middle =
-                    |(from, to): (u32, u32)| (i64::from(from) + i64::from(to)) * Viewport::ONE / 2;
-                self.reduced(viewport, middle(columns), middle(rows))
+                let column = viewport.column_at(columns.middle, size.width());
+                let row = viewport.row_at(rows.middle, size.height());
+                // It may still be an older one: outside of it all is dead.
+                column.zip(row).map_or(0, |(column, row)| {
+                    let at = (row * viewport.width + column) as usize;
+                    (self.words[at / 4] >> (at % 4 * 8)) as u8
+                })
             }
         }
     }
 
     /// Of whole cells, out of bits.
-    fn counted(&self, size: Size, columns: (u32, u32), rows: (u32, u32)) -> u8 {
+    fn counted(&self, size: Size, columns: &Covered, rows: &Covered) -> u8 {
+        let all = columns.count() * rows.count();
         let mut alive = 0;
-        for row in rows.0..rows.1 {
+        for row in rows.cells.iter().cloned().flatten() {
             let start = row as usize * size.words_per_row();
-            alive += count(&self.words[start..start + size.words_per_row()], columns);
+            let row = &self.words[start..start + size.words_per_row()];
+            for cells in columns.cells.iter().filter(|cells| !cells.is_empty()) {
+                alive += count(row, cells);
+            }
         }
-        let all = u64::from(columns.1 - columns.0) * u64::from(rows.1 - rows.0);
         ((255 * alive + all / 2) / all) as u8
-    }
-
-    /// Out of a reduced view, which may still be an older one: outside of it all is dead.
-    fn reduced(&self, viewport: Viewport, x: i64, y: i64) -> u8 {
-        let texel = |at: i64, origin: i64, count: u32| {
-            let texel = (at - origin).div_euclid(viewport.step);
-            (0..i64::from(count))
-                .contains(&texel)
-                .then_some(texel as usize)
-        };
-        let column = texel(x, viewport.x0, viewport.width);
-        let row = texel(y, viewport.y0, viewport.height);
-        let Some((column, row)) = column.zip(row) else {
-            return 0;
-        };
-        let at = row * viewport.width as usize + column;
-        (self.words[at / 4] >> (at % 4 * 8)) as u8
     }
 }
 
-/// The live cells of a row from one column up to another.
-fn count(row: &[u32], (from, to): (u32, u32)) -> u64 {
+/// The live cells of a row within these columns, of which there are some.
+fn count(row: &[u32], cells: &Range<u32>) -> u64 {
+    let (from, to) = (cells.start, cells.end);
     let (first, last) = (from as usize / 32, (to as usize - 1) / 32);
     let mut alive = 0;
     for (at, word) in row.iter().enumerate().take(last + 1).skip(first) {

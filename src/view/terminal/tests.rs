@@ -8,9 +8,10 @@ use ratatui::style::{Color, Modifier};
 use ratatui::{Terminal, layout::Position};
 
 use super::*;
+use crate::engine::Transfer;
 use crate::life::Lattice;
 use crate::session::{Picture, Trace};
-use crate::view::made_up::{self, MadeUp, soup, status, timed_round};
+use crate::view::made_up::{self, MadeUp, moved, soup, status, timed_round};
 
 /// Lattices, and a timed round of sixteen streams.
 struct Source(MadeUp);
@@ -150,6 +151,52 @@ fn cells_with_room_are_half_blocks_of_their_own_colour() {
 }
 
 #[test]
+fn a_zoomed_panel_goes_around_the_torus() {
+    let area = Rect::new(0, 0, 40, 14);
+    for choice in [TransferChoice::Bits, TransferChoice::View] {
+        // Half blocks of whole cells, and Braille of many: pixels to the panel's end, and how many
+        // cells that is.
+        for ((w, h), zoom, pixels, cells) in [
+            ((40, 24), 4.0, [72, 44], [18, 11]),
+            ((160, 96), 2.0, [30, 20], [60, 40]),
+        ] {
+            let lattice = soup(size(w, h), 0.3, 5);
+            let mut status = status(1, lattice.size());
+            status.switches.transfer = choice;
+            let paint = |pan: [u32; 2], lattice: &Lattice| {
+                let mut view = view();
+                view.zoom(zoom, None, &status, area);
+                let [x, y] = pan.map(|pixels| -(pixels as i32));
+                view.pan_by_characters([x, y / 2], &status, area);
+                let plan = view.request(&status, area).unwrap();
+                let lattices = std::slice::from_ref(lattice);
+                let pictures = match plan.transfer {
+                    Transfer::View => MadeUp::views(lattices, plan.viewport),
+                    _ => MadeUp::bits(lattices),
+                };
+                view.update(&status, &Source(pictures));
+                let mut buffer = Buffer::empty(area);
+                view.paint(Some(&status), area, &mut buffer);
+                let places = view.places(&status, area).unwrap();
+                let (look, _) = view.look(status.size, &places);
+                (look, buffer)
+            };
+            // What is seen there of one is seen here of the other.
+            let (plain, here) = paint([0, 0], &lattice);
+            let (across, there) = paint(pixels, &moved(&lattice, cells));
+            let sides = [w, h].map(|side| side as f64);
+            let seen = [0, 1].map(|axis| sides[axis] - across.origin[axis]);
+            assert!(seen.iter().all(|&cells| cells > 0.0), "{across:?}");
+            assert!(
+                (0..2).all(|axis| seen[axis] < sides[axis] / zoom),
+                "it crosses both edges: {across:?}, {plain:?}"
+            );
+            assert_eq!(here, there, "{choice:?} {w} × {h}");
+        }
+    }
+}
+
+#[test]
 fn without_colours_all_is_said_by_signs() {
     let size = size(20, 24);
     let mut status = status(1, size);
@@ -264,7 +311,6 @@ fn cards_show_every_line_by_scrolling() {
 
 #[test]
 fn the_request_is_for_the_dots_that_there_are() {
-    use crate::engine::Transfer;
     let (small, large) = (size(60, 45), size(16_384, 16_384));
     let area = Rect::new(0, 0, 80, 24);
     let view = view();
