@@ -1,8 +1,5 @@
-//! Every screen as it was last looked at, reduced to 80 × 45 pixels, a file each in
-//! `tests/screens`: in its first window (for most 1280 × 720 at one pixel a point) in English and
-//! in Chinese, and beneath them in one of its other windows in one of the languages, in turn, so
-//! that a third of the screens is kept in each of those windows. All of them in all windows would
-//! take minutes in software; of the windows that are not kept, `structure` looks at every one.
+//! Every screen in all of its windows as it was last looked at, reduced to 80 × 45 pixels, a file
+//! each in `tests/screens`: a column a window, English above Chinese.
 //!
 //! A reduced pixel is the mean of some hundreds, so that it hardly knows how an edge was smoothed,
 //! and yet notices a colour, a line of type or an edge that moved by a few pixels.
@@ -13,7 +10,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use crate::lang::{Language, with};
+use crate::lang::with;
 use crate::view::gallery::stage::Stage;
 use crate::view::gallery::{LANGUAGES, SCREEN, Screen, Set, Window, screens};
 use crate::view::picture_file::{Image, write_png};
@@ -28,35 +25,17 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/screens")
 }
 
-/// The windows and languages in which the screen of this number is kept.
-fn views(number: usize, screen: &Screen) -> Vec<(Window, Language)> {
-    let first = LANGUAGES.map(|language| (screen.windows[0], language));
-    let others = &screen.windows[1..];
-    let other = (!others.is_empty()).then(|| {
-        let language = LANGUAGES[number / others.len() % 2];
-        (others[number % others.len()], language)
-    });
-    first.into_iter().chain(other).collect()
-}
-
 /// Every screen as it is kept; a thread for each language.
-fn drawn() -> Vec<(Screen, Vec<Image>)> {
+fn drawn() -> Vec<(Screen, Image)> {
     let draw = |language| {
-        move || -> Vec<Vec<Image>> {
+        move || -> Vec<Image> {
             let mut stage = Stage::new();
-            let mut pictures = |(number, screen): (usize, Screen)| {
-                let views = views(number, &screen).into_iter();
-                let own = views.filter(|(_, of)| *of == language);
-                own.map(|(window, _)| stage.reduced(&mut Set::new(screen, window), SIDES))
-                    .collect()
+            let mut row = |screen: Screen| {
+                let windows = screen.windows.iter();
+                let picture = |&window| stage.reduced(&mut Set::new(screen, window), SIDES);
+                beside(&windows.map(picture).collect::<Vec<_>>())
             };
-            with(language, || {
-                screens()
-                    .into_iter()
-                    .enumerate()
-                    .map(&mut pictures)
-                    .collect()
-            })
+            with(language, || screens().into_iter().map(&mut row).collect())
         }
     };
     let [english, chinese] = std::thread::scope(|scope| {
@@ -64,27 +43,31 @@ fn drawn() -> Vec<(Screen, Vec<Image>)> {
         all.map(|one| one.join().unwrap())
     });
     let both = english.into_iter().zip(chinese);
-    let numbered = screens().into_iter().zip(both).enumerate();
-    let in_order = |(number, (screen, (english, chinese)))| {
-        let [mut english, mut chinese] = [english, chinese].map(Vec::into_iter);
-        let pictures = views(number, &screen)
-            .into_iter()
-            .map(|(_, language)| match language {
-                Language::English => english.next().unwrap(),
-                Language::Chinese => chinese.next().unwrap(),
-            })
-            .collect();
-        (screen, pictures)
-    };
-    numbered.map(in_order).collect()
+    let sheets = both.map(|(english, chinese)| Image {
+        height: 2 * SIDES[1],
+        rgba: [english.rgba, chinese.rgba].concat(),
+        width: english.width,
+    });
+    screens().into_iter().zip(sheets).collect()
 }
 
-/// Pictures one above the other.
-fn sheet(pictures: &[Image]) -> Image {
+/// Pictures in a row.
+fn beside(pictures: &[Image]) -> Image {
+    let pitch = 4 * SIDES[0] as usize;
+    let line = |y: usize| {
+        pictures
+            .iter()
+            .map(move |it| &it.rgba[y * pitch..][..pitch])
+    };
+    let rgba = (0..SIDES[1] as usize)
+        .flat_map(line)
+        .flatten()
+        .copied()
+        .collect();
     Image {
-        width: SIDES[0],
-        height: SIDES[1] * pictures.len() as u32,
-        rgba: pictures.iter().flat_map(|it| &it.rgba).copied().collect(),
+        width: SIDES[0] * pictures.len() as u32,
+        height: SIDES[1],
+        rgba,
     }
 }
 
@@ -101,12 +84,10 @@ fn differ(a: &Image, b: &Image) -> Option<String> {
     let (most, at) = parts.map(apart).max()?;
     let (x, y) = (at as u32 % a.width, at as u32 / a.width);
     (most > TOLERANCE).then(|| {
-        let picture = y / SIDES[1] + 1;
+        let (window, language) = (x / SIDES[0] + 1, LANGUAGES[(y / SIDES[1]) as usize]);
         let within = |at: u32, side: usize| (at % SIDES[side]) as f32 / SIDES[side] as f32;
         let [across, down] = [within(x, 0), within(y, 1)];
-        format!(
-            "{most} of 255 apart at {across:.2} × {down:.2} of the window, in picture {picture}"
-        )
+        format!("{most} of 255 apart at {across:.2} × {down:.2} of window {window}, {language:?}")
     })
 }
 
@@ -130,9 +111,8 @@ fn load(path: &Path) -> Option<Image> {
 fn screens_look_as_they_are_stored() {
     let renew = std::env::var_os("LIFESTREAMS_RENEW").is_some();
     let mut stale = Vec::new();
-    for (screen, pictures) in drawn() {
+    for (screen, drawn) in drawn() {
         let path = folder().join(format!("{}.png", screen.name));
-        let drawn = sheet(&pictures);
         let stored = load(&path);
         let apart = stored.as_ref().map(|stored| differ(stored, &drawn));
         match apart {
