@@ -22,14 +22,18 @@ DEVICE Range covered_by(i64 origin, i64 step, int i, int size)
     return Range{first < 0 ? first + size : first, count < size ? (int)count : size};
 }
 
-DEVICE int alive_in(const unsigned* row, int from, int to)
+// Of the rows that one of a pixel's 8 threads counts, the live cells of columns [from, to).
+DEVICE i64 alive_in(const u32* words, Range rows, int height, int pitch, int from, int to)
 {
-    if (from >= to) return 0;
     const int first = from / 32, last = (to - 1) / 32;
     const u32 head = ~0u << (from % 32), tail = ~0u >> (31 - (to - 1) % 32);
-    int alive = 0;
-    for (int x = first; x <= last; x++)
-        alive += __popc(row[x] & (x == first ? head : ~0u) & (x == last ? tail : ~0u));
+    i64 alive = 0;
+    for (int i = threadIdx.y; i < rows.count; i += 8) {
+        const int y = rows.from + i;
+        const u32* row = words + (i64)(y < height ? y : y - height) * pitch;
+        for (int x = first; x <= last; x++)
+            alive += __popc(row[x] & (x == first ? head : ~0u) & (x == last ? tail : ~0u));
+    }
     return alive;
 }
 
@@ -48,12 +52,9 @@ extern "C" __global__ void reduce_bits(
 
     i64 alive = 0;
     if (px < px_width) {
-        for (int i = threadIdx.y; i < down.count; i += 8) {
-            const int y = down.from + i;
-            const u32* row = words + (i64)(y < height ? y : y - height) * ((width + 31) / 32);
-            alive += alive_in(row, across.from, beyond > 0 ? width : end);
-            alive += alive_in(row, 0, beyond);
-        }
+        const int pitch = (width + 31) / 32;
+        alive = alive_in(words, down, height, pitch, across.from, beyond > 0 ? width : end);
+        if (beyond > 0) alive += alive_in(words, down, height, pitch, 0, beyond);
     }
     shares[threadIdx.y][threadIdx.x] = alive;
     __syncthreads();

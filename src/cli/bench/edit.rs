@@ -11,8 +11,14 @@ use crate::session::{Change, DeviceChoice, Edit, Pace, Session, Setup};
 use crate::view::offscreen::Renderer;
 use crate::view::{ViewOptions, list_adapters};
 
-/// Edits whose way is timed.
+/// Edits whose way is timed; each is a stroke of its own, which is copied as it begins.
 const EDITS: u32 = 40;
+
+/// From one to the next, so that the copies of one are made.
+const REST: Duration = Duration::from_millis(80);
+
+/// For the slots and kernels of what who draws has asked for.
+const SETTLING: Duration = Duration::from_secs(1);
 
 /// Segments of a stroke, as many as a pencil makes in a second and a half at 60 frames a second.
 const SEGMENTS: u32 = 90;
@@ -42,11 +48,12 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         }
         let mut hand = Hand::open(&setup, adapter)?;
         hand.pictures()?;
+        hand.look_for(SETTLING)?;
         let mut ways = Vec::new();
         for number in 0..EDITS {
             ways.push(hand.way(number)?);
             // Out of step with the rounds, whose sixtieth of a second is part of the way.
-            hand.look_for(Duration::from_micros(16_667 + 411 * u64::from(number)))?;
+            hand.look_for(REST + Duration::from_micros(411 * u64::from(number)))?;
         }
         let work = format!("{instances} × {side}²");
         let what = format!("{work}: from an edit until the frame that shows it is drawn");
@@ -116,21 +123,21 @@ impl Hand {
         Ok(())
     }
 
-    /// Draws a line of cells; the edit's number.
-    fn draw(&self, at: u32) -> u64 {
+    /// Draws a line of cells, which goes on with the one before or not; the edit's number.
+    fn draw(&self, at: u32, joins: bool) -> u64 {
         let cell = |i| [(at * LENGTH + i) % self.side, at * 7 % self.side];
         let cells: Arc<[[u32; 2]]> = (0..LENGTH).map(cell).collect();
         self.session.edit(Edit {
             instance: 0,
             change: Change::Draw { cells, alive: true },
-            joins: at > 0,
+            joins,
         })
     }
 
     /// The milliseconds from an edit until the first frame that shows it is drawn.
     fn way(&mut self, at: u32) -> Result<f64> {
         let began = Instant::now();
-        let number = self.draw(at);
+        let number = self.draw(at, false);
         loop {
             self.frame()?;
             if self.renderer.shown_edit(0) >= number {
@@ -156,10 +163,10 @@ impl Hand {
     fn stroke(&mut self) -> Result<f64> {
         let mut longest = 0f64;
         for at in 0..SEGMENTS - 1 {
-            self.draw(at);
+            self.draw(at, at > 0);
             longest = longest.max(self.look_for(SEGMENT)?);
         }
-        let (began, last) = (Instant::now(), self.draw(SEGMENTS - 1));
+        let (began, last) = (Instant::now(), self.draw(SEGMENTS - 1, true));
         while self.renderer.shown_edit(0) < last {
             longest = longest.max(self.frame()?);
             if began.elapsed() > PATIENCE {
