@@ -5,18 +5,20 @@
 //! loop polls, issues what is due, and sleeps until something may have happened.
 
 use std::collections::VecDeque;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
-use std::sync::{Arc, Mutex, OnceLock};
+use std::sync::mpsc::{Receiver, Sender};
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 mod doing;
 pub(super) mod editing;
 mod halves;
+mod hearing;
 mod keeping;
 mod lab;
 mod reading;
 mod recovery;
 mod reporting;
+mod resting;
 mod rewind;
 mod run_to;
 mod watching;
@@ -26,12 +28,12 @@ use lab::Lab;
 use recovery::Checkpoints;
 use rewind::Past;
 use run_to::RunTo;
-use watching::{Found, Watch};
+use watching::Watch;
 
 use super::population::Populations;
 use super::statistics::Statistics;
 use super::trace::Trace;
-use super::worlds::{Event, KernelChoice, Worlds, open_engine, starts};
+use super::worlds::{KernelChoice, Worlds, open_engine, starts};
 use super::{Command, Pace, PicturePlan, Pictures, Sampling, Setup, Status};
 use crate::engine::Result;
 use crate::life::Lattice;
@@ -41,12 +43,6 @@ const NOTICE_FOR: Duration = Duration::from_secs(6);
 
 /// How often the status is made anew while rounds go by.
 const STATUS_EVERY: Duration = Duration::from_millis(15);
-
-/// A core that sleeps between two rounds forgets what the driver needs for the next, whose calls
-/// then take half as long again: on an H200's host a round of 64 calls at 60 rounds a second took
-/// 280 µs, 200 with the core awake. So one of at least so many stays awake for a wait so long.
-const AWAKE_FROM_CORES: usize = 8;
-const AWAKE_FOR: Duration = Duration::from_millis(40);
 
 /// The largest lattice that is downloaded whole until who draws has said what it wants.
 const MOST_PICTURE_WORDS: usize = 1 << 24;
@@ -182,27 +178,8 @@ impl Pilot {
 
     /// One turn of the loop; `false` when it is over.
     fn turn(&mut self, commands: &Receiver<Command>) -> bool {
-        let command = match self.rest(Instant::now()) {
-            Rest::Engine(at_most) => {
-                let command = commands.try_recv();
-                if let (Err(_), Some(worlds)) = (&command, &mut self.worlds) {
-                    worlds.wait(at_most);
-                }
-                match command {
-                    Ok(command) => Some(command),
-                    Err(TryRecvError::Empty) => None,
-                    Err(TryRecvError::Disconnected) => return false,
-                }
-            }
-            Rest::Awake(until) => match hear_awake(commands, until) {
-                Ok(command) => command,
-                Err(Gone) => return false,
-            },
-            Rest::Commands(at_most) => match commands.recv_timeout(at_most) {
-                Ok(command) => Some(command),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => return false,
-            },
+        let Ok(command) = self.next_command(commands) else {
+            return false;
         };
         let done = match command {
             Some(Command::Close) => return false,
@@ -235,49 +212,6 @@ impl Pilot {
             self.publish_status(now);
         }
         true
-    }
-
-    /// How to sleep: in the engine while something is under way there, else for commands.
-    fn rest(&self, now: Instant) -> Rest {
-        const LONG: Duration = Duration::from_millis(500);
-        let Some(worlds) = self.worlds.as_ref().filter(|_| self.failed.is_none()) else {
-            return Rest::Commands(if self.changed { STATUS_EVERY } else { LONG });
-        };
-        if !worlds.is_idle() {
-            return Rest::Engine(Duration::from_millis(1));
-        }
-        let until_due = match (
-            self.running,
-            self.refresh
-                || !self.steps.is_empty()
-                || !self.pending.is_empty()
-                || self.editor.is_busy()
-                || self.is_reading()
-                || self.left_of_round.is_some()
-                || self.run_to.is_some()
-                || self.copies_soon()
-                || (self.owed().is_some() && !self.running),
-        ) {
-            (_, true) => Duration::from_micros(200),
-            (true, _) => {
-                let until_due = self.due.saturating_duration_since(now);
-                if until_due < AWAKE_FOR && worlds.engine().name() == "cuda" && stays_awake() {
-                    let told = self.status_made + STATUS_EVERY;
-                    return Rest::Awake(if self.changed {
-                        self.due.min(told)
-                    } else {
-                        self.due
-                    });
-                }
-                until_due
-            }
-            (false, false) => LONG,
-        };
-        Rest::Commands(if self.changed {
-            until_due.min(STATUS_EVERY)
-        } else {
-            until_due
-        })
     }
 
     /// Polls, and issues what is due.
@@ -395,144 +329,6 @@ impl Pilot {
             self.due = now;
         }
     }
-
-    fn poll(&mut self, now: Instant) -> Result<()> {
-        let Some(worlds) = &mut self.worlds else {
-            return Ok(());
-        };
-        let split = worlds.is_split();
-        let mut news = false;
-        let (mut checkpoint, mut fetched) = (None, None);
-        let mut found = Vec::new();
-        let (pictures, statistics) = (&self.pictures, &mut self.statistics);
-        let (trace, lab) = (&self.trace, &mut self.lab);
-        let (past, run_to) = (&mut self.past, &mut self.run_to);
-        let (least, most) = match self.setup.switches.graphs {
-            true => (self.setup.generations_per_round, 1), // a graph for each length
-            false => (self.setup.generations_per_round, worlds.most_at_once()),
-        };
-        let polled = worlds.poll(|event| {
-            // A checkpoint shows nothing new, but how far two halves differ.
-            let shown = !matches!(event, Event::Checkpoint { .. } | Event::Fetched { .. });
-            news |= split || shown;
-            match event {
-                Event::Pictures {
-                    instances,
-                    generations,
-                    edits,
-                    picture,
-                    slot,
-                } => pictures.note(instances, (&generations, &edits), picture, slot),
-                Event::Round {
-                    half,
-                    generations,
-                    timed,
-                    launches,
-                    took,
-                } => {
-                    past.round(generations, took);
-                    if let Some(run_to) = run_to {
-                        run_to.round(took, least, most);
-                    }
-                    if split {
-                        statistics.half(half, took);
-                    }
-                    if !split || half == 1 {
-                        statistics.round(now, generations, took);
-                    }
-                    if let Some(timed) = timed {
-                        if let (true, Some((kernel, rate))) =
-                            (timed.stamps.is_empty(), timed.stepping())
-                        {
-                            statistics.stepping(kernel, rate);
-                        }
-                        if let Some(length) = timed.median_launch() {
-                            let us = length.as_us() / f64::from(launches.max(1));
-                            lab.launch(us, timed.stamps.is_empty());
-                            if timed.stamps.is_empty() {
-                                statistics.launch(us);
-                            }
-                        }
-                        lab.round(&timed);
-                        // Where stamps are looked at, a round without them only says their cost.
-                        if !lab.stamped() || !timed.stamps.is_empty() {
-                            // Held for no longer than this: those who draw look at it too.
-                            let trace = trace.lock();
-                            trace
-                                .unwrap_or_else(|poisoned| poisoned.into_inner())
-                                .add(timed);
-                        }
-                    }
-                }
-                Event::Fetched { slot } => fetched = Some(slot),
-                Event::Calibrated(alone) => lab.calibrated(alone),
-                Event::Measured {
-                    first,
-                    generations,
-                    measures,
-                } => found.push(Found {
-                    first,
-                    generations,
-                    measures,
-                }),
-                Event::Checkpoint {
-                    slot,
-                    generations,
-                    clock,
-                } => checkpoint = Some((slot, generations, clock)),
-            }
-        });
-        if let Some(slot) = fetched {
-            self.fetched(slot);
-        }
-        if let Some((slot, generations, clock)) = checkpoint {
-            self.remember(slot, generations.clone(), clock);
-            let checkpoint = (slot, generations);
-            self.compare_halves(&checkpoint);
-            self.checkpoints.latest = Some(checkpoint);
-            self.last_known = None;
-            self.checkpoints.under_way = false;
-            self.tell_keepers();
-        }
-        self.take_fetched()?;
-        self.take_copied();
-        self.look_at(found, now);
-        if news {
-            self.changed = true;
-            (self.wake)();
-        }
-        polled
-    }
-}
-
-/// How a turn sleeps.
-enum Rest {
-    Engine(Duration),
-    Commands(Duration),
-    /// Not at all: until a command comes, or the time.
-    Awake(Instant),
-}
-
-/// Nobody is left who could ask for anything.
-struct Gone;
-
-/// The next command, if one comes before the time. The thread keeps its core all the while.
-fn hear_awake(commands: &Receiver<Command>, until: Instant) -> Result<Option<Command>, Gone> {
-    loop {
-        match commands.try_recv() {
-            Ok(command) => return Ok(Some(command)),
-            Err(TryRecvError::Disconnected) => return Err(Gone),
-            Err(TryRecvError::Empty) if Instant::now() >= until => return Ok(None),
-            Err(TryRecvError::Empty) => std::hint::spin_loop(),
-        }
-    }
-}
-
-/// Whether there are cores enough for one to stay awake.
-fn stays_awake() -> bool {
-    static CORES: OnceLock<usize> = OnceLock::new();
-    let count = || std::thread::available_parallelism().map_or(1, usize::from);
-    *CORES.get_or_init(count) >= AWAKE_FROM_CORES
 }
 
 #[cfg(test)]

@@ -4,7 +4,7 @@
 use std::sync::mpsc::{TryRecvError, channel};
 
 use super::*;
-use crate::engine::kernels;
+use crate::engine::{LatticeId, kernels};
 use crate::life::{Rule, Size};
 use crate::session::edits::{Change, Edit};
 use crate::session::{DeviceChoice, Kept, Start, Switches, TimeSettings};
@@ -122,6 +122,38 @@ fn a_stroke_is_copied_where_it_begins_and_where_it_rests() {
     turn_until(&mut pilot, "the copy of where it rests", |pilot| {
         !pilot.past.is_wanted()
     });
+}
+
+#[test]
+fn a_copy_waits_for_whoever_reads_its_slot_and_rounds_go_on() {
+    let mut pilot = pilot(None);
+    let mut filled = Vec::new();
+    for _ in 0..2 {
+        let kept = asked_to_keep(&mut pilot);
+        turn_until(&mut pilot, "a copy", |_| kept.try_recv().is_ok());
+        filled.push(pilot.checkpoints.latest.as_ref().unwrap().0);
+    }
+    assert_ne!(filled[0], filled[1]);
+    turn_until(&mut pilot, "all of it read", |pilot| {
+        !pilot.is_reading() && !pilot.checkpoints.under_way
+    });
+    let clock = |pilot: &Pilot| pilot.worlds.as_ref().unwrap().clock();
+    let slots = pilot.worlds.as_ref().unwrap().slots().clone();
+    let read = slots.read(LatticeId(1), filled[0], &mut |_| {
+        let second = slots.read(LatticeId(0), filled[1], &mut |_| {
+            let kept = asked_to_keep(&mut pilot);
+            let (began, mut early) = (clock(&pilot), None);
+            turn_until(&mut pilot, "rounds", |pilot| {
+                early = early.take().or(kept.try_recv().ok());
+                clock(pilot) > began + 50
+            });
+            assert!(early.is_none(), "its slot is read");
+        });
+        assert!(second);
+    });
+    assert!(read);
+    let kept = asked_to_keep(&mut pilot);
+    turn_until(&mut pilot, "a copy", |_| kept.try_recv().is_ok());
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Windows that nobody wants and somebody has: small, narrow, tall, and interfaces zoomed far.
 
-use crate::view::gallery::{SCREEN, Screen, Window};
+use crate::view::gallery::{SCREEN, Screen, WINDOWS, Window};
 use crate::view::made_up::lesson_page;
 use crate::view::{Commands, LessonScreen, Menu, Zoom};
 
@@ -13,7 +13,6 @@ const ODD: &[Window] = &[
     ([2560, 700], 1.0),
     ([1440, 900], 1.5),
 ];
-const LARGE: &[Window] = &[([1920, 1080], 1.0), ([1280, 720], 1.0)];
 
 pub(super) fn screens() -> Vec<Screen> {
     let odd = |name, windows| Screen {
@@ -68,20 +67,20 @@ pub(super) fn screens() -> Vec<Screen> {
     screens.extend([
         Screen {
             options: |options, _, _| options.interface = stepped(Zoom::smaller, 5),
-            ..odd("interface-50", LARGE)
+            ..odd("interface-50", &WINDOWS)
         },
         Screen {
             options: |options, _, _| options.interface = stepped(Zoom::larger, 3),
-            ..odd("interface-150", LARGE)
+            ..odd("interface-150", &WINDOWS)
         },
         Screen {
             options: |options, _, _| options.interface = stepped(Zoom::larger, 6),
-            ..odd("interface-250", LARGE)
+            ..odd("interface-250", &WINDOWS)
         },
         Screen {
             options: |options, _, _| options.interface = stepped(Zoom::larger, 6),
             dialogs: |dialogs| dialogs.menu = Some(Menu::at(1)),
-            ..odd("interface-250-menu", LARGE)
+            ..odd("interface-250-menu", &WINDOWS)
         },
     ]);
     screens
