@@ -6,6 +6,7 @@
 //! engine, and is what the programs without a window use directly.
 
 pub mod actions;
+mod aside;
 pub mod edits;
 mod history;
 mod keeping;

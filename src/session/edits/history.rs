@@ -9,6 +9,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use crate::life::{Lattice, Size};
+use crate::session::aside::aside;
 
 /// States of a lattice, each with its generation, the newest on top.
 #[derive(Debug, Default)]
@@ -41,7 +42,7 @@ impl History {
             let held = Arc::new(Mutex::new(Held::Plain(older)));
             self.older.push_back((held.clone(), of));
             let pack = move || pack(&held, &lattice);
-            if large { rayon::spawn(pack) } else { pack() }
+            if large { aside(pack) } else { pack() }
         }
         while self.bytes() > most && self.older.pop_front().is_some() {}
     }

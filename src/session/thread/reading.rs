@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::engine::{Result, Slot, Slots};
 use crate::life::{Lattice, Size};
+use crate::session::aside::aside;
 use crate::session::worlds::read_lattice;
 
 /// Some instances' lattices on their way out of a slot, which nothing may be bound for meanwhile.
@@ -31,7 +32,7 @@ impl Reading {
     ) -> Reading {
         let (answer, done) = channel();
         let slots = slots.clone();
-        rayon::spawn(move || {
+        aside(move || {
             let began = Instant::now();
             let read = |i| read_lattice(&*slots, i, slot, size).map(Arc::new);
             let lattices = instances.map(read).collect();
