@@ -82,7 +82,7 @@ fn read_records(folder: &Path) -> Result<Vec<Record>> {
     files.sort();
     let mut records: Vec<Record> = Vec::new();
     for path in files {
-        let record = serde_json::from_str(&read(&path)?);
+        let record = Record::read(&read(&path)?);
         records.push(record.with_context(|| path.display().to_string())?);
     }
     records.sort_by_key(|record| record.engine != "cuda");
@@ -241,8 +241,10 @@ fn ladder_table(next: &[String], ladder: Option<(&str, &Ladder)>) -> String {
     };
     text += "| Rung | Idea | Fastest measured | For the rung before | What is next |\n|---|---|---|---|---|\n";
     for ((at, kernel), next) in KERNELS.iter().enumerate().zip(next) {
-        let [most, factor] =
-            ladder.map_or_else(Default::default, |(_, ladder)| cells(at, kernel, ladder));
+        let [most, factor] = ladder.map_or_else(
+            || ["–", "–"].map(String::from),
+            |(_, ladder)| cells(at, kernel, ladder),
+        );
         text += &format!(
             "| [{file}](ladder/{file}.cu) | {} | {most} | {factor} | {next} |\n",
             kernel.title,
@@ -256,7 +258,7 @@ fn ladder_table(next: &[String], ladder: Option<(&str, &Ladder)>) -> String {
 /// too.
 fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
     let Some(best) = ladder.best(kernel.name) else {
-        return ["not measured", ""].map(String::from);
+        return ["not measured", "–"].map(String::from);
     };
     let stale = match ladder.sources.get(kernel.name) {
         Some(source) if *source == source_of(kernel) => "",

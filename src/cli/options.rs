@@ -592,6 +592,9 @@ pub(super) fn options_table() -> String {
             help = text.into();
             default = lang::shown(stated.trim_end_matches(']'));
         }
+        if default.is_empty() {
+            default = "–".into();
+        }
         help = lang::shown(&help);
         let possible = argument.get_possible_values();
         if !possible.is_empty() {

@@ -72,8 +72,10 @@ fn lessons_table(records: &[Record]) -> Result<String> {
         lessons: BTreeMap<String, String>,
     }
     let cupy: Others = serde_json::from_str(include_str!("../../assets/cupy.json"))?;
-    let gpu = records.iter().find(|record| record.engine == "cuda");
-    let table = gpu.and_then(|record| record.tables.iter().find(|table| table.name == "lesson"));
+    let gpus = records.iter().filter(|record| record.engine == "cuda");
+    let mut tables = gpus.flat_map(|gpu| gpu.tables.iter().map(move |table| (gpu, table)));
+    let measured_on = tables.find(|(_, table)| table.name == "lesson");
+    let table = measured_on.map(|(_, table)| table);
     let measured = |lesson: &str| -> String {
         let rows = table.into_iter().flat_map(|table| &table.rows);
         let of =
@@ -89,14 +91,20 @@ fn lessons_table(records: &[Record]) -> Result<String> {
             .collect();
         cells.join("<br>")
     };
-    let mut text = match gpu {
-        Some(record) => tr!("Measured: {}. {}.", record.title(), cupy.what) + "\n\n",
+    let mut text = match measured_on {
+        Some((gpu, table)) => {
+            tr!(
+                "Measured: {}. {}.",
+                table.origin.title(&gpu.device),
+                cupy.what
+            ) + "\n\n"
+        }
         None => String::new(),
     };
     text += tr!("| Lesson | What it is about | Measured | CuPy |");
     text += "\n|---|---|---|---|\n";
     for lesson in LESSONS {
-        let other = cupy.lessons.get(lesson.name).map_or("", String::as_str);
+        let other = cupy.lessons.get(lesson.name).map_or("–", String::as_str);
         let (name, title) = (lesson.name, lang::text(lesson.title));
         text += &format!("| `{name}` | {title} | {} | {other} |\n", measured(name));
     }

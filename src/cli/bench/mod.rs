@@ -51,11 +51,12 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     if !quiet {
         print(&record.title())?;
     }
+    let on_cpu = record.engine == "cpu";
     let mut add = |table: Table| -> Result<()> {
         if !quiet {
             print(&table.shown())?;
         }
-        record.tables.push(table);
+        record.add(table);
         Ok(())
     };
     if wanted("start") {
@@ -64,7 +65,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     if wanted("step") {
         add(step::table(device)?)?;
     }
-    if wanted("limit") && record.engine == "cpu" {
+    if wanted("limit") && on_cpu {
         add(limit::table()?)?;
     }
     if wanted("frame") {
@@ -90,7 +91,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         if !quiet {
             print(&table.shown())?;
         }
-        record.tables.push(table);
+        record.add(table);
     }
     if wanted("ladder") {
         measure_ladder(arguments, &mut record)?;
