@@ -3,12 +3,10 @@
 mod bench;
 mod config;
 mod devices;
-mod documents;
 mod failure;
 mod headless;
 mod lesson;
 mod options;
-mod readme;
 mod record;
 mod run;
 mod setup;
@@ -26,7 +24,8 @@ use clap::parser::ValueSource;
 
 use crate::app::terminal::LogWriter;
 use crate::lang::{self, Language, tr};
-pub use documents::documents;
+pub use bench::{Origin, Record, Row, Table};
+pub use options::command_line;
 #[cfg(test)]
 pub(crate) use options::option_texts;
 use options::{Cli, Command, ConfigCommand};

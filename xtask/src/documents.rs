@@ -47,11 +47,11 @@ pub fn pages(root: &Path) -> Result<Vec<(PathBuf, Language)>> {
         for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
             let path = entry?.path();
             if path.extension().is_some_and(|ending| ending == "md") {
-                found.push((path, language));
+                found.push(path);
             }
         }
         found.sort();
-        pages.extend(found);
+        pages.extend(found.into_iter().map(|path| (path, language)));
     }
     Ok(pages)
 }

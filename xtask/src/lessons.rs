@@ -6,7 +6,7 @@ use anyhow::{Context, Result, bail};
 use lifestreams::lang::{self, Language};
 use lifestreams::lesson::{Group, LESSONS, Lesson};
 
-use crate::measurements::{commit_of, place};
+use crate::measurements::origin;
 use crate::numbers::{factor, quantity};
 use crate::records::{Record, Row};
 use crate::text::{Both, Table, label};
@@ -40,14 +40,10 @@ struct Others {
 /// What each lesson measured, beside CuPy.
 pub fn measured(records: &[Record]) -> Result<String> {
     let cupy: Others = serde_json::from_str(include_str!("../../assets/cupy.json"))?;
-    let Some(record) = records.iter().find(|record| record.engine == "cuda") else {
-        bail!("no GPU has a record: `lifestreams bench lesson --write` makes one");
-    };
-    let Some(times) = record.tables.iter().find(|table| table.name == "lesson") else {
-        bail!(
-            "the record of {} has no lessons: `lifestreams bench lesson --write` measures them there",
-            record.device
-        );
+    let gpus = records.iter().filter(|record| record.engine == "cuda");
+    let mut tables = gpus.flat_map(|gpu| gpu.tables.iter().map(move |table| (gpu, table)));
+    let Some((record, times)) = tables.find(|(_, table)| table.name == "lesson") else {
+        bail!("no GPU's record has lessons: `lifestreams bench lesson --write` measures them");
     };
     let heads = [
         Both("Lesson", "课程"),
@@ -72,11 +68,10 @@ pub fn measured(records: &[Record]) -> Result<String> {
         }
     }
     let others = label(&cupy.what);
-    let place = place(record);
-    let commit = commit_of(record, times);
+    let origin = origin(record, times);
     let said = match lang::language() {
-        Language::English => format!("Measured on {place}; commit {commit}. CuPy: {others}.\n\n"),
-        Language::Chinese => format!("测于 {place}；提交 {commit}。CuPy：{others}。\n\n"),
+        Language::English => format!("Measured on {origin}. CuPy: {others}.\n\n"),
+        Language::Chinese => format!("测于 {origin}。CuPy：{others}。\n\n"),
     };
     Ok(said + &table.markdown().context("the lessons")?)
 }

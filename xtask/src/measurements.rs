@@ -11,7 +11,7 @@ use lifestreams::session::ladder::{LOP3_A_WORD, Ladder, LeftOut, Rate};
 
 use crate::kernels::against;
 use crate::numbers::{digits, factor, percent, quantity, spread};
-use crate::records::{self, Record, Row, Table as Recorded};
+use crate::records::{self, Origin, Record, Row, Table as Recorded};
 use crate::text::{Both, Table, label};
 
 /// Rows of one table of a record that belong together.
@@ -105,20 +105,34 @@ const QUESTIONS: [Question; 4] = [
     },
 ];
 
-/// Tables that have a page of their own (lessons), or are for the program (auto).
-const ELSEWHERE: [&str; 2] = ["lesson", "auto"];
+/// Tables that have a page of their own.
+const ELSEWHERE: [&str; 1] = ["lesson"];
 
-/// Device, driver and what draws.
-pub fn place(record: &Record) -> String {
-    let drawing = record.adapter.as_ref().map_or(String::new(), |adapter| {
+/// The driver, and what draws.
+fn machine(origin: &Origin) -> String {
+    let drawing = origin.adapter.as_ref().map_or(String::new(), |adapter| {
         Both("; drawn by ", "；绘图：").get().to_owned() + adapter
     });
-    format!("{} ({}){drawing}", record.device, record.driver)
+    format!("{}{drawing}", origin.driver)
 }
 
-/// The commit that a table of a record was measured with.
-pub fn commit_of(record: &Record, _table: &Recorded) -> String {
-    format!("`{}`", &record.commit[..record.commit.len().min(12)])
+/// The commit that was measured.
+fn commit(origin: &Origin) -> String {
+    let commit = &origin.commit[..origin.commit.len().min(12)];
+    match lang::language() {
+        Language::English => format!("commit `{commit}`"),
+        Language::Chinese => format!("提交 `{commit}`"),
+    }
+}
+
+/// From where a table of a record is.
+pub fn origin(record: &Record, table: &Recorded) -> String {
+    let commit = commit(&table.origin);
+    let machine = machine(&table.origin);
+    match lang::language() {
+        Language::English => format!("{} ({machine}), {commit}", record.device),
+        Language::Chinese => format!("{}（{machine}），{commit}", record.device),
+    }
 }
 
 /// What a newcomer should know first.
@@ -159,7 +173,9 @@ pub fn headline(records: &[Record]) -> Result<String> {
 pub fn tables(records: &[Record]) -> Result<String> {
     let mut text = String::new();
     for record in records {
-        text += &format!("\n## {}\n\n{}\n", record.device, details(record));
+        let machine = machine(&record.origin);
+        let stop = Both(".", "。").get();
+        text += &format!("\n## {}\n\n{machine}{stop}\n", record.device);
         for table in &record.tables {
             if !ELSEWHERE.contains(&table.name.as_str()) {
                 text += &recorded(record, table)?;
@@ -172,21 +188,16 @@ pub fn tables(records: &[Record]) -> Result<String> {
     Ok(text.trim_start().to_owned())
 }
 
-fn details(record: &Record) -> String {
-    let mut said = record.driver.clone();
-    if let Some(adapter) = &record.adapter {
-        let drawn = Both("; drawn by ", "；绘图：").get();
-        said += &format!("{drawn}{adapter}");
-    }
-    said + Both(".", "。").get()
-}
-
 /// A table of a record: its questions, then the rows that are of none.
 fn recorded(record: &Record, table: &Recorded) -> Result<String> {
-    let commit = commit_of(record, table);
-    let commit = match lang::language() {
-        Language::English => format!("Commit {commit}."),
-        Language::Chinese => format!("提交 {commit}。"),
+    let mut said = commit(&table.origin);
+    // Where it was another driver than the latest, or another GPU that drew.
+    if machine(&table.origin) != machine(&record.origin) {
+        said = format!("{}{}{said}", machine(&table.origin), Both("; ", "；").get());
+    }
+    let said = match lang::language() {
+        Language::English => format!("Measured at {said}."),
+        Language::Chinese => format!("测于{said}。"),
     };
     let mut text = String::new();
     let mut rest: Vec<&Row> = table.rows.iter().collect();
@@ -195,8 +206,17 @@ fn recorded(record: &Record, table: &Recorded) -> Result<String> {
         if !answers.is_empty() {
             let title = question.title.get();
             let table = answered(question, &answers)?;
-            text += &format!("\n### {title}\n\n{commit}\n\n{table}");
+            text += &format!("\n### {title}\n\n{said}\n\n{table}");
         }
+    }
+    let best = fastest(&mut rest)?;
+    if !best.is_empty() {
+        let title = Both("The fastest kernel", "最快的核函数").get();
+        let about = Both(
+            "By rounds per second, pictures included, as `--kernel auto` picks it.",
+            "按每秒回合数（含画面）排，即 `--kernel auto` 所选。",
+        );
+        text += &format!("\n### {title}\n\n{} {said}\n\n{best}", about.get());
     }
     if !rest.is_empty() {
         let heads = [Both("Measured", "所测"), Both("Result", "结果")];
@@ -205,9 +225,50 @@ fn recorded(record: &Record, table: &Recorded) -> Result<String> {
             shown.row([label(&row.what), result(row)]);
         }
         let title = label(&table.title);
-        text += &format!("\n### {title}\n\n{commit}\n\n{}", shown.markdown()?);
+        text += &format!("\n### {title}\n\n{said}\n\n{}", shown.markdown()?);
     }
     Ok(text)
+}
+
+/// Rows such as "16 × 512², 64 a round: `bits`": a line for the lattices, a column for the
+/// generations per round; taken out of the others.
+fn fastest(rest: &mut Vec<&Row>) -> Result<String> {
+    let mut columns: Vec<&str> = Vec::new();
+    let mut lines: Vec<(&str, Vec<(&str, String)>)> = Vec::new();
+    rest.retain(|row| {
+        let parts = row.what.split_once(" a round: ");
+        let Some(((work, generations), kernel)) =
+            parts.and_then(|(start, kernel)| Some((start.rsplit_once(", ")?, kernel)))
+        else {
+            return true;
+        };
+        if !columns.contains(&generations) {
+            columns.push(generations);
+        }
+        let cell = (generations, format!("{kernel} {}", quantity(row.median, &row.unit)));
+        match lines.iter_mut().find(|(of, _)| *of == work) {
+            Some((_, cells)) => cells.push(cell),
+            None => lines.push((work, vec![cell])),
+        }
+        false
+    });
+    if lines.is_empty() {
+        return Ok(String::new());
+    }
+    let heads = columns.iter().map(|generations| match lang::language() {
+        Language::English => format!("{generations} per round"),
+        Language::Chinese => format!("每回合 {generations} 代"),
+    });
+    let mut table = Table::new(std::iter::once(LATTICES.get().to_owned()).chain(heads));
+    for (work, cells) in lines {
+        let cell = |column: &&str| {
+            let found = cells.iter().find(|(of, _)| of == column);
+            found.map_or("–".to_owned(), |(_, cell)| cell.clone())
+        };
+        let cells = columns.iter().map(cell);
+        table.row(std::iter::once(work.to_owned()).chain(cells));
+    }
+    table.markdown()
 }
 
 fn result(row: &Row) -> String {

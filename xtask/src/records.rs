@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-pub use lifestreams::cli::{Record, Row, Table};
+pub use lifestreams::cli::{Origin, Record, Row, Table};
 
 /// All records, those of GPUs first: what people look for.
 pub fn read(root: &Path) -> Result<Vec<Record>> {
@@ -20,7 +20,7 @@ pub fn read(root: &Path) -> Result<Vec<Record>> {
     let mut records: Vec<Record> = Vec::new();
     for path in files {
         let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
-        let record = serde_json::from_str(&text);
+        let record = Record::read(&text);
         records.push(record.with_context(|| path.display().to_string())?);
     }
     records.sort_by_key(|record| record.engine != "cuda");
