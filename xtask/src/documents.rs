@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use lifestreams::lang::{self, Language};
+use lang::Language;
 
 use crate::records::Record;
 use crate::{formats, headers, kernels, keys, lessons, measurements, options, records, text};
@@ -15,7 +15,7 @@ use crate::{formats, headers, kernels, keys, lessons, measurements, options, rec
 type Part = fn(&[Record]) -> Result<String>;
 
 /// Every part that a page can have.
-pub const PARTS: [(&str, Part); 13] = [
+pub(crate) const PARTS: [(&str, Part); 13] = [
     ("headline", measurements::headline),
     ("keys", |_| keys::by_topic()),
     ("commands", |_| options::commands()),
@@ -32,16 +32,13 @@ pub const PARTS: [(&str, Part); 13] = [
 ];
 
 /// The pages that may have parts, in the checkout in this folder, each with its language.
-pub fn pages(root: &Path) -> Result<Vec<(PathBuf, Language)>> {
+pub(crate) fn pages(root: &Path) -> Result<Vec<(PathBuf, Language)>> {
     let mut pages = vec![
         (root.join("README.md"), Language::English),
         (root.join("README.zh.md"), Language::Chinese),
         (root.join("kernels/README.md"), Language::English),
     ];
-    for (folder, language) in [
-        ("docs", Language::English),
-        ("docs/zh", Language::Chinese),
-    ] {
+    for (folder, language) in [("docs", Language::English), ("docs/zh", Language::Chinese)] {
         let folder = root.join(folder);
         let mut found = Vec::new();
         for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
@@ -57,20 +54,23 @@ pub fn pages(root: &Path) -> Result<Vec<(PathBuf, Language)>> {
 }
 
 /// Every document of the checkout in this folder, with its text as it should be.
-pub fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
+pub(crate) fn documents(root: &Path) -> Result<Vec<(PathBuf, String)>> {
     let records = records::read(root)?;
     let mut documents = headers::headers(root, records::with_ladder(&records))?;
     for (path, language) in pages(root)? {
         let old = read(&path)?;
         let new = lang::with(language, || with_parts(&old, &records));
-        documents.push((path.clone(), new.with_context(|| path.display().to_string())?));
+        documents.push((
+            path.clone(),
+            new.with_context(|| path.display().to_string())?,
+        ));
     }
     text::check_complete()?;
     Ok(documents)
 }
 
 /// Writes the documents that are not as they should be; prints which.
-pub fn write(root: &Path) -> Result<bool> {
+pub(crate) fn write(root: &Path) -> Result<bool> {
     for (path, text) in documents(root)? {
         if read(&path)? != text {
             fs::write(&path, text).with_context(|| path.display().to_string())?;
@@ -81,7 +81,7 @@ pub fn write(root: &Path) -> Result<bool> {
 }
 
 /// Whether all documents are as they should be; prints the first stale line of each.
-pub fn check(root: &Path) -> Result<bool> {
+pub(crate) fn check(root: &Path) -> Result<bool> {
     let stale = stale(root)?;
     for place in &stale {
         eprintln!("{place}");
@@ -93,7 +93,7 @@ pub fn check(root: &Path) -> Result<bool> {
 }
 
 /// The first stale line of each document that is not as it should be.
-pub fn stale(root: &Path) -> Result<Vec<String>> {
+pub(crate) fn stale(root: &Path) -> Result<Vec<String>> {
     let mut stale = Vec::new();
     for (path, new) in documents(root)? {
         let old = read(&path)?;
@@ -114,12 +114,12 @@ pub fn stale(root: &Path) -> Result<Vec<String>> {
     Ok(stale)
 }
 
-pub fn read(path: &Path) -> Result<String> {
+pub(crate) fn read(path: &Path) -> Result<String> {
     fs::read_to_string(path).with_context(|| path.display().to_string())
 }
 
 /// The names of a text's parts, in their order.
-pub fn parts_of(text: &str) -> Vec<&str> {
+pub(crate) fn parts_of(text: &str) -> Vec<&str> {
     let lines = text.lines().filter_map(|line| {
         let name = line.strip_prefix("<!-- ")?.strip_suffix(" -->")?;
         (!name.starts_with('/')).then_some(name)

@@ -1,12 +1,12 @@
 //! The formats of patterns, and the shelf.
 
 use anyhow::Result;
-use lifestreams::life::{Format, Kind, SHELF};
+use life::{Format, Kind, SHELF};
 
 use crate::text::{Both, Table};
 
 /// The formats, a line each.
-pub fn formats() -> Result<String> {
+pub(crate) fn formats() -> Result<String> {
     let heads = [
         Both("Format", "格式"),
         Both("Name ends with", "文件名结尾"),
@@ -53,7 +53,7 @@ pub fn formats() -> Result<String> {
 }
 
 /// The shelf's patterns by kind.
-pub fn shelf() -> Result<String> {
+pub(crate) fn shelf() -> Result<String> {
     let mut table = Table::new([Both("Kind", "种类"), Both("Patterns", "图案")].map(Both::get));
     for kind in Kind::ALL {
         let of = SHELF.iter().filter(|shelved| shelved.kind() == kind);

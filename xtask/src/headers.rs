@@ -3,27 +3,30 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, Result, bail};
-use lifestreams::engine::kernels::KERNELS;
-use lifestreams::session::ladder::{Ladder, Work};
+use engine::kernels::KERNELS;
+use model::ladder::{Ladder, Work};
 
 use crate::documents::read;
 use crate::numbers::quantity;
 use crate::records::Record;
 
 /// The kernels' files, each with its header as it should be.
-pub fn headers(root: &Path, record: Option<&Record>) -> Result<Vec<(PathBuf, String)>> {
+pub(crate) fn headers(root: &Path, record: Option<&Record>) -> Result<Vec<(PathBuf, String)>> {
     let ladder = record.and_then(|record| Some((record.device.as_str(), record.ladder.as_ref()?)));
     let mut files = Vec::new();
     for (at, kernel) in KERNELS.iter().enumerate() {
         let path = file(root, kernel.file);
         let text = with_block(&read(&path)?, "Measured:", &measured(at, ladder));
-        files.push((path.clone(), text.with_context(|| path.display().to_string())?));
+        files.push((
+            path.clone(),
+            text.with_context(|| path.display().to_string())?,
+        ));
     }
     Ok(files)
 }
 
 /// Of each kernel, what its header says is next.
-pub fn next(root: &Path) -> Result<Vec<String>> {
+pub(crate) fn next(root: &Path) -> Result<Vec<String>> {
     let texts = KERNELS.iter().map(|kernel| read(&file(root, kernel.file)));
     texts.map(|text| Ok(block_of(&text?, "Next:"))).collect()
 }
@@ -149,7 +152,7 @@ fn file_of(kernel: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture;
+    use model::ladder::made_up;
 
     const HEADER: &str = "// The idea.\n//\n// Bound: much,\n//        and more.\n// Measured: not \
                           yet\n//        at all\n// Next: the\n//        rest.\n\n// Measured: here\n";
@@ -178,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_header_says_of_what_its_figures_are() {
-        let mut ladder = fixture();
+        let mut ladder = made_up::ladder();
         let bits = KERNELS.iter().position(|k| k.name == "bits").unwrap();
         let says = |ladder: &Ladder| measured(bits, Some(("NVIDIA H200", ladder))).join("\n");
         assert!(measured(bits, None)[0].starts_with("not yet"));

@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use anyhow::Result;
-use lifestreams::engine::Layout;
-use lifestreams::engine::kernels::{Iteration, KERNELS, Kernel};
-use lifestreams::lang;
-use lifestreams::session::ladder::{Ladder, Work};
+use engine::Layout;
+use engine::kernels::{Iteration, KERNELS, Kernel};
+use model::ladder::{Ladder, Work};
 
 use crate::headers;
 use crate::numbers::{factor, quantity, whole};
@@ -14,7 +13,7 @@ use crate::records::{self, Record};
 use crate::text::{Both, Table};
 
 /// What each kernel is and takes.
-pub fn table() -> Result<String> {
+pub(crate) fn table() -> Result<String> {
     let heads = [
         Both("Kernel", "核函数"),
         Both("Idea", "想法"),
@@ -51,7 +50,7 @@ pub fn table() -> Result<String> {
 }
 
 /// The ladder, a line per rung: its idea, its highest rate, its factor, and what is next.
-pub fn ladder(records: &[Record]) -> Result<String> {
+pub(crate) fn ladder(records: &[Record]) -> Result<String> {
     let record = records::with_ladder(records);
     let ladder = record.and_then(|record| Some((record.device.as_str(), record.ladder.as_ref()?)));
     ladder_table(&headers::next(Path::new(crate::root()))?, ladder)
@@ -68,7 +67,13 @@ fn ladder_table(next: &[String], ladder: Option<(&str, &Ladder)>) -> Result<Stri
         }
         None => String::from("Not measured yet: `lifestreams bench ladder --write` does.\n\n"),
     };
-    let heads = ["Rung", "Idea", "Highest rate", "Against the rung before", "What is next"];
+    let heads = [
+        "Rung",
+        "Idea",
+        "Highest rate",
+        "Against the rung before",
+        "What is next",
+    ];
     let mut table = Table::new(heads);
     for ((at, kernel), next) in KERNELS.iter().enumerate().zip(next) {
         let [highest, factor] = match ladder {
@@ -112,7 +117,7 @@ fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
 }
 
 /// By what factor the rung in this place is faster than the one before and than the first one.
-pub fn against(ladder: &Ladder, at: usize, work: Work) -> Option<[String; 2]> {
+pub(crate) fn against(ladder: &Ladder, at: usize, work: Work) -> Option<[String; 2]> {
     let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
     let [(near, before), (_, first)] = ladder.factors(KERNELS[at].name, &below, work)?;
     // The very next one goes without saying.
@@ -126,11 +131,11 @@ pub fn against(ladder: &Ladder, at: usize, work: Work) -> Option<[String; 2]> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture;
+    use model::ladder::made_up;
 
     #[test]
     fn the_ladders_table_has_a_line_per_rung() {
-        let ladder = fixture();
+        let ladder = made_up::ladder();
         let next: Vec<String> = KERNELS
             .iter()
             .map(|kernel| format!("after {}", kernel.name))

@@ -1,8 +1,8 @@
 //! The keys by topic.
 
 use anyhow::{Result, bail};
-use lifestreams::session::Switch;
-use lifestreams::session::actions::{Action, KEYS};
+use model::Switch;
+use model::actions::{Action, KEYS};
 
 use crate::text::{Both, Table};
 
@@ -124,7 +124,7 @@ const TOPICS: &[(Both, &[Action])] = &[
 ];
 
 /// A table for each topic.
-pub fn by_topic() -> Result<String> {
+pub(crate) fn by_topic() -> Result<String> {
     for row in KEYS {
         let topics = TOPICS.iter().filter(|(_, of)| of.contains(&row.action));
         let times = topics.count();

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::{Context, Result, bail};
-use lifestreams::lang::{self, Language};
-use lifestreams::lesson::{Group, LESSONS, Lesson};
+use lang::Language;
+use lesson::{Group, LESSONS, Lesson};
 
 use crate::measurements::origin;
 use crate::numbers::{factor, quantity};
@@ -12,7 +12,7 @@ use crate::records::{Record, Row};
 use crate::text::{Both, Table, label};
 
 /// The lessons by group, each with its question.
-pub fn list() -> Result<String> {
+pub(crate) fn list() -> Result<String> {
     let heads = [
         Both("Lesson", "课程"),
         Both("What it is about", "内容"),
@@ -38,7 +38,7 @@ struct Others {
 }
 
 /// What each lesson measured, beside CuPy.
-pub fn measured(records: &[Record]) -> Result<String> {
+pub(crate) fn measured(records: &[Record]) -> Result<String> {
     let cupy: Others = serde_json::from_str(include_str!("../../assets/cupy.json"))?;
     let gpus = records.iter().filter(|record| record.engine == "cuda");
     let mut tables = gpus.flat_map(|gpu| gpu.tables.iter().map(move |table| (gpu, table)));
@@ -91,7 +91,12 @@ fn results(lesson: &Lesson, rows: Vec<(&str, &Row)>) -> Vec<(String, String)> {
         let times = match parts {
             [Some((slow_title, slow)), Some((fast_title, fast))] => {
                 told.extend([slow_title, fast_title]);
-                format!("{} → {}{}", value(slow), value(fast), Both(", ", "，").get())
+                format!(
+                    "{} → {}{}",
+                    value(slow),
+                    value(fast),
+                    Both(", ", "，").get()
+                )
             }
             _ => String::new(),
         };

@@ -4,10 +4,10 @@
 //! with a line per work and a column per way; all others stand one below the other.
 
 use anyhow::{Context, Result, bail};
-use lifestreams::engine::kernels::{KERNELS, Kernel};
-use lifestreams::lang::{self, Language};
-use lifestreams::life::Size;
-use lifestreams::session::ladder::{LOP3_A_WORD, Ladder, LeftOut, Rate};
+use engine::kernels::{KERNELS, Kernel};
+use lang::Language;
+use life::Size;
+use model::ladder::{LOP3_A_WORD, Ladder, LeftOut, Rate};
 
 use crate::kernels::against;
 use crate::numbers::{digits, factor, percent, quantity, spread};
@@ -34,14 +34,26 @@ const QUESTIONS: [Question; 4] = [
         title: Both("Time per round", "每回合用时"),
         lines: LATTICES_AND_KERNEL,
         columns: &[
-            ("a round of ", ", a stream each", Both("A stream each", "各用一个流")),
+            (
+                "a round of ",
+                ", a stream each",
+                Both("A stream each", "各用一个流"),
+            ),
             (
                 "a round of ",
                 ", a stream each, depth-first",
                 Both("A stream each, depth-first", "各用一个流，深度优先"),
             ),
-            ("a round of ", ", as one batch", Both("One batch", "一个批量")),
-            ("a round of ", ", one stream for all", Both("One stream", "共用一个流")),
+            (
+                "a round of ",
+                ", as one batch",
+                Both("One batch", "一个批量"),
+            ),
+            (
+                "a round of ",
+                ", one stream for all",
+                Both("One stream", "共用一个流"),
+            ),
             (
                 "a round of ",
                 ", the factor of streams",
@@ -65,7 +77,11 @@ const QUESTIONS: [Question; 4] = [
                 Both("One call per operation", "每个操作一次调用"),
             ),
             ("rounds of ", ", as a graph", Both("CUDA graph", "CUDA 图")),
-            ("rounds of ", ", as one batch", Both("One batch", "一个批量")),
+            (
+                "rounds of ",
+                ", as one batch",
+                Both("One batch", "一个批量"),
+            ),
         ],
     },
     Question {
@@ -126,7 +142,7 @@ fn commit(origin: &Origin) -> String {
 }
 
 /// From where a table of a record is.
-pub fn origin(record: &Record, table: &Recorded) -> String {
+pub(crate) fn origin(record: &Record, table: &Recorded) -> String {
     let commit = commit(&table.origin);
     let machine = machine(&table.origin);
     match lang::language() {
@@ -136,7 +152,7 @@ pub fn origin(record: &Record, table: &Recorded) -> String {
 }
 
 /// What a newcomer should know first.
-pub fn headline(records: &[Record]) -> Result<String> {
+pub(crate) fn headline(records: &[Record]) -> Result<String> {
     const ROUND: &str = "a round of 16 × 1024², `sync-global`";
     let record = records::with_ladder(records).context("no GPU has a ladder recorded")?;
     let rows: Vec<&Row> = record.tables.iter().flat_map(|table| &table.rows).collect();
@@ -144,7 +160,9 @@ pub fn headline(records: &[Record]) -> Result<String> {
         let what = format!("{ROUND}, {how}");
         let row = rows.iter().find(|row| row.what == what);
         let device = &record.device;
-        row.with_context(|| format!("the record of {device} lacks '{what}': `lifestreams bench frame --write`"))
+        row.with_context(|| {
+            format!("the record of {device} lacks '{what}': `lifestreams bench frame --write`")
+        })
     };
     let (each, one) = (of("a stream each")?, of("one stream for all")?);
     let by = factor(of("the factor of streams")?.median);
@@ -155,7 +173,11 @@ pub fn headline(records: &[Record]) -> Result<String> {
     let best = best.context("the ladder has no rate")?;
     let limit = ladder.limits.cells_per_second();
     let share = percent(best.median / limit.context("the ladder has no limit")?);
-    let (device, rate, kernel) = (&record.device, quantity(best.median, "cells/s"), &best.kernel);
+    let (device, rate, kernel) = (
+        &record.device,
+        quantity(best.median, "cells/s"),
+        &best.kernel,
+    );
     Ok(match lang::language() {
         Language::English => format!(
             "On an {device}, a round of sixteen lattices of 1024² cells takes {each} with one stream \
@@ -170,7 +192,7 @@ pub fn headline(records: &[Record]) -> Result<String> {
 }
 
 /// Every record.
-pub fn tables(records: &[Record]) -> Result<String> {
+pub(crate) fn tables(records: &[Record]) -> Result<String> {
     let mut text = String::new();
     for record in records {
         let machine = machine(&record.origin);
@@ -245,7 +267,10 @@ fn fastest(rest: &mut Vec<&Row>) -> Result<String> {
         if !columns.contains(&generations) {
             columns.push(generations);
         }
-        let cell = (generations, format!("{kernel} {}", quantity(row.median, &row.unit)));
+        let cell = (
+            generations,
+            format!("{kernel} {}", quantity(row.median, &row.unit)),
+        );
         match lines.iter_mut().find(|(of, _)| *of == work) {
             Some((_, cells)) => cells.push(cell),
             None => lines.push((work, vec![cell])),
@@ -346,7 +371,9 @@ fn of_ladder(ladder: &Ladder) -> Result<String> {
     );
     text += &format!("\n{}\n", dash.get());
     for failed in ladder.left_out.iter().filter(|left| !is_by_size(left)) {
-        let work = failed.work.map_or(String::new(), |work| format!(", {work}"));
+        let work = failed
+            .work
+            .map_or(String::new(), |work| format!(", {work}"));
         let not = Both("Not measured", "未测").get();
         text += &format!("\n- {not}: `{}`{work}: {}\n", failed.kernel, failed.why);
     }
@@ -386,7 +413,9 @@ fn of_ladder(ladder: &Ladder) -> Result<String> {
 /// Whether a rung was left out of a work because of the lattices' size.
 fn is_by_size(left: &LeftOut) -> bool {
     let kernel = KERNELS.iter().find(|kernel| kernel.name == left.kernel);
-    let size = left.work.and_then(|work| Size::new(work.side, work.side).ok());
+    let size = left
+        .work
+        .and_then(|work| Size::new(work.side, work.side).ok());
     match (kernel, size) {
         (Some(kernel), Some(size)) => kernel.admit(size).is_err(),
         _ => false,
@@ -490,7 +519,7 @@ fn other_rules(ladder: &Ladder) -> Result<String> {
 }
 
 /// The CPU engine and others, as `scripts/compare-cpu` measured them.
-pub fn other_programs() -> Result<String> {
+pub(crate) fn other_programs() -> Result<String> {
     #[derive(serde::Deserialize)]
     struct Comparison {
         machine: String,
@@ -534,22 +563,32 @@ pub fn other_programs() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::fixture;
+    use model::ladder::made_up;
 
     #[test]
     fn a_rung_is_measured_against_the_limits_and_the_rungs_below() {
-        let text = of_ladder(&fixture()).unwrap();
+        let text = of_ladder(&made_up::ladder()).unwrap();
         let row = |start: &str| {
             let found = text.lines().filter(|line| line.starts_with(start));
             found.map(str::to_owned).collect::<Vec<_>>()
         };
-        assert_eq!(row("| `bits`")[0], "| `bits` | 1.56 Tcell/s | 3.12 Tcell/s |");
+        assert_eq!(
+            row("| `bits`")[0],
+            "| `bits` | 1.56 Tcell/s | 3.12 Tcell/s |"
+        );
         // 66.8 Tcell/s at most; 128 MiB go through memory, 64 do not, nor do what no cache holds.
-        let global = "| `global` | 40.0 Gcell/s | 0.0599 % | 7.80 % | – | – | graphs of 48 generations |";
+        let global =
+            "| `global` | 40.0 Gcell/s | 0.0599 % | 7.80 % | – | – | graphs of 48 generations |";
         assert_eq!(row("| `global`")[1], global);
         let bits = row("| `bits`");
-        assert!(bits[1].contains("| 2.34 % | – | 6.25× `sync-global` | 39.1× |"), "{bits:?}");
-        assert!(bits[2].contains("| 4.68 % | 19.1 % | 15.6× `shared` | 39.1× |"), "{bits:?}");
+        assert!(
+            bits[1].contains("| 2.34 % | – | 6.25× `sync-global` | 39.1× |"),
+            "{bits:?}"
+        );
+        assert!(
+            bits[2].contains("| 4.68 % | 19.1 % | 15.6× `shared` | 39.1× |"),
+            "{bits:?}"
+        );
         assert!(text.contains("at most 66.8 Tcell/s at 8 operations for 32 cells"));
         assert_eq!(bits[3], "| `bits` | 16 × 1024² | 781 Gcell/s | 50.0 % |");
         assert!(text.contains("- Not measured: `planar`, 1 × 16384²: it hung"));
@@ -568,8 +607,16 @@ mod tests {
         };
         let rows = [
             row("a round of 16 × 8², `bits`, a stream each", 0.5, "ms"),
-            row("a round of 16 × 8², `bits`, a stream each, depth-first", 0.6, "ms"),
-            row("a round of 16 × 8², `bits`, the factor of streams", 13.0, "times"),
+            row(
+                "a round of 16 × 8², `bits`, a stream each, depth-first",
+                0.6,
+                "ms",
+            ),
+            row(
+                "a round of 16 × 8², `bits`, the factor of streams",
+                13.0,
+                "times",
+            ),
             row("rounds of 16 × 8², `bits`, eager", 8000.0, "rounds/s"),
             row("something else", 1.0, "ms"),
         ];

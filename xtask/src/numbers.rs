@@ -1,7 +1,7 @@
 //! Numbers as people write them: three digits, a unit, thousands set apart.
 
 /// A number with three significant digits: `66,300`, `12.3`, `0.374`.
-pub fn digits(value: f64) -> String {
+pub(crate) fn digits(value: f64) -> String {
     if value == 0.0 || !value.is_finite() {
         return format!("{value}");
     }
@@ -15,17 +15,17 @@ pub fn digits(value: f64) -> String {
 }
 
 /// A factor: `13.1×`.
-pub fn factor(value: f64) -> String {
+pub(crate) fn factor(value: f64) -> String {
     format!("{}×", digits(value))
 }
 
 /// A part as a percentage: `89.5 %`.
-pub fn percent(part: f64) -> String {
+pub(crate) fn percent(part: f64) -> String {
     format!("{} %", digits(100.0 * part))
 }
 
 /// A whole number, thousands set apart.
-pub fn whole(value: u64) -> String {
+pub(crate) fn whole(value: u64) -> String {
     with_thousands(&value.to_string())
 }
 
@@ -39,7 +39,9 @@ fn scaled(value: f64, unit: &str) -> (f64, String) {
         "" => (1.0, String::new()),
         "cells/s" | "/s" | "B/s" => {
             let unit = unit.replace("cells", "cell");
-            let prefix = PREFIXES.into_iter().find(|(scale, _)| value.abs() >= *scale);
+            let prefix = PREFIXES
+                .into_iter()
+                .find(|(scale, _)| value.abs() >= *scale);
             let (scale, prefix) = prefix.unwrap_or((1.0, ""));
             (scale, format!(" {prefix}{unit}"))
         }
@@ -50,20 +52,24 @@ fn scaled(value: f64, unit: &str) -> (f64, String) {
 
 /// A measured value with its unit: `7.81 ms`. Rounds and frames a second are plain numbers; their
 /// table says what they are.
-pub fn quantity(value: f64, unit: &str) -> String {
+pub(crate) fn quantity(value: f64, unit: &str) -> String {
     let (scale, unit) = scaled(value, unit);
     format!("{}{unit}", digits(value / scale))
 }
 
 /// The median with its unit, and the lowest and highest where they are far apart.
-pub fn spread([median, lowest, highest]: [f64; 3], unit: &str) -> String {
+pub(crate) fn spread([median, lowest, highest]: [f64; 3], unit: &str) -> String {
     const WORTH_SAYING: f64 = 0.1;
     let text = quantity(median, unit);
     if highest - lowest <= WORTH_SAYING * median.abs() {
         return text;
     }
     let (scale, _) = scaled(median, unit);
-    format!("{text} ({}–{})", digits(lowest / scale), digits(highest / scale))
+    format!(
+        "{text} ({}–{})",
+        digits(lowest / scale),
+        digits(highest / scale)
+    )
 }
 
 fn with_thousands(number: &str) -> String {
@@ -91,8 +97,27 @@ mod tests {
 
     #[test]
     fn three_digits_and_no_more() {
-        let shown = [66_291.98, 12.98, 0.373_723, 999.6, 0.0, 1_234_567.0, -1.5, 7.0].map(digits);
-        let want = ["66,300", "13.0", "0.374", "1,000", "0", "1,230,000", "−1.50", "7.00"];
+        let shown = [
+            66_291.98,
+            12.98,
+            0.373_723,
+            999.6,
+            0.0,
+            1_234_567.0,
+            -1.5,
+            7.0,
+        ]
+        .map(digits);
+        let want = [
+            "66,300",
+            "13.0",
+            "0.374",
+            "1,000",
+            "0",
+            "1,230,000",
+            "−1.50",
+            "7.00",
+        ];
         assert_eq!(shown, want);
     }
 
@@ -111,6 +136,9 @@ mod tests {
     fn a_range_stands_where_runs_differ() {
         assert_eq!(spread([0.598, 0.597, 0.599], "ms"), "0.598 ms");
         assert_eq!(spread([297.1, 284.1, 427.0], "ms"), "297 ms (284–427)");
-        assert_eq!(spread([58.7e9, 50.0e9, 58.8e9], "cells/s"), "58.7 Gcell/s (50.0–58.8)");
+        assert_eq!(
+            spread([58.7e9, 50.0e9, 58.8e9], "cells/s"),
+            "58.7 Gcell/s (50.0–58.8)"
+        );
     }
 }

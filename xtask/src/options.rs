@@ -2,14 +2,15 @@
 
 use anyhow::{Result, ensure};
 use clap::{Arg, Command};
+use lang::Language;
 use lifestreams::cli::command_line;
-use lifestreams::lang::{self, Language};
 
 use crate::text::{Both, Table, label};
 
 /// The commands, a line each.
-pub fn commands() -> Result<String> {
-    let mut table = Table::new([Both("Command", "命令"), Both("What it does", "作用")].map(Both::get));
+pub(crate) fn commands() -> Result<String> {
+    let mut table =
+        Table::new([Both("Command", "命令"), Both("What it does", "作用")].map(Both::get));
     let all = command_line();
     for command in own(&all) {
         let about = command.get_about().map(ToString::to_string);
@@ -47,7 +48,7 @@ fn usage(command: &Command) -> String {
 }
 
 /// The window's options, a table for each group.
-pub fn of_the_window() -> Result<String> {
+pub(crate) fn of_the_window() -> Result<String> {
     let all = command_line();
     let mut groups: Vec<(&str, Vec<&Arg>)> = Vec::new();
     for argument in all.get_arguments().filter(|it| is_shown(it)) {
@@ -65,7 +66,7 @@ pub fn of_the_window() -> Result<String> {
 }
 
 /// The options that commands have besides.
-pub fn of_commands() -> Result<String> {
+pub(crate) fn of_commands() -> Result<String> {
     let all = command_line();
     let of_window: Vec<&str> = all.get_arguments().filter_map(Arg::get_long).collect();
     let mut text = String::new();

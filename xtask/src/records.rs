@@ -4,10 +4,10 @@ use std::fs;
 use std::path::Path;
 
 use anyhow::{Context, Result};
-pub use lifestreams::cli::{Origin, Record, Row, Table};
+pub(crate) use lifestreams::cli::{Origin, Record, Row, Table};
 
 /// All records, those of GPUs first: what people look for.
-pub fn read(root: &Path) -> Result<Vec<Record>> {
+pub(crate) fn read(root: &Path) -> Result<Vec<Record>> {
     let folder = root.join("assets/bench");
     let mut files = Vec::new();
     for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
@@ -28,7 +28,7 @@ pub fn read(root: &Path) -> Result<Vec<Record>> {
 }
 
 /// The record of the GPU that most was measured on, among those with a ladder.
-pub fn with_ladder(records: &[Record]) -> Option<&Record> {
+pub(crate) fn with_ladder(records: &[Record]) -> Option<&Record> {
     let of_gpus = records.iter().filter(|record| record.engine == "cuda");
     of_gpus
         .filter(|record| record.ladder.is_some())

@@ -8,16 +8,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
 use anyhow::{Result, bail};
-use lifestreams::lang::{self, Language};
+use lang::Language;
 use serde::Deserialize;
 
 /// A text in English and in Chinese.
 #[derive(Clone, Copy)]
-pub struct Both(pub &'static str, pub &'static str);
+pub(crate) struct Both(pub &'static str, pub &'static str);
 
 impl Both {
     /// In this thread's language.
-    pub fn get(self) -> &'static str {
+    pub(crate) fn get(self) -> &'static str {
         match lang::language() {
             Language::English => self.0,
             Language::Chinese => self.1,
@@ -45,7 +45,7 @@ thread_local! {
 /// part between commas. Numbers and `code` may vary: an entry has `{}` for each. A part without
 /// words is left as it is, and so is one without an entry in English; in Chinese that one is
 /// remembered for [`check_complete`].
-pub fn label(text: &str) -> String {
+pub(crate) fn label(text: &str) -> String {
     if let Some(found) = look_up(text) {
         return found;
     }
@@ -62,7 +62,7 @@ pub fn label(text: &str) -> String {
 }
 
 /// Fails if a label had no entry since the last call, naming them.
-pub fn check_complete() -> Result<()> {
+pub(crate) fn check_complete() -> Result<()> {
     let missing = MISSING.take();
     if missing.is_empty() {
         return Ok(());
@@ -130,19 +130,19 @@ fn filled(template: &str, values: &[&str]) -> String {
 }
 
 /// A Markdown table; no cell of it is empty.
-pub struct Table {
+pub(crate) struct Table {
     rows: Vec<Vec<String>>,
 }
 
 impl Table {
     /// One with these heads.
-    pub fn new(heads: impl IntoIterator<Item = impl Into<String>>) -> Table {
+    pub(crate) fn new(heads: impl IntoIterator<Item = impl Into<String>>) -> Table {
         let heads = heads.into_iter().map(Into::into).collect();
         Table { rows: vec![heads] }
     }
 
     /// Adds a row.
-    pub fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
+    pub(crate) fn row(&mut self, cells: impl IntoIterator<Item = impl Into<String>>) {
         let cells: Vec<String> = cells.into_iter().map(Into::into).collect();
         assert_eq!(cells.len(), self.rows[0].len(), "{cells:?}");
         self.rows.push(cells);
@@ -152,7 +152,7 @@ impl Table {
     ///
     /// # Errors
     /// If a cell is empty or there is no row: something was not measured, or not found.
-    pub fn markdown(&self) -> Result<String> {
+    pub(crate) fn markdown(&self) -> Result<String> {
         let head = self.rows[0].join(" | ");
         if self.rows.len() == 1 {
             bail!("the table '{head}' has no rows");
