@@ -13,19 +13,21 @@ pub(crate) fn commands() -> Result<String> {
         Table::new([Both("Command", "命令"), Both("What it does", "作用")].map(Both::get));
     let all = command_line();
     for command in own(&all) {
-        let about = command.get_about().map(ToString::to_string);
-        let about = translated(&about.unwrap_or_default());
         let parts: Vec<&Command> = own(command).collect();
         if parts.is_empty() {
-            table.row([format!("`{}`", usage(command)), about]);
+            table.row([format!("`{}`", usage(command)), about(command)]);
         }
         for part in parts {
-            let about = part.get_about().map(ToString::to_string);
             let usage = format!("`{} {}`", command.get_name(), usage(part));
-            table.row([usage, translated(&about.unwrap_or_default())]);
+            table.row([usage, about(part)]);
         }
     }
     table.markdown()
+}
+
+fn about(command: &Command) -> String {
+    let about = command.get_about().map(ToString::to_string);
+    translated(&about.unwrap_or_default())
 }
 
 /// Its subcommands but for `help`.
