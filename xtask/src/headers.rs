@@ -141,7 +141,7 @@ fn in_ascii(work: Work) -> String {
 }
 
 fn times(factor: f64) -> String {
-    format!("{} times", crate::numbers::digits(factor))
+    format!("{} times", crate::numbers::digits_or_hundredths(factor))
 }
 
 fn file_of(kernel: &str) -> &'static str {
@@ -193,7 +193,7 @@ mod tests {
             "NVIDIA H200, commit 0123456789ab:\n\
              16 x 1024x1024: 1.56 Tcell/s, 6.25 times 03_sync_global, 39.1 times 01_global\n\
              1 x 16384x16384: 3.12 Tcell/s, 15.6 times 02_shared, 39.1 times 01_global\n\
-             by B36/S23: 0.500 times as fast as by B3/S23"
+             by B36/S23: 0.50 times as fast as by B3/S23"
         );
         ladder.sources.insert("bits".into(), "another".into());
         assert!(says(&ladder).starts_with("not since it was changed; before, NVIDIA H200"));

@@ -165,7 +165,7 @@ pub(crate) fn headline(records: &[Record]) -> Result<String> {
         })
     };
     let (each, one) = (of("a stream each")?, of("one stream for all")?);
-    let by = factor(of("the factor of streams")?.median);
+    let by = digits(of("the factor of streams")?.median);
     let [each, one] = [each, one].map(|row| quantity(row.median, &row.unit));
     let ladder = record.ladder.as_ref().context("there is no ladder")?;
     let best = KERNELS.iter().filter_map(|kernel| ladder.best(kernel.name));
@@ -179,16 +179,33 @@ pub(crate) fn headline(records: &[Record]) -> Result<String> {
         &best.kernel,
     );
     Ok(match lang::language() {
-        Language::English => format!(
+        Language::English => wrapped(&format!(
             "On an {device}, a round of sixteen lattices of 1024² cells takes {each} with one stream \
-             each, and {one} with one\nstream for all: {by} as long. The fastest kernel, `{kernel}`, \
-             steps {rate}, {share} of what the\nGPU's logic units can do.\n"
-        ),
+             each, and {one} with one stream for all: {by}× slower. The fastest kernel, `{kernel}`, \
+             reaches {rate}, {share} of what the GPU's logic units can do."
+        )),
         Language::Chinese => format!(
-            "在 {device} 上，十六个 1024² 的世界推进一个回合，各用一个流需 {each}，共用一个流需 {one}，是前者的 {by}。\
-             最快的核函数 `{kernel}` 达到 {rate}，是 GPU 逻辑单元极限的 {share}。\n"
+            "在 {device} 上，十六个 1024² 的世界推进一个回合，各用一个流需 {each}，共用一个流需 {one}，\
+             是前者的 {by} 倍。最快的核函数 `{kernel}` 达到 {rate}，是 GPU 逻辑单元极限的 {share}。\n"
         ),
     })
+}
+
+/// In lines of at most 100 characters.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is one");
+        if line.chars().count() + word.chars().count() >= 100 {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            *line += word;
+        }
+    }
+    lines.join("\n") + "\n"
 }
 
 /// Every record.
@@ -344,7 +361,7 @@ fn answered(question: &Question, answers: &[Answer]) -> Result<String> {
             Some(row) => spread([row.median, row.lowest, row.highest], &row.unit),
             None => "–".into(),
         });
-        table.row(std::iter::once((*line).to_owned()).chain(cells));
+        table.row(std::iter::once(label(line)).chain(cells));
     }
     table.markdown()
 }
@@ -448,12 +465,14 @@ fn policy(ladder: &Ladder) -> String {
             );
             if let Some((rate, cells)) = lop3 {
                 said.push(format!(
-                    "The device does {rate} three-input logic operations (LOP3), so at most {cells} \
-                     at {LOP3_A_WORD} operations for 32 cells."
+                    "The limit: three-input logic operations (LOP3) at {rate}, so at most {cells} at \
+                     {LOP3_A_WORD} operations for 32 cells."
                 ));
             }
             if let Some(rate) = copies {
-                said.push(format!("It copies {rate}, read and written."));
+                said.push(format!(
+                    "The device copies {rate}, reads and writes counted."
+                ));
             }
             if let Some(cache) = cache {
                 said.push(format!(
@@ -473,7 +492,7 @@ fn policy(ladder: &Ladder) -> String {
             said.push("每一级的细胞先与其他级对照，再用事件计时；取三次运行的中位数。".into());
             if let Some((rate, cells)) = lop3 {
                 said.push(format!(
-                    "设备每秒能做 {rate} 次三输入逻辑运算 (LOP3)，每 32 个细胞需 {LOP3_A_WORD} 次运算，\
+                    "极限：三输入逻辑运算 (LOP3) 的速率为 {rate}，每 32 个细胞需 {LOP3_A_WORD} 次运算，\
                      因此至多 {cells}。"
                 ));
             }
@@ -578,7 +597,7 @@ mod tests {
         );
         // 66.8 Tcell/s at most; 128 MiB go through memory, 64 do not, nor do what no cache holds.
         let global =
-            "| `global` | 40.0 Gcell/s | 0.0599 % | 7.80 % | – | – | graphs of 48 generations |";
+            "| `global` | 40.0 Gcell/s | 0.06 % | 7.80 % | – | – | graphs of 48 generations |";
         assert_eq!(row("| `global`")[1], global);
         let bits = row("| `bits`");
         assert!(

@@ -14,14 +14,23 @@ pub(crate) fn digits(value: f64) -> String {
     with_thousands(&format!("{rounded:.decimals$}"))
 }
 
-/// A factor: `13.1×`.
+/// A factor: `13.1×`, and below 1 with two decimals: `0.09×`.
 pub(crate) fn factor(value: f64) -> String {
-    format!("{}×", digits(value))
+    format!("{}×", digits_or_hundredths(value))
 }
 
-/// A part as a percentage: `89.5 %`.
+/// A part as a percentage: `89.5 %`, `0.05 %`.
 pub(crate) fn percent(part: f64) -> String {
-    format!("{} %", digits(100.0 * part))
+    format!("{} %", digits_or_hundredths(100.0 * part))
+}
+
+/// Three digits, but no more than two decimals.
+pub(crate) fn digits_or_hundredths(value: f64) -> String {
+    if value.abs() < 1.0 {
+        format!("{value:.2}")
+    } else {
+        digits(value)
+    }
 }
 
 /// A whole number, thousands set apart.
@@ -53,8 +62,16 @@ fn scaled(value: f64, unit: &str) -> (f64, String) {
 /// A measured value with its unit: `7.81 ms`. Rounds and frames a second are plain numbers; their
 /// table says what they are.
 pub(crate) fn quantity(value: f64, unit: &str) -> String {
-    let (scale, unit) = scaled(value, unit);
-    format!("{}{unit}", digits(value / scale))
+    let (scale, shown) = scaled(value, unit);
+    format!("{}{shown}", digits_of(value / scale, unit))
+}
+
+fn digits_of(value: f64, unit: &str) -> String {
+    match unit {
+        "%" => with_thousands(&format!("{value:.1}")),
+        "times" => digits_or_hundredths(value),
+        _ => digits(value),
+    }
 }
 
 /// The median with its unit, and the lowest and highest where they are far apart.
@@ -65,11 +82,13 @@ pub(crate) fn spread([median, lowest, highest]: [f64; 3], unit: &str) -> String 
         return text;
     }
     let (scale, _) = scaled(median, unit);
-    format!(
-        "{text} ({}–{})",
-        digits(lowest / scale),
-        digits(highest / scale)
-    )
+    let [lowest, highest] = [lowest, highest].map(|value| digits_of(value / scale, unit));
+    let to = if lowest.starts_with('−') {
+        " … "
+    } else {
+        "–"
+    };
+    format!("{text} ({lowest}{to}{highest})")
 }
 
 fn with_thousands(number: &str) -> String {
@@ -129,12 +148,16 @@ mod tests {
         assert_eq!(quantity(59.3e12, "cells/s"), "59.3 Tcell/s");
         assert_eq!(quantity(13.0657, "times"), "13.1×");
         assert_eq!(quantity(66_291.98, "rounds/s"), "66,300");
+        assert_eq!(quantity(-32.43, "%"), "−32.4 %");
         assert_eq!(percent(0.895), "89.5 %");
+        assert_eq!(percent(0.000_513), "0.05 %");
+        assert_eq!(factor(0.0884), "0.09×");
     }
 
     #[test]
     fn a_range_stands_where_runs_differ() {
         assert_eq!(spread([0.598, 0.597, 0.599], "ms"), "0.598 ms");
+        assert_eq!(spread([-1.82, -4.48, 0.83], "%"), "−1.8 % (−4.5 … 0.8)");
         assert_eq!(spread([297.1, 284.1, 427.0], "ms"), "297 ms (284–427)");
         assert_eq!(
             spread([58.7e9, 50.0e9, 58.8e9], "cells/s"),

@@ -67,14 +67,18 @@ pub(crate) fn of_the_window() -> Result<String> {
     Ok(text.trim_start().to_owned())
 }
 
-/// The options that commands have besides.
+/// The options that commands have, but for those that the window has too.
 pub(crate) fn of_commands() -> Result<String> {
     let all = command_line();
-    let of_window: Vec<&str> = all.get_arguments().filter_map(Arg::get_long).collect();
+    let help = |argument: &Arg| argument.get_help().map(ToString::to_string);
+    let of_window: Vec<_> = all
+        .get_arguments()
+        .map(|it| (it.get_long(), help(it)))
+        .collect();
     let mut text = String::new();
     for command in own(&all) {
         let own = command.get_arguments().filter(|it| is_shown(it));
-        let new = own.filter(|it| it.get_long().is_none_or(|long| !of_window.contains(&long)));
+        let new = own.filter(|it| !of_window.contains(&(it.get_long(), help(it))));
         let new: Vec<&Arg> = new.collect();
         if !new.is_empty() {
             text += &format!("\n### {}\n\n{}", command.get_name(), table(&new)?);
