@@ -56,6 +56,7 @@ fn a_rung_that_loses_the_driver_loses_only_its_own_figures() {
     let said = ladder(&["--write", records], Some(190));
     assert!(said.contains("Not measured: `global`"), "{said}");
     assert!(said.contains("illegal memory access"), "{said}");
+    assert!(said.contains("cargo xtask docs"), "{said}");
     let record = fs::read_to_string(folder.path().join("fake-gpu-0.json")).unwrap();
     let record: Value = serde_json::from_str(&record).unwrap();
     let rates = record["ladder"]["rates"].as_array().unwrap();

@@ -192,7 +192,7 @@ mod tests {
             says(&ladder),
             "NVIDIA H200, commit 0123456789ab:\n\
              16 x 1024x1024: 1.56 Tcell/s, 6.25 times 03_sync_global, 39.1 times 01_global\n\
-             1 x 16384x16384: 3.12 Tcell/s, 15.6 times 02_shared, 39.1 times 01_global\n\
+             1 x 16384x16384: 3.13 Tcell/s, 15.6 times 02_shared, 39.1 times 01_global\n\
              by B36/S23: 0.50 times as fast as by B3/S23"
         );
         ladder.sources.insert("bits".into(), "another".into());

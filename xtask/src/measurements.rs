@@ -593,7 +593,7 @@ mod tests {
         };
         assert_eq!(
             row("| `bits`")[0],
-            "| `bits` | 1.56 Tcell/s | 3.12 Tcell/s |"
+            "| `bits` | 1.56 Tcell/s | 3.13 Tcell/s |"
         );
         // 66.8 Tcell/s at most; 128 MiB go through memory, 64 do not, nor do what no cache holds.
         let global =
