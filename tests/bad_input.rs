@@ -356,7 +356,7 @@ fn arguments_that_make_no_sense_are_refused() {
         ("run -g 1 --rule hello", ["hello", "written such as B3/S23"]),
         (
             "run -g 1 --kernel nope",
-            ["nope", "there are global, shared, sync-global"],
+            ["nope", "auto, global, shared, sync-global"],
         ),
         ("run -g 1 --size 0x5", ["0x5", "from 1 to 16777216"]),
         ("run -g 1 --size 5x0", ["5x0", "from 1 to 16777216"]),
@@ -408,7 +408,7 @@ fn arguments_that_make_no_sense_are_refused() {
             ["draws nothing", "--transfer bits"],
         ),
         ("run -g 1 --block 32", ["'32'", "WIDTHxHEIGHT in threads"]),
-        ("run -g 1 --connections 33", ["33", "1..=32"]),
+        ("run -g 1 --connections 33", ["33", "from 1 to 32"]),
         (
             "run -g 1 --generations-per-round 0",
             ["'0'", "--generations-per-round"],
@@ -497,9 +497,17 @@ fn what_does_not_fit_together_is_refused() {
             ["not 7x3", "blocks of 32x8, 32x4"],
         ),
     ] {
-        for command in ["run -g 1 --save out", "snapshot -o out", "--frames 1", ""] {
+        for command in [
+            "run -g 1 --save out",
+            "snapshot -o out.png",
+            "--frames 1",
+            "",
+        ] {
             lifestreams(folder, &format!("{command} {line}")).refuses(2, &words);
-            assert!(!folder.join("out").exists(), "{command} {line}");
+            assert!(
+                !["out", "out.png"].iter().any(|it| folder.join(it).exists()),
+                "{command} {line}"
+            );
         }
     }
 }

@@ -13,10 +13,14 @@ use crate::app::terminal::TerminalOptions;
 use crate::app::{self, AppError, Classroom, Unsaved, Wake, WindowOptions};
 use crate::engine::{DeviceInfo, cuda};
 use crate::session::{DeviceChoice, Keep, Kept, Setup, Status};
+use crate::view::recording::Recorder;
 use crate::view::{Drawing, ViewOptions};
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let (setup, keep) = kept_or_new(common, window)?;
+    if let Some(path) = &window.record {
+        Recorder::check(path)?;
+    }
     match window.display {
         Display::None if window.record.is_some() => return without_window(setup, keep, window),
         Display::None => {

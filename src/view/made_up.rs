@@ -120,6 +120,7 @@ pub(crate) fn timed_round(streams: u32) -> TimedRound {
         spans,
         host,
         stamps: Vec::new(),
+        replayed: false,
     }
 }
 

@@ -395,6 +395,7 @@ mod tests {
             spans: ops.iter().enumerate().map(span).collect(),
             host: Vec::new(),
             stamps: Vec::new(),
+            replayed: false,
         }
     }
 
