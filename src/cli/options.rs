@@ -6,16 +6,16 @@ use std::str::FromStr;
 use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::engine::kernels::{self, KERNELS};
-use crate::engine::{HostMemory, Kernel};
-use crate::lang::{self, Language, tr};
-use crate::lesson::LESSONS;
-use crate::life::{Rule, Size, SizeError};
-use crate::session::{
+use engine::kernels::{self, KERNELS};
+use engine::{HostMemory, Kernel};
+use lang::{Language, tr};
+use lesson::LESSONS;
+use life::{Rule, Size, SizeError};
+use model::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
-use crate::view::terminal::Glyphs;
-use crate::view::{self, ColourBy, ViewOptions, theme};
+use terminal::Glyphs;
+use view::{ColourBy, ViewOptions, theme};
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///
@@ -147,7 +147,7 @@ pub(super) struct Common {
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
     pub density: f64,
     /// The soup's seed: the same seed, the same start, everywhere
-    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0, u64::MAX))]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0u64, u64::MAX))]
     pub seed: u64,
     /// Start from this file (RLE, plaintext, Life 1.05 or 1.06, macrocell) instead of a soup, or,
     /// where there is no such file, from the shelf's pattern of that name, such as gosper-gun;
@@ -165,11 +165,11 @@ pub(super) struct Common {
     pub switches: SwitchArguments,
     /// Into how many queues the GPU takes the streams' work, as CUDA_DEVICE_MAX_CONNECTIONS
     /// [default: 32; for run without --trace the driver's 8]
-    #[arg(long, value_name = "N", value_parser = whole(1, 32))]
+    #[arg(long, value_name = "N", value_parser = whole(1u32, 32))]
     pub connections: Option<u32>,
     /// Generations a round
     #[arg(long, value_name = "K", default_value_t = 1,
-          value_parser = whole(1, u32::MAX))]
+          value_parser = whole(1u32, u32::MAX))]
     pub generations_per_round: u32,
 }
 
@@ -253,7 +253,7 @@ pub(super) struct TimeArguments {
     pub reseed: OnOff,
     /// Memory for the way back in time, in MiB; 0 for none
     #[arg(long, value_name = "MIB", default_value_t = TimeSettings::DEFAULT.history_bytes >> 20,
-          value_parser = whole(0, 1 << 24))]
+          value_parser = whole(0u64, 1 << 24))]
     pub history_memory: u64,
 }
 
@@ -280,13 +280,13 @@ pub(super) struct WindowArguments {
     #[allow(missing_docs)]
     pub look: LookArguments,
     /// Stop after so many rounds
-    #[arg(long, value_name = "N", value_parser = whole(0, u64::MAX))]
+    #[arg(long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
     pub rounds: Option<u64>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub time: TimeArguments,
     /// Stop after so many drawn frames; with --record, after so many pictures in its file
-    #[arg(long, value_name = "N", value_parser = whole(1, u64::MAX))]
+    #[arg(long, value_name = "N", value_parser = whole(1u64, u64::MAX))]
     pub frames: Option<u64>,
     /// Where to show it: auto takes the window where there is a display, else the terminal
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Display::Auto)]
@@ -321,7 +321,7 @@ pub(super) struct RunArguments {
     #[allow(missing_docs)]
     pub common: Common,
     /// Generations to step
-    #[arg(short, long, value_name = "N", value_parser = whole(0, u64::MAX))]
+    #[arg(short, long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
     pub generations: u64,
     /// Write one RLE file an instance into this folder: 000.rle, 001.rle, …
     #[arg(long, value_name = "DIR")]
@@ -353,7 +353,7 @@ pub(super) struct SnapshotArguments {
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = scale)]
     pub scale: f32,
     /// Rounds before the picture is taken, at least
-    #[arg(long, value_name = "N", default_value_t = 60, value_parser = whole(0, u64::MAX))]
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = whole(0u64, u64::MAX))]
     pub rounds: u64,
     /// The GPU that draws, by a part of its name
     #[arg(long, value_name = "NAME")]

@@ -6,10 +6,10 @@ use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{named, shown, spread};
-use crate::life::write_atomically;
-use crate::session::DeviceChoice;
-use crate::session::ladder::Ladder;
-use crate::view::list_adapters;
+use life::write_atomically;
+use model::DeviceChoice;
+use model::ladder::Ladder;
+use view::list_adapters;
 
 /// The tables' names, in the order in which records keep and documents show them.
 const ORDER: [&str; 9] = [
@@ -282,7 +282,7 @@ pub(crate) fn markdown(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::ladder::made_up;
+    use model::ladder::made_up;
 
     fn record(commit: &str, tables: &[&str]) -> Record {
         let mut record = Record {
