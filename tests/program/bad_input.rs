@@ -254,11 +254,11 @@ fn places_that_cannot_be_written_are_named_and_left_as_they_were() {
     let folder = scratch();
     let folder = folder.path();
     fs::write(folder.join("file"), "old").unwrap();
-    fs::create_dir(folder.join("folder")).unwrap();
+    fs::create_dir(folder.join("folder.png")).unwrap();
     fs::create_dir_all(folder.join("taken/000.rle")).unwrap();
     assert!(
         Command::new("mkfifo")
-            .arg(folder.join("fifo"))
+            .arg(folder.join("fifo.png"))
             .status()
             .unwrap()
             .success()
@@ -287,11 +287,11 @@ fn places_that_cannot_be_written_are_named_and_left_as_they_were() {
             ["there is no folder nowhere", "create it first"],
         ),
         (
-            &format!("{picture} folder"),
+            &format!("{picture} folder.png"),
             ["it is a folder", "name a file in it"],
         ),
         (
-            &format!("{picture} fifo"),
+            &format!("{picture} fifo.png"),
             ["it is a pipe or a device", "name a regular file"],
         ),
         (
@@ -304,7 +304,7 @@ fn places_that_cannot_be_written_are_named_and_left_as_they_were() {
     }
     assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "old");
     assert!(
-        fs::metadata(folder.join("fifo"))
+        fs::metadata(folder.join("fifo.png"))
             .unwrap()
             .file_type()
             .is_fifo()
@@ -424,6 +424,8 @@ fn arguments_that_make_no_sense_are_refused() {
             ["1x1", "from 64 to 8192"],
         ),
         ("snapshot -o a.png --scale 0", ["'0'", "from 0.5 to 4"]),
+        ("snapshot -o a.jpg", ["'a.jpg'", "ends in .png"]),
+        ("lesson barrier --picture a.gif", ["'a.gif'", "ends in .png"]),
         ("run -g 1 --frames 3", ["--frames", "--help"]),
         ("jump", ["jump", "--help"]),
         ("--frames -1", ["-1", "--help"]),
