@@ -121,7 +121,8 @@ fn a_recording_of_so_many_frames_has_so_many_pictures() {
         Running::start(&mut command).end(PATIENCE)
     };
     for frames in [1, 3, 40] {
-        recorded(&format!("--record {frames}.png --frames {frames}")).done();
+        let ended = recorded(&format!("--record {frames}.png --frames {frames}"));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
         let file = fs::File::open(folder.path().join(format!("{frames}.png"))).unwrap();
         let reader = png::Decoder::new(std::io::BufReader::new(file)).read_info();
         let control = reader.unwrap().info().animation_control.unwrap();

@@ -210,7 +210,7 @@ impl Pilot {
 
     /// Says what came of something that was asked for.
     pub(super) fn tell(&mut self, what: String) {
-        tracing::info!("{what}");
+        tracing::debug!("{what}");
         self.notice = Some((what, Instant::now()));
         self.changed = true;
     }
