@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::documents;
 use super::options::BenchArguments;
 use super::text::{print, si};
 use engine::cpu::CpuEngine;
@@ -30,9 +29,7 @@ use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
 use session::worlds::{Worlds, open_engine, starts};
 
-pub(super) use ladder::{factor_words, markdown as ladder_markdown, source_of, times};
-use record::Table;
-pub(super) use record::{Record, markdown};
+pub use record::{Origin, Record, Row, Table};
 
 /// Runs of each measurement.
 const RUNS: usize = 5;
@@ -101,11 +98,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         let path = record.write(folder)?;
         if !quiet {
             print(&format!("written to {}", path.display()))?;
-        }
-        for path in documents::renew(folder)? {
-            if !quiet {
-                print(&format!("renewed {}", path.display()))?;
-            }
+            print("in a checkout, `cargo xtask docs` renews the documents from it")?;
         }
     }
     if quiet {

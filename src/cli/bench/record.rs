@@ -1,4 +1,4 @@
-//! What was measured, where, of which commit: printed, kept as JSON, shown in the README.
+//! What was measured, where, of which commit: printed, and kept as JSON.
 
 use std::path::{Path, PathBuf};
 
@@ -18,7 +18,7 @@ const ORDER: [&str; 9] = [
 
 /// Everything measured on one device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub struct Record {
     /// `cuda` or `cpu`.
     pub engine: String,
     /// The computing device.
@@ -35,7 +35,7 @@ pub(crate) struct Record {
 
 /// The build that was measured, and the machine's software.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-pub(crate) struct Origin {
+pub struct Origin {
     /// The computing device's driver.
     pub driver: String,
     /// The drawing GPU, if there is one.
@@ -46,7 +46,7 @@ pub(crate) struct Origin {
 
 /// Figures that belong together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Table {
+pub struct Table {
     /// What one asks for: `step`, `frame`, `start`.
     pub name: String,
     /// What it shows.
@@ -60,7 +60,7 @@ pub(crate) struct Table {
 
 /// A figure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub struct Row {
     /// What was measured.
     pub what: String,
     /// The median of the runs.
@@ -102,7 +102,7 @@ impl Record {
     ///
     /// # Errors
     /// If it is no record.
-    pub(crate) fn read(text: &str) -> serde_json::Result<Record> {
+    pub fn read(text: &str) -> serde_json::Result<Record> {
         let mut record: Record = serde_json::from_str(text)?;
         for table in &mut record.tables {
             if table.origin == Origin::default() {
@@ -113,7 +113,7 @@ impl Record {
     }
 
     /// Where and with what.
-    pub(crate) fn title(&self) -> String {
+    pub fn title(&self) -> String {
         self.origin.title(&self.device)
     }
 
@@ -164,7 +164,7 @@ impl Record {
 
 impl Origin {
     /// In words, behind the device that was measured.
-    pub(crate) fn title(&self, device: &str) -> String {
+    pub fn title(&self, device: &str) -> String {
         let Origin {
             driver,
             adapter,
@@ -221,7 +221,7 @@ impl Table {
 
 impl Row {
     /// The median with its unit.
-    pub(crate) fn value(&self) -> String {
+    pub fn value(&self) -> String {
         shown(self.median, &self.unit)
     }
 
@@ -243,40 +243,6 @@ impl Row {
             shown(*highest, unit)
         )
     }
-}
-
-/// A record as the README shows it, the tables of one build together; its lessons have a table of
-/// their own there.
-pub(crate) fn markdown(record: &Record) -> String {
-    let shown = record.tables.iter().filter(|table| table.name != "lesson");
-    let mut builds: Vec<(&Origin, Vec<&Table>)> = Vec::new();
-    for table in shown {
-        match builds
-            .iter_mut()
-            .find(|(origin, _)| **origin == table.origin)
-        {
-            Some((_, tables)) => tables.push(table),
-            None => builds.push((&table.origin, vec![table])),
-        }
-    }
-    let mut parts: Vec<String> = Vec::new();
-    for (origin, tables) in builds {
-        parts.push(format!("**{}**\n", origin.title(&record.device)));
-        for table in tables {
-            let mut text = format!(
-                "| {} | median (lowest to highest) |\n|---|---|\n",
-                table.title
-            );
-            for row in &table.rows {
-                text += &format!("| {} | {} |\n", row.what, row.figures());
-            }
-            parts.push(text);
-        }
-    }
-    if let Some(ladder) = &record.ladder {
-        parts.push(super::ladder_markdown(ladder, &record.device));
-    }
-    parts.join("\n")
 }
 
 #[cfg(test)]
@@ -343,17 +309,6 @@ mod tests {
             (new_tables.into(), &climbed.ladder)
         );
         assert_eq!(new.tables[0].origin.driver, "driver of old");
-        let shown = markdown(&new);
-        let title = |commit: &str| format!("**NVIDIA H200 (driver of {commit}); commit {commit}**");
-        let (before, after) = shown.split_once(&title("new")).unwrap();
-        assert!(before.starts_with(&title("old")), "{shown}");
-        assert_eq!(
-            (
-                before.matches("| old |").count(),
-                after.matches("| new |").count()
-            ),
-            (1, 2)
-        );
     }
 
     #[test]
