@@ -57,6 +57,9 @@ pub enum EngineError {
         /// One that it can run.
         instead: &'static str,
     },
+    /// A GPU that is there and cannot be used.
+    #[error("{0}")]
+    UnusableGpu(String),
     /// A shape of block that a kernel does not take.
     #[error("{}", tr!("kernel '{kernel}' takes blocks of {shapes}, not {block}", kernel = .kernel, shapes = .shapes, block = .block))]
     BadBlock {
