@@ -4,6 +4,13 @@ use crate::engine::{LatticeId, Slot};
 use crate::lang::tr;
 use crate::life::Size;
 
+impl EngineError {
+    /// Whether the lattices are gone with it, and must be restored.
+    pub fn loses_lattices(&self) -> bool {
+        matches!(self, EngineError::ContextLost(_) | EngineError::HalfDone(_))
+    }
+}
+
 /// Why an engine could not do something.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
@@ -73,6 +80,13 @@ pub enum EngineError {
     /// The driver failed in a way that the context does not survive.
     #[error("{}", tr!("the engine is lost ({it}); every lattice must be restored", it = .0))]
     ContextLost(String),
+    /// Work that changes cells failed on its way: some lattices have been stepped and others not, and
+    /// nobody knows which. The context itself goes on.
+    #[error("{}", tr!("work on the lattices failed midway ({it}); every lattice must be restored", it = .0))]
+    HalfDone(String),
+    /// The driver refused a call for want of memory.
+    #[error("{}", tr!("out of device memory in {call}; use fewer --instances, a smaller --size or --kernel bits", call = .0))]
+    DriverOutOfMemory(&'static str),
     /// The driver refused a call.
     #[error("{}", tr!("{call} failed: {reason}; check nvidia-smi, or use --device cpu", call = .call, reason = .reason))]
     Driver {

@@ -60,11 +60,7 @@ fn failed(call: &'static str, code: u32) -> EngineError {
     let code = result_code(code);
     let reason = describe(code);
     if code == 2 {
-        return EngineError::OutOfMemory {
-            place: "device",
-            what: format!("the driver's {call}"),
-            needed_mib: 1,
-        };
+        return EngineError::DriverOutOfMemory(call);
     }
     if SURVIVED.iter().any(|codes| codes.contains(&code)) {
         EngineError::Driver { call, reason }
@@ -81,6 +77,17 @@ pub(super) fn at_start(error: EngineError) -> EngineError {
             why = why
         )),
         other => other,
+    }
+}
+
+/// An error in the midst of work that changes cells: some lattices have been stepped and others
+/// not, and nobody knows which, so that all of them must be restored.
+pub(super) fn half_done(error: EngineError) -> EngineError {
+    match error {
+        EngineError::OutOfMemory { .. }
+        | EngineError::DriverOutOfMemory(_)
+        | EngineError::Driver { .. } => EngineError::HalfDone(error.to_string()),
+        other => other, // lost altogether, or refused before the driver was asked
     }
 }
 
@@ -215,6 +222,6 @@ mod tests {
             assert!(matches!(error, EngineError::Driver { .. }), "{code}: {error}");
         }
         let error = failed("cuMemAlloc", 2);
-        assert!(matches!(error, EngineError::OutOfMemory { .. }), "{error}");
+        assert_eq!(error, EngineError::DriverOutOfMemory("cuMemAlloc"));
     }
 }

@@ -309,7 +309,10 @@ impl Engine for CudaEngine {
         self.runs.open.insert(run, open);
         if let Err(error) = self.submit_issued(run, program) {
             self.abandon(run, downloads);
-            return Err(error);
+            return Err(match program.changes_cells() {
+                true => driver::half_done(error),
+                false => error,
+            });
         }
         self.idle_polls = 0;
         Ok(run)

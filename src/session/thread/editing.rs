@@ -17,7 +17,7 @@ use std::time::Instant;
 use super::Pilot;
 use super::reading::Reading;
 use super::recovery::CHECKPOINT_SLOTS;
-use crate::engine::{EngineError, Result, Slot, WordEdit};
+use crate::engine::{Result, Slot, WordEdit};
 use crate::lang::tr;
 use crate::life::{Lattice, Size};
 use crate::session::edits::{Change, Edit, History};
@@ -213,7 +213,7 @@ impl Pilot {
                 }
                 Err(error) => {
                     // What cannot be is passed over; what only the engine's loss prevented is not.
-                    if let EngineError::ContextLost(_) = error {
+                    if error.loses_lattices() {
                         self.editor.queue.push_front((asked, steps));
                     }
                     return Err(error);
@@ -221,6 +221,23 @@ impl Pilot {
             }
         }
         Ok(())
+    }
+
+    /// The session has ended: who waits for a lattice gets it as it was last known, and edits come
+    /// too late.
+    pub(super) fn answer_from_the_last(&mut self) {
+        let mut known = None;
+        for (asked, _) in std::mem::take(&mut self.editor.queue) {
+            let Asked::Copy(instance, answer) = asked else {
+                continue;
+            };
+            let lattices = known.get_or_insert_with(|| self.last_lattices());
+            if let Some((_, lattice, generation)) = lattices.get(instance) {
+                let _ = answer.send((lattice.clone(), *generation)); // who asked may be gone
+                (self.wake)();
+            }
+        }
+        self.changed = true;
     }
 
     /// Does it, or answers `false` where it must wait.

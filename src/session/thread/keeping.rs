@@ -5,7 +5,7 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 use super::Pilot;
-use crate::engine::{EngineError, Result};
+use crate::engine::Result;
 use crate::lang::tr;
 use crate::life::Lattice;
 use crate::session::{Kept, KeptHalves, Setup};
@@ -74,10 +74,14 @@ impl Pilot {
     pub(super) fn restore(&mut self, kept: Kept) -> Result<()> {
         self.unrestored = true;
         match self.take_up(kept) {
-            // The lattices are known: they come with the new engine.
-            taken @ (Ok(()) | Err(EngineError::ContextLost(_))) => {
+            Ok(()) => {
                 self.unrestored = false;
-                taken
+                Ok(())
+            }
+            // The lattices are known: they come with the new engine.
+            Err(lost) if lost.loses_lattices() => {
+                self.unrestored = false;
+                Err(lost)
             }
             Err(error) => {
                 let why = tr!(
@@ -109,6 +113,7 @@ impl Pilot {
         }
         let lattices = numbered(kept.lattices);
         if !self.lab.is_split() {
+            self.progress_known = self.progress();
             self.last_known = Some(lattices.clone()); // should the engine be lost before a checkpoint
         }
         self.set_lattices(lattices)
