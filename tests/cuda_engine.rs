@@ -9,8 +9,8 @@ mod program;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use lifestreams::engine::kernels::KERNELS;
-use lifestreams::life::Size;
+use engine::kernels::KERNELS;
+use life::Size;
 
 /// The program over the fake driver.
 fn lifestreams(arguments: &str) -> Command {
@@ -292,7 +292,10 @@ fn generations_beyond_an_int_are_several_launches() {
                 .skip(1)
                 .map(|rest| rest[..rest.find(')').unwrap()].parse().unwrap())
                 .collect();
-            assert!(stepped.iter().all(|&count| count > 0), "{kernel}: {stepped:?}");
+            assert!(
+                stepped.iter().all(|&count| count > 0),
+                "{kernel}: {stepped:?}"
+            );
             assert_eq!(stepped.iter().sum::<i64>(), generations, "{kernel}");
         }
     }
@@ -310,11 +313,13 @@ fn an_ordinal_without_a_successor_is_refused_in_a_sentence() {
 #[test]
 fn any_code_that_is_not_about_one_call_alone_ends_the_context() {
     for code in [46, 226, 999, 1234] {
-        let mut command = lifestreams(
-            "--display none --rounds 200 --instances 2 --size 48x48 --kernel bits",
-        );
+        let mut command =
+            lifestreams("--display none --rounds 200 --instances 2 --size 48x48 --kernel bits");
         let said = succeeds(command.env("FAKE_CUDA_FAULT", format!("cuLaunchKernel:{code}:300:1")));
-        assert!(said.contains("every lattice was restored"), "{code}: {said}");
+        assert!(
+            said.contains("every lattice was restored"),
+            "{code}: {said}"
+        );
         assert!(said.contains(&format!("CUDA error {code}")), "{said}");
     }
     // Before there is anything that could be lost.
@@ -329,7 +334,10 @@ fn any_code_that_is_not_about_one_call_alone_ends_the_context() {
     assert_eq!(code, 3, "{said}");
     assert!(said.contains("the GPU cannot be used"), "{said}");
     let said = succeeds(&mut run("auto"));
-    assert!(said.contains(r#""engine":"cpu""#) && said.contains("cannot be used"), "{said}");
+    assert!(
+        said.contains(r#""engine":"cpu""#) && said.contains("cannot be used"),
+        "{said}"
+    );
 }
 
 #[test]
@@ -339,17 +347,30 @@ fn a_gpu_that_is_too_old_is_left_alone_or_refused() {
         command.env("FAKE_CUDA_CAPABILITY", capability);
         command
     };
-    let run = |device: &str| format!("run --device {device} --instances 1 --size 32x32 -g 1 --json");
+    let run =
+        |device: &str| format!("run --device {device} --instances 1 --size 32x32 -g 1 --json");
     let (code, said) = fails(&mut with(&run("cuda"), "37"));
     assert_eq!(code, 3, "{said}");
-    assert!(said.contains("compute capability 3.7, and 5.0 or newer is needed"), "{said}");
+    assert!(
+        said.contains("compute capability 3.7, and 5.0 or newer is needed"),
+        "{said}"
+    );
     let said = succeeds(&mut with(&run("auto"), "37"));
-    assert!(said.contains(r#""engine":"cpu""#) && said.contains("5.0 or newer"), "{said}");
+    assert!(
+        said.contains(r#""engine":"cpu""#) && said.contains("5.0 or newer"),
+        "{said}"
+    );
     let said = succeeds(&mut with(&run("auto"), "50"));
     assert!(said.contains(r#""engine":"cuda""#), "{said}");
-    let said = succeeds(&mut with("--display none --rounds 2 --instances 1 --size 32x32", "37"));
+    let said = succeeds(&mut with(
+        "--display none --rounds 2 --instances 1 --size 32x32",
+        "37",
+    ));
     assert!(said.contains("Computing on the CPU"), "{said}");
     let said = succeeds(&mut with("devices", "37"));
-    assert!(said.contains("Fake GPU 0") && said.contains("5.0 or newer"), "{said}");
+    assert!(
+        said.contains("Fake GPU 0") && said.contains("5.0 or newer"),
+        "{said}"
+    );
     assert!(!said.contains("compute on Fake GPU"), "{said}");
 }

@@ -10,8 +10,8 @@ use std::process::Command;
 use std::time::Duration;
 
 use common::{Ended, Running, program, run, scratch};
-use lifestreams::life::{Rule, Size, reference, soup};
-use lifestreams::session::Kept;
+use life::{Rule, Size, reference, soup};
+use session::Kept;
 
 const ROUNDS: u64 = 40;
 const SIDE: u64 = 48;
@@ -48,7 +48,10 @@ fn no_cell_is_wrong(file: &Path) -> Vec<u64> {
     for (instance, (lattice, generation)) in kept.lattices.iter().enumerate() {
         let start = soup(size, 0.4, 5, instance as u64);
         let want = reference::run(&start, Rule::LIFE, *generation);
-        assert!(**lattice == want, "instance {instance} at generation {generation}");
+        assert!(
+            **lattice == want,
+            "instance {instance} at generation {generation}"
+        );
         generations.push(*generation);
     }
     generations
@@ -97,7 +100,10 @@ fn an_engine_that_never_says_what_has_ended_gives_way_to_the_cpu() {
     assert_eq!(ended.code, Some(0), "{ended:?}");
     assert!(ended.stderr.contains("on the CPU"), "{ended:?}");
     assert!(ended.stderr.lines().count() < 20, "{ended:?}");
-    assert_eq!(no_cell_is_wrong(&folder.path().join("kept")), [ROUNDS; INSTANCES]);
+    assert_eq!(
+        no_cell_is_wrong(&folder.path().join("kept")),
+        [ROUNDS; INSTANCES]
+    );
 }
 
 /// Memory that is refused for a copy leaves every lattice as it was, and a person could go on; where
@@ -120,11 +126,17 @@ fn a_pause_that_nobody_can_end_ends_the_program() {
         let mut command = lifestreams(folder.path(), &arguments);
         let fault = format!("cuMemcpyDtoHAsync_v2:2:{after}:1");
         let ended = Running::start(command.env("FAKE_CUDA_FAULT", fault)).end(LIMIT);
-        assert!(ended.code.is_some_and(|code| code == 0 || code == 3), "{ended:?}");
+        assert!(
+            ended.code.is_some_and(|code| code == 0 || code == 3),
+            "{ended:?}"
+        );
         no_cell_is_wrong(&folder.path().join("kept"));
         ends.push(ended.code);
     }
-    assert!(ends.contains(&Some(3)), "none of them was refused: {ends:?}");
+    assert!(
+        ends.contains(&Some(3)),
+        "none of them was refused: {ends:?}"
+    );
 }
 
 /// Rounds that were lost are made again, and none is counted that was not.

@@ -1,0 +1,233 @@
+//! Finding the driver and reading its answers.
+
+use std::ops::RangeInclusive;
+
+use cust::device::{Device, DeviceAttribute};
+use cust::error::CudaError;
+use cust::sys::{self, CUresult};
+
+use crate::{DeviceInfo, EngineError, Result};
+use lang::tr;
+
+/// The oldest driver that has every function this engine calls (CUDA 11.4, driver 470).
+const OLDEST_DRIVER: i32 = 11_040;
+
+/// The oldest GPUs that the kernels run on: their PTX is made for these.
+const MIN_CAPABILITY: (u32, u32) = (5, 0);
+
+/// The codes that say something about one call, and nothing about its context, which goes on: bad
+/// arguments, something missing, a state that forbids the call. Any other, known or not, is taken
+/// as the context's end, as the driver API's list of results says of most of them: work after it
+/// could be answered with the same code for ever, or be lost without a word.
+const SURVIVED: &[RangeInclusive<u32>] = &[
+    1..=3,     // a value, memory, cuInit not called
+    5..=8,     // the profiler
+    34..=36,   // a stub library, a call that needs a newer driver
+    100..=102, // a device that is not there
+    200..=200, // an image
+    202..=213, // contexts and mapped arrays
+    215..=219, // limits, peers, PTX
+    221..=225, // the compiler of PTX
+    300..=304, // files and the operating system
+    400..=402, // handles and states
+    500..=500, // a name
+    600..=600, // not ready
+    701..=701, // too many resources for a launch
+    703..=705, // texturing, peers
+    708..=708, // the primary context is active
+    711..=713, // peers, registered memory
+    720..=720, // a cooperative launch
+    800..=804, // not permitted, not supported, not ready
+    900..=915, // captures, graphs, clusters
+];
+
+/// Turns a driver's answer into ours; `call` names the function for the message.
+pub(super) fn check(call: &'static str, code: CUresult) -> Result<()> {
+    if code == CUresult::CUDA_SUCCESS {
+        Ok(())
+    } else {
+        Err(failed(call, code as u32))
+    }
+}
+
+/// The same for what `cust` answers.
+pub(super) fn cust<T>(call: &'static str, answer: Result<T, CudaError>) -> Result<T> {
+    answer.map_err(|error| failed(call, error as u32))
+}
+
+#[cold]
+fn failed(call: &'static str, code: u32) -> EngineError {
+    let code = result_code(code);
+    let reason = describe(code);
+    if code == 2 {
+        return EngineError::DriverOutOfMemory(call);
+    }
+    if SURVIVED.iter().any(|codes| codes.contains(&code)) {
+        EngineError::Driver { call, reason }
+    } else {
+        EngineError::ContextLost(format!("{call}: {reason}"))
+    }
+}
+
+/// An error while the engine starts: there are no lattices yet that could be lost.
+pub(super) fn at_start(error: EngineError) -> EngineError {
+    match error {
+        EngineError::ContextLost(why) => EngineError::UnusableGpu(tr!(
+            "the GPU cannot be used: {why}; check nvidia-smi, or use --device cpu",
+            why = why
+        )),
+        other => other,
+    }
+}
+
+/// An error in the midst of work that changes cells: some lattices have been stepped and others
+/// not, and nobody knows which, so that all of them must be restored.
+pub(super) fn half_done(error: EngineError) -> EngineError {
+    match error {
+        EngineError::OutOfMemory { .. }
+        | EngineError::DriverOutOfMemory(_)
+        | EngineError::Driver { .. } => EngineError::HalfDone(error.to_string()),
+        other => other, // lost altogether, or refused before the driver was asked
+    }
+}
+
+/// Refuses a device that is too old for the kernels.
+pub(super) fn admit(device: &DeviceInfo) -> Result<()> {
+    match device.capability {
+        Some(has) if has < MIN_CAPABILITY => Err(EngineError::UnusableGpu(tr!(
+            "{device} has compute capability {}.{}, and {}.{} or newer is needed; use --device cpu",
+            has.0,
+            has.1,
+            MIN_CAPABILITY.0,
+            MIN_CAPABILITY.1,
+            device = device.name
+        ))),
+        _ => Ok(()),
+    }
+}
+
+/// The driver's own number where the enum had no name for it.
+fn result_code(code: u32) -> u32 {
+    match (code, cuda_loader::last_unknown_code()) {
+        (999, known) if known != 0 => known,
+        _ => code,
+    }
+}
+
+/// A result code in the driver's own words.
+fn describe(code: u32) -> String {
+    match cuda_loader::error_text_of(code) {
+        Some(text) => format!("{text} (CUDA error {code})"),
+        None => format!("CUDA error {code}"),
+    }
+}
+
+/// Opens and initialises the driver; how many devices there are, or why it cannot be used.
+pub(super) fn initialise() -> Result<u32> {
+    let no = |why: String| EngineError::NoCuda(why);
+    cuda_loader::open().map_err(|why| {
+        no(format!(
+            "no NVIDIA driver is installed here ({why}): install it for CUDA, or use --device cpu"
+        ))
+    })?;
+    // Not through `cust`, whose error has no name for some of the answers below.
+    // SAFETY: no precondition.
+    let answer = result_code(unsafe { sys::cuInit(0) } as u32);
+    if answer != 0 {
+        let remedy = match answer {
+            100 => {
+                "no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu"
+            }
+            802 => "the GPU is not ready; check nvidia-smi, or use --device cpu",
+            803 => {
+                "the driver's library and its kernel module differ; reboot or reinstall the driver, or use --device cpu"
+            }
+            _ => "check nvidia-smi, or use --device cpu",
+        };
+        return Err(no(format!(
+            "the NVIDIA driver does not start: {}; {remedy}",
+            describe(answer)
+        )));
+    }
+    let version = driver_version();
+    if version < OLDEST_DRIVER {
+        return Err(no(format!(
+            "the NVIDIA driver is too old: it supports CUDA {}, and 11.4 (driver 470) is needed; update it, or use --device cpu",
+            shown(version)
+        )));
+    }
+    let count = cust("cuDeviceGetCount", Device::num_devices())?;
+    if count == 0 {
+        return Err(no("no NVIDIA GPU is visible; check nvidia-smi and CUDA_VISIBLE_DEVICES, or use --device cpu".into()));
+    }
+    Ok(count)
+}
+
+fn driver_version() -> i32 {
+    let mut version = 0;
+    // SAFETY: `version` is valid for the write; on failure it stays 0.
+    unsafe { sys::cuDriverGetVersion(&mut version) };
+    version
+}
+
+fn shown(version: i32) -> String {
+    format!("{}.{}", version / 1000, version % 1000 / 10)
+}
+
+/// What people know a device by.
+pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
+    let attribute = |which| cust("cuDeviceGetAttribute", device.get_attribute(which));
+    let major = attribute(DeviceAttribute::ComputeCapabilityMajor)?;
+    let minor = attribute(DeviceAttribute::ComputeCapabilityMinor)?;
+    Ok(DeviceInfo {
+        name: cust("cuDeviceGetName", device.name())?,
+        driver: format!("CUDA {}, sm_{major}{minor}", shown(driver_version())),
+        capability: Some((major as u32, minor as u32)),
+        units: attribute(DeviceAttribute::MultiprocessorCount)? as u32,
+        memory: device.total_memory().ok().map(|bytes| bytes as u64),
+        cache: attribute(DeviceAttribute::L2CacheSize)
+            .ok()
+            .and_then(|bytes| u64::try_from(bytes).ok())
+            .filter(|&bytes| bytes > 0),
+        copy_engines: attribute(DeviceAttribute::AsyncEngineCount)? as u32,
+        kernel_time_limit: attribute(DeviceAttribute::KernelExecTimeout)? != 0,
+        pci_bus_id: pci_bus_id(device),
+    })
+}
+
+fn pci_bus_id(device: Device) -> Option<String> {
+    let mut text = [0u8; 32];
+    // SAFETY: the buffer is as long as said.
+    let code = unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), 32, device.as_raw()) };
+    let end = text.iter().position(|&b| b == 0)?;
+    (code == CUresult::CUDA_SUCCESS && end > 0)
+        .then(|| String::from_utf8_lossy(&text[..end]).to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_that_says_nothing_of_one_call_ends_the_context() {
+        for code in [
+            4, 46, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 806,
+            999, 1234,
+        ] {
+            let error = failed("cuEventQuery", code);
+            assert!(
+                matches!(error, EngineError::ContextLost(_)),
+                "{code}: {error}"
+            );
+        }
+        for code in [1, 101, 209, 218, 301, 400, 401, 500, 701, 801, 900] {
+            let error = failed("cuLaunchKernel", code);
+            assert!(
+                matches!(error, EngineError::Driver { .. }),
+                "{code}: {error}"
+            );
+        }
+        let error = failed("cuMemAlloc", 2);
+        assert_eq!(error, EngineError::DriverOutOfMemory("cuMemAlloc"));
+    }
+}
