@@ -35,6 +35,9 @@ pub enum EngineError {
         /// Its size in MiB.
         needed_mib: u64,
     },
+    /// The host has no memory for lattices.
+    #[error(transparent)]
+    Memory(#[from] life::MemoryError),
     /// The system gives no thread.
     #[error("{}", tr!("no thread can be started here; raise the limit on processes (ulimit -u), or end other programs"))]
     NoThread,

@@ -23,7 +23,8 @@ mod rewind;
 mod run_to;
 mod watching;
 
-use editing::{Editor, WHOLE_SLOTS};
+use editing::Editor;
+pub(crate) use editing::WHOLE_SLOTS;
 use lab::Lab;
 use recovery::{Checkpoints, Progress};
 use rewind::Past;

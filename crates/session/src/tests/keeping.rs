@@ -70,7 +70,9 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
     wait_for(&session, "three rounds", |status| !status.running);
     let before = session.kept().recv_timeout(PATIENCE).unwrap();
     let larger = Size::new(400, 300).unwrap();
-    let next = session.succeeded_by(before.larger(larger), || {}).unwrap();
+    let next = session
+        .succeeded_by(before.larger(larger).unwrap(), || {})
+        .unwrap();
     drop(session);
     let after = next.kept().recv_timeout(PATIENCE).unwrap();
     assert_eq!(after.setup.size, larger);

@@ -40,7 +40,7 @@ pub(crate) enum Asked {
 const FETCH_SLOT: u8 = CHECKPOINT_SLOTS;
 
 /// The whole-lattice slots of a session.
-pub(super) const WHOLE_SLOTS: u8 = CHECKPOINT_SLOTS + 1;
+pub(crate) const WHOLE_SLOTS: u8 = CHECKPOINT_SLOTS + 1;
 
 /// What was asked for, and what is known of the lattices.
 #[derive(Default)]
