@@ -87,3 +87,18 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
     let back = back.kept().recv_timeout(PATIENCE).unwrap();
     assert!(back.lattices == before.lattices && back.setup.size == size);
 }
+
+/// Larger lattices that there is no memory for are refused before one is made.
+#[test]
+fn larger_lattices_than_there_is_memory_for_are_refused() {
+    let session = Session::start(setup(16, Size::new(70, 33).unwrap()), || {}).unwrap();
+    let kept = session.kept().recv_timeout(PATIENCE).unwrap();
+    // 8 GiB of bits each, and copies of them.
+    let error = kept
+        .larger(Size::new(262_144, 262_144).unwrap())
+        .unwrap_err();
+    assert!(
+        error.needed_mib > error.free_mib && error.fits.is_some(),
+        "{error}"
+    );
+}

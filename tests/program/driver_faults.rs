@@ -1,15 +1,11 @@
 //! What becomes of a session when the driver refuses a call: it goes on without a wrong cell, or it
 //! ends in a sentence, and soon.
-#![cfg(unix)]
-
-mod common;
-mod driver;
 
 use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Ended, Running, program, run, scratch};
+use crate::common::{Ended, Running, program, run, scratch};
 use life::{Rule, Size, reference, soup};
 use session::Kept;
 
@@ -24,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(120);
 fn lifestreams(folder: &Path, arguments: &str) -> Command {
     let mut command = program(folder);
     command.args(arguments.split_whitespace());
-    command.env("LIFESTREAMS_LIBCUDA", driver::library());
+    command.env("LIFESTREAMS_LIBCUDA", crate::driver::library());
     command
 }
 
