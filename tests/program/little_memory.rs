@@ -29,7 +29,7 @@ fn a_line_of_a_file_takes_no_more_memory_than_there_is() {
     for line in [
         "run -g 1 --device cpu --pattern huge.rle",
         "--display none --rounds 1 --device cpu --pattern huge.rle",
-        "snapshot --device cpu --pattern huge.rle -o picture.png",
+        "snapshot --device cpu --kernel bits --pattern huge.rle -o picture.png",
     ] {
         let ended = limited(folder.path(), 4096, line);
         is_refused(&ended, "16 lattices of 262144x262144");
