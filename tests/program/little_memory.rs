@@ -27,8 +27,8 @@ fn a_line_of_a_file_takes_no_more_memory_than_there_is() {
     let text = "x = 3, y = 1, rule = B3/S23:T262144,262144\n3o!\n";
     fs::write(folder.path().join("huge.rle"), text).unwrap();
     for line in [
-        "run -g 1 --device cpu --pattern huge.rle",
-        "--display none --rounds 1 --device cpu --pattern huge.rle",
+        "run -g 1 --device cpu --kernel bits --pattern huge.rle",
+        "--display none --rounds 1 --device cpu --kernel bits --pattern huge.rle",
         "snapshot --device cpu --kernel bits --pattern huge.rle -o picture.png",
     ] {
         let ended = limited(folder.path(), 4096, line);
@@ -38,7 +38,7 @@ fn a_line_of_a_file_takes_no_more_memory_than_there_is() {
     let ended = limited(
         folder.path(),
         4096,
-        "run -g 1 --instances 1 --device cpu --pattern huge.rle",
+        "run -g 1 --instances 1 --device cpu --kernel bits --pattern huge.rle",
     );
     let rest = ended.stderr.split("--size (").nth(1).expect("a size");
     let fits = rest.split(' ').next().unwrap();
@@ -67,7 +67,7 @@ fn a_session_takes_no_more_memory_than_there_is() {
         4096,
         "--display none --rounds 1 --session kept",
     );
-    is_refused(&ended, "a lattice of 262144x262144 needs 8192 MiB");
+    is_refused(&ended, "a lattice of 262144x262144 would take 8192 MiB");
     assert_eq!(
         fs::read_to_string(&kept).unwrap(),
         huge,

@@ -13,7 +13,7 @@ const UNASKED: u64 = 256 << 10;
 
 /// Lattices that this machine has no memory for.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}", tr!("out of host memory: {what} needs {needed_mib} MiB, and {free_mib} MiB are free; {}", self.remedy(), what = .what, needed_mib = .needed_mib, free_mib = .free_mib))]
+#[error("{}", tr!("out of host memory: {what} would take {needed_mib} MiB, and {free_mib} MiB are free; {}", self.remedy(), what = .what, needed_mib = .needed_mib, free_mib = .free_mib))]
 pub struct MemoryError {
     /// What was to be made.
     pub what: String,
@@ -190,7 +190,10 @@ mod tests {
             let error = error.unwrap_err();
             assert!(error.needed_mib > error.free_mib, "{error}");
             let said = error.to_string();
-            assert!(said.contains("out of host memory: a test needs"), "{said}");
+            assert!(
+                said.contains("out of host memory: a test would take"),
+                "{said}"
+            );
             assert!(
                 said.contains(" MiB are free; use a smaller --size"),
                 "{said}"
