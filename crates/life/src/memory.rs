@@ -89,7 +89,8 @@ fn refusal(
         what,
         needed_mib: needed.div_ceil(1 << 20),
         free_mib: free >> 20,
-        fits: largest(size, |size| bytes(size) <= free),
+        // Threads and pictures take some, too.
+        fits: largest(size, |size| bytes(size) <= free - free / 4),
     }
 }
 
