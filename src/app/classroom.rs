@@ -10,8 +10,8 @@ use crate::lang::{self, tr};
 use crate::lesson::{self, LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
 use crate::life::Lattice;
 use crate::session::{
-    Action, DeviceChoice, Edit, Keep, Kept, Picture, PicturePlan, Series, Session, Setup, Status,
-    Trace,
+    Action, DeviceChoice, Edit, Keep, Kept, Picture, PicturePlan, Saver, Series, Session, Setup,
+    Status, Trace,
 };
 use crate::view::{LessonEntry, LessonPage, PictureSource};
 
@@ -341,6 +341,10 @@ impl PictureSource for Classroom {
 impl World for Classroom {
     fn kept(&self) -> Option<Receiver<Kept>> {
         Some(self.session.kept())
+    }
+
+    fn saver(&self) -> Option<Saver> {
+        self.session.saver()
     }
 
     fn go_on_from(&mut self, kept: Kept) -> Result<(), String> {

@@ -20,6 +20,7 @@ use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
 use crate::app::pointer::Pointer;
 use crate::app::recording::Recording;
+use crate::app::rescue::Rescue;
 use crate::app::screen::{Outcome, Screen, WindowCanvas};
 use crate::app::{AppError, Wake, WindowOptions, World, keys, monitor, startup};
 use crate::lang::tr;
@@ -47,6 +48,7 @@ pub(super) struct Handler<W> {
     /// Whether a signal asked for the end.
     told: Arc<AtomicBool>,
     display: OwnedDisplayHandle,
+    pub(super) rescue: Arc<Rescue>,
     forwarded: bool,
     pub(super) world: Option<W>,
     pub(super) requested: Option<PicturePlan>,
@@ -91,6 +93,7 @@ impl<W: World> Handler<W> {
         (awake, told): (Arc<AtomicBool>, Arc<AtomicBool>),
         display: OwnedDisplayHandle,
         wake: Wake,
+        rescue: Arc<Rescue>,
     ) -> Handler<W> {
         Handler {
             view: options.view.clone(),
@@ -100,6 +103,7 @@ impl<W: World> Handler<W> {
             awake,
             told,
             display,
+            rescue,
             forwarded: startup::is_forwarded(),
             world: None,
             requested: None,
@@ -236,6 +240,7 @@ impl<W: World> Handler<W> {
         }
         match self.started.try_recv() {
             Ok(Ok(world)) => {
+                self.rescue.session(world.saver());
                 self.world = Some(world);
                 self.requested = None;
             }
@@ -399,6 +404,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
         }
         self.look_for_world(event_loop);
         self.look_for_return();
+        self.look_for_undone_room(false);
         self.look_for_end(event_loop);
         while let Ok(notice) = self.saved.1.try_recv() {
             self.note(notice);

@@ -4,8 +4,9 @@
 //! that lived in their middle; or as it was, if there is no room on the device. What it was before
 //! is kept: undoing leads back.
 
-use std::sync::Arc;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
 use crate::app::World;
@@ -46,16 +47,38 @@ impl Guest {
     }
 }
 
-/// A session on its way back, what it was before, and what is to be said.
-type Returning<W> = Receiver<(W, Result<(Option<Kept>, String), String>)>;
+/// What became of an exchange: what the session was before, if undoing leads there, and what is to
+/// be said.
+type Exchanged = Result<(Option<Kept>, String), String>;
+
+/// A session that is off the window. Whatever happens to the thread that has it, even where that
+/// panics or never begins, the session is found here.
+struct Returning<W> {
+    world: Arc<Mutex<Option<W>>>,
+    exchanged: Receiver<Exchanged>,
+}
+
+impl<W> Returning<W> {
+    /// The session; waits for the thread that has it.
+    fn world(&self) -> Option<W> {
+        self.world
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .take()
+    }
+}
 
 /// What is larger than the lattices, and how there was room for another.
 pub(super) struct Room<W> {
     /// What waits for an answer, and for which instance.
     asks: Option<(usize, Guest, Size)>,
     returning: Option<Returning<W>>,
-    /// The session before its lattices grew, and how many edits were made since.
-    former: Option<(Kept, i64)>,
+    /// The session before its lattices grew.
+    former: Option<Kept>,
+    /// How many edits, undoings and redoings this session was asked for.
+    asked: u64,
+    /// Of how many of them the last one led to an attempt to undo the growing.
+    tried: Option<u64>,
 }
 
 impl<W> Room<W> {
@@ -71,6 +94,8 @@ impl<W> Default for Room<W> {
             asks: None,
             returning: None,
             former: None,
+            asked: 0,
+            tried: None,
         }
     }
 }
@@ -94,7 +119,10 @@ impl<W: World> Handler<W> {
         let Some((instance, guest, size)) = self.room.asks.take() else {
             return;
         };
-        self.exchange(move |kept| {
+        self.exchange(move |world| {
+            let kept = world.kept().ok_or(tr!("nothing can be kept of it"))?;
+            let kept = kept.recv_timeout(PATIENCE);
+            let kept = kept.map_err(|_| tr!("the launch under way does not end"))?;
             let mut larger = kept.larger(size);
             let generation = larger.lattices[instance].1;
             larger.lattices[instance] = (Arc::new(guest.centred_in(size)?), generation);
@@ -106,51 +134,63 @@ impl<W: World> Handler<W> {
         });
     }
 
-    /// Counts an edit, or the undoing of one.
-    pub(super) fn count_edit(&mut self, by: i64) {
-        if let Some((_, edits)) = &mut self.room.former {
-            *edits += by;
+    /// An edit, an undoing or a redoing is asked of the session.
+    pub(super) fn count_asked(&mut self) {
+        self.room.asked += u64::from(self.world.is_some());
+    }
+
+    /// Undoes the growing of the lattices where the session says that the last thing that was asked
+    /// of it was undoing, and that nothing edited since then stood any more. One that has ended says
+    /// nothing more: there, the growing is what can still be undone.
+    pub(super) fn look_for_undone_room(&mut self, asked_now: bool) {
+        let (Some(status), asked) = (self.status(), self.room.asked) else {
+            return;
+        };
+        let ended = status.failed.is_some() && asked_now;
+        let undid_all = status.undid_all == Some(asked) && self.room.tried != Some(asked);
+        if ended || undid_all {
+            self.room.tried = Some(asked);
+            self.undo_room();
         }
     }
 
-    /// Undoes the growing of the lattices, if that was the last thing done; whether it was.
-    pub(super) fn undo_room(&mut self) -> bool {
-        let Some((former, _)) = self.room.former.take_if(|(_, edits)| *edits <= 0) else {
-            return false;
-        };
-        self.exchange(move |_| Ok((former, None, tr!("the former lattices are back").into())));
-        true
+    fn undo_room(&mut self) {
+        if let Some(former) = self.room.former.clone() {
+            self.exchange(move |_| Ok((former, None, tr!("the former lattices are back").into())));
+        }
     }
 
     /// Has the session go on from what is made of it, on a thread of its own.
     fn exchange(
         &mut self,
-        make: impl FnOnce(Kept) -> Result<(Kept, Option<Kept>, String), String> + Send + 'static,
+        make: impl FnOnce(&W) -> Result<(Kept, Option<Kept>, String), String> + Send + 'static,
     ) {
-        let Some(mut world) = self.world.take() else {
+        let Some(world) = self.world.take() else {
             return;
         };
-        let (sender, returning) = channel();
-        let wake = self.wake.clone();
+        let world = Arc::new(Mutex::new(Some(world)));
+        let (sender, exchanged) = channel();
+        let (wake, rescue, slot) = (self.wake.clone(), self.rescue.clone(), world.clone());
         let work = move || {
-            let went_on = || {
-                let kept = world.kept().ok_or(tr!("nothing can be kept of it"))?;
-                let kept = kept.recv_timeout(PATIENCE);
-                let kept = kept.map_err(|_| tr!("the launch under way does not end"))?;
-                let (next, former, said) = make(kept)?;
+            let exchange = || {
+                let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+                let world = slot.as_mut().ok_or_else(panicked)?;
+                let (next, former, said) = make(world)?;
                 world.go_on_from(next)?;
+                rescue.session(world.saver());
                 Ok((former, said))
             };
-            let went_on: Result<_, String> = went_on();
-            let _ = sender.send((world, went_on)); // the window may have gone
+            let went_on = catch_unwind(AssertUnwindSafe(exchange));
+            let exchanged = went_on.unwrap_or_else(|_| Err(panicked()));
+            let _ = sender.send(exchanged); // the window may have gone
             if let Ok(wake) = wake.lock() {
                 wake();
             }
         };
-        self.room.returning = Some(returning);
+        self.room.returning = Some(Returning { world, exchanged });
         self.requested = None;
         if let Err(error) = std::thread::Builder::new().name("room".into()).spawn(work) {
-            // The session went with it.
+            self.look_for_return(); // nobody has taken it
             self.note(tr!(
                 "internal: no thread for larger lattices: {error}",
                 error = error
@@ -164,17 +204,21 @@ impl<W: World> Handler<W> {
         let Some(returning) = &self.room.returning else {
             return;
         };
-        let (world, went_on) = match returning.try_recv() {
-            Ok(back) => back,
-            Err(TryRecvError::Empty | TryRecvError::Disconnected) => return,
+        let exchanged = match returning.exchanged.try_recv() {
+            Ok(exchanged) => exchanged,
+            Err(TryRecvError::Empty) => return,
+            Err(TryRecvError::Disconnected) => Err(panicked()),
         };
+        self.world = returning.world();
         self.room.returning = None;
-        self.world = Some(world);
         self.requested = None;
-        match went_on {
+        match exchanged {
             Err(why) => self.note(tr!("the lattices stay as they are: {why}", why = why)),
             Ok((former, said)) => {
-                self.room.former = former.map(|former| (former, 0));
+                self.room = Room {
+                    former,
+                    ..Room::default()
+                };
                 self.start_looking_again();
                 self.note(said);
             }
@@ -183,10 +227,9 @@ impl<W: World> Handler<W> {
 
     /// The window ends: a session that is still on its way comes back first, to be saved.
     pub(super) fn await_return(&mut self) {
-        if let Some(returning) = self.room.returning.take()
-            && let Ok((world, _)) = returning.recv()
-        {
-            self.world = Some(world);
+        if let Some(returning) = self.room.returning.take() {
+            let _ = returning.exchanged.recv(); // whatever became of it
+            self.world = returning.world();
         }
     }
 
@@ -201,4 +244,8 @@ impl<W: World> Handler<W> {
             world.act(Action::WatchOverlap(self.view.timeline));
         }
     }
+}
+
+fn panicked() -> String {
+    tr!("internal: the thread that exchanges them has panicked").into()
 }

@@ -18,6 +18,7 @@ mod monitor;
 mod pacing;
 mod pointer;
 mod recording;
+mod rescue;
 mod screen;
 mod startup;
 pub mod terminal;
@@ -25,12 +26,15 @@ pub mod terminal;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver};
+use std::time::{Duration, Instant};
 
 use winit::error::EventLoopError;
 
 use crate::lang::tr;
 use crate::life::Lattice;
-use crate::session::{Action, Edit, Kept, Picture, PicturePlan, Series, Session, Status, Trace};
+use crate::session::{
+    Action, Edit, Kept, Picture, PicturePlan, Saver, Series, Session, Status, Trace,
+};
 use crate::view::{Drawing, PictureSource, ViewOptions};
 pub use classroom::{Classroom, Unsaved};
 pub use error::AppError;
@@ -100,6 +104,10 @@ pub trait World: PictureSource + Send + 'static {
     fn kept(&self) -> Option<Receiver<Kept>> {
         None
     }
+    /// What saves it from any thread; `None` where it is kept in no file.
+    fn saver(&self) -> Option<Saver> {
+        None
+    }
     /// Goes on from this, whatever its size; may take long. On an error it is as it was.
     fn go_on_from(&mut self, _kept: Kept) -> Result<(), String> {
         Err("there is nothing to go on from".into())
@@ -144,6 +152,10 @@ impl World for Session {
     fn copy(&self, instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
         Some(Session::copy(self, instance))
     }
+
+    fn saver(&self) -> Option<Saver> {
+        Session::saver(self)
+    }
 }
 
 /// Tells the window that there is something new; cheap, from any thread.
@@ -159,7 +171,8 @@ pub fn run<W: World>(
     start: impl FnOnce(Wake) -> anyhow::Result<W> + Send + 'static,
     options: WindowOptions,
 ) -> Result<(), AppError> {
-    let event_loop = startup::event_loop()?;
+    let rescue = Arc::new(rescue::Rescue::default());
+    let event_loop = startup::event_loop(&rescue)?;
     let awake = Arc::new(AtomicBool::new(false));
     let (sender, started) = mpsc::channel();
     let wake = waker(&event_loop, &awake);
@@ -175,11 +188,15 @@ pub fn run<W: World>(
     let display = event_loop.owned_display_handle();
     let saved = waker(&event_loop, &awake);
     let told = signals(waker(&event_loop, &awake));
-    let mut handler = handler::Handler::new(options, started, (awake, told), display, saved);
+    let wakes = (awake, told);
+    let mut handler =
+        handler::Handler::new(options, started, wakes, display, saved, rescue.clone());
     let ran = event_loop.run_app(&mut handler);
     handler.finish_recording();
     handler.await_return();
     let failed = handler.failed.take();
+    drop(handler.world.take()); // and so saved
+    rescue.forget();
     drop(handler);
     match (failed, ran) {
         (Some(error), _) => Err(error),
@@ -192,13 +209,20 @@ pub fn run<W: World>(
     }
 }
 
+/// Signals that come within this time are one: a terminal that is closed sends two, and so do some
+/// service managers.
+const ONE_SIGNAL: Duration = Duration::from_secs(1);
+
 /// Whether a signal has told the program to end: then it ends as by Ctrl+Q, with everything saved;
-/// at a second one it ends at once.
+/// at another one it ends at once.
 fn signals(wake: Wake) -> Arc<AtomicBool> {
     let told = Arc::new(AtomicBool::new(false));
     let heard = told.clone();
+    let mut first = None;
     let handle = move || {
-        if heard.swap(true, Ordering::AcqRel) {
+        heard.store(true, Ordering::Release);
+        let first = *first.get_or_insert_with(Instant::now);
+        if first.elapsed() > ONE_SIGNAL {
             std::process::exit(1);
         }
         wake();

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 
 use crate::app::World;
 use crate::app::handler::Handler;
+use crate::app::rescue::Rescue;
 use crate::lang::tr;
 use crate::session::Status;
 use crate::view::layout::PixelRect;
@@ -63,10 +64,10 @@ impl<W: World> Handler<W> {
             return;
         }
         let taken = self.picture_of_now(status, self.view.single);
-        let Some(recording) = &mut self.recording else {
+        let (Some(recording), rescue) = (&mut self.recording, &self.rescue) else {
             return;
         };
-        let went_on = taken.and_then(|image| recording.take(image, now));
+        let went_on = taken.and_then(|image| recording.take(image, now, rescue));
         recording.next = now + EVERY.max(2 * now.elapsed());
         match went_on {
             Ok(Some(progress)) => self.note(progress),
@@ -160,7 +161,12 @@ impl<W: World> Handler<W> {
 
 impl Recording {
     /// How it goes; `None` where it cannot go on with this picture.
-    fn take(&mut self, image: Image, now: Instant) -> Result<Option<String>, ViewError> {
+    fn take(
+        &mut self,
+        image: Image,
+        now: Instant,
+        rescue: &Rescue,
+    ) -> Result<Option<String>, ViewError> {
         let recorder = match &mut self.recorder {
             Some(recorder) => recorder,
             None => {
@@ -170,6 +176,7 @@ impl Recording {
                     true => Recorder::begin(&self.path, size)?,
                     false => Recorder::begin_beside(&self.path, size)?,
                 };
+                rescue.recording(begun.finisher());
                 self.recorder.insert(begun)
             }
         };

@@ -1,6 +1,8 @@
 //! A recording without a display: the window's frames, rendered off-screen, a round each.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -38,6 +40,28 @@ pub(super) fn main(
     let mut renderer = Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?;
     let mut recorder = Recorder::begin(path, PIXELS)?;
     let session = Session::start_from(setup, keep, || {})?;
+    let told = Arc::new(AtomicBool::new(false));
+    let heard = told.clone();
+    // A second signal changes nothing.
+    ctrlc::set_handler(move || heard.store(true, Ordering::Release)).ok();
+    let done = record(&session, &mut recorder, &mut renderer, frames, &told);
+    // Whatever ended it, what there is of it is kept.
+    let recorded = recorder.end()();
+    let saved = session.save_to_its_file().map_err(NotSaved);
+    done?;
+    recorded?;
+    Ok(saved?)
+}
+
+/// Takes so many frames, or those that there are until a signal comes.
+fn record(
+    session: &Session,
+    recorder: &mut Recorder,
+    renderer: &mut Renderer,
+    frames: u64,
+    told: &AtomicBool,
+) -> Result<()> {
+    let is_told = || told.load(Ordering::Acquire);
     let options = ViewOptions::default();
     session.request_view(renderer.request(&session.status(), &options));
     let mut said = Instant::now();
@@ -45,12 +69,16 @@ pub(super) fn main(
         if frame > 0 {
             let before = session.status().rounds;
             session.act(Action::StepRound);
-            wait_until(&session, || session.status().rounds > before)?;
+            wait_until(session, || is_told() || session.status().rounds > before)?;
         }
         let status = session.status();
         let began = Instant::now();
         loop {
-            renderer.frame(&status, &session, &options)?;
+            if is_told() {
+                say(&format!("{} of {frames}, told to end", recorder.progress()));
+                return Ok(());
+            }
+            renderer.frame(&status, session, &options)?;
             if renderer.missing(&status, &options) == 0 {
                 break;
             }
@@ -67,8 +95,7 @@ pub(super) fn main(
             say(&format!("{} of {frames}", recorder.progress()));
         }
     }
-    recorder.end()()?;
-    Ok(session.save_to_its_file().map_err(NotSaved)?)
+    Ok(())
 }
 
 fn wait_until(session: &Session, there: impl Fn() -> bool) -> Result<()> {

@@ -12,6 +12,7 @@ use super::{headless, record};
 use crate::app::terminal::TerminalOptions;
 use crate::app::{self, AppError, Classroom, Unsaved, Wake, WindowOptions};
 use crate::engine::{DeviceInfo, cuda};
+use crate::life::check_writable;
 use crate::session::{DeviceChoice, Keep, Kept, Setup, Status};
 use crate::view::{Drawing, ViewOptions};
 
@@ -68,8 +69,13 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
 /// The session of the file that is there, or a new one.
 fn kept_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Keep)> {
     let path = window.session.clone();
-    let there = path.as_ref().filter(|path| path.exists());
-    let from = there.map(|path| Kept::load(path)).transpose()?;
+    let from = match &path {
+        Some(path) => {
+            check_writable(path)?; // said now, not when there is something to lose
+            path.exists().then(|| Kept::load(path)).transpose()?
+        }
+        None => None,
+    };
     let mut setup = match &from {
         Some(kept) => kept.setup.clone(),
         None => common.setup()?,

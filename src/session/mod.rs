@@ -36,7 +36,7 @@ use std::time::Duration;
 
 pub use actions::Action;
 pub use edits::{Area, Change, Edit};
-pub use keeping::Keep;
+pub use keeping::{Keep, Saver};
 pub use kept::{Kept, KeptError, KeptHalves};
 pub use overlap::{Bound, Overlap, Resource};
 pub use pictures::{Picture, Pictures};

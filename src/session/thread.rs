@@ -260,8 +260,11 @@ impl Pilot {
             if self.issue_round(self.setup.generations_per_round, timed)? {
                 self.keep_pace(now);
             }
-        } else if self.refresh && self.issue(0, false)? {
-            self.refresh = false;
+        } else if self.refresh {
+            let issued = self.issue(0, false);
+            // One that failed is not tried again: it would fail for ever.
+            self.refresh = matches!(issued, Ok(false));
+            issued?;
         }
         self.checkpoint(now)
     }
@@ -320,10 +323,10 @@ impl Pilot {
 
     /// Sets when the next round is due; rounds missed by far are not made up for.
     fn keep_pace(&mut self, now: Instant) {
-        let Pace::PerSecond(rounds) = self.pace else {
+        if self.pace == Pace::Unthrottled {
             return self.due = now;
-        };
-        let period = Duration::from_secs_f64(1.0 / rounds);
+        }
+        let period = self.pace.period();
         self.due += period;
         if self.due + 4 * period < now {
             self.due = now;

@@ -7,23 +7,26 @@
 mod doing;
 mod guard;
 mod keys;
+mod typed;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event;
 use ratatui::layout::Rect;
 
 pub use guard::{LogWriter, is_foreground};
 
 use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
+use crate::app::rescue::Rescue;
 use crate::app::{AppError, Wake, World};
+use crate::lang::tr;
 use crate::session::PicturePlan;
 use crate::view::terminal::{Depth, Glyphs, TerminalView};
 use guard::Guard;
+use typed::Typed;
 
 /// The least time between two frames.
 const LEAST: Duration = Duration::from_millis(33);
@@ -61,7 +64,9 @@ pub fn run<W: World>(
     let woken = news.clone();
     let wake: Wake = Box::new(move || woken.store(true, Ordering::Release));
     let world = start(wake).map_err(AppError::Session)?;
-    let guard = Guard::new()?;
+    let rescue = Arc::new(Rescue::default());
+    rescue.session(world.saver());
+    let guard = Guard::new(rescue)?;
     let terminal = guard.terminal()?;
     let depth = Depth::detect(|name| std::env::var(name).ok());
     let mut shown = Shown {
@@ -78,6 +83,7 @@ pub fn run<W: World>(
         frames: 0,
         options,
         terminal,
+        typed: Typed::listen()?,
     };
     let answer = shown.run(&news, &guard);
     // The screen first: whom a signal ends has only as long as the guard stands, and a session
@@ -104,6 +110,7 @@ struct Shown<W> {
     frames: u64,
     options: TerminalOptions,
     terminal: Terminal,
+    typed: Typed,
 }
 
 impl<W: World> Shown<W> {
@@ -131,6 +138,9 @@ impl<W: World> Shown<W> {
             if self.quit || through || status.finished || guard.is_told_to_end() {
                 return Ok(());
             }
+            if guard::has_hung_up() {
+                return Err(AppError::Terminal(tr!("it has hung up").into()));
+            }
             let next = self.pacer.next();
             let rest = next.map_or(LOOK, |next| next.saturating_duration_since(Instant::now()));
             self.read(rest.min(LOOK))?;
@@ -143,8 +153,7 @@ impl<W: World> Shown<W> {
 
     /// Does what was typed meanwhile.
     fn read(&mut self, mut rest: Duration) -> Result<(), AppError> {
-        while event::poll(rest).map_err(broken)? {
-            let event = event::read().map_err(broken)?;
+        while let Some(event) = self.typed.next(rest)? {
             self.event(event);
             rest = Duration::ZERO;
             if self.quit {

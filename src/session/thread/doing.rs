@@ -160,7 +160,7 @@ impl Pilot {
                 self.setup.start = match self.setup.start {
                     Start::Soup { density, seed } => Start::Soup {
                         density,
-                        seed: seed + 1,
+                        seed: seed.wrapping_add(1),
                     },
                     Start::Lattices(_) => Start::Soup {
                         density: 0.3,
