@@ -58,13 +58,54 @@ struct Returning<W> {
     exchanged: Receiver<Exchanged>,
 }
 
-impl<W> Returning<W> {
-    /// The session; waits for the thread that has it.
+impl<W: World> Returning<W> {
+    /// Has a session go on from what is made of it, on a thread of its own; or says why there is no
+    /// thread. `replaced` is called where another session has taken its place, `woken` at the end.
+    fn begin(
+        world: W,
+        make: impl FnOnce(&W) -> Result<(Kept, Option<Kept>, String), String> + Send + 'static,
+        replaced: impl FnOnce(&W) + Send + 'static,
+        woken: impl FnOnce() + Send + 'static,
+    ) -> (Returning<W>, std::io::Result<()>) {
+        let world = Arc::new(Mutex::new(Some(world)));
+        let (sender, exchanged) = channel();
+        let slot = world.clone();
+        let work = move || {
+            let exchange = || {
+                let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
+                let world = slot.as_mut().ok_or_else(panicked)?;
+                let (next, former, said) = make(world)?;
+                world.go_on_from(next)?;
+                replaced(world);
+                Ok((former, said))
+            };
+            let exchanged = catch_unwind(AssertUnwindSafe(exchange));
+            let _ = sender.send(exchanged.unwrap_or_else(|_| Err(panicked()))); // the window may have gone
+            woken();
+        };
+        let begun = std::thread::Builder::new().name("room".into()).spawn(work);
+        (Returning { world, exchanged }, begun.map(|_| ()))
+    }
+
+    /// The session and what became of it, once it is back.
+    fn back(&self) -> Option<(Option<W>, Exchanged)> {
+        let exchanged = match self.exchanged.try_recv() {
+            Ok(exchanged) => exchanged,
+            Err(TryRecvError::Empty) => return None,
+            Err(TryRecvError::Disconnected) => Err(panicked()),
+        };
+        Some((self.world(), exchanged))
+    }
+
+    /// The same, waited for, whatever became of it.
+    fn wait(&self) -> Option<W> {
+        let _ = self.exchanged.recv();
+        self.world()
+    }
+
     fn world(&self) -> Option<W> {
-        self.world
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .take()
+        let mut slot = self.world.lock().unwrap_or_else(PoisonError::into_inner);
+        slot.take()
     }
 }
 
@@ -168,28 +209,17 @@ impl<W: World> Handler<W> {
         let Some(world) = self.world.take() else {
             return;
         };
-        let world = Arc::new(Mutex::new(Some(world)));
-        let (sender, exchanged) = channel();
-        let (wake, rescue, slot) = (self.wake.clone(), self.rescue.clone(), world.clone());
-        let work = move || {
-            let exchange = || {
-                let mut slot = slot.lock().unwrap_or_else(PoisonError::into_inner);
-                let world = slot.as_mut().ok_or_else(panicked)?;
-                let (next, former, said) = make(world)?;
-                world.go_on_from(next)?;
-                rescue.session(world.saver());
-                Ok((former, said))
-            };
-            let went_on = catch_unwind(AssertUnwindSafe(exchange));
-            let exchanged = went_on.unwrap_or_else(|_| Err(panicked()));
-            let _ = sender.send(exchanged); // the window may have gone
+        let (wake, rescue) = (self.wake.clone(), self.rescue.clone());
+        let woken = move || {
             if let Ok(wake) = wake.lock() {
                 wake();
             }
         };
-        self.room.returning = Some(Returning { world, exchanged });
+        let replaced = move |world: &W| rescue.session(world.saver());
+        let (returning, begun) = Returning::begin(world, make, replaced, woken);
+        self.room.returning = Some(returning);
         self.requested = None;
-        if let Err(error) = std::thread::Builder::new().name("room".into()).spawn(work) {
+        if let Err(error) = begun {
             self.look_for_return(); // nobody has taken it
             self.note(tr!(
                 "internal: no thread for larger lattices: {error}",
@@ -204,12 +234,10 @@ impl<W: World> Handler<W> {
         let Some(returning) = &self.room.returning else {
             return;
         };
-        let exchanged = match returning.exchanged.try_recv() {
-            Ok(exchanged) => exchanged,
-            Err(TryRecvError::Empty) => return,
-            Err(TryRecvError::Disconnected) => Err(panicked()),
+        let Some((world, exchanged)) = returning.back() else {
+            return;
         };
-        self.world = returning.world();
+        self.world = world;
         self.room.returning = None;
         self.requested = None;
         match exchanged {
@@ -228,8 +256,7 @@ impl<W: World> Handler<W> {
     /// The window ends: a session that is still on its way comes back first, to be saved.
     pub(super) fn await_return(&mut self) {
         if let Some(returning) = self.room.returning.take() {
-            let _ = returning.exchanged.recv(); // whatever became of it
-            self.world = returning.world();
+            self.world = returning.wait();
         }
     }
 
@@ -248,4 +275,105 @@ impl<W: World> Handler<W> {
 
 fn panicked() -> String {
     tr!("internal: the thread that exchanges them has panicked").into()
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicBool, Ordering};
+
+    use super::*;
+    use crate::engine::kernels;
+    use crate::life::Rule;
+    use crate::session::worlds::KernelChoice;
+    use crate::session::{
+        DeviceChoice, Pace, Picture, PicturePlan, Setup, Start, Status, Switches, TimeSettings,
+        Trace,
+    };
+    use crate::view::PictureSource;
+
+    /// A session that goes on from nothing, or panics.
+    #[derive(Debug, PartialEq)]
+    struct Stubborn(bool);
+
+    impl PictureSource for Stubborn {
+        fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
+        fn newer_trace(&self, _: u64) -> Option<Trace> {
+            None
+        }
+    }
+
+    impl World for Stubborn {
+        fn act(&self, _: Action) -> bool {
+            false
+        }
+        fn request_view(&self, _: PicturePlan) {}
+        fn status(&self) -> Arc<Status> {
+            unreachable!("nobody asks")
+        }
+        fn go_on_from(&mut self, _: Kept) -> Result<(), String> {
+            assert!(!self.0, "as it was told to");
+            Err("it goes on from nothing".into())
+        }
+    }
+
+    fn kept() -> Kept {
+        Kept {
+            setup: Setup {
+                instances: 1,
+                size: Size::new(8, 8).unwrap(),
+                rule: Rule::LIFE,
+                start: Start::Soup {
+                    density: 0.5,
+                    seed: 1,
+                },
+                kernel: kernels::find("bits").unwrap(),
+                kernel_choice: KernelChoice::Asked,
+                device: DeviceChoice::Cpu,
+                switches: Switches::DEFAULT,
+                generations_per_round: 1,
+                pace: Pace::Unthrottled,
+                rounds: None,
+                time: TimeSettings::DEFAULT,
+            },
+            lattices: Vec::new(),
+            halves: None,
+            running: false,
+            selected: 0,
+        }
+    }
+
+    #[test]
+    fn a_session_comes_back_whatever_becomes_of_the_thread_that_has_it() {
+        let goes_on = |_: &Stubborn| Ok((kept(), None, String::new()));
+        let panics = |_: &Stubborn| panic!("as it was told to");
+        let exchange = |panics_itself: bool, make: fn(&Stubborn) -> _| {
+            let woken = Arc::new(AtomicBool::new(false));
+            let told = woken.clone();
+            let wake = move || told.store(true, Ordering::Release);
+            let world = Stubborn(panics_itself);
+            let (returning, begun) =
+                Returning::begin(world, make, |_| panic!("not replaced"), wake);
+            begun.unwrap();
+            while !woken.load(Ordering::Acquire) {
+                std::thread::yield_now();
+            }
+            let (world, exchanged) = returning.back().expect("it is back");
+            assert_eq!(world, Some(Stubborn(panics_itself)));
+            exchanged.map(|(_, said)| said).unwrap_err()
+        };
+        assert_eq!(exchange(false, goes_on), "it goes on from nothing");
+        assert!(exchange(true, goes_on).contains("panicked"));
+        assert!(exchange(false, panics).contains("panicked"));
+    }
+
+    /// As where the thread never began.
+    #[test]
+    fn a_session_that_no_thread_took_is_still_there() {
+        let (_, exchanged) = channel();
+        let world = Arc::new(Mutex::new(Some(Stubborn(false))));
+        let returning = Returning { world, exchanged };
+        let (world, exchanged) = returning.back().expect("it is back");
+        assert_eq!(world, Some(Stubborn(false)));
+        assert!(exchanged.is_err());
+    }
 }

@@ -75,7 +75,7 @@ fn record(
         let began = Instant::now();
         loop {
             if is_told() {
-                say(&format!("{} of {frames}, told to end", recorder.progress()));
+                say(&format!("{} of {frames}, ended by a signal", recorder.progress()));
                 return Ok(());
             }
             renderer.frame(&status, session, &options)?;

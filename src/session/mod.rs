@@ -143,6 +143,7 @@ impl Session {
                 | Action::StepBack
                 | Action::RoundBack
                 | Action::RunTo(_)
+                | Action::PauseForLesson(_)
                 | Action::NextStopWhenStill
                 | Action::ToggleReseed
                 | Action::WatchPopulation(_)

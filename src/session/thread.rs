@@ -102,6 +102,8 @@ struct Pilot {
     past: Past,
     watch: Watch,
     run_to: Option<RunTo>,
+    /// Paused for a lesson while it ran, to this generation if to any.
+    paused_for_lesson: Option<Option<u64>>,
     editor: Editor,
     recoveries: VecDeque<Instant>,
     /// The lattices that the engine was last made from, until there is a checkpoint of them.
@@ -150,6 +152,7 @@ impl Pilot {
             past: Past::new(setup.time.history_bytes, worlds.all_bits()),
             watch: Watch::default(),
             run_to: None,
+            paused_for_lesson: None,
             editor: Editor::default(),
             recoveries: VecDeque::new(),
             last_known: None,

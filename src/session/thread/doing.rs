@@ -101,6 +101,11 @@ impl Pilot {
 
     pub(super) fn obey(&mut self, command: Command) -> Result<()> {
         match command {
+            Command::Act(action) if self.failed.is_some() && action.needs_engine() => {
+                self.tell(tr!("the session has ended").into());
+                (self.wake)();
+                Ok(())
+            }
             Command::Act(action) => {
                 let done = self.act(action);
                 self.log(action);
@@ -129,7 +134,23 @@ impl Pilot {
 
     pub(super) fn act(&mut self, action: Action) -> Result<()> {
         self.changed = true;
+        if let Action::TogglePause
+        | Action::StepGeneration
+        | Action::StepRound
+        | Action::StepBack
+        | Action::RoundBack
+        | Action::RunTo(_) = action
+        {
+            self.paused_for_lesson = None; // the person decides
+        }
         match action {
+            Action::PauseForLesson(true) if self.running => {
+                self.paused_for_lesson = Some(self.run_to.take().map(|of| of.generation));
+                self.running = false;
+                self.statistics.restart();
+            }
+            Action::PauseForLesson(true) => {}
+            Action::PauseForLesson(false) => self.go_on_after_lesson()?,
             Action::TogglePause => {
                 self.running = !self.running;
                 self.run_to = None;
@@ -211,6 +232,25 @@ impl Pilot {
         tracing::debug!(
             "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
         );
+    }
+
+    fn go_on_after_lesson(&mut self) -> Result<()> {
+        let Some(run_to) = self.paused_for_lesson.take() else {
+            return Ok(());
+        };
+        if self.failed.is_some() {
+            return Ok(());
+        }
+        let generations = self.worlds.as_ref().map(|worlds| worlds.generations());
+        let now = generations.map_or(0, |generations| generations[self.selected]);
+        match run_to {
+            Some(generation) if generation > now => return self.run_to(generation),
+            Some(_) => {} // it has got there otherwise
+            None => self.running = true,
+        }
+        self.due = Instant::now();
+        self.statistics.restart();
+        Ok(())
     }
 
     pub(super) fn step(&mut self, generations: u32) {
