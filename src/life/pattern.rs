@@ -291,6 +291,8 @@ fn why_unreadable(error: io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, File};
+
     use super::*;
     use crate::life::testing::drawn;
 
