@@ -1,0 +1,177 @@
+//! What a session starts from.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use crate::KernelChoice;
+use crate::{Switches, TimeSettings};
+use engine::Kernel;
+use lang::tr;
+use life::{Lattice, Rule, Size};
+
+/// Everything that a session is made from.
+#[derive(Clone, Debug)]
+pub struct Setup {
+    /// How many lattices.
+    pub instances: usize,
+    /// Their size.
+    pub size: Size,
+    /// Their rule.
+    pub rule: Rule,
+    /// Their first generation.
+    pub start: Start,
+    /// What steps them.
+    pub kernel: &'static Kernel,
+    /// Who says so.
+    pub kernel_choice: KernelChoice,
+    /// Where.
+    pub device: DeviceChoice,
+    /// How rounds are issued, copied and waited for.
+    pub switches: Switches,
+    /// Generations a round.
+    pub generations_per_round: u32,
+    /// How fast rounds follow one another.
+    pub pace: Pace,
+    /// Stop (pause) after so many rounds.
+    pub rounds: Option<u64>,
+    /// When it stops by itself, and how far back it remembers.
+    pub time: TimeSettings,
+}
+
+/// The first generation.
+#[derive(Clone, Debug)]
+pub enum Start {
+    /// Random cells, alive with probability `density`; each instance another soup of `seed`.
+    Soup {
+        /// From 0 to 1.
+        density: f64,
+        /// The seed.
+        seed: u64,
+    },
+    /// Instance i starts as lattice `i mod count`.
+    Lattices(Vec<Arc<Lattice>>),
+}
+
+/// Which engine, and which of its devices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum DeviceChoice {
+    /// The first CUDA device, else the CPU.
+    Auto,
+    /// The CPU.
+    Cpu,
+    /// Every CUDA device, the instances spread over them.
+    Cuda,
+    /// This CUDA device.
+    CudaOrdinal(u32),
+}
+
+impl std::str::FromStr for DeviceChoice {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<DeviceChoice, &'static str> {
+        match text {
+            "auto" => Ok(DeviceChoice::Auto),
+            "cpu" => Ok(DeviceChoice::Cpu),
+            "cuda" => Ok(DeviceChoice::Cuda),
+            _ => text
+                .strip_prefix("cuda:")
+                .and_then(|ordinal| ordinal.parse().ok())
+                .map(DeviceChoice::CudaOrdinal)
+                .ok_or("take auto, cpu, cuda or cuda:I"),
+        }
+    }
+}
+
+impl fmt::Display for DeviceChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            DeviceChoice::Auto => write!(f, "auto"),
+            DeviceChoice::Cpu => write!(f, "cpu"),
+            DeviceChoice::Cuda => write!(f, "cuda"),
+            DeviceChoice::CudaOrdinal(i) => write!(f, "cuda:{i}"),
+        }
+    }
+}
+
+/// How fast rounds follow one another.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub enum Pace {
+    /// So many rounds a second.
+    PerSecond(f64),
+    /// As fast as the engine goes.
+    Unthrottled,
+}
+
+impl Pace {
+    /// The steps of the keys `+` and `−`, in rounds a second.
+    const LADDER: [f64; 12] = [
+        1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 240.0, 500.0, 1000.0, 2000.0,
+    ];
+
+    /// The slowest and the fastest that a session is started with, in rounds a second.
+    pub const MIN_PER_SECOND: f64 = 0.001;
+    /// See [`Pace::MIN_PER_SECOND`].
+    pub const MAX_PER_SECOND: f64 = 1e9;
+
+    /// The time from one round to the next; none where they follow at once.
+    pub fn period(self) -> Duration {
+        let slowest = Duration::from_secs_f64(1.0 / Self::MIN_PER_SECOND);
+        match self {
+            Pace::Unthrottled => Duration::ZERO,
+            Pace::PerSecond(rounds) => {
+                let period = Duration::try_from_secs_f64(1.0 / rounds);
+                period.map_or(slowest, |period| period.min(slowest))
+            }
+        }
+    }
+
+    /// The next faster step.
+    pub fn faster(self) -> Pace {
+        match self {
+            Pace::Unthrottled => Pace::Unthrottled,
+            Pace::PerSecond(now) => Self::LADDER
+                .into_iter()
+                .find(|&step| step > now)
+                .map_or(Pace::Unthrottled, Pace::PerSecond),
+        }
+    }
+
+    /// The next slower step.
+    pub fn slower(self) -> Pace {
+        let now = match self {
+            Pace::Unthrottled => f64::INFINITY,
+            Pace::PerSecond(now) => now,
+        };
+        let below = Self::LADDER.into_iter().rev().find(|&step| step < now);
+        Pace::PerSecond(below.unwrap_or(Self::LADDER[0]))
+    }
+}
+
+impl fmt::Display for Pace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Pace::PerSecond(n) => f.write_str(&tr!("{n} rounds/s", n = n)),
+            Pace::Unthrottled => f.write_str(tr!("unthrottled")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However slow or senseless a pace is, instants can be counted on by its period.
+    #[test]
+    fn every_pace_has_a_period_that_can_be_waited_for() {
+        let period = |rounds| Pace::PerSecond(rounds).period();
+        let slowest = period(Pace::MIN_PER_SECOND);
+        for rounds in [1e-20, f64::MIN_POSITIVE, 0.0, -1.0, f64::NAN] {
+            assert_eq!(period(rounds), slowest, "{rounds}");
+        }
+        assert_eq!(slowest, Duration::from_secs(1000));
+        assert_eq!(period(50.0), Duration::from_millis(20));
+        assert_eq!(period(f64::INFINITY), Duration::ZERO);
+        assert_eq!(Pace::Unthrottled.period(), Duration::ZERO);
+    }
+}

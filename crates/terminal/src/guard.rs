@@ -1,0 +1,176 @@
+//! The terminal, taken and given back: on every way out, and with what would have been said on it
+//! meanwhile.
+
+use std::io::{self, Write, stdout};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, Once};
+use std::time::Duration;
+
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event::{DisableMouseCapture, EnableMouseCapture};
+use ratatui::crossterm::terminal::{
+    EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
+};
+use ratatui::crossterm::{cursor, execute};
+
+use super::{Terminal, broken};
+use app::{AppError, Rescue};
+
+/// Whether the terminal is ours just now.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Whether a thread has panicked while it was.
+static PANICKED: AtomicBool = AtomicBool::new(false);
+
+/// What was to be said while it was.
+static HELD: Mutex<Vec<u8>> = Mutex::new(Vec::new());
+
+/// How long a write to a terminal that takes nothing may hold up a signal; then what is kept is
+/// saved without the terminal being given back.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Whether this program may read the terminal: one in the background would be stopped.
+pub fn is_foreground() -> bool {
+    #[cfg(unix)]
+    {
+        let ours = rustix::process::getpgrp();
+        rustix::termios::tcgetpgrp(stdout()).is_ok_and(|foreground| foreground == ours)
+    }
+    #[cfg(not(unix))]
+    {
+        true
+    }
+}
+
+/// Whether the terminal has gone: its window was closed, or the connection to it broke. Reading it
+/// says no more than that nothing was typed.
+pub(super) fn has_hung_up() -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let out = stdout();
+        let mut asked = [PollFd::new(&out, PollFlags::empty())]; // this much is always told
+        let polled = poll(&mut asked, Some(&Timespec::default()));
+        let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+        polled.is_ok() && asked[0].revents().intersects(gone)
+    }
+    #[cfg(not(unix))]
+    {
+        false
+    }
+}
+
+/// Holds the terminal; gives it back when dropped.
+pub(super) struct Guard {
+    told: Arc<AtomicBool>,
+    /// Whether the terminal has been given back, as far as it took that.
+    given_back: Arc<AtomicBool>,
+}
+
+impl Guard {
+    /// Takes the terminal. What `rescue` knows of is saved should a signal come while the terminal
+    /// takes nothing.
+    pub(super) fn new(rescue: Arc<Rescue>) -> Result<Guard, AppError> {
+        static HOOK: Once = Once::new();
+        HOOK.call_once(|| {
+            let before = std::panic::take_hook();
+            std::panic::set_hook(Box::new(move |panic| {
+                if TAKEN.load(Ordering::Acquire) {
+                    PANICKED.store(true, Ordering::Release);
+                    restore();
+                }
+                before(panic);
+            }));
+        });
+        let told = Arc::new(AtomicBool::new(false));
+        let given_back = Arc::new(AtomicBool::new(false));
+        let (heard, over) = (told.clone(), given_back.clone());
+        // Another handler is only there in tests.
+        let _ = ctrlc::set_handler(move || {
+            if heard.swap(true, Ordering::AcqRel) {
+                return;
+            }
+            let (rescue, over) = (rescue.clone(), over.clone());
+            let watch = move || {
+                std::thread::sleep(PATIENCE);
+                if !over.load(Ordering::Acquire) {
+                    let unsaved = rescue.save();
+                    let _ = disable_raw_mode(); // what is written no longer arrives
+                    std::process::exit(if unsaved.is_empty() { 0 } else { 2 });
+                }
+            };
+            let _ = std::thread::Builder::new().spawn(watch);
+        });
+        TAKEN.store(true, Ordering::Release);
+        let guard = Guard { told, given_back };
+        enable_raw_mode().map_err(broken)?;
+        execute!(
+            stdout(),
+            EnterAlternateScreen,
+            EnableMouseCapture,
+            cursor::Hide
+        )
+        .map_err(broken)?;
+        Ok(guard)
+    }
+
+    pub(super) fn terminal(&self) -> Result<Terminal, AppError> {
+        let mut terminal = Terminal::new(CrosstermBackend::new(stdout())).map_err(broken)?;
+        terminal.clear().map_err(broken)?;
+        Ok(terminal)
+    }
+
+    /// Whether a signal has come, or a thread has panicked and the screen is gone.
+    pub(super) fn is_told_to_end(&self) -> bool {
+        self.told.load(Ordering::Acquire) || PANICKED.load(Ordering::Acquire)
+    }
+}
+
+impl Drop for Guard {
+    fn drop(&mut self) {
+        restore();
+        self.given_back.store(true, Ordering::Release);
+    }
+}
+
+/// Gives the terminal back, once; a terminal that is gone needs nothing.
+fn restore() {
+    if !TAKEN.swap(false, Ordering::AcqRel) {
+        return;
+    }
+    let _ = execute!(
+        stdout(),
+        DisableMouseCapture,
+        LeaveAlternateScreen,
+        cursor::Show
+    );
+    let _ = disable_raw_mode();
+    if let Ok(mut held) = HELD.lock() {
+        let _ = io::stderr().write_all(&held);
+        held.clear();
+    }
+}
+
+/// Writes to stderr, or, while the terminal shows panels, to where it is kept until then.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct LogWriter;
+
+impl Write for LogWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        use std::io::IsTerminal as _;
+        match HELD.lock() {
+            // What goes to a file disturbs nobody.
+            Ok(mut held) if TAKEN.load(Ordering::Acquire) && io::stderr().is_terminal() => {
+                if held.len() < 1 << 20 {
+                    held.extend_from_slice(bytes);
+                }
+                Ok(bytes.len())
+            }
+            _ => io::stderr().write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        io::stderr().flush()
+    }
+}
