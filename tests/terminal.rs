@@ -6,6 +6,7 @@ mod common;
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use common::{PROGRAM, command, lifestreams, needs, run, scratch, signal, wait_for};
 use life::{Pattern, Size};
@@ -165,6 +166,66 @@ fn a_signal_and_ctrl_c_restore_the_screen_too() {
         }
         assert_eq!(tmux.end(), "0", "{by}");
     }
+}
+
+/// Whether a process is over; one that nobody has asked after yet counts.
+fn is_over(id: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat"));
+    stat.map_or(true, |stat| stat.contains(") Z "))
+}
+
+/// What a session's file goes on from is whole.
+fn goes_on(folder: &Path) {
+    let line = "--display none --rounds 0 --session kept.json";
+    let ended = lifestreams(folder, line);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+/// As a connection by SSH that breaks: with a signal, or, where the shell's children have none
+/// coming, with nothing but reads of nothing and writes that fail.
+#[test]
+fn a_terminal_that_hangs_up_leaves_a_saved_session() {
+    for before in ["", "setsid "] {
+        let tmux = Tmux::start(80, 24);
+        let program = format!("{PROGRAM} --display terminal --session kept.json {SMALL}");
+        tmux.type_line(&format!("{before}sh -c 'echo $$ >pid; exec {program}'"));
+        tmux.wait("▶ running");
+        let id = fs::read_to_string(tmux.path().join("pid")).unwrap();
+        tmux.tmux("kill-server");
+        wait_for("the end of it", || is_over(id.trim()).then_some(()));
+        goes_on(tmux.path());
+    }
+}
+
+/// As a connection that stands still: nothing that is written arrives, and whoever writes waits.
+#[test]
+fn a_terminal_that_takes_nothing_holds_up_no_signal() {
+    let tmux = Tmux::start(80, 24);
+    let program = format!("{PROGRAM} --display terminal --session kept.json {SMALL}");
+    tmux.type_line(&format!("sh -c 'echo $$ >pid; exec {program}'"));
+    tmux.wait("▶ running");
+    let id = fs::read_to_string(tmux.path().join("pid")).unwrap();
+    let (id, mut ask) = (id.trim(), tmux.command("display-message -p"));
+    let server = run(ask.arg("#{pid}")).stdout.trim().parse().unwrap();
+    signal(server, "STOP");
+    let written = || fs::read_to_string(format!("/proc/{id}/io")).unwrap();
+    let bytes = || {
+        let io = written();
+        let line = io.lines().find(|line| line.starts_with("wchar"));
+        line.unwrap().to_owned()
+    };
+    let mut last = (bytes(), Instant::now());
+    wait_for("a write that waits", || {
+        let now = bytes();
+        if now != last.0 {
+            last = (now, Instant::now());
+        }
+        (last.1.elapsed() > Duration::from_secs(2)).then_some(())
+    });
+    signal(id.parse().unwrap(), "TERM");
+    wait_for("the end of it", || is_over(id).then_some(()));
+    signal(server, "CONT");
+    goes_on(tmux.path());
 }
 
 #[test]
