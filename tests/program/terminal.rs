@@ -225,6 +225,20 @@ fn a_terminal_that_takes_nothing_holds_up_no_signal() {
     goes_on(tmux.path());
 }
 
+/// Where sentences have colours, what was typed still has none, and names no window.
+#[test]
+fn what_was_typed_is_not_obeyed_by_the_terminal() {
+    let tmux = Tmux::start(80, 24);
+    tmux.type_line(&format!(
+        "{PROGRAM} --$(printf '\\033]2;mine\\007'); echo over"
+    ));
+    tmux.wait("unexpected argument");
+    tmux.wait("over\n");
+    let mut ask = tmux.command("display-message -p");
+    let title = run(ask.arg("#{pane_title}")).stdout;
+    assert_ne!(title.trim(), "mine");
+}
+
 #[test]
 fn every_half_block_is_a_cell_of_the_simulators() {
     let tmux = Tmux::start(80, 24);
