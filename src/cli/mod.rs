@@ -5,12 +5,10 @@ mod bench;
 mod catalogue_tests;
 mod config;
 mod devices;
-mod documents;
 mod failure;
 mod headless;
 mod lesson;
 mod options;
-mod readme;
 mod record;
 mod run;
 mod setup;
@@ -26,8 +24,9 @@ use std::process::ExitCode;
 use clap::FromArgMatches as _;
 use clap::parser::ValueSource;
 
-pub use documents::documents;
+pub use bench::{Origin, Record, Row, Table};
 use lang::{Language, tr};
+pub use options::command_line;
 #[cfg(test)]
 pub(crate) use options::option_texts;
 use options::{Cli, Command, ConfigCommand};
@@ -143,13 +142,14 @@ const OWN_CRATES: [&str; 11] = [
     "window",
 ];
 
-/// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more.
+/// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more, and `lifestreams=debug` within it more
+/// of this program alone.
 fn set_up_log() {
     use tracing_subscriber::EnvFilter;
-    let filter = EnvFilter::try_from_env("LIFESTREAMS_LOG").unwrap_or_else(|_| {
-        let own = OWN_CRATES.map(|name| format!("{name}=warn")).join(",");
-        EnvFilter::new(format!("error,{own}"))
-    });
+    let asked = std::env::var("LIFESTREAMS_LOG").ok();
+    let filter = asked
+        .and_then(|asked| EnvFilter::try_new(of_all_crates(&asked)).ok())
+        .unwrap_or_else(|| EnvFilter::new(of_all_crates("error,lifestreams=warn")));
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(LogWriter::default)
@@ -157,4 +157,17 @@ fn set_up_log() {
         .without_time()
         .with_target(false)
         .try_init();
+}
+
+/// A log filter in which `lifestreams=LEVEL` stands for each crate of this program.
+fn of_all_crates(filter: &str) -> String {
+    let expanded = |directive: &str| match directive.strip_prefix("lifestreams=") {
+        None => directive.to_owned(),
+        Some(level) => OWN_CRATES.map(|name| format!("{name}={level}")).join(","),
+    };
+    filter
+        .split(',')
+        .map(expanded)
+        .collect::<Vec<_>>()
+        .join(",")
 }

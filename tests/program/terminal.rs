@@ -178,11 +178,11 @@ fn goes_on(folder: &Path) {
     assert_eq!(ended.code, Some(0), "{ended:?}");
 }
 
-/// As a connection by SSH that breaks: with a signal, or, where the shell's children have none
-/// coming, with nothing but reads of nothing and writes that fail.
+/// As a connection by SSH that breaks: with a signal, or, in a session of its own, with nothing but
+/// reads of nothing and writes that fail.
 #[test]
 fn a_terminal_that_hangs_up_leaves_a_saved_session() {
-    for before in ["", "setsid "] {
+    for before in ["", "exec setsid --wait "] {
         let tmux = Tmux::start(80, 24);
         let program = format!("{PROGRAM} --display terminal --session kept.json {SMALL}");
         tmux.type_line(&format!("{before}sh -c 'echo $$ >pid; exec {program}'"));
@@ -349,7 +349,7 @@ fn panics_in_a_terminal() {
 fn a_panic_restores_the_screen_and_is_read_on_it() {
     let tmux = Tmux::start(100, 30);
     let program = std::env::current_exe().unwrap();
-    let line = "--exact panics_in_a_terminal --ignored --nocapture";
+    let line = "--exact terminal::panics_in_a_terminal --ignored --nocapture";
     tmux.begin(&format!(
         "env RUST_BACKTRACE=0 {} {line}",
         program.display()
