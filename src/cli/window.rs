@@ -15,11 +15,15 @@ use life::check_writable;
 use model::{DeviceChoice, Setup, Status};
 use session::{Keep, Kept};
 use terminal::TerminalOptions;
+use view::recording::Recorder;
 use view::{Drawing, ViewOptions};
 use window::WindowOptions;
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let (setup, keep) = kept_or_new(common, window)?;
+    if let Some(path) = &window.record {
+        Recorder::check(path)?;
+    }
     match window.display {
         Display::None if window.record.is_some() => return without_window(setup, keep, window),
         Display::None => {

@@ -70,11 +70,11 @@ impl Session {
         };
         let write = move || {
             let said = match saver.save() {
-                Ok(()) => tr!("the session is saved in {}", shown(&saver.path)),
-                Err(why) => why,
+                Ok(()) => Command::Tell(tr!("the session is saved in {}", shown(&saver.path))),
+                Err(why) => Command::Say(why),
             };
             // Nobody is left to be told only when the session has ended.
-            let _ = commands.send(Command::Say(said));
+            let _ = commands.send(said);
         };
         let _ = std::thread::Builder::new().name("keep".into()).spawn(write);
     }

@@ -21,7 +21,7 @@ use std::time::Duration;
 use crate::ViewError;
 use crate::picture_file::{Image, persist_beside};
 use lang::tr;
-use life::{SaveError, SaveTarget};
+use life::{SaveError, SaveTarget, check_writable, shown};
 
 /// Pictures that may wait for the encoder.
 const WAITING: usize = 6;
@@ -90,16 +90,30 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// Whether a recording can begin at this path, as far as that shows before there is a picture.
+    ///
+    /// # Errors
+    /// As [`Recorder::begin`].
+    pub fn check(path: &Path) -> Result<(), ViewError> {
+        let kind = kind_of(path)?;
+        check_writable(path)?;
+        match kind {
+            Kind::Mp4 => mp4::check(),
+            Kind::Gif | Kind::Apng => Ok(()),
+        }
+    }
+
     /// Begins a file for pictures of this width and height.
     ///
     /// # Errors
     /// [`ViewError::Record`] where the name's ending says nothing or there is no ffmpeg,
     /// [`ViewError::Write`] where nothing can be written there.
     pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
+        let kind = kind_of(path)?;
         let target = SaveTarget::find(path)?;
-        let partial = target.create_partial();
         let behind_links = target.path().to_owned();
-        Recorder::begin_as(path, size, partial, move |partial, named| {
+        let partial = target.create_partial();
+        Recorder::begin_as(path, kind, size, partial, move |partial, named| {
             partial
                 .persist(&behind_links)
                 .map_err(|error| error.error)?;
@@ -112,26 +126,17 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::begin`].
     pub fn begin_beside(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
-        Recorder::begin_as(path, size, partial(path), persist_beside)
+        Recorder::begin_as(path, kind_of(path)?, size, partial(path), persist_beside)
     }
 
     fn begin_as(
         path: &Path,
+        kind: Kind,
         size: [u32; 2],
         partial: io::Result<tempfile::NamedTempFile>,
         persist: impl FnOnce(tempfile::NamedTempFile, &Path) -> io::Result<PathBuf> + Send + 'static,
     ) -> Result<Recorder, ViewError> {
-        let kind = Kind::of(path).ok_or_else(|| {
-            let path = path.display();
-            ViewError::Record(tr!(
-                "{path} cannot be recorded: the name must end in .gif, .png or .mp4",
-                path = path
-            ))
-        })?;
         let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
-        if path.is_dir() {
-            return Err(cannot(io::ErrorKind::IsADirectory.into()));
-        }
         let partial = partial.map_err(cannot)?;
         let encoder: Box<dyn Encode> = match kind {
             Kind::Gif => Box::new(gif::Gif::begin(partial.as_file(), size).map_err(cannot)?),
@@ -196,6 +201,16 @@ impl Recorder {
             shots: Arc::downgrade(&self.shots),
             ended: self.ended.clone(),
         }
+    }
+
+    /// How many pictures it has taken; so many will be in the file.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The width and height of its pictures.
+    pub fn size(&self) -> [u32; 2] {
+        self.size
     }
 
     /// How it goes, in words.
@@ -271,6 +286,16 @@ fn encode(
         written.fetch_add(1, Ordering::Relaxed);
     }
     encoder.end()
+}
+
+/// What the file will be.
+fn kind_of(path: &Path) -> Result<Kind, ViewError> {
+    Kind::of(path).ok_or_else(|| {
+        ViewError::Record(tr!(
+            "{path} cannot be recorded: the name must end in .gif, .png or .mp4",
+            path = shown(path)
+        ))
+    })
 }
 
 /// A file beside the one that is to be, of no lasting name.
