@@ -87,6 +87,9 @@ fn record(
             if renderer.missing(&status, &options) == 0 {
                 break;
             }
+            if let Some(why) = session.status().gives_up() {
+                bail!("{why}");
+            }
             if began.elapsed() > PATIENCE {
                 bail!("no picture after {} s", PATIENCE.as_secs());
             }
@@ -106,7 +109,7 @@ fn record(
 fn wait_until(session: &Session, there: impl Fn() -> bool) -> Result<()> {
     let began = Instant::now();
     while !there() {
-        if let Some(why) = &session.status().failed {
+        if let Some(why) = session.status().gives_up() {
             bail!("{why}");
         }
         if began.elapsed() > PATIENCE {

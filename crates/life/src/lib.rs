@@ -5,6 +5,7 @@
 
 pub mod formats;
 mod lattice;
+pub mod memory;
 mod part;
 mod pattern;
 mod read;
@@ -24,6 +25,7 @@ mod words;
 
 pub use formats::{Fault, Format, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
+pub use memory::MemoryError;
 pub use pattern::{Pattern, PatternError};
 pub use read::{ReadError, read_regular_file};
 pub use rle::{Rle, RleError};

@@ -4,6 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read as _};
 use std::path::Path;
 
+use super::memory;
 use lang::tr;
 
 /// Why a file was not read. Said without a remedy, which depends on what the file is for.
@@ -44,7 +45,7 @@ pub fn read_regular_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> 
     }
     let mut bytes = Vec::new();
     let room = usize::try_from(length).map(|length| bytes.try_reserve_exact(length));
-    if !matches!(room, Ok(Ok(()))) {
+    if !matches!(room, Ok(Ok(()))) || memory::lacks(length) {
         return Err(ReadError::NoMemory(length));
     }
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;

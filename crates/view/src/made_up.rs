@@ -68,6 +68,7 @@ pub fn status(instances: usize, size: Size) -> Status {
         undid_all: None,
         selected: 0,
         notice: None,
+        halted: None,
         failed: None,
     }
 }

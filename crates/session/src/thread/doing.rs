@@ -103,11 +103,6 @@ impl Pilot {
 
     pub(super) fn obey(&mut self, command: Command) -> Result<()> {
         match command {
-            Command::Act(action) if self.failed.is_some() && action.needs_engine() => {
-                self.tell(tr!("the session has ended").into());
-                (self.wake)();
-                Ok(())
-            }
             Command::Act(action) => {
                 let done = self.act(action);
                 self.log(action);
@@ -139,6 +134,31 @@ impl Pilot {
         }
     }
 
+    /// Does what needs no engine; everything else comes too late.
+    pub(super) fn obey_after_the_end(&mut self, command: Command) -> Result<()> {
+        let select = |action: &Action| {
+            matches!(
+                action,
+                Action::SelectNext | Action::SelectPrevious | Action::Select(_)
+            )
+        };
+        match command {
+            Command::Ask(asked) => {
+                self.ask(asked);
+                self.answer_from_the_last();
+                Ok(())
+            }
+            Command::Act(action) if action.needs_engine() => {
+                self.tell(tr!("the session has ended").into());
+                (self.wake)();
+                Ok(())
+            }
+            Command::Act(action) if !select(&action) => Ok(()),
+            Command::View(_) | Command::Reseed(_) | Command::Restore(_) => Ok(()),
+            command => self.obey(command),
+        }
+    }
+
     pub(super) fn act(&mut self, action: Action) -> Result<()> {
         self.changed = true;
         if let Action::TogglePause
@@ -160,6 +180,7 @@ impl Pilot {
             Action::PauseForLesson(false) => self.go_on_after_lesson()?,
             Action::TogglePause => {
                 self.running = !self.running;
+                self.halted = None;
                 self.run_to = None;
                 self.steps.clear();
                 if self
