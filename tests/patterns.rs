@@ -21,6 +21,7 @@ fn written(format: Format, lattice: &Lattice, notes: &Notes) -> String {
         lattice,
         rule: Rule::LIFE,
         torus: false,
+        generation: 0,
         notes,
     };
     let mut text = Vec::new();

@@ -8,6 +8,7 @@ mod failure;
 mod headless;
 mod lesson;
 mod options;
+mod patterns;
 mod readme;
 mod record;
 mod run;
@@ -55,6 +56,7 @@ pub fn main() -> ExitCode {
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Verify(arguments)) => verify::main(&arguments),
         Some(Command::Devices(arguments)) => devices::main(&arguments),
+        Some(Command::Patterns) => patterns::main(),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { folder }) => shell::man(folder.as_deref()),
         Some(Command::Config { what }) => match what {

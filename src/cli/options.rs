@@ -8,7 +8,7 @@ use crate::engine::kernels::{self, KERNELS};
 use crate::engine::{HostMemory, Kernel};
 use crate::lang::{self, Language, tr};
 use crate::lesson::LESSONS;
-use crate::life::{Rule, Size, SizeError};
+use crate::life::{RuleAndTorus, Size, SizeError};
 use crate::session::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
@@ -92,6 +92,8 @@ pub(super) enum Command {
         #[command(subcommand)]
         what: Option<ConfigCommand>,
     },
+    /// List the patterns that come with the program: name, size, rule, what each does
+    Patterns,
     /// Print what this shell needs to complete options and their values
     Completions {
         /// The shell
@@ -138,18 +140,20 @@ pub(super) struct Common {
     /// The lattices' size in cells, or a square's side [default: 1024x1024, or the pattern's torus]
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<Size>,
-    /// The rule, births and survivals [default: B3/S23, or the pattern's]
+    /// The rule, as B3/S23, 23/3 or a name such as Seeds, Maze or 'Day & Night'; B3/S23:T64,32 gives
+    /// the size too [default: B3/S23, or the pattern's]
     #[arg(long, value_name = "RULE")]
-    pub rule: Option<Rule>,
+    pub rule: Option<RuleAndTorus>,
     /// The part of cells alive at the start of a soup, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
     pub density: f64,
     /// The soup's seed: the same seed, the same start, everywhere
     #[arg(long, value_name = "S", default_value_t = 1)]
     pub seed: u64,
-    /// Start from this file (RLE, plaintext, Life 1.05 or 1.06, macrocell) instead of a soup, or,
-    /// where there is no such file, from the shelf's pattern of that name, such as gosper-gun;
-    /// repeatable: instance i takes file i mod count
+    /// Start from this file (RLE, plaintext, Life 1.05 or 1.06, macrocell) instead of a soup, from
+    /// the standard input where it is -, or, where there is no such file, from the shelf's pattern
+    /// of that name, such as gosper-gun ('lifestreams patterns' lists them); repeatable: instance i
+    /// takes file i mod count
     #[arg(long, value_name = "FILE")]
     pub pattern: Vec<PathBuf>,
     /// The kernel that steps the lattices; auto times those that can be and takes the fastest

@@ -21,14 +21,14 @@ mod testing;
 mod text;
 mod words;
 
-pub use formats::{Fault, Format, Notes, Sheet};
+pub use formats::{Fault, Format, MAX_GENERATION, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
 pub use pattern::{Pattern, PatternError};
-pub use rle::{Rle, RleError};
+pub use rle::{Rle, RleError, RuleAndTorus};
 pub use rule::{Rule, RuleError};
 pub use run::Run;
 pub use save::{SaveError, write_atomically};
-pub use settle::settle;
+pub use settle::{settle, settle_generation};
 pub use shelf::{Behaviour, Kind, SHELF, Shelved};
 pub use soup::soup;
 pub use symmetry::{Symmetry, symmetric_soup};

@@ -22,8 +22,8 @@ impl Kept {
         kept.setup.size = size;
         kept.setup.kernel = taking(size, self.setup.kernel);
         kept.setup.switches = kept.setup.switches.fitted_to(kept.setup.kernel);
-        if let Start::Lattices(starts) = &mut kept.setup.start {
-            starts.iter_mut().for_each(|start| *start = grown(start));
+        if let Start::Lattices { lattices, .. } = &mut kept.setup.start {
+            lattices.iter_mut().for_each(|start| *start = grown(start));
         }
         kept.lattices = all(&self.lattices);
         if let Some(halves) = &mut kept.halves {

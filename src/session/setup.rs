@@ -49,7 +49,12 @@ pub enum Start {
         seed: u64,
     },
     /// Instance i starts as lattice `i mod count`.
-    Lattices(Vec<Arc<Lattice>>),
+    Lattices {
+        /// At least one.
+        lattices: Vec<Arc<Lattice>>,
+        /// The generation that they are of.
+        generation: u64,
+    },
 }
 
 /// Which engine, and which of its devices.

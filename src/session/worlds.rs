@@ -72,14 +72,27 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
 pub fn start_lattice(start: &Start, size: Size, instance: usize) -> Arc<Lattice> {
     match start {
         Start::Soup { density, seed } => Arc::new(soup(size, *density, *seed, instance as u64)),
-        Start::Lattices(lattices) => lattices[instance % lattices.len()].clone(),
+        Start::Lattices { lattices, .. } => lattices[instance % lattices.len()].clone(),
+    }
+}
+
+impl Start {
+    /// The generation that every instance starts at.
+    pub fn generation(&self) -> u64 {
+        match self {
+            Start::Soup { .. } => 0,
+            Start::Lattices { generation, .. } => *generation,
+        }
     }
 }
 
 /// The first generations of these instances, as [`Worlds::upload`] takes them.
 pub fn starts(setup: &Setup, instances: Range<usize>) -> Vec<(usize, Arc<Lattice>, u64)> {
     instances
-        .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
+        .map(|i| {
+            let lattice = start_lattice(&setup.start, setup.size, i);
+            (i, lattice, setup.start.generation())
+        })
         .collect()
 }
 

@@ -162,7 +162,7 @@ impl Pilot {
                         density,
                         seed: seed + 1,
                     },
-                    Start::Lattices(_) => Start::Soup {
+                    Start::Lattices { .. } => Start::Soup {
                         density: 0.3,
                         seed: 1,
                     },
