@@ -12,7 +12,7 @@ use std::process::Command;
 use std::{env, fs};
 
 use common::{lifestreams, scratch};
-use lifestreams::life::{Format, Pattern, Rule};
+use life::{Format, Pattern, Rule};
 
 /// Where scripts/test unpacks Golly, which is not installed.
 const GOLLY: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/target/tools/golly");

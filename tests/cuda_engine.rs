@@ -9,8 +9,8 @@ mod program;
 use std::path::Path;
 use std::process::{Command, Output};
 
-use lifestreams::engine::kernels::KERNELS;
-use lifestreams::life::Size;
+use engine::kernels::KERNELS;
+use life::Size;
 
 /// The program over the fake driver.
 fn lifestreams(arguments: &str) -> Command {

@@ -6,14 +6,14 @@ mod driver;
 
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use lifestreams::engine::cuda::{CudaEngine, Ordinals};
-use lifestreams::engine::lesson_kernels::{GRAY, MEET, SCALE, SPIN};
-use lifestreams::engine::{
+use engine::cuda::{CudaEngine, Ordinals};
+use engine::lesson_kernels::{GRAY, MEET, SCALE, SPIN};
+use engine::{
     Argument, BufferId, Call, Completion, DeviceId, Engine, EngineError, HostMemory, IssuerId,
     LatticeId, Layout, Measure, Nanos, Op, Place, Priority, Program, Region, Scope, Slot,
     SlotsSpec, Span, Stamp, StreamId, StreamKind, StreamSpec, Transfer, kernels,
 };
-use lifestreams::life::{Lattice, Rule, Size, reference, soup};
+use life::{Lattice, Rule, Size, reference, soup};
 
 /// The engine, and the right to be the only one: they would share the primary context.
 struct Lab(CudaEngine, #[allow(dead_code)] MutexGuard<'static, ()>);
@@ -180,7 +180,7 @@ fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
     Op::Copy { from, to, bytes }
 }
 
-fn call(kernel: &'static lifestreams::engine::CalledKernel, arguments: Vec<Argument>) -> Call {
+fn call(kernel: &'static engine::CalledKernel, arguments: Vec<Argument>) -> Call {
     Call {
         kernel,
         grid: 2,

@@ -9,8 +9,8 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use lifestreams::engine::kernels::KERNELS;
-use lifestreams::life::Size;
+use engine::kernels::KERNELS;
+use life::Size;
 use serde_json::Value;
 
 /// The program over the fake driver; what it printed.

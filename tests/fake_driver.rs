@@ -120,7 +120,7 @@ impl Driver {
 }
 
 fn bits() -> &'static str {
-    lifestreams::engine::cuda::ptx::find("05_bits").unwrap()
+    engine::cuda::ptx::find("05_bits").unwrap()
 }
 
 const BLINKER: [u32; 4] = [0, 0b111 << 8, 0, 0];
@@ -294,7 +294,7 @@ fn a_woven_kernel_stamps_every_block() {
         driver.memory(32),
         driver.stream(),
     );
-    let woven = lifestreams::engine::cuda::weave::weave(bits()).unwrap();
+    let woven = engine::cuda::weave::weave(bits()).unwrap();
     let function = driver.function(&woven, "life_bits");
     let host = driver.locked(8);
     assert_eq!(driver.upload(a, &BLINKER, stream), 0);

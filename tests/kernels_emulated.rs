@@ -6,9 +6,9 @@ mod driver;
 mod emulator;
 
 use emulator::{Emulator, Guarded, Numbers, parameters};
-use lifestreams::engine::kernels::{self, Iteration, KERNELS, Launch};
-use lifestreams::engine::{Kernel, Layout, Measure, Viewport, WordEdit};
-use lifestreams::life::{Lattice, Rule, Size};
+use engine::kernels::{self, Iteration, KERNELS, Launch};
+use engine::{Kernel, Layout, Measure, Viewport, WordEdit};
+use life::{Lattice, Rule, Size};
 
 /// One generation by the definition, a neighbour counted as often as it is met.
 fn step(before: &Lattice, rule: Rule) -> Lattice {

@@ -9,10 +9,10 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use emulator::{Emulator, Guarded, Numbers, parameters};
-use lifestreams::engine::kernels::Launch;
-use lifestreams::engine::lesson_kernels::LESSON_KERNELS;
-use lifestreams::engine::probe_kernels::{LOP3_CHAINS, LOP3_LINKS, lop3_word};
-use lifestreams::life::{Lattice, Rule, Size, reference};
+use engine::kernels::Launch;
+use engine::lesson_kernels::LESSON_KERNELS;
+use engine::probe_kernels::{LOP3_CHAINS, LOP3_LINKS, lop3_word};
+use life::{Lattice, Rule, Size, reference};
 
 /// So many blocks of so many threads.
 fn shape(grid: u32, block: u32) -> Launch {

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{lifestreams, scratch};
-use lifestreams::lesson::{LESSONS, Lesson};
+use lesson::{LESSONS, Lesson};
 use serde_json::Value;
 
 /// The lessons that a debug build measures in seconds.
@@ -24,7 +24,7 @@ const CHEAP: [&str; 8] = [
 ];
 
 fn lesson(name: &str) -> &'static Lesson {
-    lifestreams::lesson::find(name).expect("a lesson of the table")
+    lesson::find(name).expect("a lesson of the table")
 }
 
 /// Its JSON, which must be the only thing on stdout.

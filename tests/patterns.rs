@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{lifestreams, scratch};
-use lifestreams::life::{Format, Lattice, Notes, Pattern, Rule, SHELF, Sheet, Shelved, Size, soup};
+use life::{Format, Lattice, Notes, Pattern, Rule, SHELF, Sheet, Shelved, Size, soup};
 
 /// A lattice just as large as the pattern, with its cells.
 fn alone(pattern: &Pattern) -> Lattice {

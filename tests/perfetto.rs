@@ -14,8 +14,8 @@ use std::process::Command;
 use std::sync::Arc;
 
 use common::{PROGRAM, needs, scratch};
-use lifestreams::engine::{Nanos, Span, StreamId};
-use lifestreams::session::trace::{StepFacts, StepKind, TimedRound, write_chrome};
+use engine::{Nanos, Span, StreamId};
+use model::trace::{StepFacts, StepKind, TimedRound, write_chrome};
 use serde_json::{Map, Value, json};
 use traced::{Traced, traced};
 

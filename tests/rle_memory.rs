@@ -2,7 +2,7 @@
 //! lattice, and next to nothing more; a macrocell also for its nodes.
 #![allow(unsafe_code)]
 
-use lifestreams::life::{Format, Lattice, Notes, Pattern, Rle, Rule, Sheet, Size, rle};
+use life::{Format, Lattice, Notes, Pattern, Rle, Rule, Sheet, Size, rle};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fs;
@@ -139,7 +139,7 @@ fn a_file_takes_itself_and_its_lattice() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("dense.rle");
     let size = Size::new(2048, 2048).unwrap();
-    let soup = lifestreams::life::soup(size, 0.5, 1, 0);
+    let soup = life::soup(size, 0.5, 1, 0);
     let mut text = Vec::new();
     rle::write(&soup, Rule::LIFE, &mut text).unwrap();
     fs::write(&path, &text).unwrap();
@@ -151,7 +151,7 @@ fn a_file_takes_itself_and_its_lattice() {
 
 #[test]
 fn writing_keeps_no_more_than_a_chunk() {
-    let soup = lifestreams::life::soup(Size::new(4096, 1024).unwrap(), 0.5, 1, 0);
+    let soup = life::soup(Size::new(4096, 1024).unwrap(), 0.5, 1, 0);
     let (_, peak) = peak_of(|| rle::write(&soup, Rule::LIFE, &mut std::io::sink()).unwrap());
     assert!(peak < 100_000, "{peak} bytes");
 }
@@ -229,11 +229,12 @@ fn a_pattern_that_does_not_fit_takes_no_lattice() {
 
 #[test]
 fn every_writer_but_the_macrocells_keeps_no_more_than_a_chunk() {
-    let soup = lifestreams::life::soup(Size::new(4096, 256).unwrap(), 0.5, 1, 0);
+    let soup = life::soup(Size::new(4096, 256).unwrap(), 0.5, 1, 0);
     let sheet = Sheet {
         lattice: &soup,
         rule: Rule::LIFE,
         torus: true,
+        generation: 0,
         notes: &Notes::default(),
     };
     for format in [

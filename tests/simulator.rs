@@ -9,8 +9,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use common::{lifestreams, names, needs, program, run, scratch};
-use lifestreams::engine::kernels::{KERNELS, Kernel};
-use lifestreams::life::{Rule, Size};
+use engine::kernels::{KERNELS, Kernel};
+use life::{Rule, Size};
 use serde_json::{Value, json};
 
 /// What `tests/independent.py` is to hold against one another.

@@ -3,7 +3,8 @@
 use std::path::Path;
 use std::process::Command;
 
-use lifestreams::engine::cuda::{ptx::PTX, weave};
+use engine::cuda::ptx::PTX;
+use engine::cuda::weave;
 
 /// `$PTXAS`, or what `scripts/test` has installed, or the one on the PATH.
 fn ptxas() -> Command {

@@ -8,7 +8,7 @@ use std::fs;
 use std::path::Path;
 
 use common::{PROGRAM, command, lifestreams, needs, run, scratch, signal, wait_for};
-use lifestreams::life::{Pattern, Size};
+use life::{Pattern, Size};
 
 /// Small lattices on the engine that every machine has.
 const SMALL: &str = "--size 64x64 --instances 4 --device cpu";
@@ -242,12 +242,12 @@ fn without_a_terminal_it_says_so() {
 #[test]
 #[ignore]
 fn panics_in_a_terminal() {
-    use lifestreams::app::World;
-    use lifestreams::app::terminal::{TerminalOptions, run};
-    use lifestreams::session::{Action, Picture, PicturePlan, Status, Trace};
-    use lifestreams::view::PictureSource;
-    use lifestreams::view::terminal::Glyphs;
+    use app::World;
+    use model::PictureSource;
+    use model::{Action, Picture, PicturePlan, Status, Trace};
     use std::sync::Arc;
+    use terminal::Glyphs;
+    use terminal::{TerminalOptions, run};
 
     struct Panics;
     impl PictureSource for Panics {

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::engine::kernels::{self, KERNELS};
-use crate::engine::{HostMemory, Kernel};
-use crate::lang::{self, Language, tr};
-use crate::lesson::LESSONS;
-use crate::life::{RuleAndTorus, Size, SizeError};
-use crate::session::{
+use engine::kernels::{self, KERNELS};
+use engine::{HostMemory, Kernel};
+use lang::{Language, tr};
+use lesson::LESSONS;
+use life::{RuleAndTorus, Size, SizeError};
+use model::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
-use crate::view::terminal::Glyphs;
-use crate::view::{self, ColourBy, ViewOptions, theme};
+use terminal::Glyphs;
+use view::{ColourBy, ViewOptions, theme};
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///

@@ -3,8 +3,8 @@
 use anyhow::Result;
 
 use super::text::print_to_reader;
-use crate::lang::tr;
-use crate::life::{Rule, SHELF};
+use lang::tr;
+use life::{Rule, SHELF};
 
 /// Prints the list.
 pub(super) fn main() -> Result<()> {

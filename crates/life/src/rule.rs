@@ -1,0 +1,530 @@
+//! Life-like rules: which neighbour counts give birth, which keep a cell alive.
+
+use lang::tr;
+use std::fmt;
+use std::str::FromStr;
+
+/// A rule in B/S notation over the eight neighbours of a cell, such as `B3/S23`.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Rule {
+    birth: u16,
+    survival: u16,
+}
+
+/// Why a text is not a rule.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}", self.sentence())]
+pub struct RuleError {
+    text: String,
+    family: Family,
+    /// A known name that is much like the text.
+    near: Option<&'static str>,
+}
+
+/// The most characters of a text that an error repeats.
+const MAX_SHOWN: usize = 40;
+
+/// What a text that is no [`Rule`] seems to be, from how other programs write their rules.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Family {
+    /// Nothing that is known.
+    Nonsense,
+    /// A name, as that of a table of states.
+    Named,
+    /// `345/3/6`, `B3/S345/6` or `Brian's Brain`: dying cells have states of their own.
+    Generations,
+    /// `R5,C0,M1,S34..58,B34..45,NM`.
+    LargerThanLife,
+    /// `B2-a/S12`: letters say which of the neighbours.
+    Isotropic,
+    /// `MAP` and a table of all neighbourhoods in base 64.
+    Map,
+    /// `B2/S34H`: six neighbours.
+    Hexagonal,
+    /// `B2/S013V`: four neighbours.
+    VonNeumann,
+    /// `B4/S345L`: twelve neighbours.
+    Triangular,
+    /// `M0,8,4,3,2,5,9,7,1,6,10,11,12,13,14,15` or `MS,D0;8;4;…`: blocks of four cells.
+    Margolus,
+    /// `W30`.
+    Row,
+}
+
+/// The rules that people call by name: Golly's own list, then the names that the rules' tables of
+/// MCell and LifeWiki agree on. Letters and digits alone count, in any case.
+const NAMES: &[(&str, &str)] = &[
+    ("Life", "B3/S23"),
+    ("Conway", "B3/S23"),
+    ("Conway's Life", "B3/S23"),
+    ("Game of Life", "B3/S23"),
+    ("HighLife", "B36/S23"),
+    ("3-4 Life", "B34/S34"),
+    ("AntiLife", "B0123478/S01234678"),
+    ("Life without Death", "B3/S012345678"),
+    ("Plow World", "B378/S012345678"),
+    ("Day & Night", "B3678/S34678"),
+    ("DayNight", "B3678/S34678"),
+    ("Diamoeba", "B35678/S5678"),
+    ("LongLife", "B345/S5"),
+    ("Seeds", "B2/S"),
+    ("Persian Rug", "B234/S"),
+    ("Replicator", "B1357/S1357"),
+    ("Fredkin", "B1357/S02468"),
+    ("Morley", "B368/S245"),
+    ("2x2", "B36/S125"),
+    ("Amoeba", "B357/S1358"),
+    ("Anneal", "B4678/S35678"),
+    ("Assimilation", "B345/S4567"),
+    ("Bacteria", "B34/S456"),
+    ("Coagulations", "B378/S235678"),
+    ("Coral", "B3/S45678"),
+    ("DryLife", "B37/S23"),
+    ("EightLife", "B3/S238"),
+    ("Flakes", "B3/S012345678"),
+    ("Flock", "B3/S12"),
+    ("Gnarl", "B1/S1"),
+    ("H-trees", "B1/S012345678"),
+    ("HoneyLife", "B38/S238"),
+    ("Live Free or Die", "B2/S0"),
+    ("LowDeath", "B368/S238"),
+    ("Maze", "B3/S12345"),
+    ("Mazectric", "B3/S1234"),
+    ("Move", "B368/S245"),
+    ("Pedestrian Life", "B38/S23"),
+    ("Pseudo Life", "B357/S238"),
+    ("Serviettes", "B234/S"),
+    ("Stains", "B3678/S235678"),
+    ("Walled Cities", "B45678/S2345"),
+];
+
+/// Well-known rules of Generations that go by a name.
+const GENERATIONS: &[&str] = &["briansbrain", "starwars"];
+
+/// The letters that say which of so many neighbours, in isotropic rules.
+const PLACES: &str = "CEKAINYQJRTWZ-";
+
+/// The same where there are six neighbours.
+const HEXAGON: &str = "CEKAINYQJRTWZ-OMP";
+
+impl Rule {
+    /// Conway's Life, B3/S23.
+    pub const LIFE: Rule = Rule {
+        birth: 1 << 3,
+        survival: 1 << 2 | 1 << 3,
+    };
+
+    /// The rule with these masks; bit n stands for n live neighbours (0 to 8).
+    pub const fn from_masks(birth: u16, survival: u16) -> Rule {
+        Rule {
+            birth: birth & 0x1ff,
+            survival: survival & 0x1ff,
+        }
+    }
+
+    /// Counts that give birth, bit n for n neighbours.
+    pub const fn birth(self) -> u16 {
+        self.birth
+    }
+
+    /// Counts that keep a live cell alive, bit n for n neighbours.
+    pub const fn survival(self) -> u16 {
+        self.survival
+    }
+
+    /// The 18 bits that kernels take: bit `9 * alive + neighbours` is the cell's next state.
+    pub const fn table(self) -> u32 {
+        self.birth as u32 | (self.survival as u32) << 9
+    }
+
+    /// The next state of a cell, as the definition has it.
+    pub const fn next(self, alive: bool, neighbours: u32) -> bool {
+        self.table() >> (9 * alive as u32 + neighbours) & 1 == 1
+    }
+}
+
+impl Default for Rule {
+    fn default() -> Self {
+        Rule::LIFE
+    }
+}
+
+fn digits(text: &str) -> Option<u16> {
+    text.chars().try_fold(0, |mask, c| match c.to_digit(10) {
+        Some(n) if n <= 8 => Some(mask | 1 << n),
+        _ => None,
+    })
+}
+
+impl FromStr for Rule {
+    type Err = RuleError;
+
+    /// Reads `B3/S23` in either case and order, also with `_` or nothing for the slash or with
+    /// no `S` at all, the older `23/3` (survival first), and names such as `HighLife` or
+    /// `Day & Night`.
+    fn from_str(text: &str) -> Result<Self, RuleError> {
+        let upper = text.trim().to_ascii_uppercase();
+        notation(&upper).or_else(|| named(text)).ok_or_else(|| {
+            let family = Family::of(text);
+            RuleError {
+                text: text.chars().take(MAX_SHOWN).collect(),
+                family,
+                near: near_name(text).filter(|_| family == Family::Named),
+            }
+        })
+    }
+}
+
+/// The rule that this text, in capitals, writes in counts.
+fn notation(upper: &str) -> Option<Rule> {
+    let (first, second) = match (upper.split_once(['/', '_']), upper.chars().next()) {
+        (Some(halves), _) => halves,
+        (None, Some('B')) => upper.split_at(upper.find('S').unwrap_or(upper.len())),
+        (None, Some('S')) => upper.split_at(upper.find('B')?),
+        (None, _) => return None,
+    };
+    let (birth, survival) = match (first.strip_prefix('B'), second.strip_prefix('S')) {
+        (Some(b), Some(s)) => (b, s),
+        (Some(b), None) if !b.is_empty() && first.len() == upper.len() => (b, ""),
+        (None, None) => match (first.strip_prefix('S'), second.strip_prefix('B')) {
+            (Some(s), Some(b)) => (b, s),
+            (None, None) => (second, first),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(Rule {
+        birth: digits(birth)?,
+        survival: digits(survival)?,
+    })
+}
+
+/// The letters and digits of a name, in small letters.
+fn plain(name: &str) -> String {
+    let name = name.replace('&', "and");
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    letters.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn named(text: &str) -> Option<Rule> {
+    let asked = plain(text);
+    let (_, rule) = NAMES.iter().find(|(name, _)| plain(name) == asked)?;
+    notation(rule)
+}
+
+/// The known name that is most like this one, if any is much like it.
+fn near_name(text: &str) -> Option<&'static str> {
+    let names = NAMES.iter().map(|(name, _)| *name);
+    crate::words::nearest(&plain(text), names.map(|name| (plain(name), name)))
+}
+
+impl RuleError {
+    fn sentence(&self) -> String {
+        let text = &self.text;
+        match self.near {
+            Some(name) => tr!(
+                "unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23",
+                text = text,
+                name = name
+            ),
+            None => self.family.sentence(text),
+        }
+    }
+
+    /// Whether the text is surely a rule, though none that can be run: it is written as one.
+    pub(crate) fn is_notation(&self) -> bool {
+        !matches!(self.family, Family::Nonsense | Family::Named)
+    }
+}
+
+impl Family {
+    fn of(text: &str) -> Family {
+        let upper = text.trim().to_ascii_uppercase();
+        let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let counts = |part: &str| digits(part.strip_prefix(['B', 'S', 'G', 'C']).unwrap_or(part));
+        let after = |letter: &str| upper.strip_prefix(letter).filter(|rest| !rest.is_empty());
+        let numbers = |text: &str| text.contains([',', ';']) && text.split([',', ';']).all(digits);
+        if after("R").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+            || (numbers(&upper) && upper.matches(',').count() >= 4)
+        {
+            return Family::LargerThanLife;
+        }
+        if after("W").is_some_and(digits) {
+            return Family::Row;
+        }
+        let is_base_64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+        // The three sizes of neighbourhood have 6, 22 and 86 characters.
+        if after("MAP").is_some_and(|rest| rest.len() >= 6 && rest.chars().all(is_base_64)) {
+            return Family::Map;
+        }
+        if after("MS,D").is_some_and(numbers) || after("M").is_some_and(numbers) {
+            return Family::Margolus;
+        }
+        if GENERATIONS.contains(&plain(text).as_str()) {
+            return Family::Generations;
+        }
+        let parts: Vec<&str> = upper.split(['/', '_']).collect();
+        let is_half = |part: &str| counts(part) || placed(part);
+        match parts[..] {
+            [a, b, c] if is_half(a) && is_half(b) && counts(c) && !c.is_empty() => {
+                Family::Generations
+            }
+            // Named otherwise, such as B/S/extra.
+            [a, b] if !counts(a) || !counts(b) => match neighbourhood(b) {
+                Some((b, family)) if lettered(a, HEXAGON) && lettered(b, HEXAGON) => family,
+                _ if placed(a) && placed(b) => Family::Isotropic,
+                _ => Family::named(&upper),
+            },
+            // Without a slash.
+            [whole] => match (whole.strip_prefix('B'), whole.find('S')) {
+                (Some(_), Some(at)) if placed(&whole[..at]) && placed(&whole[at..]) => {
+                    match digits(&whole[1..at]) && digits(&whole[at + 1..]) {
+                        true => Family::Nonsense,
+                        false => Family::Isotropic,
+                    }
+                }
+                _ => Family::named(&upper),
+            },
+            _ => Family::named(&upper),
+        }
+    }
+
+    fn named(upper: &str) -> Family {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_ .+&'".contains(c);
+        let starts = upper.starts_with(|c: char| c.is_ascii_alphabetic());
+        let counts = ["B", "S"].iter().any(|letter| {
+            let rest = upper.strip_prefix(letter);
+            rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_ascii_alphabetic()))
+        });
+        if starts && !counts && upper.chars().all(is_name) {
+            Family::Named
+        } else {
+            Family::Nonsense
+        }
+    }
+
+    fn sentence(self, text: &str) -> String {
+        match self {
+            Family::Nonsense => tr!(
+                "unknown rule '{text}': write it as B3/S23, the neighbour counts 0 to 8 after B (birth) and S (survival)",
+                text = text
+            ),
+            Family::Named => tr!(
+                "unknown rule '{text}': it seems to be the name of a table of states (RuleLoader); only rules that count live neighbours can be run, written such as B3/S23",
+                text = text
+            ),
+            Family::Generations => tr!(
+                "unknown rule '{text}': it seems to be of Generations, with cells of more than two states; only rules such as B3/S23 can be run",
+                text = text
+            ),
+            Family::LargerThanLife => tr!(
+                "unknown rule '{text}': it seems to be of Larger than Life, with neighbours further off; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Isotropic => tr!(
+                "unknown rule '{text}': it is isotropic non-totalistic: it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Map => tr!(
+                "unknown rule '{text}': it is a MAP rule, with an entry for each neighbourhood; only rules that count live neighbours, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Hexagonal => tr!(
+                "unknown rule '{text}': it is hexagonal, with six neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::VonNeumann => tr!(
+                "unknown rule '{text}': it is of the von Neumann neighbourhood, with four neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Triangular => tr!(
+                "unknown rule '{text}': it is triangular, with twelve neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Margolus => tr!(
+                "unknown rule '{text}': it is of the Margolus neighbourhood, which steps blocks of four cells; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Row => tr!(
+                "unknown rule '{text}': it is for a single row of cells (Wolfram's numbers); only rules of eight neighbours, such as B3/S23, can be run",
+                text = text
+            ),
+        }
+    }
+}
+
+/// The half of a rule without the letter at its end that says which cells are neighbours, and what
+/// that makes of the rule.
+fn neighbourhood(half: &str) -> Option<(&str, Family)> {
+    [
+        ('H', Family::Hexagonal),
+        ('V', Family::VonNeumann),
+        ('L', Family::Triangular),
+    ]
+    .into_iter()
+    .find_map(|(letter, family)| Some((half.strip_suffix(letter)?, family)))
+}
+
+/// Whether this half of a rule has its letter, then counts and letters of places.
+fn placed(half: &str) -> bool {
+    half.starts_with(['B', 'S']) && lettered(half, PLACES)
+}
+
+/// Whether this half of a rule has nothing but its letter, counts and some of these letters.
+fn lettered(half: &str, letters: &str) -> bool {
+    let rest = half.strip_prefix(['B', 'S']).unwrap_or(half);
+    rest.chars()
+        .all(|c| c.is_ascii_digit() || letters.contains(c))
+}
+
+impl fmt::Display for Rule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |mask: u16| (0..=8).filter(move |n| mask >> n & 1 == 1);
+        write!(f, "B")?;
+        list(self.birth).try_for_each(|n| write!(f, "{n}"))?;
+        write!(f, "/S")?;
+        list(self.survival).try_for_each(|n| write!(f, "{n}"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn notations_agree() {
+        for text in [
+            "B3/S23", "b3/s23", "S23/B3", "23/3", "life", " B3/S32 ", "B3S23", "b3_s23", "S23B3",
+            "s23b3",
+        ] {
+            assert_eq!(text.parse(), Ok(Rule::LIFE), "{text}");
+        }
+        assert_eq!("B234".parse(), Ok(Rule::from_masks(0b11100, 0)));
+        assert_eq!("B/S".parse(), Ok(Rule::from_masks(0, 0)));
+    }
+
+    #[test]
+    fn nonsense_is_named() {
+        for text in [
+            "",
+            "3",
+            "B9/S23",
+            "B3/23",
+            "3/S2",
+            "B3/S2x",
+            "B3/S23/4",
+            "B",
+            "B3/",
+            "Generations",
+        ] {
+            let error = text.parse::<Rule>().unwrap_err().to_string();
+            assert!(
+                error.contains("unknown rule") && error.contains("B3/S23"),
+                "{error}"
+            );
+        }
+    }
+
+    #[test]
+    fn rules_of_other_families_are_told_as_such() {
+        for (text, words) in [
+            ("345/3/6", "Generations"),
+            ("B3/S23/4", "Generations"),
+            ("/2/3", "Generations"),
+            ("R5,C0,M1,S34..58,B34..45,NM", "Larger than Life"),
+            ("R5,B34-45,S33-57", "Larger than Life"),
+            ("5,34,45,34,58", "Larger than Life"),
+            ("B2/S345/C4", "Generations"),
+            ("B2-a/S12/3", "Generations"),
+            ("Brian's Brain", "Generations"),
+            ("B2-a5/S1e2-a35678", "isotropic non-totalistic"),
+            ("b3_s23-a4ei6", "where they lie"),
+            ("B3S23-a4ei6", "isotropic non-totalistic"),
+            ("B2/S34H", "hexagonal"),
+            ("B2o3/S2m4H", "hexagonal"),
+            ("B2a/S34H", "hexagonal"),
+            ("2/013V", "von Neumann"),
+            ("B4/S345L", "triangular"),
+            (
+                "MAPARYXfhZofugWaH7oaIDogBZofuhogOiAaIDogIAAgAAWaH",
+                "MAP rule",
+            ),
+            ("MAPARZofw", "MAP rule"),
+            ("M0,8,4,3,2,5,9,7,1,6,10,11,12,13,14,15", "Margolus"),
+            ("MS,D0;8;4;3;2;5;9;7;1;6;10;11;12;13;14;15", "Margolus"),
+            ("W110", "a single row"),
+            ("Langtons-Ant", "a table of states"),
+            ("BBM-Margolus-emulated", "a table of states"),
+            ("WireWorld", "a table of states"),
+            ("B9/S23", "write it as B3/S23"),
+            ("2,3/3", "write it as B3/S23"),
+        ] {
+            let error = text.parse::<Rule>().unwrap_err().to_string();
+            assert!(error.contains(words), "{error}");
+        }
+    }
+
+    #[test]
+    fn names_are_taken_in_any_case_and_with_any_signs() {
+        for (name, rule) in [
+            ("Seeds", "B2/S"),
+            ("seeds", "B2/S"),
+            ("DryLife", "B37/S23"),
+            ("Dry Life", "B37/S23"),
+            ("dry_life", "B37/S23"),
+            ("Maze", "B3/S12345"),
+            ("Day & Night", "B3678/S34678"),
+            ("day and night", "B3678/S34678"),
+            ("Day&Night", "B3678/S34678"),
+            ("DayNight", "B3678/S34678"),
+            ("2x2", "B36/S125"),
+            ("2X2", "B36/S125"),
+            ("3-4 Life", "B34/S34"),
+            ("34life", "B34/S34"),
+            ("Life without Death", "B3/S012345678"),
+            ("Conway's Game of Life", ""),
+            ("Conway\u{2019}s Life", "B3/S23"),
+        ] {
+            match rule {
+                "" => assert!(name.parse::<Rule>().is_err(), "{name}"),
+                rule => assert_eq!(name.parse::<Rule>(), rule.parse(), "{name}"),
+            }
+        }
+        for (name, rule) in NAMES {
+            let rule: Rule = rule.parse().unwrap();
+            assert_eq!(name.to_uppercase().parse(), Ok(rule), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_known_is_offered() {
+        for (name, meant) in [
+            ("HihgLife", "HighLife"),
+            ("DryLive", "DryLife"),
+            ("Replicater", "Replicator"),
+        ] {
+            let error = name.parse::<Rule>().unwrap_err().to_string();
+            assert!(error.contains(&format!("did you mean {meant}?")), "{error}");
+        }
+        for other in ["WireWorld", "LifeHistory", "Codd", "B9/S23", "W110"] {
+            let error = other.parse::<Rule>().unwrap_err().to_string();
+            assert!(!error.contains("did you mean"), "{error}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,60}|[BSMRWAP0-9/_,;:HVL-]{0,60}") {
+            if let Err(error) = text.parse::<Rule>() {
+                prop_assert!(!error.to_string().is_empty());
+            }
+        }
+
+        #[test]
+        fn what_is_shown_is_read_back(birth in 0u16..512, survival in 0u16..512) {
+            let rule = Rule::from_masks(birth, survival);
+            prop_assert_eq!(rule.to_string().parse(), Ok(rule));
+        }
+    }
+}
