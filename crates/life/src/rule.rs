@@ -370,11 +370,12 @@ fn placed(half: &str) -> bool {
     half.starts_with(['B', 'S']) && lettered(half, PLACES)
 }
 
-/// Whether this half of a rule has nothing but its letter, counts and some of these letters.
+/// Whether this half of a rule has nothing but its letter, counts and, after a count, some of these
+/// letters.
 fn lettered(half: &str, letters: &str) -> bool {
     let rest = half.strip_prefix(['B', 'S']).unwrap_or(half);
-    rest.chars()
-        .all(|c| c.is_ascii_digit() || letters.contains(c))
+    let is_part = |c: char| c.is_ascii_digit() || letters.contains(c);
+    !rest.starts_with(|c: char| !c.is_ascii_digit()) && rest.chars().all(is_part)
 }
 
 impl fmt::Display for Rule {
@@ -457,6 +458,7 @@ mod tests {
             ("Langtons-Ant", "a table of states"),
             ("BBM-Margolus-emulated", "a table of states"),
             ("WireWorld", "a table of states"),
+            ("Banks-I", "a table of states"),
             ("B9/S23", "write it as B3/S23"),
             ("2,3/3", "write it as B3/S23"),
         ] {
