@@ -2,9 +2,6 @@
 //! what to do, the documented exit code, and nothing half written.
 //!
 //! 2: the input or the arguments are wrong. 3: the machine lacks something.
-#![cfg(unix)]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::{FileTypeExt, PermissionsExt};
@@ -12,7 +9,9 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use common::{Ended, PROGRAM, command, lifestreams, names, needs, program, run, scratch, signal};
+use crate::common::{
+    Ended, PROGRAM, command, lifestreams, names, needs, program, run, scratch, signal,
+};
 
 /// `run` with a pattern file of these bytes.
 fn with_pattern(bytes: &[u8]) -> Ended {
@@ -138,7 +137,7 @@ fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
 
 #[test]
 fn no_truncation_of_a_pattern_file_and_no_noise_brings_it_down() {
-    let gun = include_bytes!("../assets/patterns/gosper-gun.rle");
+    let gun = include_bytes!("../../assets/patterns/gosper-gun.rle");
     let end = gun.iter().position(|&byte| byte == b'!').unwrap();
     for length in (0..=end).step_by(7).chain([end]) {
         with_pattern(&gun[..length]).refuses(2, &["file.rle, line"]);
@@ -541,7 +540,7 @@ fn lattices_beyond_the_memory_are_refused_at_once() {
             let code = if line.contains("4096x4096") { 3 } else { code };
             assert_eq!(ended.code, Some(code), "{command} {line}: {ended:?}");
             assert!(ended.stderr.contains(words), "{ended:?}");
-            assert!(ended.took < common::PATIENCE, "{ended:?}");
+            assert!(ended.took < crate::common::PATIENCE, "{ended:?}");
         }
     }
     assert_eq!(names(folder.path()), [""; 0]);
@@ -696,10 +695,10 @@ fn a_run_that_is_stopped_leaves_no_file_behind() {
         let mut command = command("env", folder.path());
         command.args(["--default-signal=INT", PROGRAM]);
         command.args("run -g 1000000000 --size 512x512 --device cpu --save out".split(' '));
-        let running = common::Running::start(&mut command);
+        let running = crate::common::Running::start(&mut command);
         std::thread::sleep(Duration::from_millis(300));
         signal(running.id(), name);
-        let ended = running.end(common::PATIENCE);
+        let ended = running.end(crate::common::PATIENCE);
         assert_ne!(ended.code, Some(0), "{ended:?}");
         assert!(!ended.stderr.contains("panicked"), "{ended:?}");
         assert_eq!(names(&folder.path().join("out")), [""; 0]);

@@ -1,13 +1,10 @@
 //! The terminal view in a real terminal (tmux): what it shows is what the simulator computes, the
 //! keys do what the table says, and the terminal is as it was whatever ends the program.
-#![cfg(unix)]
-
-mod common;
 
 use std::fs;
 use std::path::Path;
 
-use common::{PROGRAM, command, lifestreams, needs, run, scratch, signal, wait_for};
+use crate::common::{PROGRAM, command, lifestreams, needs, run, scratch, signal, wait_for};
 use life::{Pattern, Size};
 
 /// Small lattices on the engine that every machine has.

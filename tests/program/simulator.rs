@@ -1,14 +1,11 @@
 //! What `run` computes is what an independent simulator computes: every kernel, many sizes and
 //! rules, soups and pattern files, and every way of running them.
-#![cfg(unix)]
-
-mod common;
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use common::{lifestreams, names, needs, program, run, scratch};
+use crate::common::{lifestreams, names, needs, program, run, scratch};
 use engine::kernels::{KERNELS, Kernel};
 use life::{Rule, Size};
 use serde_json::{Value, json};

@@ -1,13 +1,11 @@
 //! Lessons by the program itself: their list, what it says of one that is not there, and those
 //! that are cheap without optimisation, on the CPU engine. (`scripts/test` runs every one.)
 
-mod common;
-
 use std::collections::HashSet;
 use std::fs;
 use std::path::Path;
 
-use common::{lifestreams, scratch};
+use crate::common::{lifestreams, scratch};
 use lesson::{LESSONS, Lesson};
 use serde_json::Value;
 

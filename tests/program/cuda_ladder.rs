@@ -1,10 +1,6 @@
 //! `bench ladder` over a driver of the tests' own (`tests/driver`): every rung checked and timed,
 //! the limits, the record and what is made of it, and a driver that fails on the way.
 
-mod driver;
-#[path = "common/program.rs"]
-mod program;
-
 use std::fs;
 use std::path::Path;
 use std::process::Command;
@@ -15,10 +11,10 @@ use serde_json::Value;
 
 /// The program over the fake driver; what it printed.
 fn ladder(arguments: &[&str], fail_after: Option<u32>) -> String {
-    let mut command = Command::new(program::PROGRAM);
+    let mut command = Command::new(crate::common::PROGRAM);
     command.args(["bench", "ladder", "--small", "--device", "cuda"]);
     command.args(arguments);
-    command.env("LIFESTREAMS_LIBCUDA", driver::library());
+    command.env("LIFESTREAMS_LIBCUDA", crate::driver::library());
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     if let Some(launches) = fail_after {
         command.env("FAKE_CUDA_FAIL_AFTER", launches.to_string());

@@ -1,13 +1,10 @@
 //! What is kept: a session that goes on from its file as if it had never ended.
-#![cfg(unix)]
-
-mod common;
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 
-use common::{Running, lifestreams, names, program, scratch, wait_for};
+use crate::common::{Running, lifestreams, names, program, scratch, wait_for};
 
 const START: &str = "--size 70x40 --instances 3 --seed 11 --kernel bits --device cpu";
 
@@ -73,7 +70,7 @@ fn a_signal_saves_it_too() {
         running.printed().contains("generation ").then_some(())
     });
     running.signal("TERM");
-    let ended = running.end(common::PATIENCE);
+    let ended = running.end(crate::common::PATIENCE);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let kept = lattices(&file);
     assert_eq!(kept, simulated(folder.path(), kept[0].1));
@@ -205,7 +202,7 @@ fn an_mp4_is_ffmpegs_or_says_what_is_missing() {
     let mut command = program(folder.path());
     command.env("PATH", folder.path());
     let line = format!("--display none --record a.mp4 --frames 2 {START}");
-    let ended = common::run(command.args(line.split(' ')));
+    let ended = crate::common::run(command.args(line.split(' ')));
     ended.refuses(
         2,
         &["ffmpeg, which is not installed", "apt-get install ffmpeg"],
@@ -228,7 +225,7 @@ fn every_picture_of_an_mp4_reaches_ffmpeg_and_its_failure_is_told() {
         let path = std::env::var("PATH").unwrap_or_default();
         command.env("PATH", format!("{}:{path}", folder.path().display()));
         let line = format!("--display none --record a.mp4 --frames 3 {START}");
-        common::run(command.args(line.split(' ')))
+        crate::common::run(command.args(line.split(' ')))
     };
     // What it is given, in place of a film; its last argument is the file.
     an_ffmpeg(

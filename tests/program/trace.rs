@@ -1,14 +1,7 @@
 //! `run --trace`: the file is what Perfetto and chrome://tracing read, and what it says can be.
 
-mod driver;
-#[path = "common/program.rs"]
-mod program;
-#[path = "common/traced.rs"]
-mod traced;
-
-use program::PROGRAM;
+use crate::traced::{Traced, traced};
 use serde_json::Value;
-use traced::{Traced, traced};
 
 #[test]
 fn a_lane_a_stream_and_no_two_slices_overlap_in_one() {

@@ -1,11 +1,8 @@
 //! What stands around the program: its help, its manual, completions that a shell takes.
-#![cfg(unix)]
-
-mod common;
 
 use std::fs;
 
-use common::{PROGRAM, command, lifestreams, names, run, scratch};
+use crate::common::{PROGRAM, command, lifestreams, names, run, scratch};
 
 #[test]
 fn help_is_in_groups_and_every_option_is_explained() {

@@ -1,8 +1,5 @@
 //! With no display the program goes on without a window: it says so in one line, prints figures,
 //! and ends when it is through or told to.
-#![cfg(unix)]
-
-mod common;
 
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -10,7 +7,7 @@ use std::path::Path;
 use std::process::Stdio;
 use std::time::{Duration, Instant};
 
-use common::{Ended, PROGRAM, Running, command, lifestreams, program, run, scratch};
+use crate::common::{Ended, PROGRAM, Running, command, lifestreams, program, run, scratch};
 
 /// Small lattices, so that a slow machine shows what a fast one does.
 const SMALL: &str = "--size 32x32 --instances 3 --device cpu";
@@ -108,13 +105,13 @@ fn signals_end_it_at_once_with_success() {
     for name in ["INT", "TERM", "HUP"] {
         let mut command = program(folder.path());
         let mut running = Running::start(command.args(SMALL.split(' ')));
-        common::wait_for("a line of figures", || {
+        crate::common::wait_for("a line of figures", || {
             running.printed().contains("generation ").then_some(())
         });
         assert!(running.runs(), "it runs until it is stopped");
         running.signal(name);
         let told = Instant::now();
-        let ended = running.end(common::PATIENCE);
+        let ended = running.end(crate::common::PATIENCE);
         // Much less; but this machine may be busy.
         assert!(
             told.elapsed() < Duration::from_secs(10),
@@ -136,12 +133,12 @@ fn a_signal_ends_it_even_in_a_long_launch() {
     command.args("--size 512x512 --instances 4 --device cpu".split(' '));
     command.args(["--generations-per-round", "4000000000"]);
     let running = Running::start(&mut command);
-    common::wait_for("its first sentence", || {
+    crate::common::wait_for("its first sentence", || {
         running.said().contains("Ctrl+C stops it").then_some(())
     });
     std::thread::sleep(Duration::from_millis(700)); // for the launch to be under way, most likely
     running.signal("INT");
-    let ended = running.end(common::PATIENCE);
+    let ended = running.end(crate::common::PATIENCE);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     ended.says_one_sentence(&["Ctrl+C stops it"]);
 }
@@ -161,7 +158,7 @@ fn a_line_of_figures_comes_every_second() {
         assert!(line.unwrap().starts_with("generation "));
         times.push(Instant::now());
     }
-    common::signal(child.id(), "TERM");
+    crate::common::signal(child.id(), "TERM");
     assert_eq!(child.wait().unwrap().code(), Some(0));
     // They may come late on a busy machine, and the next then sooner; all of them not.
     let apart = (times[2] - times[0]).as_secs_f64();
@@ -174,7 +171,7 @@ fn it_ends_when_nobody_reads_its_figures_any_more() {
     let line = format!("{PROGRAM} {SMALL} | head -n 1");
     let ended = run(command("sh", folder.path()).args(["-c", &line]));
     went_on_without_a_window(&ended, "DISPLAY");
-    assert!(ended.took < common::PATIENCE, "{ended:?}");
+    assert!(ended.took < crate::common::PATIENCE, "{ended:?}");
 }
 
 #[test]

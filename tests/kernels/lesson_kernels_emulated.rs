@@ -1,14 +1,10 @@
 //! The lessons' kernels and the bench's probes, as they stand in their `.cu` files, against the obvious: compiled by
 //! `g++` and run thread by thread by the emulator in `tests/emulator`. No GPU is needed.
-#![allow(unsafe_code)] // calls the emulator's C interface
-
-mod driver;
-mod emulator;
 
 use std::thread;
 use std::time::{Duration, Instant};
 
-use emulator::{Emulator, Guarded, Numbers, parameters};
+use crate::emulator::{Emulator, Guarded, Numbers, parameters};
 use engine::kernels::Launch;
 use engine::lesson_kernels::LESSON_KERNELS;
 use engine::probe_kernels::{LOP3_CHAINS, LOP3_LINKS, lop3_word};

@@ -2,10 +2,6 @@
 //! events, slots, graphs and errors run for real; the kernels are the committed `.cu` files
 //! compiled as C++.
 
-mod driver;
-#[path = "common/program.rs"]
-mod program;
-
 use std::path::Path;
 use std::process::{Command, Output};
 
@@ -14,9 +10,9 @@ use life::Size;
 
 /// The program over the fake driver.
 fn lifestreams(arguments: &str) -> Command {
-    let mut command = Command::new(program::PROGRAM);
+    let mut command = Command::new(crate::common::PROGRAM);
     command.args(arguments.split_whitespace());
-    command.env("LIFESTREAMS_LIBCUDA", driver::library());
+    command.env("LIFESTREAMS_LIBCUDA", crate::driver::library());
     command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
     command
 }

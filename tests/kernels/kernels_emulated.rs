@@ -1,11 +1,7 @@
 //! Every kernel, as it stands in its `.cu` file, against the definition: compiled by `g++` and run
 //! thread by thread by the emulator in `tests/emulator`. No GPU is needed.
-#![allow(unsafe_code)] // calls the emulator's C interface
 
-mod driver;
-mod emulator;
-
-use emulator::{Emulator, Guarded, Numbers, parameters};
+use crate::emulator::{Emulator, Guarded, Numbers, parameters};
 use engine::kernels::{self, Iteration, KERNELS, Launch};
 use engine::{Kernel, Layout, Measure, Viewport, WordEdit};
 use life::{Lattice, Rule, Size};

@@ -1,8 +1,5 @@
 //! What the lab asks of the CUDA engine, over the tests' own driver: kinds of streams, contexts,
 //! buffers, issuers, waiting, pageable memory, stamps; and nothing left behind.
-#![allow(unsafe_code)] // the environment is set, and the driver asked, by hand
-
-mod driver;
 
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
@@ -30,7 +27,7 @@ fn lab() -> Lab {
     static ENVIRONMENT: Once = Once::new();
     // SAFETY: once, by the one test that runs; the others wait for the lock and read nothing.
     ENVIRONMENT.call_once(|| unsafe {
-        std::env::set_var("LIFESTREAMS_LIBCUDA", driver::library());
+        std::env::set_var("LIFESTREAMS_LIBCUDA", crate::driver::library());
     });
     Lab(CudaEngine::open(Ordinals::First).unwrap(), alone)
 }
@@ -39,7 +36,7 @@ fn lab() -> Lab {
 fn asked(name: &str) -> i32 {
     // SAFETY: the library is the one that the engine has open; the functions take nothing.
     unsafe {
-        let library = libloading::Library::new(driver::library()).unwrap();
+        let library = libloading::Library::new(crate::driver::library()).unwrap();
         let function = library.get::<unsafe extern "C" fn() -> i32>(name.as_bytes());
         function.unwrap()()
     }

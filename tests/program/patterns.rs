@@ -1,13 +1,11 @@
 //! A collection of hundreds of pattern files in every format, many of them broken in known ways:
 //! the sound ones are read exactly, and every failure is named with its file, line and column.
 
-mod common;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 
-use common::{lifestreams, scratch};
+use crate::common::{lifestreams, scratch};
 use life::{Format, Lattice, Notes, Pattern, Rule, SHELF, Sheet, Shelved, Size, soup};
 
 /// A lattice just as large as the pattern, with its cells.

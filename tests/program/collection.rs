@@ -2,16 +2,13 @@
 //! states and a rule of counts are read and stepped as Golly does it, and of each other one the
 //! reason why not is told. `collection/golly.tsv` says what becomes of every file;
 //! `LIFESTREAMS_RENEW=1 cargo test --test collection` writes it anew.
-#![cfg(unix)]
-
-mod common;
 
 use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::{env, fs};
 
-use common::{lifestreams, scratch};
+use crate::common::{lifestreams, scratch};
 use life::{Format, Pattern, Rule};
 
 /// Where scripts/test unpacks Golly, which is not installed.

@@ -1,23 +1,17 @@
 //! The file of `run --trace` in Perfetto's own reader: the same slices, in the same lanes.
 //!
 //! `perfetto/read.mjs` runs the engine of Perfetto's page under node and prints what it read.
-#![cfg(unix)]
-
-mod common;
-mod driver;
-#[path = "common/traced.rs"]
-mod traced;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
-use common::{PROGRAM, needs, scratch};
+use crate::common::{needs, scratch};
+use crate::traced::{Traced, traced};
 use engine::{Nanos, Span, StreamId};
 use model::trace::{StepFacts, StepKind, TimedRound, write_chrome};
 use serde_json::{Map, Value, json};
-use traced::{Traced, traced};
 
 /// The folder of Perfetto's engine, where scripts/test puts it.
 fn engine() -> PathBuf {

@@ -1,7 +1,4 @@
 //! The fake driver itself: it does what the tests of the CUDA engine rely on.
-#![allow(unsafe_code)] // calls C functions by name
-
-mod driver;
 
 use std::ffi::{CString, c_void};
 use std::ptr::null_mut;
@@ -44,7 +41,10 @@ impl Driver {
     fn start() -> Driver {
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         // SAFETY: our own library.
-        let driver = Driver(unsafe { Library::new(driver::library()) }.unwrap(), alone);
+        let driver = Driver(
+            unsafe { Library::new(crate::driver::library()) }.unwrap(),
+            alone,
+        );
         assert_eq!(call!(driver, cuInit(0 => u32)), 0);
         let context = made!(driver, cuDevicePrimaryCtxRetain(0 => i32));
         assert_eq!(call!(driver, cuCtxSetCurrent(context => Handle)), 0);
