@@ -163,7 +163,7 @@ impl<'de> Deserialize<'de> for Version {
 struct Cells {
     lattice: Arc<Lattice>,
     rule: Rule,
-    /// Of a start; an instance's stands beside it.
+    /// Of a start; an instance's stands beside it too, and that is what counts.
     generation: u64,
 }
 
@@ -227,7 +227,7 @@ impl Kept {
         };
         let instance = |(lattice, generation): &(Arc<Lattice>, u64)| Instance {
             generation: *generation,
-            cells: cells(lattice, 0),
+            cells: cells(lattice, *generation),
         };
         let file = File {
             lifestreams_session: Version(VERSION),
