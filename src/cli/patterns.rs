@@ -12,7 +12,11 @@ pub(super) fn main() -> Result<()> {
         let pattern = shelved.pattern();
         let size = format!("{}x{}", pattern.width(), pattern.height());
         let rule = pattern.rule().unwrap_or(Rule::LIFE).to_string();
-        let what = tr!("{}: {}", shelved.kind(), shelved.behaviour);
+        let what = tr!(
+            "{kind}: {what}",
+            kind = shelved.kind(),
+            what = shelved.behaviour
+        );
         (shelved.name, size, rule, what)
     });
     let rows: Vec<_> = rows.collect();

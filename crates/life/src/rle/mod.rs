@@ -21,7 +21,7 @@ pub(crate) use header::{FileRule, read_rule};
 pub use super::run::Run;
 pub use super::text::Shown;
 
-use super::formats::{Frame, Remarks};
+use super::formats::Frame;
 use super::{Lattice, Rule, Size};
 use body::Cursor;
 
@@ -106,7 +106,8 @@ impl<'a> Rle<'a> {
 
     /// Whether it is written just as it was read, with an end and in two states.
     pub fn is_plain(&self) -> bool {
-        self.outline.header.remarks == Remarks::default()
+        let remarks = self.outline.header.remarks;
+        !remarks.no_end && !remarks.history && remarks.states == 0
     }
 
     /// The live cells, from the top, as runs.
