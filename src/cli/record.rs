@@ -30,7 +30,8 @@ pub(super) fn main(
     window: &WindowArguments,
     path: &Path,
 ) -> Result<()> {
-    let Some(frames) = window.frames.or(window.rounds) else {
+    let limits = [window.frames, window.rounds];
+    let Some(frames) = limits.into_iter().flatten().min() else {
         let sentence = "--record without a window needs --frames N, so that it ends";
         return Err(BadArguments(sentence.into()).into());
     };
@@ -39,6 +40,21 @@ pub(super) fn main(
     let mut renderer = Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?;
     let mut recorder = Recorder::begin(path, PIXELS)?;
     let session = Session::start_from(setup, keep, || {})?;
+    let recorded = record(&session, &mut renderer, &mut recorder, frames);
+    // What there is of the recording and of the session is kept, however it ended.
+    let ended = recorder.end()();
+    let saved = session.save_to_its_file().map_err(NotSaved);
+    recorded?;
+    ended?;
+    Ok(saved?)
+}
+
+fn record(
+    session: &Session,
+    renderer: &mut Renderer,
+    recorder: &mut Recorder,
+    frames: u64,
+) -> Result<()> {
     let options = ViewOptions::default();
     session.request_view(renderer.request(&session.status(), &options));
     let mut said = Instant::now();
@@ -46,14 +62,17 @@ pub(super) fn main(
         if frame > 0 {
             let before = session.status().rounds;
             session.act(Action::StepRound);
-            wait_until(&session, || session.status().rounds > before)?;
+            wait_until(session, || session.status().rounds > before)?;
         }
         let status = session.status();
         let began = Instant::now();
         loop {
-            renderer.frame(&status, &session, &options)?;
+            renderer.frame(&status, session, &options)?;
             if renderer.missing(&status, &options) == 0 {
                 break;
+            }
+            if let Some(why) = session.status().gives_up() {
+                bail!("{why}");
             }
             if began.elapsed() > PATIENCE {
                 bail!("no picture after {} s", PATIENCE.as_secs());
@@ -68,14 +87,13 @@ pub(super) fn main(
             say(&format!("{} of {frames}", recorder.progress()));
         }
     }
-    recorder.end()()?;
-    Ok(session.save_to_its_file().map_err(NotSaved)?)
+    Ok(())
 }
 
 fn wait_until(session: &Session, there: impl Fn() -> bool) -> Result<()> {
     let began = Instant::now();
     while !there() {
-        if let Some(why) = &session.status().failed {
+        if let Some(why) = session.status().gives_up() {
             bail!("{why}");
         }
         if began.elapsed() > PATIENCE {

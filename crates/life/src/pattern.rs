@@ -6,7 +6,7 @@ use super::formats::{Fault, Format, Frame, Notes, packed, plaintext};
 use super::rle::{Outline, Rle};
 use super::text::{self, Flaw, Located};
 use super::words::shown;
-use super::{Lattice, Rule, Run, Size};
+use super::{Lattice, MemoryError, Rule, Run, Size, memory};
 use lang::tr;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -67,6 +67,9 @@ pub enum PatternError {
         /// A kernel that steps lattices of that size, where whoever asks needs one.
         kernel: Option<&'static str>,
     },
+    /// There is no memory for its lattice.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// Two files want different tori.
     #[error("{}", tr!("{} is for a torus of {} and {} for one of {}, but all instances share one size; choose it with --size", .0.0, .0.1, .1.0, .1.1))]
     Sizes((String, Size), (String, Size)),
@@ -248,10 +251,10 @@ impl Pattern {
     ///
     /// # Errors
     /// If its live cells lie in more columns or rows than the lattice has; nothing has been
-    /// allocated then.
+    /// allocated then. If this machine has no memory for the lattice.
     pub fn centred_in(&self, size: Size) -> Result<Lattice, PatternError> {
         self.check_fits(size)?;
-        let mut lattice = Lattice::new(size);
+        let mut lattice = Lattice::try_new(size)?;
         let before = |side: u32, own: u32| {
             let spare = i64::from(side) - i64::from(own);
             spare.div_euclid(2).rem_euclid(side.into()) as u32
@@ -263,11 +266,16 @@ impl Pattern {
     }
 
     /// The part that has live cells, alone; none where nothing lives.
-    pub fn live_part(&self) -> Option<Lattice> {
+    ///
+    /// # Errors
+    /// If this machine has no memory for it.
+    pub fn live_part(&self) -> Result<Option<Lattice>, MemoryError> {
         let (width, height) = self.live_sides();
-        let size = Size::new(width.into(), height.into()).ok()?;
+        let Ok(size) = Size::new(width.into(), height.into()) else {
+            return Ok(None);
+        };
         let (left, top) = self.frame.live.corner();
-        let mut lattice = Lattice::new(size);
+        let mut lattice = Lattice::try_new(size)?;
         self.each_run(|run| {
             let run = Run {
                 x: run.x - left,
@@ -276,7 +284,7 @@ impl Pattern {
             };
             run.draw_into(&mut lattice, 0, 0);
         });
-        Some(lattice)
+        Ok(Some(lattice))
     }
 
     /// Whether its live cells have room on a lattice of this size, wherever they lie.
@@ -386,12 +394,13 @@ fn read_text(path: &Path) -> Result<Vec<u8>, String> {
         return Err(refused(&tr!("more than {} GiB long", limit >> 30)));
     }
     let mut text = Vec::new();
-    text.try_reserve_exact(about.len() as usize).map_err(|_| {
-        tr!(
+    let room = text.try_reserve_exact(about.len() as usize);
+    if room.is_err() || memory::lacks(about.len()) {
+        return Err(tr!(
             "it is {} bytes long, and there is no memory left for it",
             about.len()
-        )
-    })?;
+        ));
+    }
     let file = File::open(path).map_err(why_unreadable)?;
     file.take(limit + 1)
         .read_to_end(&mut text)

@@ -39,7 +39,7 @@ impl Pilot {
                 return !self.pending.is_empty();
             }
             Command::Reseed(_) | Command::Restore(_) => true,
-            Command::Keep(_) | Command::Say(_) => return false,
+            Command::Keep(_) | Command::Say(_) | Command::Tell(_) => return false,
             Command::Act(action) => matches!(
                 action,
                 Action::ResetPanel
@@ -125,7 +125,32 @@ impl Pilot {
                 (self.wake)();
                 Ok(())
             }
+            Command::Tell(sentence) => {
+                self.tell(sentence);
+                (self.wake)();
+                Ok(())
+            }
             Command::Close => Ok(()),
+        }
+    }
+
+    /// Does what needs no engine; everything else comes too late.
+    pub(super) fn obey_after_the_end(&mut self, command: Command) -> Result<()> {
+        let select = |action: &Action| {
+            matches!(
+                action,
+                Action::SelectNext | Action::SelectPrevious | Action::Select(_)
+            )
+        };
+        match command {
+            Command::Ask(asked) => {
+                self.ask(asked);
+                self.answer_from_the_last();
+                Ok(())
+            }
+            Command::Act(action) if !select(&action) => Ok(()),
+            Command::View(_) | Command::Reseed(_) | Command::Restore(_) => Ok(()),
+            command => self.obey(command),
         }
     }
 
@@ -134,6 +159,7 @@ impl Pilot {
         match action {
             Action::TogglePause => {
                 self.running = !self.running;
+                self.halted = None;
                 self.run_to = None;
                 self.steps.clear();
                 if self

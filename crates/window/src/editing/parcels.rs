@@ -28,6 +28,10 @@ pub(crate) enum Parcel {
     Chosen(String, Option<Saving>),
     /// The desktop has no dialog for files: a path is typed, to open or, if so, to save to.
     Typed(Option<Saving>),
+    /// A file could not be opened, and why.
+    NotOpened(String),
+    /// A file was saved, and what is to be said of it.
+    Saved(String),
     /// It could not be saved; it is kept for another try.
     Unsaved(Saving, String),
 }
@@ -78,11 +82,11 @@ pub(super) fn cells_of(pattern: &Pattern, lattices: Size) -> Result<Lattice, Str
     let fits = width <= lattices.width() && height <= lattices.height();
     let cells = match Size::new(width.into(), height.into()) {
         Ok(size) if fits => {
-            let mut cells = Lattice::new(size);
+            let mut cells = Lattice::try_new(size).map_err(|error| error.to_string())?;
             let drawn = pattern.draw_into(&mut cells, 0, 0);
             Some(drawn.map(|()| cells).map_err(|error| error.to_string())?)
         }
-        _ => pattern.live_part(),
+        _ => pattern.live_part().map_err(|error| error.to_string())?,
     };
     cells.ok_or_else(|| tr!("{} has no cells", pattern.name()))
 }
