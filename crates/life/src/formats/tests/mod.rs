@@ -235,7 +235,10 @@ fn live_cells_decide_whether_it_fits_and_the_header_where_it_lies() {
     }
     let huge = parse("x = 16777216, y = 16777216\nbo$2bo$3o!");
     assert_eq!(huge.centred_in(size(5, 5)).unwrap().population(), 5);
-    assert_eq!(huge.live_part().unwrap(), Some(drawn(&[".O.", "..O", "OOO"])));
+    assert_eq!(
+        huge.live_part().unwrap(),
+        Some(drawn(&[".O.", "..O", "OOO"]))
+    );
     assert_eq!(parse("x = 3, y = 3\n!").live_part().unwrap(), None);
 }
 
