@@ -29,10 +29,10 @@ impl MemoryError {
     fn remedy(&self) -> String {
         match self.fits {
             Some(size) => tr!(
-                "use a smaller --size ({size} fits) or fewer --instances",
+                "use fewer --instances, a smaller --size ({size} fits) or --kernel bits",
                 size = size
             ),
-            None => tr!("use a smaller --size, fewer --instances, or end other programs").into(),
+            None => tr!("use fewer --instances, a smaller --size or --kernel bits").into(),
         }
     }
 }
@@ -196,7 +196,7 @@ mod tests {
                 "{said}"
             );
             assert!(
-                said.contains(" MiB are free; use a smaller --size"),
+                said.contains(" MiB are free; use fewer --instances"),
                 "{said}"
             );
         }
