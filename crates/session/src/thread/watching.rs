@@ -201,7 +201,7 @@ impl Pilot {
         self.watch.soups += 1;
         let (density, seed) = match self.setup.start {
             Start::Soup { density, seed } => (density, seed),
-            Start::Lattices(_) => (0.3, 1),
+            Start::Lattices { .. } => (0.3, 1),
         };
         let seed = seed.wrapping_add(self.watch.soups);
         let lattice = soup(self.setup.size, density, seed, instance as u64);
