@@ -218,7 +218,7 @@ fn what_is_dropped_comes_to_the_selected_panel_and_a_broken_file_changes_nothing
     assert_eq!(shown.saved("dropped.rle"), wanted);
     drop(
         "broken.cells",
-        "!Name: broken\n.O.\n..x\n",
+        "!Name: broken\n.O.\n..%\n",
         "broken.cells, line 3, column 3",
     );
     assert_eq!(shown.saved("as-it-was.rle"), wanted);
