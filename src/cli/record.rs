@@ -9,7 +9,6 @@ use super::failure::{BadArguments, NotSaved};
 use super::options::WindowArguments;
 use super::text::say;
 use crate::session::{Action, Keep, Session, Setup};
-use crate::view::ViewOptions;
 use crate::view::offscreen::Renderer;
 use crate::view::recording::Recorder;
 
@@ -38,7 +37,7 @@ pub(super) fn main(
     let mut renderer = Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?;
     let mut recorder = Recorder::begin(path, PIXELS)?;
     let session = Session::start_from(setup, keep, || {})?;
-    let options = ViewOptions::default();
+    let options = window.look.options();
     session.request_view(renderer.request(&session.status(), &options));
     let mut said = Instant::now();
     for frame in 0..frames {

@@ -51,8 +51,8 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         }
     }
     let status = session.status();
-    if arguments.zoom > 1.0 {
-        renderer.zoom(&status, &mut options, arguments.zoom);
+    if let Some(times) = arguments.zoom {
+        renderer.zoom(&status, &mut options, times);
     }
     session.request_view(renderer.request(&status, &options));
     let began = Instant::now();

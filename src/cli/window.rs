@@ -13,10 +13,13 @@ use crate::app::terminal::TerminalOptions;
 use crate::app::{self, AppError, Classroom, Unsaved, Wake, WindowOptions};
 use crate::engine::{DeviceInfo, cuda};
 use crate::session::{DeviceChoice, Keep, Kept, Setup, Status};
-use crate::view::{Drawing, ViewOptions};
+use crate::view::{Camera, Drawing, ViewOptions};
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let (setup, keep) = kept_or_new(common, window)?;
+    if window.display != Display::None {
+        platform::draw_first();
+    }
     match window.display {
         Display::None if window.record.is_some() => return without_window(setup, keep, window),
         Display::None => {
@@ -192,6 +195,11 @@ fn in_terminal(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()>
         frames: window.frames,
         limited: window.rounds.is_some(),
         glyphs: window.glyphs,
+        view: ViewOptions {
+            // A dot is half a character: far larger than a window's pixel.
+            camera: Camera::opening(1.0),
+            ..window.look.options()
+        },
     };
     let (start, unsaved) = starter(setup, keep);
     let answer = app::terminal::run(start, options);

@@ -50,7 +50,7 @@ mod model;
 #[cfg(test)]
 mod pixel_tests;
 
-pub use camera::{Camera, Look, MOST_PIXELS_A_CELL};
+pub use camera::{Camera, Look, MIN_OPENING_PIXELS, MOST_PIXELS_A_CELL};
 pub use error::ViewError;
 pub use gpu::{AdapterFacts, list_adapters};
 pub use lab::Lab;

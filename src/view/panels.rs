@@ -245,12 +245,6 @@ impl Panels {
         store.bits = Some(bits);
     }
 
-    /// How many generations pictures are apart, while colours are by age or by history: 1 says that
-    /// those are exact.
-    pub(crate) fn apart(&self) -> Option<u64> {
-        self.traces.as_ref().map(Traces::apart)
-    }
-
     /// As [`Store::edits`].
     pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
         let edits = self.store.as_ref().map(|store| &store.edits);
@@ -431,7 +425,7 @@ fn looking(
         texels: [0; 2],
         part: [0, 1].map(|axis| (look.origin[axis] - cell[axis]) as f32),
         cell: cell.map(|at| at as i32),
-        scale: [cells_per_pixel as f32, gamma(cells_per_pixel), lines],
+        scale: [cells_per_pixel as f32, reduced(cells_per_pixel), lines],
         turn: [1.0; 2],
     }
 }
@@ -471,10 +465,16 @@ fn plain(rect: PixelRect, colour: [f32; 4]) -> PanelInstance {
     }
 }
 
-/// Where cells are smaller than pixels, sparse life would fade away: from there on the shade is
-/// the square root of the density.
-pub(crate) fn gamma(cells_per_pixel: f64) -> f32 {
-    (1.5 - 0.5 * cells_per_pixel).clamp(0.5, 1.0) as f32
+/// How far a picture is a reduced one, from 0 where every cell has a pixel to 1 where a pixel's
+/// sides are two cells and more.
+pub(crate) fn reduced(cells_per_pixel: f64) -> f32 {
+    (cells_per_pixel - 1.0).clamp(0.0, 1.0) as f32
+}
+
+/// From the share of live cells under a pixel to how live it looks, as the shader does.
+pub(crate) fn lively(share: f32, reduced: f32) -> f32 {
+    let contrast = 1.0 - (-(share / 0.12).powf(1.4)).exp();
+    share + (contrast.max(0.6 * share.sqrt()) - share) * reduced
 }
 
 fn scene_uniform(placing: &Placing<'_>, size: Size, traced: bool) -> SceneUniform {

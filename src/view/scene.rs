@@ -28,8 +28,6 @@ pub struct Drawing {
     pub forwarded: bool,
     /// Frames presented a second, where they are counted.
     pub frames_per_second: Option<f64>,
-    /// How many generations drawn pictures are apart, where colours count them.
-    pub apart: Option<u64>,
     /// Something the person should know, in one sentence.
     pub notice: Option<String>,
 }
@@ -253,11 +251,6 @@ impl Scene {
         let of = (status.instances, status.size);
         self.panels.update(of, source, frame.only(), colour_by);
         Ok(())
-    }
-
-    /// As [`Drawing::apart`].
-    pub(crate) fn apart(&self) -> Option<u64> {
-        self.panels.apart()
     }
 
     /// How many of the frame's panels have no picture yet.

@@ -22,6 +22,7 @@ use crate::app::lessons::Lessons;
 use crate::app::pacing::{Pacer, Rate};
 use crate::app::{AppError, Wake, World};
 use crate::session::PicturePlan;
+use crate::view::ViewOptions;
 use crate::view::terminal::{Depth, Glyphs, TerminalView};
 use guard::Guard;
 
@@ -37,7 +38,7 @@ const NOTICE: Duration = Duration::from_secs(5);
 type Terminal = ratatui::Terminal<CrosstermBackend<std::io::Stdout>>;
 
 /// How the terminal shows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TerminalOptions {
     /// End after so many written frames.
     pub frames: Option<u64>,
@@ -45,6 +46,8 @@ pub struct TerminalOptions {
     pub limited: bool,
     /// What panels are made of.
     pub glyphs: Glyphs,
+    /// What is seen at first.
+    pub view: ViewOptions,
 }
 
 /// Starts what is shown, then shows it until the person quits, a signal comes, or
@@ -66,7 +69,7 @@ pub fn run<W: World>(
     let depth = Depth::detect(|name| std::env::var(name).ok());
     let mut shown = Shown {
         world,
-        view: TerminalView::new(options.glyphs, depth),
+        view: TerminalView::new(options.glyphs, depth, options.view.clone()),
         lessons: Lessons::default(),
         notice_until: None,
         requested: None,

@@ -5,7 +5,7 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 
 use crate::view::ViewOptions;
-use crate::view::panels::gamma;
+use crate::view::panels::{lively, reduced};
 use crate::view::terminal::colours::{Depth, bytes};
 use crate::view::theme::{theme, tint};
 
@@ -93,10 +93,10 @@ impl Paint<'_> {
     /// Paints a panel of these densities, dot by dot and row by row.
     pub(super) fn panel(&self, densities: &[Option<u8>], rect: Rect, buffer: &mut Buffer) {
         let width = u32::from(rect.width) * self.dots.across;
-        let gamma = gamma(1.0 / self.scale);
+        let reduced = reduced(1.0 / self.scale);
         let shade = |x: u32, y: u32| -> Option<f32> {
             let density = densities.get((y * width + x) as usize).copied()??;
-            let lively = (f32::from(density) / 255.0).powf(gamma);
+            let lively = lively(f32::from(density) / 255.0, reduced);
             Some(if self.options.invert {
                 1.0 - lively
             } else {
