@@ -4,11 +4,12 @@
 use std::num::NonZero;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use lifestreams::engine::cpu::CpuEngine;
-use lifestreams::engine::kernels;
-use lifestreams::life::{Rule, Size};
-use lifestreams::session::worlds::{KernelChoice, Worlds, start_lattice};
-use lifestreams::session::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
+use engine::cpu::CpuEngine;
+use engine::kernels;
+use life::{Rule, Size};
+use model::KernelChoice;
+use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
+use session::worlds::{Worlds, start_lattice};
 
 const GENERATIONS: u32 = 48;
 

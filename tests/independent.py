@@ -7,7 +7,7 @@
         {"start": A.rle, "generations": N, "ends": [B.rle, ...]}; exit 1 and what differs if A after N
         generations is not B; "torus": [W, H] and "rule": "B3/S23" stand for what A.rle does not say
 
-Needs numpy. Shares no code and no idea with src/life: the neighbours are sums of whole shifted
+Needs numpy. Shares no code and no idea with crates/life: the neighbours are sums of whole shifted
 arrays, the files are taken apart by regular expressions. Takes two-state B/S rules and tori.
 A file that names no torus (:TW,H after its rule) is on the torus of its own extents.
 """

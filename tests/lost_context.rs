@@ -6,12 +6,11 @@ mod driver;
 
 use std::time::{Duration, Instant};
 
-use lifestreams::engine::kernels;
-use lifestreams::life::{Lattice, Rule, Size, reference, soup};
-use lifestreams::session::worlds::KernelChoice;
-use lifestreams::session::{
-    Action, DeviceChoice, Pace, Session, Setup, Start, Switches, TimeSettings,
-};
+use engine::kernels;
+use life::{Lattice, Rule, Size, reference, soup};
+use model::KernelChoice;
+use model::{Action, DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
+use session::Session;
 
 const INSTANCES: usize = 3;
 

@@ -11,7 +11,7 @@ use directories::ProjectDirs;
 
 use super::failure::BadArguments;
 use super::text::print;
-use crate::life::write_atomically;
+use life::write_atomically;
 
 /// Options that are of one time, and so are not kept.
 const NOT_KEPT: [&str; 7] = [
@@ -165,7 +165,7 @@ pub(super) fn save(matches: &ArgMatches) -> Result<()> {
 
 fn make_folder(path: &Path) -> Result<()> {
     if let Some(folder) = path.parent() {
-        fs::create_dir_all(folder).map_err(|error| crate::life::SaveError::new(folder, &error))?;
+        fs::create_dir_all(folder).map_err(|error| life::SaveError::new(folder, &error))?;
     }
     Ok(())
 }

@@ -5,11 +5,11 @@ use std::num::NonZero;
 
 use super::options::DevicesArguments;
 use super::text::print;
-use crate::engine::cpu::CpuEngine;
-use crate::engine::cuda::list_devices;
-use crate::engine::{DeviceInfo, Engine};
-use crate::lang::tr;
-use crate::view::{AdapterFacts, list_adapters};
+use engine::cpu::CpuEngine;
+use engine::cuda::list_devices;
+use engine::{DeviceInfo, Engine};
+use lang::tr;
+use view::{AdapterFacts, list_adapters};
 
 /// What `--json` prints.
 #[derive(serde::Serialize)]
@@ -37,7 +37,7 @@ pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
             .to_string()
     });
     let computing = cuda.first().unwrap_or(&cpu).name.clone();
-    let (display, display_missing) = match crate::app::find_display() {
+    let (display, display_missing) = match window::find_display() {
         Ok(display) => (Some(display), None),
         Err(why) => (None, Some(why.to_string())),
     };

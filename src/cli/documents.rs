@@ -8,10 +8,10 @@ use anyhow::{Context, Result, bail};
 
 use super::bench::{Record, factor_words, shown, source_of, times};
 use super::readme;
-use crate::engine::kernels::{KERNELS, Kernel};
-use crate::lang::{self, Language};
-use crate::life::write_atomically;
-use crate::session::ladder::{Ladder, Work};
+use engine::kernels::{KERNELS, Kernel};
+use lang::Language;
+use life::write_atomically;
+use model::ladder::{Ladder, Work};
 
 /// Where a checkout has its records.
 const RECORDS: &str = "assets/bench";
@@ -284,7 +284,7 @@ fn cells(at: usize, kernel: &Kernel, ladder: &Ladder) -> [String; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::ladder::made_up;
+    use model::ladder::made_up;
 
     const HEADER: &str = "// The idea.\n//\n// Bound: much,\n//        and more.\n// Measured: not \
                           yet\n//        at all\n// Next: the\n//        rest.\n\n// Measured: here\n";

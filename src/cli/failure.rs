@@ -3,11 +3,11 @@
 
 use std::process::ExitCode;
 
-use crate::app::AppError;
-use crate::engine::EngineError;
-use crate::life::{PatternError, SaveError};
-use crate::session::KeptError;
-use crate::view::ViewError;
+use app::AppError;
+use engine::EngineError;
+use life::{PatternError, SaveError};
+use session::KeptError;
+use view::ViewError;
 
 /// A check that failed, in words.
 #[derive(Debug, thiserror::Error)]

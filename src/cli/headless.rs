@@ -8,9 +8,10 @@ use anyhow::Result;
 use super::failure::NotSaved;
 use super::options::WindowArguments;
 use super::text::{print, print_to_reader, si};
-use crate::engine::{Transfer, Viewport};
-use crate::life::Size;
-use crate::session::{Keep, PicturePlan, Session, Setup, Status, StopWhenStill};
+use engine::{Transfer, Viewport};
+use life::Size;
+use model::{PicturePlan, Setup, Status, StopWhenStill};
+use session::{Keep, Session};
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
 pub(super) fn main(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()> {

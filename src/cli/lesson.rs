@@ -7,9 +7,9 @@ use anyhow::Result;
 use super::failure::{BadArguments, CheckFailed};
 use super::options::LessonArguments;
 use super::text::{print, say};
-use crate::lang::{self, tr};
-use crate::lesson::{self, Group, LESSONS, Lesson, LessonError, Outcome, Picture, Progress};
-use crate::view::picture_file::{Image, write_png};
+use lang::tr;
+use lesson::{Group, LESSONS, Lesson, LessonError, Outcome, Picture, Progress};
+use view::picture_file::{Image, write_png};
 
 pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
     let Some(name) = &arguments.name else {

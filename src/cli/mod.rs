@@ -1,6 +1,8 @@
 //! The command line: what people type, and one module for each command that has no window.
 
 mod bench;
+#[cfg(test)]
+mod catalogue_tests;
 mod config;
 mod devices;
 mod documents;
@@ -24,12 +26,12 @@ use std::process::ExitCode;
 use clap::FromArgMatches as _;
 use clap::parser::ValueSource;
 
-use crate::app::terminal::LogWriter;
-use crate::lang::{self, Language, tr};
 pub use documents::documents;
+use lang::{Language, tr};
 #[cfg(test)]
 pub(crate) use options::option_texts;
 use options::{Cli, Command, ConfigCommand};
+use terminal::LogWriter;
 
 /// Parses the arguments and does what they ask for; errors are printed once, here.
 pub fn main() -> ExitCode {
@@ -111,11 +113,28 @@ fn say_what_is_ignored(matches: &clap::ArgMatches) {
     }
 }
 
+/// The crates of this program, whose warnings are shown.
+const OWN_CRATES: [&str; 11] = [
+    "app",
+    "engine",
+    "lang",
+    "lesson",
+    "life",
+    "lifestreams",
+    "model",
+    "session",
+    "terminal",
+    "view",
+    "window",
+];
+
 /// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more.
 fn set_up_log() {
     use tracing_subscriber::EnvFilter;
-    let filter = EnvFilter::try_from_env("LIFESTREAMS_LOG")
-        .unwrap_or_else(|_| EnvFilter::new("error,lifestreams=warn"));
+    let filter = EnvFilter::try_from_env("LIFESTREAMS_LOG").unwrap_or_else(|_| {
+        let own = OWN_CRATES.map(|name| format!("{name}=warn")).join(",");
+        EnvFilter::new(format!("error,{own}"))
+    });
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(LogWriter::default)

@@ -4,16 +4,16 @@ use std::path::PathBuf;
 
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
-use crate::engine::kernels::{self, KERNELS};
-use crate::engine::{HostMemory, Kernel};
-use crate::lang::{self, Language, tr};
-use crate::lesson::LESSONS;
-use crate::life::{Rule, Size, SizeError};
-use crate::session::{
+use engine::kernels::{self, KERNELS};
+use engine::{HostMemory, Kernel};
+use lang::{Language, tr};
+use lesson::LESSONS;
+use life::{Rule, Size, SizeError};
+use model::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
-use crate::view::terminal::Glyphs;
-use crate::view::{self, Camera, ColourBy, MIN_OPENING_PIXELS, ViewOptions, theme};
+use terminal::Glyphs;
+use view::{Camera, ColourBy, MIN_OPENING_PIXELS, ViewOptions, theme};
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///

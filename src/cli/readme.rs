@@ -7,11 +7,11 @@ use anyhow::Result;
 use super::bench::{Record, markdown};
 use super::options::options_table;
 use super::text::si;
-use crate::engine::Layout;
-use crate::engine::kernels::{Iteration, KERNELS};
-use crate::lang::{self, tr};
-use crate::lesson::LESSONS;
-use crate::session::actions::KEYS;
+use engine::Layout;
+use engine::kernels::{Iteration, KERNELS};
+use lang::tr;
+use lesson::LESSONS;
+use model::actions::KEYS;
 
 /// The generated parts, by name.
 pub(super) fn parts(records: &[Record]) -> Result<[(&'static str, String); 6]> {

@@ -8,9 +8,10 @@ use anyhow::{Result, bail};
 use super::failure::{BadArguments, NotSaved};
 use super::options::WindowArguments;
 use super::text::say;
-use crate::session::{Action, Keep, Session, Setup};
-use crate::view::offscreen::Renderer;
-use crate::view::recording::Recorder;
+use model::{Action, Setup};
+use session::{Keep, Session};
+use view::offscreen::Renderer;
+use view::recording::Recorder;
 
 /// The window's usual size.
 const PIXELS: [u32; 2] = [1280, 800];

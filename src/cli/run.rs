@@ -8,13 +8,13 @@ use anyhow::{Context, Result};
 use super::failure::BadArguments;
 use super::options::RunArguments;
 use super::text::{print, si};
-use crate::engine::Transfer;
-use crate::lang::tr;
-use crate::life::{Lattice, Rule, SaveError, rle, write_atomically};
-use crate::session::TransferChoice;
-use crate::session::round::PicturePlan;
-use crate::session::trace::{TimedRound, write_chrome};
-use crate::session::worlds::{Worlds, open_engine};
+use engine::Transfer;
+use lang::tr;
+use life::{Lattice, Rule, SaveError, rle, write_atomically};
+use model::PicturePlan;
+use model::TransferChoice;
+use model::trace::{TimedRound, write_chrome};
+use session::worlds::{Worlds, open_engine};
 
 /// How many rounds `--trace` keeps: the last ones.
 const ROUNDS_TRACED: usize = 64;

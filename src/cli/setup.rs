@@ -8,10 +8,11 @@ use anyhow::Result;
 
 use super::failure::BadArguments;
 use super::options::{Common, OnOff};
-use crate::engine::kernels::{self, Iteration, KERNELS, Kernel};
-use crate::life::{Pattern, PatternError, Shelved, Size, settle};
-use crate::session::worlds::{KernelChoice, MOST_GRAPH_LAUNCHES};
-use crate::session::{Pace, Setup, Start, Switches, TimeSettings};
+use engine::kernels::{self, Iteration, KERNELS, Kernel};
+use life::{Pattern, PatternError, Shelved, Size, settle};
+use model::KernelChoice;
+use model::{Pace, Setup, Start, Switches, TimeSettings};
+use session::worlds::MOST_GRAPH_LAUNCHES;
 
 /// The side of a lattice when nothing says otherwise: so large that a block's kernel over one lasts
 /// longer than the calls of a round keep the host, or it would be those that F2 measures.

@@ -10,8 +10,8 @@ use clap_mangen::Man;
 
 use super::options::command_line;
 use super::text::print;
-use crate::life::{SaveError, write_atomically};
-use crate::session::actions::KEYS;
+use life::{SaveError, write_atomically};
+use model::actions::KEYS;
 
 /// Prints the completions of a shell.
 pub(super) fn completions(shell: Shell) -> Result<()> {

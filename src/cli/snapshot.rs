@@ -6,10 +6,10 @@ use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
-use crate::app::{Classroom, LessonSource};
-use crate::session::{Action, Halves, Setup};
-use crate::view::offscreen::Renderer;
-use crate::view::{LessonPage, LessonScreen, ViewOptions};
+use app::{Classroom, LessonSource};
+use model::{Action, Halves, Setup};
+use view::offscreen::Renderer;
+use view::{LessonPage, LessonScreen, ViewOptions};
 
 /// How long rounds may take before the picture is given up.
 const PATIENCE: Duration = Duration::from_secs(600);

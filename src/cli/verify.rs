@@ -7,11 +7,11 @@ use anyhow::Result;
 use super::failure::CheckFailed;
 use super::options::VerifyArguments;
 use super::text::print;
-use crate::engine::kernels::{KERNELS, Kernel};
-use crate::lang::tr;
-use crate::life::{Rule, Size};
-use crate::session::DeviceChoice;
-use crate::session::worlds::open_engine;
+use engine::kernels::{KERNELS, Kernel};
+use lang::tr;
+use life::{Rule, Size};
+use model::DeviceChoice;
+use session::worlds::open_engine;
 
 mod batches;
 mod checks;

@@ -9,11 +9,13 @@ use super::failure::{BadArguments, NotSaved};
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{headless, record};
-use crate::app::terminal::TerminalOptions;
-use crate::app::{self, AppError, Classroom, Unsaved, Wake, WindowOptions};
-use crate::engine::{DeviceInfo, cuda};
-use crate::session::{DeviceChoice, Keep, Kept, Setup, Status};
-use crate::view::{Camera, Drawing, ViewOptions};
+use app::{AppError, Classroom, Unsaved, Wake};
+use engine::{DeviceInfo, cuda};
+use model::{DeviceChoice, Setup, Status};
+use session::{Keep, Kept};
+use terminal::TerminalOptions;
+use view::{Camera, Drawing, ViewOptions};
+use window::WindowOptions;
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let (setup, keep) = kept_or_new(common, window)?;
@@ -46,7 +48,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         ..Default::default()
     };
     let (start, unsaved) = starter(setup.clone(), keep.clone());
-    let answer = app::run(start, options);
+    let answer = ::window::run(start, options);
     unsaved.check()?;
     match answer {
         Err(why @ (AppError::NoDisplay(_) | AppError::MissingLibraries(_)))
@@ -169,7 +171,7 @@ const IN_TERMINAL: &str = "shown in this terminal; Ctrl+Q quits";
 /// Whether stdout is a terminal that can show panels, and ours to use.
 fn takes_panels() -> bool {
     let dumb = std::env::var("TERM").is_ok_and(|term| term == "dumb");
-    std::io::stdout().is_terminal() && !dumb && app::terminal::is_foreground()
+    std::io::stdout().is_terminal() && !dumb && terminal::is_foreground()
 }
 
 /// What a display's absence leaves to be done of a recording: all of it.
@@ -202,7 +204,7 @@ fn in_terminal(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()>
         },
     };
     let (start, unsaved) = starter(setup, keep);
-    let answer = app::terminal::run(start, options);
+    let answer = terminal::run(start, options);
     unsaved.check()?;
     match answer {
         Err(AppError::Session(error)) => Err(error),

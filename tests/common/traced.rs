@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::PROGRAM;
+use crate::common::PROGRAM;
 use crate::driver;
 
 /// A trace file, taken apart.

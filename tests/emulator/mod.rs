@@ -3,9 +3,9 @@
 
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
 
+use engine::kernels::Launch;
 use libloading::{Library, Symbol};
-use lifestreams::engine::kernels::Launch;
-use lifestreams::life::{Lattice, Size};
+use life::{Lattice, Size};
 
 use crate::driver;
 

@@ -3,8 +3,8 @@
 use std::fs;
 use std::path::Path;
 
-use lifestreams::life::reference::step;
-use lifestreams::life::{Lattice, Pattern, Rule, Size};
+use life::reference::step;
+use life::{Lattice, Pattern, Rule, Size};
 
 use crate::common::wait_for;
 use crate::drag::Source;

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::common::{Ended, PATIENCE, Running, lifestreams, names, program, scratch, wait_for};
 use crate::display::{Area, Display, Picture, Rgb};
-use lifestreams::life::{Lattice, Pattern, Size};
+use life::{Lattice, Pattern, Size};
 
 /// Dead and live cells of the first palette.
 pub(crate) const DEAD: Rgb = [0x0C, 0x0A, 0x08];

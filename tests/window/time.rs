@@ -3,8 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use lifestreams::engine::kernels::{KERNELS, Kernel};
-use lifestreams::life::Size;
+use engine::kernels::{KERNELS, Kernel};
+use life::Size;
 
 use crate::common::wait_for;
 use crate::shown::{SIDES, Shown, State, agree, computed, frames, processor_time};

@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 use anyhow::Result;
 
 use super::{Record, Table, fits, setup};
-use crate::life::write_atomically;
-use crate::session::worlds::{DevicePicks, KernelChoice, PickTable, Work, Worlds, open_engine};
-use crate::session::{DeviceChoice, PicturePlan, Setup};
+use life::write_atomically;
+use model::KernelChoice;
+use model::{DeviceChoice, PicturePlan, Setup};
+use session::worlds::{DevicePicks, PickTable, Work, Worlds, open_engine};
 
 /// Sides of the lattices, and how many of them there are.
 const SIDES: [u64; 9] = [32, 64, 128, 256, 512, 1024, 2048, 4096, 16_384];

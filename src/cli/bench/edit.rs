@@ -7,9 +7,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::{RUNS, Table, fits, setup};
-use crate::session::{Change, DeviceChoice, Edit, Pace, Session, Setup};
-use crate::view::offscreen::Renderer;
-use crate::view::{ViewOptions, list_adapters};
+use model::{Change, DeviceChoice, Edit, Pace, Setup};
+use session::Session;
+use view::offscreen::Renderer;
+use view::{ViewOptions, list_adapters};
 
 /// Edits whose way is timed; each is a stroke of its own, which is copied as it begins.
 const EDITS: u32 = 40;

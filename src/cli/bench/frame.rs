@@ -8,13 +8,13 @@ use anyhow::{Result, bail};
 
 use super::{RUN, RUNS, Table, fits, rate, setup, worlds};
 use crate::cli::setup::DEFAULT_SIDE;
-use crate::session::round::PicturePlan;
-use crate::session::worlds::{Event, Worlds};
-use crate::session::{
-    Action, DeviceChoice, Order, Pace, Picture, Session, Setup, Streams, Switch, Switches,
-};
-use crate::view::offscreen::Renderer;
-use crate::view::{PictureSource, ViewOptions, list_adapters};
+use model::PicturePlan;
+use model::PictureSource;
+use model::{Action, DeviceChoice, Order, Pace, Picture, Setup, Streams, Switch, Switches};
+use session::Session;
+use session::worlds::{Event, Worlds};
+use view::offscreen::Renderer;
+use view::{ViewOptions, list_adapters};
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let mut table = Table::new("frame", "rounds and frames a second");

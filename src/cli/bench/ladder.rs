@@ -17,11 +17,11 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use crate::engine::cuda::ptx;
-use crate::engine::kernels::{KERNELS, Kernel};
-use crate::session::DeviceChoice;
-use crate::session::ladder::{Ladder, LeftOut, Rate, Work};
-use crate::session::worlds::open_engine;
+use engine::cuda::ptx;
+use engine::kernels::{KERNELS, Kernel};
+use model::DeviceChoice;
+use model::ladder::{Ladder, LeftOut, Rate, Work};
+use session::worlds::open_engine;
 
 pub(super) use rung::main as measure_rung;
 pub(super) use show::text;
@@ -206,8 +206,8 @@ impl Drop for Ended {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::kernels::find;
-    use crate::session::ladder::made_up;
+    use engine::kernels::find;
+    use model::ladder::made_up;
 
     #[test]
     fn a_rung_whose_cells_are_others_has_no_rate() {

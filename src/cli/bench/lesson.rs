@@ -8,7 +8,7 @@ use anyhow::{Context, Result, bail};
 use serde::Deserialize;
 
 use super::Table;
-use crate::session::DeviceChoice;
+use model::DeviceChoice;
 
 /// What is read of a lesson's outcome.
 #[derive(Deserialize)]

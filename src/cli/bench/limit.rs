@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::{RUN, RUNS, Table, setup, worlds};
-use crate::engine::cpu::limit;
-use crate::life::Rule;
-use crate::session::worlds::Worlds;
-use crate::session::{DeviceChoice, Setup};
+use engine::cpu::limit;
+use life::Rule;
+use model::{DeviceChoice, Setup};
+use session::worlds::Worlds;
 
 /// Generations of a launch: enough for passes as deep as a kernel likes.
 const LAUNCH: u32 = 48;

@@ -23,11 +23,12 @@ use anyhow::Result;
 use super::documents;
 use super::options::BenchArguments;
 use super::text::{print, si};
-use crate::engine::cpu::CpuEngine;
-use crate::engine::kernels;
-use crate::life::{Rule, Size};
-use crate::session::worlds::{KernelChoice, Worlds, open_engine, starts};
-use crate::session::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
+use engine::cpu::CpuEngine;
+use engine::kernels;
+use life::{Rule, Size};
+use model::KernelChoice;
+use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
+use session::worlds::{Worlds, open_engine, starts};
 
 pub(super) use ladder::{factor_words, markdown as ladder_markdown, source_of, times};
 use record::Table;
@@ -211,7 +212,7 @@ fn rate(mut work: impl FnMut(u64) -> Result<()>) -> Result<[f64; RUNS]> {
 fn named(device: DeviceChoice) -> Result<(&'static str, String, String)> {
     let engine = open_engine(device)?;
     let devices = engine.devices();
-    let join = |part: fn(&crate::engine::DeviceInfo) -> String| {
+    let join = |part: fn(&engine::DeviceInfo) -> String| {
         devices.iter().map(part).collect::<Vec<_>>().join(" + ")
     };
     Ok((

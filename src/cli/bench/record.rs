@@ -6,10 +6,10 @@ use anyhow::Result;
 use serde::{Deserialize, Serialize};
 
 use super::{named, shown, spread};
-use crate::life::write_atomically;
-use crate::session::DeviceChoice;
-use crate::session::ladder::Ladder;
-use crate::view::list_adapters;
+use life::write_atomically;
+use model::DeviceChoice;
+use model::ladder::Ladder;
+use view::list_adapters;
 
 /// Everything measured in one run.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -218,7 +218,7 @@ pub(crate) fn markdown(record: &Record) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::ladder::made_up;
+    use model::ladder::made_up;
 
     fn record(commit: &str, tables: &[&str]) -> Record {
         let table = |name: &&str| Table::new(name, commit);

@@ -6,9 +6,10 @@ use anyhow::Result;
 
 use super::{Table, setup};
 use crate::cli::setup::DEFAULT_SIDE;
-use crate::session::{DeviceChoice, Pace, Session, Setup};
-use crate::view::offscreen::Renderer;
-use crate::view::{ViewOptions, list_adapters};
+use model::{DeviceChoice, Pace, Setup};
+use session::Session;
+use view::offscreen::Renderer;
+use view::{ViewOptions, list_adapters};
 
 /// Starts, each in a process that has used the driver before: what the driver spends the first
 /// time is a row of its own.

@@ -5,11 +5,11 @@ use std::num::NonZero;
 use anyhow::Result;
 
 use super::{Table, fits, rate, setup, worlds};
-use crate::engine::EngineError;
-use crate::engine::kernels::{Iteration, KERNELS};
-use crate::life::Size;
-use crate::session::worlds::open_engine;
-use crate::session::{DeviceChoice, Setup, Streams, Switches};
+use engine::EngineError;
+use engine::kernels::{Iteration, KERNELS};
+use life::Size;
+use model::{DeviceChoice, Setup, Streams, Switches};
+use session::worlds::open_engine;
 
 /// Generations of one graph, or of one launch that iterates in the kernel.
 const LONG_ROUND: u32 = 50;

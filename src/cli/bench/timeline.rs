@@ -6,11 +6,12 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::{RUN, RUNS, Table, setup, worlds};
-use crate::session::round::PicturePlan;
-use crate::session::worlds::Worlds;
-use crate::session::{Action, DeviceChoice, Sampling, Session};
-use crate::view::offscreen::Renderer;
-use crate::view::{ViewOptions, list_adapters};
+use model::PicturePlan;
+use model::{Action, DeviceChoice};
+use session::worlds::Worlds;
+use session::{Sampling, Session};
+use view::offscreen::Renderer;
+use view::{ViewOptions, list_adapters};
 
 /// Which rounds are timed, and whether some of them are stamped.
 #[derive(Clone, Copy)]
@@ -102,7 +103,7 @@ fn rounds_per_second(worlds: &mut Worlds, timed: Timed) -> Result<(f64, u32)> {
 
 /// Rounds a second of an unthrottled session that is being drawn: with the timeline closed, and
 /// open, in turns.
-fn drawn(setup: &crate::session::Setup, adapter: Option<&str>) -> Result<[Vec<f64>; 2]> {
+fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[Vec<f64>; 2]> {
     let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
     let session = Session::start(setup.clone(), || {})?;
     let mut rates = [Vec::new(), Vec::new()];

@@ -6,9 +6,10 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use super::{RUN, RUNS, Table, setup};
-use crate::session::{Action, DeviceChoice, Pace, Session, Setup};
-use crate::view::offscreen::Renderer;
-use crate::view::{ViewOptions, list_adapters};
+use model::{Action, DeviceChoice, Pace, Setup};
+use session::Session;
+use view::offscreen::Renderer;
+use view::{ViewOptions, list_adapters};
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let mut table = Table::new("ui", "the interface's processor time a frame");

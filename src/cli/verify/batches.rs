@@ -5,9 +5,9 @@ use anyhow::Result;
 use super::Outcome;
 use super::checks::{Bench, SLOT, VIEW_PIXELS, VIEW_SLOT};
 use super::views::reduced;
-use crate::engine::{Kernel, LatticeId, Op, Program, Transfer, Viewport};
-use crate::life::{Lattice, Rule, Size, reference, soup};
-use crate::session::worlds::read_lattice;
+use engine::{Kernel, LatticeId, Op, Program, Transfer, Viewport};
+use life::{Lattice, Rule, Size, reference, soup};
+use session::worlds::read_lattice;
 
 /// Lattices of one allocation.
 pub(super) const COUNT: usize = 3;

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use anyhow::Result;
 
 use super::{Cases, Outcome, batches};
-use crate::engine::kernels::{self, KERNELS, Kernel, Layout};
-use crate::engine::{
+use engine::kernels::{self, KERNELS, Kernel, Layout};
+use engine::{
     Completion, DeviceId, Engine, EngineError, EventId, LatticeId, Op, Program, Slot, Slots,
     SlotsSpec, StreamId, StreamSpec, Transfer,
 };
-use crate::life::{Lattice, Rule, Size, reference, soup};
-use crate::session::worlds::read_lattice;
+use life::{Lattice, Rule, Size, reference, soup};
+use session::worlds::read_lattice;
 
 /// An engine with a lattice of each size, every one in its own stream, and some that lie one
 /// behind the other.

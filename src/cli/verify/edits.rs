@@ -4,9 +4,9 @@ use anyhow::Result;
 
 use super::Outcome;
 use super::checks::Bench;
-use crate::engine::kernels::KERNELS;
-use crate::engine::{Kernel, LatticeId, Op, Program, WordEdit};
-use crate::life::{Lattice, Rule, Size, reference, soup};
+use engine::kernels::KERNELS;
+use engine::{Kernel, LatticeId, Op, Program, WordEdit};
+use life::{Lattice, Rule, Size, reference, soup};
 
 /// The most cells of a lattice that is edited; some sizes beyond have more words than travel at
 /// once.
@@ -50,7 +50,7 @@ impl Bench {
         // A slot is bound once a program; what counts is what is there at the end.
         let mut downloaded = std::collections::HashSet::new();
         let steps = std::mem::take(&mut program.steps).into_iter().rev();
-        let last = |step: &crate::engine::Step| match step.op {
+        let last = |step: &engine::Step| match step.op {
             Op::Download { ref lattices, .. } => downloaded.insert(lattices.start),
             _ => true,
         };

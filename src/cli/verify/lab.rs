@@ -6,15 +6,16 @@ use std::time::Duration;
 use anyhow::Result;
 
 use super::Outcome;
-use crate::engine::kernels::{self, Kernel};
-use crate::engine::{HostMemory, LatticeId, Nanos, Slot, Transfer};
-use crate::life::{Lattice, Rule, Size, reference};
-use crate::session::round::PicturePlan;
-use crate::session::trace::{StepKind, TimedRound};
-use crate::session::worlds::{Event, KernelChoice, Worlds, open_engine, start_lattice};
-use crate::session::{
+use engine::kernels::{self, Kernel};
+use engine::{HostMemory, LatticeId, Nanos, Slot, Transfer};
+use life::{Lattice, Rule, Size, reference};
+use model::KernelChoice;
+use model::PicturePlan;
+use model::trace::{StepKind, TimedRound};
+use model::{
     DeviceChoice, Order, Pace, Setup, Start, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
+use session::worlds::{Event, Worlds, open_engine, start_lattice};
 
 /// Instances of a check.
 const INSTANCES: usize = 4;
@@ -367,8 +368,8 @@ mod tests {
     use std::sync::Arc;
 
     use super::*;
-    use crate::engine::{Span, StreamId};
-    use crate::session::trace::StepFacts;
+    use engine::{Span, StreamId};
+    use model::trace::StepFacts;
 
     /// A round of launches and downloads, in the order of issue: instance, label, start and end.
     fn round(ops: &[(u32, &'static str, i64, i64)]) -> TimedRound {

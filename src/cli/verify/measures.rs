@@ -4,9 +4,9 @@ use anyhow::Result;
 
 use super::Outcome;
 use super::checks::{Bench, MEASURE_SLOT};
-use crate::engine::kernels::{KERNELS, Layout};
-use crate::engine::{LatticeId, Measure, Op, Program, Transfer};
-use crate::life::{Lattice, Rule, reference, soup};
+use engine::kernels::{KERNELS, Layout};
+use engine::{LatticeId, Measure, Op, Program, Transfer};
+use life::{Lattice, Rule, reference, soup};
 
 /// The most cells of a lattice that is measured.
 const MOST_CELLS: u64 = 1 << 21;

@@ -4,8 +4,8 @@ use anyhow::Result;
 
 use super::Outcome;
 use super::checks::{Bench, VIEW_PIXELS, VIEW_SLOT};
-use crate::engine::{LatticeId, Op, Program, Transfer, Viewport};
-use crate::life::{Lattice, soup};
+use engine::{LatticeId, Op, Program, Transfer, Viewport};
+use life::{Lattice, soup};
 
 impl Bench {
     /// Reduced views, byte by byte against their definition.

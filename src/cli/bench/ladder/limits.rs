@@ -5,13 +5,11 @@ use std::time::Duration;
 use anyhow::{Result, bail};
 
 use crate::cli::bench::spread;
-use crate::engine::probe_kernels::{COPY_RATE, LOP3_AN_ITERATION, LOP3_RATE, lop3_word};
-use crate::engine::{
-    Argument, BufferId, Call, CalledKernel, HostMemory, Op, Program, Region, StreamId,
-};
-use crate::lesson::Bench;
-use crate::session::DeviceChoice;
-use crate::session::ladder::{LeftOut, Limits};
+use engine::probe_kernels::{COPY_RATE, LOP3_AN_ITERATION, LOP3_RATE, lop3_word};
+use engine::{Argument, BufferId, Call, CalledKernel, HostMemory, Op, Program, Region, StreamId};
+use lesson::Bench;
+use model::DeviceChoice;
+use model::ladder::{LeftOut, Limits};
 
 /// Threads of a block, and blocks that fill a multiprocessor.
 const BLOCK: u32 = 256;

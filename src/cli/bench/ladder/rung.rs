@@ -9,12 +9,13 @@ use super::Said;
 use crate::cli::bench::{RUN, spread};
 use crate::cli::text::print;
 use crate::cli::verify;
-use crate::engine::kernels::{Iteration, Kernel};
-use crate::engine::{EngineError, Nanos};
-use crate::life::{Lattice, Rule, Size, reference};
-use crate::session::ladder::{LeftOut, Rate, Work};
-use crate::session::worlds::{Event, KernelChoice, Worlds, open_engine, starts};
-use crate::session::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
+use engine::kernels::{Iteration, Kernel};
+use engine::{EngineError, Nanos};
+use life::{Lattice, Rule, Size, reference};
+use model::KernelChoice;
+use model::ladder::{LeftOut, Rate, Work};
+use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
+use session::worlds::{Event, Worlds, open_engine, starts};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;
@@ -323,7 +324,7 @@ mod tests {
     use std::cell::RefCell;
 
     use super::*;
-    use crate::engine::kernels::KERNELS;
+    use engine::kernels::KERNELS;
 
     fn case(kernel: &'static Kernel, instances: usize, side: u64) -> Case {
         Case::new(kernel, Work { instances, side }, DeviceChoice::Cpu, true)

@@ -1,8 +1,8 @@
 //! The ladder in words: for the terminal and for the README.
 
 use crate::cli::bench::shown;
-use crate::engine::kernels::{KERNELS, Kernel};
-use crate::session::ladder::{LOP3_A_WORD, Ladder, Rate, Work, traffic};
+use engine::kernels::{KERNELS, Kernel};
+use model::ladder::{LOP3_A_WORD, Ladder, Rate, Work, traffic};
 
 /// What stands above the figures.
 const HEADS: [&str; 5] = [
@@ -177,7 +177,7 @@ fn any_rules(ladder: &Ladder) -> Vec<String> {
 }
 
 fn left_out(ladder: &Ladder) -> Vec<String> {
-    let one = |left: &crate::session::ladder::LeftOut| {
+    let one = |left: &model::ladder::LeftOut| {
         let work = left.work.map_or(String::new(), |work| format!(", {work}"));
         format!("Not measured: `{}`{work}: {}", left.kernel, left.why)
     };
@@ -230,7 +230,7 @@ fn columns(rows: &[Vec<&str>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::session::ladder::made_up::ladder;
+    use model::ladder::made_up::ladder;
 
     #[test]
     fn a_rung_is_measured_against_the_limits_and_the_rungs_below() {

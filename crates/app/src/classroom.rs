@@ -1,0 +1,451 @@
+//! A session with the lessons beside it: while a lesson measures, the session rests, so that
+//! neither disturbs the other.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::{Builder, JoinHandle};
+
+use crate::{LessonSource, Wake, World};
+use lang::tr;
+use lesson::{LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
+use life::Lattice;
+use model::PictureSource;
+use model::{Action, DeviceChoice, Edit, Picture, PicturePlan, Series, Setup, Status, Trace};
+use session::{Keep, Kept, Session};
+use view::{LessonEntry, LessonPage};
+
+/// See the module.
+pub struct Classroom {
+    session: Session,
+    device: DeviceChoice,
+    wake: Arc<Mutex<Wake>>,
+    open: Option<Open>,
+    /// Why the session was not saved at its end.
+    unsaved: Unsaved,
+    /// The thread that measured last. One measures at a time: the next waits for it.
+    measuring: Option<JoinHandle<()>>,
+}
+
+/// Why a session was not saved, if it was to be.
+pub type Unsaved = Arc<Mutex<Option<String>>>;
+
+impl Drop for Classroom {
+    /// What is kept in a file is saved, however the window ends.
+    fn drop(&mut self) {
+        if let Err(why) = self.session.save_to_its_file()
+            && let Ok(mut unsaved) = self.unsaved.lock()
+        {
+            *unsaved = Some(why);
+        }
+    }
+}
+
+/// A lesson that is open.
+struct Open {
+    lesson: &'static Lesson,
+    /// Which of its pages is shown.
+    page: usize,
+    /// Whether it was paused for the lesson, and is to go on behind it.
+    rests: std::cell::Cell<bool>,
+    measured: Mutex<Measured>,
+}
+
+/// What is known so far.
+#[derive(Default)]
+struct Measured {
+    news: Option<Receiver<News>>,
+    /// The part that is being measured.
+    now: Option<usize>,
+    parts: Vec<PartOutcome>,
+    outcome: Option<Result<Outcome, String>>,
+}
+
+enum News {
+    Measuring(usize),
+    Measured(PartOutcome),
+    Over(Result<Box<Outcome>, String>),
+}
+
+impl Classroom {
+    /// Starts a session; `wake` is called when there is something new to draw, of it or of a
+    /// lesson.
+    ///
+    /// # Errors
+    /// As [`Session::start`].
+    pub fn start(setup: Setup, wake: Wake) -> engine::Result<Classroom> {
+        Classroom::start_from(setup, Keep::default(), wake)
+    }
+
+    /// The same, with a session that is kept in a file.
+    ///
+    /// # Errors
+    /// As [`Session::start`].
+    pub fn start_from(setup: Setup, keep: Keep, wake: Wake) -> engine::Result<Classroom> {
+        let device = setup.device;
+        let wake = Arc::new(Mutex::new(wake));
+        let woken = wake.clone();
+        Ok(Classroom {
+            session: Session::start_from(setup, keep, move || call(&woken))?,
+            unsaved: Unsaved::default(),
+            device,
+            wake,
+            open: None,
+            measuring: None,
+        })
+    }
+
+    /// Where it is said, once this is gone, why the session was not saved, if it was to be.
+    pub fn unsaved(&self) -> Unsaved {
+        self.unsaved.clone()
+    }
+
+    /// The session.
+    pub fn session(&self) -> &Session {
+        &self.session
+    }
+
+    /// As [`World::go_on_from`].
+    fn succeed(&mut self, kept: Kept) -> Result<(), String> {
+        let woken = self.wake.clone();
+        let next = self.session.succeeded_by(kept, move || call(&woken));
+        self.session = next.map_err(|error| error.to_string())?;
+        Ok(())
+    }
+
+    /// Begins to measure, when a page wants it and nobody does yet.
+    fn measure(&mut self) {
+        let Some(open) = &self.open else { return };
+        let wanted = matches!(open.lesson.pages()[open.page], Page::Part(_) | Page::Result);
+        let mut measured = open.lock();
+        if !wanted || measured.news.is_some() {
+            return;
+        }
+        let (sender, news) = channel();
+        measured.news = Some(news);
+        let (lesson, device) = (open.lesson, self.device);
+        let (before, wake) = (self.measuring.take(), self.wake.clone());
+        let begun = Builder::new().name("lesson".into()).spawn(move || {
+            if let Some(before) = before {
+                let _ = before.join();
+            }
+            teach(lesson, device, &sender, &wake);
+        });
+        match begun {
+            Ok(thread) => self.measuring = Some(thread),
+            Err(error) => {
+                measured.outcome = Some(Err(tr!(
+                    "the lesson cannot be measured: {error}",
+                    error = error
+                )));
+            }
+        }
+    }
+}
+
+/// Measures, and tells of it as long as somebody listens.
+fn teach(lesson: &'static Lesson, device: DeviceChoice, sender: &Sender<News>, wake: &Mutex<Wake>) {
+    let tell = |news| {
+        let _ = sender.send(news); // a lesson that was closed has no listener
+        call(wake);
+    };
+    let outcome = lesson::run(lesson, device, &mut |progress| match progress {
+        Progress::Measuring(part) => tell(News::Measuring(part)),
+        Progress::Measured(_, part) => tell(News::Measured(part.clone())),
+    });
+    tell(News::Over(
+        outcome.map(Box::new).map_err(|error| error.to_string()),
+    ));
+}
+
+fn call(wake: &Mutex<Wake>) {
+    if let Ok(wake) = wake.lock() {
+        wake();
+    }
+}
+
+impl Open {
+    fn lock(&self) -> std::sync::MutexGuard<'_, Measured> {
+        let mut measured = self
+            .measured
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        let news: Vec<News> = measured
+            .news
+            .iter()
+            .flat_map(|news| news.try_iter())
+            .collect();
+        for news in news {
+            match news {
+                News::Measuring(part) => measured.now = Some(part),
+                News::Measured(part) => measured.parts.push(part),
+                News::Over(outcome) => measured.outcome = Some(outcome.map(|outcome| *outcome)),
+            }
+        }
+        measured
+    }
+
+    fn shown(&self) -> LessonPage {
+        let (lesson, pages) = (self.lesson, self.lesson.pages());
+        let measured = self.lock();
+        let mut page = LessonPage {
+            title: lang::text(lesson.title).into(),
+            number: self.page + 1,
+            of: pages.len(),
+            ..LessonPage::default()
+        };
+        match pages[self.page] {
+            Page::Intro => {
+                page.text = lang::text(lesson.intro).into();
+                page.note = lang::text(lesson.source).into();
+            }
+            Page::Question => {
+                page.text = tr!("Before it is measured:").into();
+                page.question = lang::text(lesson.question).into();
+            }
+            Page::Part(part) => {
+                page.text = lang::text(lesson.parts[part].title).into();
+                measured.part(part, &mut page);
+            }
+            Page::Result => measured.result(&mut page),
+        }
+        page
+    }
+}
+
+impl Measured {
+    fn part(&self, part: usize, page: &mut LessonPage) {
+        match (self.parts.get(part), &self.outcome) {
+            (Some(known), _) => {
+                let row = |figure: &lesson::Figure| {
+                    let value = format!("{} {}", number(figure.value), figure.unit);
+                    (lang::shown(&figure.label), value.trim_end().into())
+                };
+                page.rows = known.figures.iter().map(row).collect();
+                page.note = known.note.clone().unwrap_or_default();
+            }
+            (None, Some(Err(why))) => page.note = why.clone(),
+            (None, _) => {
+                page.busy = true;
+                page.note = match self.now {
+                    Some(now) if now < part => tr!("part {} comes first", now + 1),
+                    _ => String::new(),
+                };
+            }
+        }
+    }
+
+    fn result(&self, page: &mut LessonPage) {
+        match &self.outcome {
+            None => page.busy = true,
+            Some(Err(why)) => page.note = why.clone(),
+            Some(Ok(outcome)) => {
+                page.text = outcome.closing.clone();
+                let row = |factor: &lesson::Factor| {
+                    let remark = if factor.matters {
+                        ""
+                    } else {
+                        tr!(": no difference")
+                    };
+                    let value = format!("{}×{remark}", number(factor.value));
+                    (lang::shown(factor.label), value)
+                };
+                page.rows = outcome.factors.iter().map(row).collect();
+                let check = |check: &lesson::Check| (check.what.clone(), check.passed);
+                page.checks = outcome.checks.iter().map(check).collect();
+                page.note = outcome.missing.clone().unwrap_or_default();
+                page.picture = outcome
+                    .pictures
+                    .last()
+                    .map(|picture| (picture.width, picture.height, picture.rgba[..].into()));
+            }
+        }
+    }
+}
+
+/// A figure with as many digits as it deserves.
+fn number(value: f64) -> String {
+    let digits = match value.abs() {
+        v if v >= 100.0 || v == v.trunc() => 0,
+        v if v >= 10.0 => 1,
+        _ => 2,
+    };
+    format!("{value:.digits$}")
+}
+
+impl LessonSource for Classroom {
+    fn list(&self) -> Vec<LessonEntry> {
+        let entry = |lesson: &Lesson| LessonEntry {
+            name: lesson.name.into(),
+            title: lang::text(lesson.title).into(),
+        };
+        LESSONS.iter().map(entry).collect()
+    }
+
+    fn open(&mut self, index: usize) {
+        self.close();
+        let Some(lesson) = LESSONS.get(index) else {
+            return;
+        };
+        let ran = self.session.status().running;
+        if ran {
+            self.session.act(Action::TogglePause);
+        }
+        self.open = Some(Open {
+            lesson,
+            page: 0,
+            rests: std::cell::Cell::new(ran),
+            measured: Mutex::default(),
+        });
+    }
+
+    fn page(&self) -> Option<LessonPage> {
+        Some(self.open.as_ref()?.shown())
+    }
+
+    fn next(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.page = (open.page + 1).min(open.lesson.pages().len() - 1);
+        }
+        self.measure();
+    }
+
+    fn previous(&mut self) {
+        if let Some(open) = &mut self.open {
+            open.page = open.page.saturating_sub(1);
+        }
+    }
+
+    fn close(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        if open.rests.get() {
+            self.session.act(Action::TogglePause);
+        }
+    }
+}
+
+impl PictureSource for Classroom {
+    fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
+        self.session.visit_newer(seen, draw);
+    }
+
+    fn newer_trace(&self, seen: u64) -> Option<Trace> {
+        self.session.newer_trace(seen)
+    }
+
+    fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        self.session.newer_population(of, seen)
+    }
+}
+
+impl World for Classroom {
+    fn kept(&self) -> Option<Receiver<Kept>> {
+        Some(self.session.kept())
+    }
+
+    fn go_on_from(&mut self, kept: Kept) -> Result<(), String> {
+        self.succeed(kept)
+    }
+
+    fn act(&self, action: Action) -> bool {
+        let by_hand = matches!(
+            action,
+            Action::TogglePause | Action::StepGeneration | Action::StepRound
+        );
+        if let (true, Some(open)) = (by_hand, &self.open) {
+            open.rests.set(false); // the person decides
+        }
+        self.session.act(action)
+    }
+
+    fn request_view(&self, request: PicturePlan) {
+        self.session.request_view(request);
+    }
+
+    fn status(&self) -> Arc<Status> {
+        self.session.status()
+    }
+
+    fn edit(&self, edit: Edit) -> Option<u64> {
+        Some(self.session.edit(edit))
+    }
+
+    fn copy(&self, instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
+        Some(self.session.copy(instance))
+    }
+
+    fn lessons(&mut self) -> Option<&mut dyn LessonSource> {
+        Some(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::{Duration, Instant};
+
+    use super::*;
+    use engine::kernels;
+    use life::{Rule, Size};
+    use model::KernelChoice;
+    use model::{Pace, Start, Switches, TimeSettings};
+
+    #[test]
+    fn a_lesson_is_stepped_to_its_result_while_the_session_rests() {
+        let setup = Setup {
+            instances: 2,
+            size: Size::new(32, 32).unwrap(),
+            rule: Rule::LIFE,
+            start: Start::Soup {
+                density: 0.3,
+                seed: 1,
+            },
+            kernel: kernels::find("bits").unwrap(),
+            kernel_choice: KernelChoice::Asked,
+            device: DeviceChoice::Cpu,
+            switches: Switches::DEFAULT,
+            generations_per_round: 1,
+            pace: Pace::PerSecond(60.0),
+            rounds: None,
+            time: TimeSettings::DEFAULT,
+        };
+        let mut room = Classroom::start(setup, Box::new(|| {})).unwrap();
+        assert!(room.page().is_none());
+        assert_eq!(room.list().len(), LESSONS.len());
+        let event = LESSONS.iter().position(|lesson| lesson.name == "pinned");
+        room.open(event.unwrap());
+        let first = room.page().unwrap();
+        assert_eq!((first.number, first.busy), (1, false));
+        room.previous();
+        assert_eq!(room.page().unwrap().number, 1);
+        for _ in 0..first.of + 3 {
+            room.next();
+        }
+        assert_eq!(room.page().unwrap().number, first.of);
+        let began = Instant::now();
+        while room.page().unwrap().busy {
+            assert!(began.elapsed() < Duration::from_secs(240));
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        assert!(!room.status().running, "the session rests");
+        let result = room.page().unwrap();
+        assert!(!result.checks.is_empty(), "{result:?}");
+        assert!(
+            result.checks.iter().all(|(_, passed)| *passed),
+            "{result:?}"
+        );
+        room.previous();
+        assert!(!room.page().unwrap().rows.is_empty());
+        room.close();
+        assert!(room.page().is_none());
+        let began = Instant::now();
+        while !room.status().running {
+            assert!(began.elapsed() < Duration::from_secs(240), "it goes on");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    #[test]
+    fn figures_have_the_digits_they_deserve() {
+        let shown = [12_345.6, 43.21, 5.678, 3.0, 0.0123].map(number);
+        assert_eq!(shown, ["12346", "43.2", "5.68", "3", "0.01"]);
+    }
+}

@@ -1,0 +1,51 @@
+//! Why a window could not be opened or kept, each with its remedy.
+
+use lang::tr;
+use view::ViewError;
+
+/// What ends a window other than the person.
+#[derive(Debug, thiserror::Error)]
+pub enum AppError {
+    /// No display to open a window on; the session was not started.
+    #[error("{}", tr!("no window can be opened here: {it}; set DISPLAY or WAYLAND_DISPLAY, or use 'lifestreams run' or 'snapshot', which need none", it = .0))]
+    NoDisplay(String),
+    /// Shared libraries that windows need are not there; the session was not started.
+    #[error("{}", tr!("no window can be opened here: {} cannot be loaded; apt-get install libxcursor1 libxi6 libxkbcommon-x11-0", .0.join(", ")))]
+    MissingLibraries(Vec<&'static str>),
+    /// The display is there but gave no window, or went away.
+    #[error("{}", tr!("the display failed: {it}", it = .0))]
+    Display(String),
+    /// The monitor that was asked for is not there.
+    #[error("{}", tr!("there is no monitor '{asked}'; there is: {there}", asked = .asked, there = .there))]
+    NoMonitor {
+        /// What was asked for.
+        asked: String,
+        /// What there is, in words.
+        there: String,
+    },
+    /// The terminal takes nothing, or has gone.
+    #[error("{}", tr!("the terminal failed: {it}; use --display none to go on without it", it = .0))]
+    Terminal(String),
+    /// Drawing failed.
+    #[error(transparent)]
+    View(#[from] ViewError),
+    /// The session could not be started; what was said is the cause.
+    #[error("{0:#}")]
+    Session(anyhow::Error),
+}
+
+impl AppError {
+    /// 2 where the arguments are wrong, 3 where the machine lacks something, else 1; what a
+    /// session's error means is its maker's to say.
+    pub fn exit_code(&self) -> u8 {
+        match self {
+            AppError::NoDisplay(_)
+            | AppError::MissingLibraries(_)
+            | AppError::Display(_)
+            | AppError::Terminal(_) => 3,
+            AppError::NoMonitor { .. } => 2,
+            AppError::View(error) => error.exit_code(),
+            AppError::Session(_) => 1,
+        }
+    }
+}

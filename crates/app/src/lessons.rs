@@ -1,0 +1,207 @@
+//! Lessons on the screen: a list, then pages; the arrow keys step them instead of the view.
+
+use model::Action;
+use view::{LessonEntry, LessonPage, LessonScreen};
+
+/// Where lessons come from. Nothing of it waits for what is measured: a page says that it is busy
+/// and is another one later, and the window is woken then.
+pub trait LessonSource {
+    /// All lessons, in their order.
+    fn list(&self) -> Vec<LessonEntry>;
+    /// Begins the lesson of this place in the list, at its first page.
+    fn open(&mut self, index: usize);
+    /// The present page as far as it is known; `None` where no lesson is open.
+    fn page(&self) -> Option<LessonPage>;
+    /// Goes one page on, if there is one.
+    fn next(&mut self);
+    /// Goes one page back, if there is one.
+    fn previous(&mut self);
+    /// Ends the open lesson, if one is; what it changed is as before.
+    fn close(&mut self);
+}
+
+/// What is open.
+#[derive(Debug, Default)]
+pub struct Lessons {
+    /// The list or the page that is shown, if any.
+    pub screen: Option<LessonScreen>,
+    /// The last lesson that was opened, where the list goes on.
+    last: usize,
+}
+
+impl Lessons {
+    /// What a key asks for while a lesson or the list is open.
+    pub fn instead(&self, action: Action) -> Action {
+        match (&self.screen, action) {
+            (None, action) => action,
+            (Some(_), Action::PanRight) => Action::NextPage,
+            (Some(_), Action::PanLeft) => Action::PreviousPage,
+            (Some(LessonScreen::List { .. }), Action::PanUp) => Action::PreviousPage,
+            (Some(LessonScreen::List { .. }), Action::PanDown) => Action::NextPage,
+            (Some(_), action) => action,
+        }
+    }
+
+    /// Whether the list is open.
+    pub fn is_list(&self) -> bool {
+        matches!(self.screen, Some(LessonScreen::List { .. }))
+    }
+
+    /// Shows the list, at the lesson that was opened last.
+    pub fn show_list(&mut self, source: &dyn LessonSource) {
+        let entries = source.list();
+        let selected = self.last.min(entries.len().saturating_sub(1));
+        self.screen = Some(LessonScreen::List { entries, selected });
+    }
+
+    /// Opens a lesson of the list.
+    pub fn open(&mut self, source: &mut dyn LessonSource, index: usize) {
+        self.last = index;
+        source.open(index);
+        self.screen = source.page().map(LessonScreen::Page).or(self.screen.take());
+    }
+
+    /// One page, or one entry, on or back.
+    pub fn turn(&mut self, source: &mut dyn LessonSource, on: bool) {
+        match &mut self.screen {
+            None => {}
+            Some(LessonScreen::List { entries, selected }) => {
+                let last = entries.len().saturating_sub(1);
+                *selected = if on {
+                    (*selected + 1).min(last)
+                } else {
+                    selected.saturating_sub(1)
+                };
+            }
+            Some(LessonScreen::Page(_)) => {
+                if on {
+                    source.next();
+                } else {
+                    source.previous();
+                }
+                self.update(source);
+            }
+        }
+    }
+
+    /// From a page to the list, from the list to nothing.
+    pub fn leave(&mut self, source: &mut dyn LessonSource) {
+        if self.is_list() {
+            self.screen = None;
+        } else {
+            source.close();
+            self.show_list(source);
+        }
+    }
+
+    /// Ends the open lesson, and shows nothing.
+    pub fn close(&mut self, source: &mut dyn LessonSource) {
+        source.close();
+        self.screen = None;
+    }
+
+    /// Takes over what the present page says now; a lesson that has ended by itself goes back to
+    /// the list.
+    pub fn update(&mut self, source: &mut dyn LessonSource) {
+        if let Some(LessonScreen::Page(shown)) = &mut self.screen {
+            match source.page() {
+                Some(page) => *shown = page,
+                None => self.show_list(source),
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lessons of three pages each.
+    #[derive(Default)]
+    struct Three(Option<(usize, usize)>);
+
+    impl LessonSource for Three {
+        fn list(&self) -> Vec<LessonEntry> {
+            let entry = |name: &str| LessonEntry {
+                name: name.into(),
+                title: format!("about {name}"),
+            };
+            ["conway", "event", "pinned"].map(entry).into()
+        }
+
+        fn open(&mut self, index: usize) {
+            self.0 = Some((index, 1));
+        }
+
+        fn page(&self) -> Option<LessonPage> {
+            self.0.map(|(index, number)| LessonPage {
+                title: self.list()[index].title.clone(),
+                number,
+                of: 3,
+                ..Default::default()
+            })
+        }
+
+        fn next(&mut self) {
+            self.0 = self.0.map(|(index, number)| (index, (number + 1).min(3)));
+        }
+
+        fn previous(&mut self) {
+            self.0 = self.0.map(|(index, number)| (index, (number - 1).max(1)));
+        }
+
+        fn close(&mut self) {
+            self.0 = None;
+        }
+    }
+
+    fn shown(lessons: &Lessons) -> String {
+        match &lessons.screen {
+            None => "nothing".into(),
+            Some(LessonScreen::List { selected, .. }) => format!("list at {selected}"),
+            Some(LessonScreen::Page(page)) => format!("{}, page {}", page.title, page.number),
+        }
+    }
+
+    #[test]
+    fn arrows_choose_and_turn_and_escape_goes_back() {
+        let (mut lessons, mut source) = (Lessons::default(), Three::default());
+        assert_eq!(lessons.instead(Action::PanRight), Action::PanRight);
+        lessons.show_list(&source);
+        assert_eq!(lessons.instead(Action::PanDown), Action::NextPage);
+        for _ in 0..5 {
+            lessons.turn(&mut source, true);
+        }
+        assert_eq!(shown(&lessons), "list at 2");
+        lessons.turn(&mut source, false);
+        lessons.open(&mut source, 1);
+        assert_eq!(shown(&lessons), "about event, page 1");
+        assert_eq!(lessons.instead(Action::PanRight), Action::NextPage);
+        assert_eq!(lessons.instead(Action::PanUp), Action::PanUp);
+        assert_eq!(lessons.instead(Action::TogglePause), Action::TogglePause);
+        lessons.turn(&mut source, true);
+        assert_eq!(shown(&lessons), "about event, page 2");
+        lessons.turn(&mut source, false);
+        assert_eq!(shown(&lessons), "about event, page 1");
+        lessons.leave(&mut source);
+        assert_eq!(shown(&lessons), "list at 1");
+        assert_eq!(source.page(), None);
+        lessons.leave(&mut source);
+        assert_eq!(shown(&lessons), "nothing");
+    }
+
+    #[test]
+    fn a_lesson_that_ends_by_itself_goes_back_to_the_list() {
+        let (mut lessons, mut source) = (Lessons::default(), Three::default());
+        lessons.open(&mut source, 2);
+        source.next();
+        lessons.update(&mut source);
+        assert_eq!(shown(&lessons), "about pinned, page 2");
+        source.close();
+        lessons.update(&mut source);
+        assert_eq!(shown(&lessons), "list at 2");
+        lessons.open(&mut source, 0);
+        lessons.close(&mut source);
+        assert_eq!((shown(&lessons).as_str(), source.page()), ("nothing", None));
+    }
+}

@@ -1,0 +1,74 @@
+//! What the window and the terminal share: the [`World`] that they drive and draw, a session with
+//! [lessons] beside it ([`Classroom`]), when to draw ([`pacing`]), and why there is nothing to draw
+//! on ([`AppError`]).
+
+mod classroom;
+mod error;
+pub mod lessons;
+pub mod pacing;
+
+use std::sync::Arc;
+use std::sync::mpsc::Receiver;
+
+use life::Lattice;
+use model::{Action, Edit, PicturePlan, PictureSource, Status};
+use session::{Kept, Session};
+
+pub use classroom::{Classroom, Unsaved};
+pub use error::AppError;
+pub use lessons::LessonSource;
+
+/// What a window drives and draws: a session, or a test's stand-in.
+pub trait World: PictureSource + Send + 'static {
+    /// As [`Session::act`].
+    fn act(&self, action: Action) -> bool;
+    /// As [`Session::request_view`].
+    fn request_view(&self, request: PicturePlan);
+    /// As [`Session::status`].
+    fn status(&self) -> Arc<Status>;
+    /// As [`Session::edit`]; `None` where nothing can be edited.
+    fn edit(&self, _edit: Edit) -> Option<u64> {
+        None
+    }
+    /// As [`Session::copy`]; `None` where there is nothing to copy.
+    fn copy(&self, _instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
+        None
+    }
+    /// Everything that it could go on from, soon; `None` where nothing is kept.
+    fn kept(&self) -> Option<Receiver<Kept>> {
+        None
+    }
+    /// Goes on from this, whatever its size; may take long. On an error it is as it was.
+    fn go_on_from(&mut self, _kept: Kept) -> Result<(), String> {
+        Err("there is nothing to go on from".into())
+    }
+    /// The lessons, where there are any; none by default.
+    fn lessons(&mut self) -> Option<&mut dyn LessonSource> {
+        None
+    }
+}
+
+impl World for Session {
+    fn act(&self, action: Action) -> bool {
+        Session::act(self, action)
+    }
+
+    fn request_view(&self, request: PicturePlan) {
+        Session::request_view(self, request);
+    }
+
+    fn status(&self) -> Arc<Status> {
+        Session::status(self)
+    }
+
+    fn edit(&self, edit: Edit) -> Option<u64> {
+        Some(Session::edit(self, edit))
+    }
+
+    fn copy(&self, instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
+        Some(Session::copy(self, instance))
+    }
+}
+
+/// Tells the window that there is something new; cheap, from any thread.
+pub type Wake = Box<dyn Fn() + Send>;

@@ -1,0 +1,120 @@
+//! When to draw: at once where something is new, never more often than is of use, and not at all
+//! where nothing has changed.
+
+use std::collections::VecDeque;
+use std::time::{Duration, Instant};
+
+/// Over which time frames are counted.
+const COUNTED: Duration = Duration::from_secs(1);
+/// How often the figure changes, so that it can be read.
+const SHOWN: Duration = Duration::from_millis(500);
+
+/// Decides when the next frame is due.
+#[derive(Debug, Default)]
+pub struct Pacer {
+    /// The least time between two frames.
+    pub least: Duration,
+    last: Option<Instant>,
+    wanted: Option<Instant>,
+}
+
+impl Pacer {
+    /// Something is new.
+    pub fn want(&mut self, now: Instant) {
+        self.want_at(self.last.map_or(now, |last| now.max(last + self.least)));
+    }
+
+    /// Something will be new.
+    pub fn want_at(&mut self, then: Instant) {
+        self.wanted = Some(self.wanted.map_or(then, |wanted| wanted.min(then)));
+    }
+
+    /// Whether a frame is due; if so, it is no longer wanted.
+    pub fn take_due(&mut self, now: Instant) -> bool {
+        let due = self.wanted.is_some_and(|wanted| wanted <= now);
+        if due {
+            self.wanted = None;
+        }
+        due
+    }
+
+    /// When the next frame is due.
+    pub fn next(&self) -> Option<Instant> {
+        self.wanted
+    }
+
+    /// A frame was drawn.
+    pub fn drawn(&mut self, now: Instant) {
+        self.last = Some(now);
+    }
+}
+
+/// Counts frames.
+#[derive(Debug, Default)]
+pub struct Rate {
+    frames: VecDeque<Instant>,
+    shown: Option<(Instant, f64)>,
+}
+
+impl Rate {
+    /// A frame was presented.
+    pub fn count(&mut self, now: Instant) {
+        self.frames.push_back(now);
+        while self
+            .frames
+            .front()
+            .is_some_and(|&first| now - first > COUNTED)
+        {
+            self.frames.pop_front();
+        }
+        let old = self.shown.is_none_or(|(then, _)| now - then >= SHOWN);
+        if let (true, Some(&first)) = (old && self.frames.len() > 2, self.frames.front()) {
+            let rate = (self.frames.len() - 1) as f64 / (now - first).as_secs_f64();
+            self.shown = Some((now, rate));
+        }
+    }
+
+    /// Frames a second, if there were some lately.
+    pub fn per_second(&self, now: Instant) -> Option<f64> {
+        self.shown
+            .filter(|(then, _)| now - *then < 3 * SHOWN)
+            .map(|(_, rate)| rate)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn frames_are_held_back_and_never_lost() {
+        let start = Instant::now();
+        let ms = |ms| start + Duration::from_millis(ms);
+        let mut pacer = Pacer {
+            least: Duration::from_millis(33),
+            ..Pacer::default()
+        };
+        assert!(!pacer.take_due(ms(0)), "nothing is new, nothing is drawn");
+        pacer.want(ms(0));
+        assert!(pacer.take_due(ms(0)));
+        pacer.drawn(ms(1));
+        pacer.want(ms(5));
+        pacer.want(ms(6));
+        assert!(!pacer.take_due(ms(33)));
+        assert_eq!(pacer.next(), Some(ms(34)));
+        assert!(pacer.take_due(ms(34)));
+        assert_eq!(pacer.next(), None);
+    }
+
+    #[test]
+    fn sixty_frames_a_second_are_counted_as_such() {
+        let start = Instant::now();
+        let mut rate = Rate::default();
+        for frame in 0..120 {
+            rate.count(start + Duration::from_micros(16_667 * frame));
+        }
+        let now = start + Duration::from_secs(2);
+        assert!((rate.per_second(now).unwrap() - 60.0).abs() < 0.5);
+        assert_eq!(rate.per_second(now + Duration::from_secs(5)), None);
+    }
+}

@@ -1,0 +1,95 @@
+//! Embeds the PTX of every kernel, and refuses PTX that is older than its sources.
+//!
+//! Nothing is compiled here: the PTX is committed, and `scripts/build-kernels` makes it. Set
+//! `LIFESTREAMS_BUILD_KERNELS=1` to have that script run first (it needs clang-16).
+
+use std::error::Error;
+use std::fmt::Write;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::{env, fs};
+
+use sha2::{Digest, Sha256};
+
+/// The repository, seen from this crate.
+const ROOT: &str = "../..";
+/// The headers that every kernel includes, in the order in which they are hashed.
+const HEADERS: [&str; 2] = ["kernels/cuda.h", "kernels/life.cuh"];
+const FOLDERS: [&str; 3] = ["kernels/ladder", "kernels/support", "kernels/lessons"];
+const REBUILD: &str = "LIFESTREAMS_BUILD_KERNELS";
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    println!("cargo::rerun-if-changed={ROOT}/kernels");
+    println!("cargo::rerun-if-env-changed={REBUILD}");
+    if let Err(error) = embed_kernels() {
+        println!("cargo::error={error}");
+    }
+}
+
+fn embed_kernels() -> Result<(), Box<dyn Error>> {
+    if env::var(REBUILD).is_ok_and(|asked| asked == "1") {
+        let status = Command::new(format!("{ROOT}/scripts/build-kernels")).status();
+        if !status.is_ok_and(|status| status.success()) {
+            return Err(format!("{REBUILD}=1 was set, and scripts/build-kernels failed").into());
+        }
+    }
+    let mut table = String::from(
+        "/// The PTX of every kernel, by stem.\npub static PTX: &[(&str, &str)] = &[\n",
+    );
+    for source in sources()? {
+        let ptx = source.with_extension("ptx");
+        let text = fs::read_to_string(&ptx).unwrap_or_default();
+        if text.split(' ').nth(2) != Some(&sources_hash(&source)?) {
+            return Err(format!(
+                "{} does not match its sources: run scripts/build-kernels (it needs clang-16) or \
+                 restore kernels/ from git",
+                ptx.display()
+            )
+            .into());
+        }
+        let stem = source
+            .file_stem()
+            .expect("listed by its extension")
+            .to_string_lossy();
+        let absolute = fs::canonicalize(&ptx)?;
+        writeln!(table, "    ({stem:?}, include_str!({absolute:?})),")?;
+    }
+    table.push_str("];\n");
+    fs::write(PathBuf::from(env::var("OUT_DIR")?).join("ptx.rs"), table)?;
+    Ok(())
+}
+
+/// Every `.cu`, sorted by folder and name.
+fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut found = Vec::new();
+    for folder in FOLDERS.map(|folder| Path::new(ROOT).join(folder)) {
+        for entry in fs::read_dir(folder)? {
+            let path = entry?.path();
+            if path.extension().is_some_and(|extension| extension == "cu") {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+/// The SHA-256 of a kernel's sources. Leaves out the comment that each file opens with: figures
+/// are written into it, and no PTX depends on it.
+fn sources_hash(source: &Path) -> Result<String, Box<dyn Error>> {
+    let mut digest = Sha256::new();
+    let headers = HEADERS.map(|header| Path::new(ROOT).join(header));
+    for path in std::iter::once(source).chain(headers.iter().map(PathBuf::as_path)) {
+        let text = fs::read_to_string(path)?;
+        let mut lines = text.split_inclusive('\n').peekable();
+        while lines.next_if(|line| line.starts_with("//")).is_some() {}
+        lines.for_each(|line| digest.update(line));
+        digest.update(b"\0");
+    }
+    Ok(digest
+        .finalize()
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect())
+}

@@ -1,0 +1,129 @@
+//! Bits as this engine keeps them: every row between two halo words, so that a row can be
+//! stepped from end to end with no thought of the torus.
+//!
+//! A row is stored as the word left of it, its own words, and the word right of it; where the
+//! width is no multiple of 32, the first free bit of the last word is its right neighbour. A row
+//! is also lengthened to whole vectors. What is there holds no cells and is never shown.
+
+use super::memory;
+use crate::Result;
+use life::Size;
+
+/// A lattice's bits, each row with its halo.
+pub(super) struct BitRows {
+    size: Size,
+    stride: usize,
+    words: Vec<u32>,
+}
+
+impl BitRows {
+    /// Dead cells.
+    pub(super) fn new(size: Size, what: &str) -> Result<BitRows> {
+        let stride = stride(size);
+        Ok(BitRows {
+            size,
+            stride,
+            words: memory::zeroed(stride * size.height() as usize, what)?,
+        })
+    }
+
+    /// Bytes that one takes.
+    pub(super) fn bytes(size: Size) -> u64 {
+        memory::bytes_of::<u32>(stride(size) * size.height() as usize)
+    }
+
+    /// Its sides in cells.
+    pub(super) fn size(&self) -> Size {
+        self.size
+    }
+
+    /// Words from one row to the next.
+    pub(super) fn stride(&self) -> usize {
+        self.stride
+    }
+
+    /// Everything, halos and all.
+    pub(super) fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// Everything, for writing; [`seal`] each row after.
+    pub(super) fn words_mut(&mut self) -> &mut [u32] {
+        &mut self.words
+    }
+
+    /// The words of row `y`; bits beyond the width are no cells.
+    pub(super) fn row(&self, y: usize) -> &[u32] {
+        &self.words[y * self.stride + 1..][..self.size.words_per_row()]
+    }
+
+    /// Writes every row by `fill`, which is given its number and its words.
+    pub(super) fn fill(&mut self, mut fill: impl FnMut(usize, &mut [u32])) {
+        let width = self.size.width() as usize;
+        for (y, row) in self.words.chunks_exact_mut(self.stride).enumerate() {
+            fill(y, &mut row[1..=width.div_ceil(32)]);
+            seal(row, width);
+        }
+    }
+
+    /// Writes row `y`.
+    pub(super) fn write(&mut self, y: usize, words: &[u32]) {
+        let row = &mut self.words[y * self.stride..][..self.stride];
+        row[1..=words.len()].copy_from_slice(words);
+        seal(row, self.size.width() as usize);
+    }
+
+    /// Changes word `x` of row `y`.
+    pub(super) fn change(&mut self, y: usize, x: usize, change: impl FnOnce(&mut u32)) {
+        let row = &mut self.words[y * self.stride..][..self.stride];
+        change(&mut row[1 + x]);
+        seal(row, self.size.width() as usize);
+    }
+
+    /// Takes over a lattice as it crosses the bus.
+    pub(super) fn load(&mut self, words: &[u32]) {
+        let per_row = self.size.words_per_row();
+        self.fill(|y, row| row.copy_from_slice(&words[y * per_row..][..per_row]));
+    }
+
+    /// Gives the lattice as it crosses the bus, the bits beyond the width 0.
+    pub(super) fn store(&self, words: &mut [u32]) {
+        let per_row = self.size.words_per_row();
+        for (y, row) in words
+            .chunks_exact_mut(per_row)
+            .take(self.size.height() as usize)
+            .enumerate()
+        {
+            row.copy_from_slice(self.row(y));
+            row[per_row - 1] &= self.size.last_word_mask();
+        }
+    }
+}
+
+/// Makes a row's halo anew from its cells; `row` is a whole stride.
+pub(super) fn seal(row: &mut [u32], width: usize) {
+    let last = width.div_ceil(32);
+    match width % 32 {
+        0 => {
+            row[0] = row[last];
+            row[last + 1] = row[1];
+        }
+        used => {
+            let cells = row[last] & (u32::MAX >> (32 - used));
+            row[0] = cells << (32 - used);
+            row[last] = cells;
+            row[last] |= (row[1] & 1) << used;
+        }
+    }
+}
+
+/// Two halo words and the row, lengthened to whole vectors of the size that suits it: 16 words
+/// for AVX-512, but not for a lattice that is but a few words across.
+fn stride(size: Size) -> usize {
+    let vector = match size.words_per_row() {
+        0..=2 => 1,
+        3..=8 => 4,
+        _ => 16,
+    };
+    size.words_per_row().next_multiple_of(vector) + 2
+}

@@ -1,0 +1,194 @@
+//! The lessons' buffers, and the ops on them.
+//!
+//! All memory is the host's here, so device, page-locked and pageable buffers differ in what a
+//! program may do with them, not in what they are. Their words are atomics: lessons race on
+//! purpose, kernels that wait for each other share words, and no lock may stand between them.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::sync::{Arc, PoisonError, RwLock};
+
+use super::kernels::lessons::{Twin, Value};
+use super::memory;
+use crate::{Argument, BufferId, Call, DeviceId, EngineError, Op, Place, Region, Result, StreamId};
+
+/// All buffers, shared with the workers; those given back leave their place empty.
+#[derive(Default)]
+pub(super) struct Buffers {
+    all: RwLock<Vec<Option<Arc<Buffer>>>>,
+}
+
+struct Buffer {
+    device: DeviceId,
+    place: Place,
+    words: Vec<AtomicU32>,
+}
+
+impl Buffers {
+    /// Makes a buffer of zeros.
+    pub(super) fn create(&self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
+        if !bytes.is_multiple_of(4) {
+            return refuse(format!("a buffer of {bytes} bytes, no multiple of 4"));
+        }
+        let what = "a buffer";
+        memory::ensure(bytes as u64, what)?;
+        let buffer = Buffer {
+            device,
+            place,
+            words: memory::zeroed(bytes / 4, what)?,
+        };
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        all.push(Some(Arc::new(buffer)));
+        Ok(BufferId(all.len() as u32 - 1))
+    }
+
+    /// Gives all back; nothing runs meanwhile.
+    pub(super) fn clear(&self) {
+        let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
+        all.fill(None);
+    }
+
+    /// Lets the host look at its own; nothing runs meanwhile.
+    pub(super) fn access(&self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        let buffer = self.get(buffer)?;
+        if buffer.place == Place::Device {
+            return refuse("the host cannot look into a buffer on the device".into());
+        }
+        let mut words: Vec<u32> = memory::zeroed(buffer.words.len(), "a look at a buffer")?;
+        for (to, from) in words.iter_mut().zip(&buffer.words) {
+            *to = from.load(Ordering::Relaxed);
+        }
+        look(&mut words);
+        for (to, from) in buffer.words.iter().zip(words) {
+            to.store(from, Ordering::Relaxed);
+        }
+        Ok(())
+    }
+
+    /// Says why an op on buffers cannot be; `context` gives the device of a stream.
+    pub(super) fn check(
+        &self,
+        stream: StreamId,
+        op: &Op,
+        context: impl Fn(StreamId) -> DeviceId,
+    ) -> Result<()> {
+        match op {
+            Op::Copy { from, to, bytes } => {
+                if !bytes.is_multiple_of(4) {
+                    return refuse(format!("a copy of {bytes} bytes, no multiple of 4"));
+                }
+                self.at(*from)?.words(*bytes)?;
+                self.at(*to)?.words(*bytes)?;
+                Ok(())
+            }
+            Op::Call(call) => self.with_twin(call, Some(context(stream)), |_| Ok(())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Does an op that has been checked.
+    pub(super) fn execute(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
+        match op {
+            Op::Copy { from, to, bytes } => {
+                let (from, to) = (self.at(*from)?, self.at(*to)?);
+                for (to, from) in to.words(*bytes)?.iter().zip(from.words(*bytes)?) {
+                    to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+                }
+                Ok(())
+            }
+            Op::Call(call) => self.with_twin(call, None, |twin| {
+                twin.run(stop);
+                Ok(())
+            }),
+            other => refuse(format!("{} is not for buffers", other.label())),
+        }
+    }
+
+    /// Hands over the twin of a call's kernel with its arguments in place, which must be on
+    /// `device` if one is named.
+    fn with_twin<T>(
+        &self,
+        call: &Call,
+        device: Option<DeviceId>,
+        work: impl FnOnce(Twin) -> Result<T>,
+    ) -> Result<T> {
+        let places = call.arguments.iter().map(|argument| match argument {
+            Argument::Buffer(region) => self.at(*region).map(Some),
+            _ => Ok(None),
+        });
+        let places: Vec<Option<At>> = places.collect::<Result<_>>()?;
+        for At { buffer, .. } in places.iter().flatten() {
+            if buffer.place != Place::Device {
+                return refuse(format!(
+                    "{} is given a buffer of the host",
+                    call.kernel.name
+                ));
+            }
+            if device.is_some_and(|device| device != buffer.device) {
+                let why = format!("{} is given a buffer of another device", call.kernel.name);
+                return refuse(why);
+            }
+        }
+        let values = call.arguments.iter().zip(&places);
+        let values: Vec<Value> = values
+            .map(|(argument, place)| match (*argument, place) {
+                (Argument::Buffer(_), Some(at)) => Value::Buffer(at.rest()),
+                (Argument::Buffer(_), None) => Value::Buffer(&[]),
+                (Argument::I32(number), _) => Value::I32(number),
+                (Argument::U32(number), _) => Value::U32(number),
+                (Argument::U64(number), _) => Value::U64(number),
+                (Argument::F32(number), _) => Value::F32(number),
+            })
+            .collect();
+        work(Twin::new(call, &values)?)
+    }
+
+    fn get(&self, buffer: BufferId) -> Result<Arc<Buffer>> {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        match all.get(buffer.0 as usize) {
+            Some(Some(buffer)) => Ok(buffer.clone()),
+            _ => refuse(format!("no {buffer:?}")),
+        }
+    }
+
+    fn at(&self, region: Region) -> Result<At> {
+        let buffer = self.get(region.buffer)?;
+        let Region { offset, .. } = region;
+        if !offset.is_multiple_of(4) || offset / 4 > buffer.words.len() {
+            let bytes = 4 * buffer.words.len();
+            return refuse(format!(
+                "offset {offset} of {:?}, which has {bytes} bytes",
+                region.buffer
+            ));
+        }
+        let first = offset / 4;
+        Ok(At { buffer, first })
+    }
+}
+
+/// A place in a buffer.
+struct At {
+    buffer: Arc<Buffer>,
+    first: usize,
+}
+
+impl At {
+    /// The words from here to the end.
+    fn rest(&self) -> &[AtomicU32] {
+        &self.buffer.words[self.first..]
+    }
+
+    /// The words of so many bytes from here.
+    fn words(&self, bytes: usize) -> Result<&[AtomicU32]> {
+        match self.rest().get(..bytes / 4) {
+            Some(words) => Ok(words),
+            None => refuse(format!(
+                "a copy of {bytes} bytes where there are {}",
+                4 * self.rest().len()
+            )),
+        }
+    }
+}
+
+fn refuse<T>(why: String) -> Result<T> {
+    Err(EngineError::BadProgram(why))
+}

@@ -1,0 +1,14 @@
+//! `global`: a cell a thread there, a cell an iteration here; every neighbour is read from the
+//! source.
+
+use super::torus_row;
+use life::{Rule, Size};
+
+/// One generation.
+pub(super) fn step(size: Size, rule: Rule, from: &[i32], to: &mut [i32]) {
+    let (width, height) = (size.width() as usize, size.height() as usize);
+    let row = |y: usize| &from[y % height * width..][..width];
+    for (y, out) in to.chunks_exact_mut(width).enumerate() {
+        torus_row([row(y + height - 1), row(y), row(y + 1)], rule.table(), out);
+    }
+}

@@ -1,0 +1,328 @@
+//! Twins of the kernels that only lessons and the bench's probes launch.
+//!
+//! A [`Twin`] is made from a call: it has its arguments in place, of the right kinds and long
+//! enough. The engine makes one when a call is issued, to refuse what cannot be, and another to
+//! run it.
+
+mod barrier;
+mod scale;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::called::Parameter;
+use crate::{Argument, Call, EngineError, Result, probe_kernels};
+use barrier::Block;
+
+/// An argument, resolved.
+#[derive(Clone, Copy)]
+pub(in crate::cpu) enum Value<'a> {
+    /// The words from the address on to the buffer's end.
+    Buffer(&'a [AtomicU32]),
+    I32(i32),
+    U32(u32),
+    U64(u64),
+    F32(f32),
+}
+
+/// A kernel that is ready to run.
+pub(in crate::cpu) enum Twin<'a> {
+    Scale {
+        array: &'a [AtomicU32],
+        times: u32,
+    },
+    Gray {
+        pixels: &'a [AtomicU32],
+        gray: &'a [AtomicU32],
+    },
+    Mandelbrot {
+        numbers: &'a [AtomicU32],
+        graph: &'a [AtomicU32],
+        iterations: u32,
+        bound: f32,
+    },
+    Spin {
+        done: &'a AtomicU32,
+        length: Duration,
+    },
+    Meet {
+        entered: &'a AtomicU32,
+        wanted: u32,
+        most: Duration,
+        met: &'a AtomicU32,
+    },
+    Barrier(Block<'a>),
+    Lop3Rate {
+        out: &'a [AtomicU32],
+        seed: u32,
+        iterations: u32,
+    },
+    CopyRate {
+        from: &'a [AtomicU32],
+        to: &'a [AtomicU32],
+    },
+}
+
+impl<'a> Twin<'a> {
+    /// The twin of a call's kernel with these values of its arguments.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::BadProgram`] if they are not what the kernel takes.
+    pub(in crate::cpu) fn new(call: &Call, values: &[Value<'a>]) -> Result<Twin<'a>> {
+        let name = call.kernel.name;
+        let kinds = call.arguments.iter().map(kind);
+        if !kinds.eq(call.kernel.parameters.iter().copied()) {
+            let wanted = call.kernel.parameters;
+            return refuse(format!("{name} takes {wanted:?}, not {:?}", call.arguments));
+        }
+        if call.grid == 0 || !(1..=1024).contains(&call.block) {
+            let Call { grid, block, .. } = call;
+            return refuse(format!("{name} in {grid} blocks of {block} threads"));
+        }
+        use Value::{Buffer, F32, I32, U32, U64};
+        Ok(match (name, values) {
+            ("scale", &[Buffer(array), I32(length), I32(times)]) => Twin::Scale {
+                array: first(array, count(length)?)?,
+                times: repetitions(times),
+            },
+            ("gray", &[Buffer(pixels), Buffer(gray), I32(length)]) => {
+                let length = count(length)?;
+                if !length.is_multiple_of(4) {
+                    return refuse(format!("{length} pixels, no multiple of 4"));
+                }
+                Twin::Gray {
+                    pixels: first(pixels, length)?,
+                    gray: first(gray, length / 4)?,
+                }
+            }
+            (
+                "mandelbrot",
+                &[
+                    Buffer(numbers),
+                    Buffer(graph),
+                    I32(length),
+                    I32(iterations),
+                    F32(bound),
+                ],
+            ) => Twin::Mandelbrot {
+                numbers: first(numbers, 2 * count(length)?)?,
+                graph: first(graph, count(length)?)?,
+                iterations: repetitions(iterations),
+                bound,
+            },
+            ("spin", &[Buffer(done), U64(nanoseconds)]) => Twin::Spin {
+                done: &first(done, 1)?[0],
+                length: Duration::from_nanos(nanoseconds),
+            },
+            ("meet", &[Buffer(entered), U32(wanted), U64(most), Buffer(met)]) => Twin::Meet {
+                entered: &first(entered, 1)?[0],
+                wanted,
+                most: Duration::from_nanos(most),
+                met: &first(met, 1)?[0],
+            },
+            (
+                "barrier",
+                &[
+                    Buffer(a),
+                    Buffer(b),
+                    I32(width),
+                    I32(height),
+                    U32(rule),
+                    I32(generations),
+                    I32(barrier),
+                    U64(_),
+                ],
+            ) => {
+                let (width, height) = (count(width)?, count(height)?);
+                let cells = width.saturating_mul(height);
+                if cells == 0 || call.grid != 1 || !call.block.is_multiple_of(32) {
+                    let Call { grid, block, .. } = call;
+                    return refuse(format!(
+                        "{name} of {width}x{height} in {grid} blocks of {block} threads"
+                    ));
+                }
+                Twin::Barrier(Block {
+                    a: first(a, cells)?,
+                    b: first(b, cells)?,
+                    width,
+                    height,
+                    rule,
+                    generations: repetitions(generations),
+                    barrier: barrier != 0,
+                    warps: call.block as usize / 32,
+                })
+            }
+            ("lop3_rate", &[Buffer(out), U32(seed), I32(iterations)]) => Twin::Lop3Rate {
+                out: first(out, call.grid as usize * call.block as usize)?,
+                seed,
+                iterations: repetitions(iterations),
+            },
+            ("copy_rate", &[Buffer(from), Buffer(to), U64(quads)]) => {
+                let words = usize::try_from(quads)
+                    .unwrap_or(usize::MAX)
+                    .saturating_mul(4);
+                Twin::CopyRate {
+                    from: first(from, words)?,
+                    to: first(to, words)?,
+                }
+            }
+            _ => return refuse(format!("kernel {name} has no twin on the CPU")),
+        })
+    }
+
+    /// Runs it, to the end unless nobody will look at the result.
+    pub(in crate::cpu) fn run(&self, stop: &AtomicBool) {
+        match *self {
+            Twin::Scale { array, times } => scale::run(array, times, stop),
+            Twin::Gray { pixels, gray } => to_gray(pixels, gray),
+            Twin::Mandelbrot {
+                numbers,
+                graph,
+                iterations,
+                bound,
+            } => mandelbrot(numbers, graph, iterations, bound, stop),
+            Twin::Spin { done, length } => {
+                let nap = Duration::from_millis(10);
+                until(Instant::now(), length, nap, stop, || false);
+                done.fetch_add(1, Ordering::Relaxed);
+            }
+            Twin::Meet {
+                entered,
+                wanted,
+                most,
+                met,
+            } => {
+                let since = Instant::now();
+                entered.fetch_add(1, Ordering::Relaxed);
+                let all = || entered.load(Ordering::Relaxed) >= wanted;
+                until(since, most, Duration::from_micros(50), stop, all);
+                met.store(if all() { 1 } else { 2 }, Ordering::Relaxed);
+            }
+            Twin::Barrier(ref block) => block.run(stop),
+            Twin::Lop3Rate {
+                out,
+                seed,
+                iterations,
+            } => {
+                for (word, thread) in out.iter().zip(0..) {
+                    if stop.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let value = probe_kernels::lop3_word(thread, seed, iterations);
+                    word.store(value, Ordering::Relaxed);
+                }
+            }
+            Twin::CopyRate { from, to } => {
+                for (from, to) in from.iter().zip(to) {
+                    to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
+                }
+            }
+        }
+    }
+}
+
+fn kind(argument: &Argument) -> Parameter {
+    match argument {
+        Argument::Buffer(_) => Parameter::Buffer,
+        Argument::I32(_) => Parameter::I32,
+        Argument::U32(_) => Parameter::U32,
+        Argument::U64(_) => Parameter::U64,
+        Argument::F32(_) => Parameter::F32,
+    }
+}
+
+/// How many there are of something.
+fn count(number: i32) -> Result<usize> {
+    usize::try_from(number).or_else(|_| refuse(format!("a length of {number}")))
+}
+
+/// How often a loop up to `number` goes round.
+fn repetitions(number: i32) -> u32 {
+    number.max(0) as u32
+}
+
+/// The words that a kernel reads or writes.
+fn first(words: &[AtomicU32], count: usize) -> Result<&[AtomicU32]> {
+    match words.get(..count) {
+        Some(words) => Ok(words),
+        None => refuse(format!("{count} words of a buffer with {}", words.len())),
+    }
+}
+
+fn refuse<T>(why: String) -> Result<T> {
+    Err(EngineError::BadProgram(why))
+}
+
+/// Sleeps until `done`, at most `most` from `since` on, and looks whenever it has slept for `nap`.
+/// The last 200 microseconds it is awake, since a sleep is always longer than asked for.
+fn until(
+    since: Instant,
+    most: Duration,
+    nap: Duration,
+    stop: &AtomicBool,
+    done: impl Fn() -> bool,
+) {
+    const AWAKE: Duration = Duration::from_micros(200);
+    while !done() && !stop.load(Ordering::Relaxed) {
+        match most.checked_sub(since.elapsed()) {
+            None | Some(Duration::ZERO) => return,
+            Some(left) if left > AWAKE => thread::sleep(nap.min(left - AWAKE)),
+            Some(_) => thread::yield_now(),
+        }
+    }
+}
+
+fn to_gray(pixels: &[AtomicU32], gray: &[AtomicU32]) {
+    for (word, pixels) in gray.iter().zip(pixels.chunks_exact(4)) {
+        let byte = |pixel: &AtomicU32| {
+            let [r, g, b, _] = pixel.load(Ordering::Relaxed).to_le_bytes().map(u32::from);
+            ((77 * r + 150 * g + 29 * b) >> 8) as u8
+        };
+        let bytes = [
+            byte(&pixels[0]),
+            byte(&pixels[1]),
+            byte(&pixels[2]),
+            byte(&pixels[3]),
+        ];
+        word.store(u32::from_le_bytes(bytes), Ordering::Relaxed);
+    }
+}
+
+fn mandelbrot(
+    numbers: &[AtomicU32],
+    graph: &[AtomicU32],
+    iterations: u32,
+    bound: f32,
+    stop: &AtomicBool,
+) {
+    let float = |word: &AtomicU32| f32::from_bits(word.load(Ordering::Relaxed));
+    for (out, c) in graph.iter().zip(numbers.chunks_exact(2)) {
+        if stop.load(Ordering::Relaxed) {
+            return;
+        }
+        let inside = stays(float(&c[0]), float(&c[1]), iterations, bound);
+        let value: f32 = if inside { 1.0 } else { 0.0 };
+        out.store(value.to_bits(), Ordering::Relaxed);
+    }
+}
+
+/// Whether z = z² + c, from 0, stays within the bound. Each operation rounds by itself, in this
+/// order, as on the GPU, where nothing may be fused for that: so both draw the same picture.
+fn stays(cr: f32, ci: f32, iterations: u32, bound: f32) -> bool {
+    let (mut zr, mut zi) = (0.0f32, 0.0f32);
+    for _ in 0..iterations {
+        let (zr2, zi2) = (zr * zr, zi * zi);
+        let re = (zr2 - zi2) + cr;
+        let im = (2.0 * zr) * zi + ci;
+        (zr, zi) = (re, im);
+        if zr * zr + zi * zi > bound * bound {
+            return false;
+        }
+    }
+    true
+}

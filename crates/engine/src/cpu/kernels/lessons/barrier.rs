@@ -1,0 +1,64 @@
+//! `barrier`: Life in one block, with the barrier between generations or without it.
+//!
+//! A block's thread (x, y) has the cells (x + 32 i, y + warps j), so a warp has whole rows. With
+//! the barrier no warp begins a generation before all have ended the one before. Without it, and
+//! with the odd warps held up, the even ones are far ahead on a GPU, and how far is chance; here
+//! the fault is the same every time: each even warp in turn runs all its generations, then each
+//! odd one does. They read their neighbours' rows as they happen to be: of the first generation,
+//! or of the last. The order stands for the delay, for which nobody waits here.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+
+/// One launch.
+pub(in crate::cpu) struct Block<'a> {
+    /// The cells, and their next generation's room; they take turns.
+    pub(super) a: &'a [AtomicU32],
+    pub(super) b: &'a [AtomicU32],
+    pub(super) width: usize,
+    pub(super) height: usize,
+    /// As [`Rule::table`](life::Rule::table) has it.
+    pub(super) rule: u32,
+    pub(super) generations: u32,
+    pub(super) barrier: bool,
+    /// Warps of the block.
+    pub(super) warps: usize,
+}
+
+impl Block<'_> {
+    pub(super) fn run(&self, stop: &AtomicBool) {
+        let generations = || (0..self.generations).take_while(|_| !stop.load(Ordering::Relaxed));
+        if self.barrier {
+            for generation in generations() {
+                (0..self.warps).for_each(|warp| self.step(generation, warp));
+            }
+        } else {
+            let (even, odd) = ((0..self.warps).step_by(2), (1..self.warps).step_by(2));
+            for warp in even.chain(odd) {
+                generations().for_each(|generation| self.step(generation, warp));
+            }
+        }
+    }
+
+    /// One generation of a warp's rows.
+    fn step(&self, generation: u32, warp: usize) {
+        let (from, to) = match generation % 2 {
+            0 => (self.a, self.b),
+            _ => (self.b, self.a),
+        };
+        let (width, height) = (self.width, self.height);
+        for y in (warp..height).step_by(self.warps) {
+            let rows = [(y + height - 1) % height, y, (y + 1) % height];
+            let rows = rows.map(|y| &from[y * width..][..width]);
+            for x in 0..width {
+                let columns = [(x + width - 1) % width, x, (x + 1) % width];
+                let cell = |row: usize, column: usize| {
+                    rows[row][columns[column]].load(Ordering::Relaxed) & 1
+                };
+                let around = (0..3).map(|row| cell(row, 0) + cell(row, 1) + cell(row, 2));
+                let (alive, all) = (cell(1, 1), around.sum::<u32>());
+                let next = self.rule >> (9 * alive + all - alive) & 1;
+                to[y * width + x].store(next, Ordering::Relaxed);
+            }
+        }
+    }
+}

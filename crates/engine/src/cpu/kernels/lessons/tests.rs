@@ -1,0 +1,220 @@
+//! The twins against the plainest words for what they do.
+
+use super::*;
+use crate::lesson_kernels::{BARRIER, GRAY, LESSON_KERNELS, MANDELBROT, SCALE, SPIN};
+use crate::probe_kernels::{COPY_RATE, PROBE_KERNELS};
+use crate::{BufferId, CalledKernel, Region};
+use life::{Rule, Size};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+fn words(words: impl IntoIterator<Item = u32>) -> Vec<AtomicU32> {
+    words.into_iter().map(AtomicU32::new).collect()
+}
+
+fn read(words: &[AtomicU32]) -> Vec<u32> {
+    words
+        .iter()
+        .map(|word| word.load(Ordering::Relaxed))
+        .collect()
+}
+
+fn argument(value: &Value) -> Argument {
+    let (buffer, offset) = (BufferId(0), 0);
+    match *value {
+        Value::Buffer(_) => Argument::Buffer(Region { buffer, offset }),
+        Value::I32(number) => Argument::I32(number),
+        Value::U32(number) => Argument::U32(number),
+        Value::U64(number) => Argument::U64(number),
+        Value::F32(number) => Argument::F32(number),
+    }
+}
+
+fn call(kernel: &'static CalledKernel, block: u32, values: &[Value]) -> Call {
+    Call {
+        kernel,
+        grid: 1,
+        block,
+        shared_bytes: 0,
+        arguments: values.iter().map(argument).collect(),
+    }
+}
+
+fn run(kernel: &'static CalledKernel, block: u32, values: &[Value]) {
+    let twin = Twin::new(&call(kernel, block, values), values);
+    twin.unwrap().run(&NEVER);
+}
+
+fn refused(kernel: &'static CalledKernel, block: u32, values: &[Value]) -> String {
+    let twin = Twin::new(&call(kernel, block, values), values);
+    twin.err().expect("it cannot be").to_string()
+}
+
+#[test]
+fn every_kernel_of_the_table_has_a_twin() {
+    let buffer = words([0; 32]);
+    for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
+        let value = |parameter: &Parameter| match parameter {
+            Parameter::Buffer => Value::Buffer(&buffer),
+            Parameter::I32 => Value::I32(4),
+            Parameter::U32 => Value::U32(1),
+            Parameter::U64 => Value::U64(0),
+            Parameter::F32 => Value::F32(2.0),
+        };
+        let values: Vec<_> = kernel.parameters.iter().map(value).collect();
+        run(kernel, 32, &values);
+    }
+}
+
+#[test]
+fn what_a_kernel_does_not_take_is_refused() {
+    let buffer = words([0; 8]);
+    let (some, eight) = (Value::Buffer(&buffer), Value::I32(8));
+    let one = Value::I32(1);
+    for (why, error) in [
+        ("scale takes", refused(&SCALE, 32, &[some, eight])),
+        ("scale takes", refused(&SCALE, 32, &[eight, some, one])),
+        ("9 words", refused(&SCALE, 32, &[some, Value::I32(9), one])),
+        (
+            "length of -1",
+            refused(&SCALE, 32, &[some, Value::I32(-1), one]),
+        ),
+        ("1025 threads", refused(&SCALE, 1025, &[some, eight, one])),
+        ("3 pixels", refused(&GRAY, 32, &[some, some, Value::I32(3)])),
+        (
+            "16 words",
+            refused(&MANDELBROT, 32, &[some, some, eight, one, Value::F32(2.0)]),
+        ),
+    ] {
+        assert!(error.contains(why), "{error}");
+    }
+}
+
+#[test]
+fn a_copy_ends_where_it_was_told_to() {
+    let (from, to) = (words(1..=16), words([0; 16]));
+    let values = [Value::Buffer(&from), Value::Buffer(&to), Value::U64(3)];
+    run(&COPY_RATE, 32, &values);
+    let copied: Vec<u32> = (1..=12).chain([0; 4]).collect();
+    assert_eq!(read(&to), copied);
+}
+
+#[test]
+fn scale_leaves_numbers_as_they_were_and_overflow_as_it_is() {
+    let mut numbers: Vec<f32> = (0..200).map(|i| (i as f32 - 77.3) * 1.7e-3).collect();
+    numbers[7] = f32::MAX;
+    numbers[130] = f32::MIN_POSITIVE / 8.0;
+    let array = words(numbers.iter().map(|number| number.to_bits()));
+    run(
+        &SCALE,
+        64,
+        &[Value::Buffer(&array), Value::I32(199), Value::I32(50)],
+    );
+    numbers[7] = f32::INFINITY;
+    let after: Vec<_> = read(&array).into_iter().map(f32::from_bits).collect();
+    assert_eq!(after, numbers);
+}
+
+#[test]
+fn gray_is_as_defined() {
+    let pixels: Vec<u32> = (0u32..64).map(|i| i.wrapping_mul(0x9e37_79b1)).collect();
+    let (from, to) = (words(pixels.iter().copied()), words([0; 16]));
+    run(
+        &GRAY,
+        128,
+        &[Value::Buffer(&from), Value::Buffer(&to), Value::I32(64)],
+    );
+    let bytes: Vec<u8> = read(&to).into_iter().flat_map(u32::to_le_bytes).collect();
+    let expected = pixels.iter().map(|pixel| {
+        let [r, g, b, _] = pixel.to_le_bytes().map(f64::from);
+        ((77.0 * r + 150.0 * g + 29.0 * b) / 256.0).floor() as u8
+    });
+    assert!(bytes.into_iter().eq(expected));
+}
+
+#[test]
+fn the_mandelbrot_set_is_where_it_should_be() {
+    // In the set: 0, -1 (period 2), -2 (its tip, |z| = 2 for ever), 0.25 (the cusp), i (it ends
+    // in a cycle); outside: 1, 2, 0.26, -2.01.
+    let numbers = [
+        (0.0f32, 0.0f32, 1.0f32),
+        (-1.0, 0.0, 1.0),
+        (-2.0, 0.0, 1.0),
+        (0.25, 0.0, 1.0),
+        (0.0, 1.0, 1.0),
+        (1.0, 0.0, 0.0),
+        (2.0, 0.0, 0.0),
+        (0.26, 0.0, 0.0),
+        (-2.01, 0.0, 0.0),
+    ];
+    let c = words(
+        numbers
+            .iter()
+            .flat_map(|&(re, im, _)| [re, im].map(f32::to_bits)),
+    );
+    let graph = words([7; 9]);
+    let values = [
+        Value::Buffer(&c),
+        Value::Buffer(&graph),
+        Value::I32(9),
+        Value::I32(256),
+        Value::F32(2.0),
+    ];
+    run(&MANDELBROT, 32, &values);
+    let graph: Vec<_> = read(&graph).into_iter().map(f32::from_bits).collect();
+    assert_eq!(graph, numbers.map(|(_, _, inside)| inside));
+}
+
+#[test]
+fn spin_takes_its_time_and_counts() {
+    let done = words([41]);
+    let started = Instant::now();
+    run(&SPIN, 32, &[Value::Buffer(&done), Value::U64(3_000_000)]);
+    assert!(started.elapsed() >= Duration::from_millis(3));
+    assert_eq!(read(&done), [42]);
+}
+
+/// Life in one block of 1024 threads: the cells that it ends with, and those that it should.
+fn life(width: u64, height: u64, generations: i32, barrier: i32) -> (Vec<u32>, Vec<u32>) {
+    let size = Size::new(width, height).unwrap();
+    let cells = |lattice: &life::Lattice| -> Vec<u32> {
+        let (width, height) = (size.width(), size.height());
+        let all = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
+        all.map(|(x, y)| lattice.get(x, y).into()).collect()
+    };
+    let soup = crate::cpu::tests::soup(size, 5);
+    let (a, b) = (words(cells(&soup)), words(vec![0; cells(&soup).len()]));
+    let values = [
+        Value::Buffer(&a),
+        Value::Buffer(&b),
+        Value::I32(width as i32),
+        Value::I32(height as i32),
+        Value::U32(Rule::LIFE.table()),
+        Value::I32(generations),
+        Value::I32(barrier),
+        Value::U64(1 << 40),
+    ];
+    run(&BARRIER, 1024, &values);
+    let result = if generations % 2 == 0 { &a } else { &b };
+    let right = crate::cpu::tests::generations_later(&soup, Rule::LIFE, generations as u32);
+    (read(result), cells(&right))
+}
+
+#[test]
+fn the_block_with_its_barrier_is_right() {
+    for (width, height, generations) in [(32, 32, 11), (45, 70, 6), (1, 3, 3), (2, 2, 1), (5, 4, 0)]
+    {
+        let (is, should) = life(width, height, generations, 1);
+        assert_eq!(is, should, "{width}x{height} after {generations}");
+    }
+}
+
+#[test]
+fn without_the_barrier_it_is_wrong_in_the_same_way_every_time() {
+    let (is, should) = life(32, 32, 11, 0);
+    assert_ne!(is, should);
+    assert_eq!(is, life(32, 32, 11, 0).0);
+    // One generation reads the start alone: there is nothing to be too early for.
+    let (is, should) = life(32, 32, 1, 0);
+    assert_eq!(is, should);
+}

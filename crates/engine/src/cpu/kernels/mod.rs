@@ -1,0 +1,158 @@
+//! The ladder's kernels on the CPU: a twin of the same name each, with the same layout and the
+//! same idea, so that results agree bit by bit and what is taught holds here too.
+
+pub(super) mod bits;
+mod global;
+pub(super) mod lessons;
+mod march;
+mod multistep;
+mod planar;
+mod resident;
+mod shared;
+mod sync_global;
+mod sync_shared;
+
+#[cfg(test)]
+mod tests;
+
+use std::mem;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use multiversion::multiversion;
+
+use super::bit_rows::BitRows;
+use super::crew::Crew;
+use super::planar_rows::PlanarRows;
+use crate::Kernel;
+use life::{Rule, Size};
+pub(super) use march::ROWS;
+
+/// The two buffers of a layout: the one that holds the cells, and the one written next.
+pub(super) struct Pair<B> {
+    /// The cells.
+    pub(super) now: B,
+    /// Their next generation's room.
+    pub(super) next: B,
+}
+
+impl<B> Pair<B> {
+    /// The next generation becomes the present one.
+    pub(super) fn flip(&mut self) {
+        mem::swap(&mut self.now, &mut self.next);
+    }
+}
+
+/// What a launch is told.
+pub(super) struct Launch<'a> {
+    pub(super) size: Size,
+    pub(super) rule: Rule,
+    pub(super) generations: u32,
+    /// Set when the engine ends: nobody will look at the result.
+    pub(super) stop: &'a AtomicBool,
+    /// Who may help.
+    pub(super) crew: &'a Crew,
+}
+
+impl Launch<'_> {
+    /// Whether anybody will look at the result.
+    pub(super) fn goes_on(&self) -> bool {
+        !self.stop.load(Ordering::Relaxed)
+    }
+
+    /// The generations to step, cut short when the engine ends.
+    pub(super) fn generations(&self) -> impl Iterator<Item = u32> {
+        (0..self.generations).take_while(|_| self.goes_on())
+    }
+}
+
+/// A kernel's twin, by how it is launched and on what.
+#[derive(Clone, Copy)]
+pub(super) enum Twin {
+    /// One generation a call, on an `i32` a cell.
+    Cells(fn(Size, Rule, &[i32], &mut [i32])),
+    /// All generations in one call, on an `i32` a cell.
+    CellsInKernel(fn(&Launch, &mut Pair<Vec<i32>>)),
+    /// One generation a call, on bits.
+    Bits(fn(Rule, &BitRows, &mut BitRows)),
+    /// All generations in one call, on planar words.
+    Planar(fn(&Launch, &mut Pair<PlanarRows>)),
+}
+
+/// The twin of a kernel.
+pub(super) fn twin(kernel: &Kernel) -> Option<Twin> {
+    Some(match kernel.name {
+        "global" => Twin::Cells(global::step),
+        "shared" => Twin::Cells(shared::step),
+        "sync-global" => Twin::CellsInKernel(sync_global::run),
+        "sync-shared" => Twin::CellsInKernel(sync_shared::run),
+        "bits" => Twin::Bits(bits::step),
+        "planar" => Twin::Planar(planar::run),
+        "multistep" => Twin::Planar(multistep::run),
+        "resident" | "cluster" => Twin::Planar(resident::run),
+        _ => return None,
+    })
+}
+
+/// A cell that is a number.
+trait Cell: Copy {
+    fn count(self) -> u32;
+    fn from_bit(bit: u32) -> Self;
+}
+
+impl Cell for i32 {
+    fn count(self) -> u32 {
+        self as u32
+    }
+    fn from_bit(bit: u32) -> i32 {
+        bit as i32
+    }
+}
+
+impl Cell for u8 {
+    fn count(self) -> u32 {
+        self.into()
+    }
+    fn from_bit(bit: u32) -> u8 {
+        bit as u8
+    }
+}
+
+/// One row of a torus: the first and the last cell look around the corner, the rest does not
+/// have to.
+#[inline]
+fn torus_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
+    let width = out.len();
+    if width > 2 {
+        inner_row(rows, table, &mut out[1..width - 1]);
+    }
+    for x in [0, width - 1] {
+        let columns = [(x + width - 1) % width, x, (x + 1) % width];
+        let all: u32 = rows
+            .iter()
+            .flat_map(|row| columns.map(|x| row[x].count()))
+            .sum();
+        let alive = rows[1][x].count();
+        out[x] = C::from_bit(table >> (9 * alive + all - alive) & 1);
+    }
+}
+
+/// One row whose neighbours are at hand: the rows start one cell before `out` and end one after.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
+    "x86_64+avx2",
+    "aarch64+neon"
+))]
+fn inner_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
+    let width = out.len();
+    // Nine slices of one length: so the compiler drops every bounds check and makes vectors.
+    let shifted = |row: usize, by: usize| &rows[row][by..][..width];
+    let (nw, n, ne) = (shifted(0, 0), shifted(0, 1), shifted(0, 2));
+    let (w, cell, e) = (shifted(1, 0), shifted(1, 1), shifted(1, 2));
+    let (sw, s, se) = (shifted(2, 0), shifted(2, 1), shifted(2, 2));
+    for x in 0..width {
+        let above = nw[x].count() + n[x].count() + ne[x].count();
+        let below = sw[x].count() + s[x].count() + se[x].count();
+        let neighbours = above + below + w[x].count() + e[x].count();
+        out[x] = C::from_bit(table >> (9 * cell[x].count() + neighbours) & 1);
+    }
+}

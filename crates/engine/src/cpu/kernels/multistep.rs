@@ -1,0 +1,369 @@
+//! `multistep`: a group of four rows goes through all generations of a pass while it is in the
+//! cache, and only then is stored.
+//!
+//! As in `life_multistep` every generation lags a row behind the one before, so that a group is
+//! stepped in place: of its rows before, only two have to be kept for each generation. A pass
+//! begins so many rows early, and what it cannot know there is never stored.
+//!
+//! A lattice that is too wide for the cache is cut into tiles, which overlap by a column on
+//! either side for every generation.
+
+use std::cell::RefCell;
+
+use bytemuck::{cast_slice, cast_slice_mut};
+
+use super::march::{self, Any, Column, Group, Life, Next, ROWS};
+use super::planar::{self, seen};
+use super::{Launch, Pair};
+use crate::cpu::crew::Share;
+use crate::cpu::planar_rows::PlanarRows;
+use crate::cpu::vector::{self, Lanes, Logic, Work};
+use life::Rule;
+
+/// Columns of a tile without its halo, and of the widest lattice that is no tiles but a ring:
+/// four rows of it are 32 KiB, which a core's nearest cache holds.
+const TILE: usize = 128;
+
+/// All generations of a launch, in passes.
+pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
+    let depth = depth(&cells.now);
+    let mut left = launch.generations;
+    while left > 0 && launch.goes_on() {
+        // A pass of an even number ends where groups of four rows begin.
+        let generations = match left.min(depth) {
+            1 => 1,
+            several => several & !1,
+        };
+        step(launch, generations, cells);
+        left -= generations;
+    }
+}
+
+/// Generations of a pass. Each costs a row of every band again, so that a low lattice, which the
+/// cache holds anyway, has fewer; and one that memory holds is best read seldom.
+fn depth(cells: &PlanarRows) -> u32 {
+    let rows = cells.rows() as u32;
+    match cells.rows() * cells.across() {
+        0..=256 => 1,
+        257..=16_384 => (rows / 8).clamp(1, 8),
+        _ => (rows / 16).clamp(1, 24),
+    }
+}
+
+/// One pass of so many generations.
+fn step(launch: &Launch, generations: u32, cells: &mut Pair<PlanarRows>) {
+    if generations == 1 {
+        planar::sweep(launch, &cells.now, &mut cells.next);
+    } else {
+        pass(launch, generations as usize, &cells.now, &mut cells.next);
+    }
+    cells.flip();
+}
+
+fn pass(launch: &Launch, generations: usize, from: &PlanarRows, to: &mut PlanarRows) {
+    let across = from.across();
+    let least = (8 * generations).max(2 * ROWS);
+    let shares = launch.crew.shares(from.rows(), least, across * generations);
+    shares.each(to.vectors_mut(), across, |Share { first, out }| {
+        vector::dispatch(Pass {
+            rule: launch.rule,
+            generations,
+            tile: TILE,
+            from,
+            first,
+            out,
+        });
+    });
+}
+
+/// So many generations, an even number, of some rows.
+pub(super) struct Pass<'a> {
+    pub(super) rule: Rule,
+    pub(super) generations: usize,
+    /// Columns that are stepped together, without the halo.
+    pub(super) tile: usize,
+    pub(super) from: &'a PlanarRows,
+    /// The first of the rows.
+    pub(super) first: usize,
+    /// Where they go.
+    pub(super) out: &'a mut [Lanes],
+}
+
+thread_local! {
+    /// What a thread's passes work in.
+    static ROOM: RefCell<Vec<Lanes>> = const { RefCell::new(Vec::new()) };
+}
+
+impl Work for Pass<'_> {
+    type Output = ();
+
+    fn on<L: Logic>(mut self, logic: L) {
+        let table = march::table(logic, self.rule);
+        let (across, parts) = (self.from.across(), parts::<L>());
+        ROOM.with_borrow_mut(|room| {
+            let width = self.width();
+            let lengths = [
+                (ROWS + 2) * ROWS * across,
+                ROWS * across,
+                ROWS * width,
+                2 * width * self.generations,
+            ];
+            room.resize(room.len().max(lengths.iter().sum()), Lanes::default());
+            let mut rest = &mut room[..];
+            let [wrapped, beyond, group, kept] = lengths.map(|length| {
+                let all = std::mem::take(&mut rest);
+                let (room, others) = all.split_at_mut(length);
+                rest = others;
+                room
+            });
+            for left in (0..across).step_by(self.tile.min(across)) {
+                for part in 0..parts {
+                    let march = March::<L> {
+                        group: &mut cast_slice_mut(group)[..width],
+                        kept: &mut cast_slice_mut(kept)[..width * self.generations],
+                        part,
+                        left,
+                    };
+                    let rooms = (&mut *wrapped, &mut *beyond);
+                    if self.rule == Rule::LIFE {
+                        logic.run(
+                            #[inline(always)]
+                            |logic| self.march(logic, Life, march, rooms),
+                        );
+                    } else {
+                        logic.run(
+                            #[inline(always)]
+                            |logic| self.march(logic, Any(&table), march, rooms),
+                        );
+                    }
+                }
+            }
+        });
+    }
+}
+
+/// Vectors that 16 lanes are.
+const fn parts<L: Logic>() -> usize {
+    size_of::<Lanes>() / size_of::<L::Vector>()
+}
+
+/// A tile, or a ring, on its way down.
+struct March<'a, L: Logic> {
+    /// The four rows, by columns.
+    group: &'a mut [[L::Vector; ROWS]],
+    /// Of every generation but the last, the two rows before.
+    kept: &'a mut [[L::Vector; 2]],
+    /// Which of the parts that 16 lanes are.
+    part: usize,
+    /// The first column of the lattice that is stored.
+    left: usize,
+}
+
+impl Pass<'_> {
+    fn is_ring(&self) -> bool {
+        self.from.across() <= self.tile
+    }
+
+    /// Columns that are worked on.
+    fn width(&self) -> usize {
+        if self.is_ring() {
+            self.from.across()
+        } else {
+            self.tile + 2 * self.generations
+        }
+    }
+
+    #[inline(always)]
+    fn march<L: Logic>(
+        &mut self,
+        logic: L,
+        rule: impl Next<L>,
+        march: March<L>,
+        (wrapped, beyond): (&mut [Lanes], &mut [Lanes]),
+    ) {
+        let (ring, across, last) = (self.is_ring(), self.from.across(), self.generations);
+        let March {
+            group,
+            kept,
+            part,
+            left,
+        } = march;
+        let halo = if ring { 0 } else { last };
+        let stored = self.tile.min(across - left);
+        let width = stored + 2 * halo;
+        let group = &mut group[..width];
+        let rows = self.out.len() / across;
+        for i in 0..(rows + 2 * last).div_ceil(ROWS) {
+            let top = (self.first + ROWS * i) as isize - last as isize;
+            // Generations of which a row is already known.
+            let known = last.min(2 * i + 1);
+            let mut kept = kept
+                .chunks_exact_mut(kept.len() / last)
+                .map(|kept| &mut kept[..width]);
+            let mut generations = 1..=last;
+            if ring {
+                let from = seen(self.from, top - 1, wrapped);
+                let length = (ROWS * across - (ROWS - 1)) * parts::<L>();
+                let from = from.map(|row| &cast_slice(row)[..length]);
+                let mut entering = Entering::<L> { from, part, group };
+                let ends = march::ends(logic, &entering, across);
+                march::march(logic, rule, &mut entering, [0, across], ends);
+                generations.next();
+            } else {
+                self.enter(logic, group, top, (part, left), wrapped);
+            }
+            for generation in generations {
+                let kept = kept.next().expect("as many as generations");
+                if generation > known {
+                    for (kept, column) in kept.iter_mut().zip(&*group) {
+                        *kept = [column[ROWS - 2], column[ROWS - 1]];
+                    }
+                    break;
+                }
+                let [first, end] = if ring {
+                    [0, width]
+                } else {
+                    [generation, width - generation]
+                };
+                let mut resting = Resting::<L> { group, kept };
+                let ends = if ring {
+                    march::ends(logic, &resting, width)
+                } else {
+                    [first - 1, end].map(
+                        #[inline(always)]
+                        |x| march::sums(logic, &resting, x),
+                    )
+                };
+                if generation < last {
+                    march::march(logic, rule, &mut resting, [first, end], ends);
+                } else {
+                    let to = match (ROWS * i).checked_sub(2 * last) {
+                        Some(row) => &mut self.out[row * across..][..ROWS * across],
+                        None => &mut *beyond,
+                    };
+                    let to = &mut to[ROWS * left..ROWS * (left + stored)];
+                    let mut leaving = Leaving::<L> {
+                        resting,
+                        to: cast_slice_mut(to),
+                        halo,
+                        part,
+                    };
+                    march::march(logic, rule, &mut leaving, [first, end], ends);
+                    resting = leaving.resting;
+                }
+                if !ring {
+                    resting.keep(first - 1);
+                    resting.keep(end);
+                }
+            }
+        }
+    }
+
+    /// Takes four rows of a tile as they are.
+    #[inline(always)]
+    fn enter<L: Logic>(
+        &self,
+        logic: L,
+        group: &mut [[L::Vector; ROWS]],
+        top: isize,
+        (part, left): (usize, usize),
+        wrapped: &mut [Lanes],
+    ) {
+        let (across, halo, parts) = (self.from.across(), self.generations, parts::<L>());
+        let [_, a, b, c, d, _] = seen(self.from, top, wrapped).map(cast_slice);
+        let column = |x: usize| [a, b, c, d].map(|row: &[L::Vector]| row[ROWS * x * parts + part]);
+        for (i, entered) in group.iter_mut().enumerate() {
+            let x = left + i + across;
+            // A tile may be narrower than its halo, which then goes around more than once.
+            let mut cells = column((x - halo % across) % across);
+            let mut at = x as isize - (across + halo) as isize;
+            while at < 0 {
+                cells = cells.map(|cells| logic.turn_left(cells));
+                at += across as isize;
+            }
+            while at >= across as isize {
+                cells = cells.map(|cells| logic.turn_right(cells));
+                at -= across as isize;
+            }
+            *entered = cells;
+        }
+    }
+}
+
+/// A group whose first generation is made of the lattice.
+struct Entering<'a, L: Logic> {
+    from: [&'a [L::Vector]; ROWS + 2],
+    part: usize,
+    group: &'a mut [[L::Vector; ROWS]],
+}
+
+impl<L: Logic> Group<L> for Entering<'_, L> {
+    #[inline(always)]
+    fn column(&self, x: usize) -> Column<L::Vector> {
+        let at = ROWS * x * parts::<L>() + self.part;
+        let [a, b, c, d, e, f] = self.from;
+        [a[at], b[at], c[at], d[at], e[at], f[at]]
+    }
+
+    #[inline(always)]
+    fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
+        self.group[x] = next;
+    }
+}
+
+/// A group that is stepped where it is.
+struct Resting<'a, L: Logic> {
+    group: &'a mut [[L::Vector; ROWS]],
+    kept: &'a mut [[L::Vector; 2]],
+}
+
+impl<L: Logic> Resting<'_, L> {
+    /// Keeps a column's last rows for the next group.
+    #[inline(always)]
+    fn keep(&mut self, x: usize) {
+        let [_, _, c, d] = self.group[x];
+        self.kept[x] = [c, d];
+    }
+}
+
+impl<L: Logic> Group<L> for Resting<'_, L> {
+    #[inline(always)]
+    fn column(&self, x: usize) -> Column<L::Vector> {
+        let ([a, b], [c, d, e, f]) = (self.kept[x], self.group[x]);
+        [a, b, c, d, e, f]
+    }
+
+    #[inline(always)]
+    fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
+        self.keep(x);
+        self.group[x] = next;
+    }
+}
+
+/// A group whose last generation goes to the lattice.
+struct Leaving<'a, L: Logic> {
+    resting: Resting<'a, L>,
+    to: &'a mut [L::Vector],
+    halo: usize,
+    part: usize,
+}
+
+impl<L: Logic> Group<L> for Leaving<'_, L> {
+    #[inline(always)]
+    fn column(&self, x: usize) -> Column<L::Vector> {
+        self.resting.column(x)
+    }
+
+    #[inline(always)]
+    fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
+        self.resting.keep(x);
+        let at = ROWS * (x - self.halo) * parts::<L>();
+        let column = &mut self.to[at..][..ROWS * parts::<L>()];
+        for (row, next) in next.into_iter().enumerate() {
+            column[row * parts::<L>() + self.part] = next;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,143 @@
+//! `planar`: 32 planes in a word, so that a row's neighbours are words at an offset, and nothing is
+//! shifted but at the row's two ends. Here the words of 16 rows make a vector besides, so that
+//! every neighbour is a whole vector ([`PlanarRows`]).
+//!
+//! A generation is one sweep over the lattice, from one buffer into the other.
+
+use bytemuck::{cast_slice, cast_slice_mut};
+
+use super::march::{self, Any, Column, Group, Life, Next, ROWS};
+use super::{Launch, Pair};
+use crate::cpu::crew::Share;
+use crate::cpu::planar_rows::PlanarRows;
+use crate::cpu::vector::{self, Lanes, Logic, Work};
+use life::Rule;
+
+/// All generations of a launch, a sweep each.
+pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
+    for _ in launch.generations() {
+        sweep(launch, &cells.now, &mut cells.next);
+        cells.flip();
+    }
+}
+
+/// One generation.
+pub(super) fn sweep(launch: &Launch, from: &PlanarRows, to: &mut PlanarRows) {
+    let across = from.across();
+    let shares = launch.crew.shares(from.rows(), 2 * ROWS, across);
+    let out = to.vectors_mut();
+    shares.each(out, across, |Share { first, out }| {
+        vector::dispatch(Sweep {
+            rule: launch.rule,
+            from,
+            first,
+            out,
+        });
+    });
+}
+
+/// The next generation of some rows.
+pub(super) struct Sweep<'a> {
+    pub(super) rule: Rule,
+    pub(super) from: &'a PlanarRows,
+    /// The first of them.
+    pub(super) first: usize,
+    /// Where they go.
+    pub(super) out: &'a mut [Lanes],
+}
+
+impl Work for Sweep<'_> {
+    type Output = ();
+
+    fn on<L: Logic>(self, logic: L) {
+        if self.rule == Rule::LIFE {
+            logic.run(
+                #[inline(always)]
+                |logic| self.all(logic, Life),
+            );
+        } else {
+            let table = march::table(logic, self.rule);
+            logic.run(
+                #[inline(always)]
+                |logic| self.all(logic, Any(&table)),
+            );
+        }
+    }
+}
+
+impl Sweep<'_> {
+    #[inline(always)]
+    fn all<L: Logic>(self, logic: L, rule: impl Next<L>) {
+        let across = self.from.across();
+        let mut wrapped = vec![Lanes::default(); (ROWS + 2) * ROWS * across];
+        for (group, to) in self.out.chunks_exact_mut(ROWS * across).enumerate() {
+            let top = (self.first + ROWS * group) as isize;
+            let from = seen(self.from, top, &mut wrapped);
+            pass_through(logic, rule, from, to, across);
+        }
+    }
+}
+
+/// A group's rows and the two around it, the first of the group being row `top`.
+pub(super) fn seen<'a>(
+    from: &'a PlanarRows,
+    top: isize,
+    wrapped: &'a mut [Lanes],
+) -> [&'a [Lanes]; ROWS + 2] {
+    let rooms = wrapped.chunks_exact_mut(ROWS * from.across());
+    let mut rows = (top - 1..).zip(rooms);
+    std::array::from_fn(|_| {
+        let (i, room) = rows.next().expect("there is room for all");
+        from.row_or_wrapped(i, room)
+    })
+}
+
+/// Steps a group of rows that are rings.
+#[inline(always)]
+fn pass_through<L: Logic>(
+    logic: L,
+    rule: impl Next<L>,
+    from: [&[Lanes]; ROWS + 2],
+    to: &mut [Lanes],
+    across: usize,
+) {
+    let parts = size_of::<Lanes>() / size_of::<L::Vector>();
+    let mut rows = Rows::<L> {
+        from: from.map(|row| &cast_slice(row)[..(ROWS * across - (ROWS - 1)) * parts]),
+        to: &mut cast_slice_mut(to)[..ROWS * across * parts],
+        parts,
+        part: 0,
+    };
+    for part in 0..parts {
+        rows.part = part;
+        let ends = march::ends(logic, &rows, across);
+        march::march(logic, rule, &mut rows, [0, across], ends);
+    }
+}
+
+/// A group whose rows lie in two buffers.
+pub(super) struct Rows<'a, L: Logic> {
+    pub(super) from: [&'a [L::Vector]; ROWS + 2],
+    pub(super) to: &'a mut [L::Vector],
+    /// Vectors that 16 lanes are.
+    pub(super) parts: usize,
+    /// The one of them that is stepped.
+    pub(super) part: usize,
+}
+
+impl<L: Logic> Group<L> for Rows<'_, L> {
+    #[inline(always)]
+    fn column(&self, x: usize) -> Column<L::Vector> {
+        let at = ROWS * x * self.parts + self.part;
+        let [a, b, c, d, e, f] = self.from;
+        [a[at], b[at], c[at], d[at], e[at], f[at]]
+    }
+
+    #[inline(always)]
+    fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
+        let column = &mut self.to[ROWS * x * self.parts..][..ROWS * self.parts];
+        for (row, next) in next.into_iter().enumerate() {
+            column[row * self.parts + self.part] = next;
+        }
+    }
+}

@@ -1,0 +1,395 @@
+//! The lattices' memory, and the doing of every op on it.
+
+use std::ops::Range;
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+use super::bit_rows::BitRows;
+use super::crew::Crew;
+use super::kernels::{Launch, Pair, Twin, twin};
+use super::planar_rows::PlanarRows;
+use super::slots::CpuSlots;
+use super::{measure, memory, reduce};
+use crate::{EngineError, Kernel, LatticeId, Layout, Measure, Op, Result, Transfer, WordEdit};
+use life::{Rule, Size, counted_lattices};
+
+/// All lattices and the slots that they are downloaded to, shared with the workers.
+pub(super) struct Lattices {
+    crew: Crew,
+    all: RwLock<Vec<Arc<Mutex<Stored>>>>,
+    slots: RwLock<Option<Arc<CpuSlots>>>,
+}
+
+/// One lattice's buffers.
+struct Stored {
+    size: Size,
+    layout: Layout,
+    bits: Pair<BitRows>,
+    /// Where [`Layout::I32`] is reserved.
+    cells: Option<Pair<Vec<i32>>>,
+    /// Where [`Layout::Planar`] is reserved.
+    planar: Option<Pair<PlanarRows>>,
+    /// The bytes of the last reduction.
+    view: Vec<u32>,
+    /// What the last measure found, and the bits that it saw; none before the first.
+    measured: (Measure, Vec<u32>),
+}
+
+impl Lattices {
+    /// None yet; they are stepped by this crew.
+    pub(super) fn new(crew: Crew) -> Lattices {
+        Lattices {
+            crew,
+            all: RwLock::default(),
+            slots: RwLock::default(),
+        }
+    }
+
+    /// Adds dead lattices.
+    pub(super) fn create(&self, count: usize, size: Size) -> Result<()> {
+        let what = format!("{} of {size}", counted_lattices(count));
+        memory::ensure(
+            (2 * BitRows::bytes(size)).saturating_mul(count as u64),
+            &what,
+        )?;
+        let stored = |_| {
+            let bits = Pair {
+                now: BitRows::new(size, &what)?,
+                next: BitRows::new(size, &what)?,
+            };
+            let layout = Layout::Bits;
+            let stored = Stored {
+                size,
+                layout,
+                bits,
+                cells: None,
+                planar: None,
+                view: Vec::new(),
+                measured: Default::default(),
+            };
+            Ok(Arc::new(Mutex::new(stored)))
+        };
+        let new: Vec<_> = (0..count).map(stored).collect::<Result<_>>()?;
+        self.all
+            .write()
+            .unwrap_or_else(PoisonError::into_inner)
+            .extend(new);
+        Ok(())
+    }
+
+    /// Makes the room for a layout, and gives back that of others; nothing runs meanwhile.
+    pub(super) fn reserve(&self, layout: Layout) -> Result<()> {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let mut all: Vec<_> = all
+            .iter()
+            .map(|one| one.lock().unwrap_or_else(PoisonError::into_inner))
+            .collect();
+        all.iter_mut().for_each(|stored| stored.keep_only(layout));
+        let mut without: Vec<_> = all.into_iter().filter(|one| one.lacks(layout)).collect();
+        let count = without.len();
+        match layout {
+            Layout::Bits => {}
+            Layout::I32 => {
+                let what = format!("an i32 a cell for {}", counted_lattices(count));
+                let bytes = without.iter().map(|one| 8 * one.size.cells());
+                memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
+                let rooms = without
+                    .iter()
+                    .map(|one| room(one.size.cells() as usize, &what));
+                let rooms: Vec<_> = rooms.collect::<Result<_>>()?;
+                for (stored, room) in without.iter_mut().zip(rooms) {
+                    stored.cells = Some(room);
+                }
+            }
+            Layout::Planar => {
+                let what = format!("planar words for {}", counted_lattices(count));
+                let bytes = without.iter().map(|one| 2 * PlanarRows::bytes(one.size));
+                memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
+                let rooms = without.iter().map(|one| {
+                    Ok(Pair {
+                        now: PlanarRows::new(one.size, &what)?,
+                        next: PlanarRows::new(one.size, &what)?,
+                    })
+                });
+                let rooms: Vec<_> = rooms.collect::<Result<_>>()?;
+                for (stored, room) in without.iter_mut().zip(rooms) {
+                    stored.planar = Some(room);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Downloads go here from now on.
+    pub(super) fn set_slots(&self, slots: Arc<CpuSlots>) {
+        *self.slots.write().unwrap_or_else(PoisonError::into_inner) = Some(slots);
+    }
+
+    /// Does an op; programs are checked before, so that only memory can still be missing.
+    pub(super) fn execute(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
+        self.crew.work(|| self.execute_alone(op, stop))
+    }
+
+    fn execute_alone(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
+        match op {
+            Op::Upload { lattice, words } => self.with(*lattice, |stored| {
+                stored.bits.now.load(words);
+                stored.layout = Layout::Bits;
+                Ok(())
+            }),
+            Op::Edit { lattice, edits } => self.with(*lattice, |stored| stored.edit(edits)),
+            Op::Pack(lattices) => self.each(lattices, |_, stored| stored.pack()),
+            Op::Unpack { lattices, to } => self.each(lattices, |_, stored| stored.unpack(*to)),
+            Op::Advance {
+                kernel,
+                lattices,
+                rule,
+                generations,
+                ..
+            } => self.each(lattices, |_, stored| {
+                stored.advance(kernel, *rule, *generations, stop, &self.crew)
+            }),
+            Op::Reduce { lattices, viewport } => self.each(lattices, |_, stored| {
+                reduce::reduce(&stored.bits.now, *viewport, &mut stored.view)
+            }),
+            Op::Measure(lattices) => self.each(lattices, |_, stored| {
+                let (measure, before) = &mut stored.measured;
+                *measure = measure::measure(&stored.bits.now, before)?;
+                Ok(())
+            }),
+            Op::Download {
+                lattices,
+                slot,
+                what,
+            } => {
+                let slots = self
+                    .slots
+                    .read()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .clone();
+                let slots = slots.ok_or_else(|| EngineError::BadProgram("no slots".into()))?;
+                self.each(lattices, |lattice, stored| {
+                    let mut done = Ok(());
+                    slots.land(lattice, *slot, |words| {
+                        done = stored.download(*what, words);
+                    });
+                    done
+                })
+            }
+            Op::Copy { .. } | Op::Call(_) | Op::Synchronize(_) | Op::Record(_) | Op::Wait(_) => {
+                let why = format!("{} is not for lattices", op.label());
+                Err(EngineError::BadProgram(why))
+            }
+        }
+    }
+
+    /// One lattice after the other.
+    fn each(
+        &self,
+        lattices: &Range<u32>,
+        mut work: impl FnMut(LatticeId, &mut Stored) -> Result<()>,
+    ) -> Result<()> {
+        let mut lattices = lattices.clone().map(LatticeId);
+        lattices.try_for_each(|lattice| self.with(lattice, |stored| work(lattice, stored)))
+    }
+
+    fn with(&self, lattice: LatticeId, work: impl FnOnce(&mut Stored) -> Result<()>) -> Result<()> {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        let stored = all[lattice.index()].clone();
+        drop(all);
+        work(&mut stored.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// Two buffers of so many numbers.
+fn room<T: Default + Clone>(length: usize, what: &str) -> Result<Pair<Vec<T>>> {
+    Ok(Pair {
+        now: memory::zeroed(length, what)?,
+        next: memory::zeroed(length, what)?,
+    })
+}
+
+impl Stored {
+    /// Gives back what layouts other than this one and bits hold.
+    fn keep_only(&mut self, layout: Layout) {
+        if layout != Layout::I32 {
+            self.cells = None;
+        }
+        if layout != Layout::Planar {
+            self.planar = None;
+        }
+        if self.layout != layout {
+            self.layout = Layout::Bits;
+        }
+    }
+
+    /// Whether a layout that it can be in is not reserved.
+    fn lacks(&self, layout: Layout) -> bool {
+        match layout {
+            Layout::Bits => false,
+            Layout::I32 => self.cells.is_none(),
+            Layout::Planar => self.planar.is_none() && layout.takes(self.size),
+        }
+    }
+
+    fn pack(&mut self) -> Result<()> {
+        let width = self.size.width() as usize;
+        match self.layout {
+            Layout::Bits => {}
+            Layout::I32 => {
+                let cells = &self.cells.as_ref().ok_or_else(not_reserved)?.now;
+                let pack = |cells: &[i32]| {
+                    cells
+                        .iter()
+                        .rev()
+                        .fold(0, |word, &cell| word << 1 | (cell as u32 & 1))
+                };
+                let pack_row = |y: usize, row: &mut [u32]| {
+                    let cells = cells[y * width..][..width].chunks(32);
+                    row.iter_mut()
+                        .zip(cells)
+                        .for_each(|(word, cells)| *word = pack(cells));
+                };
+                self.bits.now.fill(pack_row);
+            }
+            Layout::Planar => {
+                let cells = &self.planar.as_ref().ok_or_else(not_reserved)?.now;
+                let bits = &mut self.bits.now;
+                cells.store(|y, words| bits.write(y, words));
+            }
+        }
+        Ok(())
+    }
+
+    fn edit(&mut self, edits: &[WordEdit]) -> Result<()> {
+        let width = self.size.width() as usize;
+        let per_row = self.size.words_per_row();
+        let place = |edit: &WordEdit| {
+            let word = edit.word as usize;
+            (word / per_row, word % per_row)
+        };
+        match self.layout {
+            Layout::Bits => {
+                for edit in edits {
+                    let (y, x) = place(edit);
+                    self.bits.now.change(y, x, |word| edit.apply(word));
+                }
+            }
+            Layout::I32 => {
+                let cells = &mut self.cells_reserved_mut()?.now;
+                for edit in edits {
+                    let (y, x) = place(edit);
+                    let word = &mut cells[y * width + 32 * x..];
+                    edit.cells()
+                        .for_each(|(bit, alive)| word[bit as usize] = alive.into());
+                }
+            }
+            Layout::Planar => {
+                let planar = self.planar.as_mut().ok_or_else(not_reserved)?;
+                for edit in edits {
+                    let (y, x) = place(edit);
+                    edit.cells().for_each(|(bit, alive)| {
+                        planar.now.set(32 * x + bit as usize, y, alive);
+                    });
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn unpack(&mut self, to: Layout) -> Result<()> {
+        let width = self.size.width() as usize;
+        match to {
+            Layout::Bits => {}
+            Layout::I32 => {
+                let cells = self.cells.as_mut().ok_or_else(not_reserved)?;
+                for (y, cells) in cells.now.chunks_exact_mut(width).enumerate() {
+                    for (cells, word) in cells.chunks_mut(32).zip(self.bits.now.row(y)) {
+                        cells
+                            .iter_mut()
+                            .zip(0..)
+                            .for_each(|(cell, bit)| *cell = (word >> bit & 1) as i32);
+                    }
+                }
+            }
+            Layout::Planar => {
+                let cells = self.planar.as_mut().ok_or_else(not_reserved)?;
+                cells.now.load(|y| self.bits.now.row(y));
+            }
+        }
+        self.layout = to;
+        Ok(())
+    }
+
+    fn advance(
+        &mut self,
+        kernel: &Kernel,
+        rule: Rule,
+        generations: u32,
+        stop: &AtomicBool,
+        crew: &Crew,
+    ) -> Result<()> {
+        let launch = Launch {
+            size: self.size,
+            rule,
+            generations,
+            stop,
+            crew,
+        };
+        match twin(kernel) {
+            Some(Twin::Cells(step)) => {
+                let cells = self.cells_reserved_mut()?;
+                for _ in launch.generations() {
+                    step(launch.size, rule, &cells.now, &mut cells.next);
+                    cells.flip();
+                }
+            }
+            Some(Twin::CellsInKernel(run)) => run(&launch, self.cells_reserved_mut()?),
+            Some(Twin::Bits(step)) => {
+                for _ in launch.generations() {
+                    step(rule, &self.bits.now, &mut self.bits.next);
+                    self.bits.flip();
+                }
+            }
+            Some(Twin::Planar(run)) => {
+                run(&launch, self.planar.as_mut().ok_or_else(not_reserved)?);
+            }
+            None => {
+                return Err(EngineError::BadProgram(format!(
+                    "no twin of {}",
+                    kernel.name
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn download(&self, what: Transfer, words: &mut [u32]) -> Result<()> {
+        match what {
+            Transfer::Bits => self.bits.now.store(&mut words[..self.size.words()]),
+            Transfer::Cells => {
+                let cells = &self.cells.as_ref().ok_or_else(not_reserved)?.now;
+                words
+                    .iter_mut()
+                    .zip(cells)
+                    .for_each(|(to, from)| *to = *from as u32);
+            }
+            Transfer::Measure => {
+                words[..Measure::WORDS].copy_from_slice(&self.measured.0.to_words());
+            }
+            Transfer::View => words
+                .iter_mut()
+                .zip(&self.view)
+                .for_each(|(to, from)| *to = *from),
+        }
+        Ok(())
+    }
+
+    fn cells_reserved_mut(&mut self) -> Result<&mut Pair<Vec<i32>>> {
+        self.cells.as_mut().ok_or_else(not_reserved)
+    }
+}
+
+fn not_reserved() -> EngineError {
+    EngineError::BadProgram("its layout is not reserved".into())
+}

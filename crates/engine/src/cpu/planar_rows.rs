@@ -1,0 +1,332 @@
+//! Planar words as this engine keeps them: the height is cut into 16 bands, one for each lane of
+//! a vector, so that the rows above and below are whole vectors, as the words beside are.
+//!
+//! Vector x of row i holds word x of the lattice's rows `start(k) + i`, k being the lane. All
+//! bands have the same number of rows: where 16 does not divide the height, a band's last row is
+//! the next one's first, and both step it alike. At a band's ends lies the band beside, the
+//! vector turned by one lane ([`PlanarRows::wrapped`]). A lattice of at most 16 rows is in every
+//! lane as a whole.
+//!
+//! Four rows lie together, column by column, as they are stepped: so that whoever marches along
+//! them reads and writes memory in a line, and not four pages at once.
+
+use multiversion::multiversion;
+
+use super::kernels::ROWS;
+use super::memory;
+use super::vector::{LANES, Lanes};
+use crate::Result;
+use life::Size;
+
+/// A lattice's planar words.
+pub(super) struct PlanarRows {
+    size: Size,
+    bands: Bands,
+    vectors: Vec<Lanes>,
+}
+
+/// How a height is cut.
+#[derive(Clone, Copy)]
+struct Bands {
+    /// Rows of a band.
+    rows: usize,
+    /// Where each begins.
+    starts: [usize; LANES],
+    /// From where each begins to where the next does, around the torus.
+    lengths: [usize; LANES],
+}
+
+impl Bands {
+    fn of(height: usize) -> Bands {
+        if height <= LANES {
+            return Bands {
+                rows: height,
+                starts: [0; LANES],
+                lengths: [height; LANES],
+            };
+        }
+        let start = |k: usize| k * height / LANES;
+        Bands {
+            rows: height.div_ceil(LANES),
+            starts: std::array::from_fn(start),
+            lengths: std::array::from_fn(|k| start(k + 1) - start(k)),
+        }
+    }
+
+    /// The lane, and the row in it, of what would be row `i` of lane `k`, beyond either end.
+    fn place(&self, mut k: usize, mut i: isize) -> (usize, usize) {
+        while i < 0 {
+            k = (k + LANES - 1) % LANES;
+            i += self.lengths[k] as isize;
+        }
+        while i >= self.rows as isize {
+            i -= self.lengths[k] as isize;
+            k = (k + 1) % LANES;
+        }
+        (k, i as usize)
+    }
+}
+
+impl PlanarRows {
+    /// Dead cells.
+    pub(super) fn new(size: Size, what: &str) -> Result<PlanarRows> {
+        let bands = Bands::of(size.height() as usize);
+        Ok(PlanarRows {
+            size,
+            bands,
+            vectors: memory::zeroed(
+                bands.rows.next_multiple_of(ROWS) * size.words_per_row(),
+                what,
+            )?,
+        })
+    }
+
+    /// Bytes that one takes.
+    pub(super) fn bytes(size: Size) -> u64 {
+        let rows = Bands::of(size.height() as usize).rows;
+        memory::bytes_of::<Lanes>(rows.next_multiple_of(ROWS) * size.words_per_row())
+    }
+
+    /// Vectors of a row.
+    pub(super) fn across(&self) -> usize {
+        self.size.words_per_row()
+    }
+
+    /// Rows of vectors.
+    pub(super) fn rows(&self) -> usize {
+        self.bands.rows
+    }
+
+    /// All groups of four rows, one after the other; what the last lacks of four is no row.
+    pub(super) fn vectors_mut(&mut self) -> &mut [Lanes] {
+        &mut self.vectors
+    }
+
+    /// A row that is there: every fourth vector of these.
+    pub(super) fn row(&self, i: usize) -> &[Lanes] {
+        &self.vectors[self.start(i)..][..ROWS * (self.across() - 1) + 1]
+    }
+
+    /// Where a row begins.
+    fn start(&self, i: usize) -> usize {
+        i / ROWS * ROWS * self.across() + i % ROWS
+    }
+
+    /// A row that is there, or is taken from the bands beside and written into `room`,
+    /// as it would lie.
+    pub(super) fn row_or_wrapped<'a>(&'a self, i: isize, room: &'a mut [Lanes]) -> &'a [Lanes] {
+        match usize::try_from(i) {
+            Ok(i) if i < self.rows() => self.row(i),
+            _ => {
+                self.wrapped(i, room);
+                room
+            }
+        }
+    }
+
+    /// Writes a row beyond either end.
+    fn wrapped(&self, i: isize, room: &mut [Lanes]) {
+        let places: [_; LANES] = std::array::from_fn(|k| self.bands.place(k, i));
+        let beside = |by: usize| (0..LANES).all(|k| places[k].0 == (k + by) % LANES);
+        let last = places.iter().map(|place| place.1).max().unwrap_or(0);
+        let first = places.iter().map(|place| place.1).min().unwrap_or(0);
+        let ones = |is: bool| if is { u32::MAX } else { 0 };
+        let late = Lanes(places.map(|place| ones(place.1 == last)));
+        let (first, last) = (self.row(first), self.row(last));
+        if beside(LANES - 1) {
+            turn::<{ LANES - 1 }>(first, last, late, room);
+        } else if beside(1) {
+            turn::<1>(first, last, late, room);
+        } else {
+            for x in (0..ROWS * self.across()).step_by(ROWS) {
+                room[x] = Lanes(places.map(|(lane, row)| self.row(row)[x].0[lane]));
+            }
+        }
+    }
+
+    /// Takes over a lattice from its bits; `bits` gives a row.
+    pub(super) fn load<'a>(&mut self, bits: impl Fn(usize) -> &'a [u32]) {
+        let across = self.across();
+        let starts = self.bands.starts;
+        for i in 0..self.rows() {
+            let sources: [&[u32]; LANES] = std::array::from_fn(|k| bits(starts[k] + i));
+            let start = self.start(i);
+            let mut row = self.vectors[start..].iter_mut().step_by(ROWS).take(across);
+            for j in 0..across.div_ceil(32) {
+                let mut block = [Lanes::default(); 32];
+                for (plane, block) in block.iter_mut().enumerate() {
+                    let at = plane * across + 32 * j;
+                    *block = Lanes(sources.map(|source| bits_at(source, at)));
+                }
+                transpose(&mut block);
+                block.iter().for_each(|block| {
+                    if let Some(out) = row.next() {
+                        *out = *block;
+                    }
+                });
+            }
+        }
+    }
+
+    /// Sets the cell in column `x`, row `y`, in every band that has the row.
+    pub(super) fn set(&mut self, x: usize, y: usize, alive: bool) {
+        let (across, height) = (self.across(), self.size.height() as usize);
+        let (column, plane) = (x % across, x / across);
+        for lane in 0..LANES {
+            let i = (y + height - self.bands.starts[lane]) % height;
+            if i < self.rows() {
+                let at = self.start(i) + ROWS * column;
+                let word = &mut self.vectors[at].0[lane];
+                *word = *word & !(1 << plane) | u32::from(alive) << plane;
+            }
+        }
+    }
+
+    /// Gives the lattice as bits: row after row, `bits` being all its words.
+    pub(super) fn store(&self, mut write: impl FnMut(usize, &[u32])) {
+        let across = self.across();
+        let mut rows = vec![0; LANES * across];
+        for i in 0..self.rows() {
+            rows.fill(0);
+            let mut row = self.row(i).iter().step_by(ROWS).copied();
+            for j in 0..across.div_ceil(32) {
+                let mut block = [Lanes::default(); 32];
+                block.fill_with(|| row.next().unwrap_or_default());
+                transpose(&mut block);
+                for (plane, block) in block.iter().enumerate() {
+                    let at = plane * across + 32 * j;
+                    for (row, &word) in rows.chunks_exact_mut(across).zip(&block.0) {
+                        put_bits(row, at, word);
+                    }
+                }
+            }
+            let new = |k: usize| i < self.bands.lengths[k];
+            for (k, row) in rows
+                .chunks_exact(across)
+                .enumerate()
+                .filter(|&(k, _)| new(k))
+            {
+                let y = self.bands.starts[k] + i;
+                write(y, row);
+            }
+        }
+    }
+}
+
+/// 32 bits from bit `at` on; beyond the row's end 0.
+#[inline(always)]
+fn bits_at(row: &[u32], at: usize) -> u32 {
+    let word = |i: usize| u64::from(row.get(i).copied().unwrap_or(0));
+    ((word(at / 32) | word(at / 32 + 1) << 32) >> (at % 32)) as u32
+}
+
+/// Sets the bits of a word from bit `at` on.
+#[inline(always)]
+fn put_bits(row: &mut [u32], at: usize, word: u32) {
+    let both = u64::from(word) << (at % 32);
+    row[at / 32] |= both as u32;
+    if let Some(next) = row.get_mut(at / 32 + 1) {
+        *next |= (both >> 32) as u32;
+    }
+}
+
+/// Exchanges bit b of word a with bit a of word b, in every lane.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
+    "x86_64+avx2",
+    "aarch64+neon"
+))]
+fn transpose(block: &mut [Lanes; 32]) {
+    let mut mask = u32::MAX;
+    for distance in [16, 8, 4, 2, 1] {
+        mask ^= mask << distance;
+        for a in (0..32).filter(|a| a & distance == 0) {
+            let (low, high) = (block[a], block[a + distance]);
+            for k in 0..LANES {
+                let other = (low.0[k] >> distance ^ high.0[k]) & mask;
+                block[a + distance].0[k] = high.0[k] ^ other;
+                block[a].0[k] = low.0[k] ^ other << distance;
+            }
+        }
+    }
+}
+
+/// Takes each lane from the lane `BY` further, of the row `last` where `late` is set.
+#[multiversion(targets(
+    "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
+    "x86_64+avx2",
+    "aarch64+neon"
+))]
+fn turn<const BY: usize>(first: &[Lanes], last: &[Lanes], late: Lanes, room: &mut [Lanes]) {
+    let vectors = room.iter_mut().zip(first).zip(last);
+    for ((out, first), last) in vectors.step_by(ROWS) {
+        for k in 0..LANES {
+            let from = (k + BY) % LANES;
+            out.0[k] = (last.0[from] & late.0[k]) | (first.0[from] & !late.0[k]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn planes_are_side_by_side() {
+        // Two words a row: plane b is cells 2b and 2b + 1.
+        let mut rows = PlanarRows::new(Size::new(64, 1).unwrap(), "a test").unwrap();
+        let bits = [0b1101, 1 << 31];
+        rows.load(|_| &bits);
+        let row: Vec<_> = rows.row(0).iter().step_by(ROWS).copied().collect();
+        assert_eq!(row, [[0b11; 16], [1 << 1 | 1 << 31; 16]].map(Lanes));
+        rows.store(|y, back| assert_eq!((y, back), (0, &bits[..])));
+    }
+
+    #[test]
+    fn every_row_is_where_its_neighbours_look_for_it() {
+        for height in (1..70).chain([97, 128, 129, 255]) {
+            // The one word of a row says which it is.
+            let size = Size::new(32, height).unwrap();
+            let mut rows = PlanarRows::new(size, "a test").unwrap();
+            let words: Vec<[u32; 1]> = (0..height as u32).map(|y| [y]).collect();
+            rows.load(|y| &words[y]);
+            let mut seen = vec![false; height as usize];
+            rows.store(|y, row| {
+                assert_eq!(row, [y as u32]);
+                seen[y] = true;
+            });
+            assert!(seen.into_iter().all(|row| row), "{height}");
+            let mut room = [Lanes::default()];
+            for i in -40..rows.rows() as isize + 40 {
+                let row = rows.row_or_wrapped(i, &mut room)[0];
+                for (k, &y) in row.0.iter().enumerate() {
+                    let expected = rows.bands.starts[k] as isize + i;
+                    let expected = expected.rem_euclid(height as isize);
+                    assert_eq!(y as isize, expected, "row {i} of lane {k} of {height}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_come_back_whatever_the_width() {
+        for words in [1, 2, 3, 31, 32, 33, 64, 70] {
+            let size = Size::new(32 * words, 37).unwrap();
+            let mut rows = PlanarRows::new(size, "a test").unwrap();
+            let word = |i: usize| (i as u32).wrapping_mul(0x9e37_79b9);
+            let bits: Vec<u32> = (0..size.words()).map(word).collect();
+            rows.load(|y| &bits[y * words as usize..][..words as usize]);
+            let mut back = vec![0; bits.len()];
+            rows.store(|y, row| back[y * words as usize..][..words as usize].copy_from_slice(row));
+            assert_eq!(back, bits, "{size}");
+            // Word x, bit b of a row is its cell b * words + x.
+            let cell = |at: usize| bits[at / 32] >> (at % 32) & 1;
+            for x in 0..words as usize {
+                for b in 0..32 {
+                    let planar = rows.row(0)[ROWS * x].0[0] >> b & 1;
+                    assert_eq!(planar, cell(b * words as usize + x), "{size} {x} {b}");
+                }
+            }
+        }
+    }
+}

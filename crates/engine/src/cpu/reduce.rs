@@ -1,0 +1,173 @@
+//! A viewport's densities out of a lattice's bits, as [`Viewport`] defines them.
+
+use std::ops::Range;
+
+use super::bit_rows::BitRows;
+use super::memory;
+use crate::{Result, Viewport};
+
+/// Makes the bytes, four a word.
+pub(super) fn reduce(bits: &BitRows, viewport: Viewport, view: &mut Vec<u32>) -> Result<()> {
+    if view.len() != viewport.words() {
+        *view = memory::zeroed(viewport.words(), "a view")?;
+    }
+    let size = bits.size();
+    let mut columns = Vec::with_capacity(viewport.width as usize);
+    // Few pixels go on at the other side, so what they have there is counted apart.
+    let mut beyond = Vec::new();
+    for i in 0..viewport.width {
+        let [first, second] = on_torus(viewport.columns(i), size.width());
+        let wide = first.len() + second.len();
+        if !second.is_empty() {
+            beyond.push((i as usize, second));
+        }
+        columns.push((first, wide as u64));
+    }
+    let mut alive = vec![0u64; columns.len()];
+    for (j, line) in view.chunks_exact_mut(columns.len() / 4).enumerate() {
+        let rows = on_torus(viewport.rows(j as u32), size.height());
+        let tall = (rows[0].len() + rows[1].len()) as u64;
+        alive.fill(0);
+        for y in rows.into_iter().flatten() {
+            let row = bits.row(y);
+            for (alive, (columns, _)) in alive.iter_mut().zip(&columns) {
+                *alive += count(row, columns.clone());
+            }
+            for (i, columns) in &beyond {
+                alive[*i] += count(row, columns.clone());
+            }
+        }
+        for (word, pixels) in line.iter_mut().zip(0..) {
+            let byte = |k: usize| {
+                let covered = columns[4 * pixels + k].1 * tall;
+                ((255 * alive[4 * pixels + k] + covered / 2) / covered) as u8
+            };
+            *word = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
+        }
+    }
+    Ok(())
+}
+
+/// Which cells of a side a range of them covers: those up to its end, and those that come around
+/// from its beginning, if any.
+fn on_torus((from, to): (i64, i64), side: u32) -> [Range<usize>; 2] {
+    let side = i64::from(side);
+    let first = from.rem_euclid(side);
+    let end = first + (to - from).min(side);
+    let cells = |from: i64, to: i64| from as usize..to as usize;
+    [cells(first, end.min(side)), cells(0, (end - side).max(0))]
+}
+
+/// Live cells of a row within these columns, of which there are some.
+fn count(row: &[u32], columns: Range<usize>) -> u64 {
+    let (first, last) = (columns.start / 32, (columns.end - 1) / 32);
+    let from = u32::MAX << (columns.start % 32);
+    let to = u32::MAX >> (31 - (columns.end - 1) % 32);
+    if first == last {
+        return (row[first] & from & to).count_ones().into();
+    }
+    let between: u32 = row[first + 1..last]
+        .iter()
+        .map(|word| word.count_ones())
+        .sum();
+    u64::from((row[first] & from).count_ones() + between + (row[last] & to).count_ones())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::{Lattice, Size};
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    /// The definition, cell by cell: a pixel covers those that are between its corners, whichever
+    /// way around the torus they are named.
+    fn by_definition(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
+        let size = lattice.size();
+        let set = |(from, to): (i64, i64), side: u32| -> BTreeSet<u32> {
+            let on = |at: i64| at.rem_euclid(side.into()) as u32;
+            (from..to).map(on).collect()
+        };
+        let pixel = |j: u32, i: u32| {
+            let columns = set(viewport.columns(i), size.width());
+            let rows = set(viewport.rows(j), size.height());
+            let cells = rows
+                .iter()
+                .flat_map(|&y| columns.iter().map(move |&x| (x, y)));
+            let alive = cells.filter(|&(x, y)| lattice.get(x, y)).count();
+            let density = 255.0 * alive as f64 / (columns.len() * rows.len()) as f64;
+            (density + 0.5).floor() as u8
+        };
+        (0..viewport.height)
+            .flat_map(|j| (0..viewport.width).map(move |i| pixel(j, i)))
+            .collect()
+    }
+
+    proptest! {
+        #[test]
+        fn views_are_as_defined(
+            width in 1u64..140, height in 1u64..40, seed: u64,
+            x0 in -300i64 << 16..300 << 16, y0 in -100i64 << 16..100 << 16,
+            // From a part of a cell to more than the lattice.
+            step in prop_oneof![1i64..3 << 16, 3i64 << 16..50 << 16, 50i64 << 16..150 << 16],
+            across in 1u32..6, down in 1u32..12,
+        ) {
+            let size = Size::new(width, height).unwrap();
+            let lattice = crate::cpu::tests::soup(size, seed);
+            let viewport = Viewport { x0, y0, step, width: 4 * across, height: down };
+            viewport.check().unwrap();
+            let mut bits = BitRows::new(size, "a test").unwrap();
+            bits.load(lattice.words());
+            let mut view = Vec::new();
+            reduce(&bits, viewport, &mut view).unwrap();
+            let bytes: Vec<u8> = view.iter().flat_map(|word| word.to_le_bytes()).collect();
+            prop_assert_eq!(bytes, by_definition(&lattice, viewport));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn a_point_lies_in_the_pixel_that_covers_its_cell(
+            side in 1u32..140, x0 in -300i64..300, step in 1i64..20, across in 1u32..40, at: u32,
+        ) {
+            let (x0, step) = (x0 << 16, step << 16);
+            let view = Viewport { x0, y0: 7, step, width: 4 * across, height: 1 };
+            let cell = at % side;
+            let covers = |i: &u32| {
+                let (from, to) = view.columns(*i);
+                (from..to).any(|x| x.rem_euclid(side.into()) == i64::from(cell))
+            };
+            let found = view.column_at((i64::from(cell) << 16) + Viewport::ONE / 2, side);
+            // The first of them, where a lattice is seen more than once.
+            prop_assert_eq!(found, (0..view.width).find(covers));
+        }
+    }
+
+    #[test]
+    fn viewports_without_sense_are_refused() {
+        let good = Viewport {
+            x0: 0,
+            y0: 0,
+            step: Viewport::ONE,
+            width: 4,
+            height: 1,
+        };
+        good.check().unwrap();
+        for bad in [
+            Viewport { width: 0, ..good },
+            Viewport { width: 6, ..good },
+            Viewport { height: 0, ..good },
+            Viewport { step: 0, ..good },
+            Viewport {
+                step: 1 << 42,
+                ..good
+            },
+            Viewport {
+                x0: i64::MAX,
+                ..good
+            },
+        ] {
+            assert!(bad.check().is_err(), "{bad:?}");
+        }
+    }
+}

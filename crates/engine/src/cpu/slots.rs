@@ -1,0 +1,186 @@
+//! Host slots: where downloads land and pictures are read from, by any thread.
+
+use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::{PoisonError, RwLock};
+
+use super::memory;
+use crate::{EngineError, LatticeId, Measure, Result, Slot, Slots, SlotsSpec};
+
+/// Every lattice's slots.
+pub(super) struct CpuSlots {
+    lattices: Vec<Vec<HostSlot>>,
+}
+
+struct HostSlot {
+    /// How many read it; [`BOUND`] while a download is bound for it.
+    readers: AtomicI32,
+    /// How many words.
+    length: usize,
+    /// Never contended: the download owns the slot while it is bound, readers while not.
+    words: RwLock<Vec<u32>>,
+}
+
+const BOUND: i32 = -1;
+
+impl CpuSlots {
+    /// Slots for lattices of so many words each.
+    pub(super) fn new(spec: SlotsSpec, lattice_words: &[usize]) -> Result<CpuSlots> {
+        let kinds = |whole: usize| {
+            let picture = (spec.pictures(), spec.picture_words);
+            let measures = (spec.measures, Measure::WORDS);
+            [picture, (spec.checkpoints, whole), measures]
+        };
+        let words = lattice_words.iter().flat_map(|&whole| kinds(whole));
+        let all = words.fold(0, |sum: usize, (count, words)| {
+            sum.saturating_add(words.saturating_mul(count.into()))
+        });
+        memory::ensure(memory::bytes_of::<u32>(all), "the host slots")?;
+        let slot = |length| {
+            let words = RwLock::new(memory::zeroed(length, "a host slot")?);
+            Ok(HostSlot {
+                readers: AtomicI32::new(0),
+                length,
+                words,
+            })
+        };
+        let lattice = |&whole: &usize| {
+            let counts = kinds(whole).into_iter();
+            counts
+                .flat_map(|(count, words)| (0..count).map(move |_| slot(words)))
+                .collect()
+        };
+        Ok(CpuSlots {
+            lattices: lattice_words.iter().map(lattice).collect::<Result<_>>()?,
+        })
+    }
+
+    /// Words of a slot, if it is there.
+    pub(super) fn words(&self, lattice: LatticeId, slot: Slot) -> Option<usize> {
+        Some(self.slot(lattice, slot)?.length)
+    }
+
+    /// Binds a slot for a download.
+    pub(super) fn bind(&self, lattice: LatticeId, slot: Slot) -> Result<()> {
+        let free = self.slot(lattice, slot).is_some_and(|slot| {
+            let bound =
+                slot.readers
+                    .compare_exchange(0, BOUND, Ordering::Acquire, Ordering::Relaxed);
+            bound.is_ok()
+        });
+        if free {
+            Ok(())
+        } else {
+            Err(EngineError::SlotBusy(lattice, slot))
+        }
+    }
+
+    /// Releases a bound slot.
+    pub(super) fn release(&self, lattice: LatticeId, slot: Slot) {
+        if let Some(slot) = self.slot(lattice, slot) {
+            slot.readers.store(0, Ordering::Release);
+        }
+    }
+
+    /// Fills a bound slot and releases it.
+    pub(super) fn land(&self, lattice: LatticeId, slot: Slot, fill: impl FnOnce(&mut [u32])) {
+        if let Some(slot) = self.slot(lattice, slot) {
+            fill(&mut slot.words.write().unwrap_or_else(PoisonError::into_inner));
+        }
+        self.release(lattice, slot);
+    }
+
+    fn slot(&self, lattice: LatticeId, slot: Slot) -> Option<&HostSlot> {
+        self.lattices.get(lattice.index())?.get(slot.0 as usize)
+    }
+}
+
+impl Slots for CpuSlots {
+    fn read(&self, lattice: LatticeId, slot: Slot, look: &mut dyn FnMut(&[u32])) -> bool {
+        let Some(slot) = self.slot(lattice, slot) else {
+            return false;
+        };
+        let one_more = |readers| (readers != BOUND).then_some(readers + 1);
+        if slot
+            .readers
+            .fetch_update(Ordering::Acquire, Ordering::Relaxed, one_more)
+            .is_err()
+        {
+            return false;
+        }
+        let _reading = Reading(slot);
+        look(&slot.words.read().unwrap_or_else(PoisonError::into_inner));
+        true
+    }
+
+    fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
+        self.slot(lattice, slot)
+            .is_some_and(|slot| slot.readers.load(Ordering::Relaxed) == 0)
+    }
+}
+
+/// One reader less at its end, even if the look panics.
+struct Reading<'a>(&'a HostSlot);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.readers.fetch_sub(1, Ordering::Release);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LATTICE: LatticeId = LatticeId(1);
+
+    fn slots() -> CpuSlots {
+        let spec = SlotsSpec {
+            pinned: 1,
+            pageable: 1,
+            picture_words: 3,
+            checkpoints: 1,
+            measures: 0,
+        };
+        CpuSlots::new(spec, &[5, 7]).unwrap()
+    }
+
+    #[test]
+    fn pictures_come_first_and_checkpoints_are_whole() {
+        let words: Vec<_> = (0..4)
+            .map(|slot| slots().words(LATTICE, Slot(slot)))
+            .collect();
+        assert_eq!(words, [Some(3), Some(3), Some(7), None]);
+    }
+
+    #[test]
+    fn a_slot_is_read_or_bound_but_not_both() {
+        let slots = slots();
+        slots.bind(LATTICE, Slot(0)).unwrap();
+        assert_eq!(
+            slots.bind(LATTICE, Slot(0)),
+            Err(EngineError::SlotBusy(LATTICE, Slot(0)))
+        );
+        assert!(!slots.read(LATTICE, Slot(0), &mut |_| panic!("no look while bound")));
+        assert!(!slots.is_free(LATTICE, Slot(0)));
+        slots.land(LATTICE, Slot(0), |words| words.fill(9));
+        assert!(slots.read(LATTICE, Slot(0), &mut |words| {
+            assert_eq!(words, [9, 9, 9]);
+            assert!(slots.bind(LATTICE, Slot(0)).is_err(), "it is being read");
+            slots.bind(LATTICE, Slot(1)).unwrap();
+        }));
+        assert!(slots.is_free(LATTICE, Slot(0)));
+    }
+
+    #[test]
+    fn slots_that_cannot_be_are_refused() {
+        let spec = SlotsSpec {
+            pinned: 255,
+            pageable: 0,
+            picture_words: 1 << 50,
+            checkpoints: 0,
+            measures: 0,
+        };
+        let error = CpuSlots::new(spec, &[1]).err().unwrap();
+        assert!(matches!(error, EngineError::OutOfMemory { .. }), "{error}");
+    }
+}

@@ -1,0 +1,205 @@
+//! Streams as queues, served by a pool of threads.
+//!
+//! A stream is a FIFO of steps. A worker takes a stream that has something to do and serves it
+//! until it is empty, held, or a stream of a higher priority has work; so the steps of a stream
+//! are done in order and one at a time, and as many streams advance together as there are
+//! workers. Nobody spins: a worker without a stream and a host without news sleep on condition
+//! variables.
+//!
+//! What one stream waits for in another is always a point of it: so many of its steps done
+//! ([`desk`]). Events are such points, and so is what the default stream and the blocking ones
+//! wait for in each other. A point is taken when a step is queued and never looks ahead, so
+//! nothing waits in a circle.
+
+mod desk;
+mod queue;
+mod worker;
+
+#[cfg(test)]
+mod tests;
+
+use std::num::NonZeroUsize;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::{self, JoinHandle};
+use std::time::{Duration, Instant};
+
+use desk::Desk;
+pub(super) use queue::issuers;
+
+use crate::{
+    Completion, DeviceId, EngineError, EventId, Nanos, Op, Program, Result, Step, StreamId,
+    StreamSpec,
+};
+
+/// Does one op other than a record, a wait or a synchronization. The flag is set when the result
+/// will not be looked at any more.
+pub(super) type Execute = dyn Fn(&Op, &AtomicBool) -> Result<()> + Send + Sync;
+
+/// The streams, the events and the threads that serve them.
+pub(super) struct Pool {
+    shared: Arc<Shared>,
+    workers: Vec<JoinHandle<()>>,
+    runs: u64,
+}
+
+struct Shared {
+    desk: Mutex<Desk>,
+    /// A stream has become runnable, or the pool ends.
+    work: Condvar,
+    /// There are completions, nothing is in flight any more, a point that the host waits for may
+    /// have been passed, or there is a fault.
+    news: Condvar,
+    stop: AtomicBool,
+    epoch: Instant,
+    execute: Box<Execute>,
+}
+
+impl Pool {
+    /// A pool with one context and no streams.
+    pub(super) fn new(
+        workers: NonZeroUsize,
+        execute: impl Fn(&Op, &AtomicBool) -> Result<()> + Send + Sync + 'static,
+    ) -> Pool {
+        let shared = Arc::new(Shared {
+            desk: Mutex::default(),
+            work: Condvar::new(),
+            news: Condvar::new(),
+            stop: AtomicBool::new(false),
+            epoch: Instant::now(),
+            execute: Box::new(execute),
+        });
+        let start = |i: u32| {
+            let shared = shared.clone();
+            thread::Builder::new()
+                .name(format!("cpu worker {i}"))
+                .spawn(move || {
+                    platform::give_way();
+                    shared.work(i);
+                })
+        };
+        let count = workers.get() as u32;
+        let workers: Vec<_> = (0..count).map_while(|i| start(i).ok()).collect();
+        if workers.is_empty() {
+            shared.desk().fault = Some(EngineError::NoThread);
+        }
+        let mut pool = Pool {
+            shared,
+            workers,
+            runs: 0,
+        };
+        pool.create_context();
+        pool
+    }
+
+    /// How many threads there are.
+    pub(super) fn workers(&self) -> usize {
+        self.workers.len()
+    }
+
+    /// Makes a context: a default stream of its own, once it is asked for.
+    pub(super) fn create_context(&mut self) {
+        self.shared.desk().create_context();
+    }
+
+    /// Makes a stream of a context that is there.
+    pub(super) fn create_stream(&mut self, context: DeviceId, spec: StreamSpec) -> StreamId {
+        self.shared.desk().create_stream(context, spec)
+    }
+
+    /// The context of a stream that is there.
+    pub(super) fn context(&self, stream: StreamId) -> DeviceId {
+        self.shared.desk().stream(stream).context
+    }
+
+    /// Whether a stream that is there is its context's default stream.
+    pub(super) fn is_default(&self, stream: StreamId) -> bool {
+        self.shared.desk().is_default(stream)
+    }
+
+    /// Makes an event.
+    pub(super) fn create_event(&mut self) -> EventId {
+        let mut desk = self.shared.desk();
+        desk.events.push(None);
+        EventId(desk.events.len() as u32 - 1)
+    }
+
+    /// Whether what an event's latest mark stands behind is done; so it is if there never was one.
+    pub(super) fn query(&self, event: EventId) -> Result<bool> {
+        let desk = self.shared.desk();
+        desk.sound()?;
+        match desk.events.get(event.0 as usize) {
+            Some(mark) => Ok(mark.is_none_or(|mark| desk.passed(mark))),
+            None => Err(EngineError::BadProgram(format!("no {event:?}"))),
+        }
+    }
+
+    /// Says what in a program is not there.
+    pub(super) fn check(&self, program: &Program) -> Result<()> {
+        let desk = self.shared.desk();
+        for Step { stream, op, .. } in &program.steps {
+            let missing = match op {
+                _ if stream.0 as usize >= desk.streams.len() => format!("no {stream:?}"),
+                Op::Record(event) | Op::Wait(event) if event.0 as usize >= desk.events.len() => {
+                    format!("no {event:?}")
+                }
+                _ => continue,
+            };
+            return Err(EngineError::BadProgram(missing));
+        }
+        Ok(())
+    }
+
+    /// The fault that ended the pool, if one did.
+    pub(super) fn sound(&self) -> Result<()> {
+        self.shared.desk().sound()
+    }
+
+    /// Appends what has completed; then says whether there is a fault.
+    pub(super) fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        let mut desk = self.shared.desk();
+        completions.append(&mut desk.completions);
+        desk.sound()
+    }
+
+    /// Sleeps until something has completed, at most `timeout`.
+    pub(super) fn wait(&self, timeout: Duration) {
+        let quiet = |desk: &mut Desk| desk.completions.is_empty() && desk.fault.is_none();
+        let desk = self.shared.desk();
+        drop(self.shared.news.wait_timeout_while(desk, timeout, quiet));
+    }
+
+    /// Sleeps until nothing is in flight.
+    pub(super) fn synchronize(&self) -> Result<()> {
+        let busy = |desk: &mut Desk| !desk.running.is_empty() && desk.fault.is_none();
+        let desk = self.shared.desk();
+        let waited = self.shared.news.wait_while(desk, busy);
+        waited.unwrap_or_else(PoisonError::into_inner).sound()
+    }
+}
+
+/// Abandons what is queued, and what runs as soon as it looks at its flag.
+impl Drop for Pool {
+    fn drop(&mut self) {
+        self.shared.end(&mut self.shared.desk());
+        for worker in self.workers.drain(..) {
+            let _ = worker.join();
+        }
+    }
+}
+
+impl Shared {
+    fn desk(&self) -> MutexGuard<'_, Desk> {
+        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn now(&self) -> Nanos {
+        Nanos(self.epoch.elapsed().as_nanos() as i64)
+    }
+
+    fn end(&self, _desk: &mut Desk) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.work.notify_all();
+        self.news.notify_all();
+    }
+}

@@ -1,0 +1,187 @@
+//! Issuing a program: its steps are queued, by one thread of the host or by several, and
+//! [`Op::Synchronize`] makes that thread wait in the middle.
+
+use std::ops::Range;
+use std::sync::{Arc, MutexGuard, PoisonError, RwLock};
+use std::thread;
+
+use super::desk::{Desk, Point};
+use super::{Pool, Shared};
+use crate::{EngineError, IssuerId, Nanos, Op, Program, Result, RunId, Span, Step};
+
+impl Pool {
+    /// Queues a program that has been checked. With one issuer all of it up to a
+    /// [`Op::Synchronize`] is queued before any of it can be seen done.
+    ///
+    /// With several, each has a thread; they begin together. The host's spans are then one for
+    /// all, since theirs would lie over each other.
+    ///
+    /// # Errors
+    ///
+    /// [`EngineError::NoThread`], and then nothing was queued; the fault, if there was one while
+    /// the host waited.
+    pub(in crate::cpu) fn submit(&mut self, program: &Arc<Program>) -> Result<RunId> {
+        let run = RunId(self.runs);
+        self.runs += 1;
+        let issuers = issuers(program);
+        let host = if issuers.len() > 1 {
+            self.shared.issue_together(run, program, &issuers)?
+        } else {
+            self.shared.issue_alone(run, program)?
+        };
+        let mut desk = self.shared.desk();
+        if desk.issued(run, host) {
+            self.shared.news.notify_all();
+        }
+        Ok(run)
+    }
+}
+
+impl Pool {
+    /// Queues a program that was prepared: behind everything queued before, whatever its stream,
+    /// and before everything queued later, as a CUDA graph is.
+    ///
+    /// # Errors
+    ///
+    /// As [`Pool::submit`].
+    pub(in crate::cpu) fn replay(&mut self, program: &Arc<Program>) -> Result<RunId> {
+        self.shared.desk().put_up_fence();
+        let run = self.submit(program)?;
+        self.shared.desk().put_up_fence();
+        Ok(run)
+    }
+}
+
+/// Who issues steps of a program, in ascending order.
+pub(in crate::cpu) fn issuers(program: &Program) -> Vec<IssuerId> {
+    let mut issuers: Vec<_> = program.steps.iter().map(|step| step.issuer).collect();
+    issuers.sort_unstable();
+    issuers.dedup();
+    issuers
+}
+
+impl Shared {
+    /// Issues all steps from this thread; the host's spans.
+    fn issue_alone(&self, run: RunId, program: &Arc<Program>) -> Result<Vec<Span>> {
+        let mut host = Vec::new();
+        let mut start = self.now();
+        let mut first = 0;
+        let mut desk = self.desk();
+        desk.begin(run, program);
+        for (step, Step { stream, op, .. }) in program.steps.iter().enumerate() {
+            let Op::Synchronize(scope) = *op else {
+                self.queue(&mut desk, run, program, step);
+                continue;
+            };
+            let arrived = self.now();
+            host.extend(queued(program, first..step, start, arrived));
+            let ends = desk.ends(*stream, scope);
+            desk = self.wait_for(&ends, desk)?;
+            desk.one_less(run);
+            start = self.now();
+            host.push(Span {
+                step: step as u32,
+                stream: *stream,
+                start: arrived,
+                end: start,
+            });
+            first = step + 1;
+        }
+        host.extend(queued(
+            program,
+            first..program.steps.len(),
+            start,
+            self.now(),
+        ));
+        host.retain(|_| program.timed);
+        Ok(host)
+    }
+
+    /// Issues the steps of each issuer from a thread of its own; the host's span.
+    fn issue_together(
+        &self,
+        run: RunId,
+        program: &Arc<Program>,
+        issuers: &[IssuerId],
+    ) -> Result<Vec<Span>> {
+        let start = self.now();
+        // Held until all threads are there, which then read in it whether to begin.
+        let gate = RwLock::new(true);
+        let issue = |issuer: IssuerId| {
+            if !*gate.read().unwrap_or_else(PoisonError::into_inner) {
+                return Ok(());
+            }
+            let own = program.steps.iter().enumerate();
+            let mut own = own.filter(|(_, step)| step.issuer == issuer);
+            own.try_for_each(|(step, Step { stream, op, .. })| {
+                let mut desk = self.desk();
+                let Op::Synchronize(scope) = *op else {
+                    self.queue(&mut desk, run, program, step);
+                    return Ok(());
+                };
+                let ends = desk.ends(*stream, scope);
+                self.wait_for(&ends, desk)?.one_less(run);
+                Ok(())
+            })
+        };
+        thread::scope(|scope| {
+            let mut go = gate.write().unwrap_or_else(PoisonError::into_inner);
+            let issue = &issue;
+            let begin = |&issuer: &IssuerId| {
+                thread::Builder::new()
+                    .name(format!("issuer {}", issuer.0))
+                    .spawn_scoped(scope, move || issue(issuer))
+            };
+            let threads: Vec<_> = issuers.iter().map_while(|id| begin(id).ok()).collect();
+            *go = threads.len() == issuers.len();
+            let all = if *go {
+                self.desk().begin(run, program);
+                Ok(())
+            } else {
+                Err(EngineError::NoThread)
+            };
+            drop(go);
+            threads.into_iter().fold(all, |all, thread| {
+                let lost = || EngineError::ContextLost("an issuer panicked".into());
+                all.and(thread.join().unwrap_or_else(|_| Err(lost())))
+            })
+        })?;
+        let all = 0..program.steps.len();
+        let host = queued(program, all, start, self.now());
+        Ok(host.filter(|_| program.timed).into_iter().collect())
+    }
+
+    fn queue(&self, desk: &mut Desk, run: RunId, program: &Arc<Program>, step: usize) {
+        if desk.queue(run, program, step) {
+            self.work.notify_one();
+        }
+    }
+
+    /// Sleeps until points are passed.
+    fn wait_for<'a>(
+        &'a self,
+        points: &[Point],
+        mut desk: MutexGuard<'a, Desk>,
+    ) -> Result<MutexGuard<'a, Desk>> {
+        let ahead = |desk: &mut Desk| {
+            desk.fault.is_none() && points.iter().any(|&point| !desk.passed(point))
+        };
+        desk.waiting += 1;
+        let waited = self.news.wait_while(desk, ahead);
+        let mut desk = waited.unwrap_or_else(PoisonError::into_inner);
+        desk.waiting -= 1;
+        desk.sound().map(|()| desk)
+    }
+}
+
+/// The host's span of queueing these steps, if there are any.
+fn queued(program: &Program, steps: Range<usize>, start: Nanos, end: Nanos) -> Option<Span> {
+    let stream = program.steps[steps].first()?.stream;
+    let step = Span::WHOLE;
+    Some(Span {
+        step,
+        stream,
+        start,
+        end,
+    })
+}

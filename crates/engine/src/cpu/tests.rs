@@ -1,0 +1,362 @@
+//! What the engine promises: streams in order and together, events as in CUDA, and a state that
+//! survives every change of kernel.
+
+mod buffers;
+mod edits;
+mod lab;
+mod order;
+mod refusals;
+mod streams;
+
+use std::num::NonZeroUsize;
+
+use super::*;
+use crate::kernels::{KERNELS, Kernel, find};
+use crate::{Slot, Span, Transfer, Viewport};
+use life::{Lattice, Rule};
+
+/// Sizes that a careless torus or a careless word gets wrong.
+#[rustfmt::skip]
+pub(super) const AWKWARD: [(u64, u64); 34] = [
+    (1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (1, 7), (2, 9), (3, 3), (5, 4), (7, 2), (9, 1),
+    (30, 5), (31, 1), (31, 3), (32, 1), (32, 8), (33, 2), (33, 9), (63, 4), (64, 5), (65, 6),
+    (65, 1), (96, 3), (97, 7), (127, 4), (128, 1), (129, 5), (255, 3), (257, 8), (288, 6),
+    (511, 5), (512, 4), (545, 13),
+];
+
+/// Random cells, about three in eight alive.
+pub(super) fn soup(size: Size, seed: u64) -> Lattice {
+    let mut state = seed;
+    let mut random = || {
+        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (state ^ state >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (z ^ z >> 31) as u32
+    };
+    let words = (0..size.words())
+        .map(|_| random() & (random() | random()))
+        .collect();
+    Lattice::from_words(size, words)
+}
+
+/// The definition of Life, so many times.
+pub(super) fn generations_later(lattice: &Lattice, rule: Rule, generations: u32) -> Lattice {
+    let (width, height) = (lattice.size().width(), lattice.size().height());
+    let mut lattice = lattice.clone();
+    for _ in 0..generations {
+        let mut next = Lattice::new(lattice.size());
+        for (y, x) in (0..height).flat_map(|y| (0..width).map(move |x| (y, x))) {
+            let around = [
+                (0, 0),
+                (0, 1),
+                (0, 2),
+                (1, 0),
+                (1, 2),
+                (2, 0),
+                (2, 1),
+                (2, 2),
+            ];
+            let alive = |&(dx, dy): &(u32, u32)| {
+                lattice.get((x + width + dx - 1) % width, (y + height + dy - 1) % height)
+            };
+            let neighbours = around.iter().filter(|at| alive(at)).count();
+            next.set(x, y, rule.next(lattice.get(x, y), neighbours as u32));
+        }
+        lattice = next;
+    }
+    lattice
+}
+
+const FIRST: LatticeId = LatticeId(0);
+
+/// An engine with lattices of one size, a stream and two picture slots each, uploaded soups.
+struct Bench {
+    engine: CpuEngine,
+    streams: Vec<StreamId>,
+    soups: Vec<Lattice>,
+    slots: Arc<dyn Slots>,
+}
+
+impl Bench {
+    fn new(lattices: usize, size: &str) -> Bench {
+        let size: Size = size.parse().unwrap();
+        let mut engine = CpuEngine::new(NonZeroUsize::new(lattices).unwrap());
+        engine.create_lattices(DeviceId(0), lattices, size).unwrap();
+        engine.reserve(Layout::I32).unwrap();
+        let spec = SlotsSpec {
+            pinned: 2,
+            pageable: 0,
+            picture_words: size.words(),
+            checkpoints: 1,
+            measures: 0,
+        };
+        let slots = engine.allocate_slots(spec).unwrap();
+        let streams: Vec<_> = (0..lattices)
+            .map(|_| {
+                engine
+                    .create_stream(DeviceId(0), StreamSpec::PLAIN)
+                    .unwrap()
+            })
+            .collect();
+        let soups: Vec<_> = (0..lattices as u64).map(|seed| soup(size, seed)).collect();
+        let mut bench = Bench {
+            engine,
+            streams,
+            soups,
+            slots,
+        };
+        let uploads = (0..lattices).map(|i| (bench.streams[i], bench.upload(i)));
+        bench.run(uploads.collect::<Vec<_>>());
+        bench
+    }
+
+    fn upload(&self, i: usize) -> Op {
+        Op::Upload {
+            lattice: LatticeId(i as u32),
+            words: self.soups[i].words().into(),
+        }
+    }
+
+    /// Runs to the end; the completions.
+    fn run(&mut self, steps: impl IntoIterator<Item = (StreamId, Op)>) -> Vec<Completion> {
+        self.engine.submit(&program(steps)).unwrap();
+        self.drain()
+    }
+
+    fn drain(&mut self) -> Vec<Completion> {
+        self.engine.synchronize().unwrap();
+        let mut completions = Vec::new();
+        self.engine.poll(&mut completions).unwrap();
+        completions
+    }
+
+    /// Downloads a lattice.
+    fn lattice(&mut self, lattice: LatticeId) -> Lattice {
+        let stream = self.streams[lattice.index()];
+        self.run([
+            (stream, Op::Pack(lattice.alone())),
+            (stream, download(lattice, 0)),
+        ]);
+        let mut words = Vec::new();
+        assert!(
+            self.slots
+                .read(lattice, Slot(0), &mut |slot| words = slot.to_vec())
+        );
+        let after = Lattice::from_words(self.soups[0].size(), words.clone());
+        assert_eq!(after.words(), words, "bits beyond the width are 0");
+        after
+    }
+
+    fn refused(&mut self, op: Op) -> String {
+        let error = self
+            .engine
+            .submit(&program([(self.streams[0], op)]))
+            .unwrap_err();
+        error.to_string()
+    }
+}
+
+fn program(steps: impl IntoIterator<Item = (StreamId, Op)>) -> Program {
+    let mut program = Program {
+        timed: true,
+        ..Program::default()
+    };
+    steps
+        .into_iter()
+        .for_each(|(stream, op)| program.push(stream, op));
+    program
+}
+
+fn advance(kernel: &str, lattice: LatticeId, generations: u32) -> Op {
+    let (kernel, rule) = (find(kernel).unwrap(), Rule::LIFE);
+    Op::Advance {
+        kernel,
+        lattices: lattice.0..lattice.0 + 1,
+        rule,
+        generations,
+        block: kernel.block(),
+    }
+}
+
+fn download(lattice: LatticeId, slot: u8) -> Op {
+    Op::Download {
+        lattices: lattice.alone(),
+        slot: Slot(slot),
+        what: Transfer::Bits,
+    }
+}
+
+fn spans(completions: &[Completion]) -> Vec<Span> {
+    let finished = completions.iter().find_map(|completion| match completion {
+        Completion::Finished { spans, .. } => Some(spans.clone()),
+        _ => None,
+    });
+    finished.expect("the run has finished")
+}
+
+#[test]
+fn every_kernel_steps_in_the_engine_and_parity_is_kept() {
+    for size in ["65x37", "128x128"] {
+        let mut bench = Bench::new(3, size);
+        let stream = bench.streams[0];
+        let mut expected = bench.soups.clone();
+        let takes = |kernel: &&Kernel| kernel.admit(expected[0].size()).is_ok();
+        let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(takes).collect();
+        for kernel in kernels {
+            bench.run((0..3).map(|i| (stream, Op::Pack(LatticeId(i).alone()))));
+            bench.engine.reserve(kernel.layout).unwrap();
+            let to = kernel.layout;
+            let unpack = |i| {
+                (
+                    stream,
+                    Op::Unpack {
+                        lattices: LatticeId(i).alone(),
+                        to,
+                    },
+                )
+            };
+            bench.run((0..3).map(unpack));
+            for generations in [0, 1, 2, 5] {
+                let before = bench.engine.parity(FIRST);
+                let (rule, lattices, block) = (Rule::LIFE, 0..3, kernel.block());
+                let advance = Op::Advance {
+                    kernel,
+                    lattices,
+                    rule,
+                    generations,
+                    block,
+                };
+                bench.run([(stream, advance)]);
+                let flipped = bench.engine.parity(FIRST) != before;
+                let what = format!("{} of {size} after {generations}", kernel.name);
+                assert_eq!(flipped, kernel.flips(generations), "{what}");
+                for (i, expected) in expected.iter_mut().enumerate() {
+                    *expected = generations_later(expected, rule, generations);
+                    let after = bench.lattice(LatticeId(i as u32));
+                    assert_eq!(after, *expected, "{what}, lattice {i}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn layouts_keep_the_state_and_bits_are_as_of_the_last_pack() {
+    for (width, height) in AWKWARD {
+        let mut bench = Bench::new(1, &format!("{width}x{height}"));
+        let (stream, start) = (bench.streams[0], bench.soups[0].clone());
+        let to_i32 = Op::Unpack {
+            lattices: FIRST.alone(),
+            to: Layout::I32,
+        };
+        let to_bits = Op::Unpack {
+            lattices: FIRST.alone(),
+            to: Layout::Bits,
+        };
+        bench.run([(stream, to_i32), (stream, advance("global", FIRST, 1))]);
+        bench.run([(stream, download(FIRST, 1))]);
+        let unpacked = bench.slots.read(FIRST, Slot(1), &mut |words| {
+            assert_eq!(words, start.words())
+        });
+        assert!(unpacked, "{width}x{height}");
+        bench.run([
+            (stream, Op::Pack(FIRST.alone())),
+            (stream, to_bits),
+            (stream, advance("bits", FIRST, 2)),
+        ]);
+        assert_eq!(
+            bench.lattice(FIRST),
+            generations_later(&start, Rule::LIFE, 3)
+        );
+    }
+}
+
+#[test]
+fn a_prepared_program_replays_from_its_state_only() {
+    let mut bench = Bench::new(1, "33x17");
+    let stream = bench.streams[0];
+    let round = [
+        (stream, advance("bits", FIRST, 1)),
+        (stream, download(FIRST, 1)),
+    ];
+    let round = program(round);
+    let even = bench.engine.prepare(&round).unwrap();
+    assert_eq!(bench.engine.parity(FIRST), 0, "preparing changes nothing");
+    bench.engine.replay(even).unwrap();
+    bench.drain();
+    let error = bench.engine.replay(even).unwrap_err();
+    assert!(matches!(error, EngineError::BadProgram(_)), "{error}");
+    let odd = bench.engine.prepare(&round).unwrap();
+    for prepared in [odd, even, odd, even] {
+        bench.engine.replay(prepared).unwrap();
+        let completions = bench.drain();
+        assert!(matches!(completions[0], Completion::Downloaded { .. }));
+        assert_eq!(spans(&completions).len(), 2);
+    }
+    assert_eq!(
+        bench.lattice(FIRST),
+        generations_later(&bench.soups[0].clone(), Rule::LIFE, 5)
+    );
+    bench.engine.release(even);
+    assert!(bench.engine.replay(even).is_err());
+    let spec = SlotsSpec {
+        pinned: 2,
+        pageable: 0,
+        picture_words: 34,
+        checkpoints: 0,
+        measures: 0,
+    };
+    bench.engine.allocate_slots(spec).unwrap();
+    assert!(
+        bench
+            .engine
+            .replay(odd)
+            .unwrap_err()
+            .to_string()
+            .contains("replaced")
+    );
+}
+
+#[test]
+fn a_view_is_downloaded() {
+    let mut bench = Bench::new(1, "64x64");
+    let stream = bench.streams[0];
+    let viewport = Viewport {
+        x0: 0,
+        y0: 0,
+        step: 64 << 16,
+        width: 4,
+        height: 1,
+    };
+    let view = Op::Download {
+        lattices: FIRST.alone(),
+        slot: Slot(0),
+        what: Transfer::View,
+    };
+    bench.run([
+        (
+            stream,
+            Op::Reduce {
+                lattices: FIRST.alone(),
+                viewport,
+            },
+        ),
+        (stream, view),
+    ]);
+    let alive = bench.soups[0].population() as f64;
+    let density = (255.0 * alive / 4096.0).round() as u8;
+    // Each of the four pixels sees the whole torus.
+    let expected = u32::from_le_bytes([density; 4]);
+    assert!(
+        bench
+            .slots
+            .read(FIRST, Slot(0), &mut |words| assert_eq!(words[0], expected))
+    );
+}
+
+#[test]
+fn an_empty_program_finishes() {
+    let mut bench = Bench::new(1, "8x8");
+    assert!(spans(&bench.run([])).is_empty());
+    assert_eq!(bench.engine.devices()[0].units, 1);
+}

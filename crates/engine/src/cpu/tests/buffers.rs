@@ -1,0 +1,213 @@
+//! Buffers and calls, stamps, and cells as they are.
+
+use super::lab::{Lab, call, issued, start};
+use super::*;
+use crate::lesson_kernels::SCALE;
+use crate::{Argument, HostMemory, Region, Scope, StreamKind};
+
+fn copy(from: Region, to: Region, bytes: usize) -> Op {
+    Op::Copy { from, to, bytes }
+}
+
+#[test]
+fn copies_go_between_any_places_and_calls_work_on_them() {
+    let mut lab = Lab::new(1);
+    let (stream, engine) = (lab.streams(1)[0], &mut lab.engine);
+    let places = [
+        Place::Host(HostMemory::Pageable),
+        Place::Device,
+        Place::Device,
+        Place::Host(HostMemory::Pinned),
+        Place::Host(HostMemory::Pageable),
+    ];
+    let buffers = places.map(|place| engine.create_buffer(DeviceId(0), 400, place).unwrap());
+    let numbers: Vec<u32> = (0..100).map(|i| (i as f32 * 0.3).to_bits()).collect();
+    let mut fill = |words: &mut [u32]| {
+        assert_eq!(words, [0; 100], "a new buffer is zero");
+        words.copy_from_slice(&numbers);
+    };
+    engine.access(buffers[0], &mut fill).unwrap();
+    let hops = buffers.windows(2);
+    let hops = hops.map(|pair| (stream, copy(start(pair[0]), start(pair[1]), 400)));
+    let mut steps: Vec<_> = hops.collect();
+    let array = Argument::Buffer(start(buffers[1]));
+    let scale = call(&SCALE, [array, Argument::I32(100), Argument::I32(3)]);
+    steps.insert(1, (stream, scale));
+    let some = |offset| Region {
+        buffer: buffers[4],
+        offset,
+    };
+    steps.push((stream, copy(start(buffers[3]), some(8), 12)));
+    engine.submit(&program(steps)).unwrap();
+    let mut seen = Vec::new();
+    let mut see = |words: &mut [u32]| seen = words.to_vec();
+    engine.access(buffers[4], &mut see).unwrap();
+    let mut expected = numbers.clone();
+    expected[2..5].copy_from_slice(&numbers[..3]);
+    assert_eq!(seen, expected);
+}
+
+#[test]
+fn what_buffers_cannot_do_is_refused_before_anything_is_queued() {
+    let mut lab = Lab::new(1);
+    let stream = lab.streams(1)[0];
+    let context = lab.engine.create_context(DeviceId(0)).unwrap();
+    let foreign = lab.stream(context, StreamKind::NonBlocking);
+    let (device, host) = (lab.device, lab.host);
+    let at = |buffer, offset| Region { buffer, offset };
+    let none = BufferId(9);
+    let number = Argument::I32(1);
+    let scale = |buffer| call(&SCALE, [Argument::Buffer(start(buffer)), number, number]);
+    let before = lab.spin(Duration::ZERO);
+    for (stream, op, why) in [
+        (stream, copy(at(host, 0), at(device, 0), 260), "260 bytes"),
+        (stream, copy(at(host, 4), at(device, 0), 256), "256 bytes"),
+        (stream, copy(at(host, 0), at(device, 2), 4), "offset 2"),
+        (stream, copy(at(host, 0), at(device, 260), 4), "offset 260"),
+        (stream, copy(at(host, 0), at(device, 0), 6), "6 bytes"),
+        (
+            stream,
+            copy(at(none, 0), at(device, 0), 4),
+            "no BufferId(9)",
+        ),
+        (stream, scale(host), "a buffer of the host"),
+        (foreign, scale(device), "another device"),
+        (
+            stream,
+            call(&SCALE, [number, number, number]),
+            "scale takes",
+        ),
+    ] {
+        let steps = program([(stream, before.clone()), (stream, op)]);
+        let error = lab.engine.submit(&steps).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    let mut never = |_: &mut [u32]| panic!("no look");
+    assert!(lab.engine.access(device, &mut never).is_err());
+    assert!(lab.engine.create_buffer(context, 6, Place::Device).is_err());
+    let huge = lab.engine.create_buffer(context, 1 << 60, Place::Device);
+    assert!(matches!(huge, Err(EngineError::OutOfMemory { .. })));
+    let mut nothing = Vec::new();
+    lab.engine.synchronize().unwrap();
+    lab.engine.poll(&mut nothing).unwrap();
+    assert!(nothing.is_empty(), "{nothing:?}");
+}
+
+#[test]
+fn buffers_given_back_are_gone_and_their_ids_are_not_used_again() {
+    let mut lab = Lab::new(1);
+    lab.engine.drop_buffers().unwrap();
+    let mut never = |_: &mut [u32]| panic!("no look");
+    assert!(lab.engine.access(lab.host, &mut never).is_err());
+    let place = Place::Host(HostMemory::Pinned);
+    let new = lab.engine.create_buffer(DeviceId(0), 4, place).unwrap();
+    assert!(new > lab.host);
+}
+
+#[test]
+fn what_a_graph_cannot_hold_is_not_prepared() {
+    let mut lab = Lab::new(1);
+    let [one, two] = lab.streams(2)[..] else {
+        unreachable!()
+    };
+    let default = lab.stream(DeviceId(0), StreamKind::Default);
+    let op = lab.spin(Duration::ZERO);
+    let mut stamped = program([(one, op.clone())]);
+    lab.engine.prepare(&stamped).unwrap();
+    stamped.stamped = true;
+    let synchronizes = [(one, op.clone()), (one, Op::Synchronize(Scope::Device))];
+    for (program, why) in [
+        (stamped, "stamps"),
+        (program(synchronizes), "wait within"),
+        (program([(default, op.clone())]), "default stream"),
+        (issued([(0, one, op.clone()), (1, two, op)]), "one issuer"),
+    ] {
+        let error = lab.engine.prepare(&program).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    }
+}
+
+#[test]
+fn nobody_waits_for_another_issuers_event() {
+    let mut lab = Lab::new(1);
+    let [one, two] = lab.streams(2)[..] else {
+        unreachable!()
+    };
+    let event = lab.engine.create_event(DeviceId(0)).unwrap();
+    let steps = |waits| issued([(0, one, Op::Record(event)), (waits, two, Op::Wait(event))]);
+    let error = lab.engine.submit(&steps(1)).unwrap_err();
+    assert!(error.to_string().contains("records"), "{error}");
+    lab.run(&steps(0));
+    lab.run(&issued([(1, two, Op::Wait(event))]));
+}
+
+#[test]
+fn stamps_say_which_worker_did_a_kernel_and_when() {
+    let mut bench = Bench::new(2, "64x64");
+    let streams = bench.streams.clone();
+    let mut steps = program([
+        (streams[0], advance("bits", FIRST, 40)),
+        (streams[0], Op::Pack(FIRST.alone())),
+        (streams[0], download(FIRST, 0)),
+        (streams[1], advance("bits", LatticeId(1), 40)),
+    ]);
+    for timed in [true, false] {
+        (steps.timed, steps.stamped) = (timed, true);
+        bench.engine.submit(&steps).unwrap();
+        let Some(Completion::Finished { spans, stamps, .. }) = bench.drain().pop() else {
+            panic!("the run has finished")
+        };
+        let which: Vec<_> = stamps.iter().map(|stamp| stamp.step).collect();
+        assert_eq!(which, [0, 1, 3]);
+        assert!(stamps.iter().all(|stamp| stamp.unit < 2));
+        assert_eq!(spans.len(), if timed { 4 } else { 0 });
+        for span in spans {
+            let own = stamps.iter().filter(|stamp| stamp.step == span.step);
+            assert!(
+                own.into_iter()
+                    .all(|s| s.start == span.start && s.end == span.end)
+            );
+        }
+    }
+    steps.stamped = false;
+    bench.engine.submit(&steps).unwrap();
+    let last = bench.drain().pop();
+    assert!(matches!(last, Some(Completion::Finished { stamps, .. }) if stamps.is_empty()));
+}
+
+#[test]
+fn cells_are_downloaded_as_they_are() {
+    let mut bench = Bench::new(1, "65x3");
+    let spec = SlotsSpec {
+        pinned: 0,
+        pageable: 1,
+        picture_words: 195,
+        checkpoints: 1,
+        measures: 0,
+    };
+    let slots = bench.engine.allocate_slots(spec).unwrap();
+    let stream = bench.streams[0];
+    let cells = |slot| Op::Download {
+        lattices: FIRST.alone(),
+        slot: Slot(slot),
+        what: Transfer::Cells,
+    };
+    assert!(bench.refused(cells(0)).contains("layout i32"));
+    let (lattice, to) = (FIRST, Layout::I32);
+    bench.run([
+        (
+            stream,
+            Op::Unpack {
+                lattices: lattice.alone(),
+                to,
+            },
+        ),
+        (stream, advance("global", FIRST, 3)),
+        (stream, cells(0)),
+    ]);
+    assert!(bench.refused(cells(1)).contains("195 words"));
+    let expected = generations_later(&bench.soups[0], Rule::LIFE, 3);
+    let cell = |at: usize| u32::from(expected.get(at as u32 % 65, at as u32 / 65));
+    let mut look = |words: &[u32]| assert!((0..195).map(cell).eq(words.iter().copied()));
+    assert!(slots.read(FIRST, Slot(0), &mut look));
+}

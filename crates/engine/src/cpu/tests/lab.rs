@@ -1,0 +1,162 @@
+//! An engine with words on its device that ops meet in: how the tests see what runs when.
+
+use super::*;
+use crate::lesson_kernels::{MEET, SPIN};
+use crate::{Argument, Call, CalledKernel, HostMemory, IssuerId, Priority, Region, StreamKind};
+
+/// Long enough for whatever is bound to come about.
+pub(super) const LONG: Duration = Duration::from_secs(120);
+
+/// Long enough to see that something does not.
+pub(super) const SHORT: Duration = Duration::from_millis(40);
+
+/// An engine and two buffers of so many words: one on the device, one on the host.
+pub(super) struct Lab {
+    pub(super) engine: CpuEngine,
+    pub(super) device: BufferId,
+    pub(super) host: BufferId,
+    words: usize,
+    plain: StreamId,
+}
+
+impl Lab {
+    pub(super) fn new(workers: usize) -> Lab {
+        let words = 64;
+        let mut engine = CpuEngine::new(NonZeroUsize::new(workers).unwrap());
+        let mut buffer = |place| engine.create_buffer(DeviceId(0), 4 * words, place).unwrap();
+        let device = buffer(Place::Device);
+        let host = buffer(Place::Host(HostMemory::Pinned));
+        let plain = engine.create_stream(DeviceId(0), StreamSpec::PLAIN);
+        Lab {
+            plain: plain.unwrap(),
+            engine,
+            device,
+            host,
+            words,
+        }
+    }
+
+    pub(super) fn stream(&mut self, device: DeviceId, kind: StreamKind) -> StreamId {
+        let priority = Priority::Normal;
+        let spec = StreamSpec { kind, priority };
+        self.engine.create_stream(device, spec).unwrap()
+    }
+
+    pub(super) fn streams(&mut self, count: usize) -> Vec<StreamId> {
+        let stream = |_| self.stream(DeviceId(0), StreamKind::NonBlocking);
+        (0..count).map(stream).collect()
+    }
+
+    /// A word of the device's buffer as an argument.
+    pub(super) fn word(&self, word: usize) -> Argument {
+        Argument::Buffer(Region {
+            buffer: self.device,
+            offset: 4 * word,
+        })
+    }
+
+    /// Enters by word 0, and ends when so many have; word `place` says whether they did.
+    pub(super) fn meet(&self, place: usize, wanted: u32, most: Duration) -> Op {
+        let most = Argument::U64(most.as_nanos() as u64);
+        let wanted = Argument::U32(wanted);
+        call(&MEET, [self.word(0), wanted, most, self.word(place)])
+    }
+
+    /// Takes so long.
+    pub(super) fn spin(&self, length: Duration) -> Op {
+        let length = Argument::U64(length.as_nanos() as u64);
+        call(&SPIN, [self.word(self.words - 1), length])
+    }
+
+    /// Is done at once, and in any context.
+    pub(super) fn nothing(&self) -> Op {
+        let here = start(self.host);
+        Op::Copy {
+            from: here,
+            to: here,
+            bytes: 0,
+        }
+    }
+
+    /// Runs a program to its end.
+    pub(super) fn run(&mut self, program: &Program) -> Ran {
+        self.engine.submit(program).unwrap();
+        self.finish()
+    }
+
+    /// Waits for the one run there is.
+    pub(super) fn finish(&mut self) -> Ran {
+        self.engine.synchronize().unwrap();
+        let mut completions = Vec::new();
+        self.engine.poll(&mut completions).unwrap();
+        let Some(Completion::Finished { spans, host, .. }) = completions.pop() else {
+            panic!("the run has finished")
+        };
+        Ran { spans, host }
+    }
+
+    /// The words of the device's buffer, which are then 0.
+    pub(super) fn take(&mut self) -> Vec<u32> {
+        let bytes = 4 * self.words;
+        let (device, host) = (self.device, self.host);
+        let copy = |from, to| Op::Copy {
+            from: start(from),
+            to: start(to),
+            bytes,
+        };
+        let plain = self.plain;
+        self.run(&program([(plain, copy(device, host))]));
+        let mut words = Vec::new();
+        let mut take = |all: &mut [u32]| {
+            words = all.to_vec();
+            all.fill(0);
+        };
+        self.engine.access(host, &mut take).unwrap();
+        self.run(&program([(plain, copy(host, device))]));
+        words
+    }
+}
+
+/// What a run brought.
+pub(super) struct Ran {
+    pub(super) spans: Vec<Span>,
+    pub(super) host: Vec<Span>,
+}
+
+impl Ran {
+    /// The span of a step.
+    pub(super) fn span(&self, step: u32) -> Span {
+        let span = self.spans.iter().find(|span| span.step == step);
+        *span.expect("the step has a span")
+    }
+}
+
+pub(super) fn start(buffer: BufferId) -> Region {
+    let offset = 0;
+    Region { buffer, offset }
+}
+
+pub(super) fn call<const N: usize>(kernel: &'static CalledKernel, arguments: [Argument; N]) -> Op {
+    Op::Call(Call {
+        kernel,
+        grid: 1,
+        block: 32,
+        shared_bytes: 0,
+        arguments: arguments.into(),
+    })
+}
+
+/// Steps of several issuers.
+pub(super) fn issued(steps: impl IntoIterator<Item = (u8, StreamId, Op)>) -> Program {
+    let mut program = program([]);
+    for (issuer, stream, op) in steps {
+        program.push_from(IssuerId(issuer), stream, op);
+    }
+    program
+}
+
+/// Whether none of these begins before another one has ended.
+pub(super) fn apart(mut spans: Vec<Span>) -> bool {
+    spans.sort_by_key(|span| span.start);
+    spans.windows(2).all(|pair| pair[0].end <= pair[1].start)
+}

@@ -1,0 +1,318 @@
+//! Who waits for whom: as much as is promised, and no more.
+//!
+//! That one op comes before another is seen in their spans. That they are not in order is seen in
+//! that they meet: two ops that each wait for the other can only both end if neither is held
+//! until the other has ended.
+
+use super::lab::{LONG, Lab, SHORT, apart, issued};
+use super::*;
+use crate::{Priority, Scope, StreamKind};
+
+/// What two ops met with: 1 if they did, 2 if they gave it up.
+fn met(words: &[u32]) -> [u32; 2] {
+    [words[1], words[2]]
+}
+
+/// Of two ops for these streams, issued in this order, the second waits for the first, or does
+/// not.
+#[track_caller]
+fn expect_order(
+    lab: &mut Lab,
+    (first, second): (StreamId, StreamId),
+    between: &[(StreamId, Op)],
+    in_order: bool,
+) {
+    // What is in order does not meet however long it waits; what is not, sooner or later.
+    let most = if in_order { SHORT } else { LONG };
+    let ends = [
+        (first, lab.meet(1, 2, most)),
+        (second, lab.meet(2, 2, most)),
+    ];
+    let [one, two] = ends;
+    let steps = program(
+        [one]
+            .into_iter()
+            .chain(between.iter().cloned())
+            .chain([two]),
+    );
+    let ran = lab.run(&steps);
+    // The second always meets the first, which has entered before.
+    let expected = if in_order { [2, 1] } else { [1, 1] };
+    let what = format!("{first:?}, {between:?}, {second:?}");
+    assert_eq!(met(&lab.take()), expected, "{what}");
+    if in_order {
+        let last = steps.steps.len() as u32 - 1;
+        assert!(ran.span(last).start >= ran.span(0).end, "{what}");
+    }
+}
+
+#[test]
+fn stream_kinds_hold_each_other_as_cuda_has_it_and_no_more() {
+    let mut lab = Lab::new(4);
+    let context = lab.engine.create_context(DeviceId(0)).unwrap();
+    let free = lab.streams(2);
+    let here = DeviceId(0);
+    let default = lab.stream(here, StreamKind::Default);
+    let blocking = [(); 2].map(|()| lab.stream(here, StreamKind::Blocking));
+    let elsewhere = lab.stream(context, StreamKind::Default);
+    for (first, second, expected) in [
+        (default, default, true),
+        (default, blocking[0], true),
+        (blocking[0], default, true),
+        (blocking[0], blocking[0], true),
+        (blocking[0], blocking[1], false),
+        (free[0], free[0], true),
+        (free[0], free[1], false),
+        (free[0], default, false),
+        (default, free[0], false), // it overtakes the default stream
+        (free[0], blocking[0], false),
+        (blocking[0], free[0], false),
+    ] {
+        expect_order(&mut lab, (first, second), &[], expected);
+    }
+    // Nothing but an op for the default stream stands between two blocking ones; that is the trap.
+    let nothing = lab.nothing();
+    for (between, expected) in [(default, true), (free[0], false), (elsewhere, false)] {
+        let between = [(between, nothing.clone())];
+        expect_order(&mut lab, (blocking[0], blocking[1]), &between, expected);
+    }
+}
+
+#[test]
+fn a_context_has_one_default_stream() {
+    let mut lab = Lab::new(1);
+    let context = lab.engine.create_context(DeviceId(0)).unwrap();
+    assert_eq!(lab.engine.devices().len(), 2);
+    let [one, again] = [(); 2].map(|()| lab.stream(DeviceId(0), StreamKind::Default));
+    assert_eq!(one, again);
+    assert_ne!(one, lab.stream(context, StreamKind::Default));
+    assert_ne!(one, lab.stream(DeviceId(0), StreamKind::Blocking));
+}
+
+#[test]
+fn high_priority_goes_first() {
+    let mut lab = Lab::new(1);
+    let normal = lab.streams(2);
+    let spec = StreamSpec {
+        priority: Priority::High,
+        ..StreamSpec::PLAIN
+    };
+    let high = lab.engine.create_stream(DeviceId(0), spec).unwrap();
+    let op = lab.spin(Duration::from_micros(100));
+    let streams = [normal[0], normal[1], high, normal[0], high];
+    let ran = lab.run(&program(streams.map(|stream| (stream, op.clone()))));
+    let last = ran.span(2).end.max(ran.span(4).end);
+    for step in [0, 1, 3] {
+        assert!(ran.span(step).start >= last, "step {step} came first");
+    }
+    // Work that becomes possible while a stream is served goes before the rest of that stream.
+    let event = lab.engine.create_event(DeviceId(0)).unwrap();
+    let ran = lab.run(&program([
+        (normal[0], op.clone()),
+        (normal[0], Op::Record(event)),
+        (normal[0], op.clone()),
+        (high, Op::Wait(event)),
+        (high, op),
+    ]));
+    assert!(ran.span(0).end <= ran.span(4).start);
+    assert!(ran.span(4).end <= ran.span(2).start);
+}
+
+#[test]
+fn as_many_streams_run_at_once_as_there_are_workers() {
+    const N: usize = 8;
+    let mut lab = Lab::new(N);
+    let streams = lab.streams(N);
+    let all = |lab: &Lab, streams: &[StreamId], most| {
+        let steps = (0..N).map(|i| (streams[i % streams.len()], lab.meet(1 + i, N as u32, most)));
+        program(steps.collect::<Vec<_>>())
+    };
+    let together = all(&lab, &streams, LONG);
+    lab.run(&together);
+    assert_eq!(lab.take()[1..=N], [1; N], "a stream each: all meet");
+    let in_a_row = all(&lab, &streams[..1], Duration::from_millis(2));
+    let ran = lab.run(&in_a_row);
+    assert!(apart(ran.spans), "one at a time");
+    let mut alone = [2; N];
+    alone[N - 1] = 1; // when the last one enters, all have been there
+    assert_eq!(lab.take()[1..=N], alone, "one stream: nobody meets");
+}
+
+#[test]
+fn spans_of_a_stream_never_overlap_whatever_its_kind() {
+    let mut lab = Lab::new(3);
+    let mut streams = lab.streams(2);
+    for kind in [
+        StreamKind::Default,
+        StreamKind::Blocking,
+        StreamKind::Blocking,
+    ] {
+        streams.push(lab.stream(DeviceId(0), kind));
+    }
+    let event = lab.engine.create_event(DeviceId(0)).unwrap();
+    let steps = (0..100).map(|i| {
+        let op = match i % 7 {
+            0 => Op::Record(event),
+            3 => Op::Wait(event),
+            _ => lab.spin(Duration::from_micros(50)),
+        };
+        (streams[(i * i + i / 3) % streams.len()], op)
+    });
+    let all = program(steps.collect::<Vec<_>>());
+    let ran = lab.run(&all);
+    assert_eq!(ran.spans.len(), 100);
+    for stream in streams {
+        let of = |spans: &[Span]| -> Vec<Span> {
+            let own = spans.iter().filter(|span| span.stream == stream);
+            own.copied().collect()
+        };
+        let own = of(&ran.spans);
+        assert!(own.iter().all(|span| span.start <= span.end));
+        assert!(own.windows(2).all(|pair| pair[0].end <= pair[1].start));
+    }
+}
+
+#[test]
+fn nothing_behind_a_synchronization_begins_before_it_ends() {
+    let mut lab = Lab::new(3);
+    let streams = lab.streams(3);
+    let op = lab.spin(Duration::from_millis(5));
+    for scope in [Scope::Stream, Scope::Device] {
+        let ran = lab.run(&program([
+            (streams[0], op.clone()),
+            (streams[0], Op::Synchronize(scope)),
+            (streams[1], op.clone()),
+            (streams[1], Op::Synchronize(scope)),
+        ]));
+        let steps: Vec<_> = ran.spans.iter().map(|span| span.step).collect();
+        assert_eq!(steps, [0, 2], "it has no span of the device");
+        let host: Vec<_> = ran.host.iter().map(|span| span.step).collect();
+        assert_eq!(host, [Span::WHOLE, 1, Span::WHOLE, 3]);
+        let (wait, queue) = (ran.host[1], ran.host[2]);
+        assert!(ran.span(0).end <= wait.end && wait.end <= queue.start);
+        assert!(queue.start <= ran.span(2).start);
+        assert!(apart(ran.host));
+    }
+}
+
+#[test]
+fn a_synchronization_waits_for_what_it_says_and_no_more() {
+    let mut lab = Lab::new(3);
+    let context = lab.engine.create_context(DeviceId(0)).unwrap();
+    let streams = lab.streams(3);
+    let other = lab.stream(context, StreamKind::NonBlocking);
+    let steps = |lab: &Lab, by, scope, most| {
+        program([
+            (streams[0], lab.meet(1, 2, most)),
+            (by, lab.nothing()),
+            (by, Op::Synchronize(scope)),
+            (streams[2], lab.meet(2, 2, most)),
+        ])
+    };
+    for (by, scope, most, expected) in [
+        (streams[1], Scope::Stream, LONG, [1, 1]),
+        (streams[1], Scope::Device, SHORT, [2, 1]),
+        (other, Scope::Device, LONG, [1, 1]),
+    ] {
+        let steps = steps(&lab, by, scope, most);
+        lab.run(&steps);
+        assert_eq!(met(&lab.take()), expected, "{scope:?} by {by:?}");
+    }
+}
+
+#[test]
+fn issuers_issue_at_the_same_time_and_each_in_its_order() {
+    let mut lab = Lab::new(2);
+    let streams = lab.streams(2);
+    // Each waits for its first op before it goes on; only together do these ops end.
+    let steps = |lab: &Lab, second: u8, most| {
+        let of = |place: usize| {
+            let stream = streams[place - 1];
+            [
+                (stream, lab.meet(place, 2, most)),
+                (stream, Op::Synchronize(Scope::Stream)),
+                (stream, lab.spin(Duration::from_micros(100))),
+            ]
+        };
+        let first = of(1).map(|(stream, op)| (0, stream, op));
+        let second = of(2).map(|(stream, op)| (second, stream, op));
+        issued(first.into_iter().chain(second))
+    };
+    let together = steps(&lab, 1, LONG);
+    for _ in 0..5 {
+        let ran = lab.run(&together);
+        assert_eq!(met(&lab.take()), [1, 1]);
+        assert_eq!(ran.spans.len(), 4);
+        assert!(ran.span(0).end <= ran.span(2).start && ran.span(3).end <= ran.span(5).start);
+        let [whole] = ran.host[..] else {
+            panic!("{:?}", ran.host)
+        };
+        assert_eq!(whole.step, Span::WHOLE);
+    }
+    let one_after_the_other = steps(&lab, 0, SHORT);
+    lab.run(&one_after_the_other);
+    assert_eq!(met(&lab.take()), [2, 1]);
+}
+
+#[test]
+fn a_stream_of_several_issuers_has_each_ones_steps_in_order() {
+    let mut lab = Lab::new(2);
+    let stream = lab.streams(1)[0];
+    let op = lab.spin(Duration::ZERO);
+    let steps = (0..400).map(|i| (i % 4, stream, op.clone()));
+    let ran = lab.run(&issued(steps.map(|(i, stream, op)| (i as u8, stream, op))));
+    assert_eq!(ran.spans.len(), 400);
+    assert!(apart(ran.spans.clone()));
+    for issuer in 0..4 {
+        let own: Vec<_> = ran.spans.iter().skip(issuer).step_by(4).collect();
+        assert!(own.windows(2).all(|pair| pair[0].end <= pair[1].start));
+    }
+}
+
+#[test]
+fn an_event_is_over_when_what_stands_before_its_mark_is() {
+    let mut lab = Lab::new(2);
+    let streams = lab.streams(2);
+    let event = lab.engine.create_event(DeviceId(0)).unwrap();
+    assert_eq!(lab.engine.query(event), Ok(true), "there is no mark");
+    let held = program([
+        (streams[0], lab.meet(1, 2, LONG)),
+        (streams[0], Op::Record(event)),
+    ]);
+    lab.engine.submit(&held).unwrap();
+    assert_eq!(lab.engine.query(event), Ok(false));
+    let release = program([(streams[1], lab.meet(2, 2, LONG))]);
+    lab.run(&release);
+    assert_eq!(lab.engine.query(event), Ok(true));
+    assert_eq!(met(&lab.take()), [1, 1]);
+    assert!(lab.engine.query(EventId(1)).is_err());
+}
+
+/// A replay is one thing among others, whatever its streams: a CUDA graph's order.
+#[test]
+fn a_replay_stands_behind_what_came_before_and_before_what_comes_later() {
+    let mut bench = Bench::new(3, "512x512");
+    let [a, b, c] = bench.streams[..] else {
+        unreachable!()
+    };
+    let advance = |lattice| advance("bits", LatticeId(lattice), 40);
+    let eager = program([(a, advance(0)), (b, advance(1)), (c, advance(2))]);
+    let prepared = program([(a, advance(0)), (b, advance(1))]);
+    let prepared = bench.engine.prepare(&prepared).unwrap();
+    bench.engine.submit(&eager).unwrap();
+    bench.engine.replay(prepared).unwrap();
+    bench.engine.replay(prepared).unwrap();
+    bench.engine.submit(&eager).unwrap();
+    let mut spans: Vec<Vec<Span>> = Vec::new();
+    for completion in bench.drain() {
+        if let Completion::Finished { spans: of, .. } = completion {
+            spans.push(of);
+        }
+    }
+    assert_eq!(spans.len(), 4);
+    for pair in spans.windows(2) {
+        let end = pair[0].iter().map(|span| span.end).max();
+        let start = pair[1].iter().map(|span| span.start).min();
+        assert!(end <= start, "{pair:?}");
+    }
+}

@@ -1,0 +1,190 @@
+//! The buffers of lessons, and the ops over them: copies and calls.
+
+use cust::sys;
+
+use super::CudaEngine;
+use super::calls::{Arguments, Call as DriverCall};
+use super::context;
+use super::driver::check;
+use super::issue::Issuer;
+use super::memory::{DeviceWords, HostWords};
+use crate::called::Parameter;
+use crate::kernels::Launch;
+use crate::{Argument, BufferId, Call, DeviceId, EngineError, HostMemory, Place, Region, Result};
+
+/// A buffer of a lesson.
+pub(super) struct Buffer {
+    gpu: usize,
+    bytes: usize,
+    memory: Memory,
+}
+
+enum Memory {
+    Device(DeviceWords),
+    Host(HostWords),
+}
+
+impl Buffer {
+    /// Whether the driver must copy through memory of its own.
+    pub(super) fn is_pageable(&self) -> bool {
+        matches!(&self.memory, Memory::Host(words) if words.kind() == HostMemory::Pageable)
+    }
+
+    /// Hands its words over; nothing may be using them.
+    fn look(&self, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        let words = match &self.memory {
+            Memory::Host(words) => {
+                // SAFETY: that many words, of zeros or of what was copied there; nothing runs, and
+                // no other reference to them is ever made but here.
+                look(unsafe { std::slice::from_raw_parts_mut(words.at(), words.words()) });
+                return Ok(());
+            }
+            Memory::Device(words) => words,
+        };
+        let mut copy = vec![0u32; self.bytes / 4];
+        // SAFETY: both hold so many bytes; the call waits for the copy.
+        check("cuMemcpyDtoH", unsafe {
+            sys::cuMemcpyDtoH_v2(copy.as_mut_ptr().cast(), words.at(), self.bytes)
+        })?;
+        look(&mut copy);
+        // SAFETY: both hold so many bytes; the copy has been read when the call returns.
+        check("cuMemcpyHtoD", unsafe {
+            sys::cuMemcpyHtoD_v2(words.at(), copy.as_ptr().cast(), self.bytes)
+        })?;
+        context::synchronize() // other streams do not wait for the default one
+    }
+}
+
+fn bad(why: impl Into<String>) -> EngineError {
+    EngineError::BadProgram(why.into())
+}
+
+pub(super) fn find(buffers: &[Option<Buffer>], id: BufferId) -> Result<&Buffer> {
+    let found = buffers.get(id.0 as usize).and_then(Option::as_ref);
+    found.ok_or_else(|| bad(format!("there is no {id:?}")))
+}
+
+impl CudaEngine {
+    pub(super) fn make_buffer(
+        &mut self,
+        device: DeviceId,
+        bytes: usize,
+        place: Place,
+    ) -> Result<BufferId> {
+        if bytes == 0 || !bytes.is_multiple_of(4) {
+            return Err(bad(format!("{bytes} bytes are no buffer")));
+        }
+        let gpu = self.gpu_at(device)?;
+        self.make_current(gpu)?;
+        let context = &self.gpus[gpu].context;
+        let what = || "a buffer".to_owned();
+        let memory = match place {
+            Place::Device => Memory::Device(DeviceWords::zeroed(context, bytes / 4, what)?),
+            Place::Host(kind) => Memory::Host(HostWords::new(context, bytes / 4, kind, what)?),
+        };
+        self.buffers.push(Some(Buffer { gpu, bytes, memory }));
+        Ok(BufferId(self.buffers.len() as u32 - 1))
+    }
+
+    pub(super) fn look_at(
+        &mut self,
+        buffer: BufferId,
+        look: &mut dyn FnMut(&mut [u32]),
+    ) -> Result<()> {
+        let gpu = find(&self.buffers, buffer)?.gpu;
+        self.make_current(gpu)?;
+        find(&self.buffers, buffer)?.look(look)
+    }
+}
+
+impl Issuer<'_> {
+    /// A buffer's memory where an op of so many bytes uses it.
+    fn region(&self, region: Region, bytes: usize) -> Result<&Memory> {
+        let buffer = find(self.buffers, region.buffer)?;
+        let end = region.offset.checked_add(bytes);
+        if !region.offset.is_multiple_of(4) || end.is_none_or(|end| end > buffer.bytes) {
+            let why = format!("{bytes} bytes from {region:?}, which has {}", buffer.bytes);
+            return Err(bad(why));
+        }
+        if buffer.gpu != self.at && matches!(buffer.memory, Memory::Device(_)) {
+            let why = format!("{:?} is not of this stream's device", region.buffer);
+            return Err(bad(why));
+        }
+        Ok(&buffer.memory)
+    }
+
+    pub(super) fn copy(&mut self, from: Region, to: Region, bytes: usize) -> Result<()> {
+        if bytes == 0 || !bytes.is_multiple_of(4) {
+            return Err(bad(format!("{bytes} bytes are no copy")));
+        }
+        let stream = self.stream;
+        let (source, target) = (self.region(from, bytes)?, self.region(to, bytes)?);
+        let call = match (source, target) {
+            (Memory::Host(source), Memory::Device(target)) => DriverCall::CopyIn {
+                to: target.at() + to.offset as u64,
+                from: source.at().wrapping_byte_add(from.offset).cast(),
+                bytes,
+                stream,
+            },
+            (Memory::Device(source), Memory::Host(target)) => DriverCall::CopyOut {
+                to: target.at().wrapping_byte_add(to.offset).cast(),
+                from: source.at() + from.offset as u64,
+                bytes,
+                stream,
+            },
+            (Memory::Device(source), Memory::Device(target)) => DriverCall::CopyWithin {
+                to: target.at() + to.offset as u64,
+                from: source.at() + from.offset as u64,
+                bytes,
+                stream,
+            },
+            (Memory::Host(_), Memory::Host(_)) => {
+                return Err(bad("a copy from host to host is not the device's"));
+            }
+        };
+        self.sink.give(call)
+    }
+
+    /// Launches a lesson's kernel.
+    pub(super) fn launch_call(&mut self, call: &Call) -> Result<()> {
+        let kernel = call.kernel;
+        let shape = shape_of(call);
+        if call.arguments.len() != kernel.parameters.len() {
+            let (given, wanted) = (call.arguments.len(), kernel.parameters.len());
+            return Err(bad(format!(
+                "{} takes {wanted} arguments, not {given}",
+                kernel.name
+            )));
+        }
+        let mut arguments = Arguments::default();
+        for (argument, parameter) in call.arguments.iter().zip(kernel.parameters) {
+            match (*argument, parameter) {
+                (Argument::Buffer(region), Parameter::Buffer) => {
+                    let Memory::Device(words) = self.region(region, 4)? else {
+                        return Err(bad(format!("{:?} is not on the device", region.buffer)));
+                    };
+                    arguments.push(&(words.at() + region.offset as u64));
+                }
+                (Argument::I32(number), Parameter::I32) => arguments.push(&number),
+                (Argument::U32(number), Parameter::U32) => arguments.push(&number),
+                (Argument::U64(number), Parameter::U64) => arguments.push(&number),
+                (Argument::F32(number), Parameter::F32) => arguments.push(&number),
+                (given, wanted) => {
+                    let why = format!("{} takes {wanted:?}, not {given:?}", kernel.name);
+                    return Err(bad(why));
+                }
+            }
+        }
+        let place = self.stamp_place(0);
+        self.launch_stamped(kernel.name, kernel.symbol, shape, arguments, place, (0, 1))
+    }
+}
+
+/// How a lesson's kernel is launched.
+pub(super) fn shape_of(call: &Call) -> Launch {
+    Launch {
+        grid: [call.grid, 1, 1],
+        block: [call.block, 1, 1],
+        shared_bytes: u64::from(call.shared_bytes),
+    }
+}

@@ -1,0 +1,328 @@
+//! The driver's calls that a program's steps come to: made at once, or kept for a thread of the
+//! host that is to make them.
+
+use std::ffi::c_void;
+use std::time::Instant;
+
+use cust::sys;
+
+use super::driver::check;
+use crate::kernels::Launch;
+use crate::{Result, StreamId};
+
+/// The most parameters of a kernel, the stamps' included.
+const MOST_ARGUMENTS: usize = 11;
+
+/// A kernel's arguments, each at the start of a word of its own.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Arguments {
+    words: [u64; MOST_ARGUMENTS],
+    count: usize,
+}
+
+impl Arguments {
+    pub(super) fn of<const N: usize>(arguments: [&dyn Argument; N]) -> Arguments {
+        let mut all = Arguments::default();
+        for argument in arguments {
+            all.push(argument);
+        }
+        all
+    }
+
+    pub(super) fn push(&mut self, argument: &dyn Argument) {
+        self.words[self.count] = argument.word();
+        self.count += 1;
+    }
+}
+
+/// A number or an address that a kernel takes.
+pub(super) trait Argument {
+    /// Its bytes, at the start of a word.
+    fn word(&self) -> u64;
+}
+
+macro_rules! arguments {
+    ($($ty:ty),*) => {$(impl Argument for $ty {
+        fn word(&self) -> u64 {
+            let mut word = [0; 8];
+            word[..size_of::<$ty>()].copy_from_slice(&self.to_ne_bytes());
+            u64::from_ne_bytes(word)
+        }
+    })*};
+}
+arguments!(i32, u32, i64, u64, f32);
+
+/// One call of the driver's. Whoever makes it vouches that its context is current and that every
+/// handle and address is alive.
+pub(super) enum Call {
+    /// Makes a context the thread's.
+    Current(sys::CUcontext),
+    Launch {
+        function: sys::CUfunction,
+        shape: Launch,
+        arguments: Arguments,
+        stream: sys::CUstream,
+    },
+    CopyIn {
+        to: sys::CUdeviceptr,
+        from: *const c_void,
+        bytes: usize,
+        stream: sys::CUstream,
+    },
+    CopyOut {
+        to: *mut c_void,
+        from: sys::CUdeviceptr,
+        bytes: usize,
+        stream: sys::CUstream,
+    },
+    /// Rows of so many bytes; on both sides, where the first is and how far the next is from it.
+    CopyRowsOut {
+        to: (*mut c_void, usize),
+        from: (sys::CUdeviceptr, usize),
+        row_bytes: usize,
+        rows: usize,
+        stream: sys::CUstream,
+    },
+    CopyWithin {
+        to: sys::CUdeviceptr,
+        from: sys::CUdeviceptr,
+        bytes: usize,
+        stream: sys::CUstream,
+    },
+    Record {
+        event: sys::CUevent,
+        stream: sys::CUstream,
+    },
+    Hold {
+        event: sys::CUevent,
+        stream: sys::CUstream,
+    },
+    /// Waits for a stream.
+    Synchronize(sys::CUstream),
+    /// Waits for everything in the current context.
+    SynchronizeContext,
+}
+
+// SAFETY: handles are valid on every thread, and addresses are of memory that outlives the thread
+// that a call is handed to; see `Call`.
+unsafe impl Send for Call {}
+// SAFETY: as above; a call is only read.
+unsafe impl Sync for Call {}
+
+impl Call {
+    pub(super) fn make(&self) -> Result<()> {
+        // SAFETY: handles are alive and so many bytes are there on both sides, as `Call` asks.
+        // Pageable memory has been read when a copy's call returns; what is copied to, nobody
+        // touches before an event behind the copy has fired. The driver copies a kernel's
+        // arguments, whose row and file are held together by tests.
+        let (name, code) = unsafe {
+            match *self {
+                Call::Current(context) => ("cuCtxSetCurrent", sys::cuCtxSetCurrent(context)),
+                Call::Launch {
+                    function,
+                    shape,
+                    ref arguments,
+                    stream,
+                } => ("cuLaunchKernel", launch(function, shape, arguments, stream)),
+                Call::CopyIn {
+                    to,
+                    from,
+                    bytes,
+                    stream,
+                } => (
+                    "cuMemcpyHtoDAsync",
+                    sys::cuMemcpyHtoDAsync_v2(to, from, bytes, stream),
+                ),
+                Call::CopyOut {
+                    to,
+                    from,
+                    bytes,
+                    stream,
+                } => (
+                    "cuMemcpyDtoHAsync",
+                    sys::cuMemcpyDtoHAsync_v2(to, from, bytes, stream),
+                ),
+                Call::CopyRowsOut {
+                    to,
+                    from,
+                    row_bytes,
+                    rows,
+                    stream,
+                } => (
+                    "cuMemcpy2DAsync",
+                    copy_rows_out(to, from, row_bytes, rows, stream),
+                ),
+                Call::CopyWithin {
+                    to,
+                    from,
+                    bytes,
+                    stream,
+                } => (
+                    "cuMemcpyDtoDAsync",
+                    sys::cuMemcpyDtoDAsync_v2(to, from, bytes, stream),
+                ),
+                Call::Record { event, stream } => {
+                    ("cuEventRecord", sys::cuEventRecord(event, stream))
+                }
+                Call::Hold { event, stream } => (
+                    "cuStreamWaitEvent",
+                    sys::cuStreamWaitEvent(stream, event, 0),
+                ),
+                Call::Synchronize(stream) => {
+                    ("cuStreamSynchronize", sys::cuStreamSynchronize(stream))
+                }
+                Call::SynchronizeContext => ("cuCtxSynchronize", sys::cuCtxSynchronize()),
+            }
+        };
+        check(name, code)
+    }
+}
+
+/// # Safety
+/// So many rows of so many bytes are there on both sides, and the stream is alive.
+unsafe fn copy_rows_out(
+    to: (*mut c_void, usize),
+    from: (sys::CUdeviceptr, usize),
+    row_bytes: usize,
+    rows: usize,
+    stream: sys::CUstream,
+) -> sys::CUresult {
+    let copy = sys::CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcHost: std::ptr::null(),
+        srcDevice: from.0,
+        srcArray: std::ptr::null_mut(),
+        srcPitch: from.1,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_HOST,
+        dstHost: to.0,
+        dstDevice: 0,
+        dstArray: std::ptr::null_mut(),
+        dstPitch: to.1,
+        WidthInBytes: row_bytes,
+        Height: rows,
+    };
+    // SAFETY: the caller vouches for it.
+    unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream) }
+}
+
+/// # Safety
+/// The function, the stream and the addresses among the arguments are alive and of the current
+/// context; the function takes these arguments.
+unsafe fn launch(
+    function: sys::CUfunction,
+    shape: Launch,
+    arguments: &Arguments,
+    stream: sys::CUstream,
+) -> sys::CUresult {
+    let mut addresses = [std::ptr::null_mut(); MOST_ARGUMENTS];
+    for (address, word) in addresses
+        .iter_mut()
+        .zip(&arguments.words[..arguments.count])
+    {
+        *address = std::ptr::from_ref(word).cast_mut().cast();
+    }
+    // SAFETY: the caller vouches for it.
+    unsafe {
+        sys::cuLaunchKernel(
+            function,
+            shape.grid[0],
+            shape.grid[1],
+            shape.grid[2],
+            shape.block[0],
+            shape.block[1],
+            shape.block[2],
+            shape.shared_bytes as u32,
+            stream,
+            addresses.as_mut_ptr(),
+            std::ptr::null_mut(),
+        )
+    }
+}
+
+/// Something for a thread to do.
+pub(super) enum Entry {
+    Call(Call),
+    /// The calls of a step begin, of which the host's time is wanted.
+    Begin,
+    /// They have ended.
+    End {
+        step: u32,
+        stream: StreamId,
+    },
+}
+
+/// Where calls go.
+pub(super) enum Sink {
+    /// To the driver, at once.
+    Now,
+    /// To a list.
+    Later(Vec<Entry>),
+}
+
+impl Sink {
+    /// A step's calls begin, of which the host's time is wanted.
+    pub(super) fn begin(&mut self) -> Instant {
+        if let Sink::Later(entries) = self {
+            entries.push(Entry::Begin);
+        }
+        Instant::now()
+    }
+
+    /// They have ended; the time, if they were made.
+    pub(super) fn end(&mut self, step: u32, stream: StreamId, began: Instant) -> Option<HostTime> {
+        match self {
+            Sink::Now => Some(HostTime {
+                step,
+                stream,
+                began,
+                ended: Instant::now(),
+            }),
+            Sink::Later(entries) => {
+                entries.push(Entry::End { step, stream });
+                None
+            }
+        }
+    }
+
+    #[inline]
+    pub(super) fn give(&mut self, call: Call) -> Result<()> {
+        match self {
+            Sink::Now => call.make(),
+            Sink::Later(entries) => {
+                entries.push(Entry::Call(call));
+                Ok(())
+            }
+        }
+    }
+}
+
+/// How long the host was inside a step's calls.
+pub(super) struct HostTime {
+    pub(super) step: u32,
+    pub(super) stream: StreamId,
+    pub(super) began: Instant,
+    pub(super) ended: Instant,
+}
+
+/// Makes kept calls, in order.
+pub(super) fn make_all(entries: &[Entry]) -> Result<Vec<HostTime>> {
+    let mut times = Vec::new();
+    let mut began = Instant::now();
+    for entry in entries {
+        match *entry {
+            Entry::Call(ref call) => call.make()?,
+            Entry::Begin => began = Instant::now(),
+            Entry::End { step, stream } => times.push(HostTime {
+                step,
+                stream,
+                began,
+                ended: Instant::now(),
+            }),
+        }
+    }
+    Ok(times)
+}

@@ -1,0 +1,163 @@
+//! Memory that is not of the lattices: the host's, that the device copies to and from, and the
+//! device's.
+
+use std::alloc::{Layout, alloc_zeroed, dealloc};
+use std::sync::Arc;
+
+use cust::sys;
+
+use super::context::{self, OwnedContext};
+use super::driver::check;
+use crate::{EngineError, HostMemory, Result};
+
+/// An allocation of the host, of zeros at first; whoever holds it knows who may touch it when.
+pub(super) struct HostWords {
+    at: *mut u32,
+    words: usize,
+    kind: HostMemory,
+    context: Arc<OwnedContext>,
+}
+
+impl HostWords {
+    /// Words of the smallest page: each is written once at the start, so that no copy pays for the
+    /// system's handing it over.
+    const PAGE_WORDS: usize = 1024;
+
+    /// At least one word. The context must be current; `what` names it where memory runs out.
+    pub(super) fn new(
+        context: &Arc<OwnedContext>,
+        words: usize,
+        kind: HostMemory,
+        what: impl Fn() -> String,
+    ) -> Result<HostWords> {
+        let at: *mut u32 = match kind {
+            HostMemory::Pinned => page_locked(words, what)?.cast(),
+            HostMemory::Pageable => pageable(words, what)?,
+        };
+        Ok(HostWords {
+            at,
+            words,
+            kind,
+            context: context.clone(),
+        })
+    }
+
+    pub(super) fn at(&self) -> *mut u32 {
+        self.at
+    }
+
+    pub(super) fn words(&self) -> usize {
+        self.words
+    }
+
+    pub(super) fn kind(&self) -> HostMemory {
+        self.kind
+    }
+}
+
+fn page_locked(words: usize, what: impl Fn() -> String) -> Result<*mut u32> {
+    let mut at = std::ptr::null_mut();
+    // SAFETY: `at` is valid for the write; a context is current. 1 is
+    // CU_MEMHOSTALLOC_PORTABLE: every context sees it as page-locked.
+    let code = unsafe { sys::cuMemHostAlloc(&mut at, words * 4, 1) };
+    if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+        return Err(out_of("page-locked host", words, what()));
+    }
+    check("cuMemHostAlloc", code)?;
+    // SAFETY: just allocated, of this length; it may be read before anything is copied to it.
+    unsafe { std::ptr::write_bytes(at.cast::<u32>(), 0, words) };
+    Ok(at.cast())
+}
+
+fn pageable(words: usize, what: impl Fn() -> String) -> Result<*mut u32> {
+    // SAFETY: the layout is not empty.
+    let at: *mut u32 = unsafe { alloc_zeroed(layout_of(words)) }.cast();
+    if at.is_null() {
+        return Err(out_of("host", words, what()));
+    }
+    for word in (0..words).step_by(HostWords::PAGE_WORDS) {
+        // SAFETY: within the allocation. Volatile, or the compiler would know it to be 0.
+        unsafe { at.add(word).write_volatile(0) };
+    }
+    Ok(at)
+}
+
+fn out_of(place: &'static str, words: usize, what: String) -> EngineError {
+    EngineError::OutOfMemory {
+        place,
+        what,
+        needed_mib: (words as u64 * 4).div_ceil(1 << 20),
+    }
+}
+
+fn layout_of(words: usize) -> Layout {
+    Layout::array::<u32>(words.max(1)).expect("less than the address space")
+}
+
+impl Drop for HostWords {
+    fn drop(&mut self) {
+        match self.kind {
+            HostMemory::Pageable => {
+                // SAFETY: allocated with this layout, freed once.
+                unsafe { dealloc(self.at.cast(), layout_of(self.words)) }
+            }
+            HostMemory::Pinned => self.context.within(|| {
+                // SAFETY: allocated by cuMemHostAlloc, freed once.
+                unsafe { sys::cuMemFreeHost(self.at.cast()) };
+            }),
+        }
+    }
+}
+
+/// Device memory.
+pub(super) struct DeviceWords {
+    at: sys::CUdeviceptr,
+    context: Arc<OwnedContext>,
+}
+
+impl DeviceWords {
+    /// At least one word, to be written before it is read. The context must be current.
+    pub(super) fn uninitialized(
+        context: &Arc<OwnedContext>,
+        words: usize,
+        what: impl Fn() -> String,
+    ) -> Result<DeviceWords> {
+        let mut at = 0;
+        // SAFETY: `at` is valid for the write; a context is current.
+        let code = unsafe { sys::cuMemAlloc_v2(&mut at, words * 4) };
+        if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
+            return Err(out_of("device", words, what()));
+        }
+        check("cuMemAlloc", code)?;
+        let context = context.clone();
+        Ok(DeviceWords { at, context })
+    }
+
+    /// The same, of zeros. Waits for everything in the context.
+    pub(super) fn zeroed(
+        context: &Arc<OwnedContext>,
+        words: usize,
+        what: impl Fn() -> String,
+    ) -> Result<DeviceWords> {
+        let memory = Self::uninitialized(context, words, what)?;
+        // SAFETY: the allocation holds `words` words.
+        check("cuMemsetD32", unsafe {
+            sys::cuMemsetD32_v2(memory.at, 0, words)
+        })?;
+        // The memset runs in the default stream, for which other streams do not wait.
+        context::synchronize().map(|()| memory)
+    }
+
+    pub(super) fn at(&self) -> sys::CUdeviceptr {
+        self.at
+    }
+}
+
+impl Drop for DeviceWords {
+    fn drop(&mut self) {
+        self.context.within(|| {
+            // SAFETY: allocated by cuMemAlloc, freed once; the driver lets what runs end first.
+            unsafe { sys::cuMemFree_v2(self.at) };
+        });
+    }
+}

@@ -1,0 +1,413 @@
+//! The CUDA engine, on `cust` and, where that falls short, on the driver's own functions.
+//!
+//! [`driver`] finds the driver, [`gpu`] holds a device's [`context`], modules and lattices, [`make`]
+//! makes streams, contexts and slots, [`occupancy`] asks how full a device gets, [`issue`],
+//! [`advance`] and [`buffers`] turn ops into [`calls`], [`submit`] orders the calls of a program,
+//! [`threads`] has several threads make them, [`graph`] captures them for replay, [`slots`] is the host's
+//! [`memory`] that downloads land in, [`event`], [`timing`] and [`runs`] know what is under way,
+//! [`complete`] tells what has ended, and [`stamps`] what the blocks said that [`weave`] had
+//! stamped.
+#![allow(unsafe_code)] // calls into the driver; each says why it holds
+
+mod advance;
+mod buffers;
+mod calls;
+mod complete;
+mod context;
+mod driver;
+mod event;
+mod gpu;
+mod graph;
+mod issue;
+mod make;
+mod memory;
+mod occupancy;
+pub mod ptx;
+mod runs;
+mod slots;
+mod stamps;
+mod stream;
+mod submit;
+mod threads;
+mod timing;
+pub mod weave;
+
+use std::sync::Arc;
+use std::thread::ThreadId;
+use std::time::{Duration, Instant};
+
+use cust::device::Device;
+
+use buffers::Buffer;
+use context::OwnedContext;
+use driver::cust;
+use event::Event;
+use gpu::Gpu;
+use graph::Prepared;
+use issue::{Home, State};
+use runs::Runs;
+use slots::CudaSlots;
+use stream::RawStream;
+
+use crate::{
+    BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
+    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
+    StreamSpec,
+};
+use life::Size;
+
+/// Which CUDA devices to use.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Ordinals {
+    /// The first.
+    First,
+    /// All of them.
+    All,
+    /// This one.
+    One(u32),
+}
+
+/// Lattices on NVIDIA GPUs.
+pub struct CudaEngine {
+    // Dropped in this order: what is under way, what refers to contexts, the contexts.
+    runs: Runs,
+    prepared: Vec<Option<Prepared>>,
+    /// Each with its device.
+    events: Vec<(usize, Event)>,
+    streams: Vec<Stream>,
+    /// `None` where one has been given back.
+    buffers: Vec<Option<Buffer>>,
+    slots: Option<Arc<CudaSlots>>,
+    gpus: Vec<Gpu>,
+    homes: Vec<Home>,
+    infos: Vec<DeviceInfo>,
+    current: Option<(ThreadId, usize)>,
+    epoch: u64,
+    driver_ms: f64,
+    /// When every device's clock showed 0.
+    zero: Instant,
+    idle_polls: u32,
+    /// Runs with nothing to do, to be reported by the next poll.
+    empty_runs: Vec<RunId>,
+}
+
+struct Stream {
+    gpu: usize,
+    raw: RawStream,
+    /// How many replays of its GPU it is ordered behind.
+    replays_seen: u64,
+}
+
+// SAFETY: one thread at a time owns the engine; every entry makes its context current there, and
+// driver handles are valid on every thread.
+unsafe impl Send for CudaEngine {}
+
+/// The devices that the driver sees, without using any.
+pub fn list_devices() -> Result<Vec<DeviceInfo>> {
+    let count = driver::initialise()?;
+    (0..count)
+        .map(|i| driver::describe_device(device(i, count)?))
+        .collect()
+}
+
+fn device(ordinal: u32, present: u32) -> Result<Device> {
+    if ordinal >= present {
+        return Err(EngineError::NoSuchDevice {
+            asked: ordinal,
+            present,
+        });
+    }
+    cust("cuDeviceGet", Device::get_device(ordinal))
+}
+
+impl CudaEngine {
+    /// Starts the driver and makes a context on each device asked for.
+    pub fn open(ordinals: Ordinals) -> Result<CudaEngine> {
+        let began = Instant::now();
+        let present = driver::initialise()?;
+        let wanted = match ordinals {
+            Ordinals::First => 0..1,
+            Ordinals::All => 0..present,
+            Ordinals::One(i) => i..i + 1,
+        };
+        let devices: Vec<Device> = wanted.map(|i| device(i, present)).collect::<Result<_>>()?;
+        let infos = devices
+            .iter()
+            .map(|&d| driver::describe_device(d))
+            .collect::<Result<_>>()?;
+        let gpus = devices
+            .iter()
+            .map(|&d| Gpu::new(d, OwnedContext::primary(d)?, began))
+            .collect::<Result<_>>()?;
+        Ok(CudaEngine {
+            runs: Runs::default(),
+            prepared: Vec::new(),
+            events: Vec::new(),
+            streams: Vec::new(),
+            buffers: Vec::new(),
+            slots: None,
+            gpus,
+            homes: Vec::new(),
+            infos,
+            current: None,
+            epoch: 0,
+            driver_ms: began.elapsed().as_secs_f64() * 1e3,
+            zero: began,
+            idle_polls: 0,
+            empty_runs: Vec::new(),
+        })
+    }
+
+    fn make_current(&mut self, gpu: usize) -> Result<()> {
+        let here = (std::thread::current().id(), gpu);
+        if self.current != Some(here) {
+            self.gpus[gpu].make_current()?;
+            self.current = Some(here);
+        }
+        Ok(())
+    }
+
+    /// The place of a device, or of a further context.
+    fn gpu_at(&self, device: DeviceId) -> Result<usize> {
+        let at = usize::from(device.0);
+        let there = (at < self.gpus.len()).then_some(at);
+        there.ok_or_else(|| EngineError::BadProgram(format!("there is no {device:?}")))
+    }
+
+    /// Whether a stream is its context's default stream.
+    fn is_default(&self, stream: StreamId) -> bool {
+        let stream = self.streams.get(stream.0 as usize);
+        stream.is_some_and(|stream| stream.raw.is_default())
+    }
+
+    fn gpu_of(&self, stream: StreamId) -> Result<usize> {
+        let stream = self.streams.get(stream.0 as usize);
+        stream
+            .map(|s| s.gpu)
+            .ok_or_else(|| EngineError::BadProgram("there is no such stream".into()))
+    }
+}
+
+impl Engine for CudaEngine {
+    fn name(&self) -> &'static str {
+        "cuda"
+    }
+
+    fn devices(&self) -> &[DeviceInfo] {
+        &self.infos
+    }
+
+    fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
+        let gpu = self.gpu_at(device)?;
+        self.make_current(gpu)?;
+        self.gpus[gpu].add_group(count, size)?;
+        let group = self.gpus[gpu].groups.len() - 1;
+        let homes = (0..count).map(|index| Home {
+            gpu,
+            group,
+            index,
+            state: State::NEW,
+            view_words: 0,
+            measured: false,
+        });
+        self.homes.extend(homes);
+        Ok(())
+    }
+
+    fn reserve(&mut self, layout: Layout) -> Result<()> {
+        self.synchronize()?;
+        self.epoch += 1;
+        for gpu in 0..self.gpus.len() {
+            self.make_current(gpu)?;
+            self.gpus[gpu]
+                .groups
+                .iter_mut()
+                .try_for_each(|group| group.reserve(layout))?;
+        }
+        // What was in another layout has its bits alone.
+        let lost = |home: &&mut Home| home.state.layout != layout;
+        for Home { state, .. } in self.homes.iter_mut().filter(lost) {
+            state.layout = Layout::Bits;
+            state.parity = state.bits_parity;
+        }
+        Ok(())
+    }
+
+    fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
+        self.make_slots(spec)
+    }
+
+    fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
+        self.make_stream(device, spec)
+    }
+
+    fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
+        self.make_context(device)
+    }
+
+    fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
+        self.make_buffer(device, bytes, place)
+    }
+
+    fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        self.synchronize()?;
+        self.look_at(buffer, look)
+    }
+
+    fn drop_buffers(&mut self) -> Result<()> {
+        let answer = self.synchronize();
+        self.current = None; // freeing goes through their contexts
+        self.epoch += 1;
+        self.buffers.iter_mut().for_each(|buffer| *buffer = None);
+        answer
+    }
+
+    fn query(&mut self, event: EventId) -> Result<bool> {
+        let known = self.events.get(event.0 as usize).map(|(gpu, _)| *gpu);
+        let gpu = known.ok_or_else(|| EngineError::BadProgram(format!("there is no {event:?}")))?;
+        self.make_current(gpu)?;
+        self.events[event.0 as usize].1.fired()
+    }
+
+    fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
+        self.occupancy_of(device, op)
+    }
+
+    fn create_event(&mut self, device: DeviceId) -> Result<EventId> {
+        let gpu = self.gpu_at(device)?;
+        self.make_current(gpu)?;
+        let event = self.gpus[gpu].pool.plain()?;
+        self.events.push((gpu, event));
+        Ok(EventId(self.events.len() as u32 - 1))
+    }
+
+    fn submit(&mut self, program: &Program) -> Result<RunId> {
+        let downloads = program.downloads();
+        let parts = {
+            let mut streams: Vec<_> = program.steps.iter().map(|step| step.stream).collect();
+            streams.sort_unstable();
+            streams.dedup();
+            streams.len()
+        };
+        self.bind(downloads.clone())?;
+        let run = self.runs.begin();
+        if parts == 0 {
+            self.empty_runs.push(run);
+            return Ok(run);
+        }
+        let open = runs::Run {
+            open: parts,
+            ..Default::default()
+        };
+        self.runs.open.insert(run, open);
+        if let Err(error) = self.submit_issued(run, program) {
+            self.abandon(run, downloads);
+            return Err(error);
+        }
+        self.idle_polls = 0;
+        Ok(run)
+    }
+
+    fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
+        let program = self.capture_all(program)?;
+        self.prepared.push(Some(program));
+        Ok(PreparedId(self.prepared.len() as u32 - 1))
+    }
+
+    fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {
+        let gone = || EngineError::BadProgram(format!("{prepared:?} was released"));
+        let slot = self
+            .prepared
+            .get_mut(prepared.0 as usize)
+            .ok_or_else(gone)?;
+        let program = slot.take().ok_or_else(gone)?;
+        let answer = self.replay_taken(&program);
+        self.prepared[prepared.0 as usize] = Some(program);
+        answer
+    }
+
+    fn release(&mut self, prepared: PreparedId) {
+        if let Some(slot) = self.prepared.get_mut(prepared.0 as usize) {
+            *slot = None;
+        }
+    }
+
+    fn parity(&self, lattice: LatticeId) -> u8 {
+        let state = self.homes.get(lattice.index()).map(|home| home.state);
+        state.map_or(0, |state| state.parity | state.bits_parity << 1)
+    }
+
+    fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        let empty = self.empty_runs.drain(..);
+        completions.extend(empty.map(|run| runs::finished(run, vec![], vec![], vec![])));
+        if self.runs.is_idle() {
+            return Ok(());
+        }
+        let before = completions.len();
+        for stream in 0..self.streams.len() {
+            while let Some(mark) = self.runs.marks[stream].front() {
+                if !mark.event.fired()? {
+                    break;
+                }
+                let mark = self.runs.marks[stream]
+                    .pop_front()
+                    .expect("it was looked at");
+                if let Some(download) = mark.download {
+                    completions.push(self.landed(mark.run, download));
+                }
+                self.gpus[self.streams[stream].gpu]
+                    .pool
+                    .give_back_plain(mark.event);
+                if mark.last {
+                    self.end_part(mark.run, completions)?;
+                }
+            }
+        }
+        self.poll_replays(completions)?;
+        self.idle_polls = if completions.len() > before {
+            0
+        } else {
+            self.idle_polls + 1
+        };
+        Ok(())
+    }
+
+    fn wait(&mut self, timeout: Duration) {
+        // The driver has no wait for any of many events: look again soon while things are
+        // happening, since a sleep costs 50 µs and more, and ever later while a launch is long.
+        let idle = self.runs.is_idle();
+        match self.idle_polls.checked_sub(200) {
+            None if !idle => std::thread::yield_now(),
+            beyond => {
+                let us = 50 * u64::from(1 + beyond.unwrap_or(0) / 200);
+                let nap = if idle { 1000 } else { us.min(1000) };
+                std::thread::sleep(timeout.min(Duration::from_micros(nap)));
+            }
+        }
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        // Every device is waited for, whatever has become of another.
+        let mut answer = Ok(());
+        for gpu in 0..self.gpus.len() {
+            let one = self.make_current(gpu).and_then(|()| context::synchronize());
+            answer = answer.and(one);
+        }
+        answer
+    }
+
+    fn startup(&self) -> Startup {
+        let modules_ms = self.gpus.iter().map(|gpu| gpu.modules_ms).sum();
+        Startup {
+            driver_ms: self.driver_ms,
+            modules_ms,
+        }
+    }
+}
+
+impl Drop for CudaEngine {
+    fn drop(&mut self) {
+        // No copy may land in memory that has been given back.
+        let _ = self.synchronize();
+    }
+}

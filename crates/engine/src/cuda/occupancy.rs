@@ -1,0 +1,63 @@
+//! How many blocks of a kernel the device holds at once.
+
+use cust::device::DeviceAttribute;
+use cust::sys;
+
+use super::CudaEngine;
+use super::buffers::shape_of;
+use super::driver::{check, cust};
+use super::issue::no_lattice;
+use crate::{DeviceId, LatticeId, Occupancy, Op, Result};
+
+impl CudaEngine {
+    /// Of the first lattice, where an op steps several: they are of one size as a rule.
+    pub(super) fn occupancy_of(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
+        let gpu = self.gpu_at(device)?;
+        let (shape, file, symbol) = match op {
+            Op::Call(call) => (shape_of(call), call.kernel.name, call.kernel.symbol),
+            Op::Advance {
+                kernel,
+                lattices,
+                block,
+                ..
+            } => {
+                let first = LatticeId(lattices.start);
+                let home = self.homes.get(first.index()).filter(|home| home.gpu == gpu);
+                let home = home.ok_or_else(|| no_lattice(first))?;
+                let size = self.gpus[gpu].groups[home.group].size;
+                kernel.admit(size)?;
+                kernel.admit_block(*block)?;
+                let mut shape = kernel.launch(size, *block);
+                if kernel.batched {
+                    shape = shape.batch(lattices.len() as u32);
+                }
+                (shape, kernel.file, kernel.symbol)
+            }
+            _ => return Ok(None),
+        };
+        self.make_current(gpu)?;
+        let function = self.gpus[gpu].function(file, symbol)?;
+        let block_threads: u32 = shape.block.iter().product();
+        let mut blocks_per_unit = 0;
+        // SAFETY: the function is of the current context; the number is valid for the write.
+        check("cuOccupancyMaxActiveBlocksPerMultiprocessor", unsafe {
+            sys::cuOccupancyMaxActiveBlocksPerMultiprocessor(
+                &mut blocks_per_unit,
+                function,
+                block_threads as i32,
+                shape.shared_bytes as usize,
+            )
+        })?;
+        let attribute = |which| {
+            let answer = self.gpus[gpu].device.get_attribute(which);
+            cust("cuDeviceGetAttribute", answer).map(|number| number as u32)
+        };
+        Ok(Some(Occupancy {
+            blocks: shape.grid.iter().copied().map(u64::from).product(),
+            blocks_per_unit: blocks_per_unit as u32,
+            units: attribute(DeviceAttribute::MultiprocessorCount)?,
+            block_threads,
+            most_threads_per_unit: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+        }))
+    }
+}

@@ -1,0 +1,113 @@
+//! The kernels' PTX, embedded: what the driver compiles for the GPU it finds.
+
+include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
+
+/// The PTX of `kernels/*/{stem}.cu`.
+pub fn find(stem: &str) -> Option<&'static str> {
+    PTX.iter()
+        .find(|(name, _)| *name == stem)
+        .map(|(_, text)| *text)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+
+    use super::*;
+    use crate::kernels::KERNELS;
+    use crate::lesson_kernels::LESSON_KERNELS;
+    use crate::probe_kernels::{LOP3_AN_ITERATION, PROBE_KERNELS};
+
+    fn entries(text: &str) -> Vec<&str> {
+        text.lines()
+            .filter_map(|line| line.strip_prefix(".visible .entry "))
+            .map(|rest| rest.trim_end_matches('('))
+            .collect()
+    }
+
+    fn stems(folder: &str) -> BTreeSet<String> {
+        let folder = format!("{}/../../kernels/{folder}", env!("CARGO_MANIFEST_DIR"));
+        std::fs::read_dir(folder)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| path.extension().is_some_and(|extension| extension == "cu"))
+            .map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned())
+            .collect()
+    }
+
+    #[test]
+    fn the_ladder_is_the_table() {
+        let table: BTreeSet<String> = KERNELS.iter().map(|kernel| kernel.file.into()).collect();
+        assert_eq!(table, stems("ladder"));
+        for kernel in &KERNELS {
+            let stem = &kernel.file[3..];
+            assert_eq!(kernel.symbol, format!("life_{stem}"), "named from the stem");
+            assert_eq!(entries(find(kernel.file).unwrap()), [kernel.symbol]);
+        }
+    }
+
+    #[test]
+    fn every_file_is_embedded_with_one_entry() {
+        let mut on_disk = stems("ladder");
+        on_disk.append(&mut stems("support"));
+        on_disk.append(&mut stems("lessons"));
+        let embedded: BTreeSet<String> = PTX.iter().map(|(stem, _)| stem.to_string()).collect();
+        assert_eq!(embedded, on_disk);
+        for (stem, text) in PTX {
+            assert_eq!(entries(text).len(), 1, "{stem}");
+        }
+    }
+
+    #[test]
+    fn the_support_kernels_are_there() {
+        for (stem, symbol) in [
+            ("pack", "pack_i32"),
+            ("unpack", "unpack_i32"),
+            ("pack_planar", "pack_planar"),
+            ("unpack_planar", "unpack_planar"),
+            ("edit", "edit_cells"),
+            ("reduce", "reduce_bits"),
+            ("measure", "measure_bits"),
+            ("clock", "read_clock"),
+            ("lop3_rate", "lop3_rate"),
+            ("copy_rate", "copy_rate"),
+        ] {
+            assert_eq!(entries(find(stem).unwrap()), [symbol]);
+        }
+    }
+
+    #[test]
+    fn the_lessons_kernels_are_their_table_and_the_probes_theirs() {
+        let table: BTreeSet<String> = LESSON_KERNELS.iter().map(|k| k.name.into()).collect();
+        assert_eq!(table, stems("lessons"));
+        for kernel in LESSON_KERNELS.into_iter().chain(PROBE_KERNELS) {
+            let text = find(kernel.name).unwrap();
+            assert_eq!(entries(text), [kernel.symbol]);
+            let parameters = text.matches("\t.param .").count();
+            assert_eq!(parameters, kernel.parameters.len(), "{}", kernel.name);
+        }
+    }
+
+    #[test]
+    fn an_iteration_of_the_lop3_probe_has_as_many_as_are_counted() {
+        let operations = find("lop3_rate").unwrap().matches("lop3.b32").count();
+        assert_eq!(operations as u64, LOP3_AN_ITERATION);
+    }
+
+    #[test]
+    fn a_thread_has_as_many_rows_as_the_table_says() {
+        for kernel in &KERNELS {
+            let file = format!(
+                "{}/../../kernels/ladder/{}.cu",
+                env!("CARGO_MANIFEST_DIR"),
+                kernel.file
+            );
+            let source = std::fs::read_to_string(file).unwrap();
+            let rows = source
+                .lines()
+                .find_map(|line| line.strip_prefix("#define ROWS "));
+            let rows: u32 = rows.map_or(1, |rows| rows.split(' ').next().unwrap().parse().unwrap());
+            assert_eq!(rows, kernel.rows_per_thread, "{}", kernel.file);
+        }
+    }
+}

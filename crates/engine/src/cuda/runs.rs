@@ -1,0 +1,93 @@
+//! What is under way, and how it is found to have ended.
+
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+
+use super::event::Event;
+use super::graph::Landing;
+use super::stamps::Stamper;
+use super::timing::Timing;
+use crate::{Completion, RunId, Slot, Span, Stamp};
+
+/// An event whose firing says something about a run.
+pub(super) struct Mark {
+    pub(super) event: Event,
+    pub(super) run: RunId,
+    /// The download that has landed by then.
+    pub(super) download: Option<(Range<u32>, Slot)>,
+    /// Whether nothing of the run is left in this stream.
+    pub(super) last: bool,
+}
+
+/// A run under way.
+#[derive(Default)]
+pub(super) struct Run {
+    /// Streams and graphs that are not through yet.
+    pub(super) open: usize,
+    pub(super) timings: Vec<Timing>,
+    /// Where its kernels' stamps are, by device.
+    pub(super) stampers: Vec<(usize, Stamper)>,
+}
+
+/// A replayed graph under way.
+pub(super) struct Replay {
+    pub(super) run: RunId,
+    pub(super) gpu: usize,
+    pub(super) end: Event,
+    pub(super) downloads: Arc<[Landing]>,
+    /// Which of them have been reported.
+    pub(super) landed: Vec<bool>,
+    /// Whether its spans are to be read.
+    pub(super) timed: bool,
+}
+
+/// Everything under way.
+#[derive(Default)]
+pub(super) struct Runs {
+    pub(super) open: HashMap<RunId, Run>,
+    pub(super) marks: Vec<VecDeque<Mark>>, // by stream
+    pub(super) replays: VecDeque<Replay>,
+    next: u64,
+}
+
+impl Runs {
+    pub(super) fn begin(&mut self) -> RunId {
+        let run = RunId(self.next);
+        self.next += 1;
+        run
+    }
+
+    pub(super) fn is_idle(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    /// Ends one stream's (or graph's) part of a run; the run, if that was the last.
+    pub(super) fn close_part(&mut self, run: RunId) -> Option<Run> {
+        let open = &mut self.open.get_mut(&run)?.open;
+        *open -= 1;
+        if *open == 0 {
+            self.open.remove(&run)
+        } else {
+            None
+        }
+    }
+}
+
+/// The completion of a whole run, its spans in the order of the steps.
+pub(super) fn finished(
+    run: RunId,
+    mut spans: Vec<Span>,
+    mut host: Vec<Span>,
+    mut stamps: Vec<Stamp>,
+) -> Completion {
+    spans.sort_by_key(|span| span.step);
+    host.sort_by_key(|span| span.start);
+    stamps.sort_by_key(|stamp| (stamp.step, stamp.start));
+    Completion::Finished {
+        run,
+        spans,
+        host,
+        stamps,
+    }
+}

@@ -1,0 +1,179 @@
+//! Host memory that `get_async` lands in: page-locked, or pageable for a lesson.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+use super::context::OwnedContext;
+use super::memory::HostWords;
+use crate::{EngineError, HostMemory, LatticeId, Result, Slot, Slots, SlotsSpec};
+
+/// A slot's lock: so many readers, or bound by the device.
+const BOUND: u32 = u32::MAX;
+
+/// Every lattice's slots; one allocation a slot for all lattices of a device that were created
+/// together.
+pub(super) struct CudaSlots {
+    spec: SlotsSpec,
+    homes: Vec<Home>,
+    locks: Vec<AtomicU32>,
+    _regions: Vec<HostWords>,
+}
+
+/// Where one lattice's slots lie: the first lattice's address in each slot's region, and this
+/// lattice's index there.
+#[derive(Clone)]
+struct Home {
+    bases: Arc<[*mut u32]>,
+    index: usize,
+    /// Words of the whole lattice.
+    words: usize,
+}
+
+/// Lattices of one group, for [`CudaSlots::allocate`].
+pub(super) struct GroupShape {
+    pub(super) context: Arc<OwnedContext>,
+    pub(super) count: usize,
+    pub(super) words: usize,
+}
+
+fn is_pageable(spec: SlotsSpec, slot: Slot) -> bool {
+    (spec.pinned..spec.pictures()).contains(&slot.0)
+}
+
+// SAFETY: the addresses are of host memory that lives as long as the struct; who may touch which
+// slot when is decided by `locks`.
+unsafe impl Send for CudaSlots {}
+// SAFETY: as above.
+unsafe impl Sync for CudaSlots {}
+
+impl CudaSlots {
+    /// Allocates the slots of all groups.
+    pub(super) fn allocate(spec: SlotsSpec, groups: &[GroupShape]) -> Result<CudaSlots> {
+        let mut regions = Vec::new();
+        let mut homes = Vec::new();
+        for group in groups {
+            group.context.make_current()?;
+            let mut bases = Vec::new();
+            for slot in 0..spec.count() {
+                let words = spec.words(Slot(slot), group.words);
+                let kind = if is_pageable(spec, Slot(slot)) {
+                    HostMemory::Pageable
+                } else {
+                    HostMemory::Pinned
+                };
+                let words = words.max(1) * group.count;
+                let what = || format!("a host slot for {} lattices", group.count);
+                let region = HostWords::new(&group.context, words, kind, what)?;
+                bases.push(region.at());
+                regions.push(region);
+            }
+            let bases: Arc<[*mut u32]> = bases.into();
+            let words = group.words;
+            homes.extend((0..group.count).map(|index| Home {
+                bases: bases.clone(),
+                index,
+                words,
+            }));
+        }
+        let per_lattice = usize::from(spec.count());
+        let locks = (0..homes.len() * per_lattice)
+            .map(|_| AtomicU32::new(0))
+            .collect();
+        Ok(CudaSlots {
+            spec,
+            homes,
+            locks,
+            _regions: regions,
+        })
+    }
+
+    fn words(&self, home: &Home, slot: Slot) -> usize {
+        self.spec.words(slot, home.words)
+    }
+
+    /// The address that a download of `words` is bound for.
+    pub(super) fn address(&self, lattice: LatticeId, slot: Slot, words: usize) -> Result<*mut u32> {
+        let fits = |home: &&Home| words <= self.words(home, slot);
+        let home = self.homes.get(lattice.index()).filter(fits);
+        let home = home.ok_or_else(|| {
+            EngineError::BadProgram(format!("{words} words do not fit {slot:?} of {lattice:?}"))
+        })?;
+        let base = *home
+            .bases
+            .get(usize::from(slot.0))
+            .ok_or_else(|| EngineError::BadProgram(format!("there is no {slot:?}")))?;
+        Ok(base.wrapping_add(home.index * self.words(home, slot)))
+    }
+
+    /// Words from a lattice's slot to the same slot of the one created behind it.
+    pub(super) fn pitch(&self, lattice: LatticeId, slot: Slot) -> usize {
+        let home = self.homes.get(lattice.index());
+        home.map_or(0, |home| self.words(home, slot))
+    }
+
+    fn lock(&self, lattice: LatticeId, slot: Slot) -> Option<&AtomicU32> {
+        let per_lattice = usize::from(self.spec.count());
+        (usize::from(slot.0) < per_lattice).then(|| {
+            self.locks
+                .get(lattice.index() * per_lattice + usize::from(slot.0))
+        })?
+    }
+
+    /// Whether a slot is pageable memory.
+    pub(super) fn is_pageable(&self, slot: Slot) -> bool {
+        is_pageable(self.spec, slot)
+    }
+
+    /// Reserves a slot for a download.
+    pub(super) fn bind(&self, lattice: LatticeId, slot: Slot) -> Result<()> {
+        let busy = || EngineError::SlotBusy(lattice, slot);
+        let lock = self.lock(lattice, slot).ok_or_else(busy)?;
+        lock.compare_exchange(0, BOUND, Ordering::Acquire, Ordering::Relaxed)
+            .map(|_| ())
+            .map_err(|_| busy())
+    }
+
+    /// Lets a slot be read again, once its download is complete or was never issued.
+    pub(super) fn unbind(&self, lattice: LatticeId, slot: Slot) {
+        if let Some(lock) = self.lock(lattice, slot) {
+            lock.store(0, Ordering::Release);
+        }
+    }
+}
+
+impl Slots for CudaSlots {
+    fn read(&self, lattice: LatticeId, slot: Slot, look: &mut dyn FnMut(&[u32])) -> bool {
+        let Some(lock) = self.lock(lattice, slot) else {
+            return false;
+        };
+        let join = |now: u32| (now < BOUND - 1).then_some(now + 1);
+        if lock
+            .fetch_update(Ordering::Acquire, Ordering::Relaxed, join)
+            .is_err()
+        {
+            return false;
+        }
+        let home = &self.homes[lattice.index()];
+        let words = self.words(home, slot);
+        let at = home.bases[usize::from(slot.0)].wrapping_add(home.index * words);
+        let _reading = Reading(lock);
+        // SAFETY: the region holds `words` words from `at` and lives as long as `self`; nothing
+        // writes them, because `lock` counts us as a reader and `bind` needs it to be 0.
+        look(unsafe { std::slice::from_raw_parts(at, words) });
+        true
+    }
+
+    fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool {
+        self.lock(lattice, slot)
+            .is_some_and(|lock| lock.load(Ordering::Relaxed) == 0)
+    }
+}
+
+/// A reader of a slot, counted until it is dropped, by a panic too.
+struct Reading<'a>(&'a AtomicU32);
+
+impl Drop for Reading<'_> {
+    fn drop(&mut self) {
+        self.0.fetch_sub(1, Ordering::Release);
+    }
+}

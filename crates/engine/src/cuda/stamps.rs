@@ -1,0 +1,329 @@
+//! Stamps: when and where each block ran, as the woven kernels say (see [`weave`]).
+//!
+//! Stamped are the launches of [`Op::Advance`] and [`Op::Call`]: of an op at most
+//! [`MOST_LAUNCHES`], of each lattice the last ones; and of a program as many, in its order, as
+//! [`MOST_BYTES`] hold, the rest not. What is not stamped runs as it always does.
+
+use std::ops::Range;
+use std::time::Instant;
+
+use cust::sys;
+
+use super::advance::together;
+use super::buffers::shape_of;
+use super::driver::check;
+use super::event::Event;
+use super::gpu::Gpu;
+use super::issue::Home;
+use super::memory::{DeviceWords, HostWords};
+use super::weave;
+use crate::kernels::Launch;
+use crate::{HostMemory, Nanos, Op, Program, Result, Stamp, StreamId};
+
+/// The most launches of an op that are stamped.
+const MOST_LAUNCHES: u32 = 64;
+
+/// The most memory for the stamps of a program on a device.
+const MOST_BYTES: usize = 64 << 20;
+
+const RECORD_WORDS: usize = weave::RECORD_BYTES / 4;
+
+/// Room for so many records, on the device and, page-locked, on the host.
+pub(super) struct StampMemory {
+    records: usize,
+    device: DeviceWords,
+    host: HostWords,
+}
+
+impl StampMemory {
+    fn new(gpu: &Gpu, records: usize) -> Result<StampMemory> {
+        let words = records * RECORD_WORDS;
+        let what = || "the stamps of a program's kernels".to_owned();
+        Ok(StampMemory {
+            records,
+            device: DeviceWords::uninitialized(&gpu.context, words, what)?,
+            host: HostWords::new(&gpu.context, words, HostMemory::Pinned, what)?,
+        })
+    }
+}
+
+/// Launches that are stamped: the last ones of an op over a lattice.
+struct Piece {
+    step: u32,
+    /// Which of the op's launches over lattices.
+    part: u32,
+    /// The first record.
+    first: usize,
+    blocks: u32,
+    launches: u32,
+}
+
+/// Where the stamps of an op over a lattice go.
+#[derive(Clone, Copy)]
+pub(super) struct StampPlace {
+    at: sys::CUdeviceptr,
+    blocks: u32,
+    launches: u32,
+}
+
+impl StampPlace {
+    /// The address for launch `index` of `count`, if that one is stamped.
+    pub(super) fn of(self, index: u32, count: u32) -> Option<sys::CUdeviceptr> {
+        let unstamped = count - self.launches.min(count);
+        let nth = u64::from(index.checked_sub(unstamped)?);
+        Some(self.at + nth * u64::from(self.blocks) * weave::RECORD_BYTES as u64)
+    }
+
+    /// The share of lattice `index` of `count`, where a batch's one launch becomes one for each.
+    pub(super) fn share(self, index: u32, count: u32) -> StampPlace {
+        let blocks = self.blocks / count;
+        StampPlace {
+            at: self.at + u64::from(index * blocks) * weave::RECORD_BYTES as u64,
+            blocks,
+            launches: self.launches,
+        }
+    }
+}
+
+/// Where the stamps of a program's kernels on one device go.
+pub(super) struct Stamper {
+    memory: StampMemory,
+    pieces: Vec<Piece>, // in the order of issue
+    taken: usize,
+    /// The records of each stream.
+    streams: Vec<(StreamId, Range<usize>)>,
+    /// What `%globaltimer` shows when the device's clock shows 0.
+    skew: i64,
+}
+
+impl Stamper {
+    /// For the steps of a program in these streams; `None` if nothing of it is stamped.
+    pub(super) fn plan(
+        program: &Program,
+        streams: &[StreamId],
+        homes: &[Home],
+        gpu: &mut Gpu,
+    ) -> Result<Option<Stamper>> {
+        let mut pieces: Vec<(StreamId, Piece)> = Vec::new();
+        let mut records = 0;
+        for (step, of) in program.steps.iter().enumerate() {
+            if !streams.contains(&of.stream) {
+                continue;
+            }
+            for (part, (shape, launches)) in launches(&of.op, homes, gpu).into_iter().enumerate() {
+                let blocks: u64 = shape.grid.iter().copied().map(u64::from).product();
+                let wanted = blocks * u64::from(launches);
+                if wanted == 0 || (records as u64 + wanted) * 32 > MOST_BYTES as u64 {
+                    continue;
+                }
+                records += wanted as usize;
+                let piece = Piece {
+                    step: step as u32,
+                    part: part as u32,
+                    first: 0,
+                    blocks: blocks as u32,
+                    launches,
+                };
+                pieces.push((of.stream, piece));
+            }
+        }
+        if records == 0 {
+            return Ok(None);
+        }
+        // One stream's records lie together, so that one copy brings them all.
+        let mut ranges = Vec::new();
+        let mut first = 0;
+        for &stream in streams {
+            let began = first;
+            for (_, piece) in pieces.iter_mut().filter(|(of, _)| *of == stream) {
+                piece.first = first;
+                first += piece.blocks as usize * piece.launches as usize;
+            }
+            if first > began {
+                ranges.push((stream, began..first));
+            }
+        }
+        let skew = gpu.skew()?;
+        Ok(Some(Stamper {
+            memory: gpu.stamp_memory(records)?,
+            pieces: pieces.into_iter().map(|(_, piece)| piece).collect(),
+            taken: 0,
+            streams: ranges,
+            skew,
+        }))
+    }
+
+    /// Where the stamps of a step's part go; parts are asked for in the order of issue.
+    pub(super) fn take(&mut self, step: u32, part: u32) -> Option<StampPlace> {
+        let piece = self.pieces.get(self.taken)?;
+        if (piece.step, piece.part) != (step, part) {
+            return None;
+        }
+        self.taken += 1;
+        Some(StampPlace {
+            at: self.memory.device.at() + (piece.first * weave::RECORD_BYTES) as u64,
+            blocks: piece.blocks,
+            launches: piece.launches,
+        })
+    }
+
+    fn range(&self, stream: StreamId) -> Option<Range<usize>> {
+        let found = self.streams.iter().find(|(of, _)| *of == stream);
+        found.map(|(_, range)| range.clone())
+    }
+
+    /// Clears a stream's records, in that stream.
+    pub(super) fn clear(&self, stream: StreamId, raw: sys::CUstream) -> Result<()> {
+        let Some(range) = self.range(stream) else {
+            return Ok(());
+        };
+        let at = self.memory.device.at() + (range.start * weave::RECORD_BYTES) as u64;
+        // SAFETY: the records are there; what wrote them before has ended.
+        check("cuMemsetD8Async", unsafe {
+            sys::cuMemsetD8Async(at, 0, range.len() * weave::RECORD_BYTES, raw)
+        })
+    }
+
+    /// Brings a stream's records to the host, behind the stream's last step.
+    pub(super) fn fetch(&self, stream: StreamId, raw: sys::CUstream) -> Result<()> {
+        let Some(range) = self.range(stream) else {
+            return Ok(());
+        };
+        let at = self.memory.device.at() + (range.start * weave::RECORD_BYTES) as u64;
+        let to = self
+            .memory
+            .host
+            .at()
+            .wrapping_add(range.start * RECORD_WORDS);
+        // SAFETY: the records are there on both sides; nobody reads the host's before the run has
+        // ended.
+        check("cuMemcpyDtoHAsync", unsafe {
+            sys::cuMemcpyDtoHAsync_v2(to.cast(), at, range.len() * weave::RECORD_BYTES, raw)
+        })
+    }
+
+    /// The stamps, once everything of the run has ended; and the memory, to be used again.
+    pub(super) fn stamps(self) -> (Vec<Stamp>, StampMemory) {
+        // SAFETY: that many words, of zeros or copied there; every stream's copy has ended.
+        let words =
+            unsafe { std::slice::from_raw_parts(self.memory.host.at(), self.memory.host.words()) };
+        let mut stamps = Vec::new();
+        for piece in &self.pieces[..self.taken] {
+            let count = piece.blocks as usize * piece.launches as usize;
+            let records = words[piece.first * RECORD_WORDS..].chunks_exact(RECORD_WORDS);
+            for record in records.take(count) {
+                let long = |at: usize| u64::from(record[at]) | u64::from(record[at + 1]) << 32;
+                let (start, end) = (long(0), long(2));
+                if start == 0 {
+                    continue; // the block never began
+                }
+                stamps.push(Stamp {
+                    step: piece.step,
+                    unit: record[4],
+                    start: Nanos((start as i64).wrapping_sub(self.skew)),
+                    end: Nanos((end.max(start) as i64).wrapping_sub(self.skew)),
+                });
+            }
+        }
+        (stamps, self.memory)
+    }
+}
+
+/// How a kernel is launched, and how many of the launches are stamped, for each lattice or batch.
+fn launches(op: &Op, homes: &[Home], gpu: &Gpu) -> Vec<(Launch, u32)> {
+    match op {
+        Op::Call(call) => vec![(shape_of(call), 1)],
+        Op::Advance {
+            kernel,
+            lattices,
+            generations,
+            block,
+            ..
+        } => {
+            let batches = together(kernel.batched, lattices.clone(), homes);
+            let each = (MOST_LAUNCHES / (batches.len() as u32).max(1)).max(1);
+            let launches = kernel.launches(*generations).min(each);
+            let shape = |batch: &Range<u32>| {
+                let group = gpu.groups.get(homes.get(batch.start as usize)?.group)?;
+                let one = kernel.launch(group.size, *block);
+                Some(match kernel.batched {
+                    true => one.batch(batch.len() as u32),
+                    false => one,
+                })
+            };
+            batches
+                .iter()
+                .map_while(shape)
+                .take(MOST_LAUNCHES as usize)
+                .map(|shape| (shape, launches))
+                .collect()
+        }
+        _ => Vec::new(),
+    }
+}
+
+/// How the blocks' clock stands to the events'.
+pub(super) struct Skew {
+    nanos: i64,
+    measured: Instant,
+}
+
+impl Gpu {
+    /// Spare memory that is large enough, or new.
+    fn stamp_memory(&mut self, records: usize) -> Result<StampMemory> {
+        let fits = |memory: &StampMemory| memory.records >= records;
+        if let Some(found) = self.stamp_pool.iter().position(fits) {
+            return Ok(self.stamp_pool.swap_remove(found));
+        }
+        self.stamp_pool.pop(); // too small, and now there will be a larger one
+        StampMemory::new(self, records.next_power_of_two())
+    }
+
+    /// What `%globaltimer` shows when this device's clock shows 0. Measured anew every second: a
+    /// kernel reads the one, between two events that show the other. It waits for that kernel.
+    fn skew(&mut self) -> Result<i64> {
+        if let Some(skew) = &self.skew
+            && skew.measured.elapsed().as_secs_f64() < 1.0
+        {
+            return Ok(skew.nanos);
+        }
+        let function = self.function("clock", "read_clock")?;
+        let memory = self.stamp_memory(1)?;
+        let origin = self.origin()?;
+        let stream = self.clock_stream.raw();
+        let (before, after) = (Event::new(true)?, Event::new(true)?);
+        let mut best = (i64::MAX, 0);
+        for _ in 0..4 {
+            // The narrowest says most: the first waits for the function to be loaded, and any may
+            // wait for room on the device.
+            before.record(stream)?;
+            let mut at = memory.device.at();
+            let mut arguments = [std::ptr::from_mut(&mut at).cast()];
+            // SAFETY: `read_clock` takes the address of 8 bytes, and there are 32.
+            check("cuLaunchKernel", unsafe {
+                let none = std::ptr::null_mut();
+                let arguments = arguments.as_mut_ptr();
+                sys::cuLaunchKernel(function, 1, 1, 1, 1, 1, 1, 0, stream, arguments, none)
+            })?;
+            after.record(stream)?;
+            // SAFETY: 8 bytes on both sides; the stream is waited for before they are read.
+            check("cuMemcpyDtoHAsync", unsafe {
+                sys::cuMemcpyDtoHAsync_v2(memory.host.at().cast(), at, 8, stream)
+            })?;
+            // SAFETY: the stream is alive.
+            check("cuStreamSynchronize", unsafe {
+                sys::cuStreamSynchronize(stream)
+            })?;
+            // SAFETY: two words that were copied there.
+            let shown = unsafe { memory.host.at().cast::<u64>().read_unaligned() } as i64;
+            let (from, to) = (origin.nanos(&before)?, origin.nanos(&after)?);
+            let middle = from + (to - from) / 2;
+            best = best.min((to - from, shown.wrapping_sub(middle)));
+        }
+        self.stamp_pool.push(memory);
+        let (_, nanos) = best;
+        let measured = Instant::now();
+        self.skew = Some(Skew { nanos, measured });
+        Ok(nanos)
+    }
+}

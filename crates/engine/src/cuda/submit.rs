@@ -1,0 +1,302 @@
+//! Programs issued eagerly, each stream behind what it must wait for.
+
+use std::ops::Range;
+
+use super::CudaEngine;
+use super::calls::{Call, Sink};
+use super::issue::Issuer;
+use super::runs::Mark;
+use super::stamps::Stamper;
+use super::threads;
+use super::timing::Timer;
+use crate::{
+    Engine, EngineError, EventId, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId,
+};
+
+/// A program on its way to the driver.
+pub(super) struct Submission<'a> {
+    run: RunId,
+    pub(super) program: &'a Program,
+    /// The devices it touches, and its streams there in the order of first use.
+    pub(super) used: Vec<(usize, Vec<StreamId>)>,
+    /// The last step of each stream.
+    last_step: Vec<usize>,
+    pub(super) timers: Vec<Timer>,
+    /// By device.
+    stampers: Vec<(usize, Stamper)>,
+    /// Whether several threads issue it, and the streams' ends are marked when all have.
+    pub(super) threaded: bool,
+}
+
+impl CudaEngine {
+    /// Binds the slots of a program's downloads, or none of them.
+    pub(super) fn bind(
+        &self,
+        downloads: impl Iterator<Item = (LatticeId, Slot)> + Clone,
+    ) -> Result<()> {
+        let Some(slots) = &self.slots else {
+            return match downloads.clone().next() {
+                Some((lattice, slot)) => Err(EngineError::SlotBusy(lattice, slot)),
+                None => Ok(()),
+            };
+        };
+        for (bound, (lattice, slot)) in downloads.clone().enumerate() {
+            if let Err(busy) = slots.bind(lattice, slot) {
+                downloads
+                    .take(bound)
+                    .for_each(|(lattice, slot)| slots.unbind(lattice, slot));
+                return Err(busy);
+            }
+        }
+        Ok(())
+    }
+
+    /// Issues one step on its stream, eagerly, into a capture or for another thread.
+    pub(super) fn issue(
+        &mut self,
+        gpu: usize,
+        step: &Step,
+        sink: &mut Sink,
+        stamps: Option<(u32, &mut Stamper)>,
+    ) -> Result<()> {
+        let stream = self.streams[step.stream.0 as usize].raw.raw();
+        let event = |id: &EventId| {
+            let known = self.events.get(id.0 as usize);
+            let known = known.map(|(_, event)| event.raw());
+            known.ok_or_else(|| EngineError::BadProgram(format!("there is no {id:?}")))
+        };
+        match &step.op {
+            Op::Record(id) => {
+                let event = event(id)?;
+                sink.give(Call::Record { event, stream })
+            }
+            Op::Wait(id) => {
+                let event = event(id)?;
+                sink.give(Call::Hold { event, stream })
+            }
+            op => Issuer {
+                at: gpu,
+                gpu: &mut self.gpus[gpu],
+                homes: &mut self.homes,
+                buffers: &self.buffers,
+                slots: self.slots.as_deref(),
+                stream,
+                sink,
+                stamps,
+            }
+            .issue(op),
+        }
+    }
+
+    /// Orders a stream behind the graphs replayed before, which run in a stream of their own.
+    pub(super) fn fence(&mut self, stream: StreamId) -> Result<()> {
+        let stream = &mut self.streams[stream.0 as usize];
+        let gpu = stream.gpu;
+        let replayed = self.gpus[gpu].replays;
+        if stream.replays_seen < replayed {
+            if let Some(replay) = self.runs.replays.iter().rev().find(|r| r.gpu == gpu) {
+                replay.end.hold(stream.raw.raw())?;
+            }
+            stream.replays_seen = replayed;
+        }
+        Ok(())
+    }
+
+    /// Which devices a program touches, and its streams there in the order of first use.
+    pub(super) fn streams_used(&self, program: &Program) -> Result<Vec<(usize, Vec<StreamId>)>> {
+        let mut used: Vec<(usize, Vec<StreamId>)> = Vec::new();
+        let mut known = vec![false; self.streams.len()];
+        for step in &program.steps {
+            let gpu = self.gpu_of(step.stream)?;
+            if std::mem::replace(&mut known[step.stream.0 as usize], true) {
+                continue;
+            }
+            match used.iter_mut().find(|(g, _)| *g == gpu) {
+                Some((_, streams)) => streams.push(step.stream),
+                None => used.push((gpu, vec![step.stream])),
+            }
+        }
+        Ok(used)
+    }
+
+    pub(super) fn submit_issued(&mut self, run: RunId, program: &Program) -> Result<()> {
+        let mut last_step = vec![usize::MAX; self.streams.len()];
+        let used = self.streams_used(program)?;
+        for (index, step) in program.steps.iter().enumerate() {
+            last_step[step.stream.0 as usize] = index;
+        }
+        let mut submission = Submission {
+            run,
+            program,
+            used,
+            last_step,
+            timers: Vec::new(),
+            stampers: Vec::new(),
+            threaded: false,
+        };
+        let answer = self.issue_all(&mut submission);
+        if answer.is_err() && !submission.stampers.is_empty() {
+            let _ = self.synchronize(); // no stamp may land in memory that has been given back
+        }
+        answer?;
+        let open = self.runs.open.get_mut(&run).expect("the run was opened");
+        let timings = submission.timers.into_iter().map(Timer::finish);
+        open.timings.extend(timings);
+        open.stampers = submission.stampers;
+        Ok(())
+    }
+
+    fn issue_all(&mut self, submission: &mut Submission) -> Result<()> {
+        let program = submission.program;
+        let issuers = threads::issuers(program)?;
+        for (gpu, streams) in &submission.used {
+            self.make_current(*gpu)?;
+            for &stream in streams {
+                self.fence(stream)?;
+            }
+            if program.timed {
+                let origin = self.gpus[*gpu].origin()?;
+                let timer = |&issuer| Timer::new(*gpu, issuer, origin.clone());
+                submission.timers.extend(issuers.iter().map(timer));
+            }
+            if program.stamped {
+                let of_gpu = &mut self.gpus[*gpu];
+                if let Some(stamper) = Stamper::plan(program, streams, &self.homes, of_gpu)? {
+                    submission.stampers.push((*gpu, stamper));
+                    let (_, stamper) = submission.stampers.last().expect("just pushed");
+                    for &stream in streams {
+                        stamper.clear(stream, self.streams[stream.0 as usize].raw.raw())?;
+                    }
+                }
+            }
+        }
+        if issuers.len() > 1 {
+            return self.issue_from_threads(submission, &issuers);
+        }
+        let mut sink = Sink::Now;
+        for index in 0..program.steps.len() {
+            self.issue_step(submission, index, &mut sink)?;
+        }
+        Ok(())
+    }
+
+    /// Issues a step of a program with all that belongs to it.
+    pub(super) fn issue_step(
+        &mut self,
+        submission: &mut Submission,
+        index: usize,
+        sink: &mut Sink,
+    ) -> Result<()> {
+        let step = &submission.program.steps[index];
+        let (stream, at) = (step.stream, index as u32);
+        let gpu = self.gpu_of(stream)?;
+        self.make_current(gpu)?;
+        let raw = self.streams[stream.0 as usize].raw.raw();
+        let mut stampers = submission.stampers.iter_mut();
+        let stamps = stampers.find(|(of, _)| *of == gpu);
+        let stamps = stamps.map(|(_, stamper)| (at, stamper));
+        let timer = submission
+            .timers
+            .iter_mut()
+            .find(|timer| timer.gpu == gpu && timer.issuer == step.issuer);
+        if let Some(timer) = timer {
+            // Where the host waits, the device has nothing to do that could be timed.
+            let on_device = !matches!(step.op, Op::Synchronize(_));
+            let record = |event: &super::Event, sink: &mut Sink| {
+                let event = event.raw();
+                sink.give(Call::Record { event, stream: raw })
+            };
+            if on_device {
+                timer.before(&mut self.gpus[gpu], stream, |event| record(event, sink))?;
+            } else {
+                timer.pause();
+            }
+            let began = sink.begin();
+            self.issue(gpu, step, sink, stamps)?;
+            if let Some(time) = sink.end(at, stream, began) {
+                timer.host(&time);
+            }
+            if on_device {
+                let gpu = &mut self.gpus[gpu];
+                timer.after(gpu, index, stream, |event| record(event, sink))?;
+            }
+        } else {
+            self.issue(gpu, step, sink, stamps)?;
+        }
+        let download = match &step.op {
+            Op::Download { lattices, slot, .. } => Some((lattices.clone(), *slot)),
+            _ => None,
+        };
+        let last = !submission.threaded && submission.last_step[stream.0 as usize] == index;
+        if last {
+            self.fetch_stamps(submission, gpu, stream)?;
+        }
+        if download.is_some() || last {
+            self.mark(submission.run, stream, sink, download, last)?;
+        }
+        Ok(())
+    }
+
+    /// Marks this point of a stream, to be polled.
+    pub(super) fn mark(
+        &mut self,
+        run: RunId,
+        stream: StreamId,
+        sink: &mut Sink,
+        download: Option<(Range<u32>, Slot)>,
+        last: bool,
+    ) -> Result<()> {
+        let of = &self.streams[stream.0 as usize];
+        let event = self.gpus[of.gpu].pool.plain()?;
+        sink.give(Call::Record {
+            event: event.raw(),
+            stream: of.raw.raw(),
+        })?;
+        self.runs.marks[stream.0 as usize].push_back(Mark {
+            event,
+            run,
+            download,
+            last,
+        });
+        Ok(())
+    }
+
+    /// Brings the stamps of a stream's kernels to the host.
+    fn fetch_stamps(&self, submission: &Submission, gpu: usize, stream: StreamId) -> Result<()> {
+        let mut stampers = submission.stampers.iter();
+        let Some((_, stamper)) = stampers.find(|(of, _)| *of == gpu) else {
+            return Ok(());
+        };
+        stamper.fetch(stream, self.streams[stream.0 as usize].raw.raw())
+    }
+
+    /// Ends the parts of a program that threads have issued: nothing follows in its streams.
+    pub(super) fn end_streams(&mut self, submission: &Submission) -> Result<()> {
+        for (gpu, streams) in &submission.used {
+            self.make_current(*gpu)?;
+            for &stream in streams {
+                self.fetch_stamps(submission, *gpu, stream)?;
+                self.mark(submission.run, stream, &mut Sink::Now, None, true)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Forgets a run that could not be issued to its end, once what was issued is through.
+    pub(super) fn abandon(
+        &mut self,
+        run: RunId,
+        downloads: impl Iterator<Item = (LatticeId, Slot)>,
+    ) {
+        let _ = self.synchronize();
+        self.runs.open.remove(&run);
+        self.runs
+            .marks
+            .iter_mut()
+            .for_each(|marks| marks.retain(|mark| mark.run != run));
+        self.runs.replays.retain(|replay| replay.run != run);
+        if let Some(slots) = &self.slots {
+            downloads.for_each(|(lattice, slot)| slots.unbind(lattice, slot));
+        }
+    }
+}

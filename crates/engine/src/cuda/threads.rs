@@ -1,0 +1,136 @@
+//! Programs that several threads of the host issue at the same time.
+//!
+//! The engine's own thread turns the steps into calls; then each issuer's are made by a thread of
+//! its own, issuer 0's by the engine's. They start together, when each has made its context its
+//! own, and [`submit`](super::submit) returns when all have issued everything.
+
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::thread;
+
+use super::CudaEngine;
+use super::calls::{Call, Entry, HostTime, Sink, make_all};
+use super::submit::Submission;
+use crate::{EngineError, IssuerId, Op, Program, Result, Step};
+
+/// Who issues a program's steps, in the order of their numbers. Refuses a wait for an event that
+/// another issuer records, which may or may not have come to that.
+pub(super) fn issuers(program: &Program) -> Result<Vec<IssuerId>> {
+    let first = program
+        .steps
+        .first()
+        .map_or(IssuerId(0), |step| step.issuer);
+    if program.steps.iter().all(|step| step.issuer == first) {
+        return Ok(vec![first]);
+    }
+    for step in &program.steps {
+        let Op::Wait(awaited) = step.op else { continue };
+        let elsewhere = |other: &Step| {
+            matches!(other.op, Op::Record(event) if event == awaited) && other.issuer != step.issuer
+        };
+        if program.steps.iter().any(elsewhere) {
+            let why = format!("{awaited:?} is recorded by another issuer");
+            return Err(EngineError::BadProgram(why));
+        }
+    }
+    let mut issuers: Vec<_> = program.steps.iter().map(|step| step.issuer).collect();
+    issuers.sort_unstable();
+    issuers.dedup();
+    Ok(issuers)
+}
+
+/// What one issuer has to do.
+struct Part {
+    issuer: IssuerId,
+    gpu: Option<usize>,
+    sink: Sink,
+}
+
+impl CudaEngine {
+    pub(super) fn issue_from_threads(
+        &mut self,
+        submission: &mut Submission,
+        issuers: &[IssuerId],
+    ) -> Result<()> {
+        submission.threaded = true;
+        let program = submission.program;
+        for at in 0..submission.used.len() {
+            let (gpu, _) = submission.used[at];
+            self.make_current(gpu)?;
+            // Room for the views is made now: what was turned into a call keeps its address.
+            self.load_functions(gpu, program)?;
+        }
+        let part = |&issuer| Part {
+            issuer,
+            gpu: None,
+            sink: Sink::Later(Vec::new()),
+        };
+        let mut parts: Vec<Part> = issuers.iter().map(part).collect();
+        for (index, step) in program.steps.iter().enumerate() {
+            let gpu = self.gpu_of(step.stream)?;
+            let part = parts.iter_mut().find(|part| part.issuer == step.issuer);
+            let part = part.expect("every step's issuer is among them");
+            if part.gpu.replace(gpu) != Some(gpu) {
+                let context = self.gpus[gpu].context.raw();
+                part.sink.give(Call::Current(context))?;
+            }
+            self.issue_step(submission, index, &mut part.sink)?;
+        }
+        let lists = parts.into_iter().map(|part| match part.sink {
+            Sink::Later(entries) => (part.issuer, entries),
+            Sink::Now => unreachable!("it was made to keep"),
+        });
+        self.current = None; // issuer 0 goes from context to context
+        for time in make_together(&lists.collect::<Vec<_>>())? {
+            let gpu = self.gpu_of(time.stream)?;
+            let issuer = program.steps[time.step as usize].issuer;
+            let mut timers = submission.timers.iter_mut();
+            if let Some(timer) = timers.find(|t| t.gpu == gpu && t.issuer == issuer) {
+                timer.host(&time);
+            }
+        }
+        self.end_streams(submission)
+    }
+}
+
+/// Makes each issuer's calls on a thread of its own, from one moment on.
+fn make_together(lists: &[(IssuerId, Vec<Entry>)]) -> Result<Vec<HostTime>> {
+    let ready = AtomicUsize::new(0);
+    let off = AtomicBool::new(false);
+    let make = |entries: &[Entry]| {
+        // The first entry makes the context current.
+        let (context, rest) = entries.split_at(1);
+        let prepared = make_all(context);
+        ready.fetch_add(1, Ordering::AcqRel);
+        while ready.load(Ordering::Acquire) < lists.len() {
+            if off.load(Ordering::Acquire) {
+                return Err(EngineError::NoThread);
+            }
+            thread::yield_now();
+        }
+        prepared.and_then(|_| make_all(rest))
+    };
+    thread::scope(|scope| {
+        let mut threads = Vec::new();
+        for (_, entries) in lists.iter().filter(|(issuer, _)| issuer.0 != 0) {
+            let spawned = thread::Builder::new().spawn_scoped(scope, move || make(entries));
+            match spawned {
+                Ok(thread) => threads.push(thread),
+                Err(_) => {
+                    off.store(true, Ordering::Release);
+                    return Err(EngineError::NoThread);
+                }
+            }
+        }
+        let own = lists.iter().find(|(issuer, _)| issuer.0 == 0);
+        let own = own.map_or(Ok(Vec::new()), |(_, entries)| make(entries));
+        let mut times = Vec::new();
+        let mut answer = own.map(|mut of_own| times.append(&mut of_own));
+        for thread in threads {
+            match thread.join() {
+                Ok(made) => answer = answer.and(made.map(|mut of_one| times.append(&mut of_one))),
+                Err(panic) => std::panic::resume_unwind(panic),
+            }
+        }
+        answer.map(|()| times)
+    })
+}

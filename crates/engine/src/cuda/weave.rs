@@ -1,0 +1,195 @@
+//! Stamps woven into a kernel's PTX: the ladder's sources know nothing of them.
+//!
+//! The kernel gets one parameter more, the address of a record of [`RECORD_BYTES`] a block:
+//! start and end as `%globaltimer` has them (u64 each), then the multiprocessor (u32). Thread 0
+//! writes start and multiprocessor before its first instruction; where a warp's lane 0 returns,
+//! it raises the end to that moment. A lane 0 that returns before others of its warp stamps too
+//! early an end; where a block's warps end together, as in these kernels, that is some
+//! nanoseconds.
+
+/// Bytes of a block's record; the last 12 are unused.
+pub const RECORD_BYTES: usize = 32;
+
+/// The parameter's name.
+pub const PARAMETER: &str = "lifestreams_stamps";
+
+/// The block's record, in %lsd0, for threads that %lsp0 holds for.
+const ADDRESS: &str = "\
+	@%lsp0 mov.u32 	%lsr0, %nctaid.y;
+	@%lsp0 mov.u32 	%lsr1, %ctaid.z;
+	@%lsp0 mov.u32 	%lsr2, %ctaid.y;
+	@%lsp0 mad.lo.u32 	%lsr0, %lsr0, %lsr1, %lsr2;
+	@%lsp0 mov.u32 	%lsr1, %nctaid.x;
+	@%lsp0 mov.u32 	%lsr2, %ctaid.x;
+	@%lsp0 mad.lo.u32 	%lsr0, %lsr0, %lsr1, %lsr2;
+	@%lsp0 ld.param.u64 	%lsd0, [lifestreams_stamps];
+	@%lsp0 cvta.to.global.u64 	%lsd0, %lsd0;
+	@%lsp0 mad.wide.u32 	%lsd0, %lsr0, 32, %lsd0;
+	@%lsp0 mov.u64 	%lsd1, %globaltimer;
+";
+
+/// Registers, in a scope of their own.
+const OPEN: &str = "\
+	{
+	.reg .pred 	%lsp<1>;
+	.reg .b32 	%lsr<4>;
+	.reg .b64 	%lsd<2>;
+	mov.u32 	%lsr0, %tid.x;
+	mov.u32 	%lsr1, %tid.y;
+	mov.u32 	%lsr2, %tid.z;
+";
+
+/// Thread 0 says that its block begins.
+const ENTER: &str = "\
+	or.b32 	%lsr0, %lsr0, %lsr1;
+	or.b32 	%lsr0, %lsr0, %lsr2;
+	setp.eq.u32 	%lsp0, %lsr0, 0;
+";
+const ENTERED: &str = "\
+	@%lsp0 st.global.u64 	[%lsd0], %lsd1;
+	@%lsp0 mov.u32 	%lsr3, %smid;
+	@%lsp0 st.global.u32 	[%lsd0+16], %lsr3;
+	}
+";
+
+/// Lane 0 of a warp says that it has come this far.
+const LEAVE: &str = "\
+	mov.u32 	%lsr3, %ntid.y;
+	mad.lo.u32 	%lsr1, %lsr2, %lsr3, %lsr1;
+	mov.u32 	%lsr3, %ntid.x;
+	mad.lo.u32 	%lsr0, %lsr1, %lsr3, %lsr0;
+	and.b32 	%lsr0, %lsr0, 31;
+	setp.eq.u32 	%lsp0, %lsr0, 0;
+";
+const LEFT: &str = "\
+	@%lsp0 red.global.max.u64 	[%lsd0+8], %lsd1;
+	}
+";
+
+/// How far the text has been read.
+#[derive(PartialEq)]
+enum At {
+    Before,
+    Parameters,
+    Head,
+    Declarations,
+    Body,
+    Behind,
+}
+
+/// The text with stamps in its one entry; or what in it was not understood.
+pub fn weave(text: &str) -> Result<String, String> {
+    let enter = [OPEN, ENTER, ADDRESS, ENTERED].concat();
+    let leave = [OPEN, LEAVE, ADDRESS, LEFT].concat();
+    let mut woven = String::with_capacity(text.len() + 4096);
+    let mut at = At::Before;
+    for (number, line) in text.lines().enumerate() {
+        let odd = |what: &str| format!("line {}: {what}: {line}", number + 1);
+        let trimmed = line.trim();
+        match at {
+            At::Before | At::Behind if trimmed.starts_with(".visible .entry ") => {
+                if at == At::Behind || !trimmed.ends_with('(') {
+                    return Err(odd("not the one entry that is understood"));
+                }
+                at = At::Parameters;
+            }
+            At::Before | At::Behind => {}
+            At::Parameters if trimmed == ")" => {
+                let comma = woven.trim_end().len();
+                if !woven.trim_end().ends_with('(') {
+                    woven.insert(comma, ',');
+                }
+                woven += &format!("\t.param .u64 {PARAMETER}\n");
+                at = At::Head;
+            }
+            At::Parameters => {}
+            At::Head if trimmed == "{" => at = At::Declarations,
+            At::Head => {}
+            At::Declarations | At::Body => {
+                let declares = trimmed.is_empty() || trimmed.starts_with(['.', '/']);
+                if at == At::Declarations && !declares {
+                    woven += &enter;
+                    at = At::Body;
+                }
+                if line == "}" {
+                    at = At::Behind;
+                } else if trimmed == "ret;" {
+                    woven += &leave;
+                } else if trimmed.ends_with("ret;") || trimmed.ends_with("exit;") {
+                    return Err(odd("an end that is not understood"));
+                }
+            }
+        }
+        woven += line;
+        woven.push('\n');
+    }
+    if at == At::Behind && woven.contains(&leave) {
+        Ok(woven)
+    } else {
+        Err("no entry that returns".into())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cuda::ptx::PTX;
+
+    fn count(text: &str, what: &str) -> usize {
+        text.matches(what).count()
+    }
+
+    #[test]
+    fn every_kernel_is_stamped_where_it_begins_and_wherever_it_ends() {
+        for (stem, text) in PTX {
+            let woven = weave(text).unwrap_or_else(|why| panic!("{stem}: {why}"));
+            assert_eq!(
+                count(&woven, "\t.param "),
+                count(text, "\t.param ") + 1,
+                "{stem}: one parameter more"
+            );
+            let ends = count(text, "\tret;\n");
+            assert!(ends > 0, "{stem}");
+            assert_eq!(count(&woven, &format!("{LEFT}\tret;\n")), ends, "{stem}");
+            assert_eq!(count(&woven, "\tret;\n"), ends, "{stem}");
+            assert_eq!(count(&woven, ENTERED), 1, "{stem}");
+            let plain: Vec<&str> = text
+                .lines()
+                .map(|line| line.trim_end_matches(','))
+                .collect();
+            let mut rest = woven.lines().map(|line| line.trim_end_matches(','));
+            for line in plain {
+                assert!(rest.any(|other| other == line), "{stem} lost: {line}");
+            }
+        }
+    }
+
+    #[test]
+    fn thread_0_stamps_before_the_first_instruction() {
+        for (stem, text) in PTX {
+            let woven = weave(text).unwrap();
+            let (before, _) = woven.split_once(OPEN).unwrap();
+            let (_, body) = before.split_once("\n{\n").unwrap();
+            for line in body.lines().map(str::trim) {
+                assert!(
+                    line.is_empty() || line.starts_with(['.', '/']),
+                    "{stem}: {line}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_not_understood_is_refused() {
+        let kernel = |body: &str| format!(".visible .entry k(\n\t.param .u64 a\n)\n{{\n{body}}}\n");
+        assert!(weave(&kernel("\tret;\n")).is_ok());
+        assert!(weave(&kernel("\t@%p1 ret;\n")).is_err());
+        assert!(weave(&kernel("\ttrap;\n")).is_err());
+        assert!(weave(&kernel("\tret;\n").repeat(2)).is_err());
+        assert!(weave("").is_err());
+        let bare = weave(".visible .entry k(\n)\n{\n\tret;\n}\n").unwrap();
+        assert!(bare.starts_with(&format!(
+            ".visible .entry k(\n\t.param .u64 {PARAMETER}\n)\n"
+        )));
+    }
+}

@@ -1,0 +1,90 @@
+//! Edits of a lattice: the words of its bits that are touched, and nothing else.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::{EngineError, Result};
+use life::{Lattice, Size};
+
+/// Cells of one word of a lattice's bits, to be set; as it crosses the bus.
+#[repr(C)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
+pub struct WordEdit {
+    /// The word's index in the lattice's bits, row by row.
+    pub word: u32,
+    /// The cells that are set.
+    pub mask: u32,
+    /// What they are set to; bits outside the mask count for nothing.
+    pub bits: u32,
+}
+
+impl WordEdit {
+    /// The most that travel in one copy; longer lists go in several. So few that the driver takes
+    /// the copy out of pageable memory at once.
+    pub const MOST_AT_ONCE: usize = 4096;
+
+    /// Refuses edits of words or bits that a lattice has not, and those that are not in the order
+    /// of their words, each once.
+    pub fn check_all(edits: &[WordEdit], size: Size) -> Result<()> {
+        let bad = |why: String| Err(EngineError::BadProgram(why));
+        if !edits.is_sorted_by(|a, b| a.word < b.word) {
+            return bad("an edit's words are not in order, each once".into());
+        }
+        let per_row = size.words_per_row();
+        let beyond = |edit: &&WordEdit| {
+            let word = edit.word as usize;
+            let last = (word + 1).is_multiple_of(per_row);
+            word >= size.words() || last && edit.mask & !size.last_word_mask() != 0
+        };
+        match edits.iter().find(beyond) {
+            Some(edit) => bad(format!("{edit:?} is not of a {size} lattice")),
+            None => Ok(()),
+        }
+    }
+
+    /// What makes `after` of `before`, a lattice of the same size.
+    pub fn between(before: &Lattice, after: &Lattice) -> Vec<WordEdit> {
+        let words = (0..).zip(before.words().iter().zip(after.words()));
+        let changed = words.filter(|(_, (before, after))| before != after);
+        let edit = |(word, (before, after)): (u32, (&u32, &u32))| WordEdit {
+            word,
+            mask: before ^ after,
+            bits: *after,
+        };
+        changed.map(edit).collect()
+    }
+
+    /// What becomes of the word.
+    pub fn apply(self, word: &mut u32) {
+        *word = *word & !self.mask | self.bits & self.mask;
+    }
+
+    /// The columns and states of its cells, counted from the word's first.
+    pub(crate) fn cells(self) -> impl Iterator<Item = (u32, bool)> {
+        let set = (0..32).filter(move |bit| self.mask >> bit & 1 == 1);
+        set.map(move |bit| (bit, self.bits >> bit & 1 == 1))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn edits_of_what_is_not_there_are_refused() {
+        let size = Size::new(33, 2).unwrap();
+        let edit = |word, mask| WordEdit {
+            word,
+            mask,
+            bits: 0,
+        };
+        assert!(WordEdit::check_all(&[edit(0, !0), edit(1, 1), edit(3, 1)], size).is_ok());
+        for bad in [
+            [edit(0, 1), edit(4, 1)],
+            [edit(0, 1), edit(3, 2)],
+            [edit(1, 1), edit(1, 1)],
+            [edit(1, 1), edit(0, 1)],
+        ] {
+            assert!(WordEdit::check_all(&bad, size).is_err(), "{bad:?}");
+        }
+    }
+}

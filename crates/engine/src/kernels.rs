@@ -1,0 +1,447 @@
+//! The table of kernels: one row says everything the host must know of one.
+
+mod launch;
+
+use crate::{DeviceInfo, EngineError};
+use lang::tr;
+use life::Size;
+
+pub use launch::Launch;
+use launch::MARCHED;
+
+/// How a kernel wants its cells.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Layout {
+    /// An `i32` of 0 or 1 a cell, row by row, as the first rungs have it.
+    I32,
+    /// One bit a cell, 32 cells a word, the least significant bit leftmost: also what crosses
+    /// the bus.
+    Bits,
+    /// One bit a cell, the width cut into 32 planes side by side: bit b of word x of a row's
+    /// `words` is cell `b * words + x`. So a cell's neighbours have its own bit in the words
+    /// around it, and only at a row's ends a word is turned by one bit, into the plane beside.
+    /// (Planes that are cut across only, and never down, take any height, and a row stays a row.)
+    /// The width is a multiple of 32; the words are as many as in [`Layout::Bits`].
+    Planar,
+}
+
+impl Layout {
+    /// Whether a lattice can be laid out so.
+    pub fn takes(self, size: Size) -> bool {
+        self != Layout::Planar || size.width().is_multiple_of(32)
+    }
+}
+
+/// Who iterates the generations.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Iteration {
+    /// The host: a launch a generation.
+    Launches,
+    /// The host: a launch for every so many generations, the last one for those that remain.
+    Steps(u32),
+    /// The kernel: one block a lattice, any number of generations a launch.
+    InKernel,
+}
+
+/// The sides that a kernel takes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Sides {
+    /// All.
+    Any,
+    /// Widths that are a multiple of so many cells.
+    WidthsOf(u32),
+    /// Squares of these sides alone.
+    Squares(&'static [u32]),
+}
+
+impl Sides {
+    /// Whether a lattice has such sides.
+    pub fn take(self, size: Size) -> bool {
+        match self {
+            Sides::Any => true,
+            Sides::WidthsOf(cells) => size.width().is_multiple_of(cells),
+            Sides::Squares(sides) => size.width() == size.height() && sides.contains(&size.width()),
+        }
+    }
+
+    /// In words, where there is a limit.
+    pub fn limit(self) -> Option<String> {
+        match self {
+            Sides::Any => None,
+            Sides::WidthsOf(cells) => {
+                Some(tr!("widths that are a multiple of {cells}", cells = cells))
+            }
+            Sides::Squares(sides) => {
+                let squares: Vec<_> = sides.iter().map(|side| format!("{side}x{side}")).collect();
+                let (last, others) = squares.split_last()?;
+                Some(tr!(
+                    "lattices of {} or {last}",
+                    others.join(", "),
+                    last = last
+                ))
+            }
+        }
+    }
+}
+
+/// One rung of the ladder.
+#[derive(Debug)]
+pub struct Kernel {
+    /// What people type.
+    pub name: &'static str,
+    /// The stem of its file in `kernels/ladder`, and so of its PTX.
+    pub file: &'static str,
+    /// The function in it.
+    pub symbol: &'static str,
+    /// The idea in a few words.
+    pub title: &'static str,
+    /// How it wants its cells.
+    pub layout: Layout,
+    /// Who iterates.
+    pub iteration: Iteration,
+    /// The shapes of a block that it takes, in threads across and down; the first is what it is
+    /// launched with unless another is asked for.
+    pub blocks: &'static [(u32, u32)],
+    /// Rows of the lattice that a thread steps, one below the other.
+    pub rows_per_thread: u32,
+    /// Dynamic shared memory of a block of this shape, in bytes.
+    pub shared_bytes: fn(Size, (u32, u32)) -> u64,
+    /// Whether the cells end in the buffer they came from; otherwise they change over to the
+    /// other buffer, with every generation or, in [`Iteration::Steps`], with every launch.
+    pub in_place: bool,
+    /// Blocks that step a lattice together, as a cluster; 1 where blocks have nothing of each other.
+    pub cluster: u32,
+    /// Whether one launch steps several lattices that lie one behind the other.
+    pub batched: bool,
+    /// The sides that a lattice may have.
+    pub sides: Sides,
+    /// The most cells a lattice may have, if there is a limit but memory.
+    pub most_cells: Option<u64>,
+}
+
+impl PartialEq for Kernel {
+    fn eq(&self, other: &Self) -> bool {
+        self.name == other.name
+    }
+}
+
+impl Eq for Kernel {}
+
+/// Blocks of a grid over the lattice.
+const GRIDS: &[(u32, u32)] = &[
+    (32, 8),
+    (32, 4),
+    (32, 16),
+    (32, 32),
+    (64, 4),
+    (128, 1),
+    (16, 16),
+    (8, 8),
+];
+
+/// The one block of a lattice.
+const WHOLE: &[(u32, u32)] = &[(32, 32), (32, 16), (32, 8), (32, 4), (32, 1)];
+
+/// A warp by itself.
+const ONE_WARP: &[(u32, u32)] = &[(32, 1)];
+
+/// Every kernel, from the first rung up.
+pub static KERNELS: [Kernel; 9] = [
+    Kernel {
+        name: "global",
+        file: "01_global",
+        symbol: "life_global",
+        title: "one thread a cell, everything from global memory",
+        layout: Layout::I32,
+        iteration: Iteration::Launches,
+        blocks: GRIDS,
+        rows_per_thread: 1,
+        shared_bytes: |_, _| 0,
+        in_place: false,
+        cluster: 1,
+        batched: false,
+        sides: Sides::Any,
+        most_cells: None,
+    },
+    Kernel {
+        name: "shared",
+        file: "02_shared",
+        symbol: "life_shared",
+        title: "a tile and its halo in shared memory",
+        layout: Layout::I32,
+        iteration: Iteration::Launches,
+        blocks: GRIDS,
+        rows_per_thread: 1,
+        shared_bytes: |_, (across, down)| 4 * u64::from(across + 2) * u64::from(down + 2),
+        in_place: false,
+        cluster: 1,
+        batched: false,
+        sides: Sides::Any,
+        most_cells: None,
+    },
+    Kernel {
+        name: "sync-global",
+        file: "03_sync_global",
+        symbol: "life_sync_global",
+        title: "one block a lattice, generations inside the kernel, __syncthreads between them",
+        layout: Layout::I32,
+        iteration: Iteration::InKernel,
+        blocks: WHOLE,
+        rows_per_thread: 1,
+        shared_bytes: |_, _| 0,
+        in_place: false,
+        cluster: 1,
+        batched: true,
+        sides: Sides::Any,
+        most_cells: Some(1 << 24),
+    },
+    Kernel {
+        name: "sync-shared",
+        file: "04_sync_shared",
+        symbol: "life_sync_shared",
+        title: "the same with the whole lattice in shared memory",
+        layout: Layout::I32,
+        iteration: Iteration::InKernel,
+        blocks: WHOLE,
+        rows_per_thread: 1,
+        shared_bytes: |size, _| 2 * size.cells(),
+        in_place: true,
+        cluster: 1,
+        batched: true,
+        sides: Sides::Any,
+        most_cells: Some(24_576),
+    },
+    Kernel {
+        name: "bits",
+        file: "05_bits",
+        symbol: "life_bits",
+        title: "32 cells a word, added as bit planes",
+        layout: Layout::Bits,
+        iteration: Iteration::Launches,
+        blocks: GRIDS,
+        rows_per_thread: 4,
+        shared_bytes: |_, _| 0,
+        in_place: false,
+        cluster: 1,
+        batched: false,
+        sides: Sides::Any,
+        most_cells: None,
+    },
+    Kernel {
+        name: "planar",
+        file: "06_planar",
+        symbol: "life_planar",
+        title: "32 planes in a word: neighbours are whole words, nothing is shifted",
+        layout: Layout::Planar,
+        iteration: Iteration::Launches,
+        blocks: GRIDS,
+        rows_per_thread: 8,
+        shared_bytes: |_, _| 0,
+        in_place: false,
+        cluster: 1,
+        batched: false,
+        sides: Sides::WidthsOf(32),
+        most_cells: None,
+    },
+    Kernel {
+        name: "multistep",
+        file: "07_multistep",
+        symbol: "life_multistep",
+        title: "four generations a pass, marched through a warp's registers",
+        layout: Layout::Planar,
+        iteration: Iteration::Steps(4),
+        blocks: ONE_WARP,
+        rows_per_thread: 1,
+        shared_bytes: |_, _| 0,
+        in_place: false,
+        cluster: 1,
+        batched: false,
+        sides: Sides::WidthsOf(MARCHED),
+        most_cells: None,
+    },
+    Kernel {
+        name: "resident",
+        file: "08_resident",
+        symbol: "life_resident",
+        title: "a lattice in the registers of one warp, for any number of generations",
+        layout: Layout::Planar,
+        iteration: Iteration::InKernel,
+        blocks: ONE_WARP,
+        rows_per_thread: 1,
+        shared_bytes: |_, _| 0,
+        in_place: true,
+        cluster: 1,
+        batched: true,
+        sides: Sides::Squares(&[32, 64, 128, 256]),
+        most_cells: None,
+    },
+    Kernel {
+        name: "cluster",
+        file: "09_cluster",
+        symbol: "life_cluster",
+        title: "a lattice in the registers of six blocks that share their shared memory",
+        layout: Layout::Planar,
+        iteration: Iteration::InKernel,
+        blocks: &[(384, 1)],
+        rows_per_thread: 1,
+        shared_bytes: |_, _| 32 << 10,
+        in_place: true,
+        cluster: 6,
+        batched: true,
+        sides: Sides::Squares(&[512, 1024, 2048]),
+        most_cells: None,
+    },
+];
+
+/// The kernel of this name.
+pub fn find(name: &str) -> Option<&'static Kernel> {
+    KERNELS.iter().find(|kernel| kernel.name == name)
+}
+
+impl Kernel {
+    /// Its place in [`KERNELS`].
+    pub fn index(&self) -> usize {
+        KERNELS
+            .iter()
+            .position(|kernel| kernel == self)
+            .expect("every kernel is in the table")
+    }
+
+    /// The shape of its blocks unless another is asked for.
+    pub fn block(&self) -> (u32, u32) {
+        self.blocks[0]
+    }
+
+    /// How it is launched over a lattice of this size, in blocks of this shape.
+    pub fn launch(&self, size: Size, block: (u32, u32)) -> Launch {
+        let shared_bytes = (self.shared_bytes)(size, block);
+        let launch = match (self.iteration, self.layout) {
+            (Iteration::InKernel, _) => Launch {
+                grid: [self.cluster, 1, 1],
+                ..Launch::over(1, 1, block)
+            },
+            (Iteration::Steps(_), _) => Launch::march(size),
+            (Iteration::Launches, Layout::I32) => Launch::over(size.width(), size.height(), block),
+            (Iteration::Launches, Layout::Bits | Layout::Planar) => Launch::over(
+                size.width().div_ceil(32),
+                size.height().div_ceil(self.rows_per_thread),
+                block,
+            ),
+        };
+        Launch {
+            shared_bytes,
+            ..launch
+        }
+    }
+
+    /// How many launches step a lattice so far.
+    pub fn launches(&self, generations: u32) -> u32 {
+        match self.iteration {
+            Iteration::Launches => generations,
+            Iteration::Steps(most) => generations.div_ceil(most),
+            Iteration::InKernel => generations.min(1),
+        }
+    }
+
+    /// Whether so many generations leave the cells in the other buffer.
+    pub fn flips(&self, generations: u32) -> bool {
+        let changes = match self.iteration {
+            Iteration::Launches | Iteration::InKernel => generations,
+            Iteration::Steps(_) => self.launches(generations),
+        };
+        !self.in_place && changes % 2 == 1
+    }
+
+    /// Refuses a shape of block that it does not take.
+    pub fn admit_block(&self, block: (u32, u32)) -> Result<(), EngineError> {
+        if self.blocks.contains(&block) {
+            return Ok(());
+        }
+        let shapes = self.blocks.iter().map(|(w, h)| format!("{w}x{h}"));
+        Err(EngineError::BadBlock {
+            kernel: self.name,
+            block: format!("{}x{}", block.0, block.1),
+            shapes: shapes.collect::<Vec<_>>().join(", "),
+        })
+    }
+
+    /// The compute capability that it needs at least, where that is more than any driver's.
+    pub fn needs(&self) -> Option<(u32, u32)> {
+        (self.cluster > 1).then_some((9, 0))
+    }
+
+    /// Refuses a device that cannot run it.
+    pub fn admit_device(&self, device: &DeviceInfo) -> Result<(), EngineError> {
+        match (self.needs(), device.capability) {
+            (Some(needed), Some(has)) if has < needed => Err(EngineError::TooOldDevice {
+                kernel: self.name,
+                needed,
+                device: device.name.clone(),
+                has,
+                instead: "multistep",
+            }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses a lattice that it cannot take, naming a kernel that can.
+    pub fn admit(&self, size: Size) -> Result<(), EngineError> {
+        let limit = match self.most_cells {
+            Some(most) if size.cells() > most => Some(tr!("at most {most} cells", most = most)),
+            _ if self.sides.take(size) => None,
+            _ => self.sides.limit(),
+        };
+        match limit {
+            None => Ok(()),
+            Some(limit) => Err(EngineError::TooLarge {
+                kernel: self.name,
+                limit,
+                size,
+                instead: "bits",
+            }),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn launches_and_changes_of_buffer_are_counted() {
+        for (name, generations, launches, flips) in [
+            ("bits", 5, 5, true),
+            ("planar", 0, 0, false),
+            ("multistep", 0, 0, false),
+            ("multistep", 1, 1, true),
+            ("multistep", 4, 1, true),
+            ("multistep", 5, 2, false),
+            ("multistep", 12, 3, true),
+            ("sync-global", 5, 1, true),
+            ("sync-global", 4, 1, false),
+            ("resident", 5, 1, false),
+        ] {
+            let kernel = find(name).unwrap();
+            assert_eq!(kernel.launches(generations), launches, "{name}");
+            assert_eq!(kernel.flips(generations), flips, "{name}");
+        }
+    }
+
+    #[test]
+    fn shared_memory_stays_below_the_default_limit() {
+        for kernel in &KERNELS {
+            let side = kernel.most_cells.map_or(512, |most| most.isqrt()).min(512);
+            let size = Size::new(side, side).unwrap();
+            if !kernel.sides.take(size) {
+                continue; // none of those uses any
+            }
+            let launch = kernel.launch(size, kernel.block());
+            assert!(
+                launch.shared_bytes <= 48 * 1024,
+                "{}: {launch:?}",
+                kernel.name
+            );
+        }
+    }
+}

@@ -1,0 +1,349 @@
+//! What the parts of a lesson work with: an engine, buffers, streams, and a stopwatch.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Result;
+use engine::{
+    Argument, BufferId, Call, CalledKernel, Completion, DeviceId, DeviceInfo, Engine, EngineError,
+    HostMemory, Nanos, Op, Place, Program, Region, RunId, Span, StreamId, StreamKind, StreamSpec,
+};
+use life::Size;
+use model::DeviceChoice;
+use model::trace::{StepFacts, StepKind, TimedRound};
+use session::worlds::open_engine;
+
+/// An engine and what a lesson has on it.
+pub struct Bench {
+    choice: DeviceChoice,
+    engine: Option<Box<dyn Engine>>,
+    name: &'static str,
+    info: DeviceInfo,
+    /// The places of the buffers made.
+    places: HashMap<BufferId, Place>,
+    /// What one part leaves for the next.
+    kept: HashMap<&'static str, f64>,
+}
+
+/// The device that lessons use.
+pub(super) const DEVICE: DeviceId = DeviceId(0);
+
+/// A program under way.
+pub struct Started {
+    run: RunId,
+    began: Instant,
+    call: Duration,
+}
+
+/// A program that has run.
+pub struct Ran {
+    /// How long the host was inside the call.
+    pub call: Duration,
+    /// How long until everything was done.
+    pub wall: Duration,
+    /// When each step ran, if the program was timed; in the order of the steps.
+    pub spans: Vec<Span>,
+    /// When the host was inside the calls, if the program was timed.
+    pub host: Vec<Span>,
+}
+
+impl Ran {
+    /// Until everything was done, in milliseconds.
+    pub fn wall_ms(&self) -> f64 {
+        self.wall.as_secs_f64() * 1e3
+    }
+
+    /// The length of this step in milliseconds; 0 if it was not timed.
+    pub fn step_ms(&self, step: usize) -> f64 {
+        let span = self.spans.iter().find(|span| span.step as usize == step);
+        span.map_or(0.0, |span| span.length().as_ms())
+    }
+
+    /// From the first step's start to this one's end, in milliseconds; 0 if it was not timed.
+    pub fn end_ms(&self, step: usize) -> f64 {
+        let start = self.spans.iter().map(|span| span.start).min();
+        let end = self.spans.iter().find(|span| span.step as usize == step);
+        start
+            .zip(end)
+            .map_or(0.0, |(start, end)| Nanos(end.end.0 - start.0).as_ms())
+    }
+
+    /// From the first step's start to the last one's end, in milliseconds; 0 if none was timed.
+    pub fn device_ms(&self) -> f64 {
+        let start = self.spans.iter().map(|span| span.start).min();
+        let end = self.spans.iter().map(|span| span.end).max();
+        start
+            .zip(end)
+            .map_or(0.0, |(start, end)| Nanos(end.0 - start.0).as_ms())
+    }
+}
+
+impl Bench {
+    /// Opens the engine of a choice.
+    pub fn open(choice: DeviceChoice) -> Result<Bench> {
+        let engine = open_engine(choice)?;
+        // An engine that is opened anew later must be the same one.
+        let choice = match (choice, engine.name()) {
+            (DeviceChoice::Auto, "cpu") => DeviceChoice::Cpu,
+            (DeviceChoice::Auto, _) => DeviceChoice::CudaOrdinal(0),
+            (other, _) => other,
+        };
+        Ok(Bench {
+            choice,
+            name: engine.name(),
+            info: engine.devices()[0].clone(),
+            engine: Some(engine),
+            places: HashMap::new(),
+            kept: HashMap::new(),
+        })
+    }
+
+    /// Which device it is, so that others can open the same.
+    pub fn choice(&self) -> DeviceChoice {
+        self.choice
+    }
+
+    /// `cuda` or `cpu`.
+    pub fn engine_name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Whether this is the CPU engine.
+    pub fn is_cpu(&self) -> bool {
+        self.name == "cpu"
+    }
+
+    /// The device.
+    pub fn info(&self) -> &DeviceInfo {
+        &self.info
+    }
+
+    /// The first of the two on a GPU, the second on the CPU: how often something is repeated.
+    pub fn pick<T>(&self, on_gpu: T, on_cpu: T) -> T {
+        if self.is_cpu() { on_cpu } else { on_gpu }
+    }
+
+    /// Leaves a number for the parts that follow.
+    pub fn keep(&mut self, name: &'static str, value: f64) {
+        self.kept.insert(name, value);
+    }
+
+    /// What an earlier part left.
+    pub fn kept(&self, name: &str) -> Option<f64> {
+        self.kept.get(name).copied()
+    }
+
+    /// The engine.
+    pub fn engine(&mut self) -> Result<&mut dyn Engine> {
+        if self.engine.is_none() {
+            self.engine = Some(open_engine(self.choice)?);
+        }
+        let engine = self.engine.as_mut().expect("it was opened");
+        Ok(&mut **engine)
+    }
+
+    /// An engine with nothing on it, for whoever wants it for himself.
+    pub fn take_fresh(&mut self) -> Result<Box<dyn Engine>> {
+        self.close();
+        Ok(open_engine(self.choice)?)
+    }
+
+    /// Puts an engine with nothing on it in place of the present one: lattices are for ever.
+    pub fn renew(&mut self) -> Result<()> {
+        self.engine = Some(self.take_fresh()?);
+        Ok(())
+    }
+
+    /// Ends the engine; another one is opened when it is asked for.
+    pub fn close(&mut self) {
+        self.engine = None;
+        self.places.clear();
+    }
+
+    /// Gives back what a part had in memory.
+    pub fn clear(&mut self) -> Result<()> {
+        self.places.clear();
+        match &mut self.engine {
+            Some(engine) => Ok(engine.drop_buffers()?),
+            None => Ok(()),
+        }
+    }
+
+    /// Streams of one kind.
+    pub fn streams(&mut self, count: usize, kind: StreamKind) -> Result<Vec<StreamId>> {
+        let spec = StreamSpec {
+            kind,
+            ..StreamSpec::PLAIN
+        };
+        let engine = self.engine()?;
+        let made = (0..count).map(|_| engine.create_stream(DEVICE, spec));
+        Ok(made.collect::<Result<_, EngineError>>()?)
+    }
+
+    /// A stream that waits for no other.
+    pub fn stream(&mut self) -> Result<StreamId> {
+        Ok(self.engine()?.create_stream(DEVICE, StreamSpec::PLAIN)?)
+    }
+
+    /// A buffer on the device.
+    pub fn device_buffer(&mut self, bytes: usize) -> Result<BufferId> {
+        self.buffer_in(DEVICE, bytes, Place::Device)
+    }
+
+    /// A buffer on the host.
+    pub fn host_buffer(&mut self, bytes: usize, memory: HostMemory) -> Result<BufferId> {
+        self.buffer_in(DEVICE, bytes, Place::Host(memory))
+    }
+
+    /// A buffer of a context.
+    pub fn buffer_in(&mut self, context: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
+        let buffer = self.engine()?.create_buffer(context, bytes, place)?;
+        self.places.insert(buffer, place);
+        Ok(buffer)
+    }
+
+    /// Hands over the words of a buffer on the host.
+    pub fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        Ok(self.engine()?.access(buffer, look)?)
+    }
+
+    /// The words of a buffer on the host.
+    pub fn words(&mut self, buffer: BufferId) -> Result<Vec<u32>> {
+        let mut words = Vec::new();
+        self.access(buffer, &mut |of| words = of.to_vec())?;
+        Ok(words)
+    }
+
+    /// Runs a program and waits for it.
+    pub fn run(&mut self, program: &Program) -> Result<Ran> {
+        let started = self.start(program)?;
+        self.finish(started)
+    }
+
+    /// Starts a program.
+    pub fn start(&mut self, program: &Program) -> Result<Started> {
+        let engine = self.engine()?;
+        let began = Instant::now();
+        let run = engine.submit(program)?;
+        let call = began.elapsed();
+        Ok(Started { run, began, call })
+    }
+
+    /// Waits for a program that was started.
+    pub fn finish(&mut self, started: Started) -> Result<Ran> {
+        let engine = self.engine()?;
+        engine.synchronize()?;
+        let wall = started.began.elapsed();
+        let mut completions = Vec::new();
+        loop {
+            engine.poll(&mut completions)?;
+            for completion in completions.drain(..) {
+                if let Completion::Finished {
+                    run, spans, host, ..
+                } = completion
+                    && run == started.run
+                {
+                    return Ok(Ran {
+                        call: started.call,
+                        wall,
+                        spans,
+                        host,
+                    });
+                }
+            }
+            engine.wait(Duration::from_millis(1));
+        }
+    }
+
+    /// Runs a program once to get ready and then so many times; the median of the wall times, in
+    /// milliseconds.
+    pub fn median_ms(&mut self, times: usize, program: &Program) -> Result<f64> {
+        self.run(program)?;
+        let mut all = Vec::new();
+        for _ in 0..times {
+            all.push(self.run(program)?.wall_ms());
+        }
+        Ok(median(all))
+    }
+
+    /// What a timed program did, for the timeline.
+    pub fn timed_round(&self, program: &Program, ran: Ran) -> TimedRound {
+        let one = Size::new(1, 1).expect("the smallest lattice");
+        let steps: Arc<[StepFacts]> = program
+            .steps
+            .iter()
+            .map(|step| {
+                let facts = StepFacts::of(step, one, 0);
+                let kind = match &step.op {
+                    Op::Copy { from, .. } if self.is_on_host(from.buffer) => StepKind::Upload,
+                    _ => facts.kind,
+                };
+                StepFacts { kind, ..facts }
+            })
+            .collect();
+        TimedRound {
+            steps,
+            spans: ran.spans,
+            host: ran.host,
+            stamps: Vec::new(),
+        }
+    }
+
+    fn is_on_host(&self, buffer: BufferId) -> bool {
+        matches!(self.places.get(&buffer), Some(Place::Host(_)))
+    }
+}
+
+/// The one in the middle.
+///
+/// # Panics
+/// If there is none.
+pub(super) fn median(mut values: Vec<f64>) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// A copy from the start of one buffer to the start of another.
+pub(super) fn copy(from: BufferId, to: BufferId, bytes: usize) -> Op {
+    copy_part(from, to, 0..bytes)
+}
+
+/// A copy of these bytes of one buffer to the same place in another.
+pub(super) fn copy_part(from: BufferId, to: BufferId, bytes: std::ops::Range<usize>) -> Op {
+    let offset = bytes.start;
+    Op::Copy {
+        from: Region {
+            buffer: from,
+            offset,
+        },
+        to: Region { buffer: to, offset },
+        bytes: bytes.len(),
+    }
+}
+
+/// A launch of so many blocks of so many threads.
+pub(super) fn call(
+    kernel: &'static CalledKernel,
+    grid: u32,
+    block: u32,
+    arguments: impl Into<Vec<Argument>>,
+) -> Op {
+    Op::Call(Call {
+        kernel,
+        grid,
+        block,
+        shared_bytes: 0,
+        arguments: arguments.into(),
+    })
+}
+
+/// The start of a buffer, as an argument.
+pub(super) fn at(buffer: BufferId) -> Argument {
+    inside(buffer, 0)
+}
+
+/// So many bytes into a buffer, as an argument.
+pub(super) fn inside(buffer: BufferId, offset: usize) -> Argument {
+    Argument::Buffer(Region { buffer, offset })
+}

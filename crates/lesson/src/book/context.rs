@@ -1,0 +1,75 @@
+//! A context made by hand, used, and destroyed.
+
+use std::time::Instant;
+
+use super::multi_kernel::{LENGTH, launch};
+use crate::bench::{DEVICE, copy};
+use crate::{Bench, Group, Lesson, Measured, Part, Result, Work, data};
+use engine::{HostMemory, Place, Program, StreamSpec};
+use lang::{mark, tr};
+
+pub(crate) const CONTEXT: Lesson = Lesson {
+    name: "context",
+    group: Group::Book,
+    title: "make, use and destroy a context",
+    source: "the book's simple_context_create",
+    intro: "A context is made, given memory, a stream and a kernel, asked to do something, and \
+            destroyed with all that it holds.",
+    question: "Which takes longest: making a context, its first work, or the same work again?",
+    parts: &[Part {
+        title: "by hand",
+        work: Work::Program(run),
+    }],
+    compared: &[],
+    missing_on_cpu: Some("contexts that cost anything"),
+    closing: |outcome| {
+        let time = |index: usize| outcome.parts[0].figures[index].clone();
+        let (first, again) = (time(1), time(2));
+        tr!(
+            "The first work took {} {}, the same work again {} {}: a context has to load \
+             its kernels before it runs one. Programs make one at their start and keep it.",
+            format_args!("{:.1}", first.value),
+            first.unit,
+            format_args!("{:.1}", again.value),
+            again.unit
+        )
+    },
+};
+
+fn run(bench: &mut Bench) -> Result<Measured> {
+    const BYTES: usize = 4 * LENGTH;
+    bench.renew()?;
+    let timed = |began: Instant| began.elapsed().as_secs_f64() * 1e3;
+
+    let began = Instant::now();
+    let context = bench.engine()?.create_context(DEVICE)?;
+    let making = timed(began);
+
+    let stream = bench.engine()?.create_stream(context, StreamSpec::PLAIN)?;
+    let device = bench.buffer_in(context, BYTES, Place::Device)?;
+    let host = bench.buffer_in(context, BYTES, Place::Host(HostMemory::Pageable))?;
+    let mut program = Program::default();
+    program.push(stream, copy(host, device, BYTES));
+    program.push(stream, launch(device, LENGTH as i32));
+    program.push(stream, copy(device, host, BYTES));
+    let mut right = true;
+    let mut uses = Vec::new();
+    for seed in 1..=2 {
+        bench.access(host, &mut |words| data::fill_floats(words, seed))?;
+        uses.push(bench.run(&program)?.wall_ms());
+        bench.access(host, &mut |words| right &= data::is_scaled(words, seed))?;
+    }
+
+    let began = Instant::now();
+    bench.close();
+    let destroying = timed(began);
+    Ok(Measured::default()
+        .time(mark!("making it"), making)
+        .time(mark!("its first work: copy, launch, copy"), uses[0])
+        .time(mark!("the same work again"), uses[1])
+        .time(mark!("destroying it, and the engine with it"), destroying)
+        .check(
+            tr!("both times the array is back as it went, but for the overflow"),
+            right,
+        ))
+}

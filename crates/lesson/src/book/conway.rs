@@ -1,0 +1,260 @@
+//! Life a frame at a time: kernel, get, copy back; then the same in four streams.
+
+use crate::bench::{copy, median};
+use crate::work::{World, kernel, square};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work};
+use engine::{BufferId, HostMemory, LatticeId, Op, Program, Scope, Slot, StreamKind, Transfer};
+use lang::{mark, tr};
+
+const SIDE: u64 = 128;
+const BYTES: usize = 4 * (SIDE * SIDE) as usize;
+
+pub(crate) const CONWAY: Lesson = Lesson {
+    name: "conway",
+    group: Group::Book,
+    title: "a lattice, a kernel, and its picture on the host",
+    source: "the book's conway_gpu",
+    intro: "One lattice of 128 x 128 cells. A frame is one launch, a copy of all cells to the \
+            host, for which the host waits, and a copy on the device that makes the new cells \
+            the old ones.",
+    question: "Which of the three takes longest: the launch, the copy to the host, or the copy \
+               on the device?",
+    parts: &[
+        Part {
+            title: "as the book has it",
+            work: Work::Program(|bench| frames(bench, &BOOK, 1)),
+        },
+        Part {
+            title: "as it should be",
+            work: Work::Program(|bench| frames(bench, &RIGHT, 1)),
+        },
+    ],
+    compared: &[Compare {
+        slow: 0,
+        fast: 1,
+        label: "page-locked memory, a bit a cell, and buffers that change places",
+    }],
+    missing_on_cpu: None,
+    closing: |outcome| {
+        tr!(
+            "A frame is {} with page-locked memory, a bit a cell instead of four bytes, and two \
+             buffers that change places: nothing has to be copied back. What is left is the \
+             price of the host's calls and of waiting for each frame; one lattice this small \
+             cannot fill a device.",
+            outcome.compared(0)
+        )
+    },
+};
+
+pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
+    name: "conway-streams",
+    group: Group::Book,
+    title: "four lattices, four streams",
+    source: "the book's conway_gpu_streams",
+    intro: "Four lattices of 128 x 128 cells, a stream each. The book issues one lattice's \
+            launch, copy to the host and copy back, then the next one's. Its host memory is \
+            pageable, so that each copy to the host blocks the host in the middle of it.",
+    question: "Four streams: is a frame of the book's program four times as fast as in one \
+               stream?",
+    parts: &[
+        Part {
+            title: "one stream, the book's way",
+            work: Work::Program(|bench| frames(bench, &BOOK_ONE_STREAM, 4)),
+        },
+        Part {
+            title: "four streams, as the book has it",
+            work: Work::Program(|bench| frames(bench, &BOOK_STREAMS, 4)),
+        },
+        Part {
+            title: "four streams, put right",
+            work: Work::Program(|bench| frames(bench, &RIGHT_STREAMS, 4)),
+        },
+    ],
+    compared: &[
+        Compare {
+            slow: 0,
+            fast: 1,
+            label: "four streams for one, the book's way",
+        },
+        Compare {
+            slow: 1,
+            fast: 2,
+            label: "page-locked memory, all launches first, nothing copied back",
+        },
+    ],
+    missing_on_cpu: None,
+    closing: |outcome| {
+        tr!(
+            "Four streams for one, the book's way: {}. Put right, against the book's four: {}. A \
+             stream only promises order: overlap comes when the host does not wait in between.",
+            outcome.compared(0),
+            outcome.compared(1)
+        )
+    },
+};
+
+/// How a frame is issued.
+struct Way {
+    /// Which streams; `None` for one that all share.
+    streams: Option<StreamKind>,
+    memory: HostMemory,
+    /// A bit a cell, not four bytes.
+    bits: bool,
+    /// All launches before the first copy.
+    breadth: bool,
+    /// The new cells are copied over the old ones.
+    copy_back: bool,
+    /// The host waits behind each copy to it.
+    wait_each: bool,
+}
+
+const BOOK: Way = Way {
+    streams: Some(StreamKind::Default),
+    memory: HostMemory::Pageable,
+    bits: false,
+    breadth: false,
+    copy_back: true,
+    wait_each: true,
+};
+
+const RIGHT: Way = Way {
+    streams: Some(StreamKind::NonBlocking),
+    memory: HostMemory::Pinned,
+    bits: true,
+    breadth: true,
+    copy_back: false,
+    wait_each: false,
+};
+
+const BOOK_STREAMS: Way = Way {
+    streams: Some(StreamKind::Blocking),
+    wait_each: false,
+    ..BOOK
+};
+
+const BOOK_ONE_STREAM: Way = Way {
+    streams: None,
+    ..BOOK_STREAMS
+};
+
+const RIGHT_STREAMS: Way = RIGHT;
+
+impl Way {
+    /// A frame of every lattice. `spare` stands for a lattice's old and new cells where they are
+    /// copied.
+    fn frame(&self, world: &World, spare: &[[BufferId; 2]]) -> Program {
+        let mut program = Program::default();
+        let (slot, what) = self.download();
+        let phases = |lattice: u32| {
+            let id = LatticeId(lattice);
+            let mut ops = vec![world.advance_one(lattice, 1)];
+            if self.bits {
+                ops.push(Op::Pack(id.alone()));
+            }
+            ops.push(Op::Download {
+                lattices: id.alone(),
+                slot,
+                what,
+            });
+            if self.wait_each {
+                ops.push(Op::Synchronize(Scope::Stream));
+            }
+            if self.copy_back {
+                let [new, old] = spare[lattice as usize];
+                ops.push(copy(new, old, BYTES));
+            }
+            ops
+        };
+        let mut each: Vec<_> = (0..world.streams.len() as u32)
+            .map(|lattice| phases(lattice).into_iter())
+            .collect();
+        if self.breadth {
+            for _ in 0..each[0].len() {
+                for (ops, &stream) in each.iter_mut().zip(&world.streams) {
+                    program.push(stream, ops.next().expect("all have as many"));
+                }
+            }
+        } else {
+            for (ops, &stream) in each.into_iter().zip(&world.streams) {
+                ops.for_each(|op| program.push(stream, op));
+            }
+        }
+        program
+    }
+
+    fn download(&self) -> (Slot, Transfer) {
+        let slot = match self.memory {
+            HostMemory::Pinned => World::PINNED,
+            HostMemory::Pageable => World::PAGEABLE,
+        };
+        let what = if self.bits {
+            Transfer::Bits
+        } else {
+            Transfer::Cells
+        };
+        (slot, what)
+    }
+}
+
+/// Frames, each waited for as a picture that is drawn.
+fn frames(bench: &mut Bench, way: &Way, lattices: usize) -> Result<Measured> {
+    const WARM: u32 = 20;
+    bench.renew()?;
+    let streams = match way.streams {
+        Some(StreamKind::Default) => bench.streams(1, StreamKind::Default)?,
+        Some(kind) => bench.streams(lattices, kind)?,
+        None => bench.streams(1, StreamKind::NonBlocking)?,
+    };
+    let streams = (0..lattices).map(|i| streams[i % streams.len()]).collect();
+    let mut world = World::in_streams(bench, square(SIDE), kernel("global"), streams)?;
+    let mut spare = Vec::new();
+    for _ in 0..lattices {
+        spare.push([bench.device_buffer(BYTES)?, bench.device_buffer(BYTES)?]);
+    }
+    let mut program = way.frame(&world, &spare);
+    let frames = bench.pick(400, 100);
+    let mut walls = Vec::new();
+    for frame in 0..WARM + frames {
+        let ran = bench.run(&program)?;
+        world.stepped += 1;
+        if frame >= WARM {
+            walls.push(ran.wall_ms());
+        }
+    }
+    program.timed = true;
+    let timed = bench.run(&program)?;
+    world.stepped += 1;
+    let wrong = world.wrong(bench)?;
+
+    let ms = median(walls);
+    let mut measured =
+        Measured::of_time(mark!("a frame"), ms).figure(mark!("frames a second"), 1e3 / ms, "1/s");
+    let mut shown = Vec::new();
+    for (i, step) in program.steps.iter().enumerate() {
+        let label = match step.op {
+            Op::Advance { .. } => mark!("a launch, by events around it"),
+            Op::Pack(_) => mark!("its cells made bits"),
+            Op::Download { .. } => mark!("its copy to the host"),
+            Op::Copy { .. } => mark!("its copy back on the device"),
+            _ => continue,
+        };
+        if !shown.contains(&label) {
+            shown.push(label);
+            measured = measured.time(label, timed.step_ms(i));
+        }
+    }
+    measured.trace = Some(bench.timed_round(&program, timed));
+    let checked = tr!(
+        "{lattices} x 128 x 128 cells after {} frames",
+        world.stepped,
+        lattices = lattices
+    );
+    measured = measured.check(checked, wrong == 0);
+    if way.copy_back {
+        measured = measured.note(tr!(
+            "this engine's two buffers change places anyway; the copy back is made between two \
+             others of the same size"
+        ));
+    }
+    Ok(measured)
+}

@@ -1,0 +1,111 @@
+//! Two events around a long launch, asked while it runs and when it is over.
+
+use super::multi_kernel::launch;
+use crate::bench::{DEVICE, copy};
+use crate::{Bench, Group, Lesson, Measured, Part, Result, Work, data};
+use engine::{HostMemory, Op, Program};
+use lang::{mark, tr};
+
+/// Floats.
+const LENGTH: usize = 100 << 20;
+
+pub(crate) const EVENT: Lesson = Lesson {
+    name: "event",
+    group: Group::Book,
+    title: "has the launch started, has it ended, how long did it take?",
+    source: "the book's simple_event_example",
+    intro: "One launch of 64 threads over 100 x 1024 x 1024 floats, an event before it and one \
+            behind it. The host asks both at once after the call has returned, waits, and asks \
+            again.",
+    question: "The call of the launch has returned: has the event behind it fired?",
+    parts: &[Part {
+        title: "one launch between two events",
+        work: Work::Program(run),
+    }],
+    compared: &[],
+    missing_on_cpu: None,
+    closing: |outcome| {
+        let asked = |label| outcome.value(0, label) == 1.0;
+        let early = match (asked(STARTED), asked(ENDED)) {
+            (_, true) => tr!("already over: this device was quicker than the question"),
+            (true, false) => tr!("under way"),
+            (false, false) => tr!("not even begun"),
+        };
+        tr!(
+            "When the call had returned, the launch was {early}. A launch is an order, not its \
+             execution: the host learns of the end from an event, and may do something else \
+             until then.",
+            early = early
+        )
+    },
+};
+
+const STARTED: &str = mark!("started, asked at once (1 is yes)");
+const ENDED: &str = mark!("ended, asked at once (1 is yes)");
+
+fn run(bench: &mut Bench) -> Result<Measured> {
+    let stream = bench.stream()?;
+    let device = bench.device_buffer(4 * LENGTH)?;
+    let host = bench.host_buffer(4 * LENGTH, HostMemory::Pageable)?;
+    bench.access(host, &mut |words| data::fill_floats(words, 1))?;
+    let mut up = Program::default();
+    up.push(stream, copy(host, device, 4 * LENGTH));
+    up.push(stream, launch(device, 64)); // the module is loaded
+    bench.run(&up)?;
+
+    let before = bench.engine()?.create_event(DEVICE)?;
+    let behind = bench.engine()?.create_event(DEVICE)?;
+    let mut program = Program {
+        timed: true,
+        ..Program::default()
+    };
+    program.push(stream, Op::Record(before));
+    program.push(stream, launch(device, LENGTH as i32));
+    program.push(stream, Op::Record(behind));
+    let started = bench.start(&program)?;
+    let engine = bench.engine()?;
+    let at_once = [engine.query(before)?, engine.query(behind)?];
+    let ran = bench.finish(started)?;
+    let engine = bench.engine()?;
+    let at_last = [engine.query(before)?, engine.query(behind)?];
+
+    let mut down = Program::default();
+    down.push(stream, copy(device, host, 4 * LENGTH));
+    bench.run(&down)?;
+    let mut right = false;
+    bench.access(host, &mut |words| right = data::is_scaled(words, 1))?;
+
+    let ms = ran.step_ms(1);
+    let number = |yes: bool| f64::from(u8::from(yes));
+    let mut measured = Measured::of_time(mark!("between the events"), ms)
+        .figure(STARTED, number(at_once[0]), "")
+        .figure(ENDED, number(at_once[1]), "")
+        .figure(
+            mark!("started, asked when it was waited for"),
+            number(at_last[0]),
+            "",
+        )
+        .figure(
+            mark!("ended, asked when it was waited for"),
+            number(at_last[1]),
+            "",
+        )
+        .time(
+            mark!("the host was inside the call"),
+            ran.call.as_secs_f64() * 1e3,
+        )
+        .check(
+            tr!("once waited for, it has started and ended"),
+            at_last == [true; 2],
+        )
+        .check(
+            tr!("no event fires before the one in front of it"),
+            at_once != [false, true],
+        )
+        .check(
+            tr!("the array is back as it went, but for one number that had to overflow"),
+            right,
+        );
+    measured.trace = Some(bench.timed_round(&program, ran));
+    Ok(measured)
+}

@@ -1,0 +1,154 @@
+//! The Mandelbrot set, with the host waiting after every step, and without.
+
+use crate::bench::{at, call, copy};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, Picture, Result, Work};
+use engine::lesson_kernels::MANDELBROT;
+use engine::{Argument, BufferId, HostMemory, Op, Program, Scope, StreamId};
+use lang::{mark, tr};
+
+const SIDE: usize = 512;
+const POINTS: usize = SIDE * SIDE;
+const EDGE: f32 = 2.0;
+const ITERATIONS: i32 = 256;
+const BOUND: f32 = 2.0;
+
+pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
+    name: "mandelbrot-sync",
+    group: Group::Book,
+    title: "every step waited for, and none",
+    source: "the book's gpu_mandelbrot, with its synchronisations spelt out",
+    intro: "512 x 512 points of [-2, 2] x [-2, 2], 256 iterations of z = z² + c, bound 2. The \
+            points go up, a launch, the picture comes down: the host waits behind each of the \
+            three; then only behind the last.",
+    question: "In one stream, order is certain anyway: what does waiting in between cost?",
+    parts: &[
+        Part {
+            title: "waiting after each step",
+            work: Work::Program(|bench| run(bench, true)),
+        },
+        Part {
+            title: "waiting once, at the end",
+            work: Work::Program(|bench| run(bench, false)),
+        },
+    ],
+    compared: &[Compare {
+        slow: 0,
+        fast: 1,
+        label: "one synchronisation for three",
+    }],
+    missing_on_cpu: None,
+    closing: |outcome| {
+        tr!(
+            "Waiting once is {}, and the picture is the same to the last bit: within a stream, \
+             what comes later starts when what came before is done. To wait is for the host's \
+             sake alone, when it wants to read what came down.",
+            outcome.compared(0)
+        )
+    },
+};
+
+/// The points, row by row from the lower edge of the imaginary axis up.
+fn points() -> impl Iterator<Item = [f32; 2]> {
+    let along = |i: usize| -EDGE + 2.0 * EDGE * i as f32 / (SIDE - 1) as f32;
+    (0..POINTS).map(move |i| [along(i % SIDE), along(i / SIDE)])
+}
+
+/// 1 if z = z² + c stays within the bound; every operation rounded as in the kernel.
+fn stays([c_re, c_im]: [f32; 2]) -> f32 {
+    let (mut re, mut im) = (0.0f32, 0.0f32);
+    for _ in 0..ITERATIONS {
+        (re, im) = ((re * re - im * im) + c_re, (2.0 * re) * im + c_im);
+        if re * re + im * im > BOUND * BOUND {
+            return 0.0;
+        }
+    }
+    1.0
+}
+
+/// What is where.
+struct Buffers {
+    stream: StreamId,
+    points_host: BufferId,
+    points: BufferId,
+    graph: BufferId,
+    graph_host: BufferId,
+}
+
+impl Buffers {
+    fn program(&self, waits: bool) -> Program {
+        let mut program = Program::default();
+        let launch = call(
+            &MANDELBROT,
+            (POINTS / 256) as u32,
+            256,
+            [
+                at(self.points),
+                at(self.graph),
+                Argument::I32(POINTS as i32),
+                Argument::I32(ITERATIONS),
+                Argument::F32(BOUND),
+            ],
+        );
+        for op in [
+            copy(self.points_host, self.points, 8 * POINTS),
+            launch,
+            copy(self.graph, self.graph_host, 4 * POINTS),
+        ] {
+            program.push(self.stream, op);
+            if waits {
+                program.push(self.stream, Op::Synchronize(Scope::Stream));
+            }
+        }
+        program
+    }
+}
+
+fn run(bench: &mut Bench, waits: bool) -> Result<Measured> {
+    let buffers = Buffers {
+        stream: bench.stream()?,
+        points_host: bench.host_buffer(8 * POINTS, HostMemory::Pinned)?,
+        points: bench.device_buffer(8 * POINTS)?,
+        graph: bench.device_buffer(4 * POINTS)?,
+        graph_host: bench.host_buffer(4 * POINTS, HostMemory::Pinned)?,
+    };
+    bench.access(buffers.points_host, &mut |words| {
+        let numbers = points().flatten().map(f32::to_bits);
+        words
+            .iter_mut()
+            .zip(numbers)
+            .for_each(|(word, bits)| *word = bits);
+    })?;
+    let mut program = buffers.program(waits);
+    let ms = bench.median_ms(bench.pick(21, 3), &program)?;
+    program.timed = true;
+    let timed = bench.run(&program)?;
+
+    let graph = bench.words(buffers.graph_host)?;
+    let wrong = points()
+        .zip(&graph)
+        .filter(|&(point, &bits)| stays(point).to_bits() != bits)
+        .count();
+    let each = if waits { 2 } else { 1 };
+    let mut measured = Measured::of_time(mark!("from the first call to the picture"), ms)
+        .time(mark!("the points go up"), timed.step_ms(0))
+        .time(mark!("the launch"), timed.step_ms(each))
+        .time(mark!("the picture comes down"), timed.step_ms(2 * each))
+        .check(
+            tr!(
+                "{POINTS} points are as the CPU has them, to the last bit",
+                POINTS = POINTS
+            ),
+            wrong == 0,
+        );
+    let side = SIDE as u32;
+    measured.pictures = vec![Picture::painted("mandelbrot", (side, side), |x, y| {
+        let inside = graph[((side - 1 - y) * side + x) as usize] == 1f32.to_bits();
+        if inside {
+            [20, 22, 40]
+        } else {
+            [236, 232, 214]
+        }
+    })];
+    measured.trace = Some(bench.timed_round(&program, timed));
+    Ok(measured)
+}

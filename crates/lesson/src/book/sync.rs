@@ -1,0 +1,112 @@
+//! All generations in one launch: a block a lattice, and a barrier between generations.
+
+use crate::work::InKernel;
+use crate::{Compare, Group, Lesson, Part, Work};
+use lang::tr;
+
+pub(crate) const CONWAY_SYNC: Lesson = Lesson {
+    name: "conway-sync",
+    group: Group::Book,
+    title: "the generations inside the kernel",
+    source: "the book's conway_gpu_syncthreads",
+    intro: "A lattice of 32 x 32 cells, a thread a cell, one block. The kernel itself goes from \
+            generation to generation: __syncthreads keeps its threads together.",
+    question: "A launch takes the host some microseconds: how long is a generation where there \
+               is no launch?",
+    parts: &[
+        Part {
+            title: "100,000 generations in one launch",
+            work: alone("sync-global", 100_000),
+        },
+        Part {
+            title: "10,000,000 generations in one launch",
+            work: alone("sync-global", 10_000_000),
+        },
+    ],
+    compared: &[],
+    missing_on_cpu: None,
+    closing: |outcome| {
+        tr!(
+            "A generation takes {} ns, and ten million of them need one launch. But a barrier \
+             reaches no further than a block, and a block has one multiprocessor: the others had \
+             nothing to do.",
+            format_args!("{:.0}", outcome.value(1, "a generation"))
+        )
+    },
+};
+
+pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
+    name: "conway-sync-shared",
+    group: Group::Book,
+    title: "the same in shared memory",
+    source: "the book's conway_gpu_syncthreads_shared",
+    intro: "The same lattice of 32 x 32 cells, copied once into the block's shared memory, \
+            stepped there, and written back at the end. Then sixteen such lattices: one after \
+            the other in one stream, and in sixteen streams.",
+    question: "Shared memory is on the multiprocessor itself: how many times as fast? And \
+               sixteen streams, against one?",
+    parts: &[
+        Part {
+            title: "global memory, 100,000 generations",
+            work: alone("sync-global", 100_000),
+        },
+        Part {
+            title: "shared memory, 100,000 generations",
+            work: alone("sync-shared", 100_000),
+        },
+        Part {
+            title: "shared memory, 10,000,000 generations",
+            work: alone("sync-shared", 10_000_000),
+        },
+        Part {
+            title: "sixteen lattices, one stream, 20,000 generations",
+            work: sixteen(false),
+        },
+        Part {
+            title: "sixteen lattices, sixteen streams, 20,000 generations",
+            work: sixteen(true),
+        },
+    ],
+    compared: &[
+        Compare {
+            slow: 0,
+            fast: 1,
+            label: "shared memory for global memory",
+        },
+        Compare {
+            slow: 3,
+            fast: 4,
+            label: "sixteen streams for one",
+        },
+    ],
+    missing_on_cpu: None,
+    closing: |outcome| {
+        tr!("Shared memory is {}: so small a lattice fits in the caches too, which are as near. \
+             Sixteen streams are {}: {}.", outcome.compared(0), outcome.compared(1), outcome.explain(
+                1,
+                tr!("a block keeps one multiprocessor busy, and only streams (or a larger grid) give \
+                 the others work"),
+                tr!("here nothing was left idle that they could have used")
+            ))
+    },
+};
+
+const fn alone(kernel: &'static str, generations: u32) -> Work {
+    Work::InKernel(InKernel {
+        instances: 1,
+        streams: true,
+        side: 32,
+        kernel,
+        generations,
+    })
+}
+
+const fn sixteen(streams: bool) -> Work {
+    Work::InKernel(InKernel {
+        instances: 16,
+        streams,
+        side: 32,
+        kernel: "sync-shared",
+        generations: 20_000,
+    })
+}

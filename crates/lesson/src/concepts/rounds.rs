@@ -1,0 +1,118 @@
+//! Lessons that are nothing but rounds under other switches.
+
+use crate::work::Rounds;
+use crate::{Compare, Group, Lesson, Part, Work};
+use lang::tr;
+use model::{Order, Streams, Switches};
+
+pub(crate) const ISSUE_ORDER: Lesson = Lesson {
+    name: "issue-order",
+    group: Group::Concepts,
+    title: "one instance after the other, or all launches first",
+    source: "the tutorials on hyper-queues, and the key F5",
+    intro: "16 lattices of 256 x 256 cells, a launch and a download each a round. The host \
+            issues either all of one instance's ops and then the next one's (depth-first), or \
+            all launches and then all downloads (breadth-first). Each stream's own order is the \
+            same.",
+    question: "The same ops in the same streams: does it matter in which order the host issues \
+               them?",
+    parts: &[
+        Part {
+            title: "depth-first, a stream each",
+            work: Work::Rounds(order(Order::Depth, Streams::PerInstance)),
+        },
+        Part {
+            title: "breadth-first, a stream each",
+            work: Work::Rounds(order(Order::Breadth, Streams::PerInstance)),
+        },
+        Part {
+            title: "breadth-first, one stream for all",
+            work: Work::Rounds(order(Order::Breadth, Streams::One)),
+        },
+    ],
+    compared: &[
+        Compare {
+            slow: 0,
+            fast: 1,
+            label: "breadth-first for depth-first",
+        },
+        Compare {
+            slow: 2,
+            fast: 1,
+            label: "a stream each for one stream",
+        },
+    ],
+    missing_on_cpu: None,
+    closing: |outcome| {
+        tr!(
+            "Breadth-first is {}; a stream each is {}. The order mattered much where a device \
+             had one queue of work; with many it decides which call the host makes first.",
+            outcome.compared(0),
+            outcome.compared(1)
+        )
+    },
+};
+
+pub(crate) const GRAPHS: Lesson = Lesson {
+    name: "graphs",
+    group: Group::Concepts,
+    title: "a round as one launch",
+    source: "CUDA graphs, and the key F6",
+    intro: "16 lattices of 128 x 128 cells, 50 launches each a round: 800 calls of the host's. \
+            Then the same round, prepared once as a graph and replayed: one call.",
+    question: "A launch costs the host 2 to 3 µs, as long as the kernel runs: what do 800 of \
+               them cost as one graph?",
+    parts: &[
+        Part {
+            title: "every launch a call",
+            work: Work::Rounds(graphs(false)),
+        },
+        Part {
+            title: "a graph a round",
+            work: Work::Rounds(graphs(true)),
+        },
+    ],
+    compared: &[Compare {
+        slow: 0,
+        fast: 1,
+        label: "a graph for 800 launches",
+    }],
+    missing_on_cpu: Some("graphs: a prepared round is issued again step by step"),
+    closing: |outcome| {
+        tr!(
+            "As a graph a round is {}. The device is told once what depends on what; a replay \
+             spares the host every call but one{}.",
+            outcome.compared(0),
+            outcome.explain(0, "", tr!(", which was not the bound here"))
+        )
+    },
+};
+
+const fn order(order: Order, streams: Streams) -> Rounds {
+    Rounds {
+        instances: 16,
+        side: 256,
+        kernel: "sync-global",
+        switches: Switches {
+            order,
+            streams,
+            ..Switches::DEFAULT
+        },
+        generations_per_round: 1,
+        rounds: 40,
+    }
+}
+
+const fn graphs(graphs: bool) -> Rounds {
+    Rounds {
+        instances: 16,
+        side: 128,
+        kernel: "bits",
+        switches: Switches {
+            graphs,
+            ..Switches::DEFAULT
+        },
+        generations_per_round: 50,
+        rounds: 8,
+    }
+}

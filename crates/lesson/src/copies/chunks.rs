@@ -1,0 +1,153 @@
+//! One large array in pieces, so that both directions of the bus and the device work at once.
+
+use crate::bench::{call, copy_part, inside};
+use crate::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work, data};
+use engine::lesson_kernels::SCALE;
+use engine::{Argument, BufferId, HostMemory, Op, Program, StreamKind};
+use lang::{mark, tr};
+
+/// Pieces of the array.
+const CHUNKS: usize = 24;
+/// Bytes of one.
+const CHUNK: usize = 4 << 20;
+const BYTES: usize = CHUNKS * CHUNK;
+
+pub(crate) const IN_CHUNKS: Lesson = Lesson {
+    name: "chunks",
+    group: Group::Copies,
+    title: "one large array in three streams",
+    source: "the tutorials' overlap of copies and launches",
+    intro: "96 MiB go up, are worked on, and come down. The work is chosen so that a launch \
+            takes about as long as a copy. First in one piece; then in 24 pieces that go round \
+            three streams.",
+    question: "Up, launch and down take about the same time: how many times as fast can three \
+               streams be, at most?",
+    parts: &[
+        Part {
+            title: "a piece alone",
+            work: Work::Program(alone),
+        },
+        Part {
+            title: "the array in one piece",
+            work: Work::Program(|bench| run(bench, 1, 1)),
+        },
+        Part {
+            title: "24 pieces in one stream",
+            work: Work::Program(|bench| run(bench, CHUNKS, 1)),
+        },
+        Part {
+            title: "24 pieces in three streams",
+            work: Work::Program(|bench| run(bench, CHUNKS, 3)),
+        },
+    ],
+    compared: &[
+        Compare {
+            slow: 1,
+            fast: 3,
+            label: "24 pieces in three streams for one piece",
+        },
+        Compare {
+            slow: 1,
+            fast: 2,
+            label: "24 pieces in one stream for one piece",
+        },
+    ],
+    missing_on_cpu: None,
+    closing: |outcome| {
+        tr!("In pieces and three streams it is {}; pieces alone, in one stream, are {}. {}", outcome.compared(0), outcome.compared(1), outcome.explain(
+                0,
+                tr!("While one piece goes up, another is worked on and a third comes down: three \
+                 resources, so three times is the most there can be, and the longest of the \
+                 three is the bound."),
+                tr!("Here copies and launches want the same resource, and there is nothing to overlap.")
+            ))
+    },
+};
+
+/// What is kept for the later parts: how often the kernel multiplies and divides.
+const TIMES: &str = "times";
+
+/// A launch over some bytes of the array.
+fn launch(array: BufferId, bytes: std::ops::Range<usize>, times: i32) -> Op {
+    let numbers = [
+        inside(array, bytes.start),
+        Argument::I32((bytes.len() / 4) as i32),
+        Argument::I32(times),
+    ];
+    // A part of the device: the pieces' launches may overlap too.
+    call(&SCALE, 64, 256, numbers)
+}
+
+/// Up, launch and down of one piece, each by itself; from them how much work there should be.
+fn alone(bench: &mut Bench) -> Result<Measured> {
+    let stream = bench.stream()?;
+    let host = bench.host_buffer(CHUNK, HostMemory::Pinned)?;
+    let device = bench.device_buffer(CHUNK)?;
+    let mut measure = |times: i32| -> Result<[f64; 3]> {
+        bench.access(host, &mut |words| data::fill_floats(words, 3))?;
+        let mut program = Program {
+            timed: true,
+            ..Program::default()
+        };
+        program.push(stream, copy_part(host, device, 0..CHUNK));
+        program.push(stream, launch(device, 0..CHUNK, times));
+        program.push(stream, copy_part(device, host, 0..CHUNK));
+        bench.run(&program)?;
+        let ran = bench.run(&program)?;
+        Ok([0, 1, 2].map(|step| ran.step_ms(step)))
+    };
+    const TRIED: i32 = 20;
+    let [up, tried, _] = measure(TRIED)?;
+    let times = (f64::from(TRIED) * up / tried.max(1e-6)).round();
+    let times = times.clamp(1.0, 1000.0) as i32;
+    let [up, work, down] = measure(times)?;
+    let mut right = false;
+    bench.access(host, &mut |words| right = data::is_scaled(words, 3))?;
+    bench.keep(TIMES, times.into());
+    Ok(Measured::default()
+        .time(mark!("4 MiB up"), up)
+        .time(mark!("a launch"), work)
+        .time(mark!("4 MiB down"), down)
+        .figure(mark!("times 2 and divided by 2, times"), times.into(), "")
+        .check(
+            tr!("the piece is back as it went, but for the overflow"),
+            right,
+        ))
+}
+
+fn run(bench: &mut Bench, pieces: usize, streams: usize) -> Result<Measured> {
+    let times = bench.kept(TIMES).unwrap_or(1.0) as i32;
+    let streams = bench.streams(streams, StreamKind::NonBlocking)?;
+    let host = bench.host_buffer(BYTES, HostMemory::Pinned)?;
+    let device = bench.device_buffer(BYTES)?;
+    bench.access(host, &mut |words| data::fill_floats(words, 4))?;
+    let mut program = Program::default();
+    let size = BYTES / pieces;
+    for piece in 0..pieces {
+        let (stream, bytes) = (
+            streams[piece % streams.len()],
+            piece * size..(piece + 1) * size,
+        );
+        program.push(stream, copy_part(host, device, bytes.clone()));
+        program.push(stream, launch(device, bytes.clone(), times));
+        program.push(stream, copy_part(device, host, bytes));
+    }
+    let ms = bench.median_ms(bench.pick(11, 3), &program)?;
+    bench.access(host, &mut |words| data::plant(words, 4))?;
+    program.timed = true;
+    let timed = bench.run(&program)?;
+    let mut right = false;
+    bench.access(host, &mut |words| right = data::is_scaled(words, 4))?;
+    let mut measured = Measured::of_time(mark!("96 MiB up, worked on, and down"), ms)
+        .figure(
+            mark!("both ways together"),
+            2.0 * BYTES as f64 / ms / 1e6,
+            "GB/s",
+        )
+        .check(
+            tr!("the array is back as it went, but for the overflow"),
+            right,
+        );
+    measured.trace = Some(bench.timed_round(&program, timed));
+    Ok(measured)
+}

@@ -1,0 +1,122 @@
+//! Random data that can be made again, and where a lattice is after millions of generations.
+
+use std::collections::HashMap;
+
+use life::{Lattice, Rule, reference};
+
+/// Numbers that look random and are the same every time.
+pub(super) struct Numbers(u64);
+
+impl Numbers {
+    /// Another seed, other numbers.
+    pub(super) fn new(seed: u64) -> Numbers {
+        Numbers(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ 0x2545_f491_4f6c_dd1d)
+    }
+
+    /// The next one (SplitMix64).
+    pub(super) fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let z = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ z >> 31
+    }
+}
+
+/// The bits of the largest number: what `scale` makes infinite.
+const LARGEST: u32 = f32::MAX.to_bits();
+
+/// Fills an array with random floats from 1 to 2, the same for the same seed, and one that
+/// overflows when it is doubled: so a result shows that the kernel ran.
+pub(super) fn fill_floats(words: &mut [u32], seed: u64) {
+    each_float(words, seed, |word, bits| *word = bits);
+    plant(words, seed);
+}
+
+/// Makes the planted number anew; the others are as they were.
+pub(super) fn plant(words: &mut [u32], seed: u64) {
+    let place = planted(words, seed);
+    words[place] = LARGEST;
+}
+
+/// Whether an array is what `scale` makes of [`fill_floats`].
+pub(super) fn is_scaled(words: &mut [u32], seed: u64) -> bool {
+    let place = planted(words, seed);
+    let infinite = words[place] == f32::INFINITY.to_bits();
+    let mut index = 0;
+    let mut wrong = 0u32;
+    each_float(words, seed, |word, bits| {
+        wrong += u32::from(*word != bits && index != place);
+        index += 1;
+    });
+    infinite && wrong == 0
+}
+
+fn planted(words: &[u32], seed: u64) -> usize {
+    (Numbers::new(!seed).next() % words.len() as u64) as usize
+}
+
+fn each_float(words: &mut [u32], seed: u64, mut with: impl FnMut(&mut u32, u32)) {
+    let mut numbers = Numbers::new(seed);
+    for pair in words.chunks_mut(2) {
+        let random = numbers.next();
+        for (word, bits) in pair.iter_mut().zip([random as u32, (random >> 32) as u32]) {
+            with(word, 1f32.to_bits() | bits >> 9);
+        }
+    }
+}
+
+/// A lattice after so many generations, by the reference. Finite, so sooner or later it comes
+/// back to where it has been, and goes round from there: millions of generations are few.
+pub(super) fn after(start: &Lattice, rule: Rule, generations: u64) -> Lattice {
+    let mut seen: HashMap<Vec<u32>, u64> = HashMap::new();
+    let mut history = Vec::new();
+    let mut lattice = start.clone();
+    for generation in 0..generations {
+        if let Some(&first) = seen.get(lattice.words()) {
+            let period = generation - first;
+            let same = first + (generations - first) % period;
+            let words: &Vec<u32> = &history[same as usize];
+            return Lattice::from_words(start.size(), words.clone());
+        }
+        seen.insert(lattice.words().to_vec(), generation);
+        history.push(lattice.words().to_vec());
+        lattice = reference::step(&lattice, rule);
+    }
+    lattice
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::{Size, soup};
+
+    #[test]
+    fn arrays_are_told_from_what_the_kernel_makes_of_them() {
+        let mut words = vec![0; 1001];
+        fill_floats(&mut words, 5);
+        assert!(!is_scaled(&mut words, 5), "nothing has run");
+        let mut scaled: Vec<u32> = words
+            .iter()
+            .map(|&word| (f32::from_bits(word) * 2.0 / 2.0).to_bits())
+            .collect();
+        assert!(is_scaled(&mut scaled, 5));
+        assert!(!is_scaled(&mut scaled, 6));
+        scaled[17] ^= 1;
+        assert!(!is_scaled(&mut scaled, 5));
+    }
+
+    #[test]
+    fn a_cycle_takes_the_place_of_many_generations() {
+        let start = soup(Size::new(8, 8).unwrap(), 0.4, 1, 0);
+        for generations in [0, 1, 2, 500, 501] {
+            let want = reference::run(&start, Rule::LIFE, generations);
+            assert_eq!(
+                after(&start, Rule::LIFE, generations),
+                want,
+                "{generations}"
+            );
+        }
+        let far = after(&start, Rule::LIFE, 10_000_000_000);
+        assert_eq!(far.size(), start.size());
+    }
+}

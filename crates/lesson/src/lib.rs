@@ -1,0 +1,233 @@
+//! Lessons: what streams, copies and events do, asked, measured and checked.
+//!
+//! A lesson is data: a few words, a question to the class, parts to measure, and a closing
+//! sentence that depends on what was measured ([`Lesson`]). What a part does is data, too, where
+//! rounds or long launches of lattices suffice ([`Work`]); else it is a function that makes
+//! programs of ops over buffers ([`Bench`]). [`run`] measures the parts one after the other, tells
+//! of each, and gives an [`Outcome`]. It blocks for as long as that takes: whoever draws calls it
+//! on another thread.
+//!
+//! The check of a lesson is that results are right. How much faster one part was than another is
+//! reported whatever it is.
+
+mod bench;
+mod book;
+mod concepts;
+mod copies;
+mod data;
+mod outcome;
+mod work;
+
+pub use bench::{Bench, Ran, Started};
+pub use concepts::connections::measure as measure_connections;
+pub use outcome::{Check, Factor, Figure, Measured, Outcome, PartOutcome, Picture};
+pub use work::{InKernel, Rounds, Work};
+
+use engine::EngineError;
+use lang::tr;
+use model::DeviceChoice;
+
+/// What can go wrong in a lesson, but for its checks.
+#[derive(Debug, thiserror::Error)]
+pub enum LessonError {
+    /// The engine could not do something.
+    #[error("{0}")]
+    Engine(EngineError),
+    /// The program could not start itself again, or did not understand itself.
+    #[error("{}", tr!("lifestreams cannot run itself again: {it}", it = .0))]
+    Child(String),
+}
+
+impl From<EngineError> for LessonError {
+    fn from(error: EngineError) -> LessonError {
+        LessonError::Engine(error)
+    }
+}
+
+/// What a lesson's functions answer.
+pub type Result<T, E = LessonError> = std::result::Result<T, E>;
+
+/// A lesson.
+#[derive(Debug)]
+pub struct Lesson {
+    /// What people type.
+    pub name: &'static str,
+    /// With which others it is listed.
+    pub group: Group,
+    /// What it is about, in a few words.
+    pub title: &'static str,
+    /// Where it comes from.
+    pub source: &'static str,
+    /// What is done, in a sentence or two.
+    pub intro: &'static str,
+    /// What the class should say before it sees.
+    pub question: &'static str,
+    /// What is measured.
+    pub parts: &'static [Part],
+    /// Which parts are set against each other.
+    pub compared: &'static [Compare],
+    /// What the CPU engine has none of, if the lesson is about that.
+    pub missing_on_cpu: Option<&'static str>,
+    /// What there is to learn, from what was measured.
+    pub closing: fn(&Outcome) -> String,
+}
+
+/// How lessons are listed.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Group {
+    /// The book chapter's programs.
+    Book,
+    /// Copies over the bus.
+    Copies,
+    /// The concepts behind them.
+    Concepts,
+}
+
+impl Group {
+    /// All of them, in the order of the list.
+    pub const ALL: [Group; 3] = [Group::Book, Group::Copies, Group::Concepts];
+
+    /// What it is called.
+    pub fn title(self) -> &'static str {
+        match self {
+            Group::Book => tr!("The book's programs"),
+            Group::Copies => tr!("Copies"),
+            Group::Concepts => tr!("Concepts"),
+        }
+    }
+}
+
+/// A part of a lesson.
+#[derive(Debug)]
+pub struct Part {
+    /// What it is, in a few words.
+    pub title: &'static str,
+    /// What is done.
+    pub work: Work,
+}
+
+/// Two parts whose times are set against each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Compare {
+    /// The part that is expected to be slower.
+    pub slow: usize,
+    /// The part that is expected to be faster.
+    pub fast: usize,
+    /// What is learned from it, in a few words.
+    pub label: &'static str,
+}
+
+/// What is shown at a time where a lesson is stepped through.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Page {
+    /// Its title and introduction.
+    Intro,
+    /// The question.
+    Question,
+    /// What this part measured.
+    Part(usize),
+    /// Factors, checks and the closing sentence.
+    Result,
+}
+
+/// How far a lesson is.
+#[derive(Debug)]
+pub enum Progress<'a> {
+    /// This part is being measured.
+    Measuring(usize),
+    /// This part has been measured.
+    Measured(usize, &'a PartOutcome),
+}
+
+/// Every lesson, in the order of the list.
+pub static LESSONS: &[Lesson] = &[
+    book::conway::CONWAY,
+    book::conway::CONWAY_STREAMS,
+    book::sync::CONWAY_SYNC,
+    book::sync::CONWAY_SYNC_SHARED,
+    book::multi_kernel::MULTI_KERNEL,
+    book::multi_kernel::MULTI_KERNEL_STREAMS,
+    book::multi_kernel::MULTI_KERNEL_EVENTS,
+    book::threads::MULTI_KERNEL_THREADS,
+    book::event::EVENT,
+    book::context::CONTEXT,
+    book::mandelbrot::MANDELBROT_SYNC,
+    copies::gray::RGB_TO_GRAY,
+    copies::pinned::PINNED,
+    copies::chunks::IN_CHUNKS,
+    concepts::default_stream::DEFAULT_STREAM,
+    concepts::rounds::ISSUE_ORDER,
+    concepts::connections::CONNECTIONS,
+    concepts::rounds::GRAPHS,
+    concepts::priorities::PRIORITIES,
+    concepts::occupancy::OCCUPANCY,
+    concepts::barrier::BARRIER_LESSON,
+];
+
+/// The lesson of this name.
+pub fn find(name: &str) -> Option<&'static Lesson> {
+    LESSONS.iter().find(|lesson| lesson.name == name)
+}
+
+impl Lesson {
+    /// What is shown one after the other.
+    pub fn pages(&self) -> Vec<Page> {
+        let parts = (0..self.parts.len()).map(Page::Part);
+        let before = [Page::Intro, Page::Question].into_iter();
+        before.chain(parts).chain([Page::Result]).collect()
+    }
+}
+
+/// Measures every part of a lesson on a device (the first one, where there are several), and says
+/// what came of it. Blocks for as long as that takes, seconds as a rule.
+///
+/// # Errors
+/// Where the device or the engine fails; a check that fails is no error but stands in the outcome.
+pub fn run(
+    lesson: &'static Lesson,
+    device: DeviceChoice,
+    tell: &mut dyn FnMut(Progress),
+) -> Result<Outcome> {
+    let mut bench = Bench::open(device)?;
+    let mut outcome = Outcome::of(lesson, &bench);
+    for (i, part) in lesson.parts.iter().enumerate() {
+        tell(Progress::Measuring(i));
+        let measured = part.work.run(&mut bench)?;
+        bench.clear()?;
+        outcome.add(part, measured);
+        tell(Progress::Measured(i, &outcome.parts[i]));
+    }
+    outcome.close(lesson);
+    Ok(outcome)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::HashSet;
+
+    #[test]
+    fn every_lesson_is_whole() {
+        let mut names = HashSet::new();
+        for lesson in LESSONS {
+            assert!(names.insert(lesson.name), "{} twice", lesson.name);
+            for text in [lesson.title, lesson.source, lesson.intro, lesson.question] {
+                assert!(!text.is_empty(), "{}", lesson.name);
+            }
+            assert!(lesson.question.ends_with('?'), "{}", lesson.name);
+            assert!(!lesson.parts.is_empty(), "{}", lesson.name);
+            for compare in lesson.compared {
+                assert!(compare.slow < lesson.parts.len(), "{}", lesson.name);
+                assert!(compare.fast < lesson.parts.len(), "{}", lesson.name);
+            }
+            assert_eq!(lesson.pages().len(), lesson.parts.len() + 3);
+        }
+    }
+
+    #[test]
+    fn the_list_goes_group_by_group() {
+        let order = |lesson: &Lesson| Group::ALL.iter().position(|group| *group == lesson.group);
+        assert!(LESSONS.is_sorted_by_key(order));
+    }
+}

@@ -1,0 +1,226 @@
+//! Reading Life 1.05 and 1.06.
+
+use super::LifeFault;
+use crate::formats::Frame;
+use crate::formats::plaintext::runs_of_row;
+use crate::rle::read_rule;
+use crate::run::Run;
+use crate::text::{self, Flaw, Shown, lines, whole, word};
+use crate::{Rule, Size};
+
+/// Where the top left of a pattern lies among the numbers in its text.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Corner {
+    x: i64,
+    y: i64,
+}
+
+/// The columns and rows between which live cells have been met.
+#[derive(Clone, Copy, Default)]
+struct Bounds(Option<[i64; 4]>);
+
+impl Bounds {
+    /// Takes in `length` cells from (x, y) on.
+    fn add(&mut self, x: i64, y: i64, length: i64) -> Result<(), LifeFault> {
+        let [left, right, top, bottom] = self.0.unwrap_or([x, x, y, y]);
+        if self.0.is_some() && left <= x && x + length - 1 <= right && top <= y && y <= bottom {
+            return Ok(());
+        }
+        let bounds = [
+            left.min(x),
+            right.max(x + length - 1),
+            top.min(y),
+            bottom.max(y),
+        ];
+        let longest = i64::from(Size::LONGEST_SIDE);
+        if bounds[1] - bounds[0] >= longest || bounds[3] - bounds[2] >= longest {
+            return Err(LifeFault::Far);
+        }
+        self.0 = Some(bounds);
+        Ok(())
+    }
+
+    fn frame(self, rule: Option<Rule>, torus: Option<Size>) -> (Frame, Corner) {
+        let [left, right, top, bottom] = self.0.unwrap_or([0, -1, 0, -1]);
+        let frame = Frame {
+            width: (right - left + 1) as u32,
+            height: (bottom - top + 1) as u32,
+            rule,
+            torus,
+        };
+        (frame, Corner { x: left, y: top })
+    }
+}
+
+/// Checks a Life 1.05 text and measures it.
+pub(crate) fn read_105(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> {
+    let mut bounds = Bounds::default();
+    let (mut rule, mut torus) = (None, None);
+    for step in Walk::new(text) {
+        match step? {
+            Step::Row { at, x, y, row } => {
+                let unknown = |cell: &u8| !b".O*".contains(cell);
+                if let Some(offset) = row.iter().position(unknown) {
+                    return Err((at + offset, LifeFault::Letter(Shown(row[offset]))));
+                }
+                for (first, length) in runs_of_row(row) {
+                    let added = bounds.add(x + first as i64, y, length as i64);
+                    added.map_err(|fault| (at + first, fault))?;
+                }
+            }
+            Step::Rule { at, text } => {
+                (rule, torus) = read_rule(text).map_err(|fault| (at, fault.into()))?;
+            }
+            Step::NormalRule => rule = Some(Rule::LIFE),
+        }
+    }
+    Ok(bounds.frame(rule, torus))
+}
+
+/// Goes over the live cells of a Life 1.05 text that has been read.
+pub(crate) fn each_run_105(text: &[u8], corner: Corner, mut run: impl FnMut(Run)) {
+    for step in Walk::new(text) {
+        if let Ok(Step::Row { x, y, row, .. }) = step {
+            for (first, length) in runs_of_row(row) {
+                run(Run {
+                    x: (x + first as i64 - corner.x) as u32,
+                    y: (y - corner.y) as u32,
+                    length: length as u32,
+                });
+            }
+        }
+    }
+}
+
+/// A line of a Life 1.05 text that means something to the pattern.
+enum Step<'a> {
+    /// Cells in row `y` from column `x` on; `at` is the first one's offset.
+    Row {
+        at: usize,
+        x: i64,
+        y: i64,
+        row: &'a [u8],
+    },
+    /// The rule of `#R`.
+    Rule { at: usize, text: &'a [u8] },
+    /// `#N`, which is Conway's rule.
+    NormalRule,
+}
+
+/// A walk over a Life 1.05 text. Rows before the first `#P` start at 0 0; a line of nothing is a
+/// dead row.
+struct Walk<'a> {
+    lines: text::Lines<'a>,
+    /// The block's left column.
+    x: i64,
+    /// The next row.
+    y: i64,
+}
+
+impl<'a> Walk<'a> {
+    fn new(text: &'a [u8]) -> Walk<'a> {
+        Walk {
+            lines: lines(text, text::start(text)),
+            x: 0,
+            y: 0,
+        }
+    }
+}
+
+impl<'a> Iterator for Walk<'a> {
+    type Item = Result<Step<'a>, Flaw<LifeFault>>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            let (at, line) = self.lines.next()?;
+            let Some(marked) = line.strip_prefix(b"#") else {
+                let (x, y) = (self.x, self.y);
+                self.y += 1;
+                if line.is_empty() {
+                    continue;
+                }
+                return Some(Ok(Step::Row {
+                    at,
+                    x,
+                    y,
+                    row: line,
+                }));
+            };
+            match marked.split_first() {
+                // With no numbers after it, as Golly writes and reads it.
+                Some((b'P' | b'p', [])) => (self.x, self.y) = (0, 0),
+                Some((b'P' | b'p', _)) => match place(line, 2) {
+                    Ok((x, y)) => (self.x, self.y) = (x, y),
+                    Err(column) => return Some(Err((at + column, LifeFault::Block))),
+                },
+                Some((b'R', rule)) => {
+                    return Some(Ok(Step::Rule {
+                        at: at + 2 + blanks(rule),
+                        text: rule.trim_ascii(),
+                    }));
+                }
+                Some((b'N', rest)) if rest.trim_ascii().is_empty() => {
+                    return Some(Ok(Step::NormalRule));
+                }
+                _ if version(marked).is_some_and(|version| version != b"1.05") => {
+                    return Some(Err((at, LifeFault::Version)));
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+/// The version that a line names which reads so after its `#`, such as `Life 1.05`.
+pub(crate) fn version(marked: &[u8]) -> Option<&[u8]> {
+    let (name, version) = marked.split_at_checked(4)?;
+    name.eq_ignore_ascii_case(b"life")
+        .then(|| version.trim_ascii())
+}
+
+fn blanks(text: &[u8]) -> usize {
+    text.len() - text.trim_ascii_start().len()
+}
+
+/// The two whole numbers from this offset of the line on, and nothing after them; else the
+/// offset of what is wrong.
+fn place(line: &[u8], mut at: usize) -> Result<(i64, i64), usize> {
+    let mut number = || {
+        let found = word(line, &mut at);
+        found
+            .ok_or(line.len())
+            .and_then(|(from, word)| whole(word).ok_or(from))
+    };
+    let place = (number()?, number()?);
+    match word(line, &mut at) {
+        Some((from, _)) => Err(from),
+        None => Ok(place),
+    }
+}
+
+/// Checks a Life 1.06 text and measures it.
+pub(crate) fn read_106(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> {
+    let mut bounds = Bounds::default();
+    for (at, line) in cells(text) {
+        let (x, y) = place(line, 0).map_err(|column| (at + column, LifeFault::Cell))?;
+        bounds.add(x, y, 1).map_err(|fault| (at, fault))?;
+    }
+    Ok(bounds.frame(None, None))
+}
+
+/// Goes over the live cells of a Life 1.06 text that has been read.
+pub(crate) fn each_run_106(text: &[u8], corner: Corner, mut run: impl FnMut(Run)) {
+    for (x, y) in cells(text).filter_map(|(_, line)| place(line, 0).ok()) {
+        run(Run {
+            x: (x - corner.x) as u32,
+            y: (y - corner.y) as u32,
+            length: 1,
+        });
+    }
+}
+
+/// The lines that have cells, with their offsets.
+fn cells(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
+    let lines = lines(text, text::start(text));
+    lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"))
+}

@@ -1,0 +1,134 @@
+//! Reading a macrocell.
+
+use super::tree::{LEAF, Tree, leaf};
+use super::{HIGHEST_LEVEL, MOST_NODES, MacrocellFault};
+use crate::Size;
+use crate::formats::Frame;
+use crate::rle::read_rule;
+use crate::text::{self, Flaw, Shown, lines, whole, word};
+
+/// Reads the text: the pattern's sides, and its tree.
+pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw<MacrocellFault>> {
+    let start = text::start(text);
+    // Counted before anything is held.
+    let nodes = lines(text, start).filter(|(_, line)| is_node(line)).count();
+    if nodes > MOST_NODES {
+        return Err((text.len(), MacrocellFault::Many));
+    }
+    let mut tree = Tree::with_room_for(nodes).map_err(|fault| (start, fault))?;
+    let mut frame = Frame::default();
+    let mut headed = false;
+    let mut last = text.len();
+    for (at, line) in lines(text, start).filter(|(_, line)| !line.is_empty()) {
+        if !headed {
+            if !line.starts_with(b"[M2]") {
+                return Err((at, MacrocellFault::Version));
+            }
+            headed = true;
+        } else if let Some(rule) = line.strip_prefix(b"#R") {
+            let offset = at + 2 + rule.len() - rule.trim_ascii_start().len();
+            (frame.rule, frame.torus) =
+                read_rule(rule.trim_ascii()).map_err(|fault| (offset, fault.into()))?;
+        } else if is_node(line) {
+            read_node(line, &mut tree).map_err(|(column, fault)| (at + column, fault))?;
+            last = at;
+        }
+    }
+    if tree.next_number() == 1 {
+        return Err((text.len(), MacrocellFault::Empty));
+    }
+    let (width, height) = tree.measure().map_err(|fault| (last, fault))?;
+    let longest = u64::from(Size::LONGEST_SIDE);
+    if width > longest || height > longest {
+        return Err((last, MacrocellFault::Far));
+    }
+    (frame.width, frame.height) = (width as u32, height as u32);
+    Ok((frame, tree))
+}
+
+fn is_node(line: &[u8]) -> bool {
+    !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"[")
+}
+
+/// Reads one line; a flaw's offset is in the line.
+fn read_node(line: &[u8], tree: &mut Tree) -> Result<(), Flaw<MacrocellFault>> {
+    if matches!(line[0], b'.' | b'*' | b'$') {
+        tree.push(LEAF, leaf(read_square(line)?));
+        return Ok(());
+    }
+    let mut at = 0;
+    let mut number = || match word(line, &mut at) {
+        None => Err((line.len(), MacrocellFault::Node)),
+        Some((from, word)) => match whole(word) {
+            None => Err((from, MacrocellFault::Node)),
+            Some(number) => Ok((from, number)),
+        },
+    };
+    let (from, level) = number()?;
+    let level = match level {
+        1.. if level <= i64::from(HIGHEST_LEVEL) => level as u8,
+        _ => return Err((from, MacrocellFault::Level)),
+    };
+    let mut node = [0; 4];
+    for quarter in &mut node {
+        let (from, named) = number()?;
+        *quarter = match level {
+            // A cell's state.
+            1 => u32::try_from(named)
+                .ok()
+                .filter(|&state| state <= 1)
+                .ok_or((from, MacrocellFault::States))?,
+            _ => read_quarter(tree, level - 1, named).map_err(|fault| (from, fault))?,
+        };
+    }
+    if let Some((from, _)) = word(line, &mut at) {
+        return Err((from, MacrocellFault::Node));
+    }
+    match level {
+        // Too small for a square of 8 x 8 cells, and kept as the top left of one.
+        1..=LEAF => tree.push_small(level, node),
+        _ => tree.push(level, node),
+    }
+    Ok(())
+}
+
+/// The number of a quarter, 0 if it is empty.
+fn read_quarter(tree: &Tree, wanted: u8, named: i64) -> Result<u32, MacrocellFault> {
+    let number = usize::try_from(named).ok();
+    let number = number.filter(|&number| number < tree.next_number());
+    let number = number.ok_or(MacrocellFault::Quarter(named))?;
+    let found = tree.level(number);
+    if number != 0 && found != wanted {
+        return Err(MacrocellFault::QuarterLevel {
+            node: named,
+            found,
+            wanted,
+        });
+    }
+    Ok(if tree.is_empty(number) {
+        0
+    } else {
+        number as u32
+    })
+}
+
+/// The rows of a square of 8 x 8 cells.
+fn read_square(line: &[u8]) -> Result<[u8; 8], Flaw<MacrocellFault>> {
+    let mut rows = [0; 8];
+    let (mut x, mut y) = (0, 0);
+    for (at, &letter) in line.iter().enumerate() {
+        match letter {
+            b'$' => (x, y) = (0, y + 1),
+            b'.' | b'*' if x < 8 && y < 8 => {
+                rows[y] |= u8::from(letter == b'*') << x;
+                x += 1;
+            }
+            b'.' | b'*' => return Err((at, MacrocellFault::Square)),
+            other => return Err((at, MacrocellFault::Letter(Shown(other)))),
+        }
+        if y > 8 {
+            return Err((at, MacrocellFault::Square));
+        }
+    }
+    Ok(rows)
+}

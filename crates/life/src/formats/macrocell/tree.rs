@@ -1,0 +1,197 @@
+//! The quadtree of a macrocell: nodes by number, measured and drawn without being expanded.
+
+use super::MacrocellFault;
+use crate::run::Run;
+
+/// The level of a square of 8 x 8 cells, whose bits a node holds itself.
+pub(super) const LEAF: u8 = 3;
+
+/// The nodes of a macrocell. Node 0 is empty, of any level; no other node that another one names
+/// is empty, so whoever goes down the tree meets a live cell at each end.
+#[derive(Clone, Debug)]
+pub(crate) struct Tree {
+    /// For a leaf, rows 0 to 3 and 4 to 7 in the first two, a byte a row, least significant bit
+    /// leftmost, and so for what is smaller; else the quarters NW, NE, SW, SE.
+    nodes: Vec<[u32; 4]>,
+    levels: Vec<u8>,
+    /// Column and row of the pattern's top left in the last node.
+    corner: (u64, u64),
+}
+
+impl Tree {
+    /// A tree with room for so many nodes and node 0.
+    pub(super) fn with_room_for(nodes: usize) -> Result<Tree, MacrocellFault> {
+        let mut tree = Tree {
+            nodes: Vec::new(),
+            levels: Vec::new(),
+            corner: (0, 0),
+        };
+        let room = tree.nodes.try_reserve_exact(nodes + 1);
+        room.and_then(|()| tree.levels.try_reserve_exact(nodes + 1))
+            .map_err(|_| MacrocellFault::Memory(nodes))?;
+        tree.push(LEAF, [0; 4]);
+        Ok(tree)
+    }
+
+    /// Adds a node.
+    pub(super) fn push(&mut self, level: u8, node: [u32; 4]) {
+        self.nodes.push(node);
+        self.levels.push(level);
+    }
+
+    /// Adds a node of a level up to [`LEAF`]: of the states of four cells, or of four nodes.
+    pub(super) fn push_small(&mut self, level: u8, quarters: [u32; 4]) {
+        let half = 1 << (level - 1);
+        let mut rows = [0; 8];
+        for (quarter, of) in quarters.into_iter().enumerate() {
+            let part = match level {
+                1 => [of as u8, 0, 0, 0, 0, 0, 0, 0],
+                _ => leaf_rows(self.nodes[of as usize]),
+            };
+            let (x, y) = (half * (quarter % 2), half * (quarter / 2));
+            for (row, bits) in part.into_iter().take(half).enumerate() {
+                rows[y + row] |= bits << x;
+            }
+        }
+        self.push(level, leaf(rows));
+    }
+
+    /// The number that the next node will have.
+    pub(super) fn next_number(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// The level of this node.
+    pub(super) fn level(&self, node: usize) -> u8 {
+        self.levels[node]
+    }
+
+    /// Whether this node has no live cell.
+    pub(super) fn is_empty(&self, node: usize) -> bool {
+        self.nodes[node] == [0; 4]
+    }
+
+    /// Finds between which columns and rows the live cells lie: the pattern's width and height.
+    pub(super) fn measure(&mut self) -> Result<(u64, u64), MacrocellFault> {
+        let root = self.nodes.len() - 1;
+        if self.is_empty(root) {
+            return Ok((0, 0));
+        }
+        self.levels[root] = self.levels[root].max(LEAF);
+        let mut memory = Vec::new();
+        memory
+            .try_reserve_exact(self.nodes.len())
+            .map_err(|_| MacrocellFault::Memory(root))?;
+        let side = 1 << self.levels[root];
+        let left = self.margin(&mut memory, Edge::Left);
+        let right = side - self.margin(&mut memory, Edge::Right);
+        let top = self.margin(&mut memory, Edge::Top);
+        let bottom = side - self.margin(&mut memory, Edge::Bottom);
+        self.corner = (left, top);
+        Ok((right - left, bottom - top))
+    }
+
+    /// How many columns or rows before this edge of the last node are empty. Goes over all nodes,
+    /// each after its quarters, with `margins` for what each has.
+    fn margin(&self, margins: &mut Vec<u64>, edge: Edge) -> u64 {
+        margins.clear();
+        for (&node, &level) in self.nodes.iter().zip(&self.levels) {
+            let margin = if level <= LEAF {
+                u64::from(edge.of_leaf(leaf_rows(node)))
+            } else {
+                let quarter = |i: usize| (node[i] != 0).then(|| margins[node[i] as usize]);
+                let [near, far] = edge.halves();
+                let near = quarter(near[0]).into_iter().chain(quarter(near[1])).min();
+                let far = quarter(far[0]).into_iter().chain(quarter(far[1])).min();
+                let half = 1 << (level - 1);
+                near.or(far.map(|margin| margin + half)).unwrap_or(0)
+            };
+            margins.push(margin);
+        }
+        margins.last().copied().unwrap_or(0)
+    }
+
+    /// Goes over the live cells; what [`Tree::measure`] found must be no larger than a lattice.
+    pub(crate) fn each_run(&self, mut run: impl FnMut(Run)) {
+        let root = self.nodes.len() - 1;
+        if !self.is_empty(root) {
+            self.visit(root, 0, 0, &mut run);
+        }
+    }
+
+    fn visit(&self, node: usize, x: u64, y: u64, run: &mut impl FnMut(Run)) {
+        let quarters = self.nodes[node];
+        if self.levels[node] == LEAF {
+            for (row, bits) in (y..).zip(leaf_rows(quarters)) {
+                let mut bits = u32::from(bits);
+                while bits != 0 {
+                    let first = bits.trailing_zeros();
+                    let length = (bits >> first).trailing_ones();
+                    bits &= !(((1 << length) - 1) << first);
+                    run(Run {
+                        x: (x + u64::from(first) - self.corner.0) as u32,
+                        y: (row - self.corner.1) as u32,
+                        length,
+                    });
+                }
+            }
+            return;
+        }
+        let half = 1 << (self.levels[node] - 1);
+        let places = [(x, y), (x + half, y), (x, y + half), (x + half, y + half)];
+        for (quarter, (x, y)) in quarters.into_iter().zip(places) {
+            if quarter != 0 {
+                self.visit(quarter as usize, x, y, run);
+            }
+        }
+    }
+}
+
+/// The node of these rows of 8 cells.
+pub(super) fn leaf(rows: [u8; 8]) -> [u32; 4] {
+    let [a, b, c, d, e, f, g, h] = rows;
+    let half = u32::from_le_bytes;
+    [half([a, b, c, d]), half([e, f, g, h]), 0, 0]
+}
+
+fn leaf_rows(node: [u32; 4]) -> [u8; 8] {
+    let ([a, b, c, d], [e, f, g, h]) = (node[0].to_le_bytes(), node[1].to_le_bytes());
+    [a, b, c, d, e, f, g, h]
+}
+
+/// A side of a square.
+#[derive(Clone, Copy)]
+enum Edge {
+    Left,
+    Right,
+    Top,
+    Bottom,
+}
+
+impl Edge {
+    /// The quarters at the edge and those behind them.
+    fn halves(self) -> [[usize; 2]; 2] {
+        const NW: usize = 0;
+        const NE: usize = 1;
+        const SW: usize = 2;
+        const SE: usize = 3;
+        match self {
+            Edge::Left => [[NW, SW], [NE, SE]],
+            Edge::Right => [[NE, SE], [NW, SW]],
+            Edge::Top => [[NW, NE], [SW, SE]],
+            Edge::Bottom => [[SW, SE], [NW, NE]],
+        }
+    }
+
+    /// How many columns or rows of a leaf before the edge are empty.
+    fn of_leaf(self, rows: [u8; 8]) -> u32 {
+        let columns = rows.iter().fold(0, |all, row| all | row);
+        let live = |row: &u8| *row != 0;
+        match self {
+            Edge::Left => columns.trailing_zeros(),
+            Edge::Right => columns.leading_zeros(),
+            Edge::Top => rows.iter().position(live).unwrap_or(8) as u32,
+            Edge::Bottom => rows.iter().rev().position(live).unwrap_or(8) as u32,
+        }
+    }
+}

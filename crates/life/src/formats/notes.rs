@@ -1,0 +1,130 @@
+//! What a pattern file says besides its cells: name, author, comments.
+
+use super::Format;
+use crate::text::{self, lines, printable};
+use std::io::{self, Write};
+
+/// A pattern's name, author and comments, one string a line.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Notes {
+    /// What it is called.
+    pub name: Option<String>,
+    /// Who found it, and often when.
+    pub author: Option<String>,
+    /// The other comments, a line each.
+    pub comments: Vec<String>,
+}
+
+/// What one line of a file is to the notes.
+enum Line<'a> {
+    Name(&'a [u8]),
+    Author(&'a [u8]),
+    Comment(&'a [u8]),
+}
+
+impl Notes {
+    /// The notes of a text of this format. Control characters come out as `U+FFFD`, so that they
+    /// can be shown anywhere; a second name or author is a comment.
+    pub(crate) fn of(text: &[u8], format: Format) -> Notes {
+        let mut notes = Notes::default();
+        for (_, line) in lines(text, text::start(text)) {
+            match read_line(line.trim_ascii_start(), format) {
+                Some(Line::Name(name)) if notes.name.is_none() => {
+                    notes.name = Some(printable(name.trim_ascii()));
+                }
+                Some(Line::Author(author)) if notes.author.is_none() => {
+                    notes.author = Some(printable(author.trim_ascii()));
+                }
+                Some(Line::Name(text) | Line::Author(text) | Line::Comment(text)) => {
+                    notes.comments.push(printable(without_blank(text)));
+                }
+                None if format == Format::Rle
+                    && !line.starts_with(b"#")
+                    && line.contains(&b'!') =>
+                {
+                    break;
+                }
+                None => {}
+            }
+        }
+        notes
+    }
+
+    /// Writes them as lines of this format.
+    pub(crate) fn write(&self, format: Format, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+        let [name, author, comment] = match format {
+            Format::Rle | Format::Macrocell => ["#N ", "#O ", "#C "],
+            Format::Plaintext => ["!Name: ", "!Author: ", "! "],
+            Format::Life105 | Format::Life106 => ["#D Name: ", "#D Author: ", "#D "],
+        };
+        let named = self.name.iter().map(|text| (name, text));
+        let by = self.author.iter().map(|text| (author, text));
+        let comments = self.comments.iter().map(|text| (comment, text));
+        for (prefix, text) in named.chain(by).chain(comments) {
+            // What would end the line must not: the rest would be read as cells.
+            let text: String = text
+                .chars()
+                .map(|c| if c.is_control() { ' ' } else { c })
+                .collect();
+            writeln!(out, "{}", format!("{prefix}{text}").trim_end())?;
+        }
+        Ok(())
+    }
+}
+
+/// What this line says, if it says anything.
+fn read_line(line: &[u8], format: Format) -> Option<Line<'_>> {
+    if format == Format::Plaintext {
+        return line.strip_prefix(b"!").map(titled);
+    }
+    let (&letter, text) = line.strip_prefix(b"#")?.split_first()?;
+    // Golly notes there which part of the universe it saved.
+    if letter == b'C' && text.starts_with(b"XRLE") {
+        return None;
+    }
+    // In a macrocell, the place of its origin.
+    if format == Format::Macrocell && letter == b'O' && is_place(text) {
+        return None;
+    }
+    let is_life = matches!(format, Format::Life105 | Format::Life106);
+    match letter {
+        // Alone it stands for the normal rule in Life 1.05.
+        b'N' if !(is_life && text.trim_ascii().is_empty()) => Some(Line::Name(text)),
+        b'O' => Some(Line::Author(text)),
+        b'D' if is_life => Some(titled(text)),
+        b'C' | b'c' | b'D' => Some(Line::Comment(text)),
+        _ => None,
+    }
+}
+
+/// A comment that may be titled as a name or an author.
+fn titled(text: &[u8]) -> Line<'_> {
+    let after = |title: &str| {
+        let (start, rest) = text.trim_ascii_start().split_at_checked(title.len())?;
+        start.eq_ignore_ascii_case(title.as_bytes()).then_some(rest)
+    };
+    if let Some(name) = after("Name:") {
+        Line::Name(name)
+    } else if let Some(author) = after("Author:") {
+        Line::Author(author)
+    } else {
+        Line::Comment(text)
+    }
+}
+
+fn is_place(text: &[u8]) -> bool {
+    let mut at = 0;
+    let mut numbers = 0;
+    while let Some((_, word)) = text::word(text, &mut at) {
+        if text::whole(word).is_none() {
+            return false;
+        }
+        numbers += 1;
+    }
+    numbers == 2
+}
+
+/// Without the one blank that sets a comment off from its mark.
+fn without_blank(text: &[u8]) -> &[u8] {
+    text.strip_prefix(b" ").unwrap_or(text)
+}

@@ -1,0 +1,327 @@
+//! What each format's reader takes and refuses, and that it takes back what the writer wrote.
+
+mod flaws;
+mod properties;
+
+use super::*;
+use crate::testing::{drawn, rule};
+use crate::{Pattern, soup};
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+fn parse(text: &str) -> Pattern {
+    Pattern::from_text("text", text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
+}
+
+/// The pattern alone on a lattice just large enough, or none if it has no columns or rows.
+fn alone(pattern: &Pattern) -> Option<Lattice> {
+    let size = Size::new(pattern.width().into(), pattern.height().into()).ok()?;
+    Some(pattern.centred_in(size).unwrap())
+}
+
+/// The part of the lattice from the first live column and row to the last, or none if nothing
+/// lives.
+fn trimmed(lattice: &Lattice) -> Option<Lattice> {
+    let cells = crate::testing::live_cells(lattice);
+    let (left, right) = (
+        cells.iter().map(|c| c.0).min()?,
+        cells.iter().map(|c| c.0).max()?,
+    );
+    let (top, bottom) = (
+        cells.iter().map(|c| c.1).min()?,
+        cells.iter().map(|c| c.1).max()?,
+    );
+    let mut part = Lattice::new(size((right - left + 1).into(), (bottom - top + 1).into()));
+    for (x, y) in cells {
+        part.set(x - left, y - top, true);
+    }
+    Some(part)
+}
+
+fn written(format: Format, lattice: &Lattice, rule: Rule, torus: bool, notes: &Notes) -> Vec<u8> {
+    let sheet = Sheet {
+        lattice,
+        rule,
+        torus,
+        notes,
+    };
+    let mut text = Vec::new();
+    format.write(sheet, &mut text).unwrap();
+    text
+}
+
+fn plainly(format: Format, lattice: &Lattice) -> String {
+    let text = written(format, lattice, Rule::LIFE, false, &Notes::default());
+    String::from_utf8(text).unwrap()
+}
+
+/// A glider in every format, as people and other programs write it.
+const GLIDERS: &[(Format, &str)] = &[
+    (
+        Format::Rle,
+        "#N Glider\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!",
+    ),
+    (Format::Plaintext, "!Name: Glider\n!\n.O.\n..O\nOOO\n"),
+    (Format::Plaintext, ".*\r\n..*\r\n***\r\n\r\n"),
+    (Format::Plaintext, "\u{feff}!\n\n.O\n..O\n!between\nOOO"),
+    (
+        Format::Life105,
+        "#Life 1.05\n#D Name: Glider\n#N\n#P -1 -1\n.*.\n..*\n***\n",
+    ),
+    (
+        Format::Life105,
+        "#Life 1.05\r\n#R 23/3\r\n#P 7 -9\r\n.*\r\n#P 7 -8\r\n..*\r\n***\r\n",
+    ),
+    (
+        Format::Life105,
+        "#P -1000000000 1000000000\n.......*\n........*\n......***",
+    ),
+    (
+        Format::Life105,
+        "#LIFE 1.05\n.*\n..*\n#p 1 2\n**\n#p 0 2\n**",
+    ),
+    (Format::Life106, "#Life 1.06\n0 -1\n1 0\n-1 1\n0 1\n1 1\n"),
+    (
+        Format::Life106,
+        "#Life 1.06\r\n#C a comment\r\n  101   99\r\n+102 100\r\n100 101\r\n\r\n101\t101\r\n102 101",
+    ),
+    (
+        Format::Macrocell,
+        "[M2] (golly 2.0)\n#R B3/S23\n.*$..*$***$\n4 0 0 0 1",
+    ),
+    (
+        Format::Macrocell,
+        "[M2]\n#G 77\n$$$$$$.......*$\n$$$$$$$*$\n......**$\n*$\n4 1 2 3 4\n5 0 0 5 0\n",
+    ),
+];
+
+#[test]
+fn gliders_of_every_format_are_read() {
+    let glider = drawn(&[".O.", "..O", "OOO"]);
+    for (format, text) in GLIDERS {
+        let pattern = parse(text);
+        assert_eq!(pattern.format(), *format, "{text:?}");
+        assert_eq!(
+            trimmed(&alone(&pattern).unwrap()),
+            Some(glider.clone()),
+            "{text:?}"
+        );
+    }
+}
+
+#[test]
+fn a_lattice_is_written_as_others_write_it() {
+    let mut lattice = Lattice::new(size(10, 9));
+    for (x, y) in [(1, 0), (2, 1), (0, 2), (1, 2), (2, 2), (9, 8)] {
+        lattice.set(x, y, true);
+    }
+    assert_eq!(
+        plainly(Format::Rle, &lattice),
+        "x = 10, y = 9, rule = B3/S23\nbo$2bo$3o6$9bo!\n"
+    );
+    assert_eq!(
+        plainly(Format::Plaintext, &drawn(&[".O.", "...", "OOO"])),
+        ".O.\n...\nOOO\n"
+    );
+    assert_eq!(
+        plainly(Format::Life105, &lattice),
+        "#Life 1.05\n#R 23/3\n#P -5 -4\n.*\n..*\n***\n#P -5 4\n.........*\n"
+    );
+    assert_eq!(
+        plainly(Format::Life106, &lattice),
+        "#Life 1.06\n-4 -4\n-3 -3\n-5 -2\n-4 -2\n-3 -2\n4 4\n"
+    );
+    let macrocell = plainly(Format::Macrocell, &lattice);
+    let (head, body) = macrocell.split_once('\n').unwrap();
+    assert!(head.starts_with("[M2] (lifestreams "), "{head}");
+    assert_eq!(
+        body,
+        "#R B3/S23\n$$$$....*$.....*$...***$\n$$$$....*$\n4 1 0 0 2\n"
+    );
+    let empty = plainly(Format::Macrocell, &Lattice::new(size(3, 3)));
+    assert!(empty.ends_with("#R B3/S23\n4 0 0 0 0\n"), "{empty}");
+}
+
+/// The example of the Life Lexicon, and the first rows of what it is there said to be.
+#[test]
+fn a_macrocell_that_others_wrote_is_read_as_they_read_it() {
+    let pattern = parse(
+        "[M2] (golly 3.0)\n#R B3/S23\n#O -100 400\n\
+         .**.**$*.*.*.*$**...**$$**...**$*.*.*.*$.**.**$\n\
+         4 0 1 1 1\n5 2 0 2 2\n6 3 3 0 3\n7 4 4 4 4\n",
+    );
+    let rows = "9b2ob2o27b2ob2o27b2ob2o27b2ob2o$8bobobobo25bobobobo25bobobobo25bobobobo$\
+                8b2o3b2o25b2o3b2o25b2o3b2o25b2o3b2o!";
+    let rows = parse(&format!("x = 127, y = 3\n{rows}"));
+    let (lattice, rows) = (alone(&pattern).unwrap(), alone(&rows).unwrap());
+    assert_eq!(lattice.size(), size(127, 127));
+    assert_eq!(lattice.part(0, 0, size(127, 3)), rows);
+    assert_eq!(lattice.population(), 4 * 3 * 3 * 3 * 24);
+    assert_eq!(pattern.notes(), Notes::default(), "#O is a place there");
+}
+
+#[test]
+fn cells_and_squares_smaller_than_eight_are_read_as_golly_reads_them() {
+    // A glider in a square of 4 x 4, made of cells.
+    let four =
+        "[M2] (golly 4.2)\n#R B3/S23\n1 0 1 0 0\n1 0 0 1 0\n1 1 1 0 0\n1 1 0 0 0\n2 1 2 3 4\n";
+    let glider = alone(&parse("bo$2bo$3o!")).unwrap();
+    assert_eq!(alone(&parse(four)), Some(glider.clone()));
+    // The same in the south-east of one of 8 x 8, and that in the north-west of one of 16 x 16,
+    // beside a square that is drawn.
+    let eight = format!("{four}3 0 0 0 5\n");
+    assert_eq!(alone(&parse(&eight)), Some(glider));
+    let sixteen = format!("{eight}*\n4 6 7 0 0\n");
+    let mut both = Lattice::new(size(5, 7));
+    for (x, y) in [(1, 4), (2, 5), (0, 6), (1, 6), (2, 6), (4, 0)] {
+        both.set(x, y, true);
+    }
+    assert_eq!(alone(&parse(&sixteen)), Some(both));
+    // An empty one has no cells.
+    assert_eq!(alone(&parse("[M2]\n1 0 0 0 0\n")), None);
+}
+
+#[test]
+fn equal_squares_are_written_once() {
+    let full = soup(size(1024, 1024), 1.0, 0, 0);
+    let text = plainly(Format::Macrocell, &full);
+    // A leaf and a node of each level from 4 to 10.
+    assert_eq!(text.lines().count(), 2 + 1 + 7, "{text}");
+    assert_eq!(alone(&parse(&text)), Some(full));
+}
+
+#[test]
+fn the_rule_and_the_torus_are_read_where_a_format_has_them() {
+    let life = parse("#Life 1.05\n#R 23/36\n#P 0 0\n*");
+    assert_eq!((life.rule(), life.torus()), (Some(rule("B36/S23")), None));
+    assert_eq!(parse("#Life 1.05\n#N\n*").rule(), Some(Rule::LIFE));
+    assert_eq!(parse("#Life 1.05\n*").rule(), None);
+    let cell = parse("[M2]\n#R B36/S23:T100,80\n*$\n4 1 0 0 0");
+    assert_eq!(cell.rule(), Some(rule("B36/S23")));
+    assert_eq!(cell.torus(), Some(size(100, 80)));
+}
+
+#[test]
+fn a_format_is_told_by_content_first_and_by_name_second() {
+    let detect = |text: &str, name: &str| Format::detect(text.as_bytes(), name);
+    for (format, text) in GLIDERS {
+        for name in ["a.rle", "a.cells", "a.lif", "a.mc", "a", "a.txt"] {
+            assert_eq!(detect(text, name), *format, "{text:?} as {name}");
+        }
+    }
+    for (name, format) in [
+        ("a.cells", Format::Plaintext),
+        ("A.CELLS", Format::Plaintext),
+        ("a.lif", Format::Life105),
+        ("a.life", Format::Life105),
+        ("a.mc", Format::Macrocell),
+        ("a.rle", Format::Rle),
+        ("a", Format::Rle),
+    ] {
+        for text in ["", "\n\n", "#C only a comment", "?"] {
+            assert_eq!(detect(text, name), format, "{text:?} as {name}");
+        }
+    }
+    for format in Format::ALL {
+        let named = Format::of_name(format!("x.{}", format.extension())).unwrap();
+        assert_eq!(named.extension(), format.extension());
+    }
+}
+
+#[test]
+fn a_macrocell_is_measured_however_large_its_universe_is() {
+    // A cell in the middle of the largest universe: the corner of the last of four quarters.
+    let chain: String = (5..=61)
+        .map(|level| format!("\n{level} {} 0 0 0", level - 3))
+        .collect();
+    let text = format!("[M2]\n*$\n4 1 0 0 0{chain}\n62 0 0 0 59");
+    assert_eq!(alone(&parse(&text)), Some(drawn(&["O"])));
+    // Emptiness that the file spells out costs nothing.
+    let chain: String = (5..=62)
+        .map(|level| format!("\n{level} {0} {0} {0} {0}", level - 3))
+        .collect();
+    let empty = parse(&format!("[M2]\n$\n4 1 1 1 1{chain}"));
+    assert_eq!((empty.width(), empty.height()), (0, 0));
+    let mut runs = 0;
+    empty.each_run(|_| runs += 1);
+    assert_eq!(runs, 0);
+}
+
+#[test]
+fn more_than_a_lattice_is_refused_before_it_is_drawn() {
+    // All of 2^24 x 2^24 cells.
+    let leaf = "********$".repeat(8);
+    let full: String = (5..=24)
+        .map(|level| format!("\n{level} {0} {0} {0} {0}", level - 3))
+        .collect();
+    let text = format!("[M2]\n{leaf}\n4 1 1 1 1{full}\n");
+    let pattern = parse(&text);
+    assert_eq!((pattern.width(), pattern.height()), (1 << 24, 1 << 24));
+    let error = pattern.centred_in(size(512, 512)).unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "text is 16777216x16777216 cells, larger than the lattice 512x512; no lattice is that \
+         large, a smaller pattern is needed"
+    );
+}
+
+#[test]
+fn notes_are_read_from_every_format() {
+    let expected = Notes {
+        name: Some("Glider".into()),
+        author: Some("Richard K. Guy, 1969".into()),
+        comments: vec!["first".into(), " set in".into(), "".into(), "O last".into()],
+    };
+    for text in [
+        "#N Glider\n#O Richard K. Guy, 1969\n#CXRLE Pos=0,0\n#C first\n#c  set in\n#C\n#P 1 1\nx = 3, y = 3\n#C O last\nbo$2bo$3o!\n#C after the end",
+        "!Name: Glider\n!Author: Richard K. Guy, 1969\n! first\n!  set in\n!\n!O last\n.O.\n..O\nOOO",
+        "#Life 1.05\n#D Name: Glider\n#O Richard K. Guy, 1969\n#D first\n#C  set in\n#D\n#N\n#C O last\n.*\n..*\n***",
+        "#Life 1.06\n#N Glider\n#D author: Richard K. Guy, 1969\n#D first\n#D  set in\n#D\n#D O last\n0 0\n",
+        "[M2] (golly 3.4)\n#R B3/S23\n#N Glider\n#O Richard K. Guy, 1969\n#C first\n#C  set in\n#C\n#C O last\n*$\n4 1 0 0 0",
+    ] {
+        let text = text.replace("#P 1 1\nx", "x");
+        assert_eq!(parse(&text).notes(), expected, "{text}");
+    }
+    let hostile = parse("#N a\u{1b}[31mb\n#N second\nx = 1, y = 1\no!").notes();
+    assert_eq!(hostile.name.as_deref(), Some("a\u{fffd}[31mb"));
+    assert_eq!(hostile.comments, ["second"]);
+}
+
+#[test]
+fn notes_cannot_break_out_of_their_lines() {
+    let notes = Notes {
+        name: Some("a\n#P 7 7\nO".into()),
+        author: Some("\r.O.O".into()),
+        comments: vec!["x = 1\n3o!".into()],
+    };
+    let lattice = drawn(&["O.O"]);
+    for format in Format::ALL {
+        let text = written(format, &lattice, Rule::LIFE, false, &notes);
+        let pattern = Pattern::from_text("a", text).unwrap();
+        assert_eq!(
+            (pattern.format(), alone(&pattern)),
+            (format, Some(lattice.clone()))
+        );
+    }
+}
+
+#[test]
+fn thumbnails_are_small_and_lose_no_cell() {
+    let gun = parse(include_str!(
+        "../../../../../assets/patterns/gosper-gun.rle"
+    ));
+    let (whole, scale) = gun.thumbnail(size(48, 48));
+    assert_eq!((Some(whole), scale), (alone(&gun), 1));
+    let (quarter, scale) = gun.thumbnail(size(9, 9));
+    assert_eq!((quarter.size(), scale), (size(9, 3), 4));
+    let whole = alone(&gun).unwrap();
+    for (x, y) in (0..9).flat_map(|x| (0..3).map(move |y| (x, y))) {
+        let square = (0..16).map(|i| (4 * x + i % 4, 4 * y + i / 4));
+        let alive = square.filter(|&(_, y)| y < 9).any(|(x, y)| whole.get(x, y));
+        assert_eq!(quarter.get(x, y), alive, "{x} {y}");
+    }
+    let nothing = parse("x = 0, y = 0\n!").thumbnail(size(5, 5));
+    assert_eq!(nothing, (drawn(&["."]), 1));
+}

@@ -1,0 +1,235 @@
+//! The bit-packed torus, in the layout that crosses the bus and fills the textures.
+
+use lang::tr;
+use std::fmt;
+use std::str::FromStr;
+
+/// A lattice's sides in cells; both at least 1.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub struct Size {
+    width: u32,
+    height: u32,
+}
+
+/// Why something is not a lattice size.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum SizeError {
+    /// Not of the form `WxH`.
+    #[error("{}", tr!("'{it}' is not a size: write WIDTHxHEIGHT, such as 512x512", it = .0))]
+    Form(String),
+    /// A side is 0 or beyond [`Size::LONGEST_SIDE`].
+    #[error("{}", tr!("{it}x{other} is not a lattice: both sides must be from 1 to {max}", max = Size::LONGEST_SIDE, it = .0, other = .1))]
+    Side(u64, u64),
+    /// More cells than [`Size::MOST_CELLS`].
+    #[error("{}", tr!("{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144", it = .0, other = .1))]
+    Cells(u64, u64),
+}
+
+impl Size {
+    /// The longest side, in cells.
+    pub const LONGEST_SIDE: u32 = 1 << 24;
+    /// The most cells a lattice may have (8 GiB of bits).
+    pub const MOST_CELLS: u64 = 1 << 36;
+
+    /// A size of these sides in cells, if there is such a lattice.
+    pub fn new(width: u64, height: u64) -> Result<Size, SizeError> {
+        let sides = 1..=u64::from(Self::LONGEST_SIDE);
+        if !sides.contains(&width) || !sides.contains(&height) {
+            return Err(SizeError::Side(width, height));
+        }
+        if width * height > Self::MOST_CELLS {
+            return Err(SizeError::Cells(width, height));
+        }
+        Ok(Size {
+            width: width as u32,
+            height: height as u32,
+        })
+    }
+
+    /// Cells in a row.
+    pub const fn width(self) -> u32 {
+        self.width
+    }
+
+    /// Rows.
+    pub const fn height(self) -> u32 {
+        self.height
+    }
+
+    /// Cells in all.
+    pub const fn cells(self) -> u64 {
+        self.width as u64 * self.height as u64
+    }
+
+    /// 32-bit words a row takes: 32 cells a word, the last one partly used.
+    pub const fn words_per_row(self) -> usize {
+        self.width.div_ceil(32) as usize
+    }
+
+    /// 32-bit words the whole lattice takes.
+    pub const fn words(self) -> usize {
+        self.words_per_row() * self.height as usize
+    }
+
+    /// The bits of a row's last word that are cells.
+    pub const fn last_word_mask(self) -> u32 {
+        u32::MAX >> ((32 - self.width % 32) % 32)
+    }
+}
+
+impl FromStr for Size {
+    type Err = SizeError;
+
+    fn from_str(text: &str) -> Result<Size, SizeError> {
+        let side = |part: &str| part.trim().parse::<u64>().ok();
+        text.split_once(['x', 'X', '×'])
+            .and_then(|(w, h)| Some((side(w)?, side(h)?)))
+            .ok_or_else(|| SizeError::Form(text.chars().take(40).collect()))
+            .and_then(|(w, h)| Size::new(w, h))
+    }
+}
+
+impl fmt::Display for Size {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.width, self.height)
+    }
+}
+
+/// A torus of cells, 32 a word, the least significant bit leftmost; rows start on a word, and
+/// the unused bits of a row's last word are 0.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Lattice {
+    size: Size,
+    words: Vec<u32>,
+}
+
+impl Lattice {
+    /// A lattice with no live cell.
+    pub fn new(size: Size) -> Lattice {
+        Lattice {
+            size,
+            words: vec![0; size.words()],
+        }
+    }
+
+    /// The lattice of these words; bits beyond the width are cleared.
+    ///
+    /// # Panics
+    /// If there are not [`Size::words`] of them.
+    pub fn from_words(size: Size, words: Vec<u32>) -> Lattice {
+        assert_eq!(words.len(), size.words(), "words of a {size} lattice");
+        let mut lattice = Lattice { size, words };
+        let mask = size.last_word_mask();
+        for row in lattice.words.chunks_exact_mut(size.words_per_row()) {
+            row[size.words_per_row() - 1] &= mask;
+        }
+        lattice
+    }
+
+    /// Its sides.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// All words, row by row from the top.
+    pub fn words(&self) -> &[u32] {
+        &self.words
+    }
+
+    /// All words, for writing; bits beyond the width must stay 0.
+    pub fn words_mut(&mut self) -> &mut [u32] {
+        &mut self.words
+    }
+
+    /// The words, without a copy.
+    pub fn into_words(self) -> Vec<u32> {
+        self.words
+    }
+
+    /// Whether the cell in column `x`, row `y` is alive.
+    pub fn get(&self, x: u32, y: u32) -> bool {
+        debug_assert!(x < self.size.width && y < self.size.height);
+        self.words[self.word_at(x, y)] >> (x % 32) & 1 == 1
+    }
+
+    /// Makes the cell in column `x`, row `y` alive or dead.
+    pub fn set(&mut self, x: u32, y: u32, alive: bool) {
+        debug_assert!(x < self.size.width && y < self.size.height);
+        let at = self.word_at(x, y);
+        let bit = 1 << (x % 32);
+        if alive {
+            self.words[at] |= bit;
+        } else {
+            self.words[at] &= !bit;
+        }
+    }
+
+    /// How many cells are alive.
+    pub fn population(&self) -> u64 {
+        self.words
+            .iter()
+            .map(|word| u64::from(word.count_ones()))
+            .sum()
+    }
+
+    fn word_at(&self, x: u32, y: u32) -> usize {
+        y as usize * self.size.words_per_row() + (x / 32) as usize
+    }
+}
+
+/// Rows of `.` and `O`, as much as fits a screen: what a failed assertion shows.
+impl fmt::Debug for Lattice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "Lattice {} ({} alive)", self.size, self.population())?;
+        for y in 0..self.size.height.min(48) {
+            let row: String = (0..self.size.width.min(120))
+                .map(|x| if self.get(x, y) { 'O' } else { '.' })
+                .collect();
+            writeln!(f, "{row}")?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_cell_is_where_it_was_put() {
+        let mut lattice = Lattice::new(Size::new(65, 3).unwrap());
+        lattice.set(64, 2, true);
+        assert!(lattice.get(64, 2));
+        assert_eq!(
+            lattice.words()[8],
+            1,
+            "bit 0 of the third word of the third row"
+        );
+        assert_eq!(lattice.population(), 1);
+        lattice.set(64, 2, false);
+        assert_eq!(lattice.population(), 0);
+    }
+
+    #[test]
+    fn bits_beyond_the_width_are_cleared() {
+        let lattice = Lattice::from_words(Size::new(33, 1).unwrap(), vec![u32::MAX, u32::MAX]);
+        assert_eq!(lattice.population(), 33);
+    }
+
+    #[test]
+    fn sizes_are_read_and_refused() {
+        assert_eq!("512x256".parse::<Size>().unwrap().to_string(), "512x256");
+        for text in [
+            "0x5",
+            "5x0",
+            "5",
+            "x",
+            "-1x4",
+            "99999999999x1",
+            "16777216x16777216",
+            "",
+        ] {
+            assert!(text.parse::<Size>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Parts of a lattice: what a person has selected, and where anything lives.
+
+use super::run::LiveRuns;
+use super::{Lattice, Run, Size};
+
+impl Lattice {
+    /// The part of this size whose top left is at column `x`, row `y`. It goes around the torus
+    /// where it reaches beyond an edge, again and again if it is larger than the lattice.
+    pub fn part(&self, x: u32, y: u32, size: Size) -> Lattice {
+        let mut part = Lattice::new(size);
+        let (width, height) = (self.size().width(), self.size().height());
+        let per_row = size.words_per_row();
+        for (row, words) in part.words_mut().chunks_exact_mut(per_row).enumerate() {
+            let from = ((u64::from(y) + row as u64) % u64::from(height)) as usize;
+            let from = &self.words()[from * self.size().words_per_row()..];
+            let from = &from[..self.size().words_per_row()];
+            let mut column = x % width;
+            for word in &mut *words {
+                *word = cells_around(from, column, width);
+                column = (u64::from(column) + 32).rem_euclid(width.into()) as u32;
+            }
+            words[per_row - 1] &= size.last_word_mask();
+        }
+        part
+    }
+
+    /// A larger lattice that has this one's cells in its middle, as a pattern lies there.
+    ///
+    /// # Panics
+    /// If a side is longer than the other's.
+    pub fn in_the_middle_of(&self, size: Size) -> Lattice {
+        let before = |side: u32, longer: u32| longer.checked_sub(side).expect("room for it") / 2;
+        let x = before(self.size().width(), size.width());
+        let y = before(self.size().height(), size.height());
+        let mut larger = Lattice::new(size);
+        let rows = self.words().chunks_exact(self.size().words_per_row());
+        for (row, words) in (0..).zip(rows) {
+            for (first, end) in LiveRuns::new(words) {
+                let run = Run {
+                    x: first,
+                    y: row,
+                    length: end - first,
+                };
+                run.draw_into(&mut larger, x, y);
+            }
+        }
+        larger
+    }
+
+    /// The least part that has every live cell: the column and row of its top left, and its size.
+    /// None if nothing lives. It does not go around the torus.
+    pub fn live_part(&self) -> Option<(u32, u32, Size)> {
+        let rows = self.words().chunks_exact(self.size().words_per_row());
+        let mut found: Option<[u32; 4]> = None;
+        for (y, row) in (0..).zip(rows) {
+            for (first, end) in LiveRuns::new(row) {
+                let [left, right, top, _] = found.unwrap_or([first, end, y, y]);
+                found = Some([left.min(first), right.max(end), top, y]);
+            }
+        }
+        let [left, right, top, bottom] = found?;
+        let size = Size::new((right - left).into(), (bottom - top + 1).into());
+        Some((left, top, size.expect("no larger than the lattice")))
+    }
+}
+
+/// 32 cells of a row of this width from this column on, going around.
+fn cells_around(row: &[u32], column: u32, width: u32) -> u32 {
+    let (at, bit) = ((column / 32) as usize, column % 32);
+    if column + 32 <= width {
+        let pair = u64::from(row[at]) | u64::from(*row.get(at + 1).unwrap_or(&0)) << 32;
+        return (pair >> bit) as u32;
+    }
+    (0..32).fold(0, |cells, offset| {
+        let column = (column + offset) % width;
+        cells | (row[(column / 32) as usize] >> (column % 32) & 1) << offset
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::soup;
+    use crate::testing::drawn;
+    use proptest::prelude::*;
+
+    #[test]
+    fn the_live_part_is_tight() {
+        let lattice = drawn(&[".....", "...O.", ".....", ".O...", "....."]);
+        let (x, y, size) = lattice.live_part().unwrap();
+        assert_eq!((x, y, size.to_string().as_str()), (1, 1, "3x3"));
+        assert_eq!(lattice.part(x, y, size), drawn(&["..O", "...", "O.."]));
+        assert_eq!(drawn(&["..."]).live_part(), None);
+    }
+
+    proptest! {
+        #[test]
+        fn a_part_has_the_cells_that_lie_there(
+            width in 1u64..140, height in 1u64..9, x in 0u32..300, y in 0u32..20,
+            wide in 1u64..200, high in 1u64..12, seed: u64,
+        ) {
+            let lattice = soup(Size::new(width, height).unwrap(), 0.4, seed, 0);
+            let part = lattice.part(x, y, Size::new(wide, high).unwrap());
+            for (column, row) in (0..wide as u32).flat_map(|c| (0..high as u32).map(move |r| (c, r))) {
+                let there = lattice.get((x + column) % width as u32, (y + row) % height as u32);
+                prop_assert_eq!(part.get(column, row), there, "{} {}", column, row);
+            }
+            prop_assert_eq!(&part, &Lattice::from_words(part.size(), part.words().to_vec()));
+        }
+    }
+}

@@ -1,0 +1,387 @@
+//! Patterns from files: loaded, and put in the middle of a lattice.
+
+use super::formats::life::{self, Corner};
+use super::formats::macrocell::{self, Tree};
+use super::formats::{Fault, Format, Frame, Notes, packed, plaintext};
+use super::rle::{Outline, Rle};
+use super::text::{Flaw, Located};
+use super::words::shown;
+use super::{Lattice, Rule, Run, Size};
+use lang::tr;
+use std::fs::{self, File};
+use std::io::{self, Read};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A pattern and the text it is painted from.
+#[derive(Clone, Debug)]
+pub struct Pattern {
+    name: String,
+    text: Vec<u8>,
+    frame: Frame,
+    cells: Cells,
+}
+
+/// What has to be known, apart from the text, to go over a pattern's cells.
+#[derive(Clone, Debug)]
+enum Cells {
+    Rle(Outline),
+    Plaintext,
+    Life105(Corner),
+    Life106(Corner),
+    Macrocell(Arc<Tree>),
+}
+
+/// Why a pattern cannot be used.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum PatternError {
+    /// The file cannot be opened or read.
+    #[error("{}", tr!("cannot read the pattern {file}: {reason}", file = .file, reason = .reason))]
+    Unreadable {
+        /// The file.
+        file: String,
+        /// Why not, and what to do.
+        reason: String,
+    },
+    /// Its text is wrong somewhere.
+    #[error("{file}, {error}")]
+    Text {
+        /// The file.
+        file: String,
+        /// What is wrong and where.
+        error: Located<Fault>,
+    },
+    /// It has more columns or rows than the lattice.
+    #[error("{}", tr!("{file} is {width}x{height} cells, larger than the lattice {lattice}; {}", remedy(*offer), file = .file, width = .width, height = .height, lattice = .lattice))]
+    Larger {
+        /// The file.
+        file: String,
+        /// The pattern's columns.
+        width: u32,
+        /// The pattern's rows.
+        height: u32,
+        /// The lattice.
+        lattice: Size,
+        /// The smallest larger lattice that has room for it, if there can be one.
+        offer: Option<Size>,
+    },
+    /// Two files want different tori.
+    #[error("{}", tr!("{} is for a torus of {} and {} for one of {}, but all instances share one size; choose it with --size", .0.0, .0.1, .1.0, .1.1))]
+    Sizes((String, Size), (String, Size)),
+    /// Two files want different rules.
+    #[error("{}", tr!("{} has the rule {} and {} has {}, but all instances share one rule; choose it with --rule", .0.0, .0.1, .1.0, .1.1))]
+    Rules((String, Rule), (String, Rule)),
+}
+
+impl Pattern {
+    /// The largest file that is read, in bytes.
+    pub const LARGEST_FILE: u64 = 4 << 30;
+
+    /// Reads a file of any [`Format`], also one packed with gzip.
+    ///
+    /// # Errors
+    /// If it is no regular file, larger than [`Pattern::LARGEST_FILE`], unreadable or no pattern.
+    pub fn load(path: impl AsRef<Path>) -> Result<Pattern, PatternError> {
+        let path = path.as_ref();
+        let file = shown(path);
+        match read_text(path) {
+            Ok(text) => Pattern::from_text(file, text),
+            Err(reason) => Err(PatternError::Unreadable { file, reason }),
+        }
+    }
+
+    /// The pattern of a text that came otherwise, such as by pasting; errors call it `name`, whose
+    /// ending counts where the text itself does not tell its [`Format`].
+    ///
+    /// # Errors
+    /// If it is no pattern: the first thing that is wrong, with its line and column.
+    pub fn from_text(
+        name: impl Into<String>,
+        text: impl Into<Vec<u8>>,
+    ) -> Result<Pattern, PatternError> {
+        let (name, text) = (name.into(), text.into());
+        let at_start = |flaw| Located::new(&[], flaw);
+        let read = packed::unpacked(text).map_err(at_start).and_then(|text| {
+            packed::check_kind(&name, &text).map_err(at_start)?;
+            let (frame, cells) = Cells::read(&text, Format::detect(&text, &name))?;
+            Ok((text, frame, cells))
+        });
+        match read {
+            Ok((text, frame, cells)) => Ok(Pattern {
+                name,
+                text,
+                frame,
+                cells,
+            }),
+            Err(error) => Err(PatternError::Text { file: name, error }),
+        }
+    }
+
+    /// What it is called: its file's path as it was given.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The format it was read in.
+    pub fn format(&self) -> Format {
+        match self.cells {
+            Cells::Rle(_) => Format::Rle,
+            Cells::Plaintext => Format::Plaintext,
+            Cells::Life105(_) => Format::Life105,
+            Cells::Life106(_) => Format::Life106,
+            Cells::Macrocell(_) => Format::Macrocell,
+        }
+    }
+
+    /// Its name, author and comments, read from the text anew.
+    pub fn notes(&self) -> Notes {
+        Notes::of(&self.text, self.format())
+    }
+
+    /// Columns; may be 0.
+    pub fn width(&self) -> u32 {
+        self.frame.width
+    }
+
+    /// Rows; may be 0.
+    pub fn height(&self) -> u32 {
+        self.frame.height
+    }
+
+    /// The rule it asks for, if any.
+    pub fn rule(&self) -> Option<Rule> {
+        self.frame.rule
+    }
+
+    /// The torus it asks for, if any.
+    pub fn torus(&self) -> Option<Size> {
+        self.frame.torus
+    }
+
+    /// Goes over its live cells, in no order that is promised; a cell may be met twice.
+    pub fn each_run(&self, run: impl FnMut(Run)) {
+        match &self.cells {
+            Cells::Rle(outline) => Rle::of(&self.text, *outline).runs().for_each(run),
+            Cells::Plaintext => plaintext::each_run(&self.text, run),
+            Cells::Life105(corner) => life::each_run_105(&self.text, *corner, run),
+            Cells::Life106(corner) => life::each_run_106(&self.text, *corner, run),
+            Cells::Macrocell(tree) => tree.each_run(run),
+        }
+    }
+
+    /// Makes its live cells alive, its top left at column `x`, row `y`. It goes around the torus
+    /// where it reaches beyond an edge; other cells stay as they are.
+    ///
+    /// # Errors
+    /// If it has more columns or rows than the lattice, which is then left as it was.
+    pub fn draw_into(&self, lattice: &mut Lattice, x: u32, y: u32) -> Result<(), PatternError> {
+        self.check_fits(lattice.size())?;
+        self.each_run(|run| run.draw_into(lattice, x, y));
+        Ok(())
+    }
+
+    /// A lattice with the pattern in its middle: its top left cell lies at
+    /// ((W − w) / 2, (H − h) / 2), rounded down.
+    ///
+    /// # Errors
+    /// If the pattern is larger than the lattice; nothing has been allocated then.
+    pub fn centred_in(&self, size: Size) -> Result<Lattice, PatternError> {
+        self.check_fits(size)?;
+        let mut lattice = Lattice::new(size);
+        let x = (size.width() - self.width()) / 2;
+        let y = (size.height() - self.height()) / 2;
+        self.draw_into(&mut lattice, x, y)?;
+        Ok(lattice)
+    }
+
+    fn check_fits(&self, lattice: Size) -> Result<(), PatternError> {
+        let (width, height) = (self.width(), self.height());
+        if width <= lattice.width() && height <= lattice.height() {
+            return Ok(());
+        }
+        let wide = u64::from(width.max(lattice.width()));
+        let high = u64::from(height.max(lattice.height()));
+        Err(PatternError::Larger {
+            file: self.name.clone(),
+            width,
+            height,
+            lattice,
+            offer: Size::new(wide, high).ok(),
+        })
+    }
+
+    /// A small picture, with no more columns and rows than `most`: each of its cells stands for
+    /// a square of the pattern's of as many cells a side as the second says, 1 where it can, and
+    /// is alive if any of them is. An empty pattern's is one dead cell.
+    pub fn thumbnail(&self, most: Size) -> (Lattice, u32) {
+        let across = self.width().div_ceil(most.width());
+        let scale = across.max(self.height().div_ceil(most.height())).max(1);
+        let side = |cells: u32| u64::from(cells.div_ceil(scale).max(1));
+        let size = Size::new(side(self.width()), side(self.height()));
+        let mut picture = Lattice::new(size.expect("no larger than a lattice"));
+        self.each_run(|run| {
+            let (first, last) = (run.x / scale, (run.x + run.length - 1) / scale);
+            let reduced = Run {
+                x: first,
+                y: run.y / scale,
+                length: last - first + 1,
+            };
+            reduced.draw_into(&mut picture, 0, 0);
+        });
+        (picture, scale)
+    }
+}
+
+impl Cells {
+    /// Checks and measures a text of this format.
+    fn read(text: &[u8], format: Format) -> Result<(Frame, Cells), Located<Fault>> {
+        fn located<F: Into<Fault>>(text: &[u8], flaw: Flaw<F>) -> Located<Fault> {
+            Located::new(text, flaw).map(F::into)
+        }
+        match format {
+            Format::Rle => {
+                let outline = Rle::parse(text)
+                    .map_err(|error| error.map(Fault::from))?
+                    .outline();
+                Ok((outline.frame(), Cells::Rle(outline)))
+            }
+            Format::Plaintext => plaintext::read(text)
+                .map(|frame| (frame, Cells::Plaintext))
+                .map_err(|flaw| located(text, flaw)),
+            Format::Life105 => life::read_105(text)
+                .map(|(frame, corner)| (frame, Cells::Life105(corner)))
+                .map_err(|flaw| located(text, flaw)),
+            Format::Life106 => life::read_106(text)
+                .map(|(frame, corner)| (frame, Cells::Life106(corner)))
+                .map_err(|flaw| located(text, flaw)),
+            Format::Macrocell => macrocell::read(text)
+                .map(|(frame, tree)| (frame, Cells::Macrocell(Arc::new(tree))))
+                .map_err(|flaw| located(text, flaw)),
+        }
+    }
+}
+
+fn remedy(offer: Option<Size>) -> String {
+    match offer {
+        Some(size) => tr!("use --size {size}", size = size),
+        None => tr!("no lattice is that large, a smaller pattern is needed").into(),
+    }
+}
+
+/// The file's bytes, or why they cannot be had and what to do.
+fn read_text(path: &Path) -> Result<Vec<u8>, String> {
+    let limit = Pattern::LARGEST_FILE;
+    let refused = |what: &str| tr!("it is {what}; name a pattern file", what = what);
+    // Before it is opened, for opening a pipe waits for its other end.
+    let about = fs::metadata(path).map_err(why_unreadable)?;
+    if about.is_dir() {
+        return Err(refused(tr!("a folder")));
+    }
+    if !about.is_file() {
+        return Err(refused(tr!("a pipe or a device, not a regular file")));
+    }
+    if about.len() > limit {
+        return Err(refused(&tr!("more than {} GiB long", limit >> 30)));
+    }
+    let mut text = Vec::new();
+    text.try_reserve_exact(about.len() as usize).map_err(|_| {
+        tr!(
+            "it is {} bytes long, and there is no memory left for it",
+            about.len()
+        )
+    })?;
+    let file = File::open(path).map_err(why_unreadable)?;
+    file.take(limit + 1)
+        .read_to_end(&mut text)
+        .map_err(why_unreadable)?;
+    if text.len() as u64 > limit {
+        return Err(refused(&tr!("more than {} GiB long", limit >> 30)));
+    }
+    Ok(text)
+}
+
+fn why_unreadable(error: io::Error) -> String {
+    match error.kind() {
+        io::ErrorKind::NotFound => {
+            tr!("there is no such file; check its name and folder, or name a pattern of the shelf, such as gosper-gun").into()
+        },
+        io::ErrorKind::PermissionDenied => tr!("you may not read it; change its permissions").into(),
+        _ => tr!("{error}; try another file", error = error),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::drawn;
+
+    fn pattern(name: &str, text: &str) -> Pattern {
+        Pattern::from_text(name, text).unwrap()
+    }
+
+    fn size(width: u64, height: u64) -> Size {
+        Size::new(width, height).unwrap()
+    }
+
+    #[test]
+    fn the_middle_is_rounded_to_the_top_left() {
+        let domino = pattern("domino.rle", "x = 2, y = 1\n2o!");
+        assert_eq!(
+            domino.centred_in(size(5, 4)).unwrap(),
+            drawn(&[".....", ".OO..", ".....", "....."])
+        );
+        assert_eq!(domino.centred_in(size(2, 1)).unwrap(), drawn(&["OO"]));
+        let error = domino.centred_in(size(1, 9)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "domino.rle is 2x1 cells, larger than the lattice 1x9; use --size 2x9"
+        );
+    }
+
+    #[test]
+    fn a_pattern_of_nothing_is_an_empty_lattice() {
+        let nothing = pattern("nothing.rle", "x = 0, y = 0\n!");
+        assert_eq!(nothing.centred_in(size(3, 3)).unwrap().population(), 0);
+    }
+
+    #[test]
+    fn what_cannot_be_read_is_named_with_its_reason() {
+        let folder = tempfile::tempdir().unwrap();
+        let error = |path: &Path| Pattern::load(path).unwrap_err().to_string();
+        assert!(error(folder.path()).contains("it is a folder; name a pattern file"));
+        let missing = folder.path().join("missing.rle");
+        let message = error(&missing);
+        assert!(
+            message.contains("missing.rle: there is no such file"),
+            "{message}"
+        );
+        let device = Path::new("/dev/zero");
+        if device.exists() {
+            assert!(error(device).contains("a pipe or a device"));
+        }
+    }
+
+    #[test]
+    fn a_flaw_is_named_with_file_line_and_column() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("gun.rle");
+        fs::write(&path, "#N gun\nx = 3, y = 3\nbo$\n3oA!\n").unwrap();
+        let error = Pattern::load(&path).unwrap_err().to_string();
+        assert!(
+            error.contains("gun.rle, line 4, column 3: unknown character 'A'"),
+            "{error}"
+        );
+    }
+
+    #[test]
+    fn a_file_without_an_end_of_size_is_refused_unread() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("sparse.rle");
+        File::create(&path)
+            .unwrap()
+            .set_len(Pattern::LARGEST_FILE + 1)
+            .unwrap();
+        let error = Pattern::load(&path).unwrap_err().to_string();
+        assert!(error.contains("more than 4 GiB long"), "{error}");
+    }
+}

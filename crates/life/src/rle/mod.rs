@@ -1,0 +1,108 @@
+//! RLE, the pattern format that every Life program reads and writes.
+//!
+//! Reading goes over the text twice and keeps nothing of it: [`Rle::parse`] checks it whole and
+//! measures it, then [`Rle::draw_into`] paints it. So however hostile a text is, memory goes to
+//! the text and the lattice, and nothing is drawn of a text that is not sound to its end.
+
+mod body;
+mod error;
+mod header;
+#[cfg(test)]
+mod tests;
+mod write;
+
+pub use body::Runs;
+pub use error::{RleError, RleFault};
+pub use write::{write, write_sheet};
+
+pub(crate) use header::read_rule;
+
+pub use super::run::Run;
+pub use super::text::Shown;
+
+use super::formats::Frame;
+use super::{Lattice, Rule, Size};
+use body::Cursor;
+
+/// An RLE pattern, checked and measured, in the text it was read from.
+#[derive(Clone, Copy, Debug)]
+pub struct Rle<'a> {
+    text: &'a [u8],
+    outline: Outline,
+}
+
+/// What is known of a pattern once it has been read, apart from its text.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Outline {
+    header: Frame,
+    body_at: usize,
+}
+
+impl Outline {
+    pub(crate) fn frame(self) -> Frame {
+        self.header
+    }
+}
+
+impl<'a> Rle<'a> {
+    /// Reads comments, header and body. What follows the `!` is not looked at.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its line and column.
+    pub fn parse(text: &'a [u8]) -> Result<Rle<'a>, RleError> {
+        Self::read(text).map_err(|flaw| RleError::new(text, flaw))
+    }
+
+    fn read(text: &'a [u8]) -> Result<Rle<'a>, error::Flaw> {
+        let (mut header, body_at) = header::read(text)?;
+        let mut cursor = Cursor::new(text, body_at);
+        while let Some(run) = cursor.next_run()? {
+            header.width = header.width.max(run.x + run.length);
+            header.height = header.height.max(run.y + 1);
+        }
+        Ok(Rle {
+            text,
+            outline: Outline { header, body_at },
+        })
+    }
+
+    /// The pattern of a text whose outline is already known.
+    pub(crate) fn of(text: &'a [u8], outline: Outline) -> Rle<'a> {
+        Rle { text, outline }
+    }
+
+    pub(crate) fn outline(&self) -> Outline {
+        self.outline
+    }
+
+    /// Columns: as many as the header says, or more where live cells lie further out. May be 0.
+    pub fn width(&self) -> u32 {
+        self.outline.header.width
+    }
+
+    /// Rows, likewise.
+    pub fn height(&self) -> u32 {
+        self.outline.header.height
+    }
+
+    /// The rule, if the header names one.
+    pub fn rule(&self) -> Option<Rule> {
+        self.outline.header.rule
+    }
+
+    /// The torus, if the header gives one (`:TW,H` after the rule).
+    pub fn torus(&self) -> Option<Size> {
+        self.outline.header.torus
+    }
+
+    /// The live cells, from the top, as runs.
+    pub fn runs(&self) -> Runs<'a> {
+        Runs(Cursor::new(self.text, self.outline.body_at))
+    }
+
+    /// Makes the pattern's live cells alive, its top left at column `x`, row `y`. It goes around
+    /// the torus where it reaches beyond an edge; other cells stay as they are.
+    pub fn draw_into(&self, lattice: &mut Lattice, x: u32, y: u32) {
+        self.runs().for_each(|run| run.draw_into(lattice, x, y));
+    }
+}

@@ -1,0 +1,379 @@
+//! What the reader takes and refuses, and that it takes back what the writer wrote.
+
+use super::*;
+use crate::testing::{drawn, rule};
+use crate::{Pattern, soup};
+use proptest::prelude::*;
+
+fn parse(text: &str) -> Rle<'_> {
+    Rle::parse(text.as_bytes()).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// The error's place and words.
+fn error(text: impl AsRef<[u8]>) -> (u64, u64, String) {
+    let error = Rle::parse(text.as_ref()).unwrap_err();
+    let words = error.fault.to_string();
+    assert!(
+        !words.contains(['\n', '\r', '\u{1b}']),
+        "{words:?} is one printable sentence"
+    );
+    (error.line, error.column, words)
+}
+
+fn written(lattice: &Lattice, rule: Rule) -> Vec<u8> {
+    let mut text = Vec::new();
+    write(lattice, rule, &mut text).unwrap();
+    text
+}
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+/// The pattern alone on a lattice just large enough.
+fn alone(text: &str) -> Lattice {
+    let rle = parse(text);
+    let mut lattice = Lattice::new(size(rle.width().into(), rle.height().into()));
+    rle.draw_into(&mut lattice, 0, 0);
+    lattice
+}
+
+#[test]
+fn a_glider_is_read() {
+    let text = "#N Glider\n#C a comment\n\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n";
+    assert_eq!(alone(text), drawn(&[".O.", "..O", "OOO"]));
+    assert_eq!(parse(text).rule(), Some(Rule::LIFE));
+    assert_eq!(parse(text).torus(), None);
+}
+
+#[test]
+fn a_body_without_a_header_is_as_large_as_its_cells() {
+    let with = alone("x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!");
+    for text in [
+        "bo$2bo$3o!",
+        "#C a glider\n bo$2bo$\n3o! and more",
+        "bo$\r\n2bo$3o!\r\n",
+    ] {
+        assert_eq!(alone(text), with, "{text:?}");
+        let pattern = parse(text);
+        assert_eq!((pattern.rule(), pattern.torus()), (None, None));
+    }
+}
+
+#[test]
+fn spacing_and_case_do_not_matter() {
+    let glider = drawn(&[".O.", "..O", "OOO"]);
+    for text in [
+        "x=3,y=3\nbo$2bo$3o!",
+        "  X  =  3 ,Y=3,RULE=b3/s23  \nb\no\n\n$ 2\tb o$3o !rubbish 9z\0",
+        "x = 3 y = 3\r\nbo$2bo$\r\n3o!\r\n",
+        "\u{feff}#C\rx = 3, y = 3\rbo$2\r\nbo$3o!",
+        "x = 3, y = 3\n#C between\nbo$2\n#C the lines\nbo$3o!",
+        "x = 0, y = 0\nbo$2bo$3o!",
+    ] {
+        assert_eq!(alone(text), glider, "{text:?}");
+    }
+}
+
+#[test]
+fn the_torus_and_the_larger_extents_hold() {
+    let rle = parse("x = 2, y = 9, rule = B36/S23 : t100, 80\n5b3o9b$!");
+    assert_eq!(rle.rule(), Some(rule("B36/S23")));
+    assert_eq!(rle.torus(), Some(size(100, 80)));
+    assert_eq!((rle.width(), rle.height()), (8, 9));
+    let empty = parse("x = 0, y = 0\n!");
+    assert_eq!(
+        (empty.width(), empty.height(), empty.runs().count()),
+        (0, 0, 0)
+    );
+}
+
+#[test]
+fn drawing_goes_around_the_torus() {
+    let rle = parse("x = 4, y = 2\n4o$o!");
+    let mut lattice = Lattice::new(size(5, 3));
+    rle.draw_into(&mut lattice, 3, 2);
+    assert_eq!(lattice, drawn(&["...O.", ".....", "OO.OO"]));
+    let mut ring = Lattice::new(size(1, 1));
+    parse("x = 9, y = 9\n9000o8000$o!").draw_into(&mut ring, 0, 0);
+    assert_eq!(ring.population(), 1);
+}
+
+#[test]
+fn flaws_have_a_place_and_a_remedy() {
+    let header = "#C\nx = 3, y = 3\n";
+    for (text, line, column, words) in [
+        (String::new(), 1, 1, "ends without a header"),
+        (
+            "#C only\n#C comments".into(),
+            2,
+            12,
+            "ends without a header",
+        ),
+        ("Hello".into(), 1, 1, "not an RLE pattern"),
+        ("#C\n  3oA!".into(), 2, 3, "not an RLE pattern"),
+        ("12\n".into(), 1, 1, "not an RLE pattern"),
+        ("3o$\n  3oA!".into(), 2, 5, "unknown character 'A'"),
+        ("3o$b".into(), 1, 5, "add the '!'"),
+        ("xylophone".into(), 1, 1, "the header must be x = WIDTH"),
+        (
+            "x = 3, y = 3, z = 3\no!".into(),
+            1,
+            15,
+            "the header must be x = WIDTH",
+        ),
+        (
+            "x = 3, x = 3\no!".into(),
+            1,
+            8,
+            "the header must be x = WIDTH",
+        ),
+        ("x = , y = 3\no!".into(), 1, 5, "x must be a whole number"),
+        ("x = -3, y = 3\no!".into(), 1, 5, "x must be a whole number"),
+        ("x = 3\no!".into(), 1, 6, "the header lacks y"),
+        ("y = 3\no!".into(), 1, 1, "not an RLE pattern"),
+        (
+            "x = 1000000000, y = 3\no!".into(),
+            1,
+            5,
+            "more than 16777216",
+        ),
+        (
+            "x = 3, y = 99999999999999999999999\no!".into(),
+            1,
+            12,
+            "y is more than 16777216",
+        ),
+        (
+            "x = 3, y = 3, rule = B9/S23\no!".into(),
+            1,
+            22,
+            "unknown rule 'B9/S23'",
+        ),
+        ("x = 3, y = 3, rule =\no!".into(), 1, 21, "unknown rule ''"),
+        (
+            "x = 3, y = 3, rule = B3/S23:T100\no!".into(),
+            1,
+            22,
+            "'T100' is no torus",
+        ),
+        (
+            "x = 3, y = 3, rule = B3/S23:T100,0\no!".into(),
+            1,
+            22,
+            "'T100,0' is no torus",
+        ),
+        (
+            "x = 3, y = 3, rule = B3/S23:P9,9\no!".into(),
+            1,
+            22,
+            "only a torus can be run",
+        ),
+        (
+            "x = 3, y = 3, rule = B3/S23:K9*,9\no!".into(),
+            1,
+            22,
+            "only a torus can be run",
+        ),
+        (
+            "x = 3, y = 3, rule = B3/S23:T99999999,9\no!".into(),
+            1,
+            22,
+            "sides must be from 1 to",
+        ),
+        (format!("{header}bo$\nbAo!"), 4, 2, "unknown character 'A'"),
+        (format!("{header}é!"), 3, 1, "unknown byte 0xc3"),
+        (format!("{header}o\u{1b}!"), 3, 2, "unknown byte 0x1b"),
+        (format!("{header}o$0o!"), 3, 3, "a count of 0"),
+        (
+            format!("{header}1000000000000o!"),
+            3,
+            1,
+            "a count is more than 16777216",
+        ),
+        (
+            format!("{header}bo$\n99999999999999999999999999b!"),
+            4,
+            1,
+            "a count is more than",
+        ),
+        (
+            format!("{header}16777216bo!"),
+            3,
+            10,
+            "live cells lie beyond",
+        ),
+        (
+            format!("{header}{}o!", "16777216b".repeat(999)),
+            3,
+            8992,
+            "live cells lie beyond",
+        ),
+        (
+            format!("{header}{}o!", "16777216$".repeat(999)),
+            3,
+            8992,
+            "live cells lie beyond",
+        ),
+        (format!("{header}bo$2bo$3o"), 3, 10, "no '!' at its end"),
+        (format!("{header}bo$2bo$3o\n"), 4, 1, "no '!' at its end"),
+        (format!("{header}12"), 3, 3, "no '!' at its end"),
+        ("x = 3, y = 3".into(), 1, 13, "no '!' at its end"),
+        (
+            format!("#C é\rx = 3, y = 3\r\n\r\nZ!{}", "z".repeat(9999)),
+            4,
+            1,
+            "unknown character 'Z'",
+        ),
+    ] {
+        let found = error(&text);
+        let shown = &text[..text.len().min(80)];
+        assert_eq!((found.0, found.1), (line, column), "{shown:?}: {}", found.2);
+        assert!(found.2.contains(words), "{shown:?}: {}", found.2);
+    }
+}
+
+#[test]
+fn a_rule_without_an_end_is_shown_cut_and_printable() {
+    let text = format!("x = 3, y = 3, rule = \u{1b}[31m{}\no!", "9".repeat(100_000));
+    let (_, _, words) = error(text);
+    assert!(
+        words.contains("unknown rule '\u{fffd}[31m999") && words.len() < 250,
+        "{words}"
+    );
+}
+
+#[test]
+fn a_lattice_is_written_as_others_write_it() {
+    let lattice = drawn(&["......", ".O..OO", "......", "......", "OOO...", "......"]);
+    let text = written(&lattice, Rule::LIFE);
+    assert_eq!(
+        String::from_utf8(text).unwrap(),
+        "x = 6, y = 6, rule = B3/S23:T6,6\n$bo2b2o3$3o!\n"
+    );
+    let empty = written(&Lattice::new(size(7, 5)), rule("B0/S"));
+    assert_eq!(
+        String::from_utf8(empty).unwrap(),
+        "x = 7, y = 5, rule = B0/S:T7,5\n!\n"
+    );
+}
+
+#[test]
+fn long_runs_are_one_run() {
+    let full = soup(size(1000, 2), 1.0, 0, 0);
+    let text = String::from_utf8(written(&full, Rule::LIFE)).unwrap();
+    assert_eq!(text.lines().last(), Some("1000o$1000o!"));
+}
+
+#[test]
+fn a_text_longer_than_the_writers_memory_is_whole() {
+    let lattice = soup(size(1024, 1024), 0.5, 3, 0);
+    let text = written(&lattice, Rule::LIFE);
+    assert!(text.len() > 1 << 19);
+    let pattern = Pattern::from_text("soup", text).unwrap();
+    assert_eq!(pattern.centred_in(lattice.size()).unwrap(), lattice);
+}
+
+#[test]
+fn a_writer_that_fails_is_heard() {
+    let mut full = [0u8; 40];
+    assert!(
+        write(
+            &soup(size(64, 64), 0.5, 1, 0),
+            Rule::LIFE,
+            &mut &mut full[..]
+        )
+        .is_err()
+    );
+}
+
+/// A short text of a body's characters, digits and line ends, so that much of it is sound.
+fn body() -> impl Strategy<Value = String> {
+    "([0-9]{0,3}[bo$]|[ \n\r#!]|[0-9]{8,30}|[A-Za-z]|\\PC){0,60}"
+}
+
+/// Reads and draws what can be read; whatever happens, it must not panic, and a lattice just as
+/// large as the pattern holds every cell once.
+fn read_and_draw(text: &[u8]) {
+    let Ok(rle) = Rle::parse(text) else {
+        let error = Rle::parse(text).unwrap_err();
+        assert!(error.line >= 1 && error.column >= 1 && !error.to_string().is_empty());
+        return;
+    };
+    let mut small = Lattice::new(size(37, 5));
+    rle.draw_into(&mut small, 36, 4);
+    assert_eq!(
+        small,
+        Lattice::from_words(small.size(), small.words().to_vec())
+    );
+    if let Ok(size) = Size::new(rle.width().into(), rle.height().into())
+        && size.cells() < 1 << 20
+    {
+        let mut lattice = Lattice::new(size);
+        rle.draw_into(&mut lattice, 0, 0);
+        let cells: u64 = rle.runs().map(|run| u64::from(run.length)).sum();
+        assert_eq!(lattice.population(), cells);
+    }
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_back(
+        width in 1u64..300, height in 1u64..40, density in 0.0f64..=1.0, seed: u64, empty_rows: bool,
+        birth in 0u16..512, survival in 0u16..512,
+    ) {
+        let mut lattice = soup(size(width, height), density, seed, 0);
+        if empty_rows {
+            let per_row = lattice.size().words_per_row();
+            for (y, row) in lattice.words_mut().chunks_exact_mut(per_row).enumerate() {
+                if seed >> (y % 64) & 3 != 0 {
+                    row.fill(0);
+                }
+            }
+        }
+        let rule = Rule::from_masks(birth, survival);
+        let text = written(&lattice, rule);
+        prop_assert!(text.split(|&byte| byte == b'\n').skip(1).all(|line| line.len() <= 70));
+        prop_assert!(text.ends_with(b"!\n"));
+        let pattern = Pattern::from_text("written", text).unwrap();
+        prop_assert_eq!(pattern.rule(), Some(rule));
+        prop_assert_eq!(pattern.torus(), Some(lattice.size()));
+        prop_assert_eq!(pattern.centred_in(lattice.size()).unwrap(), lattice);
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2000))]
+
+    #[test]
+    fn no_bytes_make_it_panic(bytes in proptest::collection::vec(any::<u8>(), 0..200)) {
+        read_and_draw(&bytes);
+        read_and_draw(&[b"x = 3, y = 3, rule = ", &bytes[..]].concat());
+        read_and_draw(&[b"x = 3, y = 3\n", &bytes[..]].concat());
+    }
+
+    #[test]
+    fn no_body_makes_it_panic(body in body()) {
+        read_and_draw(format!("x = 9, y = 9, rule = B3/S23:T9,9\n{body}!").as_bytes());
+    }
+
+    #[test]
+    fn no_mutation_makes_it_panic(
+        seed: u64, cuts in proptest::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..4u8), 1..6),
+    ) {
+        let mut text = written(&soup(size(40, 6), 0.3, seed, 0), Rule::LIFE);
+        for (at, byte, how) in cuts {
+            if text.is_empty() {
+                break;
+            }
+            let at = at.index(text.len());
+            match how {
+                0 => text[at] = byte,
+                1 => text.insert(at, byte),
+                2 => drop(text.remove(at)),
+                _ => text.truncate(at),
+            }
+        }
+        read_and_draw(&text);
+    }
+}

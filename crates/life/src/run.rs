@@ -1,0 +1,99 @@
+//! Live cells beside each other: what every pattern format comes down to.
+
+use super::Lattice;
+
+/// Live cells beside each other in one row, relative to the pattern's top left.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Run {
+    /// Column of the first cell.
+    pub x: u32,
+    /// Row.
+    pub y: u32,
+    /// How many cells; at least 1, and at most up to column
+    /// [`Size::LONGEST_SIDE`](super::Size::LONGEST_SIDE).
+    pub length: u32,
+}
+
+impl Run {
+    /// Makes these cells alive, with the pattern's top left at column `x`, row `y`. They go around
+    /// the torus where they reach beyond an edge; other cells stay as they are.
+    pub(crate) fn draw_into(self, lattice: &mut Lattice, x: u32, y: u32) {
+        let size = lattice.size();
+        let (width, height) = (u64::from(size.width()), u64::from(size.height()));
+        let row = around(u64::from(y) + u64::from(self.y), height);
+        let first = around(u64::from(x) + u64::from(self.x), width);
+        let end = first + u64::from(self.length).min(width);
+        let words_per_row = size.words_per_row();
+        let words = &mut lattice.words_mut()[row as usize * words_per_row..][..words_per_row];
+        fill(words, first as usize, end.min(width) as usize);
+        fill(words, 0, end.saturating_sub(width) as usize);
+    }
+}
+
+/// `at` modulo `side`; nearly always it is less already, and a division costs more than the rest
+/// of a short run.
+fn around(at: u64, side: u64) -> u64 {
+    if at < side { at } else { at % side }
+}
+
+/// Sets the bits from `first` up to, not including, `end`.
+fn fill(words: &mut [u32], first: usize, end: usize) {
+    if first >= end {
+        return;
+    }
+    let (first_word, last_word) = (first / 32, (end - 1) / 32);
+    let from_first = u32::MAX << (first % 32);
+    let to_last = u32::MAX >> (31 - (end - 1) % 32);
+    if first_word == last_word {
+        words[first_word] |= from_first & to_last;
+    } else {
+        words[first_word] |= from_first;
+        words[first_word + 1..last_word].fill(u32::MAX);
+        words[last_word] |= to_last;
+    }
+}
+
+/// A row's runs of live cells, as (first column, column after the last).
+pub(crate) struct LiveRuns<'a> {
+    row: &'a [u32],
+    word: usize,
+    /// What is left of the current word: bits before the last run's end are 0.
+    left: u32,
+}
+
+impl<'a> LiveRuns<'a> {
+    /// Of the words of one row of a lattice.
+    pub(crate) fn new(row: &'a [u32]) -> LiveRuns<'a> {
+        LiveRuns {
+            row,
+            word: 0,
+            left: row[0],
+        }
+    }
+}
+
+impl Iterator for LiveRuns<'_> {
+    type Item = (u32, u32);
+
+    fn next(&mut self) -> Option<(u32, u32)> {
+        while self.left == 0 {
+            self.word += 1;
+            self.left = *self.row.get(self.word)?;
+        }
+        let bit = self.left.trailing_zeros();
+        let first = self.word as u32 * 32 + bit;
+        // The run ends at the first 0 after `bit`, here or in a later word.
+        let mut end_bit = bit + (self.left >> bit).trailing_ones();
+        while end_bit == 32 {
+            self.word += 1;
+            let Some(&word) = self.row.get(self.word) else {
+                self.left = 0;
+                return Some((first, self.word as u32 * 32));
+            };
+            self.left = word;
+            end_bit = word.trailing_ones();
+        }
+        self.left &= u32::MAX << end_bit;
+        Some((first, self.word as u32 * 32 + end_bit))
+    }
+}

@@ -1,0 +1,102 @@
+//! The one size and the one rule that all instances share.
+
+use super::{Pattern, PatternError, Rule, Size};
+
+/// The one size and rule that all instances share. What was asked for holds; otherwise what the
+/// patterns ask for, if they agree; otherwise `default_size` and Conway's Life. A pattern that
+/// names no torus or no rule goes with those that do.
+///
+/// # Errors
+/// If two patterns disagree on what was not asked for, naming both.
+pub fn settle(
+    patterns: &[Pattern],
+    size: Option<Size>,
+    rule: Option<Rule>,
+    default_size: Size,
+) -> Result<(Size, Rule), PatternError> {
+    let size = match size {
+        Some(size) => size,
+        None => agreed(patterns, Pattern::torus, PatternError::Sizes)?.unwrap_or(default_size),
+    };
+    let rule = match rule {
+        Some(rule) => rule,
+        None => agreed(patterns, Pattern::rule, PatternError::Rules)?.unwrap_or_default(),
+    };
+    Ok((size, rule))
+}
+
+/// What all patterns that ask for something ask for; two that differ make the error.
+fn agreed<T: Copy + PartialEq>(
+    patterns: &[Pattern],
+    wish: impl Fn(&Pattern) -> Option<T>,
+    disagreement: impl Fn((String, T), (String, T)) -> PatternError,
+) -> Result<Option<T>, PatternError> {
+    let mut wishes = patterns
+        .iter()
+        .filter_map(|pattern| Some((pattern.name(), wish(pattern)?)));
+    let Some((first_name, first)) = wishes.next() else {
+        return Ok(None);
+    };
+    match wishes.find(|(_, other)| *other != first) {
+        Some((name, other)) => Err(disagreement(
+            (first_name.to_owned(), first),
+            (name.to_owned(), other),
+        )),
+        None => Ok(Some(first)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::testing::rule;
+
+    fn pattern(name: &str, text: &str) -> Pattern {
+        Pattern::from_text(name, text).unwrap()
+    }
+
+    fn size(width: u64, height: u64) -> Size {
+        Size::new(width, height).unwrap()
+    }
+
+    #[test]
+    fn all_share_one_size_and_one_rule() {
+        let default = size(512, 512);
+        let plain = pattern("plain", "x = 1, y = 1\no!");
+        let life = pattern("life", "x = 1, y = 1, rule = B3/S23:T64,32\no!");
+        let high = pattern("high", "x = 1, y = 1, rule = B36/S23:T9,9\no!");
+        let settle = |patterns: &[&Pattern], size, rule| {
+            settle(
+                &patterns.iter().copied().cloned().collect::<Vec<_>>(),
+                size,
+                rule,
+                default,
+            )
+        };
+        assert_eq!(settle(&[], None, None), Ok((default, Rule::LIFE)));
+        assert_eq!(settle(&[&plain], None, None), Ok((default, Rule::LIFE)));
+        assert_eq!(
+            settle(&[&plain, &high], None, None),
+            Ok((size(9, 9), rule("B36/S23")))
+        );
+        let (asked_size, asked_rule) = (Some(size(7, 8)), Some(rule("B2/S")));
+        assert_eq!(
+            settle(&[&life, &high], asked_size, asked_rule),
+            Ok((size(7, 8), rule("B2/S")))
+        );
+        assert_eq!(
+            settle(&[&plain, &life, &high], None, asked_rule)
+                .unwrap_err()
+                .to_string(),
+            "life is for a torus of 64x32 and high for one of 9x9, but all instances share one \
+             size; choose it with --size"
+        );
+        assert_eq!(
+            settle(&[&high, &plain, &life], asked_size, None)
+                .unwrap_err()
+                .to_string(),
+            "high has the rule B36/S23 and life has B3/S23, but all instances share one rule; \
+             choose it with --rule"
+        );
+    }
+}

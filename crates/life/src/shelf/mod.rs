@@ -1,0 +1,185 @@
+//! The patterns that come with the program, by kind, and what each of them does.
+//!
+//! A row says what its pattern does and on how large a torus; the tests step every one of them and
+//! hold it to that. Its name, its discoverer and the year are in its file.
+
+mod behaviour;
+#[cfg(test)]
+mod tests;
+
+pub use behaviour::{Behaviour, Kind};
+
+use behaviour::{STILL, fires, oscillates, puffs, settles, travels};
+
+use super::formats::{Format, Notes, Sheet};
+use super::{Pattern, Rule, Symmetry, symmetric_soup};
+
+/// A pattern on the shelf.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shelved {
+    /// What it is called where names have no blanks; its file's name in `assets/patterns/`.
+    pub name: &'static str,
+    /// What it does.
+    pub behaviour: Behaviour,
+    /// The side in cells of a square torus that is large enough for it to do that.
+    pub side: u32,
+    source: Source,
+}
+
+/// Where the cells come from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Source {
+    /// An RLE text.
+    Text(&'static str),
+    /// A symmetric soup of this seed.
+    Seed(u64),
+}
+
+/// The side of a soup on the shelf, and the part of its cells that live.
+const SOUP: (u32, f64) = (32, 0.5);
+
+impl Shelved {
+    /// The shelf's pattern of this name, in any case.
+    pub fn find(name: &str) -> Option<&'static Shelved> {
+        let is_it = |shelved: &&Shelved| shelved.name.eq_ignore_ascii_case(name);
+        SHELF.iter().find(is_it)
+    }
+
+    /// The kind it is listed under.
+    pub const fn kind(&self) -> Kind {
+        self.behaviour.kind()
+    }
+
+    /// The pattern, read or made.
+    pub fn pattern(&self) -> Pattern {
+        let text = match (self.source, self.behaviour) {
+            (Source::Seed(seed), Behaviour::Symmetric(symmetry)) => soup_text(symmetry, seed),
+            (Source::Text(text), _) => text.into(),
+            (Source::Seed(_), _) => unreachable!("only symmetric soups have a seed"),
+        };
+        Pattern::from_text(self.name, text).expect("the shelf's patterns are tested")
+    }
+}
+
+/// A soup as RLE, with its notes.
+fn soup_text(symmetry: Symmetry, seed: u64) -> Vec<u8> {
+    let (side, density) = SOUP;
+    let lattice = &symmetric_soup(symmetry, side, density, seed, 0).expect("32 is a side");
+    let notes = &Notes {
+        name: Some(format!("Soup of symmetry {symmetry}")),
+        author: None,
+        comments: vec![format!(
+            "{side} x {side} cells, seed {seed}, half of them alive."
+        )],
+    };
+    let sheet = Sheet {
+        lattice,
+        rule: Rule::LIFE,
+        torus: false,
+        notes,
+    };
+    let mut text = Vec::new();
+    let written = Format::Rle.write(sheet, &mut text);
+    written.expect("memory takes what is written");
+    text
+}
+
+/// The row of a file in `assets/patterns/`.
+macro_rules! file {
+    ($name:literal, $side:literal, $behaviour:expr) => {
+        Shelved {
+            name: $name,
+            behaviour: $behaviour,
+            side: $side,
+            source: Source::Text(include_str!(concat!(
+                "../../../../assets/patterns/",
+                $name,
+                ".rle"
+            ))),
+        }
+    };
+}
+
+/// The row of a soup, of any seed: whoever wants another one takes `--seed`.
+const fn soup(name: &'static str, symmetry: Symmetry) -> Shelved {
+    Shelved {
+        name,
+        behaviour: Behaviour::Symmetric(symmetry),
+        side: 64,
+        source: Source::Seed(1),
+    }
+}
+
+/// All of them, kind by kind, small or quick ones first.
+pub const SHELF: &[Shelved] = &[
+    file!("block", 16, STILL),
+    file!("tub", 16, STILL),
+    file!("boat", 16, STILL),
+    file!("beehive", 16, STILL),
+    file!("ship", 16, STILL),
+    file!("loaf", 16, STILL),
+    file!("pond", 16, STILL),
+    file!("eater-1", 16, STILL),
+    file!("blinker", 16, oscillates(2)),
+    file!("toad", 16, oscillates(2)),
+    file!("beacon", 16, oscillates(2)),
+    file!("clock", 16, oscillates(2)),
+    file!("pulsar", 32, oscillates(3)),
+    file!("caterer", 16, oscillates(3)),
+    file!("mold", 16, oscillates(4)),
+    file!("octagon-2", 16, oscillates(5)),
+    file!("fumarole", 16, oscillates(5)),
+    file!("101", 32, oscillates(5)),
+    file!("figure-eight", 32, oscillates(8)),
+    file!("galaxy", 32, oscillates(8)),
+    file!("29p9", 16, oscillates(9)),
+    file!("dinner-table", 32, oscillates(12)),
+    file!("tumbler", 16, oscillates(14)),
+    file!("pentadecathlon", 32, oscillates(15)),
+    file!("queen-bee-shuttle", 32, oscillates(30)),
+    file!("22p36", 32, oscillates(36)),
+    file!("twin-bees-shuttle", 32, oscillates(46)),
+    file!("glider", 16, travels(4, 1, 1)),
+    file!("lwss", 16, travels(4, -2, 0)),
+    file!("mwss", 16, travels(4, -2, 0)),
+    file!("hwss", 16, travels(4, -2, 0)),
+    file!("schick-engine", 64, travels(12, -6, 0)),
+    file!("coe-ship", 64, travels(16, 8, 0)),
+    file!("30p5h2v0", 32, travels(5, 0, -2)),
+    file!("turtle", 32, travels(3, -1, 0)),
+    file!("dart", 32, travels(3, 0, -1)),
+    file!("25p3h1v0.1", 32, travels(3, 0, -1)),
+    file!("weekender", 32, travels(7, 0, -2)),
+    file!("crab", 32, travels(4, -1, -1)),
+    file!("canada-goose", 32, travels(4, -1, -1)),
+    file!("big-glider", 32, travels(4, -1, -1)),
+    file!("spider", 64, travels(5, 0, -1)),
+    file!("loafer", 32, travels(7, -1, 0)),
+    file!("copperhead", 32, travels(10, 0, -1)),
+    file!("gosper-gun", 128, fires(30, 1)),
+    file!("bi-gun", 256, fires(46, 2)),
+    file!("ak-94", 256, fires(94, 1)),
+    file!("simkin-gun", 256, fires(120, 1)),
+    file!("century", 64, settles(103, 15)),
+    file!("herschel", 128, settles(128, 24)),
+    file!("diehard", 128, settles(130, 0)),
+    file!("b-heptomino", 128, settles(148, 28)),
+    file!("pi-heptomino", 128, settles(173, 55)),
+    file!("thunderbird", 128, settles(243, 46)),
+    file!("r-pentomino", 2048, settles(1103, 116)),
+    file!("acorn", 4096, settles(5206, 633)),
+    file!("blinker-puffer-1", 512, puffs(8, -4, 0, 3)),
+    file!("backrake-1", 512, puffs(8, 0, -4, 5)),
+    file!("pufferfish", 512, puffs(12, 0, -6, 8)),
+    file!("space-rake", 512, puffs(20, 10, 0, 5)),
+    file!("puffer-1", 1024, puffs(128, 0, -64, 26)),
+    file!("switch-engine", 2048, puffs(288, -24, -24, 32)),
+    soup("soup-c1", Symmetry::C1),
+    soup("soup-c2", Symmetry::C2),
+    soup("soup-c4", Symmetry::C4),
+    soup("soup-d2", Symmetry::D2),
+    soup("soup-d2x", Symmetry::D2X),
+    soup("soup-d4", Symmetry::D4),
+    soup("soup-d4x", Symmetry::D4X),
+    soup("soup-d8", Symmetry::D8),
+];

@@ -1,0 +1,206 @@
+//! Texts and places in them: what every reader of a pattern format needs.
+
+use lang::tr;
+use std::fmt;
+
+/// A byte order mark, which some editors put before UTF-8.
+const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+
+/// What is wrong with a text, and where; lines and columns count from 1.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}{fault}", tr!("line {line}, column {column}: ", line = .line, column = .column))]
+pub struct Located<F> {
+    /// The line, from 1.
+    pub line: u64,
+    /// The character in that line, from 1.
+    pub column: u64,
+    /// What is wrong.
+    pub fault: F,
+}
+
+/// A fault and the offset of its byte.
+pub(crate) type Flaw<F> = (usize, F);
+
+impl<F> Located<F> {
+    /// The error of a flaw in this text. A line ends with LF, CR or both; a column is a character
+    /// of UTF-8.
+    pub(crate) fn new(text: &[u8], (offset, fault): Flaw<F>) -> Located<F> {
+        let before = &text[..offset.min(text.len())];
+        let ends_line = |at: usize| match before[at] {
+            b'\n' => true,
+            b'\r' => text.get(at + 1) != Some(&b'\n'),
+            _ => false,
+        };
+        let line = 1 + (0..before.len()).filter(|&at| ends_line(at)).count() as u64;
+        let line_start = (0..before.len())
+            .rposition(ends_line)
+            .map_or(0, |at| at + 1);
+        let is_first_of_character = |byte: &&u8| **byte & 0xc0 != 0x80;
+        let column = 1 + before[line_start..]
+            .iter()
+            .filter(is_first_of_character)
+            .count() as u64;
+        Located {
+            line,
+            column,
+            fault,
+        }
+    }
+
+    /// The same place with the fault as another type.
+    pub(crate) fn map<G>(self, into: impl FnOnce(F) -> G) -> Located<G> {
+        Located {
+            line: self.line,
+            column: self.column,
+            fault: into(self.fault),
+        }
+    }
+}
+
+/// One byte of a text, as a person would name it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Shown(pub u8);
+
+impl fmt::Display for Shown {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            byte @ b'!'..=b'~' => write!(f, "character '{}'", char::from(byte)),
+            byte => write!(f, "byte 0x{byte:02x}"),
+        }
+    }
+}
+
+/// Where the text starts: after its byte order mark, if it has one.
+pub(crate) fn start(text: &[u8]) -> usize {
+    if text.starts_with(BYTE_ORDER_MARK) {
+        BYTE_ORDER_MARK.len()
+    } else {
+        0
+    }
+}
+
+/// Where the line that `from` is in ends: at its LF or CR, or the text's end.
+pub(crate) fn line_end(text: &[u8], from: usize) -> usize {
+    let length = text[from..]
+        .iter()
+        .position(|byte| matches!(byte, b'\n' | b'\r'));
+    length.map_or(text.len(), |length| from + length)
+}
+
+/// The text's lines from this offset on, each with the offset of its first byte, without line
+/// ends and what white space comes before those.
+pub(crate) fn lines(text: &[u8], from: usize) -> Lines<'_> {
+    Lines {
+        text,
+        next: Some(from),
+    }
+}
+
+/// See [`lines`].
+#[derive(Clone, Debug)]
+pub(crate) struct Lines<'a> {
+    text: &'a [u8],
+    next: Option<usize>,
+}
+
+impl<'a> Iterator for Lines<'a> {
+    type Item = (usize, &'a [u8]);
+
+    fn next(&mut self) -> Option<(usize, &'a [u8])> {
+        let from = self.next?;
+        let end = line_end(self.text, from);
+        self.next = match &self.text[end..] {
+            [] => None,
+            [b'\r', b'\n', ..] => Some(end + 2),
+            _ => Some(end + 1),
+        };
+        Some((from, self.text[from..end].trim_ascii_end()))
+    }
+}
+
+/// The next word from offset `*at` of a line, with its own offset there; `*at` moves past it.
+pub(crate) fn word<'a>(line: &'a [u8], at: &mut usize) -> Option<(usize, &'a [u8])> {
+    let is_blank = |byte: &&u8| byte.is_ascii_whitespace();
+    let from = *at + line[*at..].iter().take_while(is_blank).count();
+    let length = line[from..].iter().take_while(|b| !is_blank(b)).count();
+    *at = from + length;
+    (length > 0).then(|| (from, &line[from..*at]))
+}
+
+/// The whole number of this word, if it is one: digits, with a sign if need be. Numbers far
+/// beyond any lattice come out as large as fits 2^40, sign kept.
+pub(crate) fn whole(word: &[u8]) -> Option<i64> {
+    const FAR: i64 = 1 << 40;
+    let (sign, digits) = match word {
+        [b'-', digits @ ..] => (-1, digits),
+        [b'+', digits @ ..] => (1, digits),
+        digits => (1, digits),
+    };
+    if digits.is_empty() || !digits.iter().all(u8::is_ascii_digit) {
+        return None;
+    }
+    let number = digits.iter().fold(0, |number: i64, digit| {
+        (number * 10 + i64::from(digit - b'0')).min(FAR)
+    });
+    Some(sign * number)
+}
+
+/// The bytes as text, without what a terminal would obey.
+pub(crate) fn printable(text: &[u8]) -> String {
+    let shown = String::from_utf8_lossy(text);
+    shown
+        .chars()
+        .map(|c| {
+            if c.is_control() {
+                char::REPLACEMENT_CHARACTER
+            } else {
+                c
+            }
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_end_with_lf_cr_or_both() {
+        let text = b"one \r\ntwo\rthree\n\nlast";
+        let found: Vec<_> = lines(text, 0).collect();
+        assert_eq!(
+            found,
+            [
+                (0, &b"one"[..]),
+                (6, b"two"),
+                (10, b"three"),
+                (16, b""),
+                (17, b"last")
+            ]
+        );
+        assert_eq!(lines(b"a\n", 0).count(), 2, "a last line of nothing");
+    }
+
+    #[test]
+    fn whole_numbers_are_read_and_never_overflow() {
+        assert_eq!(whole(b"-12"), Some(-12));
+        assert_eq!(whole(b"+7"), Some(7));
+        assert_eq!(
+            whole(b"-99999999999999999999999999999"),
+            Some(-(1i64 << 40))
+        );
+        for no in [&b""[..], b"-", b"1.5", b"x", b"--1", b"0x1"] {
+            assert_eq!(whole(no), None);
+        }
+    }
+
+    #[test]
+    fn words_are_found_with_their_offsets() {
+        let mut at = 0;
+        let mut next = || word(b"  #P  -1 2", &mut at);
+        assert_eq!(next(), Some((2, &b"#P"[..])));
+        assert_eq!(next(), Some((6, &b"-1"[..])));
+        assert_eq!(next(), Some((9, &b"2"[..])));
+        assert_eq!(next(), None);
+    }
+}

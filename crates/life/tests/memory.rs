@@ -1,0 +1,248 @@
+//! However hostile a pattern is, reading and drawing it takes memory for its text and for the
+//! lattice, and next to nothing more; a macrocell also for its nodes.
+#![allow(unsafe_code)]
+
+use life::{Format, Lattice, Notes, Pattern, Rle, Rule, Sheet, Size, rle};
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+use std::fs;
+
+/// The system's allocator, which keeps count for each thread.
+struct Counting;
+
+thread_local! {
+    /// Bytes held now, and the most held since [`peak_of`] last began.
+    static HELD: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
+}
+
+fn count(bytes: i64) {
+    // During a thread's end there is nothing left to count in.
+    let _ = HELD.try_with(|held| {
+        let now = held.get().0 + bytes;
+        held.set((now, held.get().1.max(now)));
+    });
+}
+
+// SAFETY: every call goes on unchanged to the system's allocator; counting allocates nothing.
+unsafe impl GlobalAlloc for Counting {
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.alloc(layout) }
+    }
+
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as i64);
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
+        count(-(layout.size() as i64));
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.dealloc(at, layout) }
+    }
+
+    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
+        // While it moves, both may be held.
+        count(size as i64);
+        count(-(layout.size() as i64));
+        // SAFETY: the caller keeps the contract, which is the same.
+        unsafe { System.realloc(at, layout, size) }
+    }
+}
+
+#[global_allocator]
+static COUNTING: Counting = Counting;
+
+/// What the work gives, and the most bytes it held beyond those held before.
+fn peak_of<T>(work: impl FnOnce() -> T) -> (T, i64) {
+    let before = HELD.get().0;
+    HELD.set((before, before));
+    let result = work();
+    (result, HELD.get().1 - before)
+}
+
+/// For errors' words, paths and the like.
+const SMALL: i64 = 4096;
+
+#[test]
+fn the_count_counts() {
+    let (_, peak) = peak_of(|| drop((vec![0u8; 10_000], vec![1u8; 5_000])));
+    assert_eq!(peak, 15_000);
+}
+
+#[test]
+fn hostile_texts_take_no_memory() {
+    let long = 2_000_000;
+    let header = "x = 9, y = 9, rule = B3/S23\n";
+    for (what, text) in [
+        ("a huge header", "x = 16777216, y = 16777216\no!".into()),
+        (
+            "a header too huge",
+            "x = 1000000000, y = 1000000000\no!".into(),
+        ),
+        (
+            "a huge torus",
+            "x = 1, y = 1, rule = B3/S23:T262144,262144\no!".into(),
+        ),
+        ("a huge count", format!("{header}1000000000000o!")),
+        ("a far cell", format!("{header}16777215$16777215bo!")),
+        (
+            "many far cells",
+            format!("{header}{}!", "16777215bo$".repeat(long / 11)),
+        ),
+        (
+            "far beyond",
+            format!("{header}{}o!", "16777216b".repeat(long / 9)),
+        ),
+        ("cells without end", format!("{header}{}", "o".repeat(long))),
+        ("a line without end", "z".repeat(long)),
+        ("a comment without end", format!("#{}", "C".repeat(long))),
+        (
+            "a rule without end",
+            format!("x = 1, y = 1, rule = {}", "B".repeat(long)),
+        ),
+        (
+            "a torus without end",
+            format!("x = 1, y = 1, rule = B3/S23:T{}", "9".repeat(long)),
+        ),
+        (
+            "digits without end",
+            format!("{header}{}", "9".repeat(long)),
+        ),
+        (
+            "lines without end",
+            format!("{header}{}", "\n".repeat(long)),
+        ),
+        ("zeroes", "\0".repeat(long)),
+    ] {
+        let (sound, peak) = peak_of(|| match Rle::parse(text.as_bytes()) {
+            Ok(rle) => rle.runs().count() > 0,
+            Err(error) => error.to_string().is_empty(),
+        });
+        assert!(peak <= SMALL, "{what}: {peak} bytes");
+        let mut lattice = Lattice::new(Size::new(1000, 1000).unwrap());
+        if sound {
+            let (_, peak) = peak_of(|| {
+                Rle::parse(text.as_bytes())
+                    .unwrap()
+                    .draw_into(&mut lattice, 1, 1)
+            });
+            assert!(peak <= SMALL, "{what}, drawn: {peak} bytes");
+        }
+    }
+}
+
+#[test]
+fn a_file_takes_itself_and_its_lattice() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("dense.rle");
+    let size = Size::new(2048, 2048).unwrap();
+    let soup = life::soup(size, 0.5, 1, 0);
+    let mut text = Vec::new();
+    rle::write(&soup, Rule::LIFE, &mut text).unwrap();
+    fs::write(&path, &text).unwrap();
+    let (lattice, peak) = peak_of(|| Pattern::load(&path).unwrap().centred_in(size).unwrap());
+    assert_eq!(lattice, soup);
+    let least = (text.len() + size.words() * 4) as i64;
+    assert!(peak <= least + SMALL, "{peak} bytes for {least}");
+}
+
+#[test]
+fn writing_keeps_no_more_than_a_chunk() {
+    let soup = life::soup(Size::new(4096, 1024).unwrap(), 0.5, 1, 0);
+    let (_, peak) = peak_of(|| rle::write(&soup, Rule::LIFE, &mut std::io::sink()).unwrap());
+    assert!(peak < 100_000, "{peak} bytes");
+}
+
+#[test]
+fn hostile_texts_of_every_format_take_their_own_memory_alone() {
+    let long = 2_000_000;
+    let tall = format!("O{}O", "\n".repeat(1 << 23));
+    for (what, text) in [
+        ("rows without end", ".O\n".repeat(long / 3)),
+        ("a row without end", "O".repeat(long)),
+        ("a tall column", tall),
+        ("a comment without end", format!("!{}", "x".repeat(long))),
+        (
+            "blocks",
+            format!("#Life 1.05\n{}", "#P 0 0\n*\n".repeat(long / 9)),
+        ),
+        (
+            "far blocks",
+            "#Life 1.05\n#P 0 0\n*\n#P 16777215 16777215\n*\n".into(),
+        ),
+        (
+            "the same cell",
+            format!("#Life 1.06\n{}", "1 1\n".repeat(long / 4)),
+        ),
+        ("far cells", "#Life 1.06\n0 0\n16777215 16777215\n".into()),
+        (
+            "digits without end",
+            format!("#Life 1.06\n{}", "9".repeat(long)),
+        ),
+        ("no node", format!("[M2]\n{}", "\n".repeat(long))),
+        (
+            "a node without end",
+            format!("[M2]\n4{}", " 0".repeat(long / 2)),
+        ),
+        (
+            "a square without end",
+            format!("[M2]\n{}", "$".repeat(long)),
+        ),
+    ] {
+        let allowed = text.len() as i64 + SMALL;
+        let (_, peak) = peak_of(|| {
+            Pattern::from_text("hostile", text.as_str()).map(|pattern| {
+                let (picture, _) = pattern.thumbnail(Size::new(64, 64).unwrap());
+                assert_eq!(picture.population() > 0, pattern.width() > 0, "{what}");
+            })
+        });
+        assert!(peak <= allowed, "{what}: {peak} bytes for {}", text.len());
+    }
+}
+
+#[test]
+fn a_macrocell_takes_25_bytes_a_node_while_it_is_read() {
+    let nodes = 300_000;
+    for line in ["$\n", "*$\n", "4 0 0 0 0\n"] {
+        let text = format!("[M2]\n{}", line.repeat(nodes));
+        let (_, peak) = peak_of(|| drop(Pattern::from_text("a.mc", text.as_str()).unwrap()));
+        let allowed = (text.len() + 25 * (nodes + 1)) as i64 + SMALL;
+        assert!(peak <= allowed, "{line:?}: {peak} bytes for {allowed}");
+    }
+}
+
+#[test]
+fn a_pattern_that_does_not_fit_takes_no_lattice() {
+    let text = "#Life 1.06\n0 0\n16777215 16777215\n";
+    let pattern = Pattern::from_text("far", text).unwrap();
+    let size = Size::new(16384, 16384).unwrap();
+    let (error, peak) = peak_of(|| pattern.centred_in(size).unwrap_err().to_string());
+    assert!(
+        error.contains("larger than the lattice 16384x16384"),
+        "{error}"
+    );
+    assert!(peak <= SMALL, "{peak} bytes");
+}
+
+#[test]
+fn every_writer_but_the_macrocells_keeps_no_more_than_a_chunk() {
+    let soup = life::soup(Size::new(4096, 256).unwrap(), 0.5, 1, 0);
+    let sheet = Sheet {
+        lattice: &soup,
+        rule: Rule::LIFE,
+        torus: true,
+        notes: &Notes::default(),
+    };
+    for format in [
+        Format::Rle,
+        Format::Plaintext,
+        Format::Life105,
+        Format::Life106,
+    ] {
+        let (_, peak) = peak_of(|| format.write(sheet, &mut std::io::sink()).unwrap());
+        assert!(peak < 100_000, "{format}: {peak} bytes");
+    }
+}

@@ -1,0 +1,219 @@
+//! Edits: what a person does to a lattice by hand, and what it comes to in cells.
+//!
+//! Drawing, clearing, filling and placing need not know what is there: they become a list of the
+//! words that they touch ([`Change::touched`]), which travels to the device between two launches; or
+//! a whole lattice, where nothing of it stays ([`Change::whole`]).
+//! Flipping and turning do; they are made on the host, of the lattice as it is between two rounds
+//! ([`Change::apply`]).
+
+mod patch;
+mod place;
+
+#[cfg(test)]
+mod tests;
+
+use std::sync::Arc;
+
+pub use patch::Patch;
+
+use engine::WordEdit;
+use life::{Lattice, Size, soup};
+
+/// An edit, and of which instance.
+#[derive(Clone, Debug)]
+pub struct Edit {
+    /// Whose lattice.
+    pub instance: usize,
+    /// What is done to it.
+    pub change: Change,
+    /// Whether it goes on with the edit before it, as a stroke of the pencil does: both are undone
+    /// together.
+    pub joins: bool,
+}
+
+/// What is done to a lattice. Whatever reaches beyond an edge goes around the torus.
+#[derive(Clone, Debug)]
+pub enum Change {
+    /// Makes cells alive or dead, by column and row.
+    Draw {
+        /// The cells.
+        cells: Arc<[[u32; 2]]>,
+        /// What they become.
+        alive: bool,
+    },
+    /// Puts a pattern on it.
+    Place {
+        /// The pattern.
+        pattern: Arc<Lattice>,
+        /// Column and row of its top left.
+        at: [u32; 2],
+        /// Whether its dead cells are put there too, or only its live ones.
+        dead_too: bool,
+    },
+    /// Makes every cell of an area dead.
+    Clear(Area),
+    /// Fills an area with a soup.
+    Fill {
+        /// Where.
+        area: Area,
+        /// The chance of each cell to be alive.
+        density: f64,
+        /// Another one is another soup.
+        seed: u64,
+    },
+    /// Makes an area its mirror image.
+    Flip {
+        /// Where.
+        area: Area,
+        /// Left becomes right, or top becomes bottom.
+        sideways: bool,
+    },
+    /// Turns an area by a quarter about its middle; what was there before and is no more in it
+    /// becomes dead.
+    Turn {
+        /// Where.
+        area: Area,
+        /// The way that a clock goes, or the other.
+        clockwise: bool,
+    },
+}
+
+/// A rectangle of cells, which may go around the torus; no larger than the lattice.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Area {
+    /// The column of its top left.
+    pub x: u32,
+    /// The row.
+    pub y: u32,
+    /// Its sides.
+    pub size: Size,
+}
+
+impl Area {
+    /// All of a lattice.
+    pub const fn whole(size: Size) -> Area {
+        Area { x: 0, y: 0, size }
+    }
+
+    /// The smallest that has both of these cells, neither beyond the edge.
+    pub fn spanned([x, y]: [u32; 2], [to_x, to_y]: [u32; 2]) -> Area {
+        let sides = [x.abs_diff(to_x) + 1, y.abs_diff(to_y) + 1];
+        Area {
+            x: x.min(to_x),
+            y: y.min(to_y),
+            size: Size::new(sides[0].into(), sides[1].into()).expect("within a lattice"),
+        }
+    }
+
+    fn fits(self, lattice: Size) -> bool {
+        let (own, all) = (self.size, lattice);
+        own.width() <= all.width() && own.height() <= all.height()
+    }
+}
+
+impl Change {
+    /// What it touches of a lattice of this size, where that does not hang on what is there; `None`
+    /// where it does.
+    pub fn touched(&self, size: Size) -> Option<Vec<WordEdit>> {
+        let mut patch = Patch::new(size);
+        match self {
+            Change::Draw { cells, alive } => {
+                cells.iter().for_each(|&[x, y]| patch.set(x, y, *alive));
+            }
+            Change::Place {
+                pattern,
+                at,
+                dead_too,
+            } => patch.lay(pattern, *at, *dead_too),
+            Change::Clear(area) if area.fits(size) => {
+                patch.lay(&Lattice::new(area.size), [area.x, area.y], true);
+            }
+            Change::Fill {
+                area,
+                density,
+                seed,
+            } if area.fits(size) => {
+                let soup = soup(area.size, *density, *seed, 0);
+                patch.lay(&soup, [area.x, area.y], true);
+            }
+            Change::Clear(_) | Change::Fill { .. } => {}
+            Change::Flip { .. } | Change::Turn { .. } => return None,
+        }
+        Some(patch.into_edits())
+    }
+
+    /// What a lattice of this size becomes, where nothing of it stays.
+    pub fn whole(&self, size: Size) -> Option<Arc<Lattice>> {
+        let all = |area: &Area| area.size == size;
+        match self {
+            Change::Place {
+                pattern,
+                at: [0, 0],
+                dead_too: true,
+            } if pattern.size() == size => Some(pattern.clone()),
+            Change::Clear(area) if all(area) => Some(Arc::new(Lattice::new(size))),
+            Change::Fill {
+                area,
+                density,
+                seed,
+            } if *area == Area::whole(size) => Some(Arc::new(soup(size, *density, *seed, 0))),
+            _ => None,
+        }
+    }
+
+    /// What becomes of a lattice.
+    pub fn apply(&self, lattice: &Lattice) -> Lattice {
+        let mut after = lattice.clone();
+        self.apply_to(&mut after);
+        after
+    }
+
+    /// Makes a lattice what becomes of it.
+    pub fn apply_to(&self, lattice: &mut Lattice) {
+        match self {
+            Change::Flip { area, sideways } if area.fits(lattice.size()) => {
+                let part = lattice.part(area.x, area.y, area.size);
+                place::flipped(&part, *sideways).lay_on(lattice, [area.x, area.y]);
+            }
+            Change::Turn { area, clockwise } if area.fits(lattice.size()) => {
+                let part = lattice.part(area.x, area.y, area.size);
+                let turned = place::turned(&part, *clockwise);
+                let size = lattice.size();
+                if turned.size().width() > size.width() || turned.size().height() > size.height() {
+                    return; // it would meet itself
+                }
+                Lattice::new(area.size).lay_on(lattice, [area.x, area.y]);
+                turned.lay_on(lattice, place::turned_corner(*area, size));
+            }
+            Change::Flip { .. } | Change::Turn { .. } => {}
+            _ => {
+                let edits = self.touched(lattice.size()).unwrap_or_default();
+                let words = lattice.words_mut();
+                edits
+                    .iter()
+                    .for_each(|edit| edit.apply(&mut words[edit.word as usize]));
+            }
+        }
+    }
+
+    /// The part of it that is put down by [`Change::Place`] and the like, for who turns a ghost.
+    pub fn turned(pattern: &Lattice, clockwise: bool) -> Lattice {
+        place::turned(pattern, clockwise)
+    }
+}
+
+/// Something that is laid on a lattice whole, dead cells too.
+trait LayOn {
+    fn lay_on(&self, lattice: &mut Lattice, at: [u32; 2]);
+}
+
+impl LayOn for Lattice {
+    fn lay_on(&self, lattice: &mut Lattice, at: [u32; 2]) {
+        let mut patch = Patch::new(lattice.size());
+        patch.lay(self, at, true);
+        let words = lattice.words_mut();
+        for edit in patch.into_edits() {
+            edit.apply(&mut words[edit.word as usize]);
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! Edits by their definition, cell by cell.
+
+use proptest::prelude::*;
+
+use super::*;
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+/// Cell by cell: `source` says what a place becomes, or that it stays.
+fn by_cells(lattice: &Lattice, source: impl Fn(u32, u32) -> Option<bool>) -> Lattice {
+    let mut after = lattice.clone();
+    let (width, height) = (lattice.size().width(), lattice.size().height());
+    for (x, y) in (0..height).flat_map(|y| (0..width).map(move |x| (x, y))) {
+        if let Some(alive) = source(x, y) {
+            after.set(x, y, alive);
+        }
+    }
+    after
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn what_is_placed_lies_there_and_nothing_else_changes(
+        width in 1u64..140, height in 1u64..12, seed: u64, dead_too: bool,
+        wide in 1u64..140, high in 1u64..12, x in 0u32..300, y in 0u32..30,
+    ) {
+        let (wide, high) = (wide.min(width), high.min(height));
+        let before = soup(size(width, height), 0.4, seed, 0);
+        let pattern = Arc::new(soup(size(wide, high), 0.4, seed, 1));
+        let place = Change::Place { pattern: pattern.clone(), at: [x, y], dead_too };
+        let (width, height) = (width as u32, height as u32);
+        let want = by_cells(&before, |u, v| {
+            let (u, v) = ((u + 3 * width * 100 - x) % width, (v + 3 * height * 100 - y) % height);
+            let inside = u64::from(u) < wide && u64::from(v) < high;
+            let alive = inside && pattern.get(u, v);
+            (alive || inside && dead_too).then_some(alive)
+        });
+        prop_assert_eq!(place.apply(&before), want);
+        let edits = place.touched(before.size()).unwrap();
+        prop_assert!(WordEdit::check_all(&edits, before.size()).is_ok());
+    }
+
+    #[test]
+    fn four_turns_and_two_flips_change_nothing(
+        width in 1u64..70, height in 1u64..40, seed: u64,
+        wide in 1u64..70, high in 1u64..40, x in 0u32..70, y in 0u32..40, clockwise: bool,
+    ) {
+        // Turned, it must fit too.
+        let (wide, high) = (wide.min(width).min(height), high.min(height).min(width));
+        let all = size(width, height);
+        let area = Area { x: x % width as u32, y: y % height as u32, size: size(wide, high) };
+        let lattice = soup(all, 0.4, seed, 0);
+        let flips = [true, false].map(|sideways| Change::Flip { area, sideways });
+        for flip in &flips {
+            prop_assert_eq!(&flip.apply(&flip.apply(&lattice)), &lattice);
+        }
+        let part = lattice.part(area.x, area.y, area.size);
+        let mut turned = part.clone();
+        for _ in 0..4 {
+            turned = Change::turned(&turned, clockwise);
+        }
+        prop_assert_eq!(&turned, &part);
+        let once = Change::Turn { area, clockwise }.apply(&lattice);
+        let at = place::turned_corner(area, all);
+        let there = once.part(at[0], at[1], size(high, wide));
+        prop_assert_eq!(there, Change::turned(&part, clockwise));
+    }
+}
+
+#[test]
+fn a_quarter_turn_goes_the_way_of_the_clock() {
+    // A cell to the right of the middle goes below it.
+    let mut lattice = Lattice::new(size(5, 5));
+    lattice.set(4, 2, true);
+    let area = Area::whole(lattice.size());
+    let clockwise = true;
+    let turned = Change::Turn { area, clockwise }.apply(&lattice);
+    assert!(turned.get(2, 4) && turned.population() == 1);
+}
+
+#[test]
+fn a_row_turns_about_its_middle() {
+    let mut lattice = Lattice::new(size(7, 7));
+    (2..5).for_each(|x| lattice.set(x, 3, true));
+    let area = Area::spanned([2, 3], [4, 3]);
+    let turned = Change::Turn {
+        area,
+        clockwise: true,
+    }
+    .apply(&lattice);
+    assert!((2..5).all(|y| turned.get(3, y)) && turned.population() == 3);
+}

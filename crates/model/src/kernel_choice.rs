@@ -1,0 +1,15 @@
+//! How the kernel of a session was chosen.
+
+/// How a kernel came to be.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum KernelChoice {
+    /// Somebody named it.
+    #[default]
+    Asked,
+    /// It is to be picked at the start; until then it is one that takes every lattice.
+    Open,
+    /// It was the fastest in the table that the program has of such devices.
+    Measured,
+    /// It was the fastest of so many that were timed on this device.
+    Timed(usize),
+}

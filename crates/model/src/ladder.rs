@@ -1,0 +1,292 @@
+//! What every rung of the ladder reaches on a device, as `lifestreams bench ladder` measured it:
+//! the records that this program was built with, and what is read from them.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+use engine::kernels::{Iteration, Kernel, Layout};
+use life::Rule;
+
+include!(concat!(env!("OUT_DIR"), "/records.rs"));
+
+/// Logical operations of three words that 32 cells of B3/S23 take at least, as far as anybody here
+/// knows: what the limit is made of.
+pub const LOP3_A_WORD: f64 = 8.0;
+
+/// A ladder, measured: one device, one build.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Ladder {
+    /// `cuda` or `cpu`.
+    pub engine: String,
+    /// Whether lattices and runs were small and short, only to see that it works.
+    pub small: bool,
+    /// The commit that was built.
+    pub commit: String,
+    /// What drove the device.
+    pub driver: String,
+    /// The device's last cache before memory, in bytes, where known.
+    pub cache: Option<u64>,
+    /// What the device does at most.
+    pub limits: Limits,
+    /// What the rungs had to do, in the order of measuring.
+    pub works: Vec<Work>,
+    /// What they reached, rung by rung.
+    pub rates: Vec<Rate>,
+    /// What was not measured, and why.
+    pub left_out: Vec<LeftOut>,
+    /// Of each kernel that was measured, what its PTX was made from: when that is another, the
+    /// figures are of another kernel.
+    pub sources: BTreeMap<String, String>,
+}
+
+/// What a device does at most, as the program measured it.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Limits {
+    /// Logical operations of three 32-bit words a second.
+    pub lop3_per_second: Option<f64>,
+    /// Bytes read and written a second, each counted, in memory that no cache holds.
+    pub copied_per_second: Option<f64>,
+}
+
+impl Limits {
+    /// Cells a second, were the operations of B3/S23 all that there is to do.
+    pub fn cells_per_second(self) -> Option<f64> {
+        Some(self.lop3_per_second? * 32.0 / LOP3_A_WORD)
+    }
+}
+
+/// Lattices to step.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Work {
+    /// How many.
+    pub instances: usize,
+    /// Their width and height.
+    pub side: u64,
+}
+
+/// What a rung reached with some work.
+#[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+pub struct Rate {
+    /// The kernel's name.
+    pub kernel: String,
+    /// With which work.
+    pub work: Work,
+    /// By which rule, in words.
+    pub rule: String,
+    /// How it was launched, in words.
+    pub how: String,
+    /// Cells times generations a second: the median of the runs.
+    pub median: f64,
+    /// The lowest.
+    pub lowest: f64,
+    /// The highest.
+    pub highest: f64,
+    /// How many runs.
+    pub runs: usize,
+}
+
+/// What was not measured.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct LeftOut {
+    /// The kernel's name.
+    pub kernel: String,
+    /// With which work; none where it is all of it.
+    pub work: Option<Work>,
+    /// Why.
+    pub why: String,
+}
+
+impl std::fmt::Display for Work {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} × {}²", self.instances, self.side)
+    }
+}
+
+impl Work {
+    /// All its cells.
+    pub fn cells(self) -> f64 {
+        self.instances as f64 * (self.side as f64).powi(2)
+    }
+
+    /// The bytes between which a kernel goes to and fro, both buffers where it has two.
+    pub fn working_set(self, kernel: &Kernel) -> u64 {
+        let cell = match kernel.layout {
+            Layout::I32 => 4.0,
+            Layout::Bits | Layout::Planar => 0.125,
+        };
+        let buffers = if kernel.in_place { 1.0 } else { 2.0 };
+        (buffers * cell * self.cells()) as u64
+    }
+}
+
+/// Bytes that a kernel reads and writes in global memory, a cell and generation; none where the
+/// lattice stays in the block.
+pub fn traffic(kernel: &Kernel) -> f64 {
+    let cell = match kernel.layout {
+        Layout::I32 => 8.0,
+        Layout::Bits | Layout::Planar => 0.25,
+    };
+    match kernel.iteration {
+        Iteration::Launches => cell,
+        Iteration::Steps(most) => cell / f64::from(most),
+        Iteration::InKernel if kernel.in_place => 0.0,
+        Iteration::InKernel => cell,
+    }
+}
+
+impl Ladder {
+    /// What a rung reached with some work by B3/S23.
+    pub fn rate(&self, kernel: &str, work: Work) -> Option<&Rate> {
+        let life = Rule::LIFE.to_string();
+        let of = |rate: &&Rate| rate.kernel == kernel && rate.work == work && rate.rule == life;
+        self.rates.iter().find(of)
+    }
+
+    /// The most that a rung reached with any work, by B3/S23.
+    pub fn best(&self, kernel: &str) -> Option<&Rate> {
+        let works = self.works.iter();
+        let rates = works.filter_map(|&work| self.rate(kernel, work));
+        rates.max_by(|a, b| a.median.total_cmp(&b.median))
+    }
+
+    /// What a rung reached by another rule than B3/S23, and how many times as fast that is.
+    pub fn any_rule(&self, kernel: &str) -> Option<(&Rate, f64)> {
+        let life = Rule::LIFE.to_string();
+        let of = |rate: &&Rate| rate.kernel == kernel && rate.rule != life;
+        let rate = self.rates.iter().find(of)?;
+        Some((rate, rate.median / self.rate(kernel, rate.work)?.median))
+    }
+
+    /// Against which of the rungs below it (named from the first up) a rung is measured with some
+    /// work, and how many times as fast it is: against the nearest, and against the first.
+    pub fn factors<'a>(
+        &self,
+        kernel: &str,
+        below: &[&'a str],
+        work: Work,
+    ) -> Option<[(&'a str, f64); 2]> {
+        let ours = self.rate(kernel, work)?.median;
+        let mut rates = below.iter().filter_map(|&name| {
+            let theirs = self.rate(name, work)?.median;
+            Some((name, ours / theirs))
+        });
+        let first = rates.next()?;
+        Some([rates.next_back().unwrap_or(first), first])
+    }
+
+    /// The work that is most like so many lattices of so many cells: first of all in how large one
+    /// of them is.
+    pub fn most_like(&self, instances: usize, cells: u64) -> Option<Work> {
+        let far = |work: &Work| {
+            let side = (work.side as f64).powi(2).log2() - (cells as f64).log2();
+            let count = (work.instances as f64).log2() - (instances as f64).log2();
+            2.0 * side.abs() + count.abs()
+        };
+        let works = self.works.iter().copied();
+        works.min_by(|a, b| far(a).total_cmp(&far(b)))
+    }
+}
+
+/// The ladder that was recorded on the device of this name.
+pub fn recorded(device: &str) -> Option<&'static Ladder> {
+    static ALL: OnceLock<Vec<(String, Ladder)>> = OnceLock::new();
+    /// What is read of a record.
+    #[derive(Deserialize)]
+    struct Record {
+        device: String,
+        ladder: Option<Ladder>,
+    }
+    let all = ALL.get_or_init(|| {
+        let read = |text: &&str| serde_json::from_str::<Record>(text).ok();
+        let records = RECORDS.iter().filter_map(read);
+        records
+            .filter_map(|record| Some((record.device, record.ladder?)))
+            .collect()
+    });
+    let found = all.iter().find(|(name, _)| name == device);
+    found.map(|(_, ladder)| ladder)
+}
+
+/// Ladders for the tests of whoever shows them.
+#[cfg(any(test, feature = "fixtures"))]
+pub mod made_up;
+
+#[cfg(test)]
+mod tests {
+    use super::made_up::ladder;
+    use super::*;
+    use engine::kernels::KERNELS;
+
+    #[test]
+    fn factors_are_against_the_nearest_rung_that_did_the_same_and_the_first() {
+        let ladder = ladder();
+        let [small, large] = [0, 1].map(|i| ladder.works[i]);
+        let below = ["global", "shared", "sync-global"];
+        let rate = |kernel, work| ladder.rate(kernel, work).unwrap().median;
+        let factors = ladder.factors("bits", &below, large).unwrap();
+        let by = rate("bits", large);
+        // 'sync-global' does not take the large one.
+        assert_eq!(factors[0], ("shared", by / rate("shared", large)));
+        assert_eq!(factors[1], ("global", by / rate("global", large)));
+        assert_eq!(
+            ladder.factors("bits", &below, small).unwrap()[0].0,
+            "sync-global"
+        );
+        assert_eq!(ladder.factors("global", &[], small), None);
+        let [nearest, first] = ladder.factors("shared", &["global"], small).unwrap();
+        assert_eq!(nearest, first);
+    }
+
+    #[test]
+    fn the_best_is_by_life_and_another_rule_has_its_factor() {
+        let ladder = ladder();
+        assert_eq!(ladder.best("bits").unwrap().work, ladder.works[1]);
+        let (rate, factor) = ladder.any_rule("bits").unwrap();
+        assert_eq!(rate.rule, "B36/S23");
+        assert!((factor - 0.5).abs() < 1e-9);
+        assert_eq!(ladder.any_rule("global"), None);
+    }
+
+    #[test]
+    fn the_work_most_like_a_session_is_of_its_size() {
+        let ladder = ladder();
+        let [small, large] = [0, 1].map(|i| ladder.works[i]);
+        assert_eq!(ladder.most_like(16, 1024 * 1024), Some(small));
+        assert_eq!(ladder.most_like(1000, 512 * 512), Some(small));
+        assert_eq!(ladder.most_like(2, 16_384 * 8192), Some(large));
+    }
+
+    #[test]
+    fn what_a_rung_moves_is_read_from_its_row() {
+        let of = |name: &str| {
+            let kernel = KERNELS.iter().find(|kernel| kernel.name == name).unwrap();
+            let work = Work {
+                instances: 2,
+                side: 1024,
+            };
+            (traffic(kernel), work.working_set(kernel))
+        };
+        assert_eq!(of("global"), (8.0, 16 << 20));
+        assert_eq!(of("sync-shared").0, 0.0);
+        assert_eq!(of("bits"), (0.25, 512 << 10));
+        assert_eq!(of("multistep"), (0.0625, 512 << 10));
+        assert_eq!(of("resident").0, 0.0);
+    }
+
+    #[test]
+    fn every_record_that_is_embedded_can_be_read() {
+        #[derive(Deserialize)]
+        struct Record {
+            device: String,
+            ladder: Option<Ladder>,
+        }
+        assert!(!RECORDS.is_empty());
+        for text in RECORDS {
+            let record: Record = serde_json::from_str(text).unwrap();
+            assert_eq!(recorded(&record.device), record.ladder.as_ref());
+        }
+        assert_eq!(recorded("no such device"), None);
+    }
+}

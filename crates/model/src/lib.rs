@@ -1,0 +1,34 @@
+//! What the session and the screens both speak of: what a person can ask for ([`Action`], with the
+//! one table of keys), the [`Switches`], what a session is and shows ([`Setup`], [`Status`],
+//! [`Pictures`], [`Trace`]), and what was measured ([`population`], [`Overlap`], [`ladder`]).
+//!
+//! It stands below both, so that a change of the session leaves the painters as they are.
+
+pub mod actions;
+mod edits;
+mod kernel_choice;
+pub mod ladder;
+pub mod overlap;
+mod picture_plan;
+mod pictures;
+pub mod population;
+mod settled;
+mod setup;
+mod status;
+mod switches;
+mod time;
+pub mod trace;
+
+pub use actions::Action;
+pub use edits::{Area, Change, Edit, Patch};
+pub use kernel_choice::KernelChoice;
+pub use overlap::{Alone, Bound, Overlap, Resource};
+pub use picture_plan::PicturePlan;
+pub use pictures::{Picture, PictureSource, Pictures};
+pub use population::Series;
+pub use settled::Settled;
+pub use setup::{DeviceChoice, Pace, Setup, Start};
+pub use status::{Effect, Halves, Status, TimeStatus};
+pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
+pub use time::{StopWhenStill, TimeSettings};
+pub use trace::Trace;

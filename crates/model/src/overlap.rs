@@ -1,0 +1,110 @@
+//! How much of a round's work overlaps, and what bounds it.
+//!
+//! Every op of a round is first run alone, one at a time, which gives its own time; then the same
+//! round is run as it is. The factor is the sum of the ops' own times over the time of the round
+//! on the device.
+
+use std::collections::HashMap;
+
+use serde::Serialize;
+
+use crate::trace::{StepFacts, StepKind};
+use engine::{DeviceId, Nanos};
+
+/// What a round's ops share, and what one of them may be short of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Resource {
+    /// The host: its calls come one after the other.
+    Host,
+    /// The engine that copies to the host: one copy at a time.
+    CopyEngine,
+    /// The multiprocessors (or the CPU's workers), were they all kept busy.
+    Units,
+    /// The longest stream: its ops come one after the other.
+    Stream,
+}
+
+/// The least time that a round's work needs of a resource.
+#[derive(Clone, Copy, PartialEq, Debug, Serialize)]
+pub struct Bound {
+    /// Of which.
+    pub resource: Resource,
+    /// How long, in microseconds.
+    pub us: f64,
+}
+
+/// An op that ran alone.
+#[derive(Clone, Copy, Debug)]
+pub struct Alone {
+    /// What it is.
+    pub facts: StepFacts,
+    /// Which device it ran on.
+    pub device: DeviceId,
+    /// How long it took, as bounded by events.
+    pub took: Nanos,
+    /// Which part of the device's units it keeps busy, from 0 to 1.
+    pub share: f64,
+}
+
+/// What a calibration found.
+#[derive(Clone, PartialEq, Debug, Serialize)]
+pub struct Overlap {
+    /// The sum of the ops' own times, each run alone, in microseconds.
+    pub alone_us: f64,
+    /// The same ops together, from the first's start to the last's end, in microseconds.
+    pub together_us: f64,
+    /// What each resource needs at least; the longest first.
+    pub bounds: Vec<Bound>,
+}
+
+impl Overlap {
+    /// Of ops that were run alone, and a round of them that took `together_us`, in which the host
+    /// was inside its calls for `host_us`.
+    pub fn of(alone: &[Alone], together_us: f64, host_us: f64) -> Overlap {
+        let mut streams: HashMap<_, f64> = HashMap::new();
+        let mut copies: HashMap<_, f64> = HashMap::new();
+        let mut units: HashMap<_, f64> = HashMap::new();
+        for op in alone {
+            let us = op.took.as_us();
+            *streams.entry(op.facts.stream).or_default() += us;
+            *units.entry(op.device).or_default() += us * op.share;
+            if op.facts.kind == StepKind::Download {
+                *copies.entry(op.device).or_default() += us;
+            }
+        }
+        let longest = |sums: &mut dyn Iterator<Item = f64>| sums.fold(0.0, f64::max);
+        let mut bounds = vec![
+            (Resource::Host, host_us),
+            (Resource::CopyEngine, longest(&mut copies.into_values())),
+            (Resource::Units, longest(&mut units.into_values())),
+            (Resource::Stream, longest(&mut streams.into_values())),
+        ];
+        bounds.retain(|(_, us)| *us > 0.0);
+        bounds.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Overlap {
+            alone_us: alone.iter().map(|op| op.took.as_us()).sum(),
+            together_us,
+            bounds: bounds
+                .into_iter()
+                .map(|(resource, us)| Bound { resource, us })
+                .collect(),
+        }
+    }
+
+    /// The sum of the ops' own times over the time that they took together.
+    pub fn factor(&self) -> f64 {
+        self.alone_us / self.together_us
+    }
+
+    /// The factor that the slowest resource allows, and which it is.
+    pub fn most(&self) -> Option<(f64, Resource)> {
+        let slowest = self.bounds.first()?;
+        Some((self.alone_us / slowest.us, slowest.resource))
+    }
+
+    /// Whether streams bring nothing here.
+    pub fn is_none(&self) -> bool {
+        self.factor() < 1.05
+    }
+}

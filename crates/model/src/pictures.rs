@@ -1,0 +1,269 @@
+//! The newest complete picture of each instance, for whoever draws.
+
+use std::ops::Range;
+use std::sync::{Arc, Mutex, MutexGuard};
+
+use crate::PicturePlan;
+use crate::population::Series;
+use crate::trace::Trace;
+use engine::{LatticeId, Slot, Slots, Transfer, Viewport};
+use life::Size;
+
+/// One instance's newest complete picture.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Picture {
+    /// Grows with every picture of this instance; 0 means there is none yet.
+    pub sequence: u64,
+    /// Its generation.
+    pub generation: u64,
+    /// The number of the last edit that it shows.
+    pub edits: u64,
+    /// The viewport its bytes were reduced to, or `None` for the lattice's bits.
+    pub viewport: Option<Viewport>,
+    /// Its words; a slot may have more.
+    pub words: usize,
+    /// The slot that holds them.
+    pub slot: Slot,
+    /// Whether the slot holds an `i32` a cell; bits are made of them for who draws.
+    pub cells: bool,
+}
+
+impl Picture {
+    /// Whether a cell is alive, given the words that come with the picture; of a view, whether
+    /// most of what a pixel stands for is, and not if the cell is not in it.
+    pub fn is_alive(&self, size: Size, [x, y]: [u32; 2], words: &[u32]) -> bool {
+        let bit = |at: usize| {
+            words
+                .get(at / 32)
+                .is_some_and(|word| word >> (at % 32) & 1 == 1)
+        };
+        let Some(viewport) = self.viewport else {
+            return bit(y as usize * size.words_per_row() * 32 + x as usize);
+        };
+        let [x, y] = [x, y].map(|cell| i64::from(cell) * Viewport::ONE + Viewport::ONE / 2);
+        let (column, row) = (
+            viewport.column_at(x, size.width()),
+            viewport.row_at(y, size.height()),
+        );
+        column.zip(row).is_some_and(|(column, row)| {
+            let at = (row * viewport.width + column) as usize;
+            let density = words
+                .get(at / 4)
+                .map_or(0, |word| word >> (8 * (at % 4)) & 255);
+            density > 127
+        })
+    }
+}
+
+/// All instances' pictures. A picture is current as soon as its own stream's event has fired.
+#[derive(Clone)]
+pub struct Pictures {
+    board: Arc<Mutex<Board>>,
+}
+
+struct Board {
+    slots: Arc<dyn Slots>,
+    size: Size,
+    /// The newest picture of each instance; `None` until there is one in `slots`.
+    newest: Vec<Option<Picture>>,
+    sequence: u64,
+}
+
+impl Pictures {
+    /// No pictures yet, of so many instances of one size; their words will be in `slots`.
+    pub fn new(slots: Arc<dyn Slots>, instances: usize, size: Size) -> Pictures {
+        let board = Board {
+            slots,
+            size,
+            newest: vec![None; instances],
+            sequence: 0,
+        };
+        Pictures {
+            board: Arc::new(Mutex::new(board)),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Board> {
+        self.board
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
+
+    /// Hands over every picture that is newer than `seen` says (by instance), and notes it there.
+    /// The words are the lattice's bits, or the view's bytes, four a word.
+    pub fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
+        let mut packed = Vec::new();
+        for (instance, seen) in seen.iter_mut().enumerate() {
+            // Twice at most: a slot is only bound again after a newer picture has been noted.
+            for _ in 0..2 {
+                let (slots, picture, size) = {
+                    let board = self.lock();
+                    match board.newest.get(instance).copied().flatten() {
+                        Some(picture) if picture.sequence > *seen => {
+                            (board.slots.clone(), picture, board.size)
+                        }
+                        _ => break,
+                    }
+                };
+                let id = LatticeId(instance as u32);
+                if slots.read(id, picture.slot, &mut |words| {
+                    let words = &words[..picture.words];
+                    if picture.cells {
+                        pack(size, words, &mut packed);
+                        draw(instance, &picture, &packed);
+                    } else {
+                        draw(instance, &picture, words);
+                    }
+                }) {
+                    *seen = picture.sequence;
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Notes that pictures of instances are complete, given every instance's generation and last edit.
+    pub fn note(
+        &self,
+        instances: Range<usize>,
+        (generations, edits): (&[u64], &[u64]),
+        plan: PicturePlan,
+        slot: Slot,
+    ) {
+        let mut board = self.lock();
+        board.sequence += 1;
+        let sequence = board.sequence;
+        let view = plan.transfer == Transfer::View;
+        let viewport = view.then_some(plan.viewport);
+        let cells = plan.transfer == Transfer::Cells;
+        let words = match (viewport, cells) {
+            (Some(viewport), _) => viewport.words(),
+            (None, true) => board.size.cells() as usize,
+            (None, false) => board.size.words(),
+        };
+        for instance in instances {
+            board.newest[instance] = Some(Picture {
+                sequence,
+                generation: generations[instance],
+                edits: edits[instance],
+                viewport,
+                words,
+                slot,
+                cells,
+            });
+        }
+    }
+
+    /// Whether a slot holds the newest picture of any of these instances.
+    pub fn holds_newest(&self, slot: Slot, instances: Range<usize>) -> bool {
+        self.lock().newest[instances]
+            .iter()
+            .flatten()
+            .any(|picture| picture.slot == slot)
+    }
+
+    /// Lets go of the slots: there are no pictures until there are new slots.
+    pub fn clear(&self) {
+        self.replace_slots(Arc::new(NoSlots));
+    }
+
+    /// Goes over to new slots, which hold no picture yet; the old ones stay until nobody reads
+    /// them.
+    pub fn replace_slots(&self, slots: Arc<dyn Slots>) {
+        let mut board = self.lock();
+        board.slots = slots;
+        board.newest.fill(None);
+    }
+}
+
+/// Bits of cells, row by row, the least significant bit leftmost.
+fn pack(size: Size, cells: &[u32], packed: &mut Vec<u32>) {
+    packed.clear();
+    for row in cells.chunks_exact(size.width() as usize) {
+        let word = |cells: &[u32]| {
+            cells
+                .iter()
+                .rev()
+                .fold(0, |word, cell| word << 1 | cell & 1)
+        };
+        packed.extend(row.chunks(32).map(word));
+    }
+}
+
+/// Slots of an engine that is gone.
+struct NoSlots;
+
+impl Slots for NoSlots {
+    fn read(&self, _: LatticeId, _: Slot, _: &mut dyn FnMut(&[u32])) -> bool {
+        false
+    }
+
+    fn is_free(&self, _: LatticeId, _: Slot) -> bool {
+        false
+    }
+}
+
+/// Where pictures come from: a session, or a test's own.
+pub trait PictureSource {
+    /// As [`Pictures::visit_newer`].
+    fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32]));
+
+    /// As `Session::newer_trace`; there is none by
+    /// default.
+    fn newer_trace(&self, _seen: u64) -> Option<Trace> {
+        None
+    }
+
+    /// As `Session::newer_population`; there is none
+    /// by default.
+    fn newer_population(&self, _of: Option<usize>, _seen: u64) -> Option<(u64, Series)> {
+        None
+    }
+}
+
+impl PictureSource for Pictures {
+    fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
+        Pictures::visit_newer(self, seen, draw);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::soup;
+
+    #[test]
+    fn a_view_across_the_edges_says_what_is_alive_there() {
+        let size = Size::new(100, 60).unwrap();
+        let lattice = soup(size, 0.4, 3, 0);
+        let viewport = Viewport {
+            x0: 90 * Viewport::ONE,
+            y0: -7 * Viewport::ONE,
+            step: Viewport::ONE,
+            width: 24,
+            height: 20,
+        };
+        let pixels = (0..20).flat_map(|j| (0..24).map(move |i| [(90 + i) % 100, (53 + j) % 60]));
+        let bytes: Vec<u8> = pixels
+            .map(|[x, y]| 255 * u8::from(lattice.get(x, y)))
+            .collect();
+        let words = bytes.chunks_exact(4);
+        let words: Vec<u32> = words
+            .map(|four| u32::from_le_bytes(four.try_into().unwrap()))
+            .collect();
+        let picture = Picture {
+            sequence: 1,
+            generation: 0,
+            edits: 0,
+            viewport: Some(viewport),
+            words: words.len(),
+            slot: Slot(0),
+            cells: false,
+        };
+        for (x, y) in (0..100).flat_map(|x| (0..60).map(move |y| (x, y))) {
+            let inside = !(14..90).contains(&x) && !(13..53).contains(&y);
+            let want = inside && lattice.get(x, y);
+            assert_eq!(picture.is_alive(size, [x, y], &words), want, "{x}, {y}");
+        }
+    }
+}

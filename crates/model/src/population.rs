@@ -1,0 +1,296 @@
+//! Population, births and deaths over time, each lattice's and all together, in bounded memory.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+
+use engine::Measure;
+
+/// The most samples of a series; when there are more, each two become one.
+pub const MOST_SAMPLES: usize = 512;
+
+/// Some measures in a row, as one.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Sample {
+    /// The first measure's generation.
+    pub from: u64,
+    /// The last one's.
+    pub to: u64,
+    /// How many measures they were.
+    measures: u32,
+    /// How many of them had one before, and so births and deaths.
+    changes: u32,
+    population: u64,
+    births: u64,
+    deaths: u64,
+}
+
+impl Sample {
+    fn of(generation: u64, measure: Measure, is_first: bool) -> Sample {
+        let [births, deaths] = match is_first {
+            true => [0, 0], // against nothing, or against another lattice
+            false => [measure.births, measure.deaths],
+        };
+        Sample {
+            from: generation,
+            to: generation,
+            measures: 1,
+            changes: u32::from(!is_first),
+            population: measure.population,
+            births,
+            deaths,
+        }
+    }
+
+    fn and(self, later: Sample) -> Sample {
+        Sample {
+            from: self.from,
+            to: later.to,
+            measures: self.measures + later.measures,
+            changes: self.changes + later.changes,
+            population: self.population + later.population,
+            births: self.births + later.births,
+            deaths: self.deaths + later.deaths,
+        }
+    }
+
+    /// The mean number of live cells.
+    pub fn population(&self) -> f64 {
+        self.population as f64 / f64::from(self.measures.max(1))
+    }
+
+    /// The mean number of cells born from one measure to the next.
+    pub fn births(&self) -> f64 {
+        self.births as f64 / f64::from(self.changes.max(1))
+    }
+
+    /// The mean number of cells that died from one measure to the next.
+    pub fn deaths(&self) -> f64 {
+        self.deaths as f64 / f64::from(self.changes.max(1))
+    }
+}
+
+/// How one population went.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Series {
+    samples: Vec<Sample>,
+    /// Measures of a whole sample.
+    each: u32,
+    /// Generations from the measure before to the last one.
+    step: u64,
+    last: Measure,
+}
+
+impl Series {
+    /// The samples, the oldest first; the last one may be of fewer measures.
+    pub fn samples(&self) -> &[Sample] {
+        &self.samples
+    }
+
+    /// The last measure's.
+    pub fn population(&self) -> u64 {
+        self.last.population
+    }
+
+    /// Born since the measure before it.
+    pub fn births(&self) -> u64 {
+        self.last.births
+    }
+
+    /// Died since the measure before it.
+    pub fn deaths(&self) -> u64 {
+        self.last.deaths
+    }
+
+    /// The last measure's generation.
+    pub fn generation(&self) -> Option<u64> {
+        self.samples.last().map(|sample| sample.to)
+    }
+
+    /// Generations between the last two measures: births and deaths are what these made of it all
+    /// together.
+    pub fn step(&self) -> u64 {
+        self.step
+    }
+
+    /// Adds a measure.
+    pub fn push(&mut self, generation: u64, measure: Measure) {
+        // What lies ahead is not yet: somebody went back, or began anew.
+        let gone_back = self.generation().is_some_and(|last| last >= generation);
+        if gone_back {
+            self.samples.retain(|sample| sample.to < generation);
+        }
+        let is_first = gone_back || self.samples.is_empty();
+        self.step = self.generation().map_or(0, |last| generation - last);
+        self.last = match is_first {
+            true => Measure {
+                births: 0,
+                deaths: 0,
+                ..measure
+            },
+            false => measure,
+        };
+        let sample = Sample::of(generation, measure, is_first);
+        let each = self.each.max(1);
+        match self.samples.last_mut() {
+            Some(open) if open.measures < each => *open = open.and(sample),
+            _ => self.samples.push(sample),
+        }
+        if self.samples.len() > MOST_SAMPLES {
+            self.each = 2 * each;
+            let two = |two: &[Sample]| two[1..].iter().fold(two[0], |sum, &more| sum.and(more));
+            self.samples = self.samples.chunks(2).map(two).collect();
+        }
+    }
+}
+
+/// Every lattice's series, and that of all together.
+#[derive(Default, Debug)]
+pub struct Populations {
+    each: Vec<Series>,
+    all: Series,
+    sums: Sums,
+    sequence: u64,
+}
+
+/// Rounds that not all lattices' measures have come of.
+#[derive(Default, Debug)]
+struct Sums {
+    /// The round that is first in `open`.
+    first: u64,
+    open: VecDeque<(u64, Measure, usize)>,
+    /// The next round of each lattice.
+    next: Vec<u64>,
+}
+
+impl Populations {
+    /// The series of one lattice, or of all together, if it is newer than `seen`, and its number.
+    pub fn newer(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        let series = match of {
+            Some(i) => self.each.get(i)?,
+            None => &self.all,
+        };
+        (self.sequence > seen).then(|| (self.sequence, series.clone()))
+    }
+
+    /// Forgets everything; there are so many lattices.
+    pub fn clear(&mut self, lattices: usize) {
+        *self = Populations {
+            each: vec![Series::default(); lattices],
+            sequence: self.sequence + 1,
+            ..Populations::default()
+        };
+        self.sums.next = vec![0; lattices];
+    }
+
+    /// Some lattices are others now: theirs begin anew, and rounds are counted from here.
+    pub fn begin_anew(&mut self, lattices: Range<usize>) {
+        for i in lattices {
+            if let Some(series) = self.each.get_mut(i) {
+                *series = Series::default();
+            }
+        }
+        let lattices = self.each.len();
+        self.sums = Sums {
+            next: vec![0; lattices],
+            ..Sums::default()
+        };
+        self.sequence += 1;
+    }
+
+    /// Takes in what one round's measure of a lattice found.
+    pub fn note(&mut self, lattice: usize, generation: u64, measure: Measure) {
+        let lattices = self.each.len();
+        let Some(series) = self.each.get_mut(lattice) else {
+            return;
+        };
+        series.push(generation, measure);
+        self.sequence += 1;
+        let (births, deaths) = (series.births(), series.deaths());
+        let round = self.sums.next[lattice];
+        self.sums.next[lattice] += 1;
+        let at = (round - self.sums.first) as usize;
+        if at == self.sums.open.len() {
+            self.sums.open.push_back((0, Measure::default(), 0));
+        }
+        let Some((newest, sum, count)) = self.sums.open.get_mut(at) else {
+            return;
+        };
+        *newest = generation.max(*newest);
+        sum.population += measure.population;
+        sum.births += births;
+        sum.deaths += deaths;
+        *count += 1;
+        while let Some(&(generation, sum, count)) = self.sums.open.front()
+            && count == lattices
+        {
+            self.all.push(generation, sum);
+            self.sums.open.pop_front();
+            self.sums.first += 1;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn measure(population: u64, births: u64, deaths: u64) -> Measure {
+        Measure {
+            population,
+            births,
+            deaths,
+            hash: 0,
+        }
+    }
+
+    #[test]
+    fn a_series_is_bounded_and_keeps_its_means() {
+        let mut series = Series::default();
+        let count = 100_000;
+        for generation in 0..count {
+            series.push(generation, measure(generation, 7, 3));
+        }
+        let samples = series.samples();
+        assert!(samples.len() <= MOST_SAMPLES && samples.len() > MOST_SAMPLES / 2 - 2);
+        assert_eq!((samples[0].from, series.generation()), (0, Some(count - 1)));
+        for (a, b) in samples.iter().zip(&samples[1..]) {
+            assert_eq!(a.to + 1, b.from);
+            assert_eq!(a.population(), (a.from + a.to) as f64 / 2.0);
+            assert_eq!((b.births(), b.deaths()), (7.0, 3.0));
+        }
+        assert_eq!((series.population(), series.step()), (count - 1, 1));
+    }
+
+    #[test]
+    fn going_back_takes_what_lies_ahead_away() {
+        let mut series = Series::default();
+        for generation in 0..100 {
+            series.push(generation, measure(9, 1, 1));
+        }
+        series.push(40, measure(5, 800, 900));
+        assert_eq!(series.generation(), Some(40));
+        assert_eq!((series.samples().len(), series.population()), (41, 5));
+        assert_eq!(
+            (series.births(), series.deaths()),
+            (0, 0),
+            "of another lattice"
+        );
+    }
+
+    #[test]
+    fn all_are_summed_round_by_round_however_they_come() {
+        let mut populations = Populations::default();
+        populations.clear(3);
+        // The first is two rounds ahead of the last.
+        for (lattice, generation) in [(0, 1), (0, 2), (1, 1), (0, 3), (1, 2), (2, 1), (2, 2)] {
+            populations.note(lattice, generation, measure(10 + generation, 2, 1));
+        }
+        let (_, all) = populations.newer(None, 0).unwrap();
+        let sums: Vec<_> = all.samples().iter().map(Sample::population).collect();
+        assert_eq!(sums, [33.0, 36.0]);
+        assert_eq!((all.births(), all.deaths()), (6, 3));
+        let (seen, second) = populations.newer(Some(1), 0).unwrap();
+        assert_eq!(second.generation(), Some(2));
+        assert_eq!(populations.newer(Some(1), seen), None);
+    }
+}

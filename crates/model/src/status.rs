@@ -1,0 +1,212 @@
+//! The figures that a session shows of itself.
+
+use std::sync::Arc;
+
+use crate::KernelChoice;
+use crate::ladder::Ladder;
+use crate::{Overlap, Pace, Settled, Setup, Start, Switches, TimeSettings};
+use engine::{DeviceInfo, Kernel, Startup, Transfer};
+use lang::tr;
+use life::{Rule, Size};
+
+/// A session's state and figures, made anew a few times a second and on every change.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// `cuda` or `cpu`.
+    pub engine: &'static str,
+    /// The computing devices.
+    pub devices: Vec<DeviceInfo>,
+    /// How many lattices.
+    pub instances: usize,
+    /// Their size.
+    pub size: Size,
+    /// Their rule.
+    pub rule: Rule,
+    /// The soup's seed, if the start was a soup.
+    pub seed: Option<u64>,
+    /// What steps them.
+    pub kernel: &'static Kernel,
+    /// Who says so.
+    pub kernel_choice: KernelChoice,
+    /// How rounds are issued, copied and waited for.
+    pub switches: Switches,
+    /// What pictures carry over the bus.
+    pub transfer: Transfer,
+    /// Whether rounds go on by themselves.
+    pub running: bool,
+    /// How fast they may.
+    pub pace: Pace,
+    /// Generations a round.
+    pub generations_per_round: u32,
+    /// Rounds completed since the start.
+    pub rounds: u64,
+    /// The generation of the instance that is least far.
+    pub generation: u64,
+    /// The generation of the instance that is farthest.
+    pub newest_generation: u64,
+    /// Generations a second, of each instance, over the last half second or so.
+    pub generations_per_second: f64,
+    /// Rounds a second.
+    pub rounds_per_second: f64,
+    /// Cells stepped a second, over all instances.
+    pub cells_per_second: f64,
+    /// The median time of a launch, by events around it, in microseconds.
+    pub launch_us: Option<f64>,
+    /// Cells stepped a second between the first launch's start and the last one's end of a round,
+    /// by events: the median of the last timed rounds.
+    pub stepping: Option<f64>,
+    /// The same of every kernel of this session, as it was last.
+    pub reached: Vec<(&'static str, f64)>,
+    /// What every rung reaches on the computing device, where that was recorded.
+    pub recorded: Option<&'static Ladder>,
+    /// The median time of a round, from its first call to its last event, in microseconds.
+    pub round_us: Option<f64>,
+    /// One round in so many is timed by events.
+    pub timed_one_in: u32,
+    /// Bytes that a round carries over the bus.
+    pub bytes_per_round: u64,
+    /// What the engine spent at its start.
+    pub startup: Startup,
+    /// How much of a round's work overlaps, measured while the timeline is shown.
+    pub overlap: Option<Overlap>,
+    /// The two settings, while two are compared.
+    pub halves: Option<Halves>,
+    /// Whether timed rounds are stamped by their blocks.
+    pub stamped: bool,
+    /// By what factor stamps lengthen a launch, once measured.
+    pub stamp_cost: Option<f64>,
+    /// Its dealings with time.
+    pub time: TimeStatus,
+    /// What the last switch did to the time of a round, once measured.
+    pub last_effect: Option<Effect>,
+    /// Edits that wait for what is under way.
+    pub waiting_edits: usize,
+    /// The selected instance.
+    pub selected: usize,
+    /// Something the person should know, in one sentence; it stays for a few seconds.
+    pub notice: Option<String>,
+    /// Whether all the rounds that were asked for are complete.
+    pub finished: bool,
+    /// Why the session has ended, if it has.
+    pub failed: Option<String>,
+}
+
+/// Two settings side by side: A steps the first half of the instances, B the second, from the
+/// same starts, in alternate rounds, each timed alone.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Halves {
+    /// A's and B's.
+    pub switches: [Switches; 2],
+    /// The median time of a round of each, in microseconds.
+    pub round_us: [Option<f64>; 2],
+    /// Cells that differ between A and B, and of which generation; more than 0 is a fault.
+    pub differing: Option<(u64, u64)>,
+    /// Instances a half.
+    pub each: usize,
+}
+
+/// What a switch did to the time of a round.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Effect {
+    /// What was switched, and to what.
+    pub what: String,
+    /// The median time of a round before, in microseconds.
+    pub before_us: f64,
+    /// And after.
+    pub after_us: f64,
+}
+
+impl Effect {
+    /// The factor, in words; less than a twentieth is none.
+    pub fn in_short(&self) -> String {
+        let (before, after) = (self.before_us, self.after_us);
+        let factor = (before / after).max(after / before);
+        match (factor < 1.05, after < before) {
+            (true, _) => tr!("no difference").into(),
+            (_, true) => tr!(
+                "{factor} times as fast",
+                factor = format_args!("{factor:.1}")
+            ),
+            (_, false) => tr!(
+                "{factor} times as long",
+                factor = format_args!("{factor:.1}")
+            ),
+        }
+    }
+}
+
+/// A session's dealings with time.
+#[derive(Clone, PartialEq, Debug)]
+pub struct TimeStatus {
+    /// When it stops by itself, and so on.
+    pub settings: TimeSettings,
+    /// How each instance goes on for ever, where that is known; empty while nothing is measured.
+    pub settled: Arc<[Option<Settled>]>,
+    /// The generation that it runs to.
+    pub run_to: Option<u64>,
+    /// The oldest generation of the selected instance that there is a way back to.
+    pub oldest: Option<u64>,
+}
+
+impl Default for TimeStatus {
+    fn default() -> TimeStatus {
+        TimeStatus {
+            settings: TimeSettings::DEFAULT,
+            settled: Arc::default(),
+            run_to: None,
+            oldest: None,
+        }
+    }
+}
+
+impl Status {
+    /// What can be said before anything has run.
+    pub fn before_start(setup: &Setup) -> Status {
+        Status {
+            engine: "",
+            devices: Vec::new(),
+            instances: setup.instances,
+            size: setup.size,
+            rule: setup.rule,
+            seed: match setup.start {
+                Start::Soup { seed, .. } => Some(seed),
+                Start::Lattices(_) => None,
+            },
+            kernel: setup.kernel,
+            kernel_choice: setup.kernel_choice,
+            switches: setup.switches,
+            transfer: Transfer::Bits,
+            running: true,
+            pace: setup.pace,
+            generations_per_round: setup.generations_per_round,
+            rounds: 0,
+            generation: 0,
+            newest_generation: 0,
+            generations_per_second: 0.0,
+            rounds_per_second: 0.0,
+            cells_per_second: 0.0,
+            launch_us: None,
+            stepping: None,
+            reached: Vec::new(),
+            recorded: None,
+            round_us: None,
+            timed_one_in: 1,
+            bytes_per_round: 0,
+            startup: Startup::default(),
+            overlap: None,
+            halves: None,
+            stamped: false,
+            stamp_cost: None,
+            time: TimeStatus {
+                settings: setup.time,
+                ..TimeStatus::default()
+            },
+            last_effect: None,
+            waiting_edits: 0,
+            selected: 0,
+            notice: None,
+            finished: false,
+            failed: None,
+        }
+    }
+}

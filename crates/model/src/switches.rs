@@ -1,0 +1,417 @@
+//! The lab's switches: what one key changes, what each makes of a round, and which pairs cannot
+//! be.
+
+use std::fmt;
+
+use engine::{HostMemory, Kernel, Layout};
+use lang::tr;
+
+/// How rounds are issued, copied and waited for: everything that a switch changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Switches {
+    /// In how many streams.
+    pub streams: Streams,
+    /// What memory of the host downloads land in.
+    pub host_memory: HostMemory,
+    /// How the host learns that a round is over.
+    pub wait: Wait,
+    /// In which order the host issues a round's ops.
+    pub order: Order,
+    /// Whether a round is prepared as a graph and replayed.
+    pub graphs: bool,
+    /// What crosses the bus.
+    pub transfer: TransferChoice,
+    /// The shape of a kernel's blocks, if not the kernel's own.
+    pub block: Option<(u32, u32)>,
+}
+
+impl Switches {
+    /// What a session starts with unless something else is asked for.
+    pub const DEFAULT: Switches = Switches {
+        streams: Streams::PerInstance,
+        host_memory: HostMemory::Pinned,
+        wait: Wait::Poll,
+        order: Order::Breadth,
+        graphs: false,
+        transfer: TransferChoice::Auto,
+        block: None,
+    };
+
+    /// Why these cannot be together, or not with this kernel.
+    pub fn refusal(&self, kernel: &Kernel) -> Option<String> {
+        if self.graphs {
+            let why = match self {
+                Switches {
+                    streams: Streams::Default,
+                    ..
+                } => tr!("the default stream cannot be captured in a graph"),
+                Switches {
+                    wait: Wait::Each, ..
+                } => tr!("a graph is one launch: the host cannot wait within it"),
+                Switches {
+                    host_memory: HostMemory::Pageable,
+                    ..
+                } => tr!("the copies in a graph need page-locked memory"),
+                _ => "",
+            };
+            if !why.is_empty() {
+                return Some(why.into());
+            }
+        }
+        if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
+            return Some(tr!("kernel '{}' has no i32 cells to copy", kernel.name));
+        }
+        if self.streams == Streams::Batch && !kernel.batched {
+            return Some(tr!("kernel '{}' steps one lattice a launch", kernel.name));
+        }
+        let block = self.block?;
+        kernel
+            .admit_block(block)
+            .err()
+            .map(|error| error.to_string())
+    }
+
+    /// Without what this kernel does not take.
+    pub fn fitted_to(mut self, kernel: &Kernel) -> Switches {
+        let admitted = |block: &(u32, u32)| kernel.admit_block(*block).is_ok();
+        self.block = self
+            .block
+            .filter(admitted)
+            .filter(|&block| block != kernel.block());
+        if self.transfer == TransferChoice::Cells && kernel.layout != Layout::I32 {
+            self.transfer = TransferChoice::Auto;
+        }
+        if self.streams == Streams::Batch && !kernel.batched {
+            self.streams = Streams::One;
+        }
+        self
+    }
+
+    /// The shape of a kernel's blocks.
+    pub fn block_of(&self, kernel: &Kernel) -> (u32, u32) {
+        self.block.unwrap_or(kernel.block())
+    }
+}
+
+/// One of the switches.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Switch {
+    /// [`Switches::streams`].
+    Streams,
+    /// [`Switches::host_memory`].
+    HostMemory,
+    /// [`Switches::wait`].
+    Wait,
+    /// [`Switches::order`].
+    Order,
+    /// [`Switches::graphs`].
+    Graphs,
+    /// [`Switches::transfer`].
+    Transfer,
+    /// [`Switches::block`].
+    Block,
+}
+
+/// A position of a switch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Choice {
+    /// What it is called, as its option is.
+    pub label: String,
+    /// What it does, in one line.
+    pub effect: String,
+    /// All switches, with this one so.
+    pub switches: Switches,
+    /// Why it cannot be now.
+    pub refusal: Option<String>,
+}
+
+impl Switch {
+    /// All of them, in the order of their keys, F2 to F8.
+    pub const ALL: [Switch; 7] = [
+        Switch::Streams,
+        Switch::HostMemory,
+        Switch::Wait,
+        Switch::Order,
+        Switch::Graphs,
+        Switch::Transfer,
+        Switch::Block,
+    ];
+
+    /// Its name, as its option has it without the dashes.
+    pub fn name(self) -> &'static str {
+        match self {
+            Switch::Streams => tr!("streams"),
+            Switch::HostMemory => tr!("host memory"),
+            Switch::Wait => tr!("wait"),
+            Switch::Order => tr!("order"),
+            Switch::Graphs => tr!("graphs"),
+            Switch::Transfer => tr!("transfer"),
+            Switch::Block => tr!("block"),
+        }
+    }
+
+    /// Its positions, given the others and the kernel.
+    pub fn choices(self, now: Switches, kernel: &Kernel) -> Vec<Choice> {
+        let choice = |label: String, effect: &str, switches: Switches| Choice {
+            label,
+            effect: effect.into(),
+            switches,
+            refusal: switches.refusal(kernel),
+        };
+        match self {
+            Switch::Streams => Streams::ALL
+                .map(|streams| {
+                    choice(
+                        streams.to_string(),
+                        streams.effect(),
+                        Switches { streams, ..now },
+                    )
+                })
+                .into(),
+            Switch::HostMemory => [
+                (
+                    HostMemory::Pinned,
+                    "pinned",
+                    tr!("page-locked memory: the device copies by itself"),
+                ),
+                (
+                    HostMemory::Pageable,
+                    "pageable",
+                    tr!("pageable memory: the call waits for the copy"),
+                ),
+            ]
+            .map(|(host_memory, label, effect)| {
+                choice(label.into(), effect, Switches { host_memory, ..now })
+            })
+            .into(),
+            Switch::Wait => [Wait::Poll, Wait::Each, Wait::All]
+                .map(|wait| choice(wait.to_string(), wait.effect(), Switches { wait, ..now }))
+                .into(),
+            Switch::Order => [Order::Breadth, Order::Depth]
+                .map(|order| choice(order.to_string(), order.effect(), Switches { order, ..now }))
+                .into(),
+            Switch::Graphs => [
+                (false, "off", tr!("every op is a call of the host's")),
+                (true, "on", tr!("a round is one launch for the host")),
+            ]
+            .map(|(graphs, label, effect)| choice(label.into(), effect, Switches { graphs, ..now }))
+            .into(),
+            Switch::Transfer => TransferChoice::ALL
+                .map(|transfer| {
+                    choice(
+                        transfer.to_string(),
+                        transfer.effect(),
+                        Switches { transfer, ..now },
+                    )
+                })
+                .into(),
+            Switch::Block => kernel
+                .blocks
+                .iter()
+                .map(|&(across, down)| {
+                    let block = Some((across, down)).filter(|&shape| shape != kernel.block());
+                    let effect = tr!("{} threads a block", across * down);
+                    choice(
+                        format!("{across}x{down}"),
+                        &effect,
+                        Switches { block, ..now },
+                    )
+                })
+                .collect(),
+        }
+    }
+
+    /// Which of the positions is the present one.
+    pub fn position(self, now: Switches, kernel: &Kernel) -> usize {
+        let choices = self.choices(now, kernel);
+        let at = choices.iter().position(|choice| choice.switches == now);
+        at.unwrap_or(0)
+    }
+
+    /// The next position that can be; otherwise why the next one cannot.
+    pub fn next(self, now: Switches, kernel: &Kernel) -> Result<Choice, String> {
+        let mut choices = self.choices(now, kernel);
+        let at = self.position(now, kernel);
+        choices.rotate_left(at + 1);
+        choices.pop(); // the present one
+        let mut why = None;
+        for choice in choices {
+            match &choice.refusal {
+                None => return Ok(choice),
+                Some(reason) => {
+                    why = why.or(Some(format!("{} {}: {reason}", self.name(), choice.label)))
+                }
+            }
+        }
+        Err(why.unwrap_or_else(|| tr!("{} has one position here", self.name())))
+    }
+}
+
+/// How instances share streams.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "kebab-case")]
+pub enum Streams {
+    /// A stream for each instance.
+    PerInstance,
+    /// One stream (a device) for all.
+    One,
+    /// The default stream (of each device) for all.
+    Default,
+    /// One stream (a device) for all, and in it one launch and one copy for all.
+    Batch,
+}
+
+impl Streams {
+    const ALL: [Streams; 4] = [
+        Streams::PerInstance,
+        Streams::One,
+        Streams::Default,
+        Streams::Batch,
+    ];
+
+    /// How a batch shares streams: as one stream for all does, with other ops in it.
+    pub fn sharing(self) -> Streams {
+        match self {
+            Streams::Batch => Streams::One,
+            own => own,
+        }
+    }
+
+    fn effect(self) -> &'static str {
+        match self {
+            Streams::PerInstance => tr!("a stream for each instance"),
+            Streams::One => tr!("one stream for all instances"),
+            Streams::Default => tr!("the default stream for all instances"),
+            Streams::Batch => tr!("one launch and one copy for all instances"),
+        }
+    }
+}
+
+impl fmt::Display for Streams {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Streams::PerInstance => "per-instance",
+            Streams::One => "one",
+            Streams::Default => "default",
+            Streams::Batch => "batch",
+        })
+    }
+}
+
+/// How the host learns that a round is over.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Wait {
+    /// It looks at events, and meanwhile issues the next round.
+    Poll,
+    /// It waits for each instance's stream behind its download.
+    Each,
+    /// It waits for the device at the end of the round.
+    All,
+}
+
+impl Wait {
+    fn effect(self) -> &'static str {
+        match self {
+            Wait::Poll => tr!("the host looks at events and never waits"),
+            Wait::Each => tr!("the host waits for each instance's download"),
+            Wait::All => tr!("the host waits for everything at the end of a round"),
+        }
+    }
+}
+
+impl fmt::Display for Wait {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Wait::Poll => "poll",
+            Wait::Each => "each",
+            Wait::All => "all",
+        })
+    }
+}
+
+/// In which order the host issues a round's ops.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum Order {
+    /// All of one instance's ops, then all of the next one's.
+    Depth,
+    /// Every instance's launch, then every instance's download. The last launch goes out sooner:
+    /// while kernels run long, the host's calls for the downloads cost nothing.
+    Breadth,
+}
+
+impl Order {
+    fn effect(self) -> &'static str {
+        match self {
+            Order::Depth => tr!("one instance after the other is issued"),
+            Order::Breadth => tr!("all launches are issued, then all downloads"),
+        }
+    }
+}
+
+impl fmt::Display for Order {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Order::Depth => "depth",
+            Order::Breadth => "breadth",
+        })
+    }
+}
+
+/// What crosses the bus.
+#[derive(
+    Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
+)]
+#[serde(rename_all = "lowercase")]
+pub enum TransferChoice {
+    /// Bits, or the view where a lattice has more cells than its panel has pixels.
+    Auto,
+    /// A bit a cell.
+    Bits,
+    /// A byte a pixel of the panel, reduced on the device.
+    View,
+    /// An `i32` a cell, as the device has it.
+    #[value(name = "i32")]
+    #[serde(rename = "i32")]
+    Cells,
+}
+
+impl TransferChoice {
+    const ALL: [TransferChoice; 4] = [
+        TransferChoice::Auto,
+        TransferChoice::Bits,
+        TransferChoice::View,
+        TransferChoice::Cells,
+    ];
+
+    fn effect(self) -> &'static str {
+        match self {
+            TransferChoice::Auto => tr!("bits, or the view where that is less"),
+            TransferChoice::Bits => tr!("a bit a cell crosses the bus"),
+            TransferChoice::View => tr!("a byte a pixel crosses the bus"),
+            TransferChoice::Cells => tr!("four bytes a cell cross the bus"),
+        }
+    }
+}
+
+impl fmt::Display for TransferChoice {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TransferChoice::Auto => "auto",
+            TransferChoice::Bits => "bits",
+            TransferChoice::View => "view",
+            TransferChoice::Cells => "i32",
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,277 @@
+//! What timed rounds did, step by step: for the timeline, and for Chrome's and Perfetto's readers.
+
+use std::collections::VecDeque;
+use std::io::{self, Write};
+use std::sync::Arc;
+
+use serde_json::json;
+
+use engine::{Measure, Nanos, Op, Span, Stamp, Step, StreamId, Transfer};
+use life::Size;
+
+/// What kind of work a step is.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum StepKind {
+    /// A kernel that steps lattices.
+    Launch,
+    /// A kernel that only converts or reduces.
+    Support,
+    /// A copy to the device.
+    Upload,
+    /// A copy to the host.
+    Download,
+    /// An event recorded or waited for.
+    Event,
+    /// The host waiting for the device.
+    Wait,
+}
+
+/// What a step is, beside when it ran.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct StepFacts {
+    /// The op's name.
+    pub label: &'static str,
+    /// Its kind.
+    pub kind: StepKind,
+    /// Its stream.
+    pub stream: StreamId,
+    /// The (first) instance that it works on.
+    pub instance: Option<u32>,
+    /// On how many it works, numbered on from there.
+    pub instances: u32,
+    /// Cells times generations stepped, or cells read.
+    pub cells: u64,
+    /// Bytes over the bus.
+    pub bytes: u64,
+}
+
+impl StepFacts {
+    /// Of a step on lattices of this size, whose reduced views have so many bytes.
+    pub fn of(step: &Step, size: Size, view_bytes: u64) -> StepFacts {
+        let lattices = step.op.lattices();
+        let bits = size.words() as u64 * 4;
+        // Of each lattice, its cells' share and its bytes.
+        let (kind, shares, bytes) = match &step.op {
+            Op::Advance { generations, .. } => (StepKind::Launch, u64::from(*generations), 0),
+            Op::Pack(_) | Op::Unpack { .. } | Op::Reduce { .. } | Op::Measure(_) => {
+                (StepKind::Support, 1, 0)
+            }
+            Op::Edit { edits, .. } => (StepKind::Support, 1, size_of_val(&**edits) as u64),
+            Op::Upload { .. } => (StepKind::Upload, 1, bits),
+            Op::Download { what, .. } => {
+                let bytes = match what {
+                    Transfer::Bits => bits,
+                    Transfer::View => view_bytes,
+                    Transfer::Cells => size.cells() * 4,
+                    Transfer::Measure => 4 * Measure::WORDS as u64,
+                };
+                (StepKind::Download, 1, bytes)
+            }
+            Op::Copy { .. } => (StepKind::Download, 0, 0),
+            Op::Call(_) => (StepKind::Launch, 0, 0),
+            Op::Synchronize(_) => (StepKind::Wait, 0, 0),
+            Op::Record(_) | Op::Wait(_) => (StepKind::Event, 0, 0),
+        };
+        let count = lattices.len() as u64;
+        StepFacts {
+            label: step.op.label(),
+            kind,
+            stream: step.stream,
+            instance: (count > 0).then_some(lattices.start),
+            instances: count as u32,
+            cells: size.cells() * shares * count,
+            bytes: match step.op {
+                Op::Copy { bytes, .. } => bytes as u64,
+                _ => bytes * count,
+            },
+        }
+    }
+}
+
+/// A round that was timed.
+#[derive(Clone, Debug)]
+pub struct TimedRound {
+    /// Its steps.
+    pub steps: Arc<[StepFacts]>,
+    /// When each ran, as bounded by events around it.
+    pub spans: Vec<Span>,
+    /// When the host was inside the calls.
+    pub host: Vec<Span>,
+    /// When and where each block ran, if the round was stamped.
+    pub stamps: Vec<Stamp>,
+}
+
+impl TimedRound {
+    /// The median length of the launches, in nanoseconds.
+    pub fn median_launch(&self) -> Option<Nanos> {
+        let launch = |span: &&Span| {
+            let facts = self.steps.get(span.step as usize);
+            facts.is_some_and(|facts| facts.kind == StepKind::Launch)
+        };
+        let mut lengths: Vec<Nanos> = self
+            .spans
+            .iter()
+            .filter(launch)
+            .map(|s| s.length())
+            .collect();
+        lengths.sort_unstable();
+        lengths.get(lengths.len() / 2).copied()
+    }
+
+    /// What stepped the lattices, and how many cells (times generations) a second it did from the
+    /// first launch's start to the last one's end.
+    pub fn stepping(&self) -> Option<(&'static str, f64)> {
+        let launches = self.spans.iter().filter_map(|span| {
+            let facts = self.steps.get(span.step as usize)?;
+            (facts.kind == StepKind::Launch && facts.cells > 0).then_some((span, facts))
+        });
+        let (mut cells, mut label) = (0, None);
+        let (mut start, mut end) = (i64::MAX, i64::MIN);
+        for (span, facts) in launches {
+            (cells, label) = (cells + facts.cells, Some(facts.label));
+            (start, end) = (start.min(span.start.0), end.max(span.end.0));
+        }
+        let seconds = (end > start).then(|| (end - start) as f64 / 1e9)?;
+        Some((label?, cells as f64 / seconds))
+    }
+
+    /// How long the host was inside its calls, waiting left out, in microseconds.
+    pub fn host_us(&self) -> f64 {
+        let waits = |span: &&Span| {
+            let facts = self.steps.get(span.step as usize);
+            facts.is_some_and(|facts| facts.kind == StepKind::Wait)
+        };
+        let calls = self.host.iter().filter(|span| !waits(span));
+        calls.map(|span| span.length().as_us()).sum()
+    }
+
+    /// From the first call or op to the end of the last.
+    pub fn bounds(&self) -> Option<(Nanos, Nanos)> {
+        let all = || self.spans.iter().chain(&self.host);
+        let start = all().map(|span| span.start).min()?;
+        Some((start, all().map(|span| span.end).max()?))
+    }
+}
+
+/// The last timed rounds.
+#[derive(Clone, Debug, Default)]
+pub struct Trace {
+    /// The oldest first.
+    pub rounds: VecDeque<Arc<TimedRound>>,
+    /// Grows with every round that is added.
+    pub sequence: u64,
+}
+
+impl Trace {
+    /// How many rounds are kept.
+    pub const KEPT: usize = 8;
+
+    /// Adds a round, and forgets the oldest where there are too many.
+    pub fn add(&mut self, round: TimedRound) {
+        self.rounds.push_back(Arc::new(round));
+        self.sequence += 1;
+        if self.rounds.len() > Self::KEPT {
+            self.rounds.pop_front();
+        }
+    }
+}
+
+/// Writes rounds in the Trace Event Format that Perfetto and `chrome://tracing` open: a lane a
+/// stream and one for the host's calls; times in microseconds, as recorded.
+pub fn write_chrome<'a>(
+    rounds: impl IntoIterator<Item = &'a TimedRound>,
+    device: &str,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    // Perfetto files thread 0 under the number of its process, and so with a stream; the thread
+    // that has that number itself is shown first.
+    const HOST_LANE: u32 = 1;
+    let lane = |stream: StreamId| HOST_LANE + 1 + stream.0;
+    let name = |kind: &str, tid: u32, name: String| json!({"ph": "M", "pid": 1, "tid": tid, "name": kind, "args": {"name": name}});
+    let mut events = vec![
+        name(
+            "process_name",
+            HOST_LANE,
+            format!("lifestreams on {device}"),
+        ),
+        name("thread_name", HOST_LANE, "host calls".into()),
+    ];
+    let mut known = std::collections::BTreeSet::new();
+    for (number, round) in rounds.into_iter().enumerate() {
+        for facts in round.steps.iter() {
+            if known.insert(facts.stream) {
+                let title = format!("stream {}", facts.stream.0);
+                events.push(name("thread_name", lane(facts.stream), title));
+            }
+        }
+        let slice = |span: &Span, tid: u32, on_host: bool| {
+            let facts = round.steps.get(span.step as usize);
+            let label = facts.map_or("submit", |facts| facts.label);
+            let mut arguments = json!({"round": number});
+            if let (Some(facts), false) = (facts, on_host) {
+                arguments["instance"] = json!(facts.instance);
+                if facts.instances > 1 {
+                    arguments["instances"] = json!(facts.instances);
+                }
+                arguments["cells"] = json!(facts.cells);
+                arguments["bytes"] = json!(facts.bytes);
+            }
+            json!({
+                "ph": "X", "pid": 1, "tid": tid, "name": label, "args": arguments,
+                "ts": span.start.as_us(), "dur": span.length().as_us(),
+            })
+        };
+        events.extend(round.host.iter().map(|span| slice(span, HOST_LANE, true)));
+        events.extend(
+            round
+                .spans
+                .iter()
+                .map(|span| slice(span, lane(span.stream), false)),
+        );
+    }
+    let note = "spans are bounded by CUDA events: resolution 0.5 µs; host calls are on the same \
+                clock, some µs inexact";
+    let file = json!({"traceEvents": events, "displayTimeUnit": "ns", "otherData": {"note": note}});
+    serde_json::to_writer(&mut *out, &file)?;
+    out.write_all(b"\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_rate_is_of_all_launches_from_the_first_start_to_the_last_end() {
+        let facts = |kind, cells| StepFacts {
+            label: "bits",
+            kind,
+            stream: StreamId(0),
+            instance: Some(0),
+            instances: 1,
+            cells,
+            bytes: 0,
+        };
+        let span = |step, start, end| Span {
+            step,
+            stream: StreamId(0),
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        let mut round = TimedRound {
+            steps: [
+                facts(StepKind::Launch, 1000),
+                facts(StepKind::Launch, 3000),
+                facts(StepKind::Download, 1000),
+            ]
+            .into(),
+            spans: vec![span(0, 100, 900), span(1, 500, 1100), span(2, 1100, 9000)],
+            host: Vec::new(),
+            stamps: Vec::new(),
+        };
+        let (kernel, rate) = round.stepping().unwrap();
+        assert_eq!(kernel, "bits");
+        assert!((rate - 4e9).abs() < 1.0, "{rate}");
+        round.spans.drain(..2);
+        assert_eq!(round.stepping(), None, "nothing stepped");
+    }
+}

@@ -1,0 +1,281 @@
+//! A whole session on the CPU engine: what keys ask for, seen in pictures and figures.
+
+mod edits;
+mod keeping;
+mod time;
+
+use std::time::{Duration, Instant};
+
+use super::*;
+use engine::kernels;
+use life::{Lattice, Rule, Size, reference, soup};
+use model::{
+    Area, Change, DeviceChoice, Halves, KernelChoice, Order, Pace, Resource, Settled, Start,
+    StopWhenStill, Streams, Switch, Switches, TimeSettings,
+};
+
+const PATIENCE: Duration = Duration::from_secs(240);
+
+fn setup(instances: usize, size: Size) -> Setup {
+    Setup {
+        instances,
+        size,
+        rule: Rule::LIFE,
+        start: Start::Soup {
+            density: 0.4,
+            seed: 3,
+        },
+        kernel: kernels::find("bits").unwrap(),
+        kernel_choice: KernelChoice::Asked,
+        device: DeviceChoice::Cpu,
+        switches: Switches::DEFAULT,
+        generations_per_round: 1,
+        pace: Pace::PerSecond(500.0),
+        rounds: None,
+        time: TimeSettings::DEFAULT,
+    }
+}
+
+/// The status, once it is as wanted.
+fn wait_for(session: &Session, what: &str, wanted: impl Fn(&Status) -> bool) -> Arc<Status> {
+    let began = Instant::now();
+    loop {
+        let status = session.status();
+        assert_eq!(status.failed, None);
+        if wanted(&status) {
+            return status;
+        }
+        assert!(began.elapsed() < PATIENCE, "{what}: {status:#?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// Every instance's picture, once all are of this generation.
+fn pictures_of(session: &Session, size: Size, instances: usize, wanted: u64) -> Vec<Lattice> {
+    let (mut seen, mut got) = (vec![0; instances], vec![None; instances]);
+    let began = Instant::now();
+    while got.iter().any(Option::is_none) {
+        assert!(began.elapsed() < PATIENCE, "no pictures of {wanted}");
+        let pictures = session.pictures();
+        pictures.visit_newer(&mut seen, &mut |instance, picture, words| {
+            assert!(picture.generation <= wanted, "{}", picture.generation);
+            if picture.generation == wanted {
+                got[instance] = Some(Lattice::from_words(size, words.to_vec()));
+            }
+        });
+        std::thread::sleep(Duration::from_millis(2));
+    }
+    got.into_iter().flatten().collect()
+}
+
+/// Rounds longer than what is issued at once: none is lost, and nothing comes in between.
+#[test]
+fn a_round_in_parts_is_a_round_and_a_step_after_it_is_one_generation() {
+    let size = Size::new(9, 7).unwrap();
+    let long = 40_000;
+    let setup = Setup {
+        generations_per_round: long,
+        rounds: Some(0),
+        ..setup(1, size)
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    // The second one is asked for while the first one's parts are still to be issued.
+    session.act(Action::StepRound);
+    session.act(Action::StepGeneration);
+    let wanted = u64::from(long) + 1;
+    let want = reference::run(&soup(size, 0.4, 3, 0), Rule::LIFE, wanted);
+    assert_eq!(pictures_of(&session, size, 1, wanted), [want]);
+}
+
+#[test]
+fn every_kernel_that_stepped_is_known_by_what_it_reached() {
+    let size = Size::new(256, 64).unwrap();
+    let session = Session::start(setup(4, size), || {}).unwrap();
+    let stepped = |status: &Status| status.stepping.is_some();
+    let first = wait_for(&session, "a rate", stepped);
+    assert_eq!(first.reached, [("bits", first.stepping.unwrap())]);
+    session.act(Action::NextKernel);
+    let both = wait_for(&session, "another's rate", |status| {
+        status.kernel.name == "planar" && status.reached.len() == 2
+    });
+    assert_eq!(both.reached[1].0, "planar");
+    assert!(both.reached.iter().all(|(_, rate)| *rate > 1e3));
+}
+
+/// A and B: from the same starts, as far as each other, each timed; and nobody's lattice is lost.
+#[test]
+fn two_halves_agree_and_leave_every_lattice_where_it_was() {
+    let size = Size::new(70, 33).unwrap();
+    let instances = 5;
+    let several = Setup {
+        generations_per_round: 3,
+        ..setup(instances, size)
+    };
+    let session = Session::start(several, || {}).unwrap();
+    wait_for(&session, "some rounds", |status| status.rounds > 20);
+    session.act(Action::TogglePause);
+    let before = wait_for(&session, "a pause", |status| !status.running).generation;
+    session.act(Action::ToggleHalves);
+    session.act(Action::NextOf(Switch::Order));
+    session.act(Action::TogglePause);
+    let status = wait_for(&session, "both halves timed and compared", |status| {
+        let timed = |halves: &Halves| halves.round_us.iter().all(Option::is_some);
+        let compared = |halves: &Halves| halves.differing.is_some_and(|(_, of)| of > 20);
+        let halves = status.halves.as_ref();
+        halves.is_some_and(|halves| timed(halves) && compared(halves))
+    });
+    let halves = status.halves.clone().unwrap();
+    assert_eq!(halves.each, 2);
+    assert_eq!(halves.differing.unwrap().0, 0, "cells differ");
+    assert_eq!(halves.switches[0], Switches::DEFAULT);
+    let second = Switches {
+        streams: Streams::One,
+        order: Order::Depth,
+        ..Switches::DEFAULT
+    };
+    assert_eq!(halves.switches[1], second);
+    // Whatever comes between A's round and B's, they are compared again.
+    for action in [
+        Action::ResetAll,
+        Action::ResetPanel,
+        Action::NewSeed,
+        Action::PreviousKernel,
+        Action::NextOf(Switch::Transfer),
+        Action::NextKernel,
+        Action::StepGeneration,
+        Action::TogglePause,
+        Action::StepRound,
+        Action::TogglePause,
+    ] {
+        session.act(action);
+        std::thread::sleep(Duration::from_millis(7));
+    }
+    let mut seen = session.status().halves.clone().unwrap().differing;
+    for _ in 0..2 {
+        let status = wait_for(&session, "another comparison", |status| {
+            let differing = status.halves.as_ref().and_then(|halves| halves.differing);
+            differing.is_some() && differing != seen
+        });
+        seen = status.halves.clone().unwrap().differing;
+        assert_eq!(seen.unwrap().0, 0, "cells differ");
+    }
+    session.act(Action::TogglePause);
+    session.act(Action::ToggleHalves);
+    let status = wait_for(&session, "one setting", |status| status.halves.is_none());
+    assert_eq!(status.switches, Switches::DEFAULT);
+    session.act(Action::StepGeneration);
+    // The fifth had no partner: it stood still, and is as far as the others again.
+    let want = (0..instances as u64).map(|i| {
+        let start = soup(size, 0.4, 3, i);
+        reference::run(&start, Rule::LIFE, before + 1)
+    });
+    let got = pictures_of(&session, size, instances, before + 1);
+    assert_eq!(got, want.collect::<Vec<_>>());
+}
+
+/// What overlaps is measured while somebody looks, by rounds that count as any other.
+#[test]
+fn overlap_is_measured_while_it_is_watched() {
+    let size = Size::new(512, 512).unwrap();
+    let setup = Setup {
+        kernel: kernels::find("sync-global").unwrap(),
+        pace: Pace::Unthrottled,
+        ..setup(4, size)
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    wait_for(&session, "some rounds", |status| status.rounds > 3);
+    assert_eq!(session.status().overlap, None);
+    session.act(Action::WatchOverlap(true));
+    let measured = |status: &Status| status.overlap.is_some();
+    let overlap = wait_for(&session, "the overlap", measured)
+        .overlap
+        .clone()
+        .unwrap();
+    assert!(overlap.alone_us > 0.0 && overlap.together_us > 0.0);
+    // Four instances' ops overlap no more than fourfold, and something bounds them.
+    assert!(
+        overlap.factor() > 0.2 && overlap.factor() < 5.0,
+        "{overlap:?}"
+    );
+    let (most, _) = overlap.most().unwrap();
+    assert!((0.9..=4.1).contains(&most), "{overlap:?}");
+    assert!(overlap.bounds.windows(2).all(|two| two[0].us >= two[1].us));
+    session.act(Action::NextOf(Switch::Streams));
+    let changed = |status: &Status| status.switches.streams == Streams::One && measured(status);
+    let one = wait_for(&session, "the overlap of one stream", changed);
+    let (factor, most) = {
+        let overlap = one.overlap.as_ref().unwrap();
+        (overlap.factor(), overlap.most().unwrap())
+    };
+    assert!(factor < 1.5, "{:?}", one.overlap);
+    assert_eq!(most.1, Resource::Stream, "{:?}", one.overlap);
+    session.act(Action::TogglePause);
+    let generation = wait_for(&session, "a pause", |status| !status.running).generation;
+    let want = reference::run(&soup(size, 0.4, 3, 2), Rule::LIFE, generation);
+    let got = pictures_of(&session, size, 4, generation);
+    assert_eq!(got[2], want, "a round run op by op is a round");
+}
+
+#[test]
+fn a_kernel_is_picked_and_no_cell_is_lost_by_it() {
+    let size = Size::new(128, 128).unwrap();
+    let setup = Setup {
+        kernel_choice: KernelChoice::Open,
+        rounds: Some(0),
+        ..setup(2, size)
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    let soups: Vec<Lattice> = (0..2).map(|i| soup(size, 0.4, 3, i)).collect();
+    assert_eq!(pictures_of(&session, size, 2, 0), soups);
+    let picked = session.status();
+    // All but the one that takes larger lattices alone.
+    assert_eq!(picked.kernel_choice, KernelChoice::Timed(8));
+    session.act(Action::StepGeneration);
+    let after: Vec<Lattice> = soups
+        .iter()
+        .map(|s| reference::run(s, Rule::LIFE, 1))
+        .collect();
+    assert_eq!(pictures_of(&session, size, 2, 1), after);
+    session.act(Action::NextKernel);
+    let asked = wait_for(&session, "another kernel", |s| s.kernel != picked.kernel);
+    assert_eq!(asked.kernel_choice, KernelChoice::Asked);
+}
+
+/// A batch is one launch only while all its lattices are in the same one of their two buffers.
+#[test]
+fn a_lattice_that_is_reset_stays_in_its_batch() {
+    let size = Size::new(40, 30).unwrap();
+    let batch = |streams| Setup {
+        kernel: kernels::find("sync-global").unwrap(),
+        switches: Switches {
+            streams,
+            ..Switches::DEFAULT
+        },
+        ..setup(3, size)
+    };
+    for streams in [Streams::Batch, Streams::PerInstance] {
+        let mut setup = batch(streams);
+        let engine = worlds::open_engine(DeviceChoice::Cpu).unwrap();
+        let mut worlds = worlds::Worlds::new(engine, &setup, 1).unwrap();
+        worlds.start(&mut setup).unwrap();
+        worlds.run(1, 1, None).unwrap();
+        let start = worlds::start_lattice(&setup.start, size, 1);
+        worlds.upload(vec![(1, start, 0)]).unwrap();
+        worlds
+            .set_switches(0, batch(Streams::Batch).switches)
+            .unwrap();
+        let parities = [0, 1, 2].map(|i| worlds.engine().parity(engine::LatticeId(i)));
+        assert_eq!(parities, [parities[0]; 3], "{streams}");
+        worlds.run(2, 1, None).unwrap();
+        let wanted: Vec<Lattice> = (0..3)
+            .map(|i| {
+                reference::run(
+                    &soup(size, 0.4, 3, i),
+                    Rule::LIFE,
+                    if i == 1 { 2 } else { 3 },
+                )
+            })
+            .collect();
+        assert_eq!(worlds.fetch().unwrap(), wanted);
+    }
+}

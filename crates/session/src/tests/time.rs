@@ -1,0 +1,350 @@
+//! Time: what settles is found, populations are those of the reference, and the way back leads to
+//! exactly what was.
+
+use proptest::prelude::*;
+
+use super::*;
+use life::Shelved;
+use model::population::Sample;
+
+fn size(side: u64) -> Size {
+    Size::new(side, side).unwrap()
+}
+
+/// Lattices with a pattern of the shelf each; an empty one for no name.
+fn shelved(size: Size, names: &[&str]) -> Vec<Arc<Lattice>> {
+    let one = |name: &&str| match Shelved::find(name) {
+        Some(shelved) => shelved.pattern().centred_in(size).unwrap(),
+        None => Lattice::new(size),
+    };
+    names.iter().map(|name| Arc::new(one(name))).collect()
+}
+
+fn of_patterns(names: &[&str], kernel: &str) -> Setup {
+    Setup {
+        start: Start::Lattices(shelved(size(32), names)),
+        kernel: kernels::find(kernel).unwrap(),
+        pace: Pace::Unthrottled,
+        time: TimeSettings {
+            stop_when_still: StopWhenStill::All,
+            ..TimeSettings::DEFAULT
+        },
+        ..setup(names.len(), size(32))
+    }
+}
+
+/// The newest pictures, once the session is paused and all are of these generations.
+fn pictures_at(session: &Session, size: Size, wanted: &[u64]) -> Vec<Lattice> {
+    let began = Instant::now();
+    loop {
+        let mut got = vec![None; wanted.len()];
+        let mut at = vec![0; wanted.len()];
+        let paused = !session.status().running;
+        let pictures = session.pictures();
+        pictures.visit_newer(&mut vec![0; wanted.len()], &mut |i, picture, words| {
+            at[i] = picture.generation;
+            got[i] = Some(Lattice::from_words(size, words.to_vec()));
+        });
+        if paused && at == wanted && got.iter().all(Option::is_some) {
+            return got.into_iter().flatten().collect();
+        }
+        assert!(began.elapsed() < PATIENCE, "{at:?}, not {wanted:?}");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// The same where all are of one generation.
+fn all_at(session: &Session, setup: &Setup, generation: u64) -> Vec<Lattice> {
+    pictures_at(session, setup.size, &vec![generation; setup.instances])
+}
+
+fn references(setup: &Setup, generation: u64) -> Vec<Lattice> {
+    (0..setup.instances)
+        .map(|i| {
+            let start = worlds::start_lattice(&setup.start, setup.size, i);
+            reference::run(&start, setup.rule, generation)
+        })
+        .collect()
+}
+
+#[test]
+fn periods_are_found_by_every_layout() {
+    use Settled::{Dead, Period, Still};
+    // A glider is back on a torus of 32 cells after 4 * 32 generations.
+    let names = [
+        "blinker",
+        "block",
+        "pulsar",
+        "",
+        "glider",
+        "pentadecathlon",
+        "queen-bee-shuttle",
+    ];
+    let wanted = [
+        Period(2),
+        Still,
+        Period(3),
+        Dead,
+        Period(128),
+        Period(15),
+        Period(30),
+    ];
+    for kernel in ["bits", "planar", "global", "sync-shared"] {
+        let session = Session::start(of_patterns(&names, kernel), || {}).unwrap();
+        let stopped = wait_for(&session, "a stop", |status| !status.running);
+        let found: Vec<_> = stopped.time.settled.iter().map(|s| s.unwrap()).collect();
+        assert_eq!(found, wanted, "{kernel}");
+        assert_eq!(
+            stopped.notice.as_deref(),
+            Some("stopped: every panel is still or periodic")
+        );
+        // Who goes on all the same is not stopped for the same again.
+        let generation = stopped.generation;
+        session.act(Action::TogglePause);
+        wait_for(&session, "more", |status| {
+            status.generation > generation + 50
+        });
+    }
+}
+
+#[test]
+fn what_was_not_looked_at_is_told_as_such() {
+    let setup = Setup {
+        generations_per_round: 10,
+        ..of_patterns(&["blinker", "block", "pulsar"], "bits")
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    let stopped = wait_for(&session, "a stop", |status| !status.running);
+    let found: Vec<_> = stopped.time.settled.iter().map(|s| s.unwrap()).collect();
+    let every = |n| Settled::Repeats(n);
+    assert_eq!(found, [every(10), every(10), every(30)]);
+}
+
+#[test]
+fn it_stops_for_the_selected_panel_alone() {
+    let mut setup = of_patterns(&["glider", "block"], "bits");
+    setup.time.stop_when_still = StopWhenStill::Never;
+    let session = Session::start(setup, || {}).unwrap();
+    session.act(Action::Select(1));
+    session.act(Action::NextStopWhenStill);
+    let stopped = wait_for(&session, "a stop", |status| !status.running);
+    assert_eq!(stopped.time.settled[1], Some(Settled::Still));
+    assert_eq!(
+        stopped.notice.as_deref(),
+        Some("stopped: the panel is still")
+    );
+}
+
+#[test]
+fn what_died_down_gets_a_soup() {
+    let mut setup = of_patterns(&["", "glider"], "planar");
+    setup.time.stop_when_still = StopWhenStill::Never;
+    setup.time.reseed = true;
+    setup.pace = Pace::PerSecond(100.0);
+    let (size, rule) = (setup.size, setup.rule);
+    let session = Session::start(setup, || {}).unwrap();
+    let began = Instant::now();
+    loop {
+        let mut seeded = None;
+        let pictures = session.pictures();
+        pictures.visit_newer(&mut [0, 0], &mut |i, picture, words| {
+            let lattice = Lattice::from_words(size, words.to_vec());
+            if i == 0 && lattice.population() > 0 {
+                seeded = Some((picture.generation, lattice));
+            }
+        });
+        if let Some((generation, lattice)) = seeded {
+            let soup = soup(size, 0.3, 2, 0);
+            assert_eq!(lattice, reference::run(&soup, rule, generation));
+            break;
+        }
+        assert!(began.elapsed() < PATIENCE, "no soup came");
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+#[test]
+fn populations_are_those_of_the_reference() {
+    let setup = Setup {
+        rounds: Some(0),
+        ..setup(2, size(40))
+    };
+    let session = Session::start(setup.clone(), || {}).unwrap();
+    session.act(Action::WatchPopulation(true));
+    session.act(Action::RunTo(60));
+    assert_eq!(all_at(&session, &setup, 60), references(&setup, 60));
+    let series = |of| {
+        let newest = || session.newer_population(of, 0).map(|(_, series)| series);
+        let there = |series: &Series| series.generation() == Some(60);
+        wait_for(&session, "its population", |_| {
+            newest().as_ref().is_some_and(there)
+        });
+        newest().filter(there).expect("it was there")
+    };
+    let [first, second, all] = [Some(0), Some(1), None].map(series);
+    let of_reference = |generation: u64| {
+        let lattices = references(&setup, generation);
+        lattices.iter().map(Lattice::population).collect::<Vec<_>>()
+    };
+    // Rounds grow while it runs to a generation: not every one was measured.
+    for (i, sample) in all.samples().iter().enumerate() {
+        let wanted = of_reference(sample.to);
+        let got = [&first, &second].map(|series| series.samples()[i].population() as u64);
+        assert_eq!(got[..], wanted);
+        assert_eq!(sample.population() as u64, wanted[0] + wanted[1]);
+        assert_eq!(sample.from, sample.to);
+    }
+    let change = |of: &Sample| of.births() - of.deaths();
+    for (before, after) in first.samples().iter().zip(&first.samples()[1..]) {
+        assert_eq!(after.population() - before.population(), change(after));
+    }
+    // Nobody looks any more: nothing is measured.
+    session.act(Action::WatchPopulation(false));
+    session.act(Action::StepGeneration);
+    all_at(&session, &setup, 61);
+    assert_eq!(session.status().time.settled.len(), 0);
+}
+
+#[test]
+fn it_runs_to_a_generation_and_no_farther() {
+    let setup = Setup {
+        generations_per_round: 7,
+        rounds: Some(0),
+        ..setup(3, size(45))
+    };
+    for graphs in [false, true] {
+        let mut setup = setup.clone();
+        setup.switches.graphs = graphs;
+        let session = Session::start(setup.clone(), || {}).unwrap();
+        session.act(Action::RunTo(1234));
+        wait_for(&session, "a word", |status| {
+            status.notice.as_deref() == Some("this is generation 1234")
+        });
+        assert_eq!(all_at(&session, &setup, 1234), references(&setup, 1234));
+        session.act(Action::RunTo(1000));
+        assert_eq!(all_at(&session, &setup, 1000), references(&setup, 1000));
+    }
+}
+
+#[test]
+fn a_panel_that_was_reset_is_met_again_as_it_was() {
+    let setup = Setup {
+        rounds: Some(0),
+        ..setup(2, size(33))
+    };
+    let session = Session::start(setup.clone(), || {}).unwrap();
+    session.act(Action::RunTo(20));
+    let before = all_at(&session, &setup, 20);
+    session.act(Action::Select(1));
+    session.act(Action::ResetPanel);
+    pictures_at(&session, setup.size, &[20, 0]);
+    session.act(Action::StepGeneration);
+    session.act(Action::StepGeneration);
+    let at = |of: [u64; 2]| {
+        let got = pictures_at(&session, setup.size, &of);
+        let want = [0, 1].map(|i| references(&setup, of[i]).swap_remove(i));
+        assert_eq!(got, want, "{of:?}");
+    };
+    at([22, 2]);
+    session.act(Action::StepBack);
+    at([21, 1]);
+    session.act(Action::StepBack);
+    at([20, 0]);
+    session.act(Action::StepBack);
+    at([19, 19]); // before it was reset
+    session.act(Action::StepGeneration);
+    assert_eq!(
+        all_at(&session, &setup, 20),
+        before,
+        "that reset has not been"
+    );
+}
+
+#[test]
+fn the_start_of_what_is_remembered_is_told() {
+    let mut setup = Setup {
+        rounds: Some(0),
+        ..setup(1, size(33))
+    };
+    let session = Session::start(setup.clone(), || {}).unwrap();
+    session.act(Action::RunTo(2));
+    all_at(&session, &setup, 2);
+    for generation in [1, 0] {
+        session.act(Action::StepBack);
+        all_at(&session, &setup, generation);
+    }
+    session.act(Action::StepBack);
+    wait_for(&session, "a word", |status| {
+        status.notice.as_deref() == Some("this is the start of what is remembered")
+    });
+    assert_eq!(all_at(&session, &setup, 0), references(&setup, 0));
+    setup.time.history_bytes = 100;
+    let session = Session::start(setup, || {}).unwrap();
+    session.act(Action::StepGeneration);
+    session.act(Action::StepBack);
+    let said = wait_for(&session, "a word", |status| status.notice.is_some());
+    let said = said.notice.clone().unwrap();
+    assert!(said.contains("--history-memory"), "{said}");
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+
+    /// Forth and back as it comes: always the reference's lattices.
+    #[test]
+    fn the_way_back_leads_to_what_was(
+        kernel in prop::sample::select(vec![
+            "bits", "planar", "multistep", "resident", "global", "sync-shared",
+        ]),
+        per_round in 1u32..6,
+        ways in prop::collection::vec((0u64..300, 0usize..4, any::<bool>()), 1..4),
+    ) {
+        let sides = match kernel {
+            "multistep" => (128, 9),
+            "resident" => (32, 32),
+            "planar" => (64, 11),
+            _ => (45, 17),
+        };
+        let mut setup = Setup {
+            generations_per_round: per_round,
+            rounds: Some(0),
+            kernel: kernels::find(kernel).unwrap(),
+            ..setup(2, Size::new(sides.0, sides.1).unwrap())
+        };
+        setup.start = Start::Soup { density: 0.4, seed: u64::from(per_round) };
+        let session = Session::start(setup.clone(), || {}).unwrap();
+        let mut at: u64 = 0;
+        for (ahead, backs, rounds) in ways {
+            at += ahead;
+            session.act(Action::RunTo(at));
+            all_at(&session, &setup, at);
+            let (action, by) = match rounds {
+                true => (Action::RoundBack, u64::from(per_round)),
+                false => (Action::StepBack, 1),
+            };
+            for _ in 0..backs {
+                session.act(action);
+                at = at.saturating_sub(by);
+            }
+            prop_assert_eq!(all_at(&session, &setup, at), references(&setup, at));
+        }
+    }
+}
+
+#[test]
+fn a_reset_on_the_way_to_a_generation_stops_there_and_says_so() {
+    let setup = of_patterns(&["blinker", "block"], "bits");
+    let setup = Setup {
+        rounds: Some(0),
+        time: TimeSettings::DEFAULT,
+        ..setup
+    };
+    let session = Session::start(setup.clone(), || {}).unwrap();
+    session.act(Action::RunTo(u64::MAX / 2));
+    wait_for(&session, "some rounds", |status| status.generation > 10);
+    session.act(Action::ResetAll);
+    let stopped = wait_for(&session, "the end of it", |status| !status.running);
+    let said = stopped.notice.clone().unwrap_or_default();
+    assert!(said.contains("on the way to generation"), "{said}");
+    all_at(&session, &setup, 0);
+}

@@ -1,0 +1,320 @@
+//! The lab: switches and their measured effect, overlap, and what stamps cost.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::Pilot;
+use super::halves::TwoHalves;
+use crate::statistics::{median, push};
+use crate::worlds::Worlds;
+use engine::{Kernel, Result};
+use lang::tr;
+use life::Lattice;
+use model::overlap::Alone;
+use model::trace::TimedRound;
+use model::{Choice, Effect, Overlap, PicturePlan, Switch, Switches};
+
+/// So many rounds are timed before their overlap is told.
+const LEAST_ROUNDS: usize = 3;
+
+/// How long after a switch its effect is told.
+const EFFECT_AFTER: Duration = Duration::from_secs(2);
+
+/// Everything of a session that belongs to the lab.
+#[derive(Default)]
+pub(super) struct Lab {
+    /// A switch whose effect is still to be measured.
+    pub(super) switched: Option<Switched>,
+    /// What the last one did.
+    pub(super) last_effect: Option<Effect>,
+    /// The setting before the last switch.
+    pub(super) previous: Option<Switches>,
+    /// Two settings on two halves of the instances, while there are two.
+    pub(super) halves: Option<TwoHalves>,
+    /// Whether somebody looks at the overlap.
+    watching: bool,
+    /// What each op takes alone, of the present setting; asked for when it is not known.
+    alone: Option<Vec<Alone>>,
+    /// The setting that the calibration under way is of.
+    calibrating: Option<Setting>,
+    /// The latest timed rounds of the present setting: their length, and the host's calls in it.
+    rounds: VecDeque<(f64, f64)>,
+    overlap: Option<Overlap>,
+    stamped: bool,
+    /// The latest launches, in microseconds: not stamped, and stamped.
+    launches: [VecDeque<f64>; 2],
+}
+
+/// What a calibration is of.
+type Setting = (Switches, &'static Kernel, Option<PicturePlan>);
+
+/// A switch that was thrown, and how long a round took before.
+pub(super) struct Switched {
+    what: String,
+    before_us: Option<f64>,
+    at: Instant,
+}
+
+impl Lab {
+    /// Whether there are two halves.
+    pub(super) fn is_split(&self) -> bool {
+        self.halves.is_some()
+    }
+
+    /// Says whether somebody looks at the overlap.
+    pub(super) fn watch(&mut self, watching: bool) {
+        self.watching = watching;
+    }
+
+    /// Something changed that rounds depend on: what was measured is of the past.
+    pub(super) fn changed(&mut self) {
+        self.alone = None;
+        self.overlap = None;
+        self.rounds.clear();
+        self.launches.iter_mut().for_each(VecDeque::clear);
+    }
+
+    /// There is another kernel now: nothing that was thrown before is measured, and B's switches
+    /// are those that it takes.
+    pub(super) fn kernel_changed(&mut self, kernel: &'static Kernel) {
+        self.changed();
+        self.switched = None;
+        if let Some(halves) = &mut self.halves {
+            halves.second = halves.second.fitted_to(kernel);
+        }
+    }
+
+    /// Counts a timed launch.
+    pub(super) fn launch(&mut self, us: f64, plain: bool) {
+        push(&mut self.launches[usize::from(!plain)], us);
+    }
+
+    /// Counts a timed round.
+    pub(super) fn round(&mut self, timed: &TimedRound) {
+        let plain = timed.bounds().filter(|_| timed.stamps.is_empty());
+        let Some((from, to)) = plain else {
+            return;
+        };
+        let length = to.as_us() - from.as_us();
+        self.rounds.push_back((length, timed.host_us()));
+        if self.rounds.len() > 9 {
+            self.rounds.pop_front();
+        }
+    }
+
+    /// Takes what a calibration found; the rounds that are set against it come after it.
+    pub(super) fn calibrated(&mut self, alone: Vec<Alone>) {
+        self.alone = Some(alone);
+        self.rounds.clear();
+    }
+
+    /// Whether timed rounds are waited for.
+    pub(super) fn wants_rounds(&self) -> bool {
+        self.watching && self.alone.is_some() && self.rounds.len() < LEAST_ROUNDS
+    }
+
+    /// Every lattice as it was before there were two halves, when the engine that held them is
+    /// gone.
+    pub(super) fn leave_halves(&mut self) -> Option<Vec<(usize, Arc<Lattice>, u64)>> {
+        Some(self.halves.take()?.before)
+    }
+
+    /// By what factor stamps lengthen a launch, once there are enough of both.
+    pub(super) fn stamp_cost(&self) -> Option<f64> {
+        let enough = |launches: &VecDeque<f64>| median(launches).filter(|_| launches.len() >= 5);
+        let [plain, stamped] = self.launches.each_ref().map(enough);
+        Some(stamped? / plain?)
+    }
+
+    /// Whether timed rounds are stamped.
+    pub(super) fn stamped(&self) -> bool {
+        self.stamped
+    }
+
+    /// The overlap, while somebody looks at it.
+    pub(super) fn overlap(&self) -> Option<Overlap> {
+        self.overlap.clone().filter(|_| self.watching)
+    }
+}
+
+impl Pilot {
+    /// The switches that keys act on: B's, where there are two halves.
+    pub(super) fn current_switches(&self) -> Switches {
+        let halves = self.lab.halves.as_ref();
+        halves.map_or(self.setup.switches, |halves| halves.second)
+    }
+
+    /// Throws a switch; its measured effect follows.
+    pub(super) fn throw(&mut self, switch: Switch, choice: Choice) -> Result<()> {
+        let before = self.current_switches();
+        let half = usize::from(self.lab.is_split());
+        let before_us = self.statistics.round_us().filter(|_| half == 0);
+        self.set_switches(half, choice.switches)?;
+        let what = match switch {
+            Switch::Block => tr!("blocks of {}: {}", choice.label, choice.effect),
+            _ => choice.effect,
+        };
+        let at = Instant::now();
+        self.statistics.restart();
+        self.notice = Some((what.clone(), at));
+        self.lab.previous = Some(before);
+        self.lab.switched = Some(Switched {
+            what,
+            before_us,
+            at,
+        });
+        if choice.switches.graphs && self.lab.stamped {
+            self.toggle_stamps();
+        }
+        Ok(())
+    }
+
+    fn set_switches(&mut self, half: usize, switches: Switches) -> Result<()> {
+        let needed = |worlds: &Worlds| worlds.switches_need_slots(half, switches);
+        if self.worlds.as_ref().is_some_and(needed) {
+            // Checkpoints live in the slots that are given back.
+            self.last_known = Some(self.last_lattices());
+        }
+        let anew = match &mut self.worlds {
+            Some(worlds) => worlds.set_switches(half, switches)?,
+            None => false,
+        };
+        self.take_slots(anew);
+        match &mut self.lab.halves {
+            Some(halves) if half == 1 => halves.second = switches,
+            _ => self.setup.switches = switches,
+        }
+        self.lab.changed();
+        Ok(())
+    }
+
+    /// Goes over to slots that were made anew.
+    pub(super) fn take_slots(&mut self, anew: bool) {
+        if let (true, Some(worlds)) = (anew, &self.worlds) {
+            self.pictures.replace_slots(worlds.slots().clone());
+            self.past.lost_one();
+            self.editor.forget_copies();
+            self.checkpoints.begin_anew();
+            self.refresh = true;
+        }
+    }
+
+    /// Two seconds after a switch: by what factor the time of a round changed.
+    pub(super) fn tell_effect(&mut self, now: Instant) {
+        let due = |switched: &mut Switched| now - switched.at >= EFFECT_AFTER;
+        let Some(switched) = self.lab.switched.take_if(due) else {
+            return;
+        };
+        if let (Some(before), Some(after)) = (switched.before_us, self.statistics.round_us()) {
+            let effect = Effect {
+                what: switched.what,
+                before_us: before,
+                after_us: after,
+            };
+            self.notice = Some((format!("{}: {}", effect.what, in_words(&effect)), now));
+            self.lab.last_effect = Some(effect);
+            self.changed = true;
+        }
+    }
+
+    /// Has timed rounds stamped by their blocks, or not any more.
+    pub(super) fn toggle_stamps(&mut self) {
+        if self.current_switches().graphs && !self.lab.stamped {
+            self.say(tr!("a graph's blocks are not stamped: F6 turns graphs off").into());
+            return;
+        }
+        self.lab.stamped = !self.lab.stamped;
+        self.lab.launches.iter_mut().for_each(VecDeque::clear);
+        if let Some(worlds) = &mut self.worlds {
+            worlds.set_stamped(self.lab.stamped);
+        }
+    }
+
+    /// Runs a round op by op where its overlap is wanted and not known; whether that is under
+    /// way, and nothing else to be issued.
+    pub(super) fn calibrate(&mut self) -> Result<bool> {
+        let Some(worlds) = &mut self.worlds else {
+            return Ok(false);
+        };
+        let picture = worlds.plan().picture;
+        let setting = (self.setup.switches, self.setup.kernel, picture);
+        if worlds.is_calibrating() {
+            return Ok(true);
+        }
+        if self.lab.calibrating.take().is_some_and(|of| of != setting) {
+            self.lab.alone = None; // a switch was thrown meanwhile
+        }
+        // In the middle of a round, or while somebody steps by hand, none is run op by op.
+        let between = self.left_of_round.is_none() && self.steps.is_empty() && self.running;
+        let wanted = self.lab.watching && self.lab.alone.is_none() && !self.lab.is_split();
+        let generations = self.setup.generations_per_round;
+        if !(between && wanted && generations <= worlds.most_at_once()) {
+            return Ok(false);
+        }
+        if !worlds.is_idle() {
+            return Ok(true);
+        }
+        let pictures = &self.pictures;
+        let downloads = worlds.next_plan().downloads();
+        let newest = |slot| pictures.holds_newest(slot, downloads.clone());
+        if worlds.begin_calibration(generations, newest)? {
+            self.lab.calibrating = Some(setting);
+            self.count_round();
+            self.checkpoints.stale = true;
+        }
+        Ok(true)
+    }
+
+    /// Makes the overlap of what was measured alone and together.
+    pub(super) fn renew_overlap(&mut self) {
+        let Some(alone) = self.lab.alone.as_ref().filter(|_| self.lab.watching) else {
+            return;
+        };
+        let rounds = &self.lab.rounds;
+        if rounds.len() < LEAST_ROUNDS {
+            return;
+        }
+        let together = median(&rounds.iter().map(|round| round.0).collect());
+        let host = median(&rounds.iter().map(|round| round.1).collect());
+        if let (Some(together), Some(host)) = (together, host) {
+            let overlap = Overlap::of(alone, together, host);
+            self.changed |= self.lab.overlap.as_ref() != Some(&overlap);
+            self.lab.overlap = Some(overlap);
+        }
+    }
+}
+
+/// The time of a round before and after, and the factor between them, in words.
+fn in_words(effect: &Effect) -> String {
+    let times = effect.in_short();
+    let ms = |us: f64| format!("{:.3} ms", us / 1e3);
+    tr!(
+        "a round takes {}, before it took {}: {times}",
+        ms(effect.after_us),
+        ms(effect.before_us),
+        times = times
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Effect, in_words};
+
+    fn effect(before_us: f64, after_us: f64) -> String {
+        in_words(&Effect {
+            what: String::new(),
+            before_us,
+            after_us,
+        })
+    }
+
+    #[test]
+    fn an_effect_is_told_as_it_is() {
+        assert!(
+            effect(1660.0, 170.0).ends_with("0.170 ms, before it took 1.660 ms: 9.8 times as fast")
+        );
+        assert!(effect(170.0, 1660.0).ends_with("9.8 times as long"));
+        assert!(effect(170.0, 172.0).ends_with("no difference"));
+    }
+}

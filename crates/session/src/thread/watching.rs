@@ -1,0 +1,259 @@
+//! What measures are looked at for: panels that are still or periodic, where to stop for them,
+//! new soups for those that died down, and populations over time.
+
+use std::collections::HashSet;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use super::Pilot;
+use crate::Command;
+use crate::settling::Detector;
+use crate::worlds::Measuring;
+use engine::{Measure, Result};
+use lang::tr;
+use life::soup;
+use model::Settled;
+use model::population::Populations;
+use model::{Start, StopWhenStill};
+
+/// How long a panel that died down is shown before it is filled anew.
+const SHOWN_SETTLED: Duration = Duration::from_secs(3);
+
+/// Everything of a session that looks at measures.
+#[derive(Default)]
+pub(super) struct Watch {
+    /// Whether somebody looks at the populations.
+    shown: bool,
+    detectors: Vec<Detector>,
+    /// How each instance goes on, and since when that is known.
+    settled: Arc<[Option<Settled>]>,
+    since: Vec<Option<Instant>>,
+    /// Whether only dead panels are looked for: then how they go on is told to nobody.
+    sparse: bool,
+    /// Instances whose cells somebody drew or opened: they are never filled with a soup.
+    drawn: HashSet<usize>,
+    /// The same, and those that were reset since: who goes back in time finds them again.
+    once_drawn: HashSet<usize>,
+    /// Whether it has stopped for what is settled now.
+    stopped: bool,
+    /// Soups that were put where something died down.
+    soups: u64,
+    pub(super) populations: Arc<Mutex<Populations>>,
+}
+
+/// What a round's measures found of instances that follow one another.
+pub(super) struct Found {
+    pub(super) first: usize,
+    pub(super) generations: Arc<[u64]>,
+    pub(super) measures: Vec<Measure>,
+}
+
+impl Watch {
+    /// How each instance goes on; none where nobody looks.
+    pub(super) fn settled(&self) -> Arc<[Option<Settled>]> {
+        match self.sparse {
+            true => Arc::default(),
+            false => self.settled.clone(),
+        }
+    }
+
+    /// Somebody has drawn in these instances, or opened what they hold.
+    pub(super) fn drawn(&mut self, instances: impl IntoIterator<Item = usize>) {
+        for instance in instances {
+            self.drawn.insert(instance);
+            self.once_drawn.insert(instance);
+        }
+    }
+
+    /// The lattices are what they were at some time before.
+    pub(super) fn went_back(&mut self) {
+        self.drawn.clone_from(&self.once_drawn);
+    }
+
+    /// These instances hold soups again.
+    pub(super) fn seeded(&mut self, instances: Range<usize>) {
+        self.drawn.retain(|instance| !instances.contains(instance));
+    }
+
+    fn with_populations(&self, work: impl FnOnce(&mut Populations)) {
+        let populations = self.populations.lock();
+        work(&mut populations.unwrap_or_else(|poisoned| poisoned.into_inner()));
+    }
+
+    /// Begins to look, or ends.
+    fn begin(&mut self, instances: usize) {
+        self.detectors = vec![Detector::default(); instances];
+        self.settled = vec![None; instances].into();
+        self.since = vec![None; instances];
+        self.stopped = false;
+        self.with_populations(|populations| populations.clear(instances));
+    }
+
+    /// These instances have other cells now.
+    pub(super) fn changed(&mut self, instances: Range<usize>) {
+        for i in instances {
+            if let Some(detector) = self.detectors.get_mut(i) {
+                detector.reset();
+                self.since[i] = None;
+            }
+        }
+        self.settled = self.detectors.iter().map(Detector::settled).collect();
+        self.stopped = false;
+    }
+
+    /// The same, where nothing is under way: their populations begin anew.
+    pub(super) fn replaced(&mut self, instances: Range<usize>) {
+        self.changed(instances.clone());
+        self.with_populations(|populations| populations.begin_anew(instances));
+    }
+}
+
+impl Pilot {
+    /// Says whether somebody looks at the populations.
+    pub(super) fn watch_populations(&mut self, shown: bool) {
+        self.watch.shown = shown;
+        self.settle_measuring(false);
+    }
+
+    /// The next answer to when rounds stop by themselves.
+    pub(super) fn next_stop_when_still(&mut self) {
+        let next = self.setup.time.stop_when_still.next();
+        self.setup.time.stop_when_still = next;
+        self.watch.stopped = false;
+        self.settle_measuring(false);
+        self.tell(match next {
+            StopWhenStill::Never => tr!("nothing stops when it is still").into(),
+            StopWhenStill::Selected => {
+                tr!("stops when the selected panel is still or periodic").into()
+            }
+            StopWhenStill::All => tr!("stops when all panels are still or periodic").into(),
+        });
+    }
+
+    /// Fills panels that died down, or leaves them alone.
+    pub(super) fn toggle_reseed(&mut self) {
+        self.setup.time.reseed ^= true;
+        self.settle_measuring(false);
+        self.tell(match self.setup.time.reseed {
+            true => tr!("panels that died down get a new soup").into(),
+            false => tr!("panels that died down stay as they are").into(),
+        });
+    }
+
+    /// Measures where somebody wants it, and only there; `anew` if the engine is a new one.
+    pub(super) fn settle_measuring(&mut self, anew: bool) {
+        let settings = self.setup.time;
+        let stops = settings.stop_when_still != StopWhenStill::Never;
+        let measuring = match (self.watch.shown || stops, settings.reseed) {
+            (true, _) => Measuring::Always,
+            (false, true) => Measuring::Sparse,
+            (false, false) => Measuring::Never,
+        };
+        let wanted = measuring != Measuring::Never;
+        self.watch.sparse = measuring == Measuring::Sparse;
+        let measures = !self.watch.detectors.is_empty();
+        if wanted != measures || anew {
+            let instances = if wanted { self.setup.instances } else { 0 };
+            self.watch.begin(instances);
+        }
+        if let Some(worlds) = &mut self.worlds {
+            worlds.set_measuring(measuring);
+        }
+        self.changed = true;
+    }
+
+    /// Takes in what rounds' measures found.
+    pub(super) fn look_at(&mut self, found: Vec<Found>, now: Instant) {
+        if found.is_empty() || self.watch.detectors.is_empty() {
+            return;
+        }
+        let watch = &mut self.watch;
+        let mut populations = watch
+            .populations
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner());
+        for Found {
+            first,
+            generations,
+            measures,
+        } in found
+        {
+            for (i, measure) in (first..).zip(measures) {
+                let generation = generations[i];
+                populations.note(i, generation, measure);
+                let settled = watch.detectors[i].note(generation, measure, self.setup.rule);
+                let since = watch.since[i].filter(|_| settled.is_some());
+                watch.since[i] = settled.map(|_| since.unwrap_or(now));
+            }
+        }
+        drop(populations);
+        let settled = watch.detectors.iter().map(Detector::settled);
+        if !settled.clone().eq(watch.settled.iter().copied()) {
+            watch.settled = settled.collect();
+            self.changed = true;
+        }
+        self.stop_when_still();
+    }
+
+    fn stop_when_still(&mut self) {
+        let about = match self.setup.time.stop_when_still {
+            StopWhenStill::Never => return,
+            StopWhenStill::Selected => self.selected..self.selected + 1,
+            StopWhenStill::All => 0..self.setup.instances,
+        };
+        let still = self.watch.settled[about.clone()]
+            .iter()
+            .all(Option::is_some);
+        if still && self.running && !self.watch.stopped {
+            self.running = false;
+            self.run_to = None;
+            self.statistics.restart();
+            self.tell(match self.watch.settled[about.start] {
+                Some(how) if about.len() == 1 => tr!("stopped: the panel is {how}", how = how),
+                _ => tr!("stopped: every panel is still or periodic").into(),
+            });
+        }
+        self.watch.stopped = still && (self.watch.stopped || !self.running);
+    }
+
+    /// Fills a panel that died down a while ago with a new soup, one at a time.
+    pub(super) fn reseed_one(&mut self, now: Instant) {
+        let settings = self.setup.time;
+        let may = settings.reseed && self.running && !self.lab.is_split();
+        let may = may && self.run_to.is_none(); // it is about the lattices that are there
+        // What waits for all panels to be still would wait for ever.
+        let may = may && settings.stop_when_still != StopWhenStill::All;
+        // Patterns were opened, every one of them.
+        let may = may && matches!(self.setup.start, Start::Soup { .. });
+        if !may || !self.pending.is_empty() || self.failed.is_some() {
+            return;
+        }
+        let over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= SHOWN_SETTLED);
+        let is_over = |&i: &usize| over(&self.watch.since[i]) && !self.watch.drawn.contains(&i);
+        if let Some(instance) = (0..self.watch.since.len()).find(is_over) {
+            self.watch.since[instance] = None;
+            self.put_off(Command::Reseed(instance));
+        }
+    }
+
+    /// Fills a panel with a soup that has not been there; it is uploaded in its own stream.
+    pub(super) fn reseed(&mut self, instance: usize) -> Result<()> {
+        let Start::Soup { density, seed } = self.setup.start else {
+            return Ok(());
+        };
+        if self.watch.drawn.contains(&instance) {
+            return Ok(()); // it was drawn in while this waited
+        }
+        self.watch.soups += 1;
+        let seed = seed.wrapping_add(self.watch.soups);
+        let lattice = soup(self.setup.size, density, seed, instance as u64);
+        self.set_lattices(vec![(instance, Arc::new(lattice), 0)])
+    }
+
+    /// Says what came of something that was asked for.
+    pub(super) fn tell(&mut self, what: String) {
+        self.notice = Some((what, Instant::now()));
+        self.changed = true;
+    }
+}

@@ -1,0 +1,149 @@
+//! A round whose every op runs alone: what each takes by itself, so that overlap can be told.
+//!
+//! It is a real round: the lattices advance by it, and its pictures are drawn. Only, each op is
+//! submitted when the one before it has ended.
+
+use model::Alone;
+use std::collections::VecDeque;
+use std::time::Instant;
+
+use super::{Kind, Worlds, shares};
+use engine::{DeviceId, EngineError, Nanos, Op, Program, Result, Slot, Step};
+use model::PicturePlan;
+
+/// A round that is being run op by op.
+pub(super) struct Calibration {
+    left: VecDeque<(Step, Alone)>,
+    /// What its pictures show.
+    picture: Option<PicturePlan>,
+    /// The op under way.
+    under_way: Option<Alone>,
+    done: Vec<Alone>,
+}
+
+impl Worlds {
+    /// Begins a round of so many generations whose ops run alone, one after the other; what they
+    /// took comes as [`Event::Calibrated`](super::Event::Calibrated). Nothing else is issued
+    /// meanwhile. Answers whether it could begin now: nothing must be under way.
+    pub fn begin_calibration(
+        &mut self,
+        generations: u32,
+        newest: impl Fn(Slot) -> bool,
+    ) -> Result<bool> {
+        if !self.is_idle() || self.calibration.is_some() || self.is_split() {
+            return Ok(false);
+        }
+        let Some(slot) = self.next_slot(newest) else {
+            return Ok(false);
+        };
+        let mut program = self.next_plan().program(generations, slot);
+        program
+            .steps
+            .retain(|step| !matches!(step.op, Op::Synchronize(_)));
+        program.timed = true;
+        let facts = self.facts(&program);
+        let mut left = VecDeque::new();
+        for (step, &facts) in program.steps.into_iter().zip(facts.iter()) {
+            let device = self.device_of(facts.instance.unwrap_or(0) as usize);
+            let alone = Alone {
+                facts,
+                device,
+                took: Nanos(0),
+                share: self.share(device, &step.op)?,
+            };
+            left.push_back((step, alone));
+        }
+        self.count(generations);
+        let picture = self.next_plan().picture;
+        self.calibration = Some(Calibration {
+            left,
+            picture,
+            under_way: None,
+            done: Vec::new(),
+        });
+        self.run_next_alone()?;
+        Ok(true)
+    }
+
+    /// Whether a round is being run op by op.
+    pub fn is_calibrating(&self) -> bool {
+        self.calibration.is_some()
+    }
+
+    /// Starts the next op, if none runs.
+    pub(super) fn run_next_alone(&mut self) -> Result<()> {
+        let Some(calibration) = &mut self.calibration else {
+            return Ok(());
+        };
+        if calibration.under_way.is_some() || !self.under_way.is_empty() {
+            return Ok(());
+        }
+        let picture = calibration.picture;
+        let Some((step, alone)) = calibration.left.pop_front() else {
+            return Ok(());
+        };
+        let program = Program {
+            steps: vec![step],
+            timed: true,
+            stamped: false,
+        };
+        let issued = Instant::now();
+        let answer = self.engine.submit(&program);
+        let Some(calibration) = &mut self.calibration else {
+            return answer.map(|_| ());
+        };
+        let run = match answer {
+            Ok(run) => run,
+            Err(error) => {
+                // It is tried again: a lattice must not stop in the middle of a round.
+                let step = program.steps.into_iter().next().expect("it has one");
+                calibration.left.push_front((step, alone));
+                let busy = matches!(error, EngineError::SlotBusy(..));
+                return if busy { Ok(()) } else { Err(error) };
+            }
+        };
+        calibration.under_way = Some(alone);
+        self.push(run, issued, Kind::Alone, picture, [].into(), 0);
+        Ok(())
+    }
+
+    /// Notes what an op took alone; all of them, when it was the last.
+    pub(super) fn measured_alone(&mut self, took: Option<Nanos>) -> Option<Vec<Alone>> {
+        let calibration = self.calibration.as_mut()?;
+        let alone = calibration.under_way.take()?;
+        let took = took.unwrap_or(Nanos(0));
+        calibration.done.push(Alone { took, ..alone });
+        if !calibration.left.is_empty() {
+            return None;
+        }
+        Some(self.calibration.take()?.done)
+    }
+
+    fn device_of(&self, instance: usize) -> DeviceId {
+        let mut first = 0;
+        for (device, count) in shares(self.instances(), self.engine.devices().len()) {
+            first += count;
+            if instance < first {
+                return device;
+            }
+        }
+        DeviceId(0)
+    }
+
+    /// Which part of its device's units an op keeps busy: of a GPU, its blocks of those that fit;
+    /// of the CPU, one worker; a copy, none of a GPU's.
+    fn share(&mut self, device: DeviceId, op: &Op) -> Result<f64> {
+        let units = self.engine.devices()[usize::from(device.0)].units;
+        if self.engine.name() == "cpu" {
+            return Ok(1.0 / f64::from(units.max(1)));
+        }
+        if let Op::Upload { .. } | Op::Download { .. } | Op::Copy { .. } = op {
+            return Ok(0.0);
+        }
+        let occupancy = self.engine.occupancy(device, op)?;
+        Ok(occupancy.map_or(1.0, |o| {
+            let fit = f64::from(o.blocks_per_unit.max(1)) * f64::from(o.units.max(1));
+            (o.blocks as f64 / fit).min(1.0)
+        }))
+    }
+}

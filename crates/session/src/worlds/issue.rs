@@ -1,0 +1,411 @@
+//! Rounds on their way to the engine: eagerly, or prepared once and replayed.
+
+use std::hash::Hasher;
+use std::sync::Arc;
+use std::time::Instant;
+
+use super::{DEPTH, Measuring, SPARSE_ROUNDS, Worlds};
+use crate::round::RoundPlan;
+use engine::kernels::Iteration;
+use engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, Step};
+use model::PicturePlan;
+use model::Wait;
+use model::trace::StepFacts;
+
+/// A round under way.
+pub(super) struct UnderWay {
+    pub(super) run: RunId,
+    /// The generations of its pictures, by instance; shared with the rounds that change nothing.
+    pub(super) generations: Arc<[u64]>,
+    /// Generations stepped before its end.
+    pub(super) clock: u64,
+    /// Whether the slots of its measures are there.
+    pub(super) measured: bool,
+    /// The last edit in its pictures, by instance.
+    pub(super) edits: Arc<[u64]>,
+    pub(super) picture: Option<PicturePlan>,
+    pub(super) kind: Kind,
+    pub(super) steps: Arc<[StepFacts]>,
+    /// Whose round: 0, or 1 for B's.
+    pub(super) half: usize,
+    pub(super) launches: u32,
+    /// Generations stepped.
+    pub(super) stepped: u32,
+    /// Before its first call.
+    pub(super) issued: Instant,
+}
+
+impl UnderWay {
+    /// The slots that it was to fill are gone.
+    pub(super) fn forget_slots(&mut self) {
+        self.picture = None;
+        self.measured = false;
+        if let Kind::Checkpoint(_) | Kind::Fetch(..) = self.kind {
+            self.kind = Kind::Other;
+        }
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Kind {
+    Round,
+    Refresh,
+    Checkpoint(Slot),
+    /// An instance's lattice on its way to a slot.
+    Fetch(usize, Slot),
+    /// One step of a round that runs alone.
+    Alone,
+    Other,
+}
+
+/// What a prepared round was made for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct PreparedKey {
+    pub(super) slot: Slot,
+    pub(super) parities: u64,
+    pub(super) generations: u32,
+    pub(super) timed: bool,
+    pub(super) half: usize,
+    pub(super) measured: bool,
+}
+
+/// The most launches of one graph: beyond, capturing it takes seconds and gigabytes.
+pub const MOST_GRAPH_LAUNCHES: u64 = 1 << 16;
+
+impl Worlds {
+    /// A picture slot that no download of the next round is bound for and nobody reads; one that
+    /// `newest` says holds somebody's newest picture only where there is no other and nothing is
+    /// under way. (That picture is then unreadable until its successor is there; nothing is torn.)
+    pub(super) fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
+        let plan = self.next_plan();
+        let free = |slot: &Slot| {
+            let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
+            plan.downloads().all(free)
+        };
+        let of_its_memory = match plan.pinned() {
+            true => 0..self.spec.pinned,
+            false => self.spec.pinned..self.spec.pictures(),
+        };
+        let slots = || of_its_memory.clone().map(Slot).filter(free);
+        let spare = slots().find(|&slot| !newest(slot));
+        spare.or_else(|| slots().next().filter(|_| self.is_idle()))
+    }
+
+    /// The slot of the next round's pictures, if there is one now.
+    pub(super) fn next_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
+        match self.next_plan().picture {
+            None => Some(Slot(0)),
+            Some(_) => self.free_slot(newest),
+        }
+    }
+
+    /// How many rounds may be under way at once. The rounds of two halves are timed alone.
+    fn most_under_way(&self) -> usize {
+        if self.is_split() { 1 } else { DEPTH }
+    }
+
+    /// Issues a round of so many generations (of the half whose turn it is), if there is room for
+    /// one: not more than two under way, and a slot free. With `timed`, spans come back. A round
+    /// of none only downloads, and is everybody's.
+    pub fn issue_round(
+        &mut self,
+        generations: u32,
+        timed: bool,
+        newest: impl Fn(Slot) -> bool,
+    ) -> Result<bool> {
+        if self.under_way.len() >= self.most_under_way() || self.calibration.is_some() {
+            return Ok(false);
+        }
+        if generations == 0 {
+            return self.refresh(newest);
+        }
+        let Some(slot) = self.next_slot(newest) else {
+            return Ok(false);
+        };
+        let before = self.count(generations);
+        let graphs = self.next_plan().switches.graphs;
+        let issued = if graphs && self.fits_a_graph(generations) {
+            self.replay_round(generations, slot, timed)
+        } else {
+            self.submit_round(generations, slot, timed, Kind::Round)
+        };
+        match issued {
+            Ok(()) => {
+                self.part_began = None;
+                self.unmeasured = if self.measures_next() {
+                    0
+                } else {
+                    self.unmeasured + 1
+                };
+                self.owed = generations + std::mem::take(&mut self.parts);
+                self.turn = (self.turn + 1) % self.plans.len();
+                Ok(true)
+            }
+            Err(error) => {
+                self.generations = before;
+                self.clock -= u64::from(generations);
+                // Somebody began to read the slot just now: there will be another.
+                let busy = matches!(error, EngineError::SlotBusy(..));
+                if busy { Ok(false) } else { Err(error) }
+            }
+        }
+    }
+
+    /// Downloads every instance as it is, each plan's by its own way.
+    fn refresh(&mut self, newest: impl Fn(Slot) -> bool) -> Result<bool> {
+        let turn = self.turn;
+        let mut issued = Ok(true);
+        for half in 0..self.plans.len() {
+            self.turn = half;
+            issued = match self.next_slot(&newest) {
+                Some(slot) => self
+                    .submit_round(0, slot, false, Kind::Refresh)
+                    .map(|()| true),
+                None => Ok(false),
+            };
+            if !matches!(issued, Ok(true)) {
+                break;
+            }
+        }
+        self.turn = turn;
+        match issued {
+            Err(EngineError::SlotBusy(..)) => Ok(false),
+            other => other,
+        }
+    }
+
+    fn submit_round(
+        &mut self,
+        generations: u32,
+        slot: Slot,
+        timed: bool,
+        kind: Kind,
+    ) -> Result<()> {
+        let picture = self.next_plan().picture;
+        let program = self.round(generations, slot);
+        if !timed {
+            return self.submit(&program, kind, picture);
+        }
+        self.timed += 1;
+        let program = Program {
+            timed,
+            // One that is not stamped in between says what stamps cost.
+            stamped: self.stamped && self.timed % 2 == 1,
+            ..Program::clone(&program)
+        };
+        self.submit(&program, kind, picture)
+    }
+
+    /// The next plan's round as a program, made once.
+    fn round(&mut self, generations: u32, slot: Slot) -> Arc<Program> {
+        let key = (slot, generations, self.turn, self.measures_next());
+        if let Some(known) = self.programs.get(&key) {
+            return known.clone();
+        }
+        let made = Arc::new(self.next_program(generations, slot));
+        self.programs.insert(key, made.clone());
+        made
+    }
+
+    fn next_program(&self, generations: u32, slot: Slot) -> Program {
+        let plan = self.next_plan();
+        if self.measures_next() {
+            return plan.program(generations, slot);
+        }
+        let unmeasured = RoundPlan {
+            measures: None,
+            ..plan.clone()
+        };
+        unmeasured.program(generations, slot)
+    }
+
+    /// Whether the next round measures its lattices, if its plan says where to.
+    fn measures_next(&self) -> bool {
+        match self.measuring {
+            Measuring::Never => false,
+            Measuring::Sparse => self.unmeasured + 1 >= SPARSE_ROUNDS,
+            Measuring::Always => true,
+        }
+    }
+
+    /// Whether the next round is one of the few that measure: its times say nothing of the others'.
+    pub fn is_next_an_exception(&self) -> bool {
+        self.measuring == Measuring::Sparse && self.measures_next()
+    }
+
+    /// Issues some generations of a round that is too long for one submission, with no picture.
+    pub fn issue_part(&mut self, generations: u32) -> Result<bool> {
+        if self.under_way.len() >= self.most_under_way() {
+            return Ok(false);
+        }
+        self.part_began.get_or_insert_with(Instant::now);
+        let before = self.count(generations);
+        let plan = RoundPlan {
+            picture: None,
+            measures: None,
+            ..self.next_plan().clone()
+        };
+        let issued = self.submit(&plan.program(generations, Slot(0)), Kind::Other, None);
+        if issued.is_ok() {
+            self.parts += generations;
+        }
+        issued.map(|()| true).inspect_err(|_| {
+            self.generations = before;
+            self.clock -= u64::from(generations);
+        })
+    }
+
+    /// The most generations that one submission should issue: the host is inside its calls
+    /// meanwhile, and hears nobody.
+    pub fn most_at_once(&self) -> u32 {
+        const LAUNCHES: u32 = 1 << 14; // some 40 ms of calls
+        let each = (LAUNCHES / self.instances() as u32).max(1);
+        match self.plan().kernel.iteration {
+            Iteration::Launches => each,
+            Iteration::Steps(most) => each * most,
+            Iteration::InKernel => u32::MAX,
+        }
+    }
+
+    /// Whether a round of so many generations is a graph that a driver digests.
+    pub(super) fn fits_a_graph(&self, generations: u32) -> bool {
+        let nodes = u64::from(self.launches(generations)) * self.instances() as u64;
+        nodes <= MOST_GRAPH_LAUNCHES
+    }
+
+    /// Counts generations that are about to be issued; the count before.
+    pub(super) fn count(&mut self, generations: u32) -> Arc<[u64]> {
+        self.changes += 1;
+        let stepped = &self.next_plan().instances;
+        let one = |(i, count): (usize, &u64)| match stepped.contains(&i) {
+            true => count + u64::from(generations),
+            false => *count,
+        };
+        let counted = self.generations.iter().enumerate().map(one).collect();
+        self.clock += u64::from(generations);
+        std::mem::replace(&mut self.generations, counted)
+    }
+
+    pub(super) fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
+        let key = PreparedKey {
+            slot,
+            parities: self.parities(),
+            generations,
+            timed,
+            half: self.turn,
+            measured: self.measures_next(),
+        };
+        let (prepared, steps) = match self.prepared.get(&key) {
+            Some(known) => known.clone(),
+            None => {
+                let mut program = self.next_program(generations, slot);
+                // A graph cannot be waited for within; the host waits behind it.
+                program
+                    .steps
+                    .retain(|step| !matches!(step.op, Op::Synchronize(_)));
+                program.timed = timed;
+                let made = (self.engine.prepare(&program)?, self.facts(&program));
+                self.prepared.insert(key, made.clone());
+                made
+            }
+        };
+        let issued = Instant::now();
+        let run = self.engine.replay(prepared)?;
+        let (picture, wait) = (self.next_plan().picture, self.next_plan().switches.wait);
+        self.push(run, issued, Kind::Round, picture, steps, generations);
+        match wait {
+            Wait::All => self.engine.synchronize(),
+            Wait::Poll | Wait::Each => Ok(()),
+        }
+    }
+
+    /// Downloads every lattice's bits into a whole-lattice slot; `false` where that is still being
+    /// read.
+    pub fn issue_checkpoint(&mut self, index: u8) -> Result<bool> {
+        let slot = Slot(self.spec.pictures() + index);
+        let program = self.plan().checkpoint(slot);
+        match self.submit(&program, Kind::Checkpoint(slot), None) {
+            Ok(()) => Ok(true),
+            Err(EngineError::SlotBusy(..)) => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
+    pub(super) fn submit(
+        &mut self,
+        program: &Program,
+        kind: Kind,
+        picture: Option<PicturePlan>,
+    ) -> Result<()> {
+        if program.steps.is_empty() {
+            return Ok(());
+        }
+        let issued = Instant::now();
+        let run = self.engine.submit(program)?;
+        let steps = self.facts(program);
+        let generations = program.steps.iter().find_map(|step| match step.op {
+            Op::Advance { generations, .. } => Some(generations),
+            _ => None,
+        });
+        self.push(run, issued, kind, picture, steps, generations.unwrap_or(0));
+        Ok(())
+    }
+
+    pub(super) fn push(
+        &mut self,
+        run: RunId,
+        issued: Instant,
+        kind: Kind,
+        picture: Option<PicturePlan>,
+        steps: Arc<[StepFacts]>,
+        stepped: u32,
+    ) {
+        let launches = self.launches(stepped.max(1));
+        let (issued, stepped) = match kind {
+            Kind::Round => (self.part_began.unwrap_or(issued), stepped + self.parts),
+            _ => (issued, stepped),
+        };
+        let (generations, half) = (self.generations.clone(), self.turn);
+        let (clock, measured) = (self.clock, self.measuring != Measuring::Never);
+        self.under_way.push_back(UnderWay {
+            run,
+            generations,
+            clock,
+            measured,
+            edits: self.edits.clone(),
+            picture,
+            kind,
+            steps,
+            half,
+            launches,
+            stepped,
+            issued,
+        });
+    }
+
+    /// What a timed program's steps are, for whoever shows their spans.
+    pub(super) fn facts(&self, program: &Program) -> Arc<[StepFacts]> {
+        if !program.timed {
+            return Arc::default();
+        }
+        let view = self
+            .next_plan()
+            .picture
+            .map_or(0, |picture| picture.viewport.words());
+        let facts = |step: &Step| StepFacts::of(step, self.size, view as u64 * 4);
+        program.steps.iter().map(facts).collect()
+    }
+
+    /// Which buffer holds each lattice's cells, as one number: a graph holds their addresses.
+    pub(super) fn parities(&self) -> u64 {
+        let mut hasher = std::hash::DefaultHasher::new();
+        for i in self.next_plan().instances.clone() {
+            hasher.write_u8(self.engine.parity(LatticeId(i as u32)));
+        }
+        hasher.finish()
+    }
+
+    pub(super) fn launches(&self, generations: u32) -> u32 {
+        self.plan().kernel.launches(generations)
+    }
+}

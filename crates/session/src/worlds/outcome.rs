@@ -1,0 +1,249 @@
+//! What comes back of rounds: events one by one, or all of them waited for.
+
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::issue::{Kind, UnderWay};
+use super::{DEPTH, Worlds, read_lattice};
+use engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
+use life::Lattice;
+use model::Alone;
+use model::PicturePlan;
+use model::trace::TimedRound;
+
+/// What came of polling.
+pub enum Event {
+    /// Pictures landed.
+    Pictures {
+        /// Of which instances.
+        instances: Range<usize>,
+        /// Every instance's generation.
+        generations: Arc<[u64]>,
+        /// The number of every instance's last edit.
+        edits: Arc<[u64]>,
+        /// What they show.
+        picture: PicturePlan,
+        /// Where they are.
+        slot: Slot,
+    },
+    /// Lattices were measured in a round.
+    Measured {
+        /// The first of the instances, which follow one another.
+        first: usize,
+        /// Every instance's generation.
+        generations: Arc<[u64]>,
+        /// A measure each.
+        measures: Vec<Measure>,
+    },
+    /// A round is complete; with spans and their ops' names if it was timed.
+    Round {
+        /// What was timed, if it was.
+        timed: Option<TimedRound>,
+        /// Whose: 0, or 1 for B's.
+        half: usize,
+        /// Generations it stepped.
+        generations: u32,
+        /// Launches that the longest step stands for.
+        launches: u32,
+        /// From its first call (or the end of the round before it, if that was later) to its end.
+        took: Duration,
+    },
+    /// Every op of a round has run alone.
+    Calibrated(Vec<Alone>),
+    /// The lattice that was asked for is in this slot.
+    Fetched {
+        /// Which.
+        slot: Slot,
+    },
+    /// All lattices' bits are in this slot.
+    Checkpoint {
+        /// Which.
+        slot: Slot,
+        /// Of which generations.
+        generations: Arc<[u64]>,
+        /// How many generations had been stepped: see [`Worlds::clock`].
+        clock: u64,
+    },
+}
+
+impl Worlds {
+    /// Hands over what has come to pass. Never blocks.
+    pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
+        let mut completions = std::mem::take(&mut self.completions);
+        let polled = self.engine.poll(&mut completions);
+        for completion in completions.drain(..) {
+            match completion {
+                Completion::Downloaded {
+                    run,
+                    lattices,
+                    slot,
+                } => {
+                    let of = self.under_way.iter().find(|under_way| under_way.run == run);
+                    if let Some(of) = of
+                        && slot >= self.spec.measure_slot(0)
+                    {
+                        let of = (of.measured, of.generations.clone());
+                        if let Some(measured) = self.measured(of, lattices, slot) {
+                            tell(measured);
+                        }
+                    } else if let Some(UnderWay {
+                        generations,
+                        edits,
+                        picture: Some(picture),
+                        ..
+                    }) = of
+                    {
+                        tell(Event::Pictures {
+                            instances: lattices.start as usize..lattices.end as usize,
+                            generations: generations.clone(),
+                            edits: edits.clone(),
+                            picture: *picture,
+                            slot,
+                        });
+                    }
+                }
+                Completion::Finished {
+                    run,
+                    spans,
+                    host,
+                    stamps,
+                } => {
+                    let Some(at) = self.under_way.iter().position(|u| u.run == run) else {
+                        continue;
+                    };
+                    let done = self.under_way.remove(at).expect("its place was found");
+                    match done.kind {
+                        Kind::Round => {
+                            let steps = done.steps;
+                            let timed = (!spans.is_empty()).then_some(TimedRound {
+                                steps,
+                                spans,
+                                host,
+                                stamps,
+                            });
+                            let launches = done.launches;
+                            let now = Instant::now();
+                            let took = now - self.ended.unwrap_or(done.issued).max(done.issued);
+                            self.ended = Some(now);
+                            tell(Event::Round {
+                                half: done.half,
+                                generations: done.stepped,
+                                timed,
+                                launches,
+                                took,
+                            });
+                        }
+                        Kind::Checkpoint(slot) => {
+                            tell(Event::Checkpoint {
+                                slot,
+                                generations: done.generations,
+                                clock: done.clock,
+                            });
+                        }
+                        Kind::Fetch(_, slot) => tell(Event::Fetched { slot }),
+                        Kind::Alone => {
+                            let length = spans.first().map(|span| span.length());
+                            if let Some(measured) = self.measured_alone(length) {
+                                tell(Event::Calibrated(measured));
+                            }
+                        }
+                        Kind::Refresh | Kind::Other => {}
+                    }
+                }
+            }
+        }
+        self.completions = completions;
+        polled.and_then(|()| self.run_next_alone())
+    }
+
+    /// What a round's measures found; nothing where their slots are gone.
+    fn measured(
+        &self,
+        (measured, generations): (bool, Arc<[u64]>),
+        lattices: Range<u32>,
+        slot: Slot,
+    ) -> Option<Event> {
+        let first = lattices.start as usize;
+        let read = |lattice| {
+            let mut measure = None;
+            let mut look = |words: &[u32]| measure = Some(Measure::from_words(words));
+            self.slots.read(LatticeId(lattice), slot, &mut look);
+            measure
+        };
+        let measures = lattices.map(read).collect::<Option<_>>();
+        measures
+            .filter(|_| measured)
+            .map(|measures| Event::Measured {
+                first,
+                generations,
+                measures,
+            })
+    }
+
+    /// Sleeps until something may have come to pass.
+    pub fn wait(&mut self, timeout: Duration) {
+        self.engine.wait(timeout);
+    }
+
+    /// Blocks until nothing is under way.
+    pub fn finish(&mut self) -> Result<()> {
+        self.engine.synchronize()?;
+        while !self.is_idle() {
+            self.poll(|_| {})?;
+        }
+        Ok(())
+    }
+
+    /// Steps every instance and waits for it; the wall time it took. With `traced`, every round
+    /// is timed, and handed over.
+    pub fn run(
+        &mut self,
+        generations: u64,
+        per_round: u32,
+        mut traced: Option<&mut dyn FnMut(TimedRound)>,
+    ) -> Result<Duration> {
+        let began = Instant::now();
+        let mut left = generations;
+        let timed = traced.is_some();
+        let mut tell = |event: Event| {
+            if let (
+                Event::Round {
+                    timed: Some(round), ..
+                },
+                Some(traced),
+            ) = (event, &mut traced)
+            {
+                traced(round);
+            }
+        };
+        while left > 0 {
+            let now = u64::from(per_round).min(left) as u32;
+            if self.issue_round(now, timed, |_| false)? {
+                left -= u64::from(now);
+            }
+            self.poll(&mut tell)?;
+            if self.depth() >= DEPTH {
+                self.wait(Duration::from_millis(1));
+            }
+        }
+        self.engine.synchronize()?;
+        while !self.is_idle() {
+            self.poll(&mut tell)?;
+        }
+        Ok(began.elapsed())
+    }
+
+    /// Downloads every lattice and waits for them.
+    pub fn fetch(&mut self) -> Result<Vec<Lattice>> {
+        self.finish()?;
+        let slot = Slot(self.spec.pictures());
+        if !self.issue_checkpoint(0)? {
+            return Err(EngineError::SlotBusy(LatticeId(0), slot));
+        }
+        self.finish()?;
+        (0..self.instances())
+            .map(|i| read_lattice(&*self.slots, i, slot, self.size))
+            .collect()
+    }
+}

@@ -1,0 +1,161 @@
+//! `--kernel auto`: where this device and such lattices were measured before, the table says which
+//! kernel is the fastest; elsewhere those that can be are timed once, on the lattices themselves.
+
+use std::time::{Duration, Instant};
+
+mod table;
+
+pub use table::{DevicePicks, PickTable, Work};
+
+use super::{DEPTH, Worlds};
+use engine::kernels::{self, KERNELS};
+use engine::{EngineError, Kernel, Layout, Result};
+use model::Switches;
+
+/// A kernel that was timed.
+#[derive(Clone, Copy, Debug)]
+pub struct Timed {
+    /// Which.
+    pub kernel: &'static Kernel,
+    /// Rounds a second, all instances and what they download included.
+    pub rounds_per_second: f64,
+}
+
+/// How long a kernel is timed at least.
+const LEAST: Duration = Duration::from_millis(20);
+
+/// How long a first round may take to load what it needs.
+const LOADING: Duration = Duration::from_millis(500);
+
+/// The most generations of a round that is timed: one of a slow kernel's is to be over soon.
+const MOST_GENERATIONS: u32 = 64;
+
+/// The most bytes that an `i32` a cell may take for such a kernel to be timed: beyond, bits are
+/// faster on every device, and the memory is better left alone.
+const MOST_CELL_BYTES: u64 = 64 << 20;
+
+impl Worlds {
+    /// Times rounds of so many generations with every kernel that can be, pictures included if
+    /// there are any; the fastest comes first, and is the kernel then. The lattices go on
+    /// meanwhile: upload them again.
+    pub fn time_kernels(&mut self, generations: u32) -> Result<Vec<Timed>> {
+        let generations = generations.min(MOST_GENERATIONS);
+        let (asked, before) = (self.plan().switches, self.plan().kernel);
+        let candidates: Vec<&'static Kernel> = KERNELS
+            .iter()
+            .filter(|kernel| self.can_be(kernel))
+            .collect();
+        let mut timed: Vec<Timed> = Vec::new();
+        // The upper rungs first: what is far slower than they are gets no second round.
+        for kernel in candidates.into_iter().rev() {
+            let best = timed
+                .iter()
+                .map(|one| one.rounds_per_second)
+                .fold(0.0, f64::max);
+            match self.time_kernel(kernel, asked, generations, best) {
+                Ok(rounds_per_second) => timed.push(Timed {
+                    kernel,
+                    rounds_per_second,
+                }),
+                // One that cannot be here after all.
+                Err(error @ (EngineError::OutOfMemory { .. } | EngineError::Driver { .. })) => {
+                    tracing::warn!("kernel '{}' is not taken: {error}", kernel.name);
+                    self.finish()?;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        timed.sort_by(|a, b| b.rounds_per_second.total_cmp(&a.rounds_per_second));
+        let best = timed.first().map_or(before, |best| best.kernel);
+        self.change_kernel(best, asked)?;
+        Ok(timed)
+    }
+
+    fn time_kernel(
+        &mut self,
+        kernel: &'static Kernel,
+        asked: Switches,
+        generations: u32,
+        best: f64,
+    ) -> Result<f64> {
+        self.change_kernel(kernel, asked)?;
+        self.time_rounds(generations, best)
+    }
+
+    /// Changes the kernel, with as much of these switches as it takes.
+    fn change_kernel(&mut self, kernel: &'static Kernel, asked: Switches) -> Result<()> {
+        self.set_kernel(kernel)?;
+        for plan in &mut self.plans {
+            plan.switches = asked.fitted_to(kernel);
+        }
+        Ok(())
+    }
+
+    /// The fastest kernel for rounds of so many generations that the table knows, of those that
+    /// can be. It was measured with the switches as they are by themselves.
+    pub fn known_kernel(&self, table: &PickTable, generations: u32) -> Option<&'static Kernel> {
+        let switches = self.plan().switches;
+        let (first, others) = self.engine().devices().split_first()?;
+        let measured = Switches::DEFAULT.fitted_to(self.plan().kernel) == switches;
+        if !measured || others.iter().any(|device| device.name != first.name) {
+            return None;
+        }
+        let instances = self.instances().div_ceil(1 + others.len());
+        let work = table.of(&first.name, self.size.cells(), instances, generations)?;
+        let mut kernels = work.kernels.iter().filter_map(|name| kernels::find(name));
+        kernels.find(|kernel| self.can_be(kernel))
+    }
+
+    /// Whether a kernel takes these lattices, these devices and these switches.
+    fn can_be(&self, kernel: &Kernel) -> bool {
+        let can_be = |kernel: &Kernel| {
+            self.plan().switches.refusal(kernel).is_none() && self.admit(kernel).is_ok()
+        };
+        let cells = 4 * self.size.cells().saturating_mul(self.instances() as u64);
+        let of_bits = |kernel: &Kernel| kernel.layout != Layout::I32;
+        // Unless there is no other way.
+        let too_much = cells > MOST_CELL_BYTES
+            && !of_bits(kernel)
+            && KERNELS.iter().any(|other| of_bits(other) && can_be(other));
+        !too_much && can_be(kernel)
+    }
+
+    /// Rounds a second, behind some that load what is needed and make the graphs. Where those say
+    /// already that it is far from `best`, no others follow.
+    fn time_rounds(&mut self, generations: u32, best: f64) -> Result<f64> {
+        let began = Instant::now();
+        self.rounds_of(1, generations)?;
+        let first = began.elapsed().as_secs_f64();
+        if first > LOADING.as_secs_f64() + 4.0 / best {
+            return Ok(1.0 / first);
+        }
+        let mut rounds = 1;
+        loop {
+            let (began, made) = (Instant::now(), self.prepared.len());
+            self.rounds_of(rounds, generations)?;
+            let took = began.elapsed();
+            if self.prepared.len() > made {
+                continue; // capturing is no stepping
+            }
+            if took >= LEAST {
+                return Ok(rounds as f64 / took.as_secs_f64());
+            }
+            let more = LEAST.as_secs_f64() / took.as_secs_f64().max(1e-6);
+            rounds = (rounds as f64 * more.clamp(2.0, 100.0)).ceil() as u64;
+        }
+    }
+
+    fn rounds_of(&mut self, rounds: u64, generations: u32) -> Result<()> {
+        let mut issued = 0;
+        while issued < rounds {
+            if self.issue_round(generations, false, |_| false)? {
+                issued += 1;
+            }
+            self.poll(|_| {})?;
+            if self.depth() >= DEPTH {
+                self.wait(Duration::from_millis(1));
+            }
+        }
+        self.finish()
+    }
+}

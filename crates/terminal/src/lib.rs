@@ -1,0 +1,196 @@
+//! The terminal: keys become actions, the session does them, the view paints what came of it.
+//!
+//! The loop asks for keys thirty times a second at most and writes a frame only where something is
+//! new; over a slow line a frame that took long to write makes the next one wait, never the
+//! session. Whatever ends the loop, the terminal is as it was before.
+
+mod doing;
+mod guard;
+mod keys;
+mod painting;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::event;
+use ratatui::layout::Rect;
+
+pub use guard::{LogWriter, is_foreground};
+pub use painting::{Depth, Glyphs, TerminalView};
+
+use app::lessons::Lessons;
+use app::pacing::{Pacer, Rate};
+use app::{AppError, Wake, World};
+use guard::Guard;
+use model::PicturePlan;
+use view::ViewOptions;
+
+/// The least time between two frames.
+const LEAST: Duration = Duration::from_millis(33);
+/// Of the time, at most this part is spent writing.
+const WRITING: u32 = 2;
+/// How often to look for keys and for what is new.
+const LOOK: Duration = Duration::from_millis(16);
+/// How long a notice stays.
+const NOTICE: Duration = Duration::from_secs(5);
+
+type Terminal = ratatui::Terminal<CrosstermBackend<std::io::Stdout>>;
+
+/// How the terminal shows it.
+#[derive(Clone, Debug)]
+pub struct TerminalOptions {
+    /// End after so many written frames.
+    pub frames: Option<u64>,
+    /// Whether the session ends by itself.
+    pub limited: bool,
+    /// What panels are made of.
+    pub glyphs: Glyphs,
+    /// What is seen at first.
+    pub view: ViewOptions,
+}
+
+/// Starts what is shown, then shows it until the person quits, a signal comes, or
+/// [`TerminalOptions::frames`] were written.
+///
+/// # Errors
+/// [`AppError::Session`] where `start` fails, before the terminal is touched;
+/// [`AppError::Terminal`] where the terminal takes nothing.
+pub fn run<W: World>(
+    start: impl FnOnce(Wake) -> anyhow::Result<W>,
+    options: TerminalOptions,
+) -> Result<(), AppError> {
+    let news = Arc::new(AtomicBool::new(true));
+    let woken = news.clone();
+    let wake: Wake = Box::new(move || woken.store(true, Ordering::Release));
+    let world = start(wake).map_err(AppError::Session)?;
+    let guard = Guard::new()?;
+    let terminal = guard.terminal()?;
+    let depth = Depth::detect(|name| std::env::var(name).ok());
+    let mut shown = Shown {
+        world,
+        view: TerminalView::new(options.glyphs, depth, options.view.clone()),
+        lessons: Lessons::default(),
+        notice_until: None,
+        requested: None,
+        area: Rect::default(),
+        drag: None,
+        quit: false,
+        pacer: Pacer::default(),
+        rate: Rate::default(),
+        frames: 0,
+        options,
+        terminal,
+    };
+    let answer = shown.run(&news, &guard);
+    // The screen first: whom a signal ends has only as long as the guard stands, and a session
+    // that is kept may take longer to be written.
+    drop(guard);
+    drop(shown);
+    answer
+}
+
+/// What is on the screen.
+struct Shown<W> {
+    world: W,
+    view: TerminalView,
+    lessons: Lessons,
+    notice_until: Option<Instant>,
+    requested: Option<PicturePlan>,
+    /// The screen, as of the last frame.
+    area: Rect,
+    /// Where a drag was last.
+    drag: Option<doing::Drag>,
+    quit: bool,
+    pacer: Pacer,
+    rate: Rate,
+    frames: u64,
+    options: TerminalOptions,
+    terminal: Terminal,
+}
+
+impl<W: World> Shown<W> {
+    fn run(&mut self, news: &AtomicBool, guard: &Guard) -> Result<(), AppError> {
+        loop {
+            let now = Instant::now();
+            if news.swap(false, Ordering::AcqRel) {
+                self.pacer.want(now);
+            }
+            if self.options.frames.is_some() {
+                self.pacer.want(now); // so many were asked for, whether there is anything new or not
+            }
+            if self.notice_until.is_some_and(|until| until <= now) {
+                (self.notice_until, self.view.notice) = (None, None);
+                self.pacer.want(now);
+            }
+            if self.pacer.take_due(now) {
+                self.draw(now)?;
+            }
+            let status = self.world.status();
+            if let (Some(why), true) = (&status.failed, self.is_limited()) {
+                return Err(AppError::Session(anyhow::anyhow!("{why}")));
+            }
+            let through = self.options.frames.is_some_and(|most| self.frames >= most);
+            if self.quit || through || status.finished || guard.is_told_to_end() {
+                return Ok(());
+            }
+            let next = self.pacer.next();
+            let rest = next.map_or(LOOK, |next| next.saturating_duration_since(Instant::now()));
+            self.read(rest.min(LOOK))?;
+        }
+    }
+
+    fn is_limited(&self) -> bool {
+        self.options.limited || self.options.frames.is_some()
+    }
+
+    /// Does what was typed meanwhile.
+    fn read(&mut self, mut rest: Duration) -> Result<(), AppError> {
+        while event::poll(rest).map_err(broken)? {
+            let event = event::read().map_err(broken)?;
+            self.event(event);
+            rest = Duration::ZERO;
+            if self.quit {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn draw(&mut self, began: Instant) -> Result<(), AppError> {
+        let status = self.world.status();
+        self.area = self.terminal.size().map_err(broken)?.into();
+        let request = self.view.request(&status, self.area);
+        if let Some(request) = request.filter(|request| self.requested != Some(*request)) {
+            self.world.request_view(request);
+            self.requested = Some(request);
+        }
+        self.view.update(&status, &self.world);
+        if let Some(lessons) = self.world.lessons() {
+            self.lessons.update(lessons);
+        }
+        self.view.lesson.clone_from(&self.lessons.screen);
+        self.view.frames_per_second = self.rate.per_second(began);
+        let view = &mut self.view;
+        self.terminal
+            .draw(|frame| view.paint(Some(&status), frame.area(), frame.buffer_mut()))
+            .map_err(broken)?;
+        let took = began.elapsed();
+        self.pacer.least = LEAST.max(WRITING * took);
+        self.pacer.drawn(began);
+        self.rate.count(Instant::now());
+        self.frames += 1;
+        tracing::trace!("frame {} written in {took:?}", self.frames);
+        Ok(())
+    }
+
+    fn note(&mut self, notice: impl Into<String>) {
+        self.view.notice = Some(notice.into());
+        self.notice_until = Some(Instant::now() + NOTICE);
+    }
+}
+
+fn broken(error: std::io::Error) -> AppError {
+    AppError::Terminal(error.to_string())
+}

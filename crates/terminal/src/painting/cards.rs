@@ -1,0 +1,228 @@
+//! What stands over the panels: the keys, the switches, the ladder, a lesson.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::{Style, Stylize as _};
+use ratatui::text::{Line, Span};
+use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
+
+use crate::painting::TerminalView;
+use crate::painting::colours::Depth;
+use crate::painting::hud::{ACCENT, FAILED, LABEL, RUNNING, VALUE};
+use lang::tr;
+use model::actions::KEYS;
+use model::{Status, Switch};
+use view::hud::numbers::si;
+use view::ladder::{Rates, rates};
+use view::{LessonPage, LessonScreen};
+
+/// A title and lines.
+struct Card {
+    title: String,
+    lines: Vec<Line<'static>>,
+    /// The line that must be seen.
+    seen: Option<usize>,
+}
+
+/// Paints the topmost card, if there is one, into the middle of `area`.
+pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer: &mut Buffer) {
+    let depth = view.depth;
+    let card = if view.options.help {
+        keys(depth)
+    } else if let Some(lesson) = &view.lesson {
+        match lesson {
+            LessonScreen::Page(page) => page_of(page, depth, area.width.into()),
+            LessonScreen::List { entries, selected } => Card {
+                title: tr!("Lessons · Enter opens").into(),
+                lines: entries
+                    .iter()
+                    .enumerate()
+                    .map(|(at, entry)| {
+                        let text = format!("{:<14} {}", entry.name, entry.title);
+                        let line = Line::from(text).style(depth.ink(VALUE));
+                        if at == *selected {
+                            line.reversed()
+                        } else {
+                            line
+                        }
+                    })
+                    .collect(),
+                seen: Some(*selected),
+            },
+        }
+    } else if view.options.lab {
+        switches(status, depth)
+    } else if view.options.ladder {
+        ladder(status, depth)
+    } else {
+        return;
+    };
+    let widest = card.lines.iter().map(Line::width).max().unwrap_or(0);
+    let width = (widest.max(lang::columns(&card.title) + 24) as u16 + 4).min(area.width);
+    let lines = card.lines.len();
+    let text = Paragraph::new(card.lines);
+    let height = (lines as u16).saturating_add(2).min(area.height);
+    let room = usize::from(height.saturating_sub(2));
+    let most = lines.saturating_sub(room);
+    view.scroll = view.scroll.min(most);
+    if let Some(seen) = card.seen {
+        view.scroll = view.scroll.clamp((seen + 1).saturating_sub(room), seen);
+    }
+    let place = Rect::new(
+        area.x + (area.width - width) / 2,
+        area.y + (area.height - height) / 2,
+        width,
+        height,
+    );
+    let foot = if most > 0 {
+        let last = (view.scroll + room).min(lines);
+        tr!(
+            " {}–{last} of {lines} · ↑ ↓ · Esc closes ",
+            view.scroll + 1,
+            last = last,
+            lines = lines
+        )
+    } else {
+        tr!(" Esc closes ").into()
+    };
+    let block = Block::bordered()
+        .border_style(depth.ink(LABEL))
+        .title(Span::styled(
+            format!(" {} ", card.title),
+            depth.ink(ACCENT).bold(),
+        ))
+        .title_bottom(Line::styled(foot, depth.ink(LABEL)).right_aligned())
+        .padding(Padding::horizontal(1));
+    Clear.render(place, buffer);
+    text.scroll((view.scroll as u16, 0))
+        .block(block)
+        .render(place, buffer);
+}
+
+fn keys(depth: Depth) -> Card {
+    let widest = KEYS.iter().map(|row| lang::columns(&row.keys())).max();
+    let widest = widest.unwrap_or(0);
+    let line = |row: &model::actions::Binding| {
+        let keys = lang::to_the_right(&row.keys(), widest) + "  ";
+        Line::from(vec![
+            Span::styled(keys, depth.ink(ACCENT)),
+            Span::styled(row.help(), depth.ink(VALUE)),
+        ])
+    };
+    Card {
+        title: tr!("Keys").into(),
+        lines: KEYS.iter().map(line).collect(),
+        seen: None,
+    }
+}
+
+/// Every switch and its positions, the present one marked, the others refused where they cannot
+/// be.
+fn switches(status: &Status, depth: Depth) -> Card {
+    let mut lines = Vec::new();
+    for (at, switch) in Switch::ALL.into_iter().enumerate() {
+        let name = lang::to_the_left(switch.name(), 12);
+        let head = format!("F{}  {name} ", at + 2);
+        let mut spans = vec![Span::styled(head, depth.ink(ACCENT))];
+        let choices = switch.choices(status.switches, status.kernel);
+        let present = switch.position(status.switches, status.kernel);
+        for (at, choice) in choices.iter().enumerate() {
+            let style = match (at == present, &choice.refusal) {
+                (true, _) => depth.ink(VALUE).reversed(),
+                (false, None) => depth.ink(VALUE),
+                (false, Some(_)) => depth.ink(LABEL).dim().crossed_out(),
+            };
+            spans.push(Span::styled(format!(" {} ", choice.label), style));
+        }
+        lines.push(Line::from(spans));
+        if let Some(choice) = choices.get(present) {
+            let text = format!("{:17}{}", "", choice.effect);
+            lines.push(Line::styled(text, depth.ink(LABEL)));
+        }
+    }
+    Card {
+        title: tr!("Switches").into(),
+        lines,
+        seen: None,
+    }
+}
+
+fn ladder(status: &Status, depth: Depth) -> Card {
+    let Rates { lead, rungs, said } = rates(status);
+    let most = rungs.iter().filter_map(|rung| rung.1).fold(0.0, f64::max);
+    let mut lines = vec![Line::styled(lead, depth.ink(ACCENT)), Line::default()];
+    for (name, rate, present) in rungs {
+        let bar = match rate {
+            // Seven decades on forty columns.
+            Some(rate) if rate > 0.0 => {
+                let part = 1.0 + (rate / most).log10() / 7.0;
+                "█".repeat((40.0 * part.clamp(0.0, 1.0)).round() as usize)
+            }
+            _ => String::new(),
+        };
+        let rate = rate.map_or("–".into(), |rate| format!("{}cell/s", si(rate)));
+        let style = if present {
+            depth.ink(VALUE).reversed()
+        } else {
+            depth.ink(VALUE)
+        };
+        lines.push(Line::from(vec![
+            Span::styled(format!("{name:<14}"), style),
+            Span::styled(format!(" {rate:>13} "), depth.ink(VALUE)),
+            Span::styled(bar, depth.ink(ACCENT)),
+        ]));
+    }
+    lines.extend([Line::default(), Line::styled(said, depth.ink(LABEL))]);
+    Card {
+        title: tr!("The ladder").into(),
+        lines,
+        seen: None,
+    }
+}
+
+fn page_of(page: &LessonPage, depth: Depth, columns: usize) -> Card {
+    let columns = columns.saturating_sub(6).clamp(20, 76);
+    let mut lines: Vec<Line<'static>> = Vec::new();
+    let mut say = |text: &str, style: Style| {
+        let wrapped = text.lines().flat_map(|line| wrap(line, columns));
+        lines.extend(wrapped.map(|line| Line::styled(line, style)));
+    };
+    for (text, style) in [
+        (&page.text, depth.ink(VALUE)),
+        (&page.question, depth.ink(ACCENT).bold()),
+    ] {
+        if !text.is_empty() {
+            say(text, style);
+            say(" ", style);
+        }
+    }
+    for (what, value) in &page.rows {
+        say(&format!("{what}: {value}"), depth.ink(VALUE));
+    }
+    for (what, passed) in &page.checks {
+        let (sign, style) = match passed {
+            true => ("✓", depth.ink(RUNNING)),
+            false => ("✗", depth.ink(FAILED)),
+        };
+        say(&format!("{sign} {what}"), style);
+    }
+    if page.busy {
+        say(tr!("measuring …"), depth.ink(ACCENT));
+    }
+    if !page.note.is_empty() {
+        say(" ", Style::new());
+        say(&page.note, depth.ink(LABEL));
+    }
+    Card {
+        title: tr!("{} · {} of {} · ← →", page.title, page.number, page.of),
+        lines,
+        seen: None,
+    }
+}
+
+/// A line broken between words into lines of at most so many columns; a longer word is broken too.
+fn wrap(text: &str, columns: usize) -> Vec<String> {
+    let options = textwrap::Options::new(columns).wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    let lines = textwrap::wrap(text, options).into_iter();
+    lines.map(|line| line.into_owned()).collect()
+}

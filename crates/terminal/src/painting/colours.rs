@@ -1,0 +1,156 @@
+//! How many colours a terminal has, and the nearest one of those.
+
+use ratatui::style::{Color, Style};
+
+use view::theme::rgb;
+
+/// How many colours there are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Depth {
+    /// None, or none are wanted.
+    None,
+    /// The sixteen that every terminal has.
+    Basic,
+    /// 256: a cube of 6 × 6 × 6, and greys.
+    Indexed,
+    /// All.
+    True,
+}
+
+impl Depth {
+    /// By the environment, as programs agree upon: `NO_COLOR`, `COLORTERM`, `TERM`.
+    pub fn detect(variable: impl Fn(&str) -> Option<String>) -> Depth {
+        let there = |name: &str| variable(name).filter(|value| !value.is_empty());
+        let term = there("TERM").unwrap_or_default();
+        let many = there("COLORTERM").is_some_and(|value| value == "truecolor" || value == "24bit");
+        if there("NO_COLOR").is_some() || matches!(term.as_str(), "" | "dumb") {
+            Depth::None
+        } else if many || term.ends_with("-direct") {
+            Depth::True
+        } else if term.contains("256color") {
+            Depth::Indexed
+        } else if term.contains("mono") || term.starts_with("vt") {
+            Depth::None
+        } else {
+            Depth::Basic
+        }
+    }
+
+    /// The nearest colour.
+    pub(super) fn colour(self, [red, green, blue]: [u8; 3]) -> Color {
+        match self {
+            Depth::None => Color::Reset,
+            Depth::Basic => basic([red, green, blue]),
+            Depth::Indexed => Color::Indexed(indexed([red, green, blue])),
+            Depth::True => Color::Rgb(red, green, blue),
+        }
+    }
+
+    /// Type of a colour, `0xRRGGBB`.
+    pub(super) fn ink(self, hex: u32) -> Style {
+        match self {
+            Depth::None => Style::new(),
+            _ => Style::new().fg(self.colour(bytes(rgb(hex)))),
+        }
+    }
+
+    /// Type of a colour on a ground of another; reversed where there are no colours.
+    pub(super) fn on(self, ink: u32, ground: u32) -> Style {
+        match self {
+            Depth::None => Style::new().reversed(),
+            _ => self.ink(ink).bg(self.colour(bytes(rgb(ground)))),
+        }
+    }
+
+    /// Whether shades can be told apart.
+    pub(super) fn has_shades(self) -> bool {
+        matches!(self, Depth::Indexed | Depth::True)
+    }
+}
+
+/// A colour from 0 to 1 in bytes.
+pub(super) fn bytes(colour: [f32; 4]) -> [u8; 3] {
+    [0, 1, 2].map(|channel| (colour[channel] * 255.0).round() as u8)
+}
+
+/// The levels of the cube's sides.
+const LEVELS: [u8; 6] = [0, 95, 135, 175, 215, 255];
+
+fn indexed(colour: [u8; 3]) -> u8 {
+    let nearest = colour.map(|value| {
+        let off = |&at: &usize| LEVELS[at].abs_diff(value);
+        (0..6).min_by_key(off).unwrap_or(0)
+    });
+    let [r, g, b] = nearest;
+    let cube = nearest.map(|at| LEVELS[at]);
+    let mean = colour.map(u32::from).iter().sum::<u32>() / 3;
+    let step = (mean.saturating_sub(3) / 10).min(23);
+    let grey = [8 + 10 * step as u8; 3];
+    if distance(grey, colour) < distance(cube, colour) {
+        232 + step as u8
+    } else {
+        (16 + 36 * r + 6 * g + b) as u8
+    }
+}
+
+fn distance(a: [u8; 3], b: [u8; 3]) -> u32 {
+    (0..3)
+        .map(|at| u32::from(a[at].abs_diff(b[at])).pow(2))
+        .sum()
+}
+
+fn basic(colour: [u8; 3]) -> Color {
+    const ALL: [(Color, [u8; 3]); 14] = [
+        (Color::Black, [0, 0, 0]),
+        (Color::Red, [205, 0, 0]),
+        (Color::Green, [0, 205, 0]),
+        (Color::Yellow, [205, 205, 0]),
+        (Color::Blue, [0, 0, 238]),
+        (Color::Magenta, [205, 0, 205]),
+        (Color::Cyan, [0, 205, 205]),
+        (Color::Gray, [205, 205, 205]),
+        (Color::LightRed, [255, 90, 90]),
+        (Color::LightGreen, [90, 255, 90]),
+        (Color::LightYellow, [255, 255, 90]),
+        (Color::LightBlue, [120, 120, 255]),
+        (Color::LightCyan, [90, 255, 255]),
+        (Color::White, [255, 255, 255]),
+    ];
+    let nearest = ALL.iter().min_by_key(|(_, of)| distance(*of, colour));
+    nearest.map_or(Color::Reset, |(name, _)| *name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_environment_says_how_many_colours_there_are() {
+        let depth = |pairs: &[(&str, &str)]| {
+            let find = |name: &str| {
+                let pair = pairs.iter().find(|(key, _)| *key == name);
+                pair.map(|(_, value)| value.to_string())
+            };
+            Depth::detect(find)
+        };
+        assert_eq!(depth(&[("TERM", "xterm-256color")]), Depth::Indexed);
+        assert_eq!(depth(&[("TERM", "xterm")]), Depth::Basic);
+        assert_eq!(depth(&[("TERM", "dumb")]), Depth::None);
+        assert_eq!(depth(&[]), Depth::None);
+        let full = [("TERM", "xterm-256color"), ("COLORTERM", "truecolor")];
+        assert_eq!(depth(&full), Depth::True);
+        let none = [full[0], full[1], ("NO_COLOR", "1")];
+        assert_eq!(depth(&none), Depth::None);
+        let empty = [full[0], full[1], ("NO_COLOR", "")];
+        assert_eq!(depth(&empty), Depth::True);
+    }
+
+    #[test]
+    fn the_nearest_of_256_is_the_cubes_or_a_grey() {
+        assert_eq!(indexed([0, 0, 0]), 16);
+        assert_eq!(indexed([255, 255, 255]), 231);
+        assert_eq!(indexed([255, 0, 0]), 196);
+        assert_eq!(indexed([128, 128, 128]), 244);
+        assert_eq!(basic([250, 5, 5]), Color::Red);
+    }
+}

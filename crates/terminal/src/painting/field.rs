@@ -1,0 +1,237 @@
+//! The newest pictures, and how dense they are under each dot of a panel.
+
+use std::ops::Range;
+
+use engine::Viewport;
+use life::Size;
+use model::PictureSource;
+use view::Look;
+
+/// One instance's picture.
+#[derive(Clone, Debug)]
+struct Held {
+    viewport: Option<Viewport>,
+    words: Vec<u32>,
+}
+
+/// The cells that a column or row of dots covers.
+struct Covered {
+    /// The dots' middle, in a viewport's fixed point.
+    middle: i64,
+    /// Up to the lattice's edge, and those that come around the torus, if any.
+    cells: [Range<u32>; 2],
+}
+
+impl Covered {
+    fn count(&self) -> u64 {
+        let [first, second] = &self.cells;
+        first.len() as u64 + second.len() as u64
+    }
+}
+
+/// All instances' pictures.
+#[derive(Debug, Default)]
+pub(super) struct Field {
+    size: Option<Size>,
+    held: Vec<Option<Held>>,
+    seen: Vec<u64>,
+}
+
+impl Field {
+    /// Takes over what is newer.
+    pub(super) fn update(&mut self, instances: usize, size: Size, source: &dyn PictureSource) {
+        if self.size != Some(size) || self.held.len() != instances {
+            *self = Field {
+                size: Some(size),
+                held: vec![None; instances],
+                seen: vec![0; instances],
+            };
+        }
+        let held = &mut self.held;
+        source.visit_newer(&mut self.seen, &mut |instance, picture, words| {
+            let place = &mut held[instance];
+            let held = place.get_or_insert_with(|| Held {
+                viewport: None,
+                words: Vec::new(),
+            });
+            held.viewport = picture.viewport;
+            held.words.clear();
+            held.words.extend_from_slice(words);
+        });
+    }
+
+    /// Whether an instance has a picture.
+    pub(super) fn has(&self, instance: usize) -> bool {
+        self.held.get(instance).is_some_and(Option::is_some)
+    }
+
+    /// The share of live cells under each dot, row by row, from 0 to 255; `None` off the lattice.
+    pub(super) fn sample(
+        &self,
+        instance: usize,
+        look: Look,
+        [width, height]: [u32; 2],
+        densities: &mut Vec<Option<u8>>,
+    ) {
+        densities.clear();
+        let Some(size) = self.size else { return };
+        let sides = [size.width(), size.height()];
+        let around = look.goes_around(size, [width, height]);
+        // The cell in the dots' middle at least.
+        let covered = |axis: usize, dot: u32| -> Option<Covered> {
+            let at = |part: f64| look.origin[axis] + (f64::from(dot) + part) / look.scale;
+            let (middle, side) = (at(0.5), i64::from(sides[axis]));
+            let inside = middle >= 0.0 && middle < side as f64;
+            if !inside && !around[axis] {
+                return None;
+            }
+            let (mut from, mut to) = match look.scale >= 1.0 {
+                true => (middle.floor() as i64, middle.floor() as i64 + 1),
+                false => (at(0.0).floor() as i64, at(1.0).floor() as i64),
+            };
+            if around[axis] {
+                let turns = from.div_euclid(side) * side;
+                (from, to) = (from - turns, to - turns);
+            } else {
+                (from, to) = (from.max(0), to.min(side));
+            }
+            let to = to.max(from + 1);
+            let cells = |from: i64, to: i64| from as u32..to as u32;
+            Some(Covered {
+                middle: (middle * Viewport::ONE as f64) as i64,
+                cells: [cells(from, to.min(side)), cells(0, (to - side).max(0))],
+            })
+        };
+        let held = self.held.get(instance).and_then(Option::as_ref);
+        let columns: Vec<_> = (0..width).map(|x| covered(0, x)).collect();
+        for y in 0..height {
+            let rows = covered(1, y);
+            densities.extend(columns.iter().map(|columns| {
+                let (columns, rows) = (columns.as_ref()?, rows.as_ref()?);
+                Some(held.map_or(0, |held| held.density(size, columns, rows)))
+            }));
+        }
+    }
+}
+
+impl Held {
+    fn density(&self, size: Size, columns: &Covered, rows: &Covered) -> u8 {
+        match self.viewport {
+            None => self.counted(size, columns, rows),
+            Some(viewport) => {
+                let column = viewport.column_at(columns.middle, size.width());
+                let row = viewport.row_at(rows.middle, size.height());
+                // It may still be an older one: outside of it all is dead.
+                column.zip(row).map_or(0, |(column, row)| {
+                    let at = (row * viewport.width + column) as usize;
+                    (self.words[at / 4] >> (at % 4 * 8)) as u8
+                })
+            }
+        }
+    }
+
+    /// Of whole cells, out of bits.
+    fn counted(&self, size: Size, columns: &Covered, rows: &Covered) -> u8 {
+        let all = columns.count() * rows.count();
+        let mut alive = 0;
+        for row in rows.cells.iter().cloned().flatten() {
+            let start = row as usize * size.words_per_row();
+            let row = &self.words[start..start + size.words_per_row()];
+            for cells in columns.cells.iter().filter(|cells| !cells.is_empty()) {
+                alive += count(row, cells);
+            }
+        }
+        ((255 * alive + all / 2) / all) as u8
+    }
+}
+
+/// The live cells of a row within these columns, of which there are some.
+fn count(row: &[u32], cells: &Range<u32>) -> u64 {
+    let (from, to) = (cells.start, cells.end);
+    let (first, last) = (from as usize / 32, (to as usize - 1) / 32);
+    let mut alive = 0;
+    for (at, word) in row.iter().enumerate().take(last + 1).skip(first) {
+        let low = if at == first { from % 32 } else { 0 };
+        let high = if at == last { (to - 1) % 32 } else { 31 };
+        let mask = (u32::MAX >> (31 - high)) & (u32::MAX << low);
+        alive += u64::from((word & mask).count_ones());
+    }
+    alive
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use view::made_up::{MadeUp, soup};
+
+    fn densities(field: &Field, look: Look, pixels: [u32; 2]) -> Vec<Option<u8>> {
+        let mut densities = Vec::new();
+        field.sample(0, look, pixels, &mut densities);
+        densities
+    }
+
+    fn held(source: &MadeUp, size: Size) -> Field {
+        let mut field = Field::default();
+        field.update(1, size, source);
+        assert!(field.has(0) && !field.has(1));
+        field
+    }
+
+    #[test]
+    fn dots_count_the_cells_under_them() {
+        let size = Size::new(100, 60).unwrap();
+        let lattice = soup(size, 0.4, 7);
+        let field = held(&MadeUp::bits(std::slice::from_ref(&lattice)), size);
+        for (across, down) in [(5, 3), (1, 1), (50, 30), (100, 60)] {
+            let look = Look {
+                origin: [0.0; 2],
+                scale: f64::from(across) / 100.0,
+            };
+            let got = densities(&field, look, [across, down]);
+            let (w, h) = (100 / across, 60 / down);
+            for (at, density) in got.into_iter().enumerate() {
+                let (x, y) = (at as u32 % across * w, at as u32 / across * h);
+                let cells = (y..y + h).flat_map(|y| (x..x + w).map(move |x| (x, y)));
+                let alive = cells.filter(|&(x, y)| lattice.get(x, y)).count() as f64;
+                let want = (255.0 * alive / f64::from(w * h)).round() as u8;
+                assert_eq!(density, Some(want), "dot {at} of {across} × {down}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_reduced_view_shows_the_same_as_the_bits() {
+        let size = Size::new(128, 64).unwrap();
+        let lattice = soup(size, 0.3, 3);
+        let viewport = Viewport {
+            x0: 0,
+            y0: 0,
+            step: 4 * Viewport::ONE,
+            width: 32,
+            height: 16,
+        };
+        let look = Look {
+            origin: [0.0; 2],
+            scale: 0.25,
+        };
+        let lattices = [lattice];
+        let bits = densities(&held(&MadeUp::bits(&lattices), size), look, [32, 16]);
+        let view = held(&MadeUp::views(&lattices, viewport), size);
+        assert_eq!(densities(&view, look, [32, 16]), bits);
+    }
+
+    #[test]
+    fn off_the_lattice_there_is_nothing() {
+        let size = Size::new(4, 4).unwrap();
+        let field = held(&MadeUp::bits(&[soup(size, 1.0, 1)]), size);
+        let look = Look {
+            origin: [-1.0, 0.0],
+            scale: 2.0,
+        };
+        let row: Vec<_> = densities(&field, look, [12, 1]);
+        let want: Vec<_> = (0..12)
+            .map(|x| (2..10).contains(&x).then_some(255))
+            .collect();
+        assert_eq!(row, want);
+    }
+}

@@ -1,0 +1,203 @@
+//! Two lines at the foot: figures, and what the person should know; and each panel's name.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::painting::colours::Depth;
+use crate::painting::places::{Panel, Places};
+use crate::painting::{LEAST, TerminalView};
+use lang::tr;
+use model::actions::{Action, KEYS};
+use model::{Pace, Status, Streams};
+use view::hud::numbers::{grouped, si, time_us};
+
+pub(super) const LABEL: u32 = 0xA9B1BD;
+pub(super) const VALUE: u32 = 0xF4F6F8;
+pub(super) const ACCENT: u32 = 0xFFC23D;
+pub(super) const RUNNING: u32 = 0x7BE3B4;
+pub(super) const FAILED: u32 = 0xC63B2B;
+const NOTICE: u32 = 0x1E3A5C;
+const DARK: u32 = 0x16181D;
+
+/// Says that there is no room, and how much is needed.
+pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
+    let [columns, rows] = LEAST;
+    let sentence = tr!(
+        "too small: {columns} × {rows} characters at least",
+        columns = columns,
+        rows = rows
+    );
+    let width = usize::from(area.width);
+    let options = textwrap::Options::new(width).wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    let lines = textwrap::wrap(&sentence, options);
+    for (y, line) in (area.y..area.bottom()).zip(lines) {
+        buffer.set_stringn(area.x, y, line, area.width.into(), Style::reset());
+    }
+}
+
+/// Names a panel, and says whether it is the selected one.
+pub(super) fn paint_label(status: &Status, panel: &Panel, depth: Depth, buffer: &mut Buffer) {
+    let Some(place) = panel.label else { return };
+    let half = match &status.halves {
+        Some(halves) if panel.instance < halves.each => "A ",
+        Some(halves) if panel.instance < 2 * halves.each => "B ",
+        _ => "",
+    };
+    let selected = panel.instance == status.selected;
+    let sign = if selected { "▸" } else { " " };
+    let name = format!("{sign}{half}{}", panel.instance);
+    let style = if selected {
+        depth.on(DARK, ACCENT)
+    } else {
+        depth.ink(LABEL)
+    };
+    if selected {
+        buffer.set_style(place, style);
+    }
+    buffer.set_stringn(place.x, place.y, name, place.width.into(), style);
+}
+
+/// Paints both lines.
+pub(super) fn paint(view: &TerminalView, status: &Status, places: &Places, buffer: &mut Buffer) {
+    let depth = view.depth;
+    let [top, bottom] = [0, 1].map(|row| Rect {
+        y: places.hud.y + row,
+        height: 1,
+        ..places.hud
+    });
+    let state = match (&status.failed, status.running) {
+        (Some(_), _) => (tr!("■ ENDED"), depth.on(VALUE, FAILED)),
+        (None, true) => (tr!("▶ running"), depth.on(RUNNING, 0x17392D)),
+        (None, false) => (tr!("‖ PAUSED"), depth.on(DARK, ACCENT)),
+    };
+    buffer.set_string(top.x, top.y, format!(" {} ", state.0), state.1);
+    let used = lang::columns(state.0) as u16 + 3;
+    let figures = figures(view, status, places);
+    let room = usize::from(top.width.saturating_sub(used));
+    let line = fitted(&figures, room);
+    let style = depth.ink(VALUE);
+    buffer.set_stringn(top.x + used, top.y, line, room, style);
+    let (text, style) = second(view, status, places);
+    buffer.set_style(bottom, style);
+    let text = cut(&text, usize::from(bottom.width).saturating_sub(1));
+    buffer.set_string(bottom.x + 1, bottom.y, text, style);
+}
+
+/// A text of at most so many characters.
+pub(super) fn cut(text: &str, most: usize) -> String {
+    if lang::columns(text) <= most {
+        return text.into();
+    }
+    let mut cut = String::new();
+    for letter in text.chars() {
+        let longer = format!("{cut}{letter}");
+        if lang::columns(&longer) >= most {
+            break;
+        }
+        cut = longer;
+    }
+    cut.push('…');
+    cut
+}
+
+/// Figures, each with its rank: where room is short, the highest go first.
+fn figures(view: &TerminalView, status: &Status, places: &Places) -> Vec<(u8, String)> {
+    let streams = match status.switches.streams {
+        Streams::PerInstance => tr!("{} streams", status.instances),
+        Streams::One => tr!("one stream").into(),
+        Streams::Default => tr!("the default stream").into(),
+        Streams::Batch => tr!("one batch").into(),
+    };
+    let mut figures = vec![
+        (1, tr!("gen {}", grouped(status.generation))),
+        (0, status.kernel.name.into()),
+        (3, streams),
+        (
+            2,
+            tr!("{} gen/s", si(status.generations_per_second).trim_end()),
+        ),
+        (4, format!("{}cell/s", si(status.cells_per_second))),
+    ];
+    if let Some(us) = status.launch_us {
+        figures.push((6, tr!("{} a launch", time_us(us))));
+    }
+    if let Some(rate) = view.frames_per_second.filter(|_| status.running) {
+        figures.push((5, tr!("{rate} frames/s", rate = format_args!("{rate:.0}"))));
+    }
+    let pace = match status.pace {
+        Pace::Unthrottled => tr!("unthrottled").into(),
+        pace => tr!("at {pace}", pace = pace),
+    };
+    figures.push((8, pace));
+    if let Some((first, last)) = places.shown().filter(|_| !view.options.single)
+        && last - first + 1 < status.instances
+    {
+        figures.push((
+            2,
+            tr!(
+                "panels {first}–{last} of {}",
+                status.instances,
+                first = first,
+                last = last
+            ),
+        ));
+    } else if view.options.single && status.instances > 1 {
+        figures.push((2, tr!("panel {} of {}", status.selected, status.instances)));
+    }
+    let (width, height) = (status.size.width(), status.size.height());
+    figures.push((7, format!("{} × {width}×{height}", status.instances)));
+    figures.push((9, status.engine.to_owned()));
+    figures
+}
+
+/// As many figures of the lowest ranks as there is room for, in their order.
+fn fitted(figures: &[(u8, String)], room: usize) -> String {
+    let line = |most: u8| {
+        let kept = figures.iter().filter(|(rank, _)| *rank <= most);
+        kept.map(|(_, text)| text.as_str())
+            .collect::<Vec<_>>()
+            .join(" · ")
+    };
+    let fits = |line: &String| lang::columns(line) <= room;
+    (0..=9)
+        .rev()
+        .map(line)
+        .find(fits)
+        .unwrap_or_else(|| cut(&line(0), room))
+}
+
+/// The most urgent sentence, or the keys that matter most.
+fn second(view: &TerminalView, status: &Status, places: &Places) -> (String, Style) {
+    let depth = view.depth;
+    if let Some(why) = &status.failed {
+        return (why.clone(), depth.on(VALUE, FAILED));
+    }
+    if let Some(notice) = view.notice.as_ref().or(status.notice.as_ref()) {
+        return (notice.clone(), depth.on(0xDCEBFF, NOTICE));
+    }
+    if view.options.timeline && places.timeline.is_none() {
+        let sentence = tr!("the terminal is too small for the timeline");
+        return (sentence.into(), depth.on(0xDCEBFF, NOTICE));
+    }
+    let hints = [
+        (Action::ToggleHelp, tr!("keys")),
+        (Action::TogglePause, tr!("pause")),
+        (Action::NextKernel, tr!("kernel")),
+        (Action::ToggleTimeline, tr!("timeline")),
+        (Action::ToggleSingle, tr!("one panel")),
+        (Action::ToggleLab, tr!("switches")),
+        (Action::ToggleLessons, tr!("lessons")),
+        (Action::Quit, tr!("quit")),
+    ];
+    let hint = |(action, word): (Action, &str)| {
+        let row = KEYS.iter().find(|row| row.action == action)?;
+        Some(format!("{} {word}", row.chords.first()?))
+    };
+    let hints: Vec<String> = hints.into_iter().filter_map(hint).collect();
+    let style = match depth {
+        Depth::None => Style::new().dim(),
+        _ => depth.ink(LABEL),
+    };
+    (hints.join(" · "), style)
+}

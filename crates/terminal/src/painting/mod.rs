@@ -1,0 +1,249 @@
+//! The session in a terminal: panels of half blocks or Braille dots, two lines of figures, the
+//! timeline as bars of text, cards over it all.
+//!
+//! What the window draws with pixels stands here in characters: the same camera (its pixels are
+//! half a character high, so that they are square), the same palettes, the same chart of a timed
+//! round. Nothing here knows a real terminal: everything is painted into ratatui's buffer, of which
+//! only what has changed travels.
+
+mod cards;
+mod colours;
+mod field;
+mod glyphs;
+mod hud;
+mod places;
+mod timeline;
+
+#[cfg(test)]
+mod tests;
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::{Position, Rect};
+
+use life::Size;
+use model::PictureSource;
+use model::{PicturePlan, Status, Streams, TransferChoice};
+use view::{LessonScreen, Look, TextureLimits, Timeline, ViewOptions, request};
+
+pub use colours::Depth;
+use field::Field;
+pub use glyphs::Glyphs;
+use glyphs::{Dots, Paint};
+use places::Places;
+
+/// The fewest columns and rows of a terminal that is of use.
+pub(crate) const LEAST: [u16; 2] = [32, 10];
+
+/// A terminal's "textures" are as large as one likes.
+const LIMITS: TextureLimits = TextureLimits {
+    side: 1 << 20,
+    layers: 1 << 16,
+};
+
+/// What the terminal shows; it outlives every frame.
+#[derive(Debug)]
+pub struct TerminalView {
+    /// What the person has chosen to see.
+    pub options: ViewOptions,
+    /// The lesson or the list of them, over the panels, if one is open.
+    pub lesson: Option<LessonScreen>,
+    /// Something the person should know, in one sentence.
+    pub notice: Option<String>,
+    /// Frames written a second, where they are counted.
+    pub frames_per_second: Option<f64>,
+    glyphs: Glyphs,
+    depth: Depth,
+    field: Field,
+    timeline: Timeline,
+    /// The first line of a card that is shown, where a card is longer than the screen.
+    scroll: usize,
+}
+
+impl TerminalView {
+    /// With nothing to show yet.
+    pub fn new(glyphs: Glyphs, depth: Depth, options: ViewOptions) -> TerminalView {
+        TerminalView {
+            options,
+            lesson: None,
+            notice: None,
+            frames_per_second: None,
+            glyphs,
+            depth,
+            field: Field::default(),
+            timeline: Timeline::default(),
+            scroll: 0,
+        }
+    }
+
+    /// Takes over what is newer; waits for nothing.
+    pub fn update(&mut self, status: &Status, source: &dyn PictureSource) {
+        self.field.update(status.instances, status.size, source);
+        if self.options.timeline {
+            self.timeline.update(source);
+        }
+    }
+
+    /// How many of the panels on this screen have no picture yet.
+    pub fn missing(&self, status: &Status, area: Rect) -> usize {
+        let panels = self.places(status, area).map(|places| places.panels);
+        let shown = panels.iter().flatten();
+        shown
+            .filter(|panel| !self.field.has(panel.instance))
+            .count()
+    }
+
+    /// What the session should send for a terminal of this size; nothing where it is too small.
+    pub fn request(&self, status: &Status, area: Rect) -> Option<PicturePlan> {
+        let places = self.places(status, area)?;
+        let (look, dots) = self.look(status.size, &places);
+        let panel = dots.of(places.panel);
+        // Bits only where they are fewer bytes than the dots would be, or where they are asked for.
+        let choice = match status.switches.transfer {
+            TransferChoice::Auto if 4 * status.size.words() <= (panel[0] * panel[1]) as usize => {
+                TransferChoice::Bits
+            }
+            TransferChoice::Auto => TransferChoice::View,
+            asked => asked,
+        };
+        let only = self.only(status);
+        let size = (status.size, status.instances);
+        Some(request(size, (look, panel), only, choice, LIMITS))
+    }
+
+    /// Paints a frame; a session that has not started yet has no status.
+    pub fn paint(&mut self, status: Option<&Status>, area: Rect, buffer: &mut Buffer) {
+        if area.width < LEAST[0] || area.height < LEAST[1] {
+            hud::too_small(area, buffer);
+        } else if let Some((status, places)) =
+            status.and_then(|status| Some((status, self.places(status, area)?)))
+        {
+            self.paint_panels(status, &places, buffer);
+            if let Some(place) = places.timeline {
+                timeline::paint(status, &self.timeline, self.depth, place, buffer);
+            }
+            hud::paint(self, status, &places, buffer);
+            let body = Rect {
+                height: area.height - places.hud.height,
+                ..area
+            };
+            cards::paint(self, status, body, buffer);
+        }
+        if self.glyphs == Glyphs::Ascii {
+            glyphs::to_ascii(area, buffer);
+        }
+    }
+
+    /// Zooms by a factor about a character, if a panel is there, or about the panels' middle.
+    pub fn zoom(&mut self, factor: f64, at: Option<Position>, status: &Status, area: Rect) {
+        let Some(places) = self.places(status, area) else {
+            return;
+        };
+        let pixels = Dots::PIXELS.of(places.panel);
+        match at.map(|at| places.panel_at(at).map(|panel| (at, panel.rect))) {
+            None => self.options.camera.zoom(factor, status.size, pixels),
+            Some(Some((at, rect))) => {
+                let pixel = [
+                    f64::from(at.x - rect.x) + 0.5,
+                    f64::from(at.y - rect.y) * 2.0 + 1.0,
+                ];
+                let camera = &mut self.options.camera;
+                camera.zoom_at(factor, pixel, status.size, pixels);
+            }
+            Some(None) => {}
+        }
+    }
+
+    /// Shows the whole lattice, or the part from before.
+    pub fn toggle_fit(&mut self, status: &Status, area: Rect) {
+        if let Some(places) = self.places(status, area) {
+            let panel = Dots::PIXELS.of(places.panel);
+            self.options.camera.toggle_fit(status.size, panel);
+        }
+    }
+
+    /// Moves what is shown by parts of a panel, as a hand moves paper.
+    pub fn pan_by_part(&mut self, part: [f64; 2], status: &Status, area: Rect) {
+        self.pan(status, area, |panel| {
+            [0, 1].map(|axis| part[axis] * f64::from(panel[axis]))
+        });
+    }
+
+    /// Moves what is shown by so many columns and rows.
+    pub fn pan_by_characters(&mut self, [x, y]: [i32; 2], status: &Status, area: Rect) {
+        self.pan(status, area, |_| [f64::from(x), f64::from(2 * y)]);
+    }
+
+    fn pan(&mut self, status: &Status, area: Rect, pixels: impl Fn([u32; 2]) -> [f64; 2]) {
+        if let Some(places) = self.places(status, area) {
+            let panel = Dots::PIXELS.of(places.panel);
+            let camera = &mut self.options.camera;
+            camera.pan(pixels(panel), status.size, panel);
+        }
+    }
+
+    /// The instance whose panel stands at a character.
+    pub fn instance_at(&self, at: Position, status: &Status, area: Rect) -> Option<usize> {
+        let places = self.places(status, area)?;
+        Some(places.panel_at(at)?.instance)
+    }
+
+    /// Whether a card covers the panels.
+    pub fn has_card(&self) -> bool {
+        self.options.help || self.options.lab || self.options.ladder || self.lesson.is_some()
+    }
+
+    /// Moves a card's lines up by so many.
+    pub fn scroll(&mut self, lines: isize) {
+        self.scroll = self.scroll.saturating_add_signed(lines);
+    }
+
+    /// A card that is opened starts at its first line.
+    pub fn scroll_to_top(&mut self) {
+        self.scroll = 0;
+    }
+
+    fn only(&self, status: &Status) -> Option<usize> {
+        let last = status.instances.saturating_sub(1);
+        self.options.single.then(|| status.selected.min(last))
+    }
+
+    fn places(&self, status: &Status, area: Rect) -> Option<Places> {
+        if area.width < LEAST[0] || area.height < LEAST[1] {
+            return None;
+        }
+        let lanes = match status.switches.streams {
+            Streams::PerInstance => status.instances,
+            Streams::One | Streams::Default | Streams::Batch => 1,
+        };
+        let lanes = self.options.timeline.then_some(lanes);
+        Some(Places::new(area, status, self.only(status), lanes))
+    }
+
+    /// What the panels show, in dots of the kind that suits.
+    fn look(&self, size: Size, places: &Places) -> (Look, Dots) {
+        let pixels = Dots::PIXELS.of(places.panel);
+        let look = self.options.camera.look(size, pixels);
+        let dots = self.glyphs.dots(look.scale);
+        let scale = look.scale * dots.across as f64;
+        (Look { scale, ..look }, dots)
+    }
+
+    fn paint_panels(&self, status: &Status, places: &Places, buffer: &mut Buffer) {
+        let (look, dots) = self.look(status.size, places);
+        let mut densities = Vec::new();
+        for panel in &places.panels {
+            let pixels = dots.of([panel.rect.width, panel.rect.height]);
+            self.field
+                .sample(panel.instance, look, pixels, &mut densities);
+            let paint = Paint {
+                dots,
+                depth: self.depth,
+                options: &self.options,
+                instance: panel.instance,
+                scale: look.scale,
+            };
+            paint.panel(&densities, panel.rect, buffer);
+            hud::paint_label(status, panel, self.depth, buffer);
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! Where everything stands, in characters. Pure arithmetic, as the window's.
+
+use ratatui::layout::{Position, Rect};
+
+use model::Status;
+
+/// The smallest panel that shows something, in columns and rows.
+const LEAST_PANEL: [u16; 2] = [6, 2];
+
+/// Rows of figures at the foot.
+const HUD: u16 = 2;
+
+/// A panel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) struct Panel {
+    pub(super) instance: usize,
+    pub(super) rect: Rect,
+    /// The row over it that names it, if there are several.
+    pub(super) label: Option<Rect>,
+}
+
+/// The whole screen.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Places {
+    /// Those that there is room for; the selected one is among them.
+    pub(super) panels: Vec<Panel>,
+    /// Columns and rows of each.
+    pub(super) panel: [u16; 2],
+    /// Below the panels.
+    pub(super) timeline: Option<Rect>,
+    /// At the foot.
+    pub(super) hud: Rect,
+}
+
+impl Places {
+    /// Of a terminal with at least [`super::LEAST`] columns and rows: of one instance `only`, or
+    /// of all, and a timeline of so many lanes, if it is wanted and has room.
+    pub(super) fn new(
+        area: Rect,
+        status: &Status,
+        only: Option<usize>,
+        lanes: Option<usize>,
+    ) -> Places {
+        let hud = Rect {
+            y: area.bottom() - HUD,
+            height: HUD,
+            ..area
+        };
+        let mut above = Rect {
+            height: area.height - HUD,
+            ..area
+        };
+        let timeline = lanes.and_then(|lanes| {
+            let wanted = u16::try_from(lanes + 3).unwrap_or(u16::MAX);
+            let height = wanted.min(above.height / 2);
+            (height >= 4).then_some(height)
+        });
+        if let Some(height) = timeline {
+            above.height -= height;
+        }
+        let timeline = timeline.map(|height| Rect {
+            y: above.bottom(),
+            height,
+            ..area
+        });
+        let (panels, panel) = tile(above, status, only);
+        Places {
+            panels,
+            panel,
+            timeline,
+            hud,
+        }
+    }
+
+    /// The panel at a character.
+    pub(super) fn panel_at(&self, at: Position) -> Option<&Panel> {
+        self.panels.iter().find(|panel| panel.rect.contains(at))
+    }
+
+    /// The first and the last instance that has a panel.
+    pub(super) fn shown(&self) -> Option<(usize, usize)> {
+        let first = self.panels.first()?.instance;
+        Some((first, self.panels.last()?.instance))
+    }
+}
+
+/// The columns that make panels largest; where not all panels have room, a page of them with the
+/// selected one.
+fn tile(area: Rect, status: &Status, only: Option<usize>) -> (Vec<Panel>, [u16; 2]) {
+    let aspect = f64::from(status.size.width()) / f64::from(status.size.height());
+    let aspect = aspect.clamp(1.0 / 16.0, 16.0);
+    let label = u16::from(only.is_none() && status.instances > 1);
+    let all = only.map_or(status.instances, |_| 1).max(1);
+    let across = usize::from((area.width + 1) / (LEAST_PANEL[0] + 1)).max(1);
+    let down = usize::from(area.height / (LEAST_PANEL[1] + label)).max(1);
+    let count = all.min(across * down);
+    let first = match only {
+        Some(only) => only,
+        None => status.selected.min(all - 1) / count * count,
+    };
+    let here = count.min(status.instances - first).max(1);
+    // By the full page, so that the last one's panels are as large as the others'.
+    let fitted = |columns: usize| -> [u16; 2] {
+        let rows = count.div_ceil(columns);
+        let width = (area.width + 1) / columns as u16 - 1;
+        let height = (area.height / rows as u16).saturating_sub(label);
+        // Pixels are half a character high, so that they are square.
+        let room = [f64::from(width), 2.0 * f64::from(height)];
+        let width_used = room[0].min(room[1] * aspect);
+        let height_used = room[1].min(room[0] / aspect);
+        [
+            (width_used.ceil() as u16).clamp(1, width.max(1)),
+            ((height_used / 2.0).ceil() as u16).clamp(1, height.max(1)),
+        ]
+    };
+    let columns = (1..=count.min(across))
+        .filter(|&columns| count.div_ceil(columns) <= down)
+        .max_by_key(|&columns| {
+            let [width, height] = fitted(columns).map(u32::from);
+            (width * height, std::cmp::Reverse(columns))
+        })
+        .unwrap_or(across);
+    let panel = fitted(columns);
+    let rows = count.div_ceil(columns) as u16;
+    let pitch = [panel[0] + 1, panel[1] + label];
+    let used = [pitch[0] * columns as u16 - 1, pitch[1] * rows];
+    let origin = [
+        area.x + area.width.saturating_sub(used[0]) / 2,
+        area.y + area.height.saturating_sub(used[1]) / 2,
+    ];
+    let place = |at: usize| {
+        let x = origin[0] + pitch[0] * (at % columns) as u16;
+        let y = origin[1] + pitch[1] * (at / columns) as u16;
+        Panel {
+            instance: first + at,
+            rect: Rect::new(x, y + label, panel[0], panel[1]),
+            label: (label > 0).then(|| Rect::new(x, y, panel[0], 1)),
+        }
+    };
+    ((0..here).map(place).collect(), panel)
+}

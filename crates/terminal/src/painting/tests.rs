@@ -1,0 +1,326 @@
+//! Whole screens, at sizes from too small to large.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use ratatui::backend::TestBackend;
+use ratatui::style::{Color, Modifier};
+use ratatui::{Terminal, layout::Position};
+
+use super::*;
+use engine::Transfer;
+use life::Lattice;
+use model::{Picture, Trace};
+use view::made_up::{self, MadeUp, moved, soup, status, timed_round};
+
+/// Lattices, and a timed round of sixteen streams.
+struct Source(MadeUp);
+
+impl PictureSource for Source {
+    fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
+        self.0.visit_newer(seen, draw);
+    }
+
+    fn newer_trace(&self, seen: u64) -> Option<Trace> {
+        let rounds = VecDeque::from([Arc::new(timed_round(16))]);
+        (seen == 0).then_some(Trace {
+            rounds,
+            sequence: 1,
+        })
+    }
+}
+
+fn lattices(count: usize, size: Size) -> Vec<Lattice> {
+    (0..count).map(|i| soup(size, 0.3, i as u64)).collect()
+}
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+/// Paints a frame on a screen of so many columns and rows.
+fn screen(
+    view: &mut TerminalView,
+    status: &Status,
+    [columns, rows]: [u16; 2],
+) -> Terminal<TestBackend> {
+    let source = Source(MadeUp::bits(&lattices(status.instances, status.size)));
+    view.update(status, &source);
+    let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
+    terminal
+        .draw(|frame| view.paint(Some(status), frame.area(), frame.buffer_mut()))
+        .unwrap();
+    terminal
+}
+
+/// The characters of a screen, line by line.
+fn text(terminal: &Terminal<TestBackend>) -> Vec<String> {
+    let buffer = terminal.backend().buffer();
+    let line = |y| -> String {
+        let cells = (0..buffer.area.width).map(|x| buffer[(x, y)].symbol());
+        cells.collect()
+    };
+    (0..buffer.area.height).map(line).collect()
+}
+
+fn view() -> TerminalView {
+    TerminalView::new(Glyphs::Auto, Depth::True, ViewOptions::default())
+}
+
+#[test]
+fn all_panels_stand_apart_with_their_names_on_every_screen() {
+    for (columns, rows) in [(80, 24), (200, 60), (32, 10), (120, 12), (40, 70)] {
+        for instances in [1, 2, 7, 16, 200] {
+            for (w, h) in [(512, 512), (60, 45), (1000, 10), (10, 1000)] {
+                let mut status = status(instances, size(w, h));
+                for selected in [0, instances / 2, instances - 1] {
+                    status.selected = selected;
+                    let area = Rect::new(0, 0, columns, rows);
+                    let places = view().places(&status, area).unwrap();
+                    let above = Rect {
+                        height: rows - 2,
+                        ..area
+                    };
+                    let here = format!("{instances} of {w} × {h} on {columns} × {rows}");
+                    assert!(
+                        places.panels.iter().any(|panel| panel.instance == selected),
+                        "{here}: {selected} has no panel"
+                    );
+                    for (at, panel) in places.panels.iter().enumerate() {
+                        let whole = panel.label.unwrap_or(panel.rect).union(panel.rect);
+                        assert!(above.contains(Position::new(whole.x, whole.y)), "{here}");
+                        assert_eq!(above.intersection(whole), whole, "{here}");
+                        for other in places.panels[at + 1..].iter().take(30) {
+                            let other = other.label.unwrap_or(other.rect).union(other.rect);
+                            assert!(!whole.intersects(other), "{here}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_usual_terminal_shows_sixteen_panels_and_the_figures() {
+    let status = status(16, size(512, 512));
+    let terminal = screen(&mut view(), &status, [80, 24]);
+    let lines = text(&terminal);
+    for instance in 0..16 {
+        let name = format!("{instance} ");
+        assert!(lines.iter().any(|line| line.contains(&name)), "{lines:#?}");
+    }
+    let figures = &lines[22];
+    for figure in ["▶ running", "sync-global", "gen 123,456", "1.12 M gen/s"] {
+        assert!(figures.contains(figure), "{figure}: {figures}");
+    }
+    assert!(lines[23].contains("H keys · Space pause"), "{}", lines[23]);
+    let dots = |line: &String| {
+        line.chars()
+            .filter(|c| ('\u{2801}'..='\u{28FF}').contains(c))
+            .count()
+    };
+    let dots: usize = lines.iter().map(dots).sum();
+    assert!(dots > 300, "Braille for lattices that are large: {dots}");
+}
+
+#[test]
+fn cells_with_room_are_half_blocks_of_their_own_colour() {
+    let size = size(20, 12);
+    let status = status(1, size);
+    let mut view = view();
+    let lattice = lattices(1, size).remove(0);
+    let terminal = screen(&mut view, &status, [20, 10]);
+    assert!(text(&terminal)[0].contains("too small"));
+    let terminal = screen(&mut view, &status, [40, 14]);
+    let places = view.places(&status, Rect::new(0, 0, 40, 14)).unwrap();
+    let rect = places.panels[0].rect;
+    assert_eq!((rect.width, rect.height), (40, 12), "two pixels a cell");
+    let [live, dead] = [Color::Rgb(0xFF, 0xC8, 0x57), Color::Rgb(0x0C, 0x0A, 0x08)];
+    for y in 0..12 {
+        for x in 0..20 {
+            let cell = &terminal.backend().buffer()[(rect.x + 2 * x, rect.y + y)];
+            let colour = if lattice.get(x.into(), y.into()) {
+                live
+            } else {
+                dead
+            };
+            assert_eq!((cell.symbol(), cell.bg), (" ", colour), "{x}, {y}");
+        }
+    }
+}
+
+#[test]
+fn a_zoomed_panel_goes_around_the_torus() {
+    let area = Rect::new(0, 0, 40, 14);
+    for choice in [TransferChoice::Bits, TransferChoice::View] {
+        // Half blocks of whole cells, and Braille of many: pixels to the panel's end, and how many
+        // cells that is.
+        for ((w, h), zoom, pixels, cells) in [
+            ((40, 24), 4.0, [72, 44], [18, 11]),
+            ((160, 96), 2.0, [30, 20], [60, 40]),
+        ] {
+            let lattice = soup(size(w, h), 0.3, 5);
+            let mut status = status(1, lattice.size());
+            status.switches.transfer = choice;
+            let paint = |pan: [u32; 2], lattice: &Lattice| {
+                let mut view = view();
+                view.zoom(zoom, None, &status, area);
+                let [x, y] = pan.map(|pixels| -(pixels as i32));
+                view.pan_by_characters([x, y / 2], &status, area);
+                let plan = view.request(&status, area).unwrap();
+                let lattices = std::slice::from_ref(lattice);
+                let pictures = match plan.transfer {
+                    Transfer::View => MadeUp::views(lattices, plan.viewport),
+                    _ => MadeUp::bits(lattices),
+                };
+                view.update(&status, &Source(pictures));
+                let mut buffer = Buffer::empty(area);
+                view.paint(Some(&status), area, &mut buffer);
+                let places = view.places(&status, area).unwrap();
+                let (look, _) = view.look(status.size, &places);
+                (look, buffer)
+            };
+            // What is seen there of one is seen here of the other.
+            let (plain, here) = paint([0, 0], &lattice);
+            let (across, there) = paint(pixels, &moved(&lattice, cells));
+            let sides = [w, h].map(|side| side as f64);
+            let seen = [0, 1].map(|axis| sides[axis] - across.origin[axis]);
+            assert!(seen.iter().all(|&cells| cells > 0.0), "{across:?}");
+            assert!(
+                (0..2).all(|axis| seen[axis] < sides[axis] / zoom),
+                "it crosses both edges: {across:?}, {plain:?}"
+            );
+            assert_eq!(here, there, "{choice:?} {w} × {h}");
+        }
+    }
+}
+
+#[test]
+fn without_colours_all_is_said_by_signs() {
+    let size = size(20, 24);
+    let mut status = status(1, size);
+    status.instances = 2;
+    status.selected = 1;
+    let mut view = TerminalView::new(Glyphs::Auto, Depth::None, ViewOptions::default());
+    let terminal = screen(&mut view, &status, [80, 30]);
+    let buffer = terminal.backend().buffer();
+    for cell in buffer.content() {
+        let colours = [cell.fg, cell.bg];
+        assert!(colours.iter().all(|c| *c == Color::Reset), "{cell:?}");
+    }
+    let lines = text(&terminal);
+    assert!(lines.iter().any(|line| line.contains('█')), "{lines:#?}");
+    let label = lines.iter().position(|line| line.contains("▸1")).unwrap();
+    let at = lines[label].chars().position(|c| c == '▸').unwrap();
+    let cell = &buffer[(at as u16, label as u16)];
+    assert!(cell.modifier.contains(Modifier::REVERSED));
+}
+
+#[test]
+fn ascii_is_ascii_everywhere() {
+    let status = status(16, size(64, 64));
+    let mut view = TerminalView::new(Glyphs::Ascii, Depth::Basic, ViewOptions::default());
+    view.options.timeline = true;
+    for help in [false, true] {
+        view.options.help = help;
+        for line in text(&screen(&mut view, &status, [100, 40])) {
+            assert!(line.is_ascii(), "{line}");
+            assert!(!line.contains('?') || line.contains("H, ?"), "{line}");
+        }
+    }
+}
+
+#[test]
+fn a_terminal_that_is_too_small_says_so() {
+    let status = status(16, size(512, 512));
+    for (columns, rows) in [(20, 8), (31, 40), (200, 9), (10, 3), (1, 1)] {
+        let mut view = view();
+        view.options.help = true;
+        view.options.timeline = true;
+        let lines = text(&screen(&mut view, &status, [columns, rows]));
+        if columns >= 10 {
+            assert!(lines[0].starts_with("too small:"), "{lines:?}");
+        }
+        let area = Rect::new(0, 0, columns, rows);
+        assert_eq!(view.request(&status, area), None);
+    }
+    let lines = text(&screen(&mut view(), &status, [20, 8]));
+    assert_eq!(lines[1].trim_end(), "characters at least", "{lines:?}");
+}
+
+#[test]
+fn the_timeline_has_a_row_a_stream_or_folds_them() {
+    let status = status(16, size(512, 512));
+    let mut view = view();
+    view.options.timeline = true;
+    let lines = text(&screen(&mut view, &status, [200, 60]));
+    let row = |name: &str| {
+        let found = lines
+            .iter()
+            .find(|line| line.trim_start().starts_with(name));
+        found.unwrap_or_else(|| panic!("{name}: {lines:#?}"))
+    };
+    assert!(row("overlap").contains("█ launch"), "{}", row("overlap"));
+    assert!(row("host ").contains('■'));
+    for stream in 0..16 {
+        let row = row(&format!("stream {stream} "));
+        for sign in ['█', '▓', '▒'] {
+            assert!(row.contains(sign), "{sign}: {row}");
+        }
+    }
+    assert!(lines[57].contains("0 µs"), "{}", lines[57]);
+    let lines = text(&screen(&mut view, &status, [80, 24]));
+    let folded = lines.iter().filter(|line| line.contains("str. "));
+    assert_eq!(folded.count(), 8, "{lines:#?}");
+    let lines = text(&screen(&mut view, &status, [80, 10]));
+    assert!(
+        lines.iter().any(|line| line.contains("str. 0–15")),
+        "{lines:#?}"
+    );
+}
+
+#[test]
+fn cards_show_every_line_by_scrolling() {
+    use model::actions::KEYS;
+    let status = status(4, size(32, 32));
+    let mut view = view();
+    view.options.help = true;
+    let mut seen = String::new();
+    for _ in 0..KEYS.len() {
+        seen += &text(&screen(&mut view, &status, [110, 24])).concat();
+        view.scroll(1);
+    }
+    for row in KEYS {
+        assert!(seen.contains(row.help), "{}", row.help);
+    }
+    view.options.help = false;
+    view.lesson = Some(made_up::lesson_list(11));
+    let lines = text(&screen(&mut view, &status, [60, 12]));
+    assert!(lines.iter().any(|line| line.contains("Esc closes")));
+    view.lesson = Some(LessonScreen::Page(made_up::lesson_page(false)));
+    let lines = text(&screen(&mut view, &status, [60, 24]));
+    assert!(lines.iter().any(|line| line.contains(" of ")), "{lines:#?}");
+    view.lesson = None;
+    view.options.lab = true;
+    let lines = text(&screen(&mut view, &status, [100, 24])).concat();
+    for name in ["F2  streams", "F8  block", "per-instance", "pageable"] {
+        assert!(lines.contains(name), "{name}: {lines}");
+    }
+}
+
+#[test]
+fn the_request_is_for_the_dots_that_there_are() {
+    let (small, large) = (size(60, 45), size(16_384, 16_384));
+    let area = Rect::new(0, 0, 80, 24);
+    let view = view();
+    let request = |lattice| view.request(&status(16, lattice), area).unwrap();
+    assert_eq!(request(small).transfer, Transfer::Bits);
+    let plan = request(large);
+    assert_eq!(plan.transfer, Transfer::View);
+    let places = view.places(&status(16, large), area).unwrap();
+    let viewport = plan.viewport;
+    assert_eq!(viewport.height, 4 * u32::from(places.panel[1]));
+    assert!(viewport.width >= 2 * u32::from(places.panel[0]));
+    assert!(viewport.words() * 4 < 2000, "{viewport:?}");
+}

@@ -1,0 +1,164 @@
+//! A timed round as bars of text: a row for the host's calls, one for each stream (or for several,
+//! where there are more than rows), and the axis.
+
+use ratatui::buffer::Buffer;
+use ratatui::layout::Rect;
+use ratatui::style::Style;
+
+use crate::painting::colours::Depth;
+use crate::painting::hud::{ACCENT, LABEL, VALUE, cut};
+use engine::StreamId;
+use lang::tr;
+use model::Status;
+use model::trace::StepKind;
+use view::Timeline;
+use view::hud::numbers::time_us;
+pub(super) use view::timeline::colours::{KINDS, Kind};
+use view::timeline::lanes::{Bar, Chart, Lane, fold};
+use view::timeline::overlap::in_words;
+use view::timeline::scale::{Stretch, TimeScale};
+
+/// Columns of a row's name.
+const NAMES: u16 = 12;
+
+/// What a kind of work is painted with, so that it is told apart without colours too.
+fn symbol(kind: Kind) -> char {
+    match kind {
+        Kind::Host => '■',
+        Kind::Wait | Kind::Step(StepKind::Wait) => '─',
+        Kind::Step(StepKind::Launch) => '█',
+        Kind::Step(StepKind::Support) => '▓',
+        Kind::Step(StepKind::Upload) => '░',
+        Kind::Step(StepKind::Download) => '▒',
+        Kind::Step(StepKind::Event) => '·',
+    }
+}
+
+/// Paints it into its place.
+pub(crate) fn paint(
+    status: &Status,
+    timeline: &Timeline,
+    depth: Depth,
+    place: Rect,
+    buffer: &mut Buffer,
+) {
+    let width = usize::from(place.width);
+    let overlap = in_words(status.overlap.as_ref());
+    let Some(chart) = timeline.chart() else {
+        let text = cut(
+            &tr!(" {overlap} · no round was timed yet", overlap = overlap),
+            width,
+        );
+        buffer.set_string(place.x, place.y, text, depth.ink(ACCENT));
+        return;
+    };
+    let head = tr!(
+        " {overlap} · a round {}",
+        time_us(chart.wall / 1e3),
+        overlap = overlap
+    );
+    let style = depth.ink(ACCENT).bold();
+    buffer.set_string(place.x, place.y, cut(&head, width), style);
+    legend(chart, depth, place, lang::columns(&head) as u16, buffer);
+    // The first row is the head, the last one the axis; the host has the one between.
+    let rows = usize::from(place.height.saturating_sub(3)).max(1);
+    let folded = chart.lanes.len().div_ceil(rows).max(1);
+    let whole = Stretch {
+        from: 0.0,
+        length: chart.whole,
+    };
+    let bars = Rect {
+        x: place.x + NAMES,
+        width: place.width.saturating_sub(NAMES + 1),
+        ..place
+    };
+    let scale = TimeScale::new(whole, bars.x.into(), bars.width.into());
+    let host = [host_lane(&chart.host)];
+    let rows = std::iter::once((tr!("host").to_owned(), &host[..]))
+        .chain(chart.lanes.chunks(folded).map(|lanes| (name(lanes), lanes)));
+    let mut y = place.y + 1;
+    for (name, lanes) in rows {
+        if y + 1 >= place.bottom() {
+            break;
+        }
+        let room = usize::from(NAMES) - 1;
+        let name = lang::to_the_right(&cut(&name, room), room) + " ";
+        buffer.set_string(place.x, y, name, depth.ink(LABEL));
+        for piece in fold(lanes, scale, bars.x.into(), bars.width.into()) {
+            let style = colour(piece.kind, depth);
+            for column in piece.columns.0..piece.columns.1 {
+                if let Some(cell) = buffer.cell_mut((bars.x + column as u16, y)) {
+                    cell.set_char(symbol(piece.kind)).set_style(style);
+                }
+            }
+        }
+        y += 1;
+    }
+    axis(scale, bars, y, depth, buffer);
+}
+
+fn host_lane(bars: &[Bar]) -> Lane {
+    Lane {
+        stream: StreamId(0),
+        bars: bars.to_vec(),
+    }
+}
+
+fn name(lanes: &[Lane]) -> String {
+    match (lanes.first(), lanes.last()) {
+        (Some(first), Some(last)) if first.stream != last.stream => {
+            tr!("str. {}–{}", first.stream.0, last.stream.0)
+        }
+        (Some(only), _) => tr!("stream {}", only.stream.0),
+        _ => String::new(),
+    }
+}
+
+fn colour(kind: Kind, depth: Depth) -> Style {
+    let [r, g, b, _] = kind.colour().to_array();
+    match depth {
+        Depth::None => Style::new(),
+        _ => Style::new().fg(depth.colour([r, g, b])),
+    }
+}
+
+/// What the bars stand for: of the kinds that this round has, at the right of the head.
+fn legend(chart: &Chart, depth: Depth, place: Rect, used: u16, buffer: &mut Buffer) {
+    let all = || {
+        chart
+            .lanes
+            .iter()
+            .flat_map(|lane| &lane.bars)
+            .chain(&chart.host)
+    };
+    let there = KINDS
+        .iter()
+        .filter(|(kind, ..)| all().any(|bar| bar.kind == *kind));
+    let entries: Vec<(Kind, String)> = there
+        .map(|(kind, name, _)| (*kind, format!("{} {}", symbol(*kind), lang::text(name))))
+        .collect();
+    let length: usize = entries
+        .iter()
+        .map(|(_, text)| lang::columns(text) + 2)
+        .sum();
+    if usize::from(used) + 2 + length > usize::from(place.width) {
+        return;
+    }
+    let mut x = place.right() - length as u16;
+    for (kind, text) in entries {
+        buffer.set_string(x, place.y, &text, colour(kind, depth));
+        x += lang::columns(&text) as u16 + 2;
+    }
+}
+
+fn axis(scale: TimeScale, bars: Rect, y: u16, depth: Depth, buffer: &mut Buffer) {
+    let (times, ticks) = scale.ticks(12.0);
+    for ns in times {
+        let x = scale.x(ns).round() as u16;
+        let label = format!("│{}", ticks.label(ns));
+        let length = label.chars().count() as u16;
+        if x + length <= bars.right() + 1 {
+            buffer.set_string(x, y, label, depth.ink(VALUE));
+        }
+    }
+}

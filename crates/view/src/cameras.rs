@@ -1,0 +1,68 @@
+//! One camera for all panels, or one each.
+
+use crate::{Camera, ViewOptions};
+use life::Size;
+
+impl ViewOptions {
+    /// Whether each panel has a camera of its own.
+    pub fn is_separate(&self) -> bool {
+        !self.cameras.is_empty()
+    }
+
+    /// The camera of an instance's panel.
+    pub fn camera_of(&self, instance: usize) -> &Camera {
+        self.cameras.get(instance).unwrap_or(&self.camera)
+    }
+
+    /// The same, to move it.
+    pub fn camera_of_mut(&mut self, instance: usize) -> &mut Camera {
+        self.cameras.get_mut(instance).unwrap_or(&mut self.camera)
+    }
+
+    /// Gives each of so many panels a camera of its own, which shows what the one did; or one to
+    /// all, which shows what the selected panel's did.
+    pub fn toggle_separate(&mut self, instances: usize, selected: usize) {
+        if self.is_separate() {
+            self.camera = *self.camera_of(selected);
+            self.cameras.clear();
+        } else {
+            self.cameras = vec![self.camera; instances];
+        }
+    }
+
+    /// Lets cameras glide on by a part of a whole glide; whether one still does.
+    pub fn advance(&mut self, part: f64) -> bool {
+        let all = std::iter::once(&mut self.camera).chain(&mut self.cameras);
+        // All of them, and not only as far as the first that still does.
+        all.filter_map(|camera| camera.advance(part).then_some(()))
+            .count()
+            > 0
+    }
+
+    /// Whether a panel of `panel` pixels of this instance shows less than all of it.
+    pub fn is_zoomed(&self, instance: usize, size: Size, panel: [u32; 2]) -> bool {
+        self.camera_of(instance).is_zoomed(size, panel)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn separate_cameras_start_as_the_shared_one_and_it_takes_the_selected_ones() {
+        let (size, panel) = (Size::new(512, 512).unwrap(), [200, 200]);
+        let mut options = ViewOptions::default();
+        options.camera.zoom(5.0, size, panel);
+        let shared = options.camera;
+        options.toggle_separate(3, 1);
+        assert!((0..3).all(|instance| *options.camera_of(instance) == shared));
+        options.camera_of_mut(1).zoom(2.0, size, panel);
+        options.camera_of_mut(2).fit();
+        let second = *options.camera_of(1);
+        assert!(second != shared && *options.camera_of(0) == shared);
+        assert!(options.is_zoomed(0, size, panel) && !options.is_zoomed(2, size, panel));
+        options.toggle_separate(3, 1);
+        assert!((0..3).all(|instance| *options.camera_of(instance) == second));
+    }
+}

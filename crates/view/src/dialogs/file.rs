@@ -1,0 +1,66 @@
+//! A path that is typed in, where the desktop has no dialog for files.
+
+use egui::{Key, Modifiers, RichText, TextEdit};
+
+use crate::dialogs::{Asked, Seen, style};
+use lang::tr;
+
+/// The open field.
+#[derive(Clone, PartialEq, Debug)]
+pub struct FileDialog {
+    /// Whether it is for saving.
+    saves: bool,
+    typed: String,
+    /// Why the last try failed.
+    why: Option<String>,
+}
+
+impl FileDialog {
+    /// To save to, or to open; with a path to begin with, and why that failed if it did.
+    pub fn new(saves: bool, typed: String, why: Option<String>) -> FileDialog {
+        FileDialog { saves, typed, why }
+    }
+
+    /// Lays it out; whether it stays open.
+    pub(super) fn show(
+        &mut self,
+        context: &egui::Context,
+        seen: Seen<'_>,
+        asked: &mut Vec<Asked>,
+    ) -> bool {
+        let mut stays = true;
+        let left = style::dialog(context, seen, ("file", Some(0.08), 560.0), |ui| {
+            ui.heading(if self.saves {
+                tr!("Save to")
+            } else {
+                tr!("Open a pattern in the selected panel")
+            });
+            let hint = if self.saves {
+                tr!("a path that ends in .rle, .cells, .lif or .mc")
+            } else {
+                tr!("the path of a .rle, .cells, .lif or .mc file")
+            };
+            let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
+            ui.add(field.desired_width(f32::INFINITY)).request_focus();
+            if let Some(why) = &self.why {
+                ui.label(RichText::new(why).color(ui.visuals().warn_fg_color));
+            }
+            let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+            let word = if self.saves { tr!("Save") } else { tr!("Open") };
+            let done = ui.button(word).clicked() || entered;
+            if done && !self.typed.trim().is_empty() {
+                asked.push(Asked::Path(self.saves, home(self.typed.trim())));
+                stays = false;
+            }
+        });
+        stays && !left
+    }
+}
+
+/// A path that begins with `~/` is in the person's folder.
+fn home(typed: &str) -> String {
+    match (typed.strip_prefix("~/"), std::env::home_dir()) {
+        (Some(rest), Some(home)) => home.join(rest).to_string_lossy().into_owned(),
+        _ => typed.into(),
+    }
+}

@@ -1,0 +1,46 @@
+//! An offer of larger lattices, to a pattern that is larger than they are.
+
+use egui::{Key, Modifiers};
+
+use crate::dialogs::{Asked, Seen, style};
+use lang::tr;
+use life::Size;
+
+/// The open offer.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Larger {
+    /// What is too large.
+    why: String,
+    size: Size,
+}
+
+impl Larger {
+    /// Lattices of this size, for the sake of what is said.
+    pub fn new(why: String, size: Size) -> Larger {
+        Larger { why, size }
+    }
+
+    /// Lays it out; whether it stays open.
+    pub(super) fn show(
+        &mut self,
+        context: &egui::Context,
+        seen: Seen<'_>,
+        asked: &mut Vec<Asked>,
+    ) -> bool {
+        let mut stays = true;
+        let left = style::dialog(context, seen, ("larger", Some(0.12), 620.0), |ui| {
+            ui.heading(tr!("Larger lattices?"));
+            ui.label(&self.why);
+            ui.label(tr!(
+                "What lives now is kept in their middle. Ctrl+Z brings the lattices of now back."
+            ));
+            let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
+            let button = tr!("Start again with lattices of {} (Enter)", self.size);
+            if ui.button(button).clicked() || entered {
+                asked.push(Asked::Room);
+                stays = false;
+            }
+        });
+        stays && !left
+    }
+}

@@ -1,0 +1,161 @@
+//! The shelf: the patterns that come with the program, by kind, each with its picture.
+
+use egui::{Color32, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+
+use crate::dialogs::{Asked, Seen, style};
+use crate::hud::style::{ACCENT, LABEL, VALUE};
+use crate::marks::runs_of;
+use lang::tr;
+use life::{Kind, Lattice, Run, SHELF, Shelved, Size};
+
+/// Cells of a picture at most, across and down.
+const CELLS: u64 = 56;
+
+/// The open shelf.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Shelf {
+    books: Vec<Book>,
+}
+
+/// A pattern as it is listed.
+#[derive(Clone, PartialEq, Debug)]
+struct Book {
+    shelved: &'static Shelved,
+    name: String,
+    /// Who found it, and often when.
+    author: Option<String>,
+    does: String,
+    picture: Vec<Run>,
+    size: Size,
+}
+
+impl Default for Shelf {
+    fn default() -> Shelf {
+        Shelf {
+            books: SHELF.iter().map(Book::of).collect(),
+        }
+    }
+}
+
+impl Book {
+    fn of(shelved: &'static Shelved) -> Book {
+        let pattern = shelved.pattern();
+        let most = Size::new(CELLS, CELLS).expect("a picture's size");
+        let (picture, _): (Lattice, u32) = pattern.thumbnail(most);
+        let notes = pattern.notes();
+        Book {
+            shelved,
+            name: notes.name.unwrap_or_else(|| shelved.name.into()),
+            author: notes.author,
+            does: shelved.behaviour.to_string(),
+            picture: runs_of(&picture).collect(),
+            size: picture.size(),
+        }
+    }
+}
+
+impl Shelf {
+    /// Lays it out; whether it stays open.
+    pub(super) fn show(
+        &mut self,
+        context: &egui::Context,
+        seen: Seen<'_>,
+        asked: &mut Vec<Asked>,
+    ) -> bool {
+        let (unit, screen) = (seen.unit, seen.screen);
+        let mut stays = true;
+        let left = style::dialog(context, seen, ("shelf", None, 1080.0), |ui| {
+            let width = ui.available_width();
+            ui.heading(tr!(
+                "The shelf: a click takes a pattern, another one places it"
+            ));
+            let columns = ((width / (250.0 * unit)) as usize).max(1);
+            let space = ui.spacing().item_spacing.x;
+            let across = (width - 12.0 * unit) / columns as f32 - space;
+            let high = 0.74 * screen.height();
+            let scroll = ScrollArea::vertical().max_height(high);
+            scroll.min_scrolled_height(high).show(ui, |ui| {
+                for kind in Kind::ALL {
+                    let of_kind = |book: &&Book| book.shelved.kind() == kind;
+                    let books: Vec<&Book> = self.books.iter().filter(of_kind).collect();
+                    ui.add_space(6.0 * unit);
+                    ui.label(RichText::new(title(kind)).heading().color(ACCENT));
+                    for row in books.chunks(columns) {
+                        ui.horizontal(|ui| {
+                            for book in row {
+                                if paint(ui, book, across, unit) {
+                                    asked.push(Asked::Shelved(book.shelved));
+                                    stays = false;
+                                }
+                            }
+                        });
+                    }
+                }
+            });
+        });
+        stays && !left
+    }
+}
+
+/// A kind of which there are several.
+fn title(kind: Kind) -> &'static str {
+    match kind {
+        Kind::StillLife => tr!("Still lifes"),
+        Kind::Oscillator => tr!("Oscillators"),
+        Kind::Spaceship => tr!("Spaceships"),
+        Kind::Gun => tr!("Guns"),
+        Kind::Methuselah => tr!("Methuselahs"),
+        Kind::Puffer => tr!("Puffers and rakes"),
+        Kind::Soup => tr!("Soups with symmetry"),
+    }
+}
+
+/// Paints a pattern's place; whether it was clicked.
+fn paint(ui: &mut Ui, book: &Book, width: f32, unit: f32) -> bool {
+    let high = 72.0 * unit;
+    let (rect, response) = ui.allocate_exact_size(vec2(width, high), Sense::click());
+    if !ui.is_rect_visible(rect) {
+        return false;
+    }
+    let painter = ui.painter_at(rect);
+    let ground = if response.hovered() { 0x37 } else { 0x20 };
+    painter.rect_filled(rect, 4.0 * unit, Color32::from_gray(ground));
+    let side = high - 8.0 * unit;
+    let frame = Rect::from_min_size(rect.min + vec2(4.0, 4.0) * unit, vec2(side, side));
+    painter.rect_filled(frame, 2.0 * unit, Color32::from_gray(0x0C));
+    if response.hovered() {
+        let stroke = Stroke::new(unit.max(1.0), ACCENT);
+        painter.rect_stroke(rect, 4.0 * unit, stroke, StrokeKind::Inside);
+    }
+    let most = book.size.width().max(book.size.height()) as f32;
+    let cell = ((side - 6.0 * unit) / most).min(5.0 * unit);
+    let drawn = vec2(book.size.width() as f32, book.size.height() as f32) * cell;
+    let corner = frame.center() - drawn / 2.0;
+    for run in &book.picture {
+        let at = pos2(
+            corner.x + run.x as f32 * cell,
+            corner.y + run.y as f32 * cell,
+        );
+        let cells = Rect::from_min_size(at, vec2(run.length as f32, 1.0) * cell);
+        painter.rect_filled(cells, 0.0, ACCENT);
+    }
+    let left = frame.right() + 8.0 * unit;
+    let lines = [
+        (Some(&book.name), 15.0, VALUE),
+        (Some(&book.does), 13.0, LABEL),
+        (book.author.as_ref(), 12.0, LABEL),
+    ];
+    let mut top = rect.top() + 8.0 * unit;
+    for (text, height, colour) in lines {
+        let Some(text) = text else { continue };
+        let font = egui::FontId::proportional(height * unit);
+        let room = rect.right() - left - 4.0 * unit;
+        let mut job = egui::text::LayoutJob::simple_singleline(text.clone(), font, colour);
+        job.wrap = egui::text::TextWrapping::truncate_at_width(room);
+        let galley = painter.layout_job(job);
+        let next = galley.size().y;
+        painter.galley(pos2(left, top), galley, colour);
+        top += next + 2.0 * unit;
+    }
+    response.clicked()
+}

@@ -1,0 +1,125 @@
+//! egui's style in the HUD's colours, scaled by the layout's unit of type: the scene works in
+//! pixels, one pixel a point, so egui's own scaling is never used.
+
+use egui::{
+    Align2, Color32, CornerRadius, Id, Margin, Modal, Stroke, TextStyle, Ui, Visuals, vec2,
+};
+
+use crate::dialogs::Seen;
+use crate::hud::style::{ACCENT, LABEL, RULE, VALUE, medium, regular};
+
+/// Behind a dialog's content.
+pub(crate) const GROUND: Color32 = Color32::from_rgb(0x1A, 0x1D, 0x23);
+/// Around it.
+pub(crate) const EDGE: Color32 = Color32::from_rgb(0x3C, 0x43, 0x4E);
+/// Behind a text field.
+const FIELD: Color32 = Color32::from_rgb(0x0F, 0x11, 0x14);
+/// Behind a button, and behind one under the pointer.
+const BUTTON: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
+const POINTED: Color32 = Color32::from_rgb(0x37, 0x3E, 0x4A);
+
+/// Lays out a dialog over the dimmed scene: its name, how far its top is from the window's as a
+/// share of the height (none: it stands in the middle), and its width in units of type. Whether
+/// the scene beside it was clicked, which leaves it.
+pub(super) fn dialog(
+    context: &egui::Context,
+    seen: Seen<'_>,
+    (name, top, width): (&str, Option<f32>, f32),
+    contents: impl FnOnce(&mut Ui),
+) -> bool {
+    let id = Id::unique(name);
+    let (side, down) = match top {
+        Some(share) => (Align2::CENTER_TOP, share * seen.screen.height()),
+        None => (Align2::CENTER_CENTER, 0.0),
+    };
+    let area = Modal::default_area(id).anchor(side, vec2(0.0, down));
+    let modal = Modal::new(id).area(area).show(context, |ui| {
+        ui.set_width((width * seen.unit).min(0.92 * seen.screen.width()));
+        contents(ui);
+    });
+    modal.backdrop_response.clicked()
+}
+
+/// The style of every dialog, `unit` pixels a unit of type.
+pub(crate) fn dress(context: &egui::Context, unit: f32) {
+    context.set_theme(egui::Theme::Dark);
+    let mut style = egui::Style {
+        // A dialog is there at once: nothing fades, and a picture of one is always the same.
+        animation_time: 0.0,
+        ..Default::default()
+    };
+    style.text_styles = [
+        (TextStyle::Small, regular(13.0 * unit)),
+        (TextStyle::Body, regular(16.0 * unit)),
+        (TextStyle::Button, regular(16.0 * unit)),
+        (TextStyle::Heading, medium(20.0 * unit)),
+        (TextStyle::Monospace, egui::FontId::monospace(15.0 * unit)),
+    ]
+    .into();
+    let spacing = &mut style.spacing;
+    let margin = |units: f32| Margin::same((units * unit).round().min(127.0) as i8);
+    spacing.item_spacing = vec2(8.0, 5.0) * unit;
+    spacing.window_margin = margin(14.0);
+    spacing.menu_margin = margin(10.0);
+    spacing.button_padding = vec2(9.0, 4.0) * unit;
+    for length in [
+        &mut spacing.indent,
+        &mut spacing.slider_width,
+        &mut spacing.slider_rail_height,
+        &mut spacing.combo_width,
+        &mut spacing.text_edit_width,
+        &mut spacing.icon_width,
+        &mut spacing.icon_width_inner,
+        &mut spacing.icon_spacing,
+        &mut spacing.tooltip_width,
+        &mut spacing.menu_width,
+        &mut spacing.menu_spacing,
+        &mut spacing.combo_height,
+        &mut spacing.scroll.bar_width,
+        &mut spacing.scroll.handle_min_length,
+        &mut spacing.scroll.floating_width,
+    ] {
+        *length *= unit;
+    }
+    spacing.interact_size *= 1.2 * unit;
+    spacing.default_area_size *= unit;
+    style.visuals = visuals(unit);
+    context.set_style_of(egui::Theme::Dark, style);
+}
+
+fn visuals(unit: f32) -> Visuals {
+    let mut visuals = Visuals::dark();
+    let radius = |units: f32| CornerRadius::same((units * unit).round().min(255.0) as u8);
+    let line = |colour| Stroke::new(unit.max(1.0), colour);
+    visuals.window_fill = GROUND;
+    visuals.panel_fill = GROUND;
+    visuals.window_stroke = line(EDGE);
+    visuals.window_corner_radius = radius(8.0);
+    visuals.menu_corner_radius = radius(6.0);
+    visuals.window_shadow = egui::Shadow::NONE;
+    visuals.popup_shadow = egui::Shadow::NONE;
+    visuals.extreme_bg_color = FIELD;
+    visuals.faint_bg_color = Color32::from_rgb(0x20, 0x24, 0x2B);
+    visuals.hyperlink_color = ACCENT;
+    visuals.selection.bg_fill = Color32::from_rgb(0x5A, 0x44, 0x12);
+    visuals.selection.stroke = line(ACCENT);
+    visuals.resize_corner_size *= unit;
+    visuals.text_cursor.stroke = Stroke::new((2.0 * unit).max(1.0), ACCENT);
+    visuals.text_cursor.blink = false; // a window at rest draws nothing
+    let widgets = &mut visuals.widgets;
+    for (widget, ground, ink) in [
+        (&mut widgets.noninteractive, GROUND, LABEL),
+        (&mut widgets.inactive, BUTTON, VALUE),
+        (&mut widgets.hovered, POINTED, Color32::WHITE),
+        (&mut widgets.active, POINTED, Color32::WHITE),
+        (&mut widgets.open, BUTTON, VALUE),
+    ] {
+        widget.bg_fill = ground;
+        widget.weak_bg_fill = ground;
+        widget.bg_stroke = line(RULE);
+        widget.fg_stroke = line(ink);
+        widget.corner_radius = radius(4.0);
+        widget.expansion = 0.0;
+    }
+    visuals
+}

@@ -1,0 +1,320 @@
+//! Every screen that the program has, with made-up sessions, in the windows that lectures have.
+//!
+//! `structure` looks at what each one paints, without a GPU: no text is cut or lies over another,
+//! nothing docked covers a panel. `stored` draws each one and compares it with the picture of it
+//! that is kept. For a person to look at them, set `LIFESTREAMS_GALLERY` to a directory and run
+//! `cargo test gallery_of -- --ignored`; `LIFESTREAMS_SHOT` names some.
+
+mod beside;
+mod looking;
+mod odd;
+mod over;
+mod panels;
+mod stage;
+mod stored;
+mod structure;
+
+use egui::{Rect, pos2};
+
+use crate::hud::rect_of;
+use crate::layout::{Layout, PixelRect};
+use crate::made_up::{Timed, TimedAs, status, timed_round};
+use crate::timeline::place::Places;
+use crate::{
+    AdapterFacts, Dialogs, Drawing, Frame, Lab, LessonScreen, Marks, Population, Timeline,
+    ViewOptions,
+};
+use lang::{Language, with};
+use life::Size;
+use model::Status;
+use model::trace::TimedRound;
+
+/// A window: its pixels, and pixels a point.
+type Window = ([u32; 2], f32);
+
+const LANGUAGES: [Language; 2] = [Language::English, Language::Chinese];
+
+/// The windows that every screen is looked at in.
+const WINDOWS: [Window; 4] = [
+    ([1280, 720], 1.0),
+    ([1920, 1080], 1.0),
+    ([1280, 720], 2.0),
+    ([1920, 1080], 2.0),
+];
+
+/// A screen: what differs from a session that runs and shows its panels.
+#[derive(Clone, Copy)]
+struct Screen {
+    name: &'static str,
+    instances: usize,
+    size: (u64, u64),
+    /// Whether the engine still starts: there are no figures yet.
+    starting: bool,
+    status: fn(&mut Status),
+    /// Given the lattices' size and about a panel's.
+    options: fn(&mut ViewOptions, Size, [u32; 2]),
+    round: fn(u32) -> TimedRound,
+    lesson: fn() -> Option<LessonScreen>,
+    dialogs: fn(&mut Dialogs),
+    marks: fn(&mut Marks),
+    drawing: fn(&mut Drawing),
+    /// What the mouse does before.
+    mouse: fn(&mut Mouse<'_>),
+    /// Over which of the places that have a tip the mouse rests.
+    tip: Option<usize>,
+    /// Other windows than the usual ones.
+    windows: &'static [Window],
+}
+
+const SCREEN: Screen = Screen {
+    name: "",
+    instances: 16,
+    size: (256, 256),
+    starting: false,
+    status: |_| {},
+    options: |_, _, _| {},
+    round: timed_round,
+    lesson: || None,
+    dialogs: |_| {},
+    marks: |_| {},
+    drawing: |_| {},
+    mouse: |_| {},
+    tip: None,
+    windows: &WINDOWS,
+};
+
+/// All of them.
+fn screens() -> Vec<Screen> {
+    [
+        panels::screens(),
+        beside::screens(),
+        over::screens(),
+        looking::screens(),
+        odd::screens(),
+    ]
+    .concat()
+}
+
+/// What the mouse can do to what is painted.
+struct Mouse<'a> {
+    timeline: &'a mut Timeline,
+    lab: &'a mut Lab,
+    layout: &'a Layout,
+    status: &'a Status,
+}
+
+impl Mouse<'_> {
+    /// Over the timeline, this far to the right and down.
+    fn over_timeline(&mut self, x: f64, y: f64) {
+        if let Some(rect) = self.layout.timeline {
+            self.timeline.hover(Some(within(rect, x, y)));
+        }
+    }
+
+    /// Over a block of the multiprocessors' rows, wherever one is.
+    fn over_a_block(&mut self) {
+        let Some(rect) = self.layout.timeline else {
+            return;
+        };
+        let places = (0..200).map(|y| within(rect, 0.4, f64::from(y) / 200.0));
+        let over = |at: &[f64; 2]| self.timeline.is_over_a_block(*at, self.layout, self.status);
+        let blocks: Vec<_> = places.filter(over).collect();
+        self.timeline.hover(blocks.get(blocks.len() / 2).copied());
+    }
+
+    /// On the word that freezes the timeline.
+    fn click_live(&mut self) {
+        if let Some(rect) = self.layout.timeline {
+            let (unit, units) = (self.layout.unit, self.layout.units);
+            let chip = Places::new(rect_of(rect), unit, units).chip.center();
+            let at = [f64::from(chip.x), f64::from(chip.y)];
+            self.timeline.click(false, at, self.layout);
+            self.timeline.hover(Some(at));
+        }
+    }
+
+    /// Over the lab.
+    fn over_lab(&mut self, x: f64, y: f64) {
+        if let Some(rect) = self.layout.lab {
+            self.lab.hover(Some(within(rect, x, y)));
+        }
+    }
+
+    /// A click on the second of the lab's tabs, wherever it is: the other language.
+    fn click_tabs(&mut self) {
+        let Some(rect) = self.layout.lab else { return };
+        for y in 0..200 {
+            let at = within(rect, 0.35, f64::from(y) / 200.0);
+            self.lab.click(at, self.layout, self.status);
+        }
+    }
+}
+
+fn within(rect: PixelRect, x: f64, y: f64) -> [f64; 2] {
+    [
+        f64::from(rect.x) + x * f64::from(rect.width),
+        f64::from(rect.y) + y * f64::from(rect.height),
+    ]
+}
+
+/// A screen in a window, ready to be drawn.
+struct Set {
+    screen: Screen,
+    window: Window,
+    status: Option<Status>,
+    options: ViewOptions,
+    drawing: Drawing,
+    timeline: Timeline,
+    population: Population,
+    lab: Lab,
+    marks: Marks,
+    lesson: Option<LessonScreen>,
+    dialogs: Dialogs,
+}
+
+impl Set {
+    fn new(screen: Screen, window: Window) -> Set {
+        let size = screen.size();
+        let streams = screen.instances as u32;
+        let mut status = status(screen.instances, size);
+        (screen.status)(&mut status);
+        let mut set = Set {
+            screen,
+            window,
+            options: ViewOptions::default(),
+            drawing: Drawing {
+                frames_per_second: Some(59.9),
+                adapter: Some(AdapterFacts {
+                    name: "NVIDIA GeForce RTX 3060".into(),
+                    backend: "Vulkan".into(),
+                    driver: String::new(),
+                    software: false,
+                    pci_bus_id: None,
+                }),
+                ..Default::default()
+            },
+            timeline: Timeline::default(),
+            population: Population::default(),
+            lab: Lab::default(),
+            marks: Marks::default(),
+            lesson: (screen.lesson)(),
+            dialogs: Dialogs::default(),
+            status: Some(status),
+        };
+        (screen.options)(&mut set.options, size, [700, 700]);
+        (screen.drawing)(&mut set.drawing);
+        (screen.marks)(&mut set.marks);
+        (screen.dialogs)(&mut set.dialogs);
+        set.timeline.update(&TimedAs((screen.round)(streams)));
+        let status = set.status.as_ref().unwrap();
+        set.population.update(&Timed(streams), status, &set.options);
+        let (layout, _) = set.frame().layout().unwrap();
+        (screen.mouse)(&mut Mouse {
+            timeline: &mut set.timeline,
+            lab: &mut set.lab,
+            layout: &layout,
+            status,
+        });
+        if screen.starting {
+            set.status = None;
+        }
+        set
+    }
+
+    fn frame(&self) -> Frame<'_> {
+        Frame {
+            status: self.status.as_ref(),
+            options: &self.options,
+            drawing: &self.drawing,
+            timeline: &self.timeline,
+            population: &self.population,
+            lab: &self.lab,
+            marks: &self.marks,
+            lesson: self.lesson.as_ref(),
+            pixels: self.window.0,
+            scale: self.window.1,
+        }
+    }
+
+    /// Frames until it has come to rest: a dialog measures itself in its first one, and a tip comes
+    /// a while after the mouse.
+    fn frames(&self) -> usize {
+        match (self.screen.tip, self.dialogs.takes_keys()) {
+            (Some(_), _) => 4,
+            (None, true) => 2,
+            (None, false) => 1,
+        }
+    }
+
+    /// What a person's hand does in the frame of this number: the mouse comes to rest on a tip's
+    /// place, whose tip is shown a while later.
+    fn input(&self, context: &egui::Context, number: usize, clock: f64) -> egui::RawInput {
+        let mut input = egui::RawInput {
+            time: Some(clock),
+            ..Default::default()
+        };
+        if number == 0 {
+            input.events.push(egui::Event::PointerGone);
+        }
+        if let (1, Some(tip)) = (number, self.screen.tip) {
+            let places = crate::spots::places(context);
+            let place = places.get(tip).or(places.last());
+            let place = place.copied().unwrap_or(Rect::NOTHING);
+            let at = if place.is_positive() {
+                place.center()
+            } else {
+                pos2(0.0, 0.0)
+            };
+            input.events.push(egui::Event::PointerMoved(at));
+        }
+        input
+    }
+}
+
+impl Screen {
+    fn size(&self) -> Size {
+        Size::new(self.size.0, self.size.1).unwrap()
+    }
+}
+
+/// What a screen in a window is called.
+fn title(screen: &Screen, ([width, height], scale): Window, language: Language) -> String {
+    let language = match language {
+        Language::English => "en",
+        Language::Chinese => "zh",
+    };
+    format!("{}-{width}x{height}@{scale}-{language}", screen.name)
+}
+
+#[test]
+fn names_are_apart() {
+    let mut names: Vec<_> = screens().iter().map(|screen| screen.name).collect();
+    names.sort_unstable();
+    let all = names.len();
+    names.dedup();
+    assert_eq!(names.len(), all);
+    assert!(names.iter().all(|name| !name.is_empty()));
+}
+
+#[test]
+#[ignore = "for a person to look at"]
+fn gallery_of_screens() {
+    let directory = std::path::PathBuf::from(
+        std::env::var("LIFESTREAMS_GALLERY").expect("LIFESTREAMS_GALLERY=DIRECTORY"),
+    );
+    let only = std::env::var("LIFESTREAMS_SHOT").unwrap_or_default();
+    let mut stage = stage::Stage::new();
+    for screen in screens() {
+        for &window in screen.windows {
+            for language in LANGUAGES {
+                let title = title(&screen, window, language);
+                if title.contains(&only) {
+                    let draw = || stage.picture(&mut Set::new(screen, window));
+                    let image = with(language, draw);
+                    let path = directory.join(format!("{title}.png"));
+                    crate::picture_file::write_png(&image, &path).unwrap();
+                }
+            }
+        }
+    }
+}

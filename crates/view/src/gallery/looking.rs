@@ -1,0 +1,146 @@
+//! Cameras, colours and themes, and a minimap where a part is seen.
+
+use crate::gallery::{SCREEN, Screen};
+use crate::made_up::lesson_page;
+use crate::{ColourBy, LessonScreen, ViewOptions};
+use engine::Transfer;
+use life::Size;
+
+pub(super) fn screens() -> Vec<Screen> {
+    let themed = |name, number: fn(&mut ViewOptions, Size, [u32; 2])| Screen {
+        name,
+        options: number,
+        ..SCREEN
+    };
+    vec![
+        Screen {
+            name: "looking-minimap",
+            size: (512, 256),
+            status: |status| status.selected = 6,
+            options: |o, size, panel| o.camera.zoom_at(9.0, [500.0, 100.0], size, panel),
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-minimap-single",
+            options: |o, size, panel| {
+                (o.single, o.grid_lines) = (true, true);
+                o.camera.zoom_at(12.0, [500.0, 100.0], size, panel);
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-minimap-view",
+            status: |status| status.transfer = Transfer::View,
+            options: |o, size, panel| {
+                (o.single, o.colour_by) = (true, ColourBy::Age);
+                o.camera.zoom_at(3.0, [500.0, 100.0], size, panel);
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-64-pixels",
+            instances: 2,
+            options: |o, size, panel| {
+                o.grid_lines = true;
+                o.camera.zoom_at(1000.0, [300.0, 300.0], size, panel);
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-separate",
+            instances: 6,
+            options: |o, size, panel| {
+                o.toggle_separate(6, 0);
+                for instance in 0..6 {
+                    let factor = 1.0 + 2.0 * instance as f64;
+                    let pixel = [100.0 * instance as f64, 300.0];
+                    let camera = o.camera_of_mut(instance);
+                    camera.zoom_at(factor, pixel, size, panel);
+                }
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-age",
+            options: |o, _, _| o.colour_by = ColourBy::Age,
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-history",
+            options: |o, _, _| o.colour_by = ColourBy::History,
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-age-zoomed",
+            instances: 4,
+            options: |o, size, panel| {
+                o.colour_by = ColourBy::Age;
+                o.camera.zoom_at(20.0, [200.0, 100.0], size, panel);
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-history-zoomed",
+            instances: 4,
+            options: |o, size, panel| {
+                o.colour_by = ColourBy::History;
+                o.camera.zoom_at(20.0, [200.0, 100.0], size, panel);
+            },
+            ..SCREEN
+        },
+        themed("looking-theme-amber", |o, size, panel| {
+            theme(o, 0, size, panel)
+        }),
+        themed("looking-theme-cividis", |o, size, panel| {
+            theme(o, 1, size, panel)
+        }),
+        themed("looking-theme-hues", |o, size, panel| {
+            theme(o, 2, size, panel)
+        }),
+        themed("looking-theme-phosphor", |o, size, panel| {
+            theme(o, 3, size, panel)
+        }),
+        themed("looking-theme-paper", |o, size, panel| {
+            theme(o, 4, size, panel)
+        }),
+        Screen {
+            name: "looking-theme-paper-history",
+            instances: 4,
+            options: |o, size, panel| {
+                (o.colours, o.colour_by) = (4, ColourBy::History);
+                o.camera.zoom_at(8.0, [200.0, 100.0], size, panel);
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-theme-cividis-history-inverted",
+            instances: 4,
+            options: |o, size, panel| {
+                (o.colours, o.colour_by, o.invert) = (1, ColourBy::History, true);
+                o.camera.zoom_at(8.0, [200.0, 100.0], size, panel);
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-theme-paper-help",
+            options: |o, _, _| (o.colours, o.help) = (4, true),
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-theme-paper-lab",
+            options: |o, _, _| (o.colours, o.lab, o.timeline) = (4, true, true),
+            ..SCREEN
+        },
+        Screen {
+            name: "looking-theme-paper-lesson",
+            options: |o, _, _| o.colours = 4,
+            lesson: || Some(LessonScreen::Page(lesson_page(true))),
+            ..SCREEN
+        },
+    ]
+}
+
+fn theme(options: &mut ViewOptions, number: usize, size: Size, panel: [u32; 2]) {
+    (options.colours, options.timeline) = (number, true);
+    options.camera.zoom_at(2.0, [200.0, 100.0], size, panel);
+}

@@ -1,0 +1,92 @@
+//! Windows that nobody wants and somebody has: small, narrow, tall, and interfaces zoomed far.
+
+use crate::gallery::{SCREEN, Screen, WINDOWS, Window};
+use crate::made_up::lesson_page;
+use crate::{Commands, LessonScreen, Menu, Zoom};
+
+const SMALL: &[Window] = &[([800, 500], 1.0), ([800, 500], 2.0), ([640, 400], 1.0)];
+const NARROW: &[Window] = &[([700, 1100], 1.0), ([480, 900], 1.0)];
+const ODD: &[Window] = &[
+    ([800, 500], 1.0),
+    ([700, 1100], 1.0),
+    ([480, 900], 1.0),
+    ([2560, 700], 1.0),
+    ([1440, 900], 1.5),
+];
+
+pub(super) fn screens() -> Vec<Screen> {
+    let odd = |name, windows| Screen {
+        name,
+        windows,
+        ..SCREEN
+    };
+    let mut screens = vec![
+        odd("odd-panels", ODD),
+        Screen {
+            options: |options, _, _| options.timeline = true,
+            ..odd("odd-timeline", ODD)
+        },
+        Screen {
+            options: |options, _, _| (options.lab, options.timeline) = (true, true),
+            ..odd("odd-lab-timeline", ODD)
+        },
+        Screen {
+            options: |options, _, _| options.population = true,
+            ..odd("odd-population", ODD)
+        },
+        Screen {
+            options: |options, _, _| options.ladder = true,
+            ..odd("odd-ladder", NARROW)
+        },
+        Screen {
+            lesson: || Some(LessonScreen::Page(lesson_page(true))),
+            ..odd("odd-lesson", ODD)
+        },
+        Screen {
+            status: |status| super::panels::halve(status, 0),
+            ..odd("odd-halves", NARROW)
+        },
+        Screen {
+            options: |options, _, _| options.help = true,
+            ..odd("odd-help", ODD)
+        },
+        Screen {
+            options: |options, _, _| options.presentation = true,
+            status: |status| status.running = false,
+            ..odd("odd-presentation", SMALL)
+        },
+        Screen {
+            dialogs: |dialogs| dialogs.commands = Some(Commands::searching("kernel")),
+            ..odd("odd-palette", ODD)
+        },
+        Screen {
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(3)),
+            ..odd("odd-menu", ODD)
+        },
+    ];
+    screens.extend([
+        Screen {
+            options: |options, _, _| options.interface = stepped(Zoom::smaller, 5),
+            ..odd("interface-50", &WINDOWS)
+        },
+        Screen {
+            options: |options, _, _| options.interface = stepped(Zoom::larger, 3),
+            ..odd("interface-150", &WINDOWS)
+        },
+        Screen {
+            options: |options, _, _| options.interface = stepped(Zoom::larger, 6),
+            ..odd("interface-250", &WINDOWS)
+        },
+        Screen {
+            options: |options, _, _| options.interface = stepped(Zoom::larger, 6),
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(1)),
+            ..odd("interface-250-menu", &WINDOWS)
+        },
+    ]);
+    screens
+}
+
+fn stepped(step: fn(Zoom) -> Option<Zoom>, times: usize) -> Zoom {
+    let zooms = std::iter::successors(Some(Zoom::default()), |&zoom| step(zoom));
+    zooms.take(times + 1).last().unwrap()
+}

@@ -1,0 +1,326 @@
+//! Panels, the HUD in its places, and what a hand has put over the panels.
+
+use std::sync::Arc;
+
+use crate::gallery::{SCREEN, Screen};
+use crate::hud::tests::busy;
+use crate::{Ghost, Pending};
+use engine::HostMemory;
+use lang::tr;
+use life::{Lattice, Size};
+use model::{Area, Change, Effect, Halves, Settled, Status, StopWhenStill, Streams, Switches};
+
+pub(super) fn screens() -> Vec<Screen> {
+    [many(), said(), presenting(), halves(), marked()].concat()
+}
+
+fn many() -> Vec<Screen> {
+    vec![
+        Screen {
+            name: "panels",
+            ..SCREEN
+        },
+        Screen {
+            name: "panels-1",
+            instances: 1,
+            ..SCREEN
+        },
+        Screen {
+            name: "panels-2-tall",
+            instances: 2,
+            size: (100, 300),
+            ..SCREEN
+        },
+        Screen {
+            name: "panels-7-wide",
+            instances: 7,
+            size: (280, 80),
+            status: |status| status.selected = 6,
+            ..SCREEN
+        },
+        Screen {
+            name: "panels-64",
+            instances: 64,
+            size: (128, 128),
+            status: |status| status.selected = 17,
+            ..SCREEN
+        },
+        Screen {
+            name: "panels-256",
+            instances: 256,
+            size: (64, 64),
+            options: |options, _, _| options.colours = 2,
+            ..SCREEN
+        },
+        Screen {
+            name: "panels-alone",
+            status: |status| status.selected = 5,
+            options: |options, _, _| options.single = true,
+            ..SCREEN
+        },
+    ]
+}
+
+fn said() -> Vec<Screen> {
+    vec![
+        Screen {
+            name: "starting",
+            starting: true,
+            ..SCREEN
+        },
+        Screen {
+            name: "paused-notice",
+            status: |status| {
+                status.running = false;
+                status.notice = Some(next_kernel());
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "recording",
+            drawing: |drawing| {
+                let name = "lifestreams-20261121-110812.gif";
+                let mut text = tr!("recording {name}: {} pictures", 412, name = name);
+                text += &tr!(", {waiting} to be written", waiting = 3);
+                text += &tr!(", {} left out", 2);
+                drawing.notice = Some(text);
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "recording-no-ffmpeg",
+            drawing: |drawing| {
+                let text = tr!(
+                    "an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name \
+                     a .gif or .png"
+                );
+                drawing.notice = Some(text.into());
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "warned",
+            status: |status| status.notice = Some(tr!("saved {path}", path = "003.rle")),
+            drawing: |drawing| {
+                drawing.forwarded = true;
+                let adapter = drawing.adapter.as_mut().unwrap();
+                adapter.name = "NVIDIA H200".into();
+                adapter.pci_bus_id = Some("0000:17:00.0".into());
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "drawn-in-software",
+            drawing: |drawing| {
+                let adapter = drawing.adapter.as_mut().unwrap();
+                adapter.name = "llvmpipe (LLVM 15.0.6, 256 bits)".into();
+                adapter.software = true;
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "failed",
+            status: |status| {
+                status.failed = Some(lost());
+                status.running = false;
+                status.generation = 123_456_789_012_345;
+                status.devices[0].name =
+                    "NVIDIA GeForce RTX 4090 Laptop GPU with a long name".into();
+                status.switches.streams = Streams::One;
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "long-figures",
+            status: |status| {
+                let (instances, size) = (status.instances, status.size);
+                *status = busy();
+                (status.instances, status.size) = (instances, size);
+                status.notice = Some(too_large());
+                settle(status);
+            },
+            ..SCREEN
+        },
+    ]
+}
+
+/// What is said when a kernel was chosen.
+fn next_kernel() -> String {
+    let what = lang::text("32 cells a word, added as bit planes");
+    tr!("kernel {}: {}", "bits", what)
+}
+
+/// What is said to a kernel that the lattices are too large for.
+fn too_large() -> String {
+    let limit = tr!("at most {most} cells", most = 24_576);
+    tr!(
+        "kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does",
+        kernel = "sync-shared",
+        limit = limit,
+        size = "1024x1024",
+        instead = "bits"
+    )
+}
+
+/// How a session ends whose device has failed.
+pub(super) fn lost() -> String {
+    let it = "CUDA_ERROR_ILLEGAL_ADDRESS";
+    tr!(
+        "the engine is lost ({it}); every lattice must be restored",
+        it = it
+    )
+}
+
+/// Some panels have settled.
+pub(super) fn settle(status: &mut Status) {
+    let all = [
+        None,
+        Some(Settled::Dead),
+        Some(Settled::Period(2)),
+        Some(Settled::Still),
+        None,
+        Some(Settled::Period(6144)),
+        Some(Settled::Repeats(30)),
+    ];
+    status.time.settled = (0..status.instances).map(|i| all[i % all.len()]).collect();
+    status.time.settings.stop_when_still = StopWhenStill::All;
+    status.time.settings.reseed = true;
+    status.time.oldest = Some(12_000);
+    status.time.run_to = Some(1_000_000);
+    status.selected = 2;
+}
+
+fn presenting() -> Vec<Screen> {
+    let presented = Screen {
+        options: |options, _, _| options.presentation = true,
+        ..SCREEN
+    };
+    vec![
+        Screen {
+            name: "presentation",
+            status: |status| {
+                status.notice = Some(next_kernel());
+                status.last_effect = Some(Effect {
+                    what: tr!("a stream for each instance").into(),
+                    before_us: 1660.0,
+                    after_us: 170.0,
+                });
+            },
+            ..presented
+        },
+        Screen {
+            name: "presentation-paused",
+            status: |status| status.running = false,
+            ..presented
+        },
+        Screen {
+            name: "presentation-failed",
+            status: |status| {
+                status.running = false;
+                status.failed = Some(lost());
+            },
+            ..presented
+        },
+        Screen {
+            name: "presentation-timeline",
+            options: |options, _, _| (options.presentation, options.timeline) = (true, true),
+            ..SCREEN
+        },
+    ]
+}
+
+fn halves() -> Vec<Screen> {
+    vec![
+        Screen {
+            name: "halves",
+            status: |status| halve(status, 0),
+            ..SCREEN
+        },
+        Screen {
+            name: "halves-differ-all",
+            instances: 17,
+            options: |options, _, _| (options.lab, options.timeline) = (true, true),
+            status: |status| halve(status, 12_345),
+            ..SCREEN
+        },
+    ]
+}
+
+pub(super) fn halve(status: &mut Status, differing: u64) {
+    let b = Switches {
+        streams: Streams::One,
+        host_memory: HostMemory::Pageable,
+        ..Switches::DEFAULT
+    };
+    status.halves = Some(Halves {
+        switches: [Switches::DEFAULT, b],
+        round_us: [Some(1_234.5), Some(10_250.0)],
+        differing: Some((differing, 123_456)),
+        each: status.instances / 2,
+    });
+}
+
+fn marked() -> Vec<Screen> {
+    vec![
+        Screen {
+            name: "selection",
+            instances: 4,
+            status: |status| status.running = false,
+            marks: |marks| {
+                let size = Size::new(90, 60).unwrap();
+                marks.selection = Some((1, Area { x: 40, y: 70, size }));
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "ghost",
+            instances: 4,
+            status: |status| status.running = false,
+            options: |options, size, panel| options.camera.zoom_at(4.0, [350.0; 2], size, panel),
+            marks: |marks| {
+                marks.ghost = Some(Ghost {
+                    pattern: Arc::new(block(30, 12)),
+                    at: Some((2, [128, 128])),
+                });
+            },
+            drawing: |drawing| {
+                let text = tr!("click to place it, Q and W turn it, Esc drops it");
+                drawing.notice = Some(text.into());
+            },
+            ..SCREEN
+        },
+        Screen {
+            name: "pencil",
+            instances: 1,
+            status: |status| (status.running, status.waiting_edits) = (false, 2),
+            options: |options, size, panel| {
+                options.grid_lines = true;
+                options.camera.zoom_at(8.0, [350.0; 2], size, panel);
+            },
+            marks: |marks| {
+                marks.pencil = true;
+                let cells = (120..140).map(|x| [x, 128]).collect();
+                marks.pending.push_back(Pending {
+                    instance: 0,
+                    number: 1,
+                    change: Change::Draw { cells, alive: true },
+                });
+            },
+            drawing: |drawing| {
+                drawing.notice = Some(tr!("pencil {what}", what = tr!("on: drag to draw")));
+            },
+            ..SCREEN
+        },
+    ]
+}
+
+/// Every second cell of a rectangle.
+fn block(width: u64, height: u64) -> Lattice {
+    let mut lattice = Lattice::new(Size::new(width, height).unwrap());
+    for y in 0..height as u32 {
+        for x in (y % 2..width as u32).step_by(2) {
+            lattice.set(x, y, true);
+        }
+    }
+    lattice
+}

@@ -1,0 +1,253 @@
+//! The drawing GPU: choosing an adapter, opening it, and noticing when it is lost.
+//!
+//! The native interface (Vulkan, Metal, DirectX 12) is tried first and OpenGL after it; software
+//! is taken only where neither has hardware.
+
+use std::sync::{Arc, Mutex};
+
+use crate::ViewError;
+use lang::tr;
+
+/// What draws, as people know it.
+#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
+pub struct AdapterFacts {
+    /// Its name, such as `NVIDIA GeForce RTX 3060`.
+    pub name: String,
+    /// How it is spoken to, such as `Vulkan`.
+    pub backend: String,
+    /// Its driver, such as `NVIDIA 580.82`.
+    pub driver: String,
+    /// Whether it draws on the CPU.
+    pub software: bool,
+    /// PCI bus id such as `0000:17:00.0`, where known.
+    pub pci_bus_id: Option<String>,
+}
+
+impl AdapterFacts {
+    fn of(adapter: &wgpu::Adapter) -> AdapterFacts {
+        let info = adapter.get_info();
+        let known_software = ["llvmpipe", "softpipe", "swiftshader", "swrast"];
+        let name = info.name.to_lowercase();
+        AdapterFacts {
+            software: info.device_type == wgpu::DeviceType::Cpu
+                || known_software
+                    .iter()
+                    .any(|software| name.contains(software)),
+            backend: match info.backend {
+                wgpu::Backend::Gl => "OpenGL".into(),
+                wgpu::Backend::Dx12 => "DirectX 12".into(),
+                other => format!("{other:?}"),
+            },
+            driver: format!("{} {}", info.driver, info.driver_info)
+                .trim()
+                .to_owned(),
+            pci_bus_id: Some(info.device_pci_bus_id).filter(|id| !id.is_empty()),
+            name: info.name,
+        }
+    }
+
+    /// `NAME (BACKEND)`, what `--adapter` is matched against.
+    pub fn title(&self) -> String {
+        format!("{} ({})", self.name, self.backend)
+    }
+
+    /// Whether this GPU is also one of those that compute.
+    pub fn is_one_of(&self, devices: &[engine::DeviceInfo]) -> bool {
+        let same = |id: &Option<String>| match (id, &self.pci_bus_id) {
+            (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
+            _ => false,
+        };
+        devices.iter().any(|device| same(&device.pci_bus_id))
+    }
+}
+
+/// Every adapter here, the preferred ones first.
+pub fn list_adapters() -> Vec<AdapterFacts> {
+    let instance = instance(wgpu::Backends::all(), None);
+    let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
+    let mut facts: Vec<_> = adapters.iter().map(AdapterFacts::of).collect();
+    facts.sort_by_key(|facts| (facts.software, facts.backend == "OpenGL"));
+    facts
+}
+
+/// What a window gives for drawing to it.
+pub trait Canvas {
+    /// The connection to the display, for OpenGL.
+    fn display(&self) -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle>;
+    /// Something to draw to.
+    fn surface(&self, instance: &wgpu::Instance) -> Result<wgpu::Surface<'static>, String>;
+}
+
+/// An open adapter.
+pub struct Gpu {
+    /// The graphics library.
+    pub instance: wgpu::Instance,
+    /// The adapter that was opened.
+    pub adapter: wgpu::Adapter,
+    /// Its device.
+    pub device: wgpu::Device,
+    /// The device's queue.
+    pub queue: wgpu::Queue,
+    /// What is said about the adapter.
+    pub facts: AdapterFacts,
+    trouble: Arc<Mutex<Option<ViewError>>>,
+}
+
+impl Gpu {
+    /// Opens the adapter whose title contains `wanted`, or the best one; with a surface if there
+    /// is something to draw to.
+    pub fn open(
+        wanted: Option<&str>,
+        canvas: Option<&dyn Canvas>,
+    ) -> Result<(Gpu, Option<wgpu::Surface<'static>>), ViewError> {
+        let mut software = None;
+        let mut why = String::from(tr!("there is none"));
+        for backends in [wgpu::Backends::PRIMARY, wgpu::Backends::GL] {
+            let instance = instance(backends, canvas.map(|canvas| canvas.display()));
+            let surface = match canvas.map(|canvas| canvas.surface(&instance)).transpose() {
+                Ok(surface) => surface,
+                Err(reason) => {
+                    why = reason;
+                    continue;
+                }
+            };
+            let Some(adapter) = pick(&instance, surface.as_ref(), wanted) else {
+                continue;
+            };
+            let found = (instance, adapter, surface);
+            if wanted.is_some() || !AdapterFacts::of(&found.1).software {
+                return Gpu::with(found);
+            }
+            software.get_or_insert(found);
+        }
+        match (software, wanted) {
+            (Some(found), _) => Gpu::with(found),
+            (None, None) => Err(ViewError::NoAdapter(why)),
+            (None, Some(asked)) => Err(ViewError::NoSuchAdapter {
+                asked: asked.into(),
+                present: list_adapters().iter().map(AdapterFacts::title).collect(),
+            }),
+        }
+    }
+
+    fn with(
+        (instance, adapter, surface): (
+            wgpu::Instance,
+            wgpu::Adapter,
+            Option<wgpu::Surface<'static>>,
+        ),
+    ) -> Result<(Gpu, Option<wgpu::Surface<'static>>), ViewError> {
+        let facts = AdapterFacts::of(&adapter);
+        let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
+            label: Some("lifestreams"),
+            required_limits: adapter.limits(),
+            ..Default::default()
+        }))
+        .map_err(|error| ViewError::NoDevice {
+            adapter: facts.title(),
+            reason: error.to_string(),
+        })?;
+        let trouble = Arc::new(Mutex::new(None));
+        let note = |trouble: &Arc<Mutex<Option<ViewError>>>, error: ViewError| {
+            tracing::warn!("{error}");
+            trouble
+                .lock()
+                .unwrap_or_else(|poisoned| poisoned.into_inner())
+                .get_or_insert(error);
+        };
+        let noted = trouble.clone();
+        device.set_device_lost_callback(move |reason, message| {
+            if reason != wgpu::DeviceLostReason::Destroyed {
+                let message = if message.is_empty() {
+                    format!("{reason:?}")
+                } else {
+                    message
+                };
+                note(&noted, ViewError::DeviceLost(message));
+            }
+        });
+        let noted = trouble.clone();
+        device.on_uncaptured_error(Arc::new(move |error: wgpu::Error| {
+            note(
+                &noted,
+                match error {
+                    wgpu::Error::OutOfMemory { .. } => ViewError::OutOfMemory,
+                    other => ViewError::Internal(on_one_line(&other.to_string())),
+                },
+            );
+        }));
+        Ok((
+            Gpu {
+                instance,
+                adapter,
+                device,
+                queue,
+                facts,
+                trouble,
+            },
+            surface,
+        ))
+    }
+
+    /// What has gone wrong since the last call, if anything has.
+    pub fn trouble(&self) -> Result<(), ViewError> {
+        match self.take_trouble() {
+            None => Ok(()),
+            Some(error @ ViewError::Internal(_)) => {
+                // Calls fail on a lost device too, and that it is lost is only told when polled.
+                let _ = self.device.poll(wgpu::PollType::Poll);
+                let lost = |later: &ViewError| matches!(later, ViewError::DeviceLost(_));
+                Err(self.take_trouble().filter(lost).unwrap_or(error))
+            }
+            Some(error) => Err(error),
+        }
+    }
+
+    fn take_trouble(&self) -> Option<ViewError> {
+        self.trouble
+            .lock()
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .take()
+    }
+}
+
+/// wgpu tells causes in paragraphs.
+fn on_one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn instance(
+    backends: wgpu::Backends,
+    display: Option<Box<dyn wgpu::wgt::WgpuHasDisplayHandle>>,
+) -> wgpu::Instance {
+    let mut descriptor = wgpu::InstanceDescriptor::new_without_display_handle();
+    descriptor.backends = backends;
+    descriptor.display = display;
+    descriptor.flags = wgpu::InstanceFlags::empty();
+    wgpu::Instance::new(descriptor)
+}
+
+fn pick(
+    instance: &wgpu::Instance,
+    surface: Option<&wgpu::Surface<'static>>,
+    wanted: Option<&str>,
+) -> Option<wgpu::Adapter> {
+    let Some(wanted) = wanted else {
+        return pollster::block_on(instance.request_adapter(&wgpu::RequestAdapterOptions {
+            power_preference: wgpu::PowerPreference::HighPerformance,
+            compatible_surface: surface,
+            ..Default::default()
+        }))
+        .ok();
+    };
+    let wanted = wanted.to_lowercase();
+    pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))
+        .into_iter()
+        .filter(|adapter| {
+            AdapterFacts::of(adapter)
+                .title()
+                .to_lowercase()
+                .contains(&wanted)
+        })
+        .find(|adapter| surface.is_none_or(|surface| adapter.is_surface_supported(surface)))
+}

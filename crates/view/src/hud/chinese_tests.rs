@@ -1,0 +1,244 @@
+//! In Chinese no English is left but names: what is painted is looked at, word by word.
+
+use std::collections::BTreeSet;
+
+use egui::{FontFamily, Rect, Shape, pos2, vec2};
+
+use crate::dialogs::Seen;
+use crate::hud::tests::busy;
+use crate::hud::{install_fonts, paint};
+use crate::made_up::{Timed, TimedAs, stamped_round, status};
+use crate::{
+    ColourBy, Commands, Dialogs, Drawing, FileDialog, Frame, GoTo, Lab, Menu, Population, Timeline,
+    ViewOptions,
+};
+use engine::kernels::{KERNELS, find};
+use lang::Language;
+use life::Size;
+use model::{Bound, Halves, Overlap, Resource, Settled, Status, StopWhenStill};
+
+/// Names, units and marks that are the same in every language.
+const SAME: &str = "
+    cuda CUDA sm sm_ GPU NVIDIA GeForce RTX Laptop driver Vulkan llvmpipe LLVM bits Tcell cell KiB MiB
+    auto bits view i32 on off per instance one default batch pinned pageable poll each all depth
+    breadth kernel commit Esc Enter Ctrl Shift Space Tab Backspace Delete PgUp PgDn Home End wheel
+    amber cividis hues phosphor paper saved lifestreams png PNG Rust cust RLE rle cells lif mod
+    English Chinese Gcell GiB done end query session bench ladder __syncthreads syncthreads sync SM
+";
+
+fn is_same(word: &str) -> bool {
+    SAME.split_whitespace().any(|it| it == word)
+        || KERNELS
+            .iter()
+            .any(|kernel| kernel.name.split('-').any(|part| part == word))
+}
+
+/// The English words of a text, but for names.
+fn english(text: &str) -> Vec<&str> {
+    text.split(|c: char| !c.is_ascii_alphabetic() && c != '_')
+        .filter(|word| word.len() > 2 && !word.starts_with("cu") && !is_same(word))
+        .collect()
+}
+
+fn note(shapes: &[Shape], left: &mut BTreeSet<String>) {
+    for shape in shapes {
+        match shape {
+            Shape::Vec(inner) => note(inner, left),
+            Shape::Text(text) => {
+                let galley = &text.galley;
+                // Code, but for its remarks, is the same.
+                let mut families = galley
+                    .job
+                    .sections
+                    .iter()
+                    .map(|it| &it.format.font_id.family);
+                let code = families.any(|family| *family == FontFamily::Monospace);
+                let text = galley.text();
+                let code = code && !text.trim_start().starts_with("//");
+                let cut = text.ends_with('…');
+                if !code && !cut && !english(text).is_empty() {
+                    left.insert(text.to_owned());
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// States with every kind of figure and sentence.
+fn states() -> Vec<(Status, ViewOptions)> {
+    let size = Size::new(512, 512).unwrap();
+    let mut compared = status(16, size);
+    compared.halves = Some(Halves {
+        switches: [model::Switches::DEFAULT; 2],
+        round_us: [Some(123.4), Some(1234.5)],
+        differing: Some((3, 123_456)),
+        each: 8,
+    });
+    let mut settled = status(16, size);
+    settled.running = false;
+    settled.kernel = find("planar").unwrap();
+    settled.time.run_to = Some(1_000_000);
+    settled.time.oldest = Some(12);
+    settled.time.settings.stop_when_still = StopWhenStill::All;
+    settled.time.settings.reseed = true;
+    settled.time.settled = [
+        Settled::Dead,
+        Settled::Still,
+        Settled::Period(2),
+        Settled::Repeats(30),
+    ]
+    .into_iter()
+    .cycle()
+    .take(16)
+    .map(Some)
+    .collect();
+    let mut overlapping = status(16, size);
+    overlapping.overlap = Some(Overlap {
+        alone_us: 970.0,
+        together_us: 100.0,
+        bounds: vec![Bound {
+            resource: Resource::Stream,
+            us: 61.0,
+        }],
+    });
+    let mut ended = status(1, size);
+    ended.failed = Some("没有引擎".into());
+    let mut counted = busy();
+    counted.notice = None;
+    let shown = |change: fn(&mut ViewOptions)| {
+        let mut options = ViewOptions::default();
+        change(&mut options);
+        options
+    };
+    vec![
+        (counted, shown(|it| (it.timeline, it.lab) = (true, true))),
+        (
+            overlapping,
+            shown(|it| (it.timeline, it.ladder) = (true, true)),
+        ),
+        (settled.clone(), shown(|it| it.population = true)),
+        (
+            settled,
+            shown(|it| (it.population, it.population_of_all) = (true, true)),
+        ),
+        (compared, shown(|it| it.help = true)),
+        (ended, shown(|it| it.presentation = true)),
+        (status(16, size), shown(|it| it.colour_by = ColourBy::Age)),
+    ]
+}
+
+#[test]
+fn no_english_is_left_in_the_window() {
+    let mut left = BTreeSet::new();
+    lang::with(Language::Chinese, || {
+        let context = egui::Context::default();
+        install_fonts(&context);
+        for (status, options) in states() {
+            let (mut timeline, mut stamped) = (Timeline::default(), Timeline::default());
+            timeline.update(&Timed(status.instances as u32));
+            stamped.update(&TimedAs(stamped_round(status.instances as u32, 132)));
+            for timeline in [timeline, stamped] {
+                let mut population = Population::default();
+                population.update(&Timed(0), &status, &options);
+                let frame = Frame {
+                    status: Some(&status),
+                    options: &options,
+                    drawing: &Drawing::default(),
+                    timeline: &timeline,
+                    population: &population,
+                    lab: &Lab::default(),
+                    marks: &Default::default(),
+                    lesson: None,
+                    pixels: [1920, 1080],
+                    scale: 1.0,
+                };
+                note(&painted(&context, &frame), &mut left);
+            }
+        }
+    });
+    assert!(left.is_empty(), "{left:#?}");
+}
+
+fn painted(context: &egui::Context, frame: &Frame<'_>) -> Vec<Shape> {
+    let size = vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
+    let input = egui::RawInput {
+        screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), size)),
+        ..Default::default()
+    };
+    let mut output = context.run_ui(input, |ui| {
+        let painter = ui.ctx().layer_painter(egui::LayerId::background());
+        paint(&painter, frame, frame.layout().as_ref());
+    });
+    let shapes = std::mem::take(&mut output.shapes);
+    output.drop_without_applying_deltas();
+    shapes.into_iter().map(|clipped| clipped.shape).collect()
+}
+
+#[test]
+fn no_english_is_left_in_dialogs() {
+    let status = status(16, Size::new(64, 64).unwrap());
+    let options = ViewOptions::default();
+    let frame = Frame {
+        status: Some(&status),
+        options: &options,
+        drawing: &Default::default(),
+        timeline: &Timeline::default(),
+        population: &Default::default(),
+        lab: &Default::default(),
+        marks: &Default::default(),
+        lesson: None,
+        pixels: [1280, 8000],
+        scale: 1.0,
+    };
+    let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 8000.0));
+    let dialogs = (0..6).map(|group| Dialogs {
+        menu: Some(Menu::at(group)),
+        ..Default::default()
+    });
+    let dialogs = dialogs.chain([
+        Dialogs {
+            commands: Some(Commands::default()),
+            ..Default::default()
+        },
+        Dialogs {
+            go_to: Some(GoTo::default()),
+            ..Default::default()
+        },
+        Dialogs {
+            file: Some(FileDialog::new(true, String::new(), None)),
+            ..Default::default()
+        },
+        Dialogs {
+            file: Some(FileDialog::new(false, String::new(), None)),
+            ..Default::default()
+        },
+    ]);
+    let mut left = BTreeSet::new();
+    lang::with(Language::Chinese, || {
+        for mut dialogs in dialogs {
+            let context = egui::Context::default();
+            install_fonts(&context);
+            // A dialog measures itself in its first frame and is painted from the second on.
+            for _ in 0..2 {
+                let input = egui::RawInput {
+                    screen_rect: Some(screen),
+                    ..Default::default()
+                };
+                let mut output = context.run_ui(input, |ui| {
+                    let seen = Seen {
+                        frame: &frame,
+                        unit: 1.0,
+                        screen,
+                    };
+                    dialogs.show(ui.ctx(), seen);
+                });
+                let shapes = std::mem::take(&mut output.shapes);
+                let shapes: Vec<_> = shapes.into_iter().map(|clipped| clipped.shape).collect();
+                note(&shapes, &mut left);
+                output.drop_without_applying_deltas();
+            }
+        }
+    });
+    assert!(left.is_empty(), "{left:#?}");
+}

@@ -1,0 +1,405 @@
+//! What the HUD says, in words; where it stands is no concern here.
+
+use crate::hud::numbers::{bytes, grouped, si, time_us};
+use crate::layout::Layout;
+use crate::scene::transfer_name;
+use crate::{ColourBy, Drawing, Frame};
+use engine::Transfer;
+use lang::tr;
+use model::KernelChoice;
+use model::{Pace, Status, StopWhenStill, Streams};
+
+/// Whether things move.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum State {
+    /// Rounds go on.
+    Running,
+    /// They wait for a key.
+    Paused,
+    /// The session has ended.
+    Ended,
+}
+
+/// A figure and its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Figure {
+    /// Its name.
+    pub label: String,
+    /// Its value, with its unit.
+    pub value: String,
+    /// What else belongs to it, smaller.
+    pub note: String,
+    /// What it means, as a tooltip.
+    pub tip: &'static str,
+    /// Whether the value has a line of its own.
+    pub wide: bool,
+    /// Where room is short, the highest ranks go first.
+    pub rank: u8,
+}
+
+/// Everything the HUD says.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Figures {
+    /// Whether things move.
+    pub state: State,
+    /// How fast they may.
+    pub pace: String,
+    /// The generation.
+    pub lead: Figure,
+    /// The others, in groups.
+    pub groups: Vec<Vec<Figure>>,
+    /// Sentences, the most urgent first.
+    pub messages: Vec<(Urgency, String)>,
+}
+
+/// How a sentence is shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Urgency {
+    /// The session has ended.
+    Failure,
+    /// Just happened.
+    Notice,
+    /// True all the time.
+    Warning,
+}
+
+fn figure(rank: u8, label: &str, value: impl Into<String>) -> Figure {
+    Figure {
+        label: label.into(),
+        value: value.into(),
+        note: String::new(),
+        tip: "",
+        wide: false,
+        rank,
+    }
+}
+
+impl Figure {
+    fn wide(self) -> Figure {
+        Figure { wide: true, ..self }
+    }
+
+    fn tip(self, tip: &'static str) -> Figure {
+        Figure { tip, ..self }
+    }
+
+    fn note(self, note: impl Into<String>) -> Figure {
+        Figure {
+            note: note.into(),
+            ..self
+        }
+    }
+}
+
+/// The figures of a frame.
+pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Figures {
+    let drawing = frame.drawing;
+    let ahead = status.newest_generation.saturating_sub(status.generation);
+    let ahead = if ahead == 0 {
+        String::new()
+    } else {
+        tr!("up to {} ahead", grouped(ahead))
+    };
+    Figures {
+        state: match (&status.failed, status.running) {
+            (Some(_), _) => State::Ended,
+            (None, true) => State::Running,
+            (None, false) => State::Paused,
+        },
+        pace: match status.pace {
+            // What has ended has none.
+            _ if status.failed.is_some() => String::new(),
+            Pace::Unthrottled => tr!("unthrottled").into(),
+            pace => pace.to_string(),
+        },
+        lead: figure(0, tr!("generation"), grouped(status.generation))
+            .note(ahead)
+            .tip(tr!("the generation of the lattice that is least far")),
+        groups: vec![
+            speed(status, drawing),
+            costs(status),
+            lattices(status, frame),
+            time(status),
+            kernel(status),
+            switches(status),
+            machine(status, drawing),
+        ],
+        messages: messages(status, drawing, no_room(frame, layout)),
+    }
+}
+
+fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
+    let frames = match drawing.frames_per_second {
+        Some(rate) if status.running => si(rate).trim_end().to_owned(),
+        _ => "–".into(),
+    };
+    vec![
+        figure(
+            0,
+            tr!("speed"),
+            format!("{}cell/s", si(status.cells_per_second)),
+        )
+        .tip(tr!("cells stepped a second, over all lattices")),
+        figure(1, tr!("generations/s"), generations(status))
+            .tip(tr!("generations a second, of each lattice")),
+        figure(3, tr!("rounds/s"), si(status.rounds_per_second).trim_end()).tip(tr!(
+            "rounds a second: in a round every lattice advances and is downloaded once"
+        )),
+        figure(2, tr!("frames/s"), frames).tip(tr!(
+            "pictures presented a second; none is drawn where nothing is new"
+        )),
+    ]
+}
+
+fn costs(status: &Status) -> Vec<Figure> {
+    let launch = status.launch_us.map_or("–".into(), time_us);
+    vec![
+        figure(2, tr!("a launch"), launch)
+            .note(tr!("by events; 1 round in {} timed", status.timed_one_in))
+            .tip(tr!(
+                "the median time of a kernel’s launch on the device, by events around it"
+            )),
+        figure(5, tr!("bus, a round"), bytes(status.bytes_per_round)).tip(tr!(
+            "what a round’s downloads carry from the device to the host"
+        )),
+    ]
+}
+
+fn lattices(status: &Status, frame: &Frame<'_>) -> Vec<Figure> {
+    let (width, height) = (status.size.width(), status.size.height());
+    let lattices = tr!(
+        "{} of {width} × {height}",
+        grouped(status.instances as u64),
+        width = width,
+        height = height
+    );
+    let mut figures = vec![
+        figure(3, tr!("lattices"), lattices).tip(tr!(
+            "how many, and their width and height in cells; the edges meet: a torus"
+        )),
+        figure(6, tr!("rule"), status.rule.to_string()).tip(tr!(
+            "with how many live neighbours a cell is born (B), and with how many it survives (S)"
+        )),
+    ];
+    if let Some(seed) = status.seed {
+        figures.push(figure(9, tr!("seed"), seed.to_string()).tip(tr!(
+            "the same seed gives the same start everywhere; N takes the next one"
+        )));
+    }
+    figures.push(
+        figure(7, tr!("selected"), tr!("instance {}", status.selected)).tip(tr!(
+            "the panel that keys act on; click one, or PgUp and PgDn"
+        )),
+    );
+    if frame.is_separate() {
+        figures.push(figure(8, tr!("cameras"), tr!("one each")));
+    }
+    let exact = tr!(
+        "ages in generations; a cell that died and was born again between two pictures counts as \
+         alive throughout"
+    );
+    let colours = match frame.options.colour_by {
+        ColourBy::State => return figures,
+        _ if status.transfer == Transfer::View => figure(8, tr!("colours"), tr!("by state")).tip(
+            tr!("ages need every cell, and a reduced view crosses the bus; F7 changes that"),
+        ),
+        ColourBy::Age => figure(8, tr!("colours"), tr!("by age")).tip(exact),
+        ColourBy::History => figure(8, tr!("colours"), tr!("by history")).tip(exact),
+    };
+    figures.push(colours);
+    figures
+}
+
+/// What is known of the past and of how it goes on, as far as anything is.
+fn time(status: &Status) -> Vec<Figure> {
+    let time = &status.time;
+    let mut figures = Vec::new();
+    if let Some(generation) = time.run_to {
+        figures.push(figure(3, tr!("runs to"), grouped(generation)));
+    }
+    if !time.settled.is_empty() {
+        let settled = time.settled.iter().flatten().count() as u64;
+        let of = grouped(time.settled.len() as u64);
+        let selected = time.settled.get(status.selected).copied().flatten();
+        let selected = selected.map_or(tr!("not settled").into(), |how| how.to_string());
+        figures.push(figure(
+            6,
+            tr!("still or periodic"),
+            tr!("{} of {of}", grouped(settled), of = of),
+        ));
+        figures.push(figure(7, tr!("selected panel"), selected));
+    }
+    match time.settings.stop_when_still {
+        StopWhenStill::Never => {}
+        StopWhenStill::Selected => {
+            figures.push(figure(6, tr!("stops when still"), tr!("selected")))
+        }
+        StopWhenStill::All => figures.push(figure(6, tr!("stops when still"), tr!("all"))),
+    }
+    if time.settings.reseed {
+        let tip = tr!(
+            "soups that are dead, still or periodic get a new seed after a while; panels that you \
+             drew in or opened never do; U changes it"
+        );
+        figures.push(figure(11, tr!("dead panels"), tr!("reseeded")).tip(tip));
+    }
+    if let Some(oldest) = time.oldest {
+        figures.push(figure(10, tr!("way back to"), grouped(oldest)));
+    }
+    figures
+}
+
+fn kernel(status: &Status) -> Vec<Figure> {
+    let name = match status.kernel_choice {
+        KernelChoice::Asked | KernelChoice::Open => tr!("kernel").to_owned(),
+        KernelChoice::Measured => tr!("kernel: auto, measured on such devices").to_owned(),
+        KernelChoice::Timed(of) => tr!("kernel: auto, the fastest of {of}", of = of),
+    };
+    vec![
+        figure(1, &name, status.kernel.name)
+            .note(lang::text(status.kernel.title))
+            .tip(tr!(
+                "the device function that steps the lattices; K takes the next one"
+            ))
+            .wide(),
+        figure(
+            6,
+            tr!("generations a round"),
+            status.generations_per_round.to_string(),
+        )
+        .tip(tr!(
+            "generations that every lattice advances between two pictures"
+        )),
+    ]
+}
+
+/// Generations a second, of each instance.
+pub(super) fn generations(status: &Status) -> String {
+    si(status.generations_per_second).trim_end().to_owned()
+}
+
+/// How instances share streams, in short.
+pub(super) fn streams(status: &Status) -> &'static str {
+    match status.switches.streams {
+        Streams::PerInstance => tr!("one each"),
+        Streams::One => tr!("one for all"),
+        Streams::Default => tr!("the default"),
+        Streams::Batch => tr!("one batch"),
+    }
+}
+
+fn switches(status: &Status) -> Vec<Figure> {
+    vec![
+        figure(5, tr!("streams"), streams(status)).tip(tr!(
+            "in which CUDA streams the lattices are stepped and downloaded; F2 changes it"
+        )),
+        figure(
+            7,
+            tr!("graphs"),
+            if status.switches.graphs {
+                tr!("on")
+            } else {
+                tr!("off")
+            },
+        )
+        .tip(tr!(
+            "whether a round is one launch of a prepared CUDA graph; F6 changes it"
+        )),
+        figure(8, tr!("transfer"), transfer_name(status.transfer)).tip(tr!(
+            "what a picture carries over the bus: a bit or 4 bytes a cell, or a byte a pixel; F7"
+        )),
+    ]
+}
+
+fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
+    let device = match status.devices.as_slice() {
+        [] => "–".into(),
+        [one] => one.name.clone(),
+        [first, rest @ ..] if rest.iter().all(|device| device.name == first.name) => {
+            format!("{} × {}", status.devices.len(), first.name)
+        }
+        all => all
+            .iter()
+            .map(|device| device.name.as_str())
+            .collect::<Vec<_>>()
+            .join(", "),
+    };
+    let driver = status
+        .devices
+        .first()
+        .map_or(String::new(), |device| device.driver.clone());
+    let mut figures = vec![
+        figure(4, &tr!("computes ({})", status.engine), device)
+            .note(driver)
+            .tip(tr!("what steps the lattices"))
+            .wide(),
+    ];
+    if let Some(adapter) = &drawing.adapter {
+        let draws = figure(4, &tr!("draws ({})", adapter.backend), &*adapter.name);
+        figures.push(draws.tip(tr!("what draws this window")).wide());
+    }
+    figures
+}
+
+/// What is wanted and has no place.
+fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<&'static str> {
+    let without = frame.options.timeline && layout.timeline.is_none();
+    match (frame.options.lab, layout.lab) {
+        _ if frame.options.population => match layout.population {
+            None => Some(tr!("the window is too small for the population graph")),
+            Some(_) if without => Some(tr!(
+                "the population graph takes the timeline's place in this window"
+            )),
+            Some(_) => None,
+        },
+        _ if frame.options.ladder => match layout.ladder {
+            None => Some(tr!("the window is too small for the ladder")),
+            Some(_) if without => Some(tr!("the ladder takes the timeline's place in this window")),
+            Some(_) => None,
+        },
+        (true, None) => Some(tr!("the window is too small for the lab")),
+        (true, Some(_)) if without => {
+            Some(tr!("the lab takes the timeline's place in this window"))
+        }
+        _ if without => Some(tr!("the window is too small for the timeline")),
+        _ => None,
+    }
+}
+
+/// Sentences, the most urgent first.
+pub(crate) fn messages(
+    status: &Status,
+    drawing: &Drawing,
+    no_room: Option<&str>,
+) -> Vec<(Urgency, String)> {
+    let mut messages = Vec::new();
+    if let Some(failed) = &status.failed {
+        messages.push((Urgency::Failure, failed.clone()));
+    }
+    for notice in [&drawing.notice, &status.notice].into_iter().flatten() {
+        messages.push((Urgency::Notice, notice.clone()));
+    }
+    if let Some(sentence) = no_room {
+        messages.push((Urgency::Notice, sentence.into()));
+    }
+    let mut warn = |sentence: &str| messages.push((Urgency::Warning, sentence.into()));
+    if drawing.forwarded {
+        warn(tr!("shown over forwarded X: at most 30 frames/s"));
+    } else if drawing
+        .adapter
+        .as_ref()
+        .is_some_and(|adapter| adapter.software)
+    {
+        warn(tr!("drawn in software: at most 30 frames/s"));
+    }
+    if drawing
+        .adapter
+        .as_ref()
+        .is_some_and(|adapter| adapter.is_one_of(&status.devices))
+    {
+        warn(tr!(
+            "one GPU computes and draws: drawing disturbs the spans"
+        ));
+    }
+    messages
+}

@@ -1,0 +1,130 @@
+//! The figures beside the panels, painted by hand: every figure has its place, so that none
+//! moves when another changes. It never covers a panel; the help, when asked for, does.
+
+mod bar;
+#[cfg(test)]
+mod chinese_tests;
+#[cfg(test)]
+mod contrast_tests;
+pub mod figures;
+mod help;
+pub mod numbers;
+mod parts;
+mod presenting;
+mod side;
+pub(crate) mod style;
+#[cfg(test)]
+pub(crate) mod tests;
+
+use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
+
+use crate::layout::{Dock, Layout, PixelRect};
+use crate::{
+    Frame, Look, ViewOptions, halves, lab, ladder, lesson, marks, minimap, population, timeline,
+};
+use lang::tr;
+pub(crate) use parts::message_colours;
+pub(crate) use presenting::HEIGHT as STRIP;
+pub use style::install_fonts;
+
+/// Paints everything of a frame but the cells; all lengths are pixels.
+pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout, Look)>) {
+    let screen = Rect::from_min_size(
+        egui::Pos2::ZERO,
+        vec2(frame.pixels[0] as f32, frame.pixels[1] as f32),
+    );
+    let (Some(status), Some((layout, _))) = (frame.status, place) else {
+        return starting(
+            painter,
+            screen,
+            frame.unit(),
+            frame.drawing.notice.as_deref(),
+        );
+    };
+    if frame.only().is_none() && status.instances > 1 && !frame.options.presentation {
+        let selected = status.selected.min(status.instances - 1);
+        highlight(painter, layout, selected, frame.options);
+    }
+    minimap::paint(painter, frame, layout);
+    if let Some((layout, _)) = place {
+        marks::paint(painter, frame, layout);
+    }
+    let figures = figures::figures(status, frame, layout);
+    match layout.dock {
+        Dock::Hidden => {}
+        Dock::Side(rect) => side::paint(painter, rect_of(rect), layout.unit, &figures),
+        Dock::Bar(rect) => bar::paint(painter, rect_of(rect), layout.unit, &figures),
+        Dock::Strip(rect) => {
+            presenting::paint(painter, rect_of(rect), layout.unit, status, &figures);
+        }
+    }
+    if let Some(rect) = layout.timeline {
+        timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.units);
+    }
+    if let Some(rect) = layout.lab {
+        lab::paint(painter, frame, status, rect_of(rect), layout.unit);
+    }
+    population::paint_tags(painter, status, frame.only(), layout);
+    if let Some(rect) = layout.population {
+        population::paint(
+            painter,
+            status,
+            frame.population,
+            rect_of(rect),
+            layout.unit,
+        );
+    }
+    if let Some(rect) = layout.ladder {
+        ladder::paint(painter, status, rect_of(rect), layout.unit);
+    }
+    if let Some(rect) = layout.lesson {
+        lesson::paint(painter, frame, rect_of(rect), layout.unit);
+    }
+    if let (Some(halves), Some(places)) = (&status.halves, &layout.halves) {
+        halves::paint(painter, status, halves, places, layout.unit);
+    }
+    if frame.options.help {
+        help::paint(painter, screen, layout.unit);
+    }
+}
+
+/// A thin frame around the selected panel, in the gap, off its cells.
+fn highlight(painter: &Painter, layout: &Layout, place: usize, options: &ViewOptions) {
+    let width = (2.0 * layout.unit)
+        .round()
+        .clamp(1.0, layout.tiling.gap.max(1) as f32);
+    let rect = rect_of(layout.tiling.rect(place));
+    if !rect.is_positive() {
+        return; // it has no panel beside two halves
+    }
+    // White stands out beside dark cells (where the theme is light: black beside light ones), the
+    // accent beside inverted ones.
+    let colour = if options.invert {
+        style::ACCENT
+    } else {
+        style::VALUE
+    };
+    painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
+}
+
+/// While the engine starts there is nothing else to show.
+fn starting(painter: &Painter, screen: Rect, unit: f32, notice: Option<&str>) {
+    let text = notice.unwrap_or(tr!("starting the engine …"));
+    let room = screen.width() * 0.9;
+    let galley = style::paragraph(
+        painter,
+        text,
+        style::regular(20.0 * unit),
+        style::LABEL,
+        room,
+        8,
+    );
+    style::put(painter, screen.center(), Align2::CENTER_CENTER, galley);
+}
+
+pub(crate) fn rect_of(rect: PixelRect) -> Rect {
+    Rect::from_min_size(
+        pos2(rect.x as f32, rect.y as f32),
+        vec2(rect.width as f32, rect.height as f32),
+    )
+}

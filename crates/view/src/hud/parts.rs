@@ -1,0 +1,97 @@
+//! What column and bar have in common.
+
+use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Vec2, pos2, vec2};
+
+use crate::hud::figures::{State, Urgency};
+use crate::hud::style::*;
+use crate::spots;
+use lang::tr;
+use model::Action;
+
+/// The state as a band that is seen from the last row: a sign, a word, and the pace if there is
+/// room.
+pub(super) fn state(painter: &Painter, rect: Rect, unit: f32, state: State, pace: &str) {
+    let colour = state_ink(state);
+    let (ground, word) = match state {
+        State::Running => (RUNNING_GROUND, tr!("running")),
+        State::Paused => (ACCENT, tr!("PAUSED")),
+        State::Ended => (FAILED, tr!("ENDED")),
+    };
+    let tip = tr!("click or press Space: run or pause; + and − set the pace");
+    spots::button(painter, rect, tip, Action::TogglePause);
+    painter.rect_filled(rect, 6.0 * unit, ground);
+    let size = 13.0 * unit;
+    let sign = Rect::from_center_size(
+        rect.left_center() + vec2(12.0 * unit + size / 2.0, 0.0),
+        vec2(size, size),
+    );
+    match state {
+        State::Running => {
+            let corners = vec![sign.left_top(), sign.right_center(), sign.left_bottom()];
+            painter.add(Shape::convex_polygon(corners, colour, egui::Stroke::NONE));
+        }
+        State::Paused => {
+            let bar = vec2(0.36 * size, size);
+            painter.rect_filled(Rect::from_min_size(sign.min, bar), 0.0, colour);
+            let right = sign.right_top() - vec2(bar.x, 0.0);
+            painter.rect_filled(Rect::from_min_size(right, bar), 0.0, colour);
+        }
+        State::Ended => {
+            painter.rect_filled(sign, 0.0, colour);
+        }
+    }
+    let left = sign.right() + 9.0 * unit;
+    let room = rect.right() - left - 10.0 * unit;
+    let word = fitted(painter, word, medium(19.0 * unit), colour, room);
+    let used = word.size().x + 10.0 * unit;
+    put(
+        painter,
+        pos2(left, rect.center().y),
+        Align2::LEFT_CENTER,
+        word,
+    );
+    if !pace.is_empty() && room > used {
+        let pace = fitted(painter, pace, regular(14.0 * unit), colour, room - used);
+        put(
+            painter,
+            rect.right_center() - vec2(12.0 * unit, 0.0),
+            Align2::RIGHT_CENTER,
+            pace,
+        );
+    }
+}
+
+/// What is written on the band.
+pub(super) fn state_ink(state: State) -> Color32 {
+    match state {
+        State::Running => RUNNING,
+        State::Paused => Color32::from_rgb(0x1C, 0x14, 0x02),
+        State::Ended => Color32::WHITE,
+    }
+}
+
+/// The sign of the menu, three lines, where a click opens it.
+pub(super) fn menu(painter: &Painter, middle: Pos2, unit: f32, ink: Color32) {
+    let place = Rect::from_center_size(middle, Vec2::splat(26.0 * unit));
+    let over = spots::button(painter, place, tr!("menu (Ctrl+M)"), Action::ToggleMenu);
+    if over {
+        painter.rect_filled(place, 4.0 * unit, ink.gamma_multiply(0.25));
+    }
+    let (half, thick) = (8.0 * unit, (1.6 * unit).max(1.0));
+    for line in [-5.0, 0.0, 5.0] {
+        let across = middle.x - half..=middle.x + half;
+        painter.hline(across, (middle.y + line * unit).round(), (thick, ink));
+    }
+}
+
+/// The ground and the type of a sentence.
+pub(crate) fn message_colours(urgency: Urgency) -> (Color32, Color32) {
+    match urgency {
+        Urgency::Failure => (FAILED, Color32::WHITE),
+        Urgency::Notice => (
+            Color32::from_rgb(0x1E, 0x3A, 0x5C),
+            Color32::from_rgb(0xDC, 0xEB, 0xFF),
+        ),
+        Urgency::Warning => (Color32::from_rgb(0x33, 0x2A, 0x12), ACCENT),
+    }
+}

@@ -1,0 +1,75 @@
+//! What a lecture needs of the figures, in type for the last row: kernel, streams, generations a
+//! second, what the last switch did, and a sentence where there is one.
+
+use egui::{Align2, Color32, Painter, Rect, pos2, vec2};
+
+use crate::hud::figures::{self, Figures, State, Urgency};
+use crate::hud::parts;
+use crate::hud::style::*;
+use lang::tr;
+use model::{Effect, Status};
+
+/// The strip's height, in units of type.
+pub(crate) const HEIGHT: f32 = 128.0;
+/// What the sentence takes of it.
+const SENTENCE: f32 = 38.0;
+/// The parts of the width that kernel, streams, generations and factor take.
+const PARTS: [f32; 4] = [0.27, 0.2, 0.2, 0.33];
+
+/// Paints the strip, `unit` pixels a unit.
+pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, status: &Status, figures: &Figures) {
+    let unit = unit.min(rect.height() / HEIGHT);
+    let inside = rect.shrink2(vec2(22.0, 8.0) * unit);
+    let generations = match figures.state {
+        State::Running => figures::generations(status),
+        State::Paused => tr!("paused").into(),
+        State::Ended => tr!("ended").into(),
+    };
+    let (switch, factor) = told(status.last_effect.as_ref());
+    let columns: [(&str, &str, Color32); 4] = [
+        (tr!("kernel"), status.kernel.name, VALUE),
+        (tr!("streams"), figures::streams(status), VALUE),
+        (
+            tr!("generations/s"),
+            &generations,
+            match figures.state {
+                State::Running => VALUE,
+                State::Paused => ACCENT,
+                State::Ended => FAILED_INK,
+            },
+        ),
+        (&switch, &factor, RUNNING),
+    ];
+    let (mut left, width) = (inside.left(), inside.width());
+    for (part, (label, value, ink)) in PARTS.into_iter().zip(columns) {
+        let room = part * width - 18.0 * unit;
+        let label = fitted(painter, label, regular(19.0 * unit), LABEL, room);
+        put(painter, pos2(left, inside.top()), Align2::LEFT_TOP, label);
+        let value = fitted(painter, value, medium(40.0 * unit), ink, room);
+        let middle = inside.top() + 46.0 * unit;
+        put(painter, pos2(left, middle), Align2::LEFT_CENTER, value);
+        left += part * width;
+    }
+    let said = figures.messages.iter();
+    let said = said
+        .filter(|(urgency, _)| *urgency != Urgency::Warning)
+        .min_by_key(|(urgency, _)| *urgency != Urgency::Failure);
+    if let Some((urgency, sentence)) = said {
+        let (ground, ink) = parts::message_colours(*urgency);
+        let top = pos2(inside.left(), inside.bottom() - SENTENCE * unit);
+        let band = Rect::from_min_max(top, inside.max);
+        painter.rect_filled(band, 6.0 * unit, ground);
+        let room = band.width() - 24.0 * unit;
+        let text = fitted(painter, sentence, regular(22.0 * unit), ink, room);
+        let at = band.left_center() + vec2(12.0 * unit, 0.0);
+        put(painter, at, Align2::LEFT_CENTER, text);
+    }
+}
+
+/// What the last switch did to the time of a round: what was switched, and the factor.
+fn told(effect: Option<&Effect>) -> (String, String) {
+    match effect {
+        None => (tr!("last switch").into(), "–".into()),
+        Some(effect) => (effect.what.clone(), effect.in_short()),
+    }
+}

@@ -1,0 +1,215 @@
+//! The HUD beside the panels: figures in a column, labels left, values right.
+
+use egui::{Align2, Painter, Rect, pos2, vec2};
+
+use crate::hud::figures::{Figure, Figures, Urgency};
+use crate::hud::parts;
+use crate::hud::style::*;
+use crate::spots;
+use lang::tr;
+
+const ROW: f32 = 22.0;
+const NOTE: f32 = 15.0;
+const WIDE: f32 = 38.0;
+const GROUP: f32 = 12.0;
+const LEAD: f32 = 64.0;
+const STATE: f32 = 44.0;
+const FOOT: f32 = 18.0;
+
+/// Paints the figures into the rectangle, `unit` pixels a unit; those of the highest ranks stay
+/// away where there is no room.
+pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures) {
+    let inside = rect.shrink2(vec2(16.0, 14.0) * unit);
+    let foot = pos2(inside.left(), inside.bottom());
+    let keys = fitted(
+        painter,
+        tr!("H   keys and help"),
+        regular(13.0 * unit),
+        LABEL,
+        inside.width() - 34.0 * unit,
+    );
+    let middle = foot.y - keys.size().y / 2.0;
+    put(painter, foot, Align2::LEFT_BOTTOM, keys);
+    let sign = pos2(inside.right() - 9.0 * unit, middle);
+    parts::menu(painter, sign, unit, LABEL);
+    let mut bottom = inside.bottom() - FOOT * unit - 6.0 * unit;
+    for (urgency, sentence) in figures.messages.iter().rev() {
+        let above = inside.top() + (STATE + LEAD) * unit;
+        bottom -= message(painter, inside, bottom, above, unit, *urgency, sentence);
+    }
+
+    let state = Rect::from_min_size(inside.min, vec2(inside.width(), STATE * unit));
+    parts::state(painter, state, unit, figures.state, &figures.pace);
+    let mut y = state.bottom() + 12.0 * unit;
+    if y + LEAD * unit > bottom {
+        return;
+    }
+    let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), LEAD * unit));
+    spots::tip(painter, place, figures.lead.tip);
+    lead(painter, inside, y, unit, &figures.lead);
+    y += LEAD * unit;
+
+    let Some(most) = most_rank(&figures.groups, (bottom - y) / unit) else {
+        return;
+    };
+    for group in &figures.groups {
+        let kept: Vec<_> = group.iter().filter(|figure| figure.rank <= most).collect();
+        if kept.is_empty() {
+            continue;
+        }
+        let line = (y + GROUP / 2.0 * unit - 1.0 * unit).round();
+        painter.hline(inside.x_range(), line, (unit.max(1.0), RULE));
+        y += GROUP * unit;
+        for figure in kept {
+            let noted = noted(figure, most);
+            let size = vec2(inside.width(), height(figure, noted) * unit);
+            let place = Rect::from_min_size(pos2(inside.left(), y), size);
+            spots::tip(painter, place, figure.tip);
+            row(painter, inside, y, unit, figure, noted);
+            y += height(figure, noted) * unit;
+        }
+    }
+}
+
+/// A figure's height in units.
+fn height(figure: &Figure, noted: bool) -> f32 {
+    let own = if figure.wide { WIDE } else { ROW };
+    // A kernel's title may take two rows.
+    let rows = if lang::columns(&figure.note) > 38 {
+        2.0
+    } else {
+        1.0
+    };
+    if noted { own + rows * NOTE + 2.0 } else { own }
+}
+
+/// Whether a figure's note stays: notes go before the figures of the same rank do.
+fn noted(figure: &Figure, most: u8) -> bool {
+    !figure.note.is_empty() && figure.rank.saturating_add(3) <= most
+}
+
+/// The highest rank for which there is room, if there is for any.
+fn most_rank(groups: &[Vec<Figure>], room: f32) -> Option<u8> {
+    (0..=12).rev().find(|&most| {
+        let needed = |group: &Vec<Figure>| {
+            let kept = group.iter().filter(|figure| figure.rank <= most);
+            let heights: f32 = kept.map(|figure| height(figure, noted(figure, most))).sum();
+            if heights > 0.0 { heights + GROUP } else { 0.0 }
+        };
+        groups.iter().map(needed).sum::<f32>() <= room
+    })
+}
+
+fn lead(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
+    let label = fitted(
+        painter,
+        &figure.label,
+        regular(14.0 * unit),
+        LABEL,
+        inside.width(),
+    );
+    let used = label.size().x + 10.0 * unit;
+    put(painter, pos2(inside.left(), y), Align2::LEFT_TOP, label);
+    let note = fitted(
+        painter,
+        &figure.note,
+        regular(13.0 * unit),
+        LABEL,
+        inside.width() - used,
+    );
+    put(painter, pos2(inside.right(), y), Align2::RIGHT_TOP, note);
+    let size = lead_size(&figure.value, inside.width() / unit) * unit;
+    let value = fitted(painter, &figure.value, medium(size), VALUE, inside.width());
+    put(
+        painter,
+        pos2(inside.left(), y + 38.0 * unit),
+        Align2::LEFT_CENTER,
+        value,
+    );
+}
+
+/// The type of the leading figure: by how many digits there are, not by which.
+fn lead_size(text: &str, width: f32) -> f32 {
+    (width / (0.58 * lang::columns(text) as f32)).clamp(15.0, 40.0)
+}
+
+fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure, noted: bool) {
+    let width = inside.width();
+    let label_at = pos2(inside.left(), y + 11.0 * unit);
+    let mut note_at = y + ROW * unit - 2.0 * unit;
+    if figure.wide {
+        let label = fitted(painter, &figure.label, regular(13.0 * unit), LABEL, width);
+        put(
+            painter,
+            label_at - vec2(0.0, 2.0 * unit),
+            Align2::LEFT_CENTER,
+            label,
+        );
+        let value = fitted(painter, &figure.value, medium(17.0 * unit), VALUE, width);
+        put(
+            painter,
+            pos2(inside.left(), y + 28.0 * unit),
+            Align2::LEFT_CENTER,
+            value,
+        );
+        note_at = y + WIDE * unit;
+    } else {
+        let label = fitted(
+            painter,
+            &figure.label,
+            regular(14.5 * unit),
+            LABEL,
+            width * 0.58,
+        );
+        let left = width - label.size().x - 8.0 * unit;
+        put(painter, label_at, Align2::LEFT_CENTER, label);
+        let value = fitted(painter, &figure.value, medium(17.0 * unit), VALUE, left);
+        put(
+            painter,
+            pos2(inside.right(), label_at.y),
+            Align2::RIGHT_CENTER,
+            value,
+        );
+    }
+    if noted {
+        let note = paragraph(painter, &figure.note, regular(12.5 * unit), LABEL, width, 2);
+        put(
+            painter,
+            pos2(inside.left(), note_at),
+            Align2::LEFT_TOP,
+            note,
+        );
+    }
+}
+
+/// A sentence in a box whose lower edge is at `bottom`; returns the height it took.
+fn message(
+    painter: &Painter,
+    inside: Rect,
+    bottom: f32,
+    top: f32,
+    unit: f32,
+    urgency: Urgency,
+    sentence: &str,
+) -> f32 {
+    let pad = 9.0 * unit;
+    let (ground, colour) = parts::message_colours(urgency);
+    let width = inside.width() - 2.0 * pad;
+    let text = paragraph(painter, sentence, regular(14.0 * unit), colour, width, 6);
+    let height = text.size().y + 1.6 * pad;
+    if bottom - height < top {
+        return 0.0;
+    }
+    let rect = Rect::from_min_max(
+        pos2(inside.left(), bottom - height),
+        pos2(inside.right(), bottom),
+    );
+    painter.rect_filled(rect, 5.0 * unit, ground);
+    put(
+        painter,
+        rect.min + vec2(pad, 0.8 * pad),
+        Align2::LEFT_TOP,
+        text,
+    );
+    height + 6.0 * unit
+}

@@ -1,0 +1,137 @@
+//! Type and colours of the HUD, and text that fits its place.
+
+use std::sync::Arc;
+
+use egui::{Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2};
+
+pub(crate) const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
+pub(crate) const RULE: Color32 = Color32::from_rgb(0x2C, 0x31, 0x39);
+pub(crate) const LABEL: Color32 = Color32::from_rgb(0xA9, 0xB1, 0xBD);
+pub(crate) const VALUE: Color32 = Color32::from_rgb(0xF4, 0xF6, 0xF8);
+pub(crate) const ACCENT: Color32 = Color32::from_rgb(0xFF, 0xC2, 0x3D);
+pub(crate) const RUNNING: Color32 = Color32::from_rgb(0x7B, 0xE3, 0xB4);
+pub(crate) const RUNNING_GROUND: Color32 = Color32::from_rgb(0x17, 0x39, 0x2D);
+pub(crate) const FAILED: Color32 = Color32::from_rgb(0xC6, 0x3B, 0x2B);
+/// The same as type on the ground.
+pub(crate) const FAILED_INK: Color32 = Color32::from_rgb(0xF2, 0x8B, 0x7D);
+
+/// Where room is short, text shrinks to this part of its size before it is cut.
+pub(crate) const SMALLEST: f32 = 0.72;
+
+/// Makes Roboto (digits of one width) the type of everything; egui's own stand in for signs that
+/// it lacks, and Noto Sans SC for Chinese. Layout finds the glyph of a letter in the first that has
+/// it, so that Latin text is the same in both languages.
+pub fn install_fonts(context: &egui::Context) {
+    let mut fonts = FontDefinitions::default();
+    const CHINESE: &str = "noto-sans-sc";
+    let faces: [(&str, &'static [u8]); 2] = [
+        (
+            "roboto",
+            include_bytes!("../../../../assets/fonts/Roboto-Regular.ttf"),
+        ),
+        (
+            "roboto-medium",
+            include_bytes!("../../../../assets/fonts/Roboto-Medium.ttf"),
+        ),
+    ];
+    let fallback = fonts
+        .families
+        .get(&FontFamily::Monospace)
+        .cloned()
+        .unwrap_or_default();
+    let chinese = include_bytes!("../../../../assets/fonts/NotoSansSC-Regular.otf");
+    let mut chinese = FontData::from_static(chinese);
+    // Its characters hang lower than Latin capitals and figures: up, so that both have one middle.
+    chinese.tweak.y_offset_factor = -0.06;
+    fonts.font_data.insert(CHINESE.into(), Arc::new(chinese));
+    // Code and its remarks.
+    let code = fonts.families.entry(FontFamily::Monospace).or_default();
+    code.push(CHINESE.into());
+    for (name, bytes) in faces {
+        fonts
+            .font_data
+            .insert(name.into(), Arc::new(FontData::from_static(bytes)));
+        let family = [name.into(), CHINESE.into()]
+            .into_iter()
+            .chain(fallback.iter().cloned())
+            .collect();
+        fonts.families.insert(FontFamily::Name(name.into()), family);
+    }
+    let regular = fonts.families[&FontFamily::Name("roboto".into())].clone();
+    fonts.families.insert(FontFamily::Proportional, regular);
+    context.set_fonts(fonts);
+}
+
+pub(crate) fn regular(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Proportional)
+}
+
+pub(crate) fn medium(size: f32) -> FontId {
+    FontId::new(size, FontFamily::Name("roboto-medium".into()))
+}
+
+/// One line of at most `width`: smaller where it must be, and cut with … where that does not do.
+pub(crate) fn fitted(
+    painter: &Painter,
+    text: &str,
+    font: FontId,
+    colour: Color32,
+    width: f32,
+) -> Arc<Galley> {
+    let galley = painter.layout_no_wrap(text.into(), font.clone(), colour);
+    if galley.size().x <= width {
+        return galley;
+    }
+    let shrink = (width / galley.size().x * 0.99).max(SMALLEST);
+    let font = FontId::new((font.size * shrink * 4.0).floor() / 4.0, font.family);
+    cut(painter, text, font, colour, width)
+}
+
+/// One line of at most `width`, cut with … where it must be.
+pub(crate) fn cut(
+    painter: &Painter,
+    text: &str,
+    font: FontId,
+    colour: Color32,
+    width: f32,
+) -> Arc<Galley> {
+    let galley = painter.layout_no_wrap(text.into(), font.clone(), colour);
+    if galley.size().x <= width {
+        return galley;
+    }
+    let letters: Vec<char> = text.chars().collect();
+    let cut = |count: usize| {
+        let text = letters[..count]
+            .iter()
+            .collect::<String>()
+            .trim_end()
+            .to_owned()
+            + "…";
+        painter.layout_no_wrap(text, font.clone(), colour)
+    };
+    let mut count = (letters.len() as f32 * width / galley.size().x) as usize;
+    while count > 0 && cut(count).size().x > width {
+        count -= 1;
+    }
+    cut(count)
+}
+
+/// A paragraph of at most `rows` rows, cut with ….
+pub(crate) fn paragraph(
+    painter: &Painter,
+    text: &str,
+    font: FontId,
+    colour: Color32,
+    width: f32,
+    rows: usize,
+) -> Arc<Galley> {
+    let mut job = egui::text::LayoutJob::simple(text.into(), font, colour, width);
+    job.wrap.max_rows = rows;
+    painter.layout_job(job)
+}
+
+/// Puts a galley where `align` of it is at `at`, on whole pixels.
+pub(crate) fn put(painter: &Painter, at: Pos2, align: Align2, galley: Arc<Galley>) {
+    let corner = align.anchor_size(at, galley.size()).min.round();
+    painter.galley(corner, galley, Color32::WHITE);
+}

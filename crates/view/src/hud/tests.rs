@@ -1,0 +1,311 @@
+//! Nothing is cut off and nothing covers a panel, whatever the window.
+
+use egui::{Rect, Shape, pos2, vec2};
+
+use crate::hud::{install_fonts, paint, rect_of};
+use crate::layout::{Dock, Layout, PixelRect};
+use crate::made_up::{Timed, status};
+use crate::{
+    AdapterFacts, Drawing, Frame, Lab, LessonScreen, Population, Timeline, ViewOptions, Zoom,
+};
+use life::Size;
+use model::{Effect, Halves, Status, Switches};
+
+const WINDOWS: [[u32; 2]; 10] = [
+    [800, 500],
+    [1280, 800],
+    [1920, 1080],
+    [3840, 2160],
+    [600, 1000],
+    [1000, 1000],
+    [480, 360],
+    [400, 800],
+    [120, 90],
+    [2560, 700],
+];
+
+fn drawing() -> Drawing {
+    Drawing {
+        adapter: Some(AdapterFacts {
+            name: "llvmpipe (LLVM 15.0.6, 256 bits)".into(),
+            backend: "Vulkan".into(),
+            driver: "llvmpipe Mesa 22.3.6 (LLVM 15.0.6)".into(),
+            software: true,
+            pci_bus_id: None,
+        }),
+        forwarded: false,
+        frames_per_second: Some(29.97),
+        notice: Some("saved lifestreams-20261121-110812.png".into()),
+    }
+}
+
+/// What is painted for a frame of every window at every scale.
+pub(crate) fn each(
+    status: &Status,
+    options: &ViewOptions,
+    check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    let mut timeline = Timeline::default();
+    timeline.update(&Timed(status.instances as u32));
+    each_with(status, options, |_| timeline.clone(), check);
+}
+
+/// The same, where a part of the window is shown: its texts, and what to say of a failure. None of
+/// them is cut or leaves its part.
+pub(crate) fn each_part(
+    status: &Status,
+    options: &ViewOptions,
+    part: impl Fn(&Layout) -> Option<PixelRect>,
+    mut check: impl FnMut(&Frame<'_>, &[(&str, Rect)], &str),
+) {
+    let mut seen = 0;
+    each(status, options, |frame, shapes| {
+        let Some(rect) = frame.layout().and_then(|(layout, _)| part(&layout)) else {
+            return;
+        };
+        seen += 1;
+        let rect = rect_of(rect);
+        let say = format!("{:?} at {}", frame.pixels, frame.scale);
+        let ours = texts(shapes).filter(|(_, at)| rect.shrink(1.0).intersects(*at));
+        let ours: Vec<_> = ours.collect();
+        for (text, at) in &ours {
+            let inside = rect.contains_rect(*at);
+            assert!(inside, "'{text}' {at:?} in {rect:?} of {say}");
+            assert!(!text.contains('…'), "'{text}' in {say}");
+        }
+        check(frame, &ours, &say);
+    });
+    assert!(seen > 10, "{seen}");
+}
+
+/// The same, with what the timeline shows.
+pub(crate) fn each_with(
+    status: &Status,
+    options: &ViewOptions,
+    timeline: impl Fn([u32; 2]) -> Timeline,
+    check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    each_frame(status, options, timeline, None, check);
+}
+
+/// The same, with a lesson and everything beside it.
+pub(crate) fn each_lesson(
+    status: &Status,
+    lesson: &LessonScreen,
+    check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    each_frame(
+        status,
+        &ViewOptions::default(),
+        |_| Timeline::default(),
+        Some(lesson),
+        check,
+    );
+}
+
+fn each_frame(
+    status: &Status,
+    options: &ViewOptions,
+    timeline: impl Fn([u32; 2]) -> Timeline,
+    lesson: Option<&LessonScreen>,
+    mut check: impl FnMut(&Frame<'_>, &[Shape]),
+) {
+    let lab = Lab::default();
+    let mut population = Population::default();
+    population.update(&Timed(0), status, options);
+    let drawing = drawing();
+    let context = egui::Context::default();
+    install_fonts(&context);
+    for pixels in WINDOWS {
+        let timeline = timeline(pixels);
+        for scale in [1.0, 1.25, 2.0] {
+            let frame = Frame {
+                status: Some(status),
+                options,
+                drawing: &drawing,
+                timeline: &timeline,
+                population: &population,
+                lab: &lab,
+                marks: &Default::default(),
+                lesson,
+                pixels,
+                scale,
+            };
+            let size = vec2(pixels[0] as f32, pixels[1] as f32);
+            let input = egui::RawInput {
+                screen_rect: Some(Rect::from_min_size(pos2(0.0, 0.0), size)),
+                ..Default::default()
+            };
+            let place = frame.layout();
+            let mut output = context.run_ui(input, |ui| {
+                let painter = ui.ctx().layer_painter(egui::LayerId::background());
+                paint(&painter, &frame, place.as_ref());
+            });
+            let shapes = std::mem::take(&mut output.shapes);
+            let shapes: Vec<_> = shapes.into_iter().map(|clipped| clipped.shape).collect();
+            check(&frame, &shapes);
+            output.drop_without_applying_deltas();
+        }
+    }
+}
+
+/// All texts but empty ones, and where they are.
+pub(crate) fn texts(shapes: &[Shape]) -> impl Iterator<Item = (&str, Rect)> {
+    shapes.iter().filter_map(|shape| match shape {
+        Shape::Text(text) if !text.galley.text().is_empty() => {
+            Some((text.galley.text(), shape.visual_bounding_rect()))
+        }
+        _ => None,
+    })
+}
+
+pub(crate) fn busy() -> Status {
+    let mut status = status(200, Size::new(262_144, 131_072).unwrap());
+    status.generation = 123_456_789_012;
+    status.newest_generation = 123_456_999_999;
+    status.seed = Some(u64::MAX);
+    status.devices[0].name = "NVIDIA GeForce RTX 4090 Laptop GPU".into();
+    status.notice =
+        Some("kernel 'sync-shared' takes at most 24576 cells; --kernel bits does".into());
+    status
+}
+
+#[test]
+fn figures_stay_in_the_dock_and_off_the_panels() {
+    let large = std::iter::successors(Some(Zoom::default()), |zoom| zoom.larger());
+    let options = |presentation, interface| ViewOptions {
+        presentation,
+        interface,
+        ..Default::default()
+    };
+    for (status, options) in [
+        (busy(), ViewOptions::default()),
+        (status(1, Size::new(33, 7).unwrap()), ViewOptions::default()),
+        (busy(), options(true, Zoom::default())),
+        (busy(), options(false, large.last().unwrap())),
+    ] {
+        each(&status, &options, |frame, shapes| {
+            let (layout, _) = frame.layout().unwrap();
+            let dock = match layout.dock {
+                Dock::Hidden => Rect::NOTHING,
+                Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => rect_of(rect),
+            };
+            for (text, rect) in texts(shapes).filter(|(_, rect)| rect.is_positive()) {
+                let say = format!("'{text}' at {rect:?} in {dock:?} of {:?}", frame.pixels);
+                assert!(dock.expand(1.0).contains_rect(rect), "{say}");
+            }
+            for place in 0..status.instances {
+                let panel = rect_of(layout.tiling.rect(place)).shrink(1.0);
+                if panel.is_positive() {
+                    assert!(!dock.intersects(panel), "panel {place} under {dock:?}");
+                }
+            }
+        });
+    }
+}
+
+/// One of a device whose ladder is recorded.
+fn laddered() -> Status {
+    let ladder = model::ladder::made_up::ladder();
+    Status {
+        recorded: Some(Box::leak(Box::new(ladder))),
+        ..busy()
+    }
+}
+
+/// One that is shown as a presentation.
+fn presented() -> Status {
+    Status {
+        last_effect: Some(Effect {
+            what: "host memory pageable".into(),
+            before_us: 170.0,
+            after_us: 16_600.0,
+        }),
+        ..busy()
+    }
+}
+
+#[test]
+fn figures_never_lie_over_one_another() {
+    let mut compared = busy();
+    compared.stamped = true;
+    compared.halves = Some(Halves {
+        switches: [Switches::DEFAULT; 2],
+        round_us: [Some(123.4), Some(1234.5)],
+        differing: Some((0, 123_456_789)),
+        each: 100,
+    });
+    let shown = [
+        (presented(), false, false),
+        (busy(), false, false),
+        (laddered(), true, false),
+        (busy(), true, false),
+        (busy(), true, true),
+        (compared, true, true),
+    ];
+    for (status, timeline, lab) in shown {
+        let options = ViewOptions {
+            timeline,
+            lab,
+            ladder: status.recorded.is_some(),
+            presentation: status.last_effect.is_some(),
+            ..Default::default()
+        };
+        each(&status, &options, |frame, shapes| {
+            let texts: Vec<_> = texts(shapes)
+                .filter(|(_, rect)| rect.is_positive())
+                .collect();
+            for (index, (a, first)) in texts.iter().enumerate() {
+                for (b, second) in &texts[index + 1..] {
+                    let overlap = first.intersect(*second);
+                    let deep = overlap.is_positive() && overlap.width().min(overlap.height()) > 3.0;
+                    assert!(
+                        !deep,
+                        "'{a}' and '{b}' in {:?} at {}",
+                        frame.pixels, frame.scale
+                    );
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn numbers_move_nothing_but_themselves() {
+    let places = |status: &Status| {
+        let mut places = Vec::new();
+        each(status, &ViewOptions::default(), |_, shapes| {
+            let labels =
+                texts(shapes).filter(|(text, _)| !text.contains(|c: char| c.is_ascii_digit()));
+            places.extend(labels.map(|(text, rect)| (text.to_owned(), rect.min)));
+        });
+        places
+    };
+    let mut early = status(16, Size::new(512, 512).unwrap());
+    early.newest_generation = early.generation;
+    let mut late = early.clone();
+    (late.generation, late.newest_generation) = (987_654_321, 987_654_321);
+    (late.cells_per_second, late.generations_per_second) = (1.0, 7.5);
+    late.launch_us = Some(98_765.4);
+    late.bytes_per_round = 3;
+    assert_eq!(places(&early), places(&late));
+}
+
+#[test]
+fn help_shows_every_key_whole() {
+    let options = ViewOptions {
+        help: true,
+        ..Default::default()
+    };
+    each(&busy(), &options, |frame, shapes| {
+        let screen = vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
+        let screen = Rect::from_min_size(pos2(0.0, 0.0), screen);
+        for row in model::actions::KEYS {
+            for wanted in [row.keys(), row.help.to_owned()] {
+                let found = texts(shapes)
+                    .any(|(text, rect)| text == wanted && screen.expand(1.0).contains_rect(rect));
+                assert!(found, "'{wanted}' in {:?} at {}", frame.pixels, frame.scale);
+            }
+        }
+    });
+}

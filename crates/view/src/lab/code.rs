@@ -1,0 +1,286 @@
+//! The calls that the present settings make for one round, as a person would write them with the
+//! CUDA runtime in C++ and with the crate `cust` in Rust.
+
+mod cpp;
+mod rust;
+
+use crate::lab::Language;
+use engine::kernels::{Iteration, Launch};
+use engine::{HostMemory, Kernel, Layout, Measure, Transfer};
+use lang::tr;
+use life::Size;
+use model::{Order, Status, Streams, Wait};
+
+use cpp::Cpp;
+use rust::Rust;
+
+/// Stands over what is done again and again.
+pub(super) fn each_round() -> &'static str {
+    tr!("// each round")
+}
+
+/// The calls in each language, line by line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(super) struct Calls {
+    cpp: Vec<String>,
+    rust: Vec<String>,
+}
+
+impl Calls {
+    /// Those in a language.
+    pub(super) fn of(self, language: Language) -> Vec<String> {
+        match language {
+            Language::Cpp => self.cpp,
+            Language::Rust => self.rust,
+        }
+    }
+}
+
+/// The calls of a round with these settings.
+pub(super) fn calls(status: &Status) -> Calls {
+    let facts = Facts::of(status);
+    Calls {
+        cpp: write(&Cpp, &facts),
+        rust: write(&Rust, &facts),
+    }
+}
+
+/// What the calls depend on.
+struct Facts {
+    instances: usize,
+    size: Size,
+    generations: u32,
+    kernel: &'static Kernel,
+    /// Of the kernel.
+    launch: Launch,
+    streams: Streams,
+    host_memory: HostMemory,
+    wait: Wait,
+    order: Order,
+    graphs: bool,
+    transfer: Transfer,
+}
+
+impl Facts {
+    fn of(status: &Status) -> Facts {
+        let (kernel, switches) = (status.kernel, status.switches);
+        let facts = Facts {
+            instances: status.instances,
+            size: status.size,
+            generations: status.generations_per_round,
+            kernel,
+            launch: kernel.launch(status.size, switches.block_of(kernel)),
+            streams: switches.streams,
+            host_memory: switches.host_memory,
+            wait: switches.wait,
+            order: switches.order,
+            graphs: switches.graphs,
+            transfer: status.transfer,
+        };
+        match facts.batches() {
+            true => Facts {
+                launch: facts.launch.batch(facts.instances as u32),
+                ..facts
+            },
+            false => facts,
+        }
+    }
+
+    /// How many launches of the kernel a round has.
+    fn launches(&self) -> u32 {
+        self.kernel.launches(self.generations)
+    }
+
+    /// Whether the cells of a launch end in the other buffer.
+    fn swaps(&self) -> bool {
+        match self.kernel.iteration {
+            _ if self.kernel.in_place => false,
+            Iteration::Launches | Iteration::Steps(_) => true,
+            Iteration::InKernel => self.generations % 2 == 1,
+        }
+    }
+
+    /// The kernel's last arguments.
+    fn numbers(&self) -> String {
+        let (width, height) = (self.size.width(), self.size.height());
+        match self.kernel.iteration {
+            Iteration::Launches => format!("{width}, {height}, rule"),
+            Iteration::Steps(most) => {
+                let all = self.generations;
+                let steps = match self.counts_launches() {
+                    true => format!("min({most}, {all} - {most} * g)"),
+                    false => most.min(all).to_string(),
+                };
+                format!("{width}, {height}, rule, {steps}")
+            }
+            Iteration::InKernel => format!("{width}, {height}, rule, {}", self.generations),
+        }
+    }
+
+    /// Whether a launch's arguments depend on which one of a round it is.
+    fn counts_launches(&self) -> bool {
+        match self.kernel.iteration {
+            Iteration::Steps(most) => self.launches() > 1 && !self.generations.is_multiple_of(most),
+            Iteration::Launches | Iteration::InKernel => false,
+        }
+    }
+
+    /// Whether one launch and one copy are for all instances, which lie one behind the other.
+    fn batches(&self) -> bool {
+        self.streams == Streams::Batch
+    }
+
+    /// Which of the instances' buffers a call takes.
+    fn index(&self) -> &'static str {
+        if self.batches() { "" } else { "[i]" }
+    }
+
+    /// The lattices of a call.
+    fn lattices(&self) -> u32 {
+        if self.batches() {
+            self.instances as u32
+        } else {
+            1
+        }
+    }
+
+    /// The height of the lattices of a call, where it is told it.
+    fn height_of_all(&self) -> String {
+        match self.lattices() {
+            1 => self.size.height().to_string(),
+            n => format!("{n} * {}", self.size.height()),
+        }
+    }
+
+    /// What packs the cells.
+    fn packs(&self) -> &'static str {
+        match self.kernel.layout {
+            Layout::Planar => "pack_planar",
+            Layout::I32 | Layout::Bits => "pack_i32",
+        }
+    }
+
+    /// The buffer that is downloaded.
+    fn source(&self) -> &'static str {
+        match (self.transfer, self.kernel.layout) {
+            (Transfer::View, _) => "view",
+            (Transfer::Bits, Layout::I32 | Layout::Planar) => "bits",
+            _ => "cells",
+        }
+    }
+
+    /// Where the lattice's bits are.
+    fn bits(&self) -> &'static str {
+        match self.kernel.layout {
+            Layout::I32 | Layout::Planar => "bits",
+            Layout::Bits => "cells",
+        }
+    }
+
+    /// 32-bit words of a call's download, but of a view: that is as large as its panel.
+    fn words(&self) -> Option<u64> {
+        match self.transfer {
+            Transfer::View => None,
+            Transfer::Bits => Some(self.size.words() as u64),
+            Transfer::Cells => Some(self.size.cells()),
+            Transfer::Measure => Some(Measure::WORDS as u64),
+        }
+        .map(|words| words * u64::from(self.lattices()))
+    }
+
+    /// What is done for each instance, in the order of the calls: a loop a list.
+    fn loops(&self) -> Vec<Vec<Piece>> {
+        let mut pieces = vec![Piece::Advance];
+        if self.kernel.layout != Layout::Bits && self.transfer != Transfer::Cells {
+            pieces.push(Piece::Pack);
+        }
+        if self.transfer == Transfer::View {
+            pieces.push(Piece::Reduce);
+        }
+        pieces.push(Piece::Download);
+        let mut loops = match self.order {
+            Order::Depth => vec![pieces],
+            Order::Breadth => pieces.into_iter().map(|piece| vec![piece]).collect(),
+        };
+        if let (Wait::Each, Some(last)) = (self.wait, loops.last_mut()) {
+            last.push(Piece::WaitEach);
+        }
+        loops
+    }
+}
+
+/// A part of a round, for one instance.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Piece {
+    Advance,
+    Pack,
+    Reduce,
+    /// With the event behind it.
+    Download,
+    WaitEach,
+}
+
+/// How a language says it.
+trait Speech {
+    /// Streams and host memory.
+    fn once(&self, facts: &Facts) -> Vec<String>;
+    /// The head of a loop over the instances.
+    fn head(&self, facts: &Facts) -> Vec<String>;
+    /// A part of the round, for instance `i`.
+    fn piece(&self, facts: &Facts, piece: Piece) -> Vec<String>;
+    /// Begins to capture what follows.
+    fn begin_capture(&self, facts: &Facts) -> Vec<String>;
+    /// Ends it, and readies the graph.
+    fn end_capture(&self, facts: &Facts) -> Vec<String>;
+    /// Replays it.
+    fn replay(&self, facts: &Facts) -> Vec<String>;
+    /// How the host learns of the end, behind the calls.
+    fn end(&self, facts: &Facts) -> Vec<String>;
+}
+
+fn write(speech: &dyn Speech, facts: &Facts) -> Vec<String> {
+    let mut lines = vec![tr!("// once").to_owned()];
+    lines.extend(speech.once(facts));
+    if facts.graphs {
+        lines.extend(speech.begin_capture(facts));
+    } else {
+        lines.extend([String::new(), each_round().into()]);
+    }
+    for pieces in facts.loops() {
+        let calls = pieces.iter().flat_map(|&piece| speech.piece(facts, piece));
+        lines.extend(for_each(speech, facts, calls.collect()));
+    }
+    if facts.graphs {
+        lines.extend(speech.end_capture(facts));
+        lines.extend([String::new(), each_round().into()]);
+        lines.extend(speech.replay(facts));
+    }
+    lines.extend(speech.end(facts));
+    lines
+}
+
+/// Calls within a loop over the instances, but of a batch.
+fn for_each(speech: &dyn Speech, facts: &Facts, calls: Vec<String>) -> Vec<String> {
+    if facts.batches() {
+        return calls;
+    }
+    let mut lines = speech.head(facts);
+    lines.extend(indented(calls));
+    lines.push("}".into());
+    lines
+}
+
+fn indented(lines: Vec<String>) -> Vec<String> {
+    lines
+        .into_iter()
+        .map(|line| format!("    {line}"))
+        .collect()
+}
+
+/// Lines of a language.
+fn lines<const N: usize>(lines: [&str; N]) -> Vec<String> {
+    lines.map(str::to_owned).into()
+}
+
+#[cfg(test)]
+mod tests;

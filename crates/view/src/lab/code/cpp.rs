@@ -1,0 +1,201 @@
+//! As one writes it with the CUDA runtime.
+
+use super::{Facts, Piece, Speech, for_each, indented, lines};
+use engine::HostMemory;
+use engine::kernels::Launch;
+use lang::tr;
+use model::{Streams, Wait};
+
+pub(super) struct Cpp;
+
+/// The stream of instance `i`.
+fn stream(facts: &Facts) -> Option<&'static str> {
+    match facts.streams {
+        Streams::PerInstance => Some("stream[i]"),
+        Streams::One | Streams::Batch => Some("stream"),
+        Streams::Default => None,
+    }
+}
+
+/// As a call's last argument, where it may be left out.
+fn and_stream(facts: &Facts) -> String {
+    stream(facts).map_or(String::new(), |stream| format!(", {stream}"))
+}
+
+fn launch(facts: &Facts, name: &str, launch: Launch, arguments: &str) -> Vec<String> {
+    let grid = match launch.grid {
+        [x, 1, 1] => x.to_string(),
+        [x, y, 1] => format!("dim3({x}, {y})"),
+        [x, y, z] => format!("dim3({x}, {y}, {z})"),
+    };
+    configured(facts, name, &grid, launch, arguments)
+}
+
+fn configured(
+    facts: &Facts,
+    name: &str,
+    grid: &str,
+    launch: Launch,
+    arguments: &str,
+) -> Vec<String> {
+    let [x, y, _] = launch.block;
+    let block = format!("dim3({x}, {y})");
+    let rest = match (launch.shared_bytes, stream(facts)) {
+        (0, None) => String::new(),
+        (shared, None) => format!(", {shared}"),
+        (shared, Some(stream)) => format!(", {shared}, {stream}"),
+    };
+    vec![
+        format!("{name}<<<{grid}, {block}{rest}>>>("),
+        format!("    {arguments});"),
+    ]
+}
+
+fn advance(facts: &Facts) -> Vec<String> {
+    let numbers = facts.numbers();
+    let i = facts.index();
+    let arguments = if facts.kernel.in_place {
+        format!("cells{i}, {numbers}")
+    } else {
+        format!("cells{i}, next{i}, {numbers}")
+    };
+    let mut calls = launch(facts, facts.kernel.symbol, facts.launch, &arguments);
+    if facts.swaps() {
+        calls.push(format!("std::swap(cells{i}, next{i});"));
+    }
+    match facts.launches() {
+        1 => calls,
+        n => {
+            let mut repeated = vec![format!("for (int g = 0; g < {n}; g++) {{")];
+            repeated.extend(indented(calls));
+            repeated.push("}".into());
+            repeated
+        }
+    }
+}
+
+impl Speech for Cpp {
+    fn once(&self, facts: &Facts) -> Vec<String> {
+        let make = |stream: &str| {
+            vec![
+                "cudaStreamCreateWithFlags(".to_owned(),
+                format!("    &{stream}, cudaStreamNonBlocking);"),
+            ]
+        };
+        let i = facts.index();
+        let bytes = facts
+            .words()
+            .map_or("view_bytes".into(), |words| (4 * words).to_string());
+        let host = match facts.host_memory {
+            HostMemory::Pinned => format!("cudaMallocHost(&host{i}, {bytes});"),
+            HostMemory::Pageable => format!("host{i} = malloc({bytes});"),
+        };
+        let mut once = Vec::new();
+        match facts.streams {
+            Streams::One | Streams::Batch => once.extend(make("stream")),
+            Streams::Default => {
+                once.push(tr!("// no stream is made: all goes to the default one").into());
+            }
+            Streams::PerInstance => {}
+        }
+        let mut each = match facts.streams {
+            Streams::PerInstance => make("stream[i]"),
+            Streams::One | Streams::Default | Streams::Batch => Vec::new(),
+        };
+        each.push(host);
+        once.extend(for_each(self, facts, each));
+        once
+    }
+
+    fn head(&self, facts: &Facts) -> Vec<String> {
+        vec![format!("for (int i = 0; i < {}; i++) {{", facts.instances)]
+    }
+
+    fn piece(&self, facts: &Facts, piece: Piece) -> Vec<String> {
+        let (width, height) = (facts.size.width(), facts.size.height());
+        let i = facts.index();
+        match piece {
+            Piece::Advance => advance(facts),
+            Piece::Pack => {
+                let all = facts.height_of_all();
+                let arguments = format!("cells{i}, bits{i}, {width}, {all}");
+                let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
+                launch(facts, facts.packs(), shape, &arguments)
+            }
+            Piece::Reduce => {
+                let arguments = format!("{}{i}, view{i}, {width}, {height}, …", facts.bits());
+                let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
+                configured(facts, "reduce_bits", "grid", shape, &arguments)
+            }
+            Piece::Download => {
+                let bytes = facts
+                    .words()
+                    .map_or("view_bytes".into(), |words| (4 * words).to_string());
+                let with = and_stream(facts);
+                vec![
+                    format!("cudaMemcpyAsync(host{i}, {}{i}, {bytes},", facts.source()),
+                    format!("    cudaMemcpyDeviceToHost{with});"),
+                    format!("cudaEventRecord(done{i}{with});"),
+                ]
+            }
+            Piece::WaitEach => {
+                let stream = stream(facts).unwrap_or("0");
+                vec![format!("cudaStreamSynchronize({stream});")]
+            }
+        }
+    }
+
+    fn begin_capture(&self, facts: &Facts) -> Vec<String> {
+        let mut begin = lines([tr!("// once: recorded, not run"), "cudaStreamBeginCapture("]);
+        let origin = origin(facts);
+        begin.push(format!("    {origin}, cudaStreamCaptureModeRelaxed);"));
+        if facts.streams == Streams::PerInstance {
+            begin.push("cudaEventRecord(fork, origin);".into());
+            begin.extend(self.head(facts));
+            begin.push("    cudaStreamWaitEvent(stream[i], fork);".into());
+            begin.push("}".into());
+        }
+        begin
+    }
+
+    fn end_capture(&self, facts: &Facts) -> Vec<String> {
+        let mut end = Vec::new();
+        if facts.streams == Streams::PerInstance {
+            end.extend(self.head(facts));
+            end.push("    cudaStreamWaitEvent(origin, done[i]);".into());
+            end.push("}".into());
+        }
+        end.push(format!("cudaStreamEndCapture({}, &graph);", origin(facts)));
+        end.push("cudaGraphInstantiate(&ready, graph, 0);".into());
+        end
+    }
+
+    fn replay(&self, facts: &Facts) -> Vec<String> {
+        vec![format!("cudaGraphLaunch(ready, {});", origin(facts))]
+    }
+
+    fn end(&self, facts: &Facts) -> Vec<String> {
+        match facts.wait {
+            Wait::All => lines(["cudaDeviceSynchronize();"]),
+            Wait::Each => Vec::new(),
+            Wait::Poll if facts.graphs => {
+                lines([tr!("// later, without waiting: cudaEventQuery(end)")])
+            }
+            Wait::Poll => {
+                let i = facts.index();
+                vec![tr!(
+                    "// later, without waiting: cudaEventQuery(done{i})",
+                    i = i
+                )]
+            }
+        }
+    }
+}
+
+/// The stream that a graph is captured from and launched in.
+fn origin(facts: &Facts) -> &'static str {
+    match facts.streams {
+        Streams::PerInstance => "origin",
+        Streams::One | Streams::Default | Streams::Batch => "stream",
+    }
+}

@@ -1,0 +1,230 @@
+//! As one writes it with `cust`, and with `cust::sys` where that has no name for it.
+
+use super::{Facts, Piece, Speech, indented, lines};
+use engine::HostMemory;
+use engine::kernels::Launch;
+use lang::tr;
+use model::{Streams, Wait};
+
+pub(super) struct Rust;
+
+/// The default stream has no name in `cust`.
+fn raw(facts: &Facts) -> bool {
+    facts.streams == Streams::Default
+}
+
+fn launch(facts: &Facts, name: &str, grid: &str, launch: Launch, buffers: &[&str]) -> Vec<String> {
+    let ([x, y, _], shared) = (launch.block, launch.shared_bytes);
+    if raw(facts) {
+        let grid = grid.trim_matches(['(', ')']);
+        let ones = 3 - grid.split(", ").count().min(3);
+        let grid = if grid == "grid" {
+            "grid.x, grid.y, 1".to_owned()
+        } else {
+            format!("{grid}{}", ", 1".repeat(ones))
+        };
+        return vec![
+            format!("cuLaunchKernel({name}, {grid},"),
+            format!(
+                "    {x}, {y}, 1, {shared}, null_mut(), {}, null_mut());",
+                args_of(name)
+            ),
+        ];
+    }
+    let pointers: Vec<String> = buffers
+        .iter()
+        .map(|buffer| format!("{buffer}{}.as_device_ptr()", facts.index()))
+        .collect();
+    let numbers = match name {
+        "pack_i32" | "pack_planar" => {
+            format!("{}, {}", facts.size.width(), facts.height_of_all())
+        }
+        "reduce_bits" => format!("{}, {}, …", facts.size.width(), facts.size.height()),
+        _ => facts.numbers(),
+    };
+    vec![
+        format!("unsafe {{ launch!({name}<<<{grid}, ({x}, {y}), {shared}, s>>>("),
+        format!("    {},", pointers.join(", ")),
+        format!("    {numbers}))? }};"),
+    ]
+}
+
+/// Pointers to the arguments of a raw launch.
+fn args_of(name: &str) -> &'static str {
+    match name {
+        "pack_i32" | "pack_planar" => "pack[i]",
+        "reduce_bits" => "reduce[i]",
+        _ => "life[i]",
+    }
+}
+
+fn grid_of(launch: Launch) -> String {
+    match launch.grid {
+        [x, 1, 1] => x.to_string(),
+        [x, y, 1] => format!("({x}, {y})"),
+        [x, y, z] => format!("({x}, {y}, {z})"),
+    }
+}
+
+fn advance(facts: &Facts) -> Vec<String> {
+    let buffers: &[&str] = if facts.kernel.in_place {
+        &["cells"]
+    } else {
+        &["cells", "next"]
+    };
+    let grid = grid_of(facts.launch);
+    let mut calls = launch(facts, facts.kernel.symbol, &grid, facts.launch, buffers);
+    if facts.swaps() {
+        let i = facts.index();
+        calls.push(format!("swap(&mut cells{i}, &mut next{i});"));
+    }
+    match facts.launches() {
+        1 => calls,
+        n => {
+            let launch = if facts.counts_launches() { "g" } else { "_" };
+            let mut repeated = vec![format!("for {launch} in 0..{n} {{")];
+            repeated.extend(indented(calls));
+            repeated.push("}".into());
+            repeated
+        }
+    }
+}
+
+impl Speech for Rust {
+    fn once(&self, facts: &Facts) -> Vec<String> {
+        let new = "Stream::new(StreamFlags::NON_BLOCKING, None)?";
+        let words = facts
+            .words()
+            .map_or("view_words".into(), |words| words.to_string());
+        let host = match facts.host_memory {
+            HostMemory::Pinned => format!("LockedBuffer::new(&0u32, {words})?"),
+            HostMemory::Pageable => format!("vec![0u32; {words}]"),
+        };
+        let host = match facts.batches() {
+            true => format!("let mut host = {host};"),
+            false => format!("host.push({host});"),
+        };
+        let mut once = Vec::new();
+        match facts.streams {
+            Streams::One | Streams::Batch => once.push(format!("let s = &{new};")),
+            Streams::Default => once.extend(lines([
+                tr!("// cust has no default stream: unsafe cust::sys,"),
+                tr!("// where a stream of null_mut() is the default one"),
+            ])),
+            Streams::PerInstance => {}
+        }
+        if facts.batches() {
+            once.push(host);
+            return once;
+        }
+        once.push(format!("for i in 0..{} {{", facts.instances));
+        if facts.streams == Streams::PerInstance {
+            once.push("    stream.push(".into());
+            once.push(format!("        {new});"));
+        }
+        once.push(format!("    {host}"));
+        once.push("}".into());
+        once
+    }
+
+    fn head(&self, facts: &Facts) -> Vec<String> {
+        let mut head = vec![format!("for i in 0..{} {{", facts.instances)];
+        if facts.streams == Streams::PerInstance {
+            head.push("    let s = &stream[i];".into());
+        }
+        head
+    }
+
+    fn piece(&self, facts: &Facts, piece: Piece) -> Vec<String> {
+        match piece {
+            Piece::Advance => advance(facts),
+            Piece::Pack => {
+                let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
+                let grid = grid_of(shape);
+                launch(facts, facts.packs(), &grid, shape, &["cells", "bits"])
+            }
+            Piece::Reduce => {
+                let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
+                let buffers = [facts.bits(), "view"];
+                launch(facts, "reduce_bits", "grid", shape, &buffers)
+            }
+            Piece::Download if raw(facts) => {
+                let bytes = facts
+                    .words()
+                    .map_or("view_bytes".into(), |words| (4 * words).to_string());
+                vec![
+                    "cuMemcpyDtoHAsync_v2(".into(),
+                    format!("    host[i], {}[i], {bytes}, null_mut());", facts.source()),
+                    "cuEventRecord(done[i], null_mut());".into(),
+                ]
+            }
+            Piece::Download => {
+                let (i, source) = (facts.index(), facts.source());
+                vec![
+                    format!("unsafe {{ {source}{i}.async_copy_to(&mut host{i}, s)? }};"),
+                    format!("done{i}.record(s)?;"),
+                ]
+            }
+            Piece::WaitEach if raw(facts) => lines(["cuStreamSynchronize(null_mut());"]),
+            Piece::WaitEach => lines(["s.synchronize()?;"]),
+        }
+    }
+
+    fn begin_capture(&self, facts: &Facts) -> Vec<String> {
+        let mut begin = lines([
+            tr!("// once: recorded, not run; cust has no capture,"),
+            tr!("// cust::sys has (unsafe)"),
+            "cuStreamBeginCapture_v2(",
+        ]);
+        let origin = origin(facts);
+        begin.push(format!("    {origin}, CU_STREAM_CAPTURE_MODE_RELAXED);"));
+        if facts.streams == Streams::PerInstance {
+            begin.push("fork.record(&origin)?;".into());
+            begin.extend(self.head(facts));
+            begin.push("    cuStreamWaitEvent(s.as_inner(), fork, 0);".into());
+            begin.push("}".into());
+        }
+        begin
+    }
+
+    fn end_capture(&self, facts: &Facts) -> Vec<String> {
+        let origin = origin(facts);
+        let mut end = Vec::new();
+        if facts.streams == Streams::PerInstance {
+            end.push(format!("for i in 0..{} {{", facts.instances));
+            end.push(format!("    cuStreamWaitEvent({origin}, done[i], 0);"));
+            end.push("}".into());
+        }
+        end.push(format!("cuStreamEndCapture({origin}, &mut graph);"));
+        end.push("cuGraphInstantiateWithFlags(&mut ready, graph, 0);".into());
+        end
+    }
+
+    fn replay(&self, facts: &Facts) -> Vec<String> {
+        vec![format!("cuGraphLaunch(ready, {});", origin(facts))]
+    }
+
+    fn end(&self, facts: &Facts) -> Vec<String> {
+        match facts.wait {
+            Wait::All if raw(facts) => lines(["cuCtxSynchronize();"]),
+            Wait::All => lines(["CurrentContext::synchronize()?;"]),
+            Wait::Each => Vec::new(),
+            Wait::Poll if facts.graphs => lines([tr!("// later, without waiting: end.query()?")]),
+            Wait::Poll if raw(facts) => {
+                lines([tr!("// later, without waiting: cuEventQuery(done[i])")])
+            }
+            Wait::Poll => {
+                let i = facts.index();
+                vec![tr!("// later, without waiting: done{i}.query()?", i = i)]
+            }
+        }
+    }
+}
+
+/// The stream that a graph is captured from and launched in, as `cust::sys` wants it.
+fn origin(facts: &Facts) -> &'static str {
+    match facts.streams {
+        Streams::PerInstance => "origin.as_inner()",
+        Streams::One | Streams::Default | Streams::Batch => "s.as_inner()",
+    }
+}

@@ -1,0 +1,102 @@
+//! The lab: the switches with their positions, and the calls that the present ones make, in C++
+//! and in Rust.
+//!
+//! `code` writes the calls, `place` has the places, `paint` paints them; what the mouse does is
+//! here.
+
+mod code;
+mod paint;
+mod place;
+
+#[cfg(test)]
+mod tests;
+
+use egui::{Pos2, pos2};
+
+pub(crate) use paint::paint;
+
+use crate::hud::rect_of;
+use crate::layout::Layout;
+use model::{Action, Status};
+use place::Places;
+
+/// What the lab shows; it lives as long as the window, closed or not.
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+pub struct Lab {
+    language: Language,
+    /// Lines of the code above its place, once that was chosen.
+    scrolled: Option<usize>,
+    pointer: Option<Pos2>,
+}
+
+/// In which the calls are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+enum Language {
+    #[default]
+    Cpp,
+    Rust,
+}
+
+impl Language {
+    const ALL: [Language; 2] = [Language::Cpp, Language::Rust];
+
+    fn name(self) -> &'static str {
+        match self {
+            Language::Cpp => "C++",
+            Language::Rust => "Rust (cust)",
+        }
+    }
+}
+
+fn pos([x, y]: [f64; 2]) -> Pos2 {
+    pos2(x as f32, y as f32)
+}
+
+/// The places in a layout that has a lab.
+fn places(layout: &Layout, status: &Status) -> Option<Places> {
+    Some(Places::new(rect_of(layout.lab?), layout.unit, status))
+}
+
+impl Lab {
+    /// The mouse is here, or nowhere over the lab; whether that shows.
+    pub fn hover(&mut self, at: Option<[f64; 2]>) -> bool {
+        let before = std::mem::replace(&mut self.pointer, at.map(pos));
+        before != self.pointer
+    }
+
+    /// What a click asks for: a position that can be is chosen, a language is shown.
+    pub fn click(&mut self, at: [f64; 2], layout: &Layout, status: &Status) -> Option<Action> {
+        let (places, at) = (places(layout, status)?, pos(at));
+        let tab = |language: &Language| places.tabs[*language as usize].contains(at);
+        if let Some(language) = Language::ALL.into_iter().find(tab) {
+            (self.language, self.scrolled) = (language, None);
+            return None;
+        }
+        let segment = places
+            .segments
+            .iter()
+            .find(|segment| segment.rect.contains(at))?;
+        let at = u8::try_from(segment.index).ok()?;
+        let possible = segment.choice.refusal.is_none();
+        possible.then_some(Action::Choose(segment.switch, at))
+    }
+
+    /// Scrolls the code so many lines down.
+    pub fn scroll(&mut self, lines: i64, layout: &Layout, status: &Status) {
+        let Some(places) = places(layout, status) else {
+            return;
+        };
+        let code = code::calls(status).of(self.language);
+        let first = self.first_line(&places, &code) as i64;
+        let most = code.len().saturating_sub(places.code_lines(&code)) as i64;
+        self.scrolled = Some((first + lines).clamp(0, most) as usize);
+    }
+
+    /// The first line of the code that is seen: unless it was scrolled, the round's first where
+    /// not all has room.
+    fn first_line(&self, places: &Places, code: &[String]) -> usize {
+        let most = code.len().saturating_sub(places.code_lines(code));
+        let round = || code.iter().position(|line| line == code::each_round());
+        self.scrolled.or_else(round).unwrap_or(0).min(most)
+    }
+}

@@ -1,0 +1,177 @@
+//! The lab, painted piece by piece.
+
+use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
+
+use crate::Frame;
+use crate::hud::style::*;
+use crate::lab::code::calls;
+use crate::lab::place::{Places, Segment};
+use crate::lab::{Lab, Language};
+use lang::tr;
+use model::Action;
+use model::Status;
+use model::actions::KEYS;
+
+const SEGMENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
+const IMPOSSIBLE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
+/// Grey, yet it can still be read.
+const FAINT: Color32 = Color32::from_rgb(0x7C, 0x84, 0x90);
+const ON_ACCENT: Color32 = Color32::from_rgb(0x1C, 0x14, 0x02);
+const CODE: Color32 = Color32::from_rgb(0x0C, 0x0E, 0x11);
+
+/// Paints the lab into its rectangle.
+pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect: Rect, unit: f32) {
+    let places = Places::new(rect, unit, status);
+    painter.rect_filled(rect, 0.0, GROUND);
+    let line = (unit.max(1.0), RULE);
+    painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
+    paint_title(painter, &places);
+    paint_names(painter, &places);
+    let pointed = frame.lab.pointer.filter(|_| !frame.options.help);
+    let over = pointed.and_then(|at| places.segments.iter().find(|s| s.rect.contains(at)));
+    for segment in &places.segments {
+        paint_segment(painter, unit, segment, over == Some(segment));
+    }
+    paint_said(painter, &places, over);
+    paint_tabs(painter, &places, frame.lab);
+    paint_code(painter, &places, frame.lab, status);
+}
+
+/// The first key of an action.
+fn key_of(action: Action) -> String {
+    let row = KEYS.iter().find(|row| row.action == action);
+    let chord = row.and_then(|row| row.chords.first());
+    chord.map_or(String::new(), |chord| chord.to_string())
+}
+
+fn paint_title(painter: &Painter, places: &Places) {
+    let (title, unit) = (places.title, places.unit);
+    let text = painter.layout_no_wrap(tr!("Lab").into(), medium(18.0 * unit), VALUE);
+    put(painter, title.left_center(), Align2::LEFT_CENTER, text);
+    let close = tr!("{} closes", key_of(Action::ToggleLab));
+    let close = painter.layout_no_wrap(close, regular(13.0 * unit), LABEL);
+    put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
+}
+
+fn paint_names(painter: &Painter, places: &Places) {
+    let unit = places.unit;
+    for (switch, rect) in &places.names {
+        let key = key_of(Action::NextOf(*switch));
+        let key = painter.layout_no_wrap(key, medium(14.5 * unit), ACCENT);
+        let middle = rect.left_center() - vec2(0.0, 1.5 * unit);
+        put(painter, middle, Align2::LEFT_CENTER, key);
+        let name = painter.layout_no_wrap(switch.name().into(), regular(14.5 * unit), VALUE);
+        let at = middle + vec2(30.0 * unit, 0.0);
+        put(painter, at, Align2::LEFT_CENTER, name);
+    }
+}
+
+fn paint_segment(painter: &Painter, unit: f32, segment: &Segment, over: bool) {
+    let possible = segment.choice.refusal.is_none();
+    let (ground, ink) = match (segment.present, possible) {
+        (true, _) => (ACCENT, ON_ACCENT),
+        (false, true) => (SEGMENT, VALUE),
+        (false, false) => (IMPOSSIBLE, FAINT),
+    };
+    let rect = segment.rect;
+    painter.rect_filled(rect, 4.0 * unit, ground);
+    if over {
+        let edge = Stroke::new((1.5 * unit).round().max(1.0), Color32::WHITE);
+        painter.rect_stroke(rect, 4.0 * unit, edge, StrokeKind::Inside);
+    }
+    let font = if segment.present {
+        medium(13.5 * unit)
+    } else {
+        regular(13.5 * unit)
+    };
+    let room = rect.width() - 6.0 * unit;
+    let text = fitted(painter, &segment.choice.label, font, ink, room);
+    let width = text.size().x;
+    put(painter, rect.center(), Align2::CENTER_CENTER, text);
+    if !possible {
+        // Struck out too: grey alone is not seen from everywhere.
+        let half = width / 2.0 + 2.0 * unit;
+        let across = rect.center().x - half..=rect.center().x + half;
+        painter.hline(across, rect.center().y.round(), (unit.max(1.0), FAINT));
+    }
+}
+
+/// What the position under the pointer does or why it cannot be; else why others cannot.
+fn paint_said(painter: &Painter, places: &Places, over: Option<&Segment>) {
+    let refused = || {
+        let cannot = |segment: &&Segment| segment.choice.refusal.is_some();
+        places.segments.iter().find(cannot)
+    };
+    let (text, colour) = match over.or_else(refused) {
+        None => (
+            tr!("click a position, or press its key for the next one").into(),
+            LABEL,
+        ),
+        Some(segment) => in_words(segment),
+    };
+    let font = regular(13.5 * places.unit);
+    let text = paragraph(painter, &text, font, colour, places.said.width(), 2);
+    put(
+        painter,
+        places.said.left_center(),
+        Align2::LEFT_CENTER,
+        text,
+    );
+}
+
+fn in_words(segment: &Segment) -> (String, Color32) {
+    let name = format!("{} {}", segment.switch.name(), segment.choice.label);
+    match &segment.choice.refusal {
+        None => (format!("{name}: {}", segment.choice.effect), VALUE),
+        Some(why) => (
+            tr!("{name} cannot be now: {why}", name = name, why = why),
+            ACCENT,
+        ),
+    }
+}
+
+fn paint_tabs(painter: &Painter, places: &Places, lab: &Lab) {
+    let unit = places.unit;
+    for language in Language::ALL {
+        let rect = places.tabs[language as usize];
+        let (ground, ink) = if language == lab.language {
+            (SEGMENT, VALUE)
+        } else {
+            (IMPOSSIBLE, LABEL)
+        };
+        painter.rect_filled(rect, 4.0 * unit, ground);
+        let text = painter.layout_no_wrap(language.name().into(), medium(13.5 * unit), ink);
+        put(painter, rect.center(), Align2::CENTER_CENTER, text);
+    }
+}
+
+/// The calls, remarks dimmed, from the line on to which they are scrolled.
+fn paint_code(painter: &Painter, places: &Places, lab: &Lab, status: &Status) {
+    let (rect, unit) = (places.code, places.unit);
+    painter.rect_filled(rect, 4.0 * unit, CODE);
+    let code = calls(status).of(lab.language);
+    let (size, line) = places.code_type(&code);
+    let seen = places.code_lines(&code);
+    let first = lab.first_line(places, &code);
+    let corner = rect.min + vec2(8.0, 6.0) * unit;
+    for (row, text) in code.iter().skip(first).take(seen).enumerate() {
+        let remark = text.trim_start().starts_with("//");
+        let ink = if remark { FAINT } else { VALUE };
+        let text = painter.layout_no_wrap(text.clone(), FontId::monospace(size), ink);
+        let at = corner + vec2(0.0, row as f32 * line);
+        put(painter, at, Align2::LEFT_TOP, text);
+    }
+    if code.len() > seen {
+        let hint = painter.layout_no_wrap(tr!("wheel scrolls").into(), regular(12.5 * unit), LABEL);
+        let right = pos2(rect.right(), places.tabs[0].center().y);
+        put(painter, right, Align2::RIGHT_CENTER, hint);
+        let whole = rect.height() - 12.0 * unit;
+        let part = |lines: usize| lines as f32 / code.len() as f32 * whole;
+        let bar = Rect::from_min_size(
+            pos2(rect.right() - 8.0 * unit, corner.y + part(first)),
+            vec2(4.0 * unit, part(seen)),
+        );
+        painter.rect_filled(bar, 2.0 * unit, SEGMENT);
+    }
+}

@@ -1,0 +1,132 @@
+//! Nothing of the lab is cut or covered, whatever the window; a click finds its position.
+
+use egui::{Rect, vec2};
+
+use super::*;
+use crate::hud::tests::{each, texts};
+use crate::layout::{Wanted, lay_out};
+use crate::made_up::status;
+use crate::{Frame, ViewOptions};
+use engine::kernels::KERNELS;
+use life::Size;
+use model::{Switch, TransferChoice};
+
+fn shown() -> ViewOptions {
+    ViewOptions {
+        lab: true,
+        timeline: true,
+        ..Default::default()
+    }
+}
+
+fn some_status() -> Status {
+    status(16, Size::new(512, 512).unwrap())
+}
+
+fn lab_of(frame: &Frame<'_>) -> Option<Rect> {
+    let (layout, _) = frame.layout()?;
+    layout.lab.map(rect_of)
+}
+
+#[test]
+fn everything_of_it_is_there_and_inside() {
+    // One with many shapes of blocks, and one with few.
+    for kernel in &KERNELS[1..3] {
+        let mut status = some_status();
+        status.kernel = kernel;
+        let mut seen = 0;
+        each(&status, &shown(), |frame, shapes| {
+            let Some(lab) = lab_of(frame) else { return };
+            seen += 1;
+            let say = format!("{:?} at {}", frame.pixels, frame.scale);
+            for (text, rect) in texts(shapes).filter(|(_, rect)| lab.shrink(1.0).intersects(*rect))
+            {
+                assert!(lab.contains_rect(rect), "'{text}' {rect:?} in {say}");
+                assert!(
+                    !text.contains('…') || text.contains("rule"),
+                    "'{text}' in {say}"
+                );
+            }
+            for switch in Switch::ALL {
+                let choices = switch.choices(status.switches, kernel);
+                let labels = choices.iter().map(|choice| choice.label.as_str());
+                for wanted in labels.chain([switch.name(), code::each_round()]) {
+                    let found =
+                        texts(shapes).any(|(text, rect)| text == wanted && lab.contains_rect(rect));
+                    assert!(found, "'{wanted}' in {say}");
+                }
+            }
+        });
+        assert!(seen > 10, "{seen}");
+    }
+}
+
+#[test]
+fn a_click_chooses_what_can_be_and_shows_a_language() {
+    let status = some_status();
+    let wanted = Wanted {
+        lab: true,
+        ..Default::default()
+    };
+    let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
+    let mut lab = Lab::default();
+    let places = places(&layout, &status).unwrap();
+    let click = |lab: &mut Lab, rect: Rect| {
+        let at = [f64::from(rect.center().x), f64::from(rect.center().y)];
+        lab.click(at, &layout, &status)
+    };
+    for segment in &places.segments {
+        let index = segment.index as u8;
+        let wanted = Action::Choose(segment.switch, index);
+        let possible = segment.choice.refusal.is_none().then_some(wanted);
+        assert_eq!(click(&mut lab, segment.rect), possible);
+    }
+    assert_eq!(click(&mut lab, places.tabs[1]), None);
+    assert_eq!(lab.language, Language::Rust);
+    assert_eq!(click(&mut lab, places.tabs[0]), None);
+    assert_eq!(lab.language, Language::Cpp);
+    assert_eq!(click(&mut lab, places.code), None);
+}
+
+#[test]
+fn what_cannot_be_says_why() {
+    let mut status = some_status();
+    status.kernel = engine::kernels::find("bits").unwrap();
+    let mut said = 0;
+    each(&status, &shown(), |frame, shapes| {
+        if lab_of(frame).is_some() {
+            let reason = "streams batch cannot be now: kernel 'bits' steps one lattice a launch";
+            assert!(texts(shapes).any(|(text, _)| text == reason));
+            said += 1;
+        }
+    });
+    assert!(said > 10);
+    let choices = Switch::Transfer.choices(status.switches, status.kernel);
+    assert!(choices.iter().any(|choice| {
+        choice.switches.transfer == TransferChoice::Cells && choice.refusal.is_some()
+    }));
+}
+
+#[test]
+fn the_wheel_scrolls_as_far_as_there_is_code() {
+    let status = some_status();
+    let wanted = Wanted {
+        lab: true,
+        lanes: Some(16),
+        ..Default::default()
+    };
+    let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
+    let places = places(&layout, &status).unwrap();
+    let code = code::calls(&status).of(Language::Cpp);
+    let hidden = code.len() - places.code_lines(&code);
+    assert!(hidden > 0);
+    let mut lab = Lab::default();
+    let first = code[lab.first_line(&places, &code)].as_str();
+    assert_eq!(first, "// each round", "where not all has room");
+    lab.scroll(-99, &layout, &status);
+    assert_eq!(lab.first_line(&places, &code), 0);
+    lab.scroll(99, &layout, &status);
+    assert_eq!(lab.first_line(&places, &code), hidden);
+    assert!(lab.hover(Some([3.0, 4.0])) && !lab.hover(Some([3.0, 4.0])));
+    assert!(places.code.expand2(vec2(1.0, 1.0)).is_positive());
+}

@@ -1,0 +1,206 @@
+//! The ladder, painted piece by piece.
+
+use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+
+use crate::hud::numbers::si;
+use crate::hud::style::*;
+use crate::ladder::place::Places;
+use crate::ladder::{Rung, Shown, Source};
+use crate::spots;
+use lang::tr;
+use model::Status;
+use model::actions::{Action, KEYS};
+
+const PRESENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
+/// Grey, yet it can still be read.
+const FAINT: Color32 = Color32::from_rgb(0x7C, 0x84, 0x90);
+const LIMIT: Color32 = Color32::from_rgb(0xF0, 0x7C, 0x4A);
+/// Half a mark's width, in units.
+const MARK: f32 = 5.5;
+
+/// Paints the ladder into its rectangle.
+pub(crate) fn paint(painter: &Painter, status: &Status, rect: Rect, unit: f32) {
+    let shown = Shown::of(status);
+    let places = Places::new(rect, unit, shown.rungs.len());
+    painter.rect_filled(rect, 0.0, GROUND);
+    let line = (unit.max(1.0), RULE);
+    painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
+    paint_title(painter, &places);
+    paint_lead(painter, &places, &shown);
+    for (rung, row) in shown.rungs.iter().zip(&places.rows) {
+        if rung.present {
+            painter.rect_filled(row.expand2(vec2(6.0 * unit, 0.0)), 4.0 * unit, PRESENT);
+        }
+    }
+    paint_axis(painter, &places, &shown);
+    for (rung, row) in shown.rungs.iter().zip(&places.rows) {
+        paint_rung(painter, &places, &shown, rung, *row);
+        spots::tip(painter, *row, &rung.tip());
+    }
+    paint_legend(painter, &places, &shown);
+}
+
+fn paint_title(painter: &Painter, places: &Places) {
+    let (title, unit) = (places.title, places.unit);
+    let text = painter.layout_no_wrap(
+        tr!("The ladder, cells a second").into(),
+        medium(18.0 * unit),
+        VALUE,
+    );
+    put(painter, title.left_center(), Align2::LEFT_CENTER, text);
+    let row = KEYS.iter().find(|row| row.action == Action::ToggleLadder);
+    let key = row.and_then(|row| row.chords.first());
+    let close = tr!("{} closes", key.map_or(String::new(), ToString::to_string));
+    let close = painter.layout_no_wrap(close, regular(13.0 * unit), LABEL);
+    put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
+}
+
+fn paint_lead(painter: &Painter, places: &Places, shown: &Shown) {
+    let (lead, unit) = (places.lead, places.unit);
+    let text = fitted(
+        painter,
+        &shown.lead,
+        medium(19.0 * unit),
+        ACCENT,
+        lead.width(),
+    );
+    put(painter, lead.left_top(), Align2::LEFT_TOP, text);
+    let how = tr!("while launches run, by events around them");
+    let how = fitted(painter, how, regular(13.0 * unit), LABEL, lead.width());
+    put(
+        painter,
+        lead.left_top() + vec2(0.0, 24.0 * unit),
+        Align2::LEFT_TOP,
+        how,
+    );
+}
+
+/// Powers of ten, and the limit.
+fn paint_axis(painter: &Painter, places: &Places, shown: &Shown) {
+    let unit = places.unit;
+    let thin = unit.max(1.0);
+    for (part, text) in shown.axis.ticks() {
+        let x = places.x(part).round();
+        painter.vline(x, places.axis.y_range(), (thin, RULE));
+        let text = painter.layout_no_wrap(text, regular(13.0 * unit), LABEL);
+        let at = pos2(x, places.ticks.center().y);
+        put(painter, at, Align2::CENTER_CENTER, text);
+    }
+    if let Some(limit) = shown.limit {
+        let x = places.x(shown.axis.part(limit)).round();
+        painter.vline(x, places.axis.y_range(), (2.0 * thin, LIMIT));
+        let text = tr!("limit {}", si(limit));
+        let text = painter.layout_no_wrap(text.trim_end().into(), medium(13.5 * unit), LIMIT);
+        // Beside the line where there is no room about it.
+        let half = text.size().x / 2.0;
+        let x = x.clamp(
+            places.limit.left() + half,
+            places.ticks.right() - half + 30.0 * unit,
+        );
+        let at = pos2(x, places.limit.center().y);
+        put(painter, at, Align2::CENTER_CENTER, text);
+    }
+}
+
+fn paint_rung(painter: &Painter, places: &Places, shown: &Shown, rung: &Rung, row: Rect) {
+    let unit = places.unit;
+    let ink = match (rung.present, rung.possible) {
+        (true, _) => ACCENT,
+        (false, true) => VALUE,
+        (false, false) => FAINT,
+    };
+    let room = places.axis.left() - row.left() - 8.0 * unit;
+    let font = if rung.present {
+        medium(14.5 * unit)
+    } else {
+        regular(14.5 * unit)
+    };
+    let name = fitted(painter, rung.name, font, ink, room);
+    put(painter, row.left_center(), Align2::LEFT_CENTER, name);
+
+    let y = row.center().y.round();
+    if let Some((rate, source)) = rung.mark {
+        let x = places.x(shown.axis.part(rate));
+        let track = Stroke::new((2.0 * unit).round().max(1.0), FAINT.gamma_multiply(0.5));
+        painter.hline(places.axis.left()..=x, y, track);
+        paint_mark(painter, unit, pos2(x, y), source);
+        let value = si(rate);
+        let value = painter.layout_no_wrap(value.trim_end().into(), medium(14.5 * unit), ink);
+        put(painter, row.right_center(), Align2::RIGHT_CENTER, value);
+    } else {
+        let none = painter.layout_no_wrap("–".into(), regular(14.5 * unit), FAINT);
+        put(painter, row.right_center(), Align2::RIGHT_CENTER, none);
+    }
+    if let (true, Some(live)) = (rung.present, shown.live) {
+        paint_live(painter, unit, pos2(places.x(shown.axis.part(live)), y));
+    }
+}
+
+fn paint_mark(painter: &Painter, unit: f32, at: Pos2, source: Source) {
+    let radius = MARK * unit;
+    match source {
+        Source::Recorded => painter.circle_filled(at, radius, VALUE),
+        Source::Other => painter.circle_filled(at, radius, FAINT),
+        Source::Session => {
+            let edge = Stroke::new((2.0 * unit).max(1.0), VALUE);
+            painter.circle(at, radius, GROUND, edge)
+        }
+    };
+}
+
+fn paint_live(painter: &Painter, unit: f32, at: Pos2) {
+    let half = 1.5 * MARK * unit;
+    let corners = [
+        vec2(0.0, -half),
+        vec2(half, 0.0),
+        vec2(0.0, half),
+        vec2(-half, 0.0),
+    ];
+    let corners = corners.map(|corner| at + corner).to_vec();
+    let edge = Stroke::new(unit.max(1.0), GROUND);
+    painter.add(Shape::convex_polygon(corners, ACCENT, edge));
+}
+
+/// What the marks mean: those that are there.
+fn paint_legend(painter: &Painter, places: &Places, shown: &Shown) {
+    let unit = places.unit;
+    let sources = [
+        (Source::Recorded, tr!("recorded")),
+        (Source::Other, tr!("with other lattices")),
+        (Source::Session, tr!("in this session")),
+    ];
+    let there = |source: Source| {
+        let marks = shown.rungs.iter().filter_map(|rung| rung.mark);
+        marks.into_iter().any(|(_, of)| of == source)
+    };
+    let mut at = places.legend.left_center() + vec2(MARK * unit, 0.0);
+    let word = |at: Pos2, text: &str| {
+        let text = painter.layout_no_wrap(text.into(), regular(13.0 * unit), LABEL);
+        let width = text.size().x;
+        put(
+            painter,
+            at + vec2(13.0 * unit, 0.0),
+            Align2::LEFT_CENTER,
+            text,
+        );
+        width + 36.0 * unit
+    };
+    for (source, text) in sources.into_iter().filter(|(source, _)| there(*source)) {
+        paint_mark(painter, unit, at, source);
+        at.x += word(at, text);
+    }
+    if shown.live.is_some() {
+        paint_live(painter, unit, at);
+        word(at, tr!("now"));
+    }
+    let said = paragraph(
+        painter,
+        &shown.said,
+        regular(13.0 * unit),
+        LABEL,
+        places.said.width(),
+        2,
+    );
+    put(painter, places.said.left_top(), Align2::LEFT_TOP, said);
+}

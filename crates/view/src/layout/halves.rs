@@ -1,0 +1,82 @@
+//! Two halves of the panels, for two settings: what stands over each, and over both.
+
+use crate::layout::{PixelRect, Tiling, tile};
+
+/// Where two halves of the panels are named; none of it lies over a panel.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Halved {
+    /// Over both: how they compare.
+    pub band: PixelRect,
+    /// Over A's panels and over B's.
+    pub headers: [PixelRect; 2],
+}
+
+/// Heights in units of type.
+const BAND: f32 = 38.0;
+const HEADER: f32 = 50.0;
+/// Between the halves.
+const APART: f32 = 16.0;
+
+/// Two times `each` panels in the area: side by side or one above the other, whichever makes them
+/// larger.
+pub(super) fn tile_halves(
+    area: PixelRect,
+    each: usize,
+    aspect: f64,
+    gap: u32,
+    unit: f32,
+) -> (Tiling, Halved) {
+    let pixels = |units: f32| ((units * unit).round() as u32).min(area.height / 6);
+    let (band, header, apart) = (pixels(BAND), pixels(HEADER), pixels(APART));
+    let below = PixelRect {
+        y: area.y + band,
+        height: area.height - band,
+        ..area
+    };
+    let halved = |wide: bool| {
+        let (width, height) = if wide {
+            (below.width.saturating_sub(apart) / 2, below.height)
+        } else {
+            (below.width, below.height.saturating_sub(apart) / 2)
+        };
+        let away = if wide {
+            [width + apart, 0]
+        } else {
+            [0, height + apart]
+        };
+        let panels = PixelRect {
+            x: below.x,
+            y: below.y + header,
+            width,
+            height: height.saturating_sub(header),
+        };
+        let tiling = Tiling {
+            count: 2 * each,
+            second: Some((each, away)),
+            ..tile(panels, each, aspect, gap)
+        };
+        let header = PixelRect {
+            width,
+            height: header,
+            ..below
+        };
+        let second = PixelRect {
+            x: header.x + away[0],
+            y: header.y + away[1],
+            ..header
+        };
+        (tiling, [header, second])
+    };
+    let area_of = |tiling: &Tiling| u64::from(tiling.panel[0]) * u64::from(tiling.panel[1]);
+    let (beside, above) = (halved(true), halved(false));
+    let (tiling, headers) = if area_of(&beside.0) >= area_of(&above.0) {
+        beside
+    } else {
+        above
+    };
+    let band = PixelRect {
+        height: band,
+        ..area
+    };
+    (tiling, Halved { band, headers })
+}

@@ -1,0 +1,408 @@
+//! A lesson in the window: the list of lessons, or a page of one, in large type beside the panels.
+
+use std::sync::Arc;
+
+use egui::{Align2, Color32, Galley, Painter, Rect, TextureHandle, pos2, vec2};
+
+use crate::Frame;
+use crate::hud::figures::{Urgency, messages};
+use crate::hud::message_colours;
+use crate::hud::rect_of;
+use crate::hud::style::*;
+use crate::layout::Layout;
+use lang::tr;
+
+/// A row of the list.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LessonEntry {
+    /// As `lifestreams lesson` has it.
+    pub name: String,
+    /// What it is about.
+    pub title: String,
+}
+
+/// A page of a lesson.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct LessonPage {
+    /// The lesson's title.
+    pub title: String,
+    /// Which page, from 1.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+    /// A sentence or two.
+    pub text: String,
+    /// What the class is asked to predict; may be empty.
+    pub question: String,
+    /// Figures: what was measured, and the value with its unit.
+    pub rows: Vec<(String, String)>,
+    /// What else is to be said of them; may be empty.
+    pub note: String,
+    /// What was checked, and whether it holds.
+    pub checks: Vec<(String, bool)>,
+    /// Whether it is being measured.
+    pub busy: bool,
+    /// Width, height and RGBA, four bytes a pixel, row by row.
+    pub picture: Option<(u32, u32, Arc<[u8]>)>,
+}
+
+/// What stands beside the panels while lessons are open.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum LessonScreen {
+    /// All lessons.
+    List {
+        /// In their order.
+        entries: Vec<LessonEntry>,
+        /// The one that Enter opens.
+        selected: usize,
+    },
+    /// A page of one.
+    Page(LessonPage),
+}
+
+const PAD: f32 = 26.0;
+const CARD: Color32 = Color32::from_rgb(0x1E, 0x22, 0x29);
+const HOLDS: Color32 = RUNNING;
+/// What leaves room for nothing else shrinks to this part of its size, and no farther.
+const SMALLEST_PAGE: f32 = 0.4;
+/// The largest type, of the usual one.
+const LARGEST_PAGE: f32 = 1.25;
+
+/// Where entries stand in a list's rectangle: the first one shown, and each one's place.
+fn entry_places(rect: Rect, unit: f32, count: usize, selected: usize) -> (usize, Vec<Rect>) {
+    let inside = rect.shrink(PAD * unit);
+    let top = inside.top() + 50.0 * unit;
+    let room = (inside.bottom() - 30.0 * unit - top).max(1.0);
+    let row = (room / count.max(1) as f32).clamp(26.0 * unit, 40.0 * unit);
+    let seen = ((room / row) as usize).clamp(1, count.max(1));
+    let first = (selected + 1)
+        .saturating_sub(seen)
+        .min(count - seen.min(count));
+    let places = (0..seen.min(count)).map(|at| {
+        let corner = pos2(inside.left(), top + at as f32 * row);
+        Rect::from_min_size(corner, vec2(inside.width(), row))
+    });
+    (first, places.collect())
+}
+
+/// The entry at a point in pixels.
+pub fn entry_at(screen: &LessonScreen, layout: &Layout, [x, y]: [f64; 2]) -> Option<usize> {
+    let LessonScreen::List { entries, selected } = screen else {
+        return None;
+    };
+    let rect = rect_of(layout.lesson?);
+    let (first, places) = entry_places(rect, layout.unit, entries.len(), *selected);
+    let at = pos2(x as f32, y as f32);
+    let found = places.iter().position(|place| place.contains(at))?;
+    Some(first + found)
+}
+
+/// Paints what is open into its rectangle.
+pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) {
+    let Some(screen) = frame.lesson else { return };
+    painter.rect_filled(rect, 0.0, GROUND);
+    let line = (unit.max(1.0), RULE);
+    painter.vline(rect.left() + 0.5 * unit, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
+    let mut rect = rect;
+    rect.set_bottom(paint_message(painter, frame, rect, unit));
+    match screen {
+        LessonScreen::List { entries, selected } => {
+            paint_list(painter, rect, unit, entries, *selected);
+        }
+        LessonScreen::Page(page) => paint_page(painter, rect, unit, page),
+    }
+}
+
+/// The most urgent sentence, as the HUD is away; returns what is left above it.
+fn paint_message(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) -> f32 {
+    let Some(status) = frame.status else {
+        return rect.bottom();
+    };
+    let messages = messages(status, frame.drawing, None);
+    let urgent = |(urgency, _): &&(Urgency, String)| *urgency != Urgency::Warning;
+    let Some((urgency, sentence)) = messages.iter().find(urgent) else {
+        return rect.bottom();
+    };
+    let (ground, ink) = message_colours(*urgency);
+    let inside = rect.shrink2(vec2(PAD, 10.0) * unit);
+    let width = inside.width() - 20.0 * unit;
+    let text = paragraph(painter, sentence, regular(15.0 * unit), ink, width, 4);
+    let height = text.size().y + 14.0 * unit;
+    let top = inside.bottom() - height;
+    let place = Rect::from_min_max(pos2(inside.left(), top), inside.max);
+    painter.rect_filled(place, 5.0 * unit, ground);
+    let at = place.min + vec2(10.0, 7.0) * unit;
+    put(painter, at, Align2::LEFT_TOP, text);
+    top
+}
+
+/// The title, in type of this size of the usual one, and to the right of it where one is.
+fn paint_head(painter: &Painter, inside: Rect, unit: f32, size: f32, [title, right]: [&str; 2]) {
+    let right = painter.layout_no_wrap(right.into(), regular(15.0 * size * unit), LABEL);
+    let room = inside.width() - right.size().x - 16.0 * unit;
+    let title = fitted(painter, title, medium(24.0 * size * unit), VALUE, room);
+    let middle = inside.top() + 15.0 * unit;
+    put(
+        painter,
+        pos2(inside.left(), middle),
+        Align2::LEFT_CENTER,
+        title,
+    );
+    put(
+        painter,
+        pos2(inside.right(), middle),
+        Align2::RIGHT_CENTER,
+        right,
+    );
+}
+
+fn paint_foot(painter: &Painter, inside: Rect, unit: f32, size: f32, text: &str) {
+    let font = regular(14.0 * size * unit);
+    let text = fitted(painter, text, font, LABEL, inside.width());
+    put(painter, inside.left_bottom(), Align2::LEFT_BOTTOM, text);
+}
+
+fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry], selected: usize) {
+    let inside = rect.shrink(PAD * unit);
+    let count = tr!("{} of {}", (selected + 1).min(entries.len()), entries.len());
+    paint_head(painter, inside, unit, 1.0, [tr!("Lessons"), &count]);
+    let foot = tr!("↑ ↓ choose · Enter or a click opens · Esc closes");
+    paint_foot(painter, inside, unit, 1.0, foot);
+    let names = entries.iter().map(|entry| {
+        let font = medium(17.0 * unit);
+        let name = painter.layout_no_wrap(entry.name.clone(), font, VALUE);
+        name.size().x
+    });
+    let names = names.fold(0.0, f32::max).min(0.45 * inside.width());
+    // One size of type for all titles: the largest of which the longest has room.
+    let left = inside.left() + names + 18.0 * unit;
+    let room = inside.right() - left;
+    let titles = entries.iter().map(|entry| {
+        let font = regular(16.0 * unit);
+        let title = painter.layout_no_wrap(entry.title.clone(), font, VALUE);
+        title.size().x
+    });
+    let shrink = (0.98 * room / titles.fold(1.0, f32::max)).clamp(SMALLEST, 1.0);
+    let (first, places) = entry_places(rect, unit, entries.len(), selected);
+    for (index, place) in places
+        .into_iter()
+        .enumerate()
+        .map(|(at, place)| (first + at, place))
+    {
+        let entry = &entries[index];
+        let (ink, dim) = if index == selected {
+            let ground = place
+                .shrink2(vec2(0.0, 1.0 * unit))
+                .expand2(vec2(10.0, 0.0) * unit);
+            painter.rect_filled(ground, 5.0 * unit, ACCENT);
+            let dark = Color32::from_rgb(0x1C, 0x14, 0x02);
+            (dark, dark)
+        } else {
+            (VALUE, LABEL)
+        };
+        let name = fitted(painter, &entry.name, medium(17.0 * unit), ink, names + 1.0);
+        put(painter, place.left_center(), Align2::LEFT_CENTER, name);
+        let font = regular(16.0 * shrink * unit);
+        let title = cut(painter, &entry.title, font, dim, room);
+        put(
+            painter,
+            pos2(left, place.center().y),
+            Align2::LEFT_CENTER,
+            title,
+        );
+    }
+}
+
+/// Something of a page, of a known height.
+enum Piece {
+    Text(Arc<Galley>),
+    /// On a card.
+    Question(Arc<Galley>),
+    Row(Arc<Galley>, Arc<Galley>),
+    Check(Arc<Galley>, bool),
+    Space(f32),
+}
+
+impl Piece {
+    fn height(&self, unit: f32) -> f32 {
+        match self {
+            Piece::Text(text) => text.size().y,
+            Piece::Question(text) => text.size().y + 24.0 * unit,
+            Piece::Row(label, value) => label.size().y.max(value.size().y) + 9.0 * unit,
+            Piece::Check(text, _) => text.size().y + 7.0 * unit,
+            Piece::Space(height) => *height,
+        }
+    }
+}
+
+/// The page's pieces in type of this size.
+fn pieces(painter: &Painter, page: &LessonPage, width: f32, unit: f32) -> Vec<Piece> {
+    let text = |text: &str, font, colour, width: f32| {
+        paragraph(painter, text, font, colour, width.max(1.0), usize::MAX)
+    };
+    let mut pieces = vec![Piece::Text(text(
+        &page.text,
+        regular(20.0 * unit),
+        VALUE,
+        width,
+    ))];
+    if !page.question.is_empty() {
+        pieces.push(Piece::Space(16.0 * unit));
+        let room = width - 32.0 * unit;
+        let question = text(&page.question, medium(22.0 * unit), ACCENT, room);
+        pieces.push(Piece::Question(question));
+    }
+    if page.busy {
+        pieces.push(Piece::Space(16.0 * unit));
+        let busy = text(tr!("measuring …"), medium(20.0 * unit), LABEL, width);
+        pieces.push(Piece::Text(busy));
+    }
+    if !page.rows.is_empty() {
+        pieces.push(Piece::Space(16.0 * unit));
+    }
+    for (label, value) in &page.rows {
+        let value = text(value, medium(19.0 * unit), VALUE, 0.55 * width);
+        let room = width - value.size().x - 18.0 * unit;
+        pieces.push(Piece::Row(
+            text(label, regular(18.0 * unit), LABEL, room),
+            value,
+        ));
+    }
+    if !page.note.is_empty() {
+        pieces.push(Piece::Space(14.0 * unit));
+        let note = text(&page.note, regular(17.0 * unit), LABEL, width);
+        pieces.push(Piece::Text(note));
+    }
+    if !page.checks.is_empty() {
+        pieces.push(Piece::Space(14.0 * unit));
+    }
+    for (check, holds) in &page.checks {
+        let colour = if *holds { HOLDS } else { VALUE };
+        let check = text(check, regular(18.0 * unit), colour, width - 34.0 * unit);
+        pieces.push(Piece::Check(check, *holds));
+    }
+    pieces
+}
+
+fn paint_page(painter: &Painter, rect: Rect, unit: f32, page: &LessonPage) {
+    let inside = rect.shrink(PAD * unit);
+    let number = format!("{} / {}", page.number, page.of);
+    let top = inside.top() + 50.0 * unit;
+    let bottom = inside.bottom() - 30.0 * unit;
+    // A picture asks for a part of the height, and takes what the words leave.
+    let kept = page.picture.as_ref().map_or(0.0, |_| 0.36 * (bottom - top));
+    let sizes = (0..).map(|step| LARGEST_PAGE - 0.05 * step as f32);
+    let (size, pieces) = sizes
+        .map(|size| (size, pieces(painter, page, inside.width(), size * unit)))
+        .find(|(size, pieces)| {
+            let heights = pieces.iter().map(|piece| piece.height(size * unit));
+            heights.sum::<f32>() + kept <= bottom - top || *size <= SMALLEST_PAGE
+        })
+        .expect("the smallest size ends the search");
+    // What leads and what follows is not larger than it has to be beside small words.
+    let around = size.clamp(0.7, 1.0);
+    paint_head(painter, inside, unit, around, [&page.title, &number]);
+    let foot = tr!("← → pages · Esc back to the list · the other keys work on");
+    paint_foot(painter, inside, unit, around, foot);
+    let mut y = top;
+    for piece in pieces {
+        let height = piece.height(size * unit);
+        let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), height));
+        paint_piece(painter, place, size * unit, piece);
+        y += height;
+    }
+    if let Some(picture) = &page.picture {
+        let left = Rect::from_min_max(
+            pos2(inside.left(), y + 12.0 * unit),
+            pos2(inside.right(), bottom),
+        );
+        paint_picture(painter, left, picture);
+    }
+}
+
+fn paint_piece(painter: &Painter, place: Rect, unit: f32, piece: Piece) {
+    match piece {
+        Piece::Space(_) => {}
+        Piece::Text(text) => put(painter, place.min, Align2::LEFT_TOP, text),
+        Piece::Question(text) => {
+            painter.rect_filled(place, 6.0 * unit, CARD);
+            let edge = Rect::from_min_size(place.min, vec2(4.0 * unit, place.height()));
+            painter.rect_filled(edge, 0.0, ACCENT);
+            let at = place.min + vec2(18.0, 12.0) * unit;
+            put(painter, at, Align2::LEFT_TOP, text);
+        }
+        Piece::Row(label, value) => {
+            put(painter, place.left_center(), Align2::LEFT_CENTER, label);
+            put(painter, place.right_center(), Align2::RIGHT_CENTER, value);
+            let line = (unit.max(1.0), RULE);
+            painter.hline(place.x_range(), place.bottom().round(), line);
+        }
+        Piece::Check(text, holds) => {
+            let size = 20.0 * unit;
+            let middle = pos2(place.left() + size / 2.0, place.center().y);
+            let sign = Rect::from_center_size(middle, vec2(size, size));
+            paint_sign(painter, sign, holds);
+            let at = pos2(place.left() + 32.0 * unit, place.center().y);
+            put(painter, at, Align2::LEFT_CENTER, text);
+        }
+    }
+}
+
+/// A tick on dark green or a cross on red: told apart by their shapes, too.
+pub(crate) fn paint_sign(painter: &Painter, rect: Rect, holds: bool) {
+    let (ground, ink) = if holds {
+        (RUNNING_GROUND, HOLDS)
+    } else {
+        (FAILED, Color32::WHITE)
+    };
+    painter.rect_filled(rect, 0.2 * rect.width(), ground);
+    let at = |x: f32, y: f32| rect.min + vec2(x, y) * rect.width();
+    let stroke = egui::Stroke::new(0.11 * rect.width(), ink);
+    if holds {
+        let tick = vec![at(0.22, 0.54), at(0.42, 0.74), at(0.79, 0.28)];
+        painter.line(tick, stroke);
+    } else {
+        painter.line_segment([at(0.26, 0.26), at(0.74, 0.74)], stroke);
+        painter.line_segment([at(0.74, 0.26), at(0.26, 0.74)], stroke);
+    }
+}
+
+/// A texture, and what it was made from: made anew only for another picture.
+#[derive(Clone)]
+struct Shown {
+    pixels: Arc<[u8]>,
+    texture: TextureHandle,
+}
+
+fn paint_picture(painter: &Painter, room: Rect, (width, height, pixels): &(u32, u32, Arc<[u8]>)) {
+    let size = [*width, *height].map(|side| side as usize);
+    let most = painter.ctx().input(|input| input.max_texture_side);
+    let fits = size.iter().all(|side| (1..=most).contains(side));
+    if !fits || pixels.len() != 4 * size[0] * size[1] || !room.is_positive() {
+        return;
+    }
+    let id = egui::Id::unique("the lesson's picture");
+    let known = painter.ctx().data(|data| data.get_temp::<Shown>(id));
+    let shown = match known {
+        Some(shown) if Arc::ptr_eq(&shown.pixels, pixels) => shown,
+        _ => {
+            let image = egui::ColorImage::from_rgba_unmultiplied(size, pixels);
+            let options = egui::TextureOptions::LINEAR;
+            let texture = painter.ctx().load_texture("lesson", image, options);
+            let pixels = pixels.clone();
+            Shown { pixels, texture }
+        }
+    };
+    painter
+        .ctx()
+        .data_mut(|data| data.insert_temp(id, shown.clone()));
+    let size = vec2(*width as f32, *height as f32);
+    let scale = (room.width() / size.x).min(room.height() / size.y);
+    let place = Rect::from_center_size(room.center(), (size * scale).floor());
+    let all = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
+    painter.image(shown.texture.id(), place, all, Color32::WHITE);
+}
+
+#[cfg(test)]
+mod tests;

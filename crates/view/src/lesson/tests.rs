@@ -1,0 +1,81 @@
+//! No word of a lesson is cut, whatever the window.
+
+use super::*;
+use crate::hud::tests::{each_lesson, texts};
+use crate::layout::{Wanted, lay_out};
+use crate::made_up::{lesson_list, lesson_page, status};
+use life::Size;
+
+#[test]
+fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
+    let status = status(16, Size::new(512, 512).unwrap());
+    for picture in [false, true] {
+        let page = lesson_page(picture);
+        let screen = LessonScreen::Page(page.clone());
+        let mut seen = 0;
+        each_lesson(&status, &screen, |frame, shapes| {
+            let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
+            if width < 800.0 || height < 500.0 {
+                return;
+            }
+            seen += 1;
+            let (layout, _) = frame.layout().unwrap();
+            let place = rect_of(layout.lesson.unwrap());
+            let mut wanted = vec![page.title.clone(), page.text.clone(), page.question.clone()];
+            wanted.extend(page.rows.iter().flat_map(|(a, b)| [a.clone(), b.clone()]));
+            wanted.extend(page.checks.iter().map(|(check, _)| check.clone()));
+            wanted.push(page.note.clone());
+            for wanted in wanted {
+                let found = texts(shapes).find(|(text, _)| *text == wanted);
+                let say = format!("'{wanted}' in {:?} at {}", frame.pixels, frame.scale);
+                let (_, rect) = found.unwrap_or_else(|| panic!("no {say}"));
+                assert!(place.contains_rect(rect), "{rect:?} of {place:?}: {say}");
+            }
+        });
+        assert!(seen > 5, "{seen}");
+    }
+}
+
+#[test]
+fn a_point_on_an_entry_finds_it_and_the_selected_one_is_always_seen() {
+    let wanted = Wanted {
+        lesson: true,
+        ..Default::default()
+    };
+    let size = Size::new(512, 512).unwrap();
+    for window in [[1280, 800], [800, 500], [700, 1100]] {
+        let layout = lay_out(window, 1.0, 16, size, &wanted);
+        let rect = rect_of(layout.lesson.unwrap());
+        let LessonScreen::List { entries, .. } = lesson_list(0) else {
+            unreachable!("a list");
+        };
+        for selected in 0..entries.len() {
+            let (first, places) = entry_places(rect, layout.unit, entries.len(), selected);
+            assert!(
+                (first..first + places.len()).contains(&selected),
+                "{window:?}"
+            );
+            assert!(places.iter().all(|place| rect.contains_rect(*place)));
+            let middle = places[selected - first].center();
+            let at = [f64::from(middle.x), f64::from(middle.y)];
+            assert_eq!(
+                entry_at(&lesson_list(selected), &layout, at),
+                Some(selected)
+            );
+        }
+        assert_eq!(entry_at(&lesson_list(0), &layout, [1.0, 1.0]), None);
+    }
+}
+
+#[test]
+fn the_hud_s_sentences_are_still_said() {
+    let mut status = status(16, Size::new(512, 512).unwrap());
+    status.failed = Some("the CUDA context is lost".into());
+    let mut seen = 0;
+    each_lesson(&status, &lesson_list(3), |frame, shapes| {
+        let said = texts(shapes).any(|(text, _)| text.contains("context is lost"));
+        assert!(said, "{:?}", frame.pixels);
+        seen += 1;
+    });
+    assert!(seen > 10);
+}

@@ -1,0 +1,130 @@
+//! Draws a session: its lattices as tiled panels, its figures beside them.
+//!
+//! A frame goes one way: pictures into textures ([`PictureSource`]), panels over textures
+//! (`shaders/panels.wgsl`), the HUD (or a [`LessonPage`]) and the [`Lab`] or the `ladder` beside them and
+//! the [`timeline`] below (egui, painted by hand so that no figure moves another), and over them the
+//! `dialogs`, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very
+//! same scene.
+
+use lang::tr;
+
+mod camera;
+mod cameras;
+mod dialogs;
+mod error;
+mod gpu;
+mod halves;
+pub mod hud;
+mod interface;
+mod lab;
+pub mod ladder;
+pub mod layout;
+mod lesson;
+pub(crate) mod marks;
+pub mod minimap;
+pub mod offscreen;
+pub mod panels;
+pub mod picture_file;
+mod population;
+mod quads;
+pub mod recording;
+mod scene;
+mod spots;
+mod stack;
+mod store;
+pub mod theme;
+pub mod timeline;
+mod traces;
+mod transfer;
+mod zoom;
+
+#[cfg(test)]
+mod cost;
+#[cfg(test)]
+mod gallery;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod made_up;
+#[cfg(test)]
+mod pixel_tests;
+#[cfg(test)]
+mod reference;
+
+pub use camera::{Camera, Look, MIN_OPENING_PIXELS, MOST_PIXELS_A_CELL};
+pub use error::ViewError;
+pub use gpu::{AdapterFacts, list_adapters};
+pub use lab::Lab;
+pub use lesson::{LessonEntry, LessonPage, LessonScreen};
+pub use marks::{Ghost, Marks, Pending};
+pub use panels::LEAST_PIXELS_FOR_LINES;
+pub use population::Population;
+pub use scene::Drawing;
+pub use stack::{MOST_INSTANCES, most_instances};
+pub use timeline::Timeline;
+pub use traces::MOST_TRACE_BYTES;
+pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
+pub use zoom::Zoom;
+
+pub use dialogs::{Asked, Commands, Dialogs, FileDialog, GoTo, Larger, Menu, Shelf, acts_anyway};
+pub use gpu::{Canvas, Gpu};
+pub use lesson::entry_at;
+pub use scene::{Frame, Scene};
+
+/// What decides a cell's colour.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]
+pub enum ColourBy {
+    /// Whether it is alive.
+    #[default]
+    State,
+    /// For how long it has been alive.
+    Age,
+    /// Whether it is alive, and where it is not, how long ago it was.
+    History,
+}
+
+impl ColourBy {
+    /// What is shown, in a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            ColourBy::State => tr!("coloured by state"),
+            ColourBy::Age => tr!("coloured by age: for how long a cell has been alive"),
+            ColourBy::History => tr!("coloured by history: cells that died leave a trail"),
+        }
+    }
+}
+
+/// What the person has chosen to see; nothing of it changes what is computed.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ViewOptions {
+    /// Which part of the lattice every panel shows, while none has a camera of its own.
+    pub camera: Camera,
+    /// Every panel's own camera, by instance; none while one serves all.
+    pub cameras: Vec<Camera>,
+    /// Whether a small picture of the whole lattice is hidden where only a part is seen.
+    pub no_minimap: bool,
+    /// The theme, by its number; see [`theme::theme`].
+    pub colours: usize,
+    /// What decides a cell's colour.
+    pub colour_by: ColourBy,
+    /// Whether live and dead change colours.
+    pub invert: bool,
+    /// Whether lines are drawn between cells of at least [`LEAST_PIXELS_FOR_LINES`].
+    pub grid_lines: bool,
+    /// Whether the selected instance is drawn alone.
+    pub single: bool,
+    /// Whether the keys are shown.
+    pub help: bool,
+    /// Whether a lecture's essentials stand in the HUD's place.
+    pub presentation: bool,
+    /// How large type and figures are.
+    pub interface: Zoom,
+    /// Whether the streams' timeline is shown, where the window has room for it.
+    pub timeline: bool,
+    /// Whether the lab is shown, where the window has room for it.
+    pub lab: bool,
+    /// Whether the population graph is shown, in the lab's place, where the window has room for it.
+    pub population: bool,
+    /// Whether it is of all instances together, not of the selected one.
+    pub population_of_all: bool,
+    /// Whether the ladder is shown, in the lab's place, where the window has room for it.
+    pub ladder: bool,
+}

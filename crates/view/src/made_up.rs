@@ -1,0 +1,462 @@
+//! Made-up sessions for tests of drawing.
+
+use std::sync::Arc;
+
+use engine::{
+    DeviceInfo, Measure, Nanos, Op, Scope, Slot, Span, Stamp, Startup, StreamId, Transfer,
+    Viewport, kernels,
+};
+
+use crate::{LessonEntry, LessonPage, LessonScreen};
+use life::{Lattice, Rule, Size};
+use model::KernelChoice;
+use model::PictureSource;
+use model::trace::{StepFacts, StepKind, TimedRound};
+use model::{Pace, Picture, Series, Status, Trace};
+
+/// The figures of a session that does well.
+pub fn status(instances: usize, size: Size) -> Status {
+    Status {
+        finished: false,
+        engine: "cuda",
+        devices: vec![DeviceInfo {
+            name: "NVIDIA H200".into(),
+            driver: "CUDA driver 13.0, sm_90".into(),
+            capability: Some((9, 0)),
+            units: 132,
+            cache: Some(50 << 20),
+            copy_engines: 3,
+            kernel_time_limit: false,
+            memory: Some(141 << 30),
+            pci_bus_id: Some("0000:17:00.0".into()),
+        }],
+        instances,
+        size,
+        rule: Rule::LIFE,
+        seed: Some(1),
+        kernel_choice: KernelChoice::Asked,
+        kernel: kernels::find("sync-global").unwrap(),
+        switches: model::Switches::DEFAULT,
+        transfer: Transfer::Bits,
+        running: true,
+        pace: Pace::PerSecond(60.0),
+        generations_per_round: 1,
+        time: model::TimeStatus::default(),
+        rounds: 123_456,
+        generation: 123_456,
+        newest_generation: 123_461,
+        generations_per_second: 1_123_456.0,
+        rounds_per_second: 59.94,
+        cells_per_second: 4.714e12,
+        launch_us: Some(12.34),
+        stepping: Some(2.47e11),
+        reached: vec![("sync-global", 2.47e11)],
+        recorded: None,
+        round_us: Some(170.0),
+        timed_one_in: 8,
+        bytes_per_round: (4 * size.words() * instances) as u64,
+        startup: Startup {
+            driver_ms: 1.0,
+            modules_ms: 1.0,
+        },
+        overlap: None,
+        halves: None,
+        stamped: false,
+        stamp_cost: None,
+        last_effect: None,
+        waiting_edits: 0,
+        selected: 0,
+        notice: None,
+        failed: None,
+    }
+}
+
+/// A round of so many streams: a launch, a reduction and a download in each, which overlap, and
+/// an upload in the first.
+pub fn timed_round(streams: u32) -> TimedRound {
+    let (mut steps, mut spans, mut host) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut issued, mut bus) = (1_000_000, 0);
+    let mut push = |stream: u32, label, kind, ready: i64, takes: i64| {
+        let (step, stream) = (steps.len() as u32, StreamId(stream));
+        let call = |start, end| Span {
+            step,
+            stream,
+            start: Nanos(start),
+            end: Nanos(end),
+        };
+        host.push(call(issued, issued + 3_100));
+        issued += 3_500;
+        let start = ready.max(issued);
+        spans.push(call(start, start + takes));
+        let bytes = if takes < 9_000 { 32_768 } else { 0 };
+        steps.push(StepFacts {
+            label,
+            kind,
+            stream,
+            instance: Some(stream.0),
+            instances: 1,
+            cells: 262_144,
+            bytes,
+        });
+        start + takes
+    };
+    for stream in 0..streams {
+        let mut ready = 0;
+        if stream == 0 {
+            ready = push(stream, "upload", StepKind::Upload, ready, 6_000);
+        }
+        let takes = 60_000 + 7_919 * i64::from(stream * stream % 7);
+        ready = push(stream, "sync-global", StepKind::Launch, ready, takes);
+        ready = push(stream, "reduce", StepKind::Support, ready, 12_000);
+        bus = push(
+            stream,
+            "download",
+            StepKind::Download,
+            ready.max(bus),
+            5_500,
+        );
+    }
+    TimedRound {
+        steps: steps.into(),
+        spans,
+        host,
+        stamps: Vec::new(),
+    }
+}
+
+/// The same round, stamped on so many units: instance i runs its blocks on units i, i + 37, ….
+pub fn stamped_round(streams: u32, units: u32) -> TimedRound {
+    let mut round = timed_round(streams);
+    let launches = round.spans.iter().filter(|span| {
+        let facts = &round.steps[span.step as usize];
+        facts.kind == StepKind::Launch
+    });
+    let mut stamps = Vec::new();
+    for span in launches {
+        let (first, length) = (span.stream.0, span.length().0);
+        for block in 0..(units / streams.max(1)).max(1) {
+            let unit = (first + 37 * block) % units;
+            let start = span.start.0 + 800 + 130 * i64::from(block);
+            let end = start + length - 1_500 - i64::from(997 * block % 4_000);
+            for (start, end) in [(start, (start + end) / 2), ((start + end) / 2 + 90, end)] {
+                stamps.push(Stamp {
+                    step: span.step,
+                    unit,
+                    start: Nanos(start),
+                    end: Nanos(end),
+                });
+            }
+        }
+    }
+    round.stamps = stamps;
+    round
+}
+
+/// The same round with the host waiting for the device at its end.
+pub fn waited_round(streams: u32) -> TimedRound {
+    let mut round = timed_round(streams);
+    let (_, end) = round.bounds().unwrap();
+    let start = round.host.last().unwrap().end;
+    let (step, stream) = (round.steps.len() as u32, StreamId(0));
+    let waits = StepFacts {
+        label: Op::Synchronize(Scope::Device).label(),
+        kind: StepKind::Event,
+        stream,
+        instance: None,
+        instances: 0,
+        cells: 0,
+        bytes: 0,
+    };
+    round.steps = round.steps.iter().copied().chain([waits]).collect();
+    let span = |start: Nanos, end: Nanos| Span {
+        step,
+        stream,
+        start,
+        end,
+    };
+    round
+        .host
+        .push(span(Nanos(start.0 + 400), Nanos(end.0 + 3_000)));
+    round.spans.push(span(end, end));
+    round
+}
+
+/// A made-up source of one timed round, and of no picture.
+pub struct TimedAs(pub(crate) TimedRound);
+
+impl PictureSource for TimedAs {
+    fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
+
+    fn newer_trace(&self, seen: u64) -> Option<Trace> {
+        let mut trace = Trace::default();
+        trace.add(self.0.clone());
+        (seen == 0).then_some(trace)
+    }
+}
+
+/// The same of a round of so many streams.
+pub struct Timed(pub(crate) u32);
+
+impl PictureSource for Timed {
+    fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
+
+    fn newer_trace(&self, seen: u64) -> Option<Trace> {
+        TimedAs(timed_round(self.0)).newer_trace(seen)
+    }
+
+    fn newer_population(&self, _: Option<usize>, seen: u64) -> Option<(u64, Series)> {
+        (seen < 1).then(|| (1, settling_soup()))
+    }
+}
+
+/// The population of a soup that settles, from generation 12,000 on.
+pub fn settling_soup() -> Series {
+    let mut series = Series::default();
+    for t in 0..3000u64 {
+        let fades = (-(t as f64) / 700.0).exp();
+        let wave = (t as f64 / 40.0).sin();
+        let change = 350.0 + 9000.0 * fades;
+        series.push(
+            12_000 + t,
+            Measure {
+                population: (9000.0 + 70_000.0 * fades + 900.0 * wave) as u64,
+                births: change as u64,
+                deaths: (change * (1.1 - 0.05 * wave)) as u64,
+                hash: t,
+            },
+        );
+    }
+    series
+}
+
+/// A page with everything that a page may have.
+pub fn lesson_page(picture: bool) -> LessonPage {
+    let pair = |a: &str, b: &str| (lang::shown(a), b.to_owned());
+    let pixels = (0..64 * 64).flat_map(|at: u32| {
+        let (x, y) = (at % 64 * 4, at / 64 * 4);
+        [x as u8, y as u8, (x ^ y) as u8, 255]
+    });
+    LessonPage {
+        title: format!(
+            "conway-streams: {}",
+            lang::text("four lattices, four streams")
+        ),
+        number: 2,
+        of: 4,
+        text: lang::shown(
+            "Four lattices of 128 x 128 cells, a stream each. The book issues one lattice's \
+             launch, copy to the host and copy back, then the next one's. Its host memory is \
+             pageable, so that each copy to the host blocks the host in the middle of it.",
+        ),
+        question: lang::shown(
+            "Four streams: is a frame of the book's program four times as fast as in one stream?",
+        ),
+        rows: vec![
+            pair("one stream, the book's way", "12.4 ms"),
+            pair("four streams, as the book has it", "11.9 ms"),
+            pair("four streams, put right", "3.10 ms"),
+        ],
+        note: lang::shown("page-locked memory, all launches first, nothing copied back"),
+        checks: vec![
+            (lang::shown("every cell is as the reference has it"), true),
+            (
+                lang::shown("both times the array is back as it went, but for the overflow"),
+                false,
+            ),
+        ],
+        busy: true,
+        picture: picture.then(|| (64, 64, pixels.collect())),
+    }
+}
+
+/// The list, as long as the real one.
+pub fn lesson_list(selected: usize) -> LessonScreen {
+    let entries = [
+        ("conway", "a lattice, a kernel, and its picture on the host"),
+        ("conway-streams", "four lattices, four streams"),
+        ("conway-sync", "the generations inside the kernel"),
+        ("conway-sync-shared", "the same in shared memory"),
+        (
+            "multi-kernel",
+            "two hundred small launches, one after the other",
+        ),
+        ("multi-kernel-streams", "the same in two hundred streams"),
+        (
+            "multi-kernel-events",
+            "what events say of two hundred launches",
+        ),
+        (
+            "multi-kernel-threads",
+            "ten host threads, a context each, and one for all",
+        ),
+        (
+            "event",
+            "has the launch started, has it ended, how long did it take?",
+        ),
+        ("context", "make, use and destroy a context"),
+        ("mandelbrot-sync", "every step waited for, and none"),
+        (
+            "rgb-to-gray",
+            "copy in, kernel, copy out, for many pictures",
+        ),
+        (
+            "pinned",
+            "when does the call return, when is the data there?",
+        ),
+        ("chunks", "one large array in three streams"),
+        (
+            "default-stream",
+            "the stream that waits for all, and all for it",
+        ),
+        (
+            "issue-order",
+            "one instance after the other, or all launches first",
+        ),
+        (
+            "connections",
+            "thirty-two streams over eight connections, and over thirty-two",
+        ),
+        ("graphs", "a round as one launch"),
+        ("priorities", "a small launch that comes late"),
+        ("occupancy", "shapes of a block, and the threads at work"),
+        ("barrier", "a barrier taken out"),
+    ];
+    let entry = |(name, title): (&str, &str)| LessonEntry {
+        name: name.into(),
+        title: lang::shown(title),
+    };
+    LessonScreen::List {
+        entries: entries.map(entry).into(),
+        selected,
+    }
+}
+
+/// Pictures that are always newer than what was seen, and their generation.
+pub struct MadeUp(pub(crate) Vec<(Option<Viewport>, Arc<[u32]>)>, u64);
+
+impl PictureSource for MadeUp {
+    fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
+        for (instance, (viewport, words)) in self.0.iter().enumerate() {
+            seen[instance] += 1;
+            let (sequence, viewport) = (seen[instance], *viewport);
+            let picture = Picture {
+                sequence,
+                generation: self.1,
+                edits: 0,
+                viewport,
+                slot: Slot(0),
+                words: words.len(),
+                cells: false,
+            };
+            draw(instance, &picture, words);
+        }
+    }
+}
+
+impl MadeUp {
+    /// The bits of these lattices.
+    pub fn bits(lattices: &[Lattice]) -> MadeUp {
+        MadeUp::of(lattices, 0)
+    }
+
+    /// The bits of these lattices of a generation.
+    pub fn of(lattices: &[Lattice], generation: u64) -> MadeUp {
+        let bits = lattices
+            .iter()
+            .map(|lattice| (None, lattice.words().into()));
+        MadeUp(bits.collect(), generation)
+    }
+
+    /// These lattices reduced to a viewport, as an engine does it.
+    pub fn views(lattices: &[Lattice], viewport: Viewport) -> MadeUp {
+        let views = lattices
+            .iter()
+            .map(|lattice| (Some(viewport), reduce(lattice, viewport)));
+        MadeUp(views.collect(), 0)
+    }
+}
+
+/// [`Viewport`]'s definition, word by word.
+pub fn reduce(lattice: &Lattice, viewport: Viewport) -> Arc<[u32]> {
+    let (w, h) = (
+        i64::from(lattice.size().width()),
+        i64::from(lattice.size().height()),
+    );
+    let mut bytes = Vec::new();
+    for j in 0..viewport.height {
+        let (top, bottom) = viewport.rows(j);
+        let bottom = bottom.min(top + h);
+        for i in 0..viewport.width {
+            let (left, right) = viewport.columns(i);
+            let right = right.min(left + w);
+            let mut alive = 0;
+            for y in top..bottom {
+                for x in left..right {
+                    let [x, y] = [x.rem_euclid(w), y.rem_euclid(h)];
+                    alive += i64::from(lattice.get(x as u32, y as u32));
+                }
+            }
+            let covered = (bottom - top) * (right - left);
+            bytes.push(((510 * alive + covered) / (2 * covered)) as u8);
+        }
+    }
+    bytes
+        .chunks_exact(4)
+        .map(|four| u32::from_le_bytes(four.try_into().unwrap()))
+        .collect()
+}
+
+/// Random cells.
+pub fn soup(size: Size, density: f64, seed: u64) -> Lattice {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) | 1;
+    let mut lattice = Lattice::new(size);
+    for y in 0..size.height() {
+        for x in 0..size.width() {
+            state ^= state << 13;
+            state ^= state >> 7;
+            state ^= state << 17;
+            lattice.set(x, y, (state >> 40) as f64 / (1u64 << 24) as f64 <= density);
+        }
+    }
+    lattice
+}
+
+/// The same lattice with its cells moved around the torus.
+pub fn moved(lattice: &Lattice, [right, down]: [u32; 2]) -> Lattice {
+    let size = lattice.size();
+    let mut moved = Lattice::new(size);
+    for (x, y) in (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y))) {
+        let to = [(x + right) % size.width(), (y + down) % size.height()];
+        moved.set(to[0], to[1], lattice.get(x, y));
+    }
+    moved
+}
+
+/// Generations of Life, the slow way.
+pub fn aged(mut lattice: Lattice, generations: usize) -> Lattice {
+    let size = lattice.size();
+    let (w, h) = (size.width(), size.height());
+    for _ in 0..generations {
+        let mut next = Lattice::new(size);
+        for y in 0..h {
+            for x in 0..w {
+                let mut around = 0;
+                for (dx, dy) in [
+                    (w - 1, h - 1),
+                    (0, h - 1),
+                    (1, h - 1),
+                    (w - 1, 0),
+                    (1, 0),
+                    (w - 1, 1),
+                    (0, 1),
+                    (1, 1),
+                ] {
+                    around += u32::from(lattice.get((x + dx) % w, (y + dy) % h));
+                }
+                next.set(x, y, Rule::LIFE.next(lattice.get(x, y), around));
+            }
+        }
+        lattice = next;
+    }
+    lattice
+}

@@ -1,0 +1,282 @@
+//! What a person's hand has put over the panels: the selection, a pattern under the pointer before
+//! it is placed, and edits until a picture shows them.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use egui::{Color32, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
+
+use crate::layout::Layout;
+use crate::{Frame, Look, hud, theme};
+use life::{Lattice, Run, Size};
+use model::{Area, Change};
+
+/// The most runs of cells that are painted one by one; of what has more, the outline.
+const MOST_RUNS: usize = 20_000;
+
+/// What lies over selected cells.
+const SELECTED: Color32 = Color32::from_rgba_premultiplied(0x30, 0x30, 0x30, 0x30);
+
+/// See the module.
+#[derive(Clone, Debug, Default)]
+pub struct Marks {
+    /// A part of an instance's lattice.
+    pub selection: Option<(usize, Area)>,
+    /// What a click will place.
+    pub ghost: Option<Ghost>,
+    /// Edits that no picture shows yet, in their order.
+    pub pending: VecDeque<Pending>,
+    /// Whether a drag draws.
+    pub pencil: bool,
+}
+
+/// A pattern before it is placed.
+#[derive(Clone, Debug)]
+pub struct Ghost {
+    /// Its cells.
+    pub pattern: Arc<Lattice>,
+    /// The instance that the pointer is over, and the cell under it.
+    pub at: Option<(usize, [i64; 2])>,
+}
+
+impl Ghost {
+    /// The column and row of its top left: the pointer is in its middle. They may lie beyond the
+    /// edges.
+    pub fn corner(&self) -> Option<(usize, [i64; 2])> {
+        let (instance, [x, y]) = self.at?;
+        let size = self.pattern.size();
+        let half = |side: u32| i64::from(side / 2);
+        Some((instance, [x - half(size.width()), y - half(size.height())]))
+    }
+}
+
+/// An edit on its way.
+#[derive(Clone, Debug)]
+pub struct Pending {
+    /// Whose lattice.
+    pub instance: usize,
+    /// The edit's number.
+    pub number: u64,
+    /// What it will show.
+    pub change: Change,
+}
+
+impl Marks {
+    /// Whether a cell will be alive, as far as edits on their way say.
+    pub fn will_be(&self, instance: usize, cell: [u32; 2]) -> Option<bool> {
+        let mine = |pending: &&Pending| pending.instance == instance;
+        let drawn = |pending: &Pending| match &pending.change {
+            Change::Draw { cells, alive } => cells.contains(&cell).then_some(*alive),
+            Change::Clear(area) => inside(*area, cell).then_some(false),
+            _ => None,
+        };
+        self.pending.iter().rev().filter(mine).find_map(drawn)
+    }
+
+    /// Forgets the edits that are shown: `shown` is the number of the last one of an instance.
+    pub fn settle(&mut self, shown: impl Fn(usize) -> u64) {
+        self.pending
+            .retain(|pending| pending.number > shown(pending.instance));
+    }
+}
+
+fn inside(area: Area, [x, y]: [u32; 2]) -> bool {
+    let within = |at: u32, from: u32, side: u32| at >= from && at - from < side;
+    within(x, area.x, area.size.width()) && within(y, area.y, area.size.height())
+}
+
+/// A panel that is painted on.
+struct Sheet {
+    painter: Painter,
+    panel: Rect,
+    look: Look,
+    size: Size,
+    /// On which axes the panel goes around the torus.
+    around: [bool; 2],
+    live: Color32,
+    dead: Color32,
+    line: f32,
+}
+
+/// Paints the marks over the panels.
+pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
+    let (Some(status), marks) = (frame.status, frame.marks) else {
+        return;
+    };
+    let sheet = |instance: usize| {
+        let place = match frame.only() {
+            None => instance,
+            Some(only) if only == instance => 0,
+            Some(_) => return None,
+        };
+        let panel = hud::rect_of(layout.tiling.rect(place));
+        let [dead, live] = colours(frame, instance);
+        panel.is_positive().then(|| Sheet {
+            painter: painter.with_clip_rect(panel),
+            panel,
+            look: frame
+                .camera_of(instance)
+                .shown(status.size, layout.tiling.panel),
+            size: status.size,
+            around: frame
+                .camera_of(instance)
+                .goes_around(status.size, layout.tiling.panel),
+            live,
+            dead,
+            line: (1.5 * layout.unit).max(1.0),
+        })
+    };
+    for pending in &marks.pending {
+        if let Some(sheet) = sheet(pending.instance) {
+            sheet.change(&pending.change);
+        }
+    }
+    if let Some((instance, area)) = marks.selection
+        && let Some(sheet) = sheet(instance)
+    {
+        let at = [i64::from(area.x), i64::from(area.y)];
+        sheet.filled(at, [area.size.width(), area.size.height()], SELECTED);
+        sheet.outline(at, area.size, hud::style::ACCENT);
+    }
+    if let Some(ghost) = &marks.ghost
+        && let Some((instance, at)) = ghost.corner()
+        && let Some(sheet) = sheet(instance)
+    {
+        sheet.pattern(&ghost.pattern, at, sheet.live.gamma_multiply(0.75));
+        sheet.outline(at, ghost.pattern.size(), hud::style::LABEL);
+    }
+}
+
+/// Dead and live cells, as the panel has them.
+fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
+    let palette = theme::theme(frame.options.colours);
+    let live = match palette.tinted {
+        true => theme::tint(instance),
+        false => palette.ramp[8],
+    };
+    let colour = |[r, g, b, _]: [f32; 4]| {
+        let [r, g, b] = [r, g, b].map(|part| (part * 255.0).round() as u8);
+        Color32::from_rgb(r, g, b)
+    };
+    let both = [colour(palette.ramp[0]), colour(live)];
+    match frame.options.invert {
+        true => [both[1], both[0]],
+        false => both,
+    }
+}
+
+impl Sheet {
+    fn change(&self, change: &Change) {
+        match change {
+            Change::Draw { cells, alive } => {
+                let colour = if *alive { self.live } else { self.dead };
+                for &[x, y] in cells.iter() {
+                    self.run([i64::from(x), i64::from(y)], 1, colour);
+                }
+            }
+            Change::Place { pattern, at, .. } => {
+                self.pattern(pattern, at.map(i64::from), self.live);
+            }
+            Change::Clear(area) => {
+                let at = [i64::from(area.x), i64::from(area.y)];
+                self.filled(at, [area.size.width(), area.size.height()], self.dead);
+            }
+            Change::Fill { area, .. } | Change::Flip { area, .. } | Change::Turn { area, .. } => {
+                let at = [i64::from(area.x), i64::from(area.y)];
+                self.outline(at, area.size, hud::style::LABEL);
+            }
+        }
+    }
+
+    /// Live cells; around the torus.
+    fn pattern(&self, pattern: &Lattice, [x, y]: [i64; 2], colour: Color32) {
+        let mut runs = Vec::new();
+        for run in runs_of(pattern) {
+            if runs.len() == MOST_RUNS {
+                return self.outline([x, y], pattern.size(), colour);
+            }
+            runs.push(run);
+        }
+        for run in runs {
+            let at = [x + i64::from(run.x), y + i64::from(run.y)];
+            self.run(at, run.length, colour);
+        }
+    }
+
+    /// Cells side by side, around the torus.
+    fn run(&self, [x, y]: [i64; 2], length: u32, colour: Color32) {
+        let (width, height) = (i64::from(self.size.width()), i64::from(self.size.height()));
+        let (x, y) = (x.rem_euclid(width), y.rem_euclid(height));
+        let first = length.min((width - x) as u32);
+        self.filled([x, y], [first, 1], colour);
+        if first < length {
+            self.filled([0, y], [length - first, 1], colour);
+        }
+    }
+
+    fn filled(&self, at: [i64; 2], sides: [u32; 2], colour: Color32) {
+        for rect in self.rects(at, sides) {
+            self.painter.rect_filled(rect, 0.0, colour);
+        }
+    }
+
+    fn outline(&self, at: [i64; 2], size: Size, colour: Color32) {
+        for rect in self.rects(at, [size.width(), size.height()]) {
+            self.outlined(rect, colour);
+        }
+    }
+
+    fn outlined(&self, rect: Rect, colour: Color32) {
+        // One that lies on the panel's edge is seen too; and, by the ground's colour around it, one
+        // among cells of its own colour.
+        let around = Stroke::new(3.0 * self.line, hud::style::GROUND);
+        let stroke = Stroke::new(self.line, colour);
+        self.painter
+            .rect_stroke(rect, 0.0, around, StrokeKind::Inside);
+        self.painter
+            .rect_stroke(rect.shrink(self.line), 0.0, stroke, StrokeKind::Inside);
+    }
+
+    /// Everywhere that these cells are seen: on a torus not only there where their numbers say.
+    fn rects(&self, [x, y]: [i64; 2], [width, height]: [u32; 2]) -> impl Iterator<Item = Rect> {
+        let turns = |axis: usize, side: u32| match self.around[axis] {
+            true => [0, -1, 1].map(|turns| Some(turns * i64::from(side))),
+            false => [Some(0), None, None],
+        };
+        let (columns, rows) = (turns(0, self.size.width()), turns(1, self.size.height()));
+        let all = rows.into_iter().flatten().flat_map(move |down| {
+            let shifted = move |right| self.rect([x + right, y + down], width, height);
+            columns.into_iter().flatten().map(shifted)
+        });
+        all.filter(|rect| self.panel.intersects(*rect))
+    }
+
+    /// Where cells lie, a pixel at least.
+    fn rect(&self, [x, y]: [i64; 2], width: u32, height: u32) -> Rect {
+        let [left, top] = self.look.to_pixels([x as f64, y as f64]);
+        let side = |cells: u32| (f64::from(cells) * self.look.scale).max(1.0) as f32;
+        let corner = self.panel.min + vec2(left as f32, top as f32);
+        Rect::from_min_size(pos2(corner.x, corner.y), vec2(side(width), side(height)))
+    }
+}
+
+pub(crate) fn runs_of(pattern: &Lattice) -> impl Iterator<Item = Run> {
+    let size = pattern.size();
+    (0..size.height()).flat_map(move |y| {
+        let mut x = 0;
+        std::iter::from_fn(move || {
+            while x < size.width() && !pattern.get(x, y) {
+                x += 1;
+            }
+            let first = x;
+            while x < size.width() && pattern.get(x, y) {
+                x += 1;
+            }
+            (x > first).then_some(Run {
+                x: first,
+                y,
+                length: x - first,
+            })
+        })
+    })
+}

@@ -1,0 +1,218 @@
+//! A small picture of the whole lattice in the corner of a panel that shows a part of it, with that
+//! part framed; it leads the camera.
+//!
+//! It is drawn from the same bits as the panel, by state. Where a reduced view crosses the bus there
+//! is nothing of the rest, and the frame stands on plain ground.
+
+use egui::{Painter, Rect, Stroke, StrokeKind, pos2};
+
+use crate::camera::Piece;
+use crate::hud::rect_of;
+use crate::hud::style::{GROUND, LABEL, VALUE};
+use crate::layout::{Layout, PixelRect};
+use crate::panels::Small;
+use crate::{Camera, Frame};
+use life::Size;
+
+/// The most of a panel's sides that it takes.
+const PART: f64 = 0.3;
+/// The longest side, in units.
+const LONGEST: f64 = 220.0;
+/// In less pixels nothing can be seen.
+const LEAST: f64 = 36.0;
+
+/// Every minimap of a frame: the selected panel's, or, where cameras are separate, each one's.
+pub(crate) fn minimaps(frame: &Frame<'_>, layout: &Layout) -> Vec<Small> {
+    let Some(status) = frame.status.filter(|_| !frame.options.no_minimap) else {
+        return Vec::new();
+    };
+    let panel = layout.tiling.panel;
+    let leading = frame.leading();
+    let all = 0..status.instances;
+    let shown = all.filter(|&instance| match frame.only() {
+        Some(only) => only == instance,
+        None => frame.is_separate() || leading == instance,
+    });
+    shown
+        .filter(|&instance| frame.camera_of(instance).is_zoomed(status.size, panel))
+        .filter_map(|instance| {
+            let place = frame.only().map_or(instance, |_| 0);
+            let rect = place_in(layout.tiling.rect(place), status.size, layout.unit)?;
+            let look = Camera::default().look(status.size, [rect.width, rect.height]);
+            Some(Small {
+                instance,
+                rect,
+                look,
+            })
+        })
+        .collect()
+}
+
+/// Where it stands in a panel, if that is large enough.
+fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
+    let [width, height] = [panel.width, panel.height].map(f64::from);
+    let aspect = f64::from(size.width()) / f64::from(size.height());
+    let longest = LONGEST * f64::from(unit);
+    let most = [(PART * width).min(longest), (PART * height).min(longest)];
+    let sides = [most[0].min(most[1] * aspect), most[1].min(most[0] / aspect)];
+    if sides[0].max(sides[1]) < LEAST {
+        return None;
+    }
+    let [width, height] = sides.map(|side| side.round().max(3.0) as u32);
+    let margin = (6.0 * unit).round() as u32;
+    Some(PixelRect {
+        x: (panel.x + panel.width).checked_sub(width + margin)?,
+        y: (panel.y + panel.height).checked_sub(height + margin)?,
+        width,
+        height,
+    })
+}
+
+/// Paints the frames; the cells are the panels' work.
+pub fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
+    let Some(status) = frame.status else { return };
+    let panel = layout.tiling.panel;
+    let thin = layout.unit.round().max(1.0);
+    // What is seen stands out from afar, as the selected panel does.
+    let thick = (2.0 * layout.unit).round().max(1.0);
+    for small in minimaps(frame, layout) {
+        let rect = rect_of(small.rect);
+        painter.rect_stroke(rect, 0.0, Stroke::new(thin, GROUND), StrokeKind::Inside);
+        painter.rect_stroke(rect, 0.0, Stroke::new(thin, LABEL), StrokeKind::Outside);
+        let look = frame.camera_of(small.instance).shown(status.size, panel);
+        // One frame, or, around the torus, two or four, which meet at its edges.
+        let seen = look.pieces(status.size, panel);
+        let seen = || {
+            seen.iter()
+                .map(|piece| seen_in(&small, piece).intersect(rect))
+        };
+        for (wide, colour) in [(thick + 2.0 * thin, GROUND), (thick, VALUE)] {
+            for seen in seen() {
+                painter.rect_stroke(seen, 0.0, Stroke::new(wide, colour), StrokeKind::Outside);
+            }
+        }
+    }
+}
+
+/// What a piece of a panel sees, as a rectangle of the minimap in the window's pixels.
+fn seen_in(small: &Small, piece: &Piece) -> Rect {
+    let [from, to] = [[0.0; 2], piece.sides.map(f64::from)].map(|corner| {
+        let [x, y] = small.look.to_pixels(piece.look.to_cells(corner));
+        pos2(
+            (f64::from(small.rect.x) + x).round() as f32,
+            (f64::from(small.rect.y) + y).round() as f32,
+        )
+    });
+    // However little is seen, there is something to see of it.
+    Rect::from_min_max(from, to.max(from + egui::vec2(2.0, 2.0)))
+}
+
+/// The instance whose minimap is under a point, and the point of its lattice, in cells.
+pub fn at(frame: &Frame<'_>, layout: &Layout, at: [f64; 2]) -> Option<(usize, [f64; 2])> {
+    let all = minimaps(frame, layout);
+    let small = all.iter().find(|small| small.rect.contains(at))?;
+    Some((small.instance, cell_at(small, at)))
+}
+
+/// The point of an instance's lattice, in cells, as its minimap has it, also beyond its edges.
+pub fn cell_of(
+    frame: &Frame<'_>,
+    layout: &Layout,
+    instance: usize,
+    at: [f64; 2],
+) -> Option<[f64; 2]> {
+    let all = minimaps(frame, layout);
+    let small = all.iter().find(|small| small.instance == instance)?;
+    Some(cell_at(small, at))
+}
+
+fn cell_at(small: &Small, [x, y]: [f64; 2]) -> [f64; 2] {
+    let corner = [small.rect.x, small.rect.y].map(f64::from);
+    small.look.to_cells([x - corner[0], y - corner[1]])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::status;
+    use crate::{Drawing, Lab, Marks, Population, Timeline, ViewOptions};
+    use engine::Transfer;
+
+    fn with<T>(
+        options: &ViewOptions,
+        transfer: Transfer,
+        check: impl Fn(&Frame<'_>, &Layout) -> T,
+    ) -> T {
+        let mut status = status(6, Size::new(512, 256).unwrap());
+        (status.selected, status.transfer) = (4, transfer);
+        let frame = Frame {
+            status: Some(&status),
+            options,
+            drawing: &Drawing::default(),
+            timeline: &Timeline::default(),
+            population: &Population::default(),
+            lab: &Lab::default(),
+            marks: &Marks::default(),
+            lesson: None,
+            pixels: [1280, 800],
+            scale: 1.0,
+        };
+        let (layout, _) = frame.layout().unwrap();
+        check(&frame, &layout)
+    }
+
+    fn shown(options: &ViewOptions, transfer: Transfer) -> Vec<usize> {
+        with(options, transfer, |frame, layout| {
+            let all = minimaps(frame, layout);
+            for small in &all {
+                let place = frame.only().map_or(small.instance, |_| 0);
+                let panel = rect_of(layout.tiling.rect(place));
+                assert!(panel.contains_rect(rect_of(small.rect)), "{small:?}");
+            }
+            all.iter().map(|small| small.instance).collect()
+        })
+    }
+
+    #[test]
+    fn only_what_shows_a_part_has_one() {
+        let (size, panel) = (Size::new(512, 256).unwrap(), [300, 150]);
+        let mut options = ViewOptions::default();
+        assert!(shown(&options, Transfer::Bits).is_empty());
+        options.camera.zoom(4.0, size, panel);
+        assert_eq!(shown(&options, Transfer::Bits), [4]);
+        options.single = true;
+        assert_eq!(shown(&options, Transfer::View), [4]);
+        options.single = false;
+        options.toggle_separate(6, 4);
+        options.camera_of_mut(2).fit();
+        assert_eq!(shown(&options, Transfer::Bits), [0, 1, 3, 4, 5]);
+        // All panels have one part of a view.
+        assert_eq!(shown(&options, Transfer::View), [4]);
+        options.no_minimap = true;
+        assert!(shown(&options, Transfer::Bits).is_empty());
+    }
+
+    #[test]
+    fn a_click_leads_to_the_cell_that_is_shown_there() {
+        let (size, panel) = (Size::new(512, 256).unwrap(), [300, 150]);
+        let mut options = ViewOptions::default();
+        options.camera.zoom(4.0, size, panel);
+        with(&options, Transfer::Bits, |frame, layout| {
+            let small = minimaps(frame, layout)[0];
+            let corner = [small.rect.x, small.rect.y].map(f64::from);
+            let end = [
+                corner[0] + f64::from(small.rect.width) - 0.5,
+                corner[1] + f64::from(small.rect.height) - 0.5,
+            ];
+            let (instance, first) = at(frame, layout, corner).unwrap();
+            let (_, last) = at(frame, layout, end).unwrap();
+            assert_eq!(instance, 4);
+            assert!(first.iter().all(|at| at.abs() < 2.0), "{first:?}");
+            assert!(last[0] > 500.0 && last[1] > 250.0, "{last:?}");
+            let beside = [corner[0] - 1.0, corner[1]];
+            assert_eq!(at(frame, layout, beside), None);
+            assert!(cell_of(frame, layout, 4, beside).unwrap()[0] < 0.0);
+            assert_eq!(cell_of(frame, layout, 3, beside), None);
+        });
+    }
+}

@@ -1,0 +1,536 @@
+//! Draws the panels: one instanced draw for each array texture.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::layout::{PixelRect, Tiling};
+use crate::quads::{self, bind_layout, texture_layout};
+use crate::stack::Stack;
+use crate::store::{Held, News, Store};
+use crate::theme::{mirrored, rgb, theme, tint};
+use crate::traces::{Traces, traces_layout};
+use crate::transfer::TextureLimits;
+use crate::{ColourBy, Look, ViewOptions};
+use engine::Viewport;
+use life::Size;
+use model::PictureSource;
+
+/// Lines between cells are drawn from so many pixels a cell on.
+pub const LEAST_PIXELS_FOR_LINES: f64 = 6.0;
+
+/// `Scene` of the shader.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct SceneUniform {
+    screen: [f32; 2],
+    lattice: [i32; 2],
+    inverted: f32,
+    history: f32,
+    unused: [f32; 2],
+    outside: [f32; 4],
+    line: [f32; 4],
+    trail: [f32; 4],
+    ramp: [[f32; 4]; 9],
+    ages: [[f32; 4]; 9],
+}
+
+/// `Panel` of the shader.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct PanelInstance {
+    rect: [f32; 4],
+    tint: [f32; 4],
+    offset: [f32; 2],
+    step: f32,
+    layer: u32,
+    texels: [u32; 2],
+    part: [f32; 2],
+    cell: [i32; 2],
+    scale: [f32; 3],
+    turn: [f32; 2],
+}
+
+/// What the cameras show.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) enum Looks {
+    /// The same in all panels.
+    One(Look),
+    /// By instance.
+    Each(Vec<Look>),
+}
+
+impl Looks {
+    /// What is seen of this instance.
+    pub(crate) fn of(&self, instance: usize) -> Look {
+        match self {
+            Looks::One(look) => *look,
+            Looks::Each(looks) => looks[instance.min(looks.len() - 1)],
+        }
+    }
+}
+
+/// A whole lattice in a corner of its panel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Small {
+    pub(crate) instance: usize,
+    pub(crate) rect: PixelRect,
+    pub(crate) look: Look,
+}
+
+/// What is drawn where.
+pub(crate) struct Placing<'a> {
+    /// The target's size in pixels.
+    pub(crate) pixels: [u32; 2],
+    pub(crate) tiling: Tiling,
+    pub(crate) looks: &'a Looks,
+    /// The one instance that is drawn, or all.
+    pub(crate) only: Option<usize>,
+    pub(crate) options: &'a ViewOptions,
+    /// The minimaps.
+    pub(crate) small: &'a [Small],
+    /// The HUD's place, which gets a ground of its own.
+    pub(crate) ground: Option<PixelRect>,
+}
+
+/// See the module. Lives as long as the device.
+pub(crate) struct Panels {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    limits: TextureLimits,
+    pipelines: [wgpu::RenderPipeline; 3],
+    plain: wgpu::RenderPipeline,
+    layouts: [wgpu::BindGroupLayout; 2],
+    uniform: wgpu::Buffer,
+    scene: wgpu::BindGroup,
+    instances: wgpu::Buffer,
+    store: Option<Store>,
+    /// While colours are by age or by history.
+    traces: Option<Traces>,
+    /// The draws readied for the next pass: pipeline, array, instances of the buffer.
+    draws: Vec<(usize, wgpu::BindGroup, std::ops::Range<u32>)>,
+    /// Which instances of the buffer are of one colour: grounds of minimaps, and the HUD's.
+    grounds: std::ops::Range<u32>,
+}
+
+impl Panels {
+    /// For targets of this format.
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        queue: &wgpu::Queue,
+        format: wgpu::TextureFormat,
+        limits: TextureLimits,
+    ) -> Panels {
+        let scene_layout = bind_layout(
+            device,
+            wgpu::ShaderStages::VERTEX_FRAGMENT,
+            wgpu::BindingType::Buffer {
+                ty: wgpu::BufferBindingType::Uniform,
+                has_dynamic_offset: false,
+                min_binding_size: None,
+            },
+        );
+        let sample_types = [
+            wgpu::TextureSampleType::Uint,
+            wgpu::TextureSampleType::Float { filterable: false },
+        ];
+        let layouts = sample_types.map(|sample_type| {
+            let ty = texture_layout(sample_type, wgpu::TextureViewDimension::D2Array);
+            bind_layout(device, wgpu::ShaderStages::FRAGMENT, ty)
+        });
+        let shader = quads::shader(
+            device,
+            concat!(
+                include_str!("../../../shaders/panels.wgsl"),
+                include_str!("../../../shaders/quads.wgsl")
+            ),
+        );
+        let instances = quads::Instances {
+            stride: size_of::<PanelInstance>(),
+            attributes: &wgpu::vertex_attr_array![
+                0 => Float32x4, 1 => Float32x4, 2 => Float32x2, 3 => Float32, 4 => Uint32,
+                5 => Uint32x2, 6 => Float32x2, 7 => Sint32x2, 8 => Float32x3, 9 => Float32x2
+            ],
+        };
+        let pipeline = |entry: &str, groups: &[Option<&wgpu::BindGroupLayout>]| {
+            quads::pipeline(device, (&shader, entry), groups, &instances, format)
+        };
+        let pipelines = [
+            pipeline("bits", &[Some(&scene_layout), Some(&layouts[0])]),
+            pipeline("density", &[Some(&scene_layout), Some(&layouts[1])]),
+            pipeline(
+                "traced",
+                &[Some(&scene_layout), Some(&traces_layout(device))],
+            ),
+        ];
+        let plain = pipeline("plain", &[Some(&scene_layout)]);
+        let uniform = device.create_buffer(&wgpu::BufferDescriptor {
+            label: Some("scene"),
+            size: size_of::<SceneUniform>() as u64,
+            usage: wgpu::BufferUsages::UNIFORM | wgpu::BufferUsages::COPY_DST,
+            mapped_at_creation: false,
+        });
+        let scene = device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("scene"),
+            layout: &scene_layout,
+            entries: &[wgpu::BindGroupEntry {
+                binding: 0,
+                resource: uniform.as_entire_binding(),
+            }],
+        });
+        Panels {
+            limits,
+            pipelines,
+            plain,
+            layouts,
+            uniform,
+            scene,
+            instances: instance_buffer(device, 16),
+            store: None,
+            draws: Vec::new(),
+            grounds: 0..0,
+            traces: None,
+            device: device.clone(),
+            queue: queue.clone(),
+        }
+    }
+
+    /// Queues what is newer; see [`Store::update`]. What colours by age or by history need is kept
+    /// from the first call that says so on.
+    pub(crate) fn update(
+        &mut self,
+        (instances, size): (usize, Size),
+        source: &dyn PictureSource,
+        only: Option<usize>,
+        colour_by: ColourBy,
+    ) -> bool {
+        let store = match self.store.take() {
+            Some(store) if store.fits(instances, size) => store,
+            _ => {
+                self.traces = None;
+                Store::new(
+                    (&self.device, &self.queue),
+                    self.layouts.clone(),
+                    self.limits,
+                    (instances, size),
+                )
+            }
+        };
+        let any = self.store.insert(store).update(source, only);
+        self.trace(colour_by);
+        any
+    }
+
+    fn trace(&mut self, colour_by: ColourBy) {
+        let wanted = colour_by != ColourBy::State;
+        let Some((store, bits)) = self
+            .store
+            .as_mut()
+            .filter(|_| wanted)
+            .and_then(|store| store.bits.take().map(|bits| (store, bits)))
+        else {
+            self.traces = None;
+            return;
+        };
+        let everything: Vec<News>;
+        let known = self.traces.is_some();
+        let traces = self.traces.get_or_insert_with(|| {
+            let of = (store.held.len(), store.size);
+            Traces::new(&self.device, &self.layouts[0], self.limits, of)
+        });
+        let news = if known {
+            &store.news
+        } else {
+            everything = store.everything();
+            &everything
+        };
+        traces.update((&self.device, &self.queue), (&bits, &store.held), news);
+        store.bits = Some(bits);
+    }
+
+    /// As [`Store::edits`].
+    pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
+        let edits = self.store.as_ref().map(|store| &store.edits);
+        edits.map_or(0, |edits| edits.get(instance).copied().unwrap_or(0))
+    }
+
+    /// How many of the instances to be drawn have no picture yet.
+    pub(crate) fn missing(&self, only: Option<usize>) -> usize {
+        let Some(store) = &self.store else {
+            return only.map_or(usize::MAX, |_| 1);
+        };
+        let nothing = |held: &&Held| matches!(held, Held::Nothing);
+        match only {
+            Some(only) => store
+                .held
+                .get(only)
+                .iter()
+                .filter(|held| nothing(held))
+                .count(),
+            None => store.held.iter().filter(nothing).count(),
+        }
+    }
+
+    /// Readies the draws of a frame; [`Panels::draw`] then only records them.
+    pub(crate) fn prepare(&mut self, placing: &Placing<'_>) {
+        self.draws.clear();
+        self.grounds = 0..0;
+        let Some(store) = &self.store else { return };
+        let uniform = scene_uniform(placing, store.size, self.traces.is_some());
+        self.queue
+            .write_buffer(&self.uniform, 0, bytemuck::bytes_of(&uniform));
+        let mut panels = Vec::new();
+        let drawn = |instance: usize| placing.only.is_none_or(|only| only == instance);
+        if let Some(traces) = &self.traces {
+            for (bind, page) in traces.pages() {
+                let first = panels.len() as u32;
+                for (instance, held) in store.held.iter().enumerate() {
+                    let (of, corner) = traces.place(instance);
+                    if of == page && matches!(held, Held::Bits) && drawn(instance) {
+                        for mut panel in panel(placing, store.size, (instance, 0), held) {
+                            panel.texels = corner;
+                            if placing.options.invert {
+                                panel.tint = mirrored(panel.tint);
+                            }
+                            panels.push(panel);
+                        }
+                    }
+                }
+                if panels.len() as u32 > first {
+                    let range = first..panels.len() as u32;
+                    self.draws.push((TRACED, bind.clone(), range));
+                }
+            }
+        }
+        let stacks = store.bits.iter().map(|stack| (BITS, None, stack));
+        let views = store
+            .views
+            .iter()
+            .map(|views| (DENSITY, Some(views.serial), &views.stack));
+        for (pipeline, serial, stack) in stacks.chain(views) {
+            let traced = pipeline == BITS && self.traces.is_some();
+            for (bind, layers) in Stack::arrays(stack) {
+                let first = panels.len() as u32;
+                for (instance, held) in store.held.iter().enumerate() {
+                    let layer = match *held {
+                        Held::Bits if serial.is_none() => instance,
+                        Held::View { stack, layer, .. } if serial == Some(stack) => layer,
+                        _ => continue,
+                    };
+                    if layers.contains(&layer) && drawn(instance) && !traced {
+                        let of = (instance, layer - layers.start);
+                        panels.extend(panel(placing, store.size, of, held));
+                    }
+                }
+                // A view holds a part of the lattice alone.
+                for small in placing.small.iter().filter(|_| pipeline == BITS) {
+                    if layers.contains(&small.instance) && drawn(small.instance) {
+                        let layer = small.instance - layers.start;
+                        panels.push(minimap(placing, small, layer));
+                    }
+                }
+                if panels.len() as u32 > first {
+                    self.draws
+                        .push((pipeline, bind.clone(), first..panels.len() as u32));
+                }
+            }
+        }
+        let first = panels.len() as u32;
+        let empty = |small: &&Small| !matches!(store.held[small.instance], Held::Bits);
+        let grounds = placing.small.iter().filter(empty).map(|small| small.rect);
+        let colour = ground(placing.options);
+        panels.extend(
+            grounds
+                .chain(placing.ground)
+                .map(|rect| plain(rect, colour)),
+        );
+        self.grounds = first..panels.len() as u32;
+        let bytes: &[u8] = bytemuck::cast_slice(&panels);
+        if bytes.len() as u64 > self.instances.size() {
+            self.instances = instance_buffer(&self.device, panels.len());
+        }
+        self.queue.write_buffer(&self.instances, 0, bytes);
+    }
+
+    /// Records the draws; one for each array texture.
+    pub(crate) fn draw(&self, pass: &mut wgpu::RenderPass<'_>) {
+        pass.set_bind_group(0, &self.scene, &[]);
+        pass.set_vertex_buffer(0, self.instances.slice(..));
+        for (pipeline, array, panels) in &self.draws {
+            pass.set_pipeline(&self.pipelines[*pipeline]);
+            pass.set_bind_group(1, array, &[]);
+            pass.draw(0..4, panels.clone());
+        }
+        if !self.grounds.is_empty() {
+            pass.set_pipeline(&self.plain);
+            pass.draw(0..4, self.grounds.clone());
+        }
+    }
+}
+
+/// Which of the pipelines.
+const BITS: usize = 0;
+const DENSITY: usize = 1;
+const TRACED: usize = 2;
+
+/// An instance's panel, in as many pieces as the edges of the torus cut it into.
+fn panel<'a>(
+    placing: &'a Placing<'_>,
+    size: Size,
+    (instance, layer): (usize, usize),
+    held: &'a Held,
+) -> impl Iterator<Item = PanelInstance> + 'a {
+    let place = placing.only.map_or(instance, |_| 0);
+    let rect = placing.tiling.rect(place);
+    let look = placing.looks.of(instance);
+    let lines = placing.options.grid_lines && look.scale >= LEAST_PIXELS_FOR_LINES;
+    let lines = if lines { LINES } else { 0.0 };
+    let pieces = look.pieces(size, [rect.width, rect.height]);
+    pieces.into_iter().map(move |piece| {
+        let rect = PixelRect {
+            x: rect.x + piece.at[0],
+            y: rect.y + piece.at[1],
+            width: piece.sides[0],
+            height: piece.sides[1],
+        };
+        let mut drawn = looking(placing, (instance, layer), (rect, piece.look, lines));
+        if let Held::View { viewport, .. } = held {
+            drawn.through(*viewport, piece.look, size);
+        }
+        drawn
+    })
+}
+
+fn minimap(placing: &Placing<'_>, small: &Small, layer: usize) -> PanelInstance {
+    let place = (small.rect, small.look, 0.0);
+    looking(placing, (small.instance, layer), place)
+}
+
+fn looking(
+    placing: &Placing<'_>,
+    (instance, layer): (usize, usize),
+    (rect, look, lines): (PixelRect, Look, f32),
+) -> PanelInstance {
+    let mut tint = tint(instance);
+    tint[3] = if theme(placing.options.colours).tinted {
+        1.0
+    } else {
+        0.0
+    };
+    let cell = look.origin.map(f64::floor);
+    let cells_per_pixel = 1.0 / look.scale;
+    PanelInstance {
+        rect: [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32),
+        tint,
+        offset: [0.0; 2],
+        step: 1.0,
+        layer: layer as u32,
+        texels: [0; 2],
+        part: [0, 1].map(|axis| (look.origin[axis] - cell[axis]) as f32),
+        cell: cell.map(|at| at as i32),
+        scale: [cells_per_pixel as f32, reduced(cells_per_pixel), lines],
+        turn: [1.0; 2],
+    }
+}
+
+impl PanelInstance {
+    /// Takes densities from a view, which may be of another part than this looks at.
+    fn through(&mut self, viewport: Viewport, look: Look, size: Size) {
+        let one = Viewport::ONE as f64;
+        let texel = viewport.step as f64 / one;
+        let step = 1.0 / (look.scale * texel);
+        let corner = [viewport.x0, viewport.y0].map(|at| at as f64 / one);
+        let turn = [size.width(), size.height()].map(|side| f64::from(side) / texel);
+        self.offset = [0, 1].map(|axis| {
+            let texels = (look.origin[axis] - corner[axis]) / texel;
+            // As the shader goes around, but exact.
+            let turns = ((texels + step / 2.0) / turn[axis]).floor();
+            (texels - turns * turn[axis]) as f32
+        });
+        self.step = step as f32;
+        self.texels = [viewport.width, viewport.height];
+        self.turn = turn.map(|texels| texels as f32);
+    }
+}
+
+fn plain(rect: PixelRect, colour: [f32; 4]) -> PanelInstance {
+    PanelInstance {
+        rect: [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32),
+        tint: colour,
+        offset: [0.0; 2],
+        step: 0.0,
+        layer: 0,
+        texels: [0; 2],
+        part: [0.0; 2],
+        cell: [0; 2],
+        scale: [1.0; 3],
+        turn: [1.0; 2],
+    }
+}
+
+/// How far a picture is a reduced one, from 0 where every cell has a pixel to 1 where a pixel's
+/// sides are two cells and more.
+pub fn reduced(cells_per_pixel: f64) -> f32 {
+    (cells_per_pixel - 1.0).clamp(0.0, 1.0) as f32
+}
+
+/// From the share of live cells under a pixel to how live it looks, as the shader does.
+pub fn lively(share: f32, reduced: f32) -> f32 {
+    let contrast = 1.0 - (-(share / 0.12).powf(1.4)).exp();
+    share + (contrast.max(0.6 * share.sqrt()) - share) * reduced
+}
+
+fn scene_uniform(placing: &Placing<'_>, size: Size, traced: bool) -> SceneUniform {
+    let options = placing.options;
+    let mut theme = theme(options.colours);
+    if traced && options.invert {
+        theme = theme.inverted();
+    }
+    let flag = |set: bool| if set { 1.0 } else { 0.0 };
+    SceneUniform {
+        screen: placing.pixels.map(|side| side as f32),
+        lattice: [size.width(), size.height()].map(|side| side as i32),
+        inverted: flag(options.invert && !traced),
+        history: flag(options.colour_by == ColourBy::History),
+        unused: [0.0; 2],
+        outside: outside(options),
+        line: rgb(0x60646C),
+        trail: theme.trail,
+        ramp: theme.ramp,
+        ages: theme.ages,
+    }
+}
+
+/// How strongly lines between cells are drawn; every tenth twice as strongly.
+pub(crate) const LINES: f32 = 0.45;
+
+/// What surrounds the panels.
+pub(crate) fn outside(options: &ViewOptions) -> [f32; 4] {
+    lit(OUTSIDE, options)
+}
+
+/// The HUD's ground.
+fn ground(options: &ViewOptions) -> [f32; 4] {
+    lit(GROUND, options)
+}
+
+fn lit(dark: u32, options: &ViewOptions) -> [f32; 4] {
+    if theme(options.colours).light {
+        mirrored(rgb(dark))
+    } else {
+        rgb(dark)
+    }
+}
+
+/// What surrounds the panels, `0xRRGGBB`, before it is made light.
+const OUTSIDE: u32 = 0x1B1E24;
+
+/// The HUD's ground, `0xRRGGBB`, before it is made light.
+const GROUND: u32 = 0x121418;
+
+fn instance_buffer(device: &wgpu::Device, panels: usize) -> wgpu::Buffer {
+    device.create_buffer(&wgpu::BufferDescriptor {
+        label: Some("panels"),
+        size: (panels.next_power_of_two() * size_of::<PanelInstance>()) as u64,
+        usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+        mapped_at_creation: false,
+    })
+}

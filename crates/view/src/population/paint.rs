@@ -1,0 +1,196 @@
+//! The graph, painted piece by piece.
+//!
+//! Births point up and deaths down, so that nobody has to tell their colours apart; and the colours
+//! (of Okabe and Ito) can be told apart by the colour-blind too.
+
+use egui::epaint::{Mesh, Vertex};
+use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+
+use crate::hud::numbers::{grouped, si};
+use crate::hud::style::*;
+use crate::population::place::Places;
+use crate::population::{Population, Shown};
+use lang::tr;
+use model::Status;
+use model::actions::{Action, KEYS};
+use model::population::Sample;
+
+const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
+const ALIVE: Color32 = Color32::from_rgb(0xF0, 0xE4, 0x42);
+const BORN: Color32 = Color32::from_rgb(0x56, 0xB4, 0xE9);
+const DIED: Color32 = Color32::from_rgb(0xE6, 0x9F, 0x00);
+
+/// Paints the graph into its rectangle.
+pub(crate) fn paint(
+    painter: &Painter,
+    status: &Status,
+    population: &Population,
+    rect: Rect,
+    unit: f32,
+) {
+    let shown = Shown::of(population, status);
+    let places = Places::new(rect, unit);
+    painter.rect_filled(rect, 0.0, GROUND);
+    let line = (unit.max(1.0), RULE);
+    painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
+    painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
+    paint_words(painter, &places, &shown);
+    paint_axes(painter, &places, &shown);
+    if let Some(ends) = shown.ends() {
+        let x = across(ends, places.population);
+        paint_population(painter, &places, &shown, &x);
+        paint_changes(painter, &places, &shown, &x);
+        paint_ticks(painter, &places, ends);
+    }
+}
+
+/// From a sample to its place across a chart.
+fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
+    let length = (to - from).max(1) as f64;
+    move |sample| {
+        let middle = (sample.from - from) as f64 + (sample.to - sample.from) as f64 / 2.0;
+        chart.left() + (middle / length) as f32 * chart.width()
+    }
+}
+
+fn key_of(action: Action) -> String {
+    let row = KEYS.iter().find(|row| row.action == action);
+    let key = row.and_then(|row| row.chords.first());
+    key.map_or(String::new(), ToString::to_string)
+}
+
+fn paint_words(painter: &Painter, places: &Places, shown: &Shown) {
+    let (title, lead, unit) = (places.title, places.lead, places.unit);
+    let keys = tr!(
+        "{} all / selected · {} closes",
+        key_of(Action::PopulationOfAll),
+        key_of(Action::TogglePopulation)
+    );
+    let keys = painter.layout_no_wrap(keys, regular(13.0 * unit), LABEL);
+    let room = title.width() - keys.size().x - 12.0 * unit;
+    put(painter, title.right_center(), Align2::RIGHT_CENTER, keys);
+    let text = fitted(painter, &shown.title, medium(18.0 * unit), VALUE, room);
+    put(painter, title.left_center(), Align2::LEFT_CENTER, text);
+    let line = |text: &str, font, colour, y: f32| {
+        let text = fitted(painter, text, font, colour, lead.width());
+        let at = lead.left_top() + vec2(0.0, y * unit);
+        put(painter, at, Align2::LEFT_TOP, text);
+    };
+    line(&shown.lead, medium(19.0 * unit), ALIVE, 0.0);
+    line(&shown.said, regular(14.0 * unit), LABEL, 26.0);
+}
+
+/// The upright axes with their figures, and what the lower chart's two halves are.
+fn paint_axes(painter: &Painter, places: &Places, shown: &Shown) {
+    let (unit, thin) = (places.unit, places.unit.max(1.0));
+    let figure = |chart: Rect, y: f32, value: f64| {
+        painter.hline(chart.x_range(), y.round(), (thin, RULE));
+        if shown.samples.is_empty() {
+            return; // of what, nobody knows
+        }
+        let text = si(value).trim_end().to_owned();
+        let text = painter.layout_no_wrap(text, regular(13.0 * unit), LABEL);
+        let at = pos2(chart.left() - 8.0 * unit, y);
+        put(painter, at, Align2::RIGHT_CENTER, text);
+    };
+    let chart = places.population;
+    for part in [0.0, 0.5, 1.0] {
+        let y = chart.bottom() - part as f32 * chart.height();
+        figure(chart, y, part * shown.most);
+    }
+    let chart = places.changes;
+    for part in [-1.0f64, 0.0, 1.0] {
+        let y = chart.center().y - part as f32 * chart.height() / 2.0;
+        figure(chart, y, part.abs() * shown.most_change);
+    }
+    let legend = places.legend;
+    let half = legend.width() / 2.0 - 6.0 * unit;
+    let word = |text: &str, colour, at: Pos2, up: bool| {
+        let side = 5.0 * unit;
+        let tip = if up { -side } else { side };
+        let corners = [vec2(0.0, -tip), vec2(2.0 * side, -tip), vec2(side, tip)];
+        let corners = corners.map(|corner| at + corner).to_vec();
+        painter.add(Shape::convex_polygon(corners, colour, Stroke::NONE));
+        let room = half - 3.0 * side;
+        let text = fitted(painter, text, regular(14.0 * unit), colour, room);
+        let beside = at + vec2(3.0 * side, 0.0);
+        put(painter, beside, Align2::LEFT_CENTER, text);
+    };
+    word(&shown.born, BORN, legend.left_center(), true);
+    let middle = legend.left_center() + vec2(half + 12.0 * unit, 0.0);
+    word(&shown.died, DIED, middle, false);
+}
+
+fn paint_population(
+    painter: &Painter,
+    places: &Places,
+    shown: &Shown,
+    x: &impl Fn(&Sample) -> f32,
+) {
+    let chart = places.population;
+    let at = |sample: &Sample| {
+        let part = (sample.population() / shown.most) as f32;
+        pos2(x(sample), chart.bottom() - part * chart.height())
+    };
+    let points: Vec<Pos2> = shown.samples.iter().map(at).collect();
+    let stroke = Stroke::new((2.0 * places.unit).max(1.5), ALIVE);
+    match points[..] {
+        [one] => {
+            painter.circle_filled(one, 2.5 * places.unit, ALIVE);
+        }
+        _ => {
+            painter.add(Shape::line(points, stroke));
+        }
+    }
+}
+
+/// Filled from the middle: births up, deaths down.
+fn paint_changes(painter: &Painter, places: &Places, shown: &Shown, x: &impl Fn(&Sample) -> f32) {
+    let chart = places.changes;
+    let middle = chart.center().y;
+    let fill = |colour: Color32, of: fn(&Sample) -> f64, up: f32| {
+        let mut mesh = Mesh::default();
+        let vertex = |at: Pos2| Vertex {
+            pos: at,
+            uv: egui::epaint::WHITE_UV,
+            color: colour,
+        };
+        for sample in &shown.samples {
+            let part = (of(sample) / shown.most_change) as f32;
+            let y = middle - up * part * chart.height() / 2.0;
+            let at = x(sample);
+            mesh.vertices.push(vertex(pos2(at, middle)));
+            mesh.vertices.push(vertex(pos2(at, y)));
+        }
+        for quad in 0..shown.samples.len().saturating_sub(1) as u32 {
+            let first = 2 * quad;
+            mesh.indices
+                .extend([0, 1, 2, 1, 3, 2].map(|corner| first + corner));
+        }
+        painter.add(Shape::mesh(mesh));
+    };
+    fill(BORN, Sample::births, 1.0);
+    fill(DIED, Sample::deaths, -1.0);
+    painter.hline(
+        chart.x_range(),
+        middle.round(),
+        (places.unit.max(1.0), LABEL),
+    );
+}
+
+fn paint_ticks(painter: &Painter, places: &Places, (from, to): (u64, u64)) {
+    let (ticks, font) = (places.ticks, regular(13.0 * places.unit));
+    let words = [
+        (grouped(from), ticks.left_center(), Align2::LEFT_CENTER),
+        (
+            tr!("generation").into(),
+            ticks.center(),
+            Align2::CENTER_CENTER,
+        ),
+        (grouped(to), ticks.right_center(), Align2::RIGHT_CENTER),
+    ];
+    for (text, at, align) in words {
+        let text = painter.layout_no_wrap(text, font.clone(), LABEL);
+        put(painter, at, align, text);
+    }
+}

@@ -1,0 +1,241 @@
+//! Pictures in a row as a file that moves: GIF, APNG, and MP4 where there is an ffmpeg.
+//!
+//! A thread of its own encodes. Whoever draws offers pictures and never waits: where the encoder is
+//! behind, a picture is left out, and the one before it stands longer. The file takes its name only
+//! once it is whole.
+
+mod apng;
+mod gif;
+mod mp4;
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use crate::ViewError;
+use crate::picture_file::{Image, persist_beside};
+use lang::tr;
+use life::SaveError;
+
+/// Pictures that may wait for the encoder.
+const WAITING: usize = 6;
+
+/// How long a picture stands where nothing else says so.
+const USUAL: Duration = Duration::from_millis(40);
+
+/// What a file is, by its name's ending.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// `.gif`: 256 colours a picture.
+    Gif,
+    /// `.png` or `.apng`: every colour.
+    Apng,
+    /// `.mp4`: by ffmpeg.
+    Mp4,
+}
+
+impl Kind {
+    /// By a file's name.
+    pub fn of(path: &Path) -> Option<Kind> {
+        let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+        match ending.as_str() {
+            "gif" => Some(Kind::Gif),
+            "png" | "apng" => Some(Kind::Apng),
+            "mp4" => Some(Kind::Mp4),
+            _ => None,
+        }
+    }
+}
+
+/// Takes pictures one after the other.
+trait Encode: Send {
+    /// Takes one that stands for so long.
+    fn frame(&mut self, image: &Image, lasts: Duration) -> io::Result<()>;
+    /// The file is whole.
+    fn end(self: Box<Self>) -> io::Result<()>;
+}
+
+/// A picture, and when it was drawn.
+struct Shot {
+    image: Image,
+    at: Duration,
+}
+
+/// What has become of a recording.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Recorded {
+    /// The file.
+    pub path: PathBuf,
+    /// Its pictures.
+    pub frames: u64,
+}
+
+/// A recording under way.
+#[derive(Debug)]
+pub struct Recorder {
+    shots: SyncSender<Shot>,
+    thread: JoinHandle<Result<Recorded, ViewError>>,
+    path: PathBuf,
+    size: [u32; 2],
+    taken: u64,
+    left_out: u64,
+    written: Arc<AtomicU64>,
+}
+
+impl Recorder {
+    /// Begins a file for pictures of this width and height.
+    ///
+    /// # Errors
+    /// [`ViewError::Record`] where the name's ending says nothing or there is no ffmpeg,
+    /// [`ViewError::Write`] where nothing can be written there.
+    pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
+        Recorder::begin_as(path, size, |partial, path| {
+            partial.persist(path).map_err(|error| error.error)?;
+            Ok(path.to_owned())
+        })
+    }
+
+    /// The same, but no file that has this name by the end is replaced: a number comes behind it.
+    ///
+    /// # Errors
+    /// As [`Recorder::begin`].
+    pub fn begin_beside(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
+        Recorder::begin_as(path, size, persist_beside)
+    }
+
+    fn begin_as(
+        path: &Path,
+        size: [u32; 2],
+        persist: fn(tempfile::NamedTempFile, &Path) -> io::Result<PathBuf>,
+    ) -> Result<Recorder, ViewError> {
+        let kind = Kind::of(path).ok_or_else(|| {
+            let path = path.display();
+            ViewError::Record(tr!(
+                "{path} cannot be recorded: the name must end in .gif, .png or .mp4",
+                path = path
+            ))
+        })?;
+        let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
+        if path.is_dir() {
+            return Err(cannot(io::ErrorKind::IsADirectory.into()));
+        }
+        let partial = partial(path).map_err(cannot)?;
+        let encoder: Box<dyn Encode> = match kind {
+            Kind::Gif => Box::new(gif::Gif::begin(partial.as_file(), size).map_err(cannot)?),
+            Kind::Apng => Box::new(apng::Apng::begin(partial.as_file(), size).map_err(cannot)?),
+            Kind::Mp4 => Box::new(mp4::Mp4::begin(partial.path(), size)?),
+        };
+        let (shots, received) = sync_channel(WAITING);
+        let written = Arc::new(AtomicU64::new(0));
+        let (count, target) = (written.clone(), path.to_owned());
+        let thread = std::thread::Builder::new()
+            .name("record".into())
+            .spawn(move || {
+                let cannot = |error: io::Error| ViewError::from(SaveError::new(&target, &error));
+                encode(&received, encoder, &count).map_err(cannot)?;
+                let path = persist(partial, &target).map_err(cannot)?;
+                let frames = count.load(Ordering::Relaxed);
+                Ok(Recorded { path, frames })
+            })
+            .map_err(cannot)?;
+        Ok(Recorder {
+            shots,
+            thread,
+            path: path.to_owned(),
+            size,
+            taken: 0,
+            left_out: 0,
+            written,
+        })
+    }
+
+    /// Offers a picture that was drawn so long after the first one; waits for nothing. Whether the
+    /// recording goes on: one of another size, or a disk that is full, ends it.
+    pub fn offer(&mut self, image: Image, at: Duration) -> bool {
+        if [image.width, image.height] != self.size {
+            return false;
+        }
+        match self.shots.try_send(Shot { image, at }) {
+            Ok(()) => self.taken += 1,
+            Err(TrySendError::Full(_)) => self.left_out += 1,
+            Err(TrySendError::Disconnected(_)) => return false,
+        }
+        true
+    }
+
+    /// The same, but waits until the encoder takes it.
+    pub fn give(&mut self, image: Image, at: Duration) -> bool {
+        self.taken += 1;
+        self.shots.send(Shot { image, at }).is_ok()
+    }
+
+    /// How it goes, in words.
+    pub fn progress(&self) -> String {
+        let name = self.path.file_name().unwrap_or_default().display();
+        let waiting = self.taken - self.written.load(Ordering::Relaxed).min(self.taken);
+        let mut text = tr!("recording {name}: {} pictures", self.taken, name = name);
+        if waiting > 1 {
+            text += &tr!(", {waiting} to be written", waiting = waiting);
+        }
+        if self.left_out > 0 {
+            text += &tr!(", {} left out", self.left_out);
+        }
+        text
+    }
+
+    /// Ends it; what is returned waits for the file to be whole.
+    pub fn end(self) -> impl FnOnce() -> Result<Recorded, ViewError> + Send + 'static {
+        let Recorder { shots, thread, .. } = self;
+        drop(shots);
+        move || {
+            let broken =
+                |_| ViewError::Record(tr!("internal: the recording's thread panicked").into());
+            thread.join().map_err(broken).flatten()
+        }
+    }
+}
+
+/// Encodes until there is no more; each picture stands until the next one comes.
+fn encode(
+    shots: &Receiver<Shot>,
+    mut encoder: Box<dyn Encode>,
+    written: &AtomicU64,
+) -> io::Result<()> {
+    let mut before: Option<(Shot, Duration)> = None;
+    for shot in shots {
+        let mut lasts = USUAL;
+        if let Some((held, _)) = before.take() {
+            lasts = shot.at.saturating_sub(held.at);
+            encoder.frame(&held.image, lasts)?;
+            written.fetch_add(1, Ordering::Relaxed);
+        }
+        before = Some((shot, lasts));
+    }
+    if let Some((held, lasts)) = before {
+        encoder.frame(&held.image, lasts)?;
+        written.fetch_add(1, Ordering::Relaxed);
+    }
+    encoder.end()
+}
+
+/// A file beside the one that is to be, of no lasting name.
+fn partial(path: &Path) -> io::Result<tempfile::NamedTempFile> {
+    let folder = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let mut builder = tempfile::Builder::new();
+    #[cfg(unix)]
+    let builder = builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o644));
+    builder
+        .prefix(".lifestreams-")
+        .suffix(".partial")
+        .tempfile_in(folder)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,439 @@
+//! A whole frame: panels, HUD and help, into any texture.
+
+use std::time::{Duration, Instant};
+
+use crate::dialogs::{Asked, Dialogs, Seen};
+use crate::interface::Interface;
+use crate::layout::{self, Layout, Wanted, lay_out};
+use crate::panels::{Looks, Panels, Placing, outside};
+use crate::stack::admit;
+use crate::theme::theme;
+use crate::timeline::units as timeline_units;
+use crate::traces::refusal;
+use crate::transfer::{TextureLimits, request};
+use crate::{
+    AdapterFacts, Camera, ColourBy, Gpu, Lab, LessonScreen, Look, Marks, Population, Timeline,
+    ViewError, ViewOptions, hud, minimap, spots,
+};
+use engine::Transfer;
+use model::PictureSource;
+use model::{PicturePlan, Status, Streams, Switches, TransferChoice};
+
+/// What the HUD says of the drawing side.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct Drawing {
+    /// The drawing GPU.
+    pub adapter: Option<AdapterFacts>,
+    /// Whether pictures travel to another machine's X server.
+    pub forwarded: bool,
+    /// Frames presented a second, where they are counted.
+    pub frames_per_second: Option<f64>,
+    /// Something the person should know, in one sentence.
+    pub notice: Option<String>,
+}
+
+/// Everything a frame is made from, but the pictures.
+pub struct Frame<'a> {
+    /// The session's figures; `None` while it starts.
+    pub status: Option<&'a Status>,
+    /// What the person has chosen to see.
+    pub options: &'a ViewOptions,
+    /// What is known about drawing itself.
+    pub drawing: &'a Drawing,
+    /// Shown where [`ViewOptions::timeline`] says so.
+    pub timeline: &'a Timeline,
+    /// Shown where [`ViewOptions::population`] says so.
+    pub population: &'a Population,
+    /// Shown where [`ViewOptions::lab`] says so.
+    pub lab: &'a Lab,
+    /// What a person's hand has put over the panels.
+    pub marks: &'a Marks,
+    /// Shown instead of the HUD, if there is one.
+    pub lesson: Option<&'a LessonScreen>,
+    /// The target's size in pixels.
+    pub pixels: [u32; 2],
+    /// Pixels a point.
+    pub scale: f32,
+}
+
+impl Frame<'_> {
+    /// The one instance that is drawn, or all.
+    pub fn only(&self) -> Option<usize> {
+        let status = self.status?;
+        self.options
+            .single
+            .then(|| status.selected.min(status.instances.saturating_sub(1)))
+    }
+
+    /// What the window is to hold beside panels and HUD: by the settings, not by what was
+    /// measured, so that nothing moves from round to round.
+    fn wanted(&self, status: &Status) -> Wanted {
+        let timeline = self.options.timeline;
+        let lanes = match status.switches.streams {
+            Streams::PerInstance => status.instances,
+            Streams::One | Streams::Default | Streams::Batch => 1,
+        };
+        let halves = status.halves.as_ref().map(|halves| halves.each);
+        Wanted {
+            lanes: timeline.then_some(lanes),
+            units: (timeline && status.stamped).then(|| timeline_units(status)),
+            lab: self.options.lab,
+            population: self.options.population,
+            ladder: self.options.ladder,
+            lesson: self.lesson.is_some(),
+            presentation: self.options.presentation,
+            zoom: self.options.interface,
+            halves: halves.filter(|_| self.only().is_none()),
+        }
+    }
+
+    /// Pixels of one unit of type and spacing.
+    pub fn unit(&self) -> f32 {
+        layout::unit(self.pixels, self.scale, self.options.interface)
+    }
+
+    /// The instance whose camera counts where there can be one alone.
+    pub fn leading(&self) -> usize {
+        self.status
+            .map_or(0, |status| status.selected.min(status.instances - 1))
+    }
+
+    /// Whether the panels show different parts: of a view, one part alone crosses the bus.
+    pub fn is_separate(&self) -> bool {
+        let view = self
+            .status
+            .is_some_and(|status| status.transfer == Transfer::View);
+        self.options.is_separate() && self.only().is_none() && !view
+    }
+
+    /// The camera of an instance's panel, as it is drawn.
+    pub fn camera_of(&self, instance: usize) -> &Camera {
+        let of = match self.is_separate() {
+            true => instance,
+            false => self.leading(),
+        };
+        self.options.camera_of(of)
+    }
+
+    /// What the panels of a layout show, while cameras glide too.
+    fn looks(&self, status: &Status, layout: &Layout) -> Looks {
+        let panel = layout.tiling.panel;
+        let look = |instance| self.camera_of(instance).shown(status.size, panel);
+        match self.is_separate() {
+            true => Looks::Each((0..status.instances).map(look).collect()),
+            false => Looks::One(look(self.leading())),
+        }
+    }
+
+    /// What decides colours here, or why it is not what was asked for, in one sentence.
+    pub fn colour_by(&self, limits: TextureLimits) -> Result<ColourBy, String> {
+        let Some(status) = self.status else {
+            return Ok(ColourBy::State);
+        };
+        let asked = self.options.colour_by;
+        let of = (status.instances, status.size);
+        refusal(asked, of, status.transfer, limits).map_or(Ok(asked), Err)
+    }
+
+    /// Where everything stands, and what the leading panel will show when no camera glides any
+    /// more: that is what is asked of the session.
+    pub fn layout(&self) -> Option<(Layout, Look)> {
+        let status = self.status?;
+        let panels = self.only().map_or(status.instances, |_| 1);
+        let wanted = self.wanted(status);
+        let layout = lay_out(self.pixels, self.scale, panels, status.size, &wanted);
+        Some((
+            layout,
+            self.camera_of(self.leading())
+                .look(status.size, layout.tiling.panel),
+        ))
+    }
+
+    /// What the session should send for it.
+    pub fn request(&self, limits: TextureLimits) -> Option<PicturePlan> {
+        let (status, (layout, look)) = (self.status?, self.layout()?);
+        Some(request(
+            (status.size, status.instances),
+            (look, layout.tiling.panel),
+            self.only(),
+            transfer_asked(status),
+            limits,
+        ))
+    }
+}
+
+/// What is to cross the bus: of two halves, the view if it is either's, since only who draws knows
+/// of which part it is.
+fn transfer_asked(status: &Status) -> TransferChoice {
+    let asked = status.switches.transfer;
+    let both = status.halves.as_ref().map(|halves| halves.switches);
+    let view = |switches: Switches| switches.transfer == TransferChoice::View;
+    match both {
+        Some(both) if both.into_iter().any(view) => TransferChoice::View,
+        Some([first, _]) => first.transfer,
+        None => asked,
+    }
+}
+
+/// What came of a frame beside the picture.
+pub struct Drawn {
+    pub submission: wgpu::SubmissionIndex,
+    /// The processor time that layout, egui and tessellation took.
+    pub spent: Duration,
+    /// What its widgets asked for.
+    pub asked: Vec<Asked>,
+    /// What egui wants of the window: cursor, clipboard, input method.
+    pub platform: egui::PlatformOutput,
+    /// After how long another frame is wanted though nothing happens.
+    pub again: Duration,
+}
+
+/// What draws frames; lives as long as the device.
+pub struct Scene {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    /// The largest textures that the device makes.
+    pub limits: TextureLimits,
+    panels: Panels,
+    format: wgpu::TextureFormat,
+    interface: Interface,
+    /// What draws pictures of the frame that nobody sees: see [`Scene::draw_apart`].
+    apart: Option<Interface>,
+}
+
+impl Scene {
+    /// For targets of this format (not an sRGB one: egui blends in sRGB).
+    pub fn new(gpu: &Gpu, format: wgpu::TextureFormat) -> Scene {
+        let limits = TextureLimits::of(&gpu.device.limits());
+        Scene {
+            limits,
+            panels: Panels::new(&gpu.device, &gpu.queue, format, limits),
+            format,
+            interface: Interface::new(&gpu.device, format),
+            apart: None,
+            device: gpu.device.clone(),
+            queue: gpu.queue.clone(),
+        }
+    }
+
+    /// Which place of the last frame answers the mouse here, if one does.
+    pub fn spot_at(&self, [x, y]: [f64; 2]) -> Option<usize> {
+        spots::at(&self.interface.context, egui::pos2(x as f32, y as f32))
+    }
+
+    /// The egui that it paints with.
+    pub fn context(&self) -> &egui::Context {
+        &self.interface.context
+    }
+
+    /// Forgets what egui has kept of former frames, but its type.
+    #[cfg(test)]
+    pub(crate) fn forget(&mut self) {
+        self.interface.context.memory_mut(|memory| {
+            memory.data.clear();
+            memory.reset_areas();
+        });
+    }
+
+    /// The number of the last edit that an instance's newest picture shows.
+    pub fn shown_edit(&self, instance: usize) -> u64 {
+        self.panels.shown_edit(instance)
+    }
+
+    /// Queues pictures that are newer than those it holds; waits for nothing.
+    pub fn update(
+        &mut self,
+        frame: &Frame<'_>,
+        source: &dyn PictureSource,
+    ) -> Result<(), ViewError> {
+        let Some(status) = frame.status else {
+            return Ok(());
+        };
+        admit(status.instances, self.limits)?;
+        let colour_by = frame.colour_by(self.limits).unwrap_or_default();
+        let of = (status.instances, status.size);
+        self.panels.update(of, source, frame.only(), colour_by);
+        Ok(())
+    }
+
+    /// How many of the frame's panels have no picture yet.
+    pub fn missing(&self, frame: &Frame<'_>) -> usize {
+        self.panels.missing(frame.only())
+    }
+
+    /// Draws a frame into `target` without its dialogs, with an egui of its own: in the window's, a
+    /// pass without them would have it forget that they are open, and the next click would go
+    /// through them.
+    pub fn draw_apart(&mut self, frame: &Frame<'_>, target: &wgpu::TextureView) {
+        let apart = self.apart.take();
+        let apart = apart.unwrap_or_else(|| Interface::new(&self.device, self.format));
+        let own = std::mem::replace(&mut self.interface, apart);
+        let (mut none, nothing) = (Dialogs::default(), egui::RawInput::default());
+        self.draw(frame, &mut none, nothing, target);
+        self.apart = Some(std::mem::replace(&mut self.interface, own));
+    }
+
+    /// Draws a frame into `target`, with the dialogs that are open and what a person did since the
+    /// last one.
+    pub fn draw(
+        &mut self,
+        frame: &Frame<'_>,
+        dialogs: &mut Dialogs,
+        input: egui::RawInput,
+        target: &wgpu::TextureView,
+    ) -> Drawn {
+        let begun = Instant::now();
+        let place = frame.layout();
+        let laid_out = begun.elapsed();
+        if let (Some((layout, _)), Some(status)) = (&place, frame.status) {
+            self.panels.prepare(&Placing {
+                pixels: frame.pixels,
+                tiling: layout.tiling,
+                looks: &frame.looks(status, layout),
+                only: frame.only(),
+                options: frame.options,
+                small: &minimap::minimaps(frame, layout),
+                ground: layout.dock.rect(),
+            });
+        }
+        self.interface.dress(frame.unit());
+        let began = Instant::now();
+        let input = self.input(input);
+        let context = &self.interface.context;
+        let (mut output, asked) = paint_over(context, frame, place.as_ref(), dialogs, input);
+        let again = output.viewport_output.get(&egui::ViewportId::ROOT);
+        let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
+        let shapes = std::mem::take(&mut output.shapes);
+        let mut meshes = self.interface.context.tessellate(shapes, 1.0);
+        theme(frame.options.colours).recolour(&mut meshes);
+        let spent = laid_out + began.elapsed();
+        let screen = egui_wgpu::ScreenDescriptor {
+            size_in_pixels: frame.pixels,
+            pixels_per_point: 1.0,
+        };
+        let mut encoder = self.device.create_command_encoder(&Default::default());
+        for (id, deltas) in output.textures_delta.set.drain() {
+            for delta in deltas {
+                let overlay = &mut self.interface.overlay;
+                overlay.update_texture(&self.device, &self.queue, id, &delta);
+            }
+        }
+        let extra = self.interface.overlay.update_buffers(
+            &self.device,
+            &self.queue,
+            &mut encoder,
+            &meshes,
+            &screen,
+        );
+        {
+            let mut pass =
+                begin_pass(&mut encoder, target, outside(frame.options)).forget_lifetime();
+            if place.is_some() {
+                self.panels.draw(&mut pass);
+            }
+            self.interface.overlay.render(&mut pass, &meshes, &screen);
+        }
+        let submission = self
+            .queue
+            .submit(extra.into_iter().chain([encoder.finish()]));
+        for id in output.textures_delta.free.drain() {
+            self.interface.overlay.free_texture(&id);
+        }
+        Drawn {
+            submission,
+            spent,
+            asked,
+            platform: output.platform_output,
+            again,
+        }
+    }
+
+    /// egui works in pixels here: the layout has its own unit of type. Whoever collects input has
+    /// set its zoom so that a monitor's scale is taken out again.
+    fn input(&self, mut input: egui::RawInput) -> egui::RawInput {
+        input.max_texture_side = Some(self.limits.side as usize);
+        if let Some(viewport) = input.viewports.get_mut(&egui::ViewportId::ROOT) {
+            viewport.native_pixels_per_point = Some(1.0 / self.interface.context.zoom_factor());
+        }
+        input
+    }
+}
+
+/// An egui with the program's type.
+pub(crate) fn context() -> egui::Context {
+    let context = egui::Context::default();
+    hud::install_fonts(&context);
+    context.options_mut(|options| options.zoom_with_keyboard = false);
+    context
+}
+
+/// Lays out and paints everything of a frame but its cells, in a style that fits its unit; what was
+/// asked for meanwhile.
+pub(crate) fn paint_over(
+    context: &egui::Context,
+    frame: &Frame<'_>,
+    place: Option<&(Layout, Look)>,
+    dialogs: &mut Dialogs,
+    mut input: egui::RawInput,
+) -> (egui::FullOutput, Vec<Asked>) {
+    input.screen_rect = Some(screen(frame));
+    let seen = Seen {
+        frame,
+        unit: frame.unit(),
+        screen: screen(frame),
+    };
+    let mut asked = Vec::new();
+    let output = context.run_ui(input, |ui| {
+        spots::clear(ui.ctx());
+        hud::paint(
+            &ui.ctx().layer_painter(egui::LayerId::background()),
+            frame,
+            place,
+        );
+        // Where egui lays a frame out twice, only the first time knows of clicks and keys.
+        asked.extend(dialogs.show(ui.ctx(), seen));
+        if !dialogs.takes_keys() {
+            spots::show(ui, &mut asked);
+        }
+    });
+    (output, asked)
+}
+
+fn screen(frame: &Frame<'_>) -> egui::Rect {
+    let size = egui::vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
+    egui::Rect::from_min_size(egui::Pos2::ZERO, size)
+}
+
+pub(crate) fn begin_pass<'a>(
+    encoder: &'a mut wgpu::CommandEncoder,
+    target: &wgpu::TextureView,
+    ground: [f32; 4],
+) -> wgpu::RenderPass<'a> {
+    let [r, g, b, _] = ground.map(f64::from);
+    encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+        label: Some("frame"),
+        color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+            view: target,
+            depth_slice: None,
+            resolve_target: None,
+            ops: wgpu::Operations {
+                load: wgpu::LoadOp::Clear(wgpu::Color { r, g, b, a: 1.0 }),
+                store: wgpu::StoreOp::Store,
+            },
+        })],
+        ..Default::default()
+    })
+}
+
+/// The word for a transfer.
+pub(crate) fn transfer_name(transfer: Transfer) -> &'static str {
+    match transfer {
+        Transfer::Bits => "bits",
+        Transfer::View => "view",
+        Transfer::Cells => "i32",
+        Transfer::Measure => "measure",
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,92 @@
+//! Places of the painted interface that answer the mouse: a tooltip where something has a meaning,
+//! a click where something is a button.
+//!
+//! What is painted by hand notes its places while it is painted; the scene then lets egui show
+//! the tip and take the click. egui keeps the list between frames, so that the window can ask
+//! whether a move of the mouse makes a difference.
+
+use egui::{Id, Painter, Pos2, Rect, Sense};
+
+use crate::dialogs::Asked;
+use model::Action;
+
+#[derive(Clone, Debug)]
+struct Spot {
+    rect: Rect,
+    tip: String,
+    action: Option<Action>,
+}
+
+/// The places of one frame.
+#[derive(Clone, Debug, Default)]
+struct Spots(Vec<Spot>);
+
+fn id() -> Id {
+    Id::unique("spots")
+}
+
+fn note(painter: &Painter, spot: Spot) {
+    painter.ctx().data_mut(|data| {
+        data.get_temp_mut_or_default::<Spots>(id()).0.push(spot);
+    });
+}
+
+/// What stands in `rect` means this.
+pub(crate) fn tip(painter: &Painter, rect: Rect, tip: &str) {
+    if !tip.is_empty() {
+        let tip = tip.into();
+        let action = None;
+        note(painter, Spot { rect, tip, action });
+    }
+}
+
+/// What stands in `rect` is a button for an action; whether the mouse is over it.
+pub(crate) fn button(painter: &Painter, rect: Rect, tip: &str, action: Action) -> bool {
+    let (tip, action) = (tip.into(), Some(action));
+    note(painter, Spot { rect, tip, action });
+    let at = painter.ctx().input(|input| input.pointer.hover_pos());
+    at.is_some_and(|at| rect.contains(at))
+}
+
+/// Forgets the last frame's.
+pub(crate) fn clear(context: &egui::Context) {
+    context.data_mut(|data| data.get_temp_mut_or_default::<Spots>(id()).0.clear());
+}
+
+/// Which of the last frame's places is here.
+pub(crate) fn at(context: &egui::Context, at: Pos2) -> Option<usize> {
+    context.data_mut(|data| {
+        let spots = &data.get_temp_mut_or_default::<Spots>(id()).0;
+        spots.iter().rposition(|spot| spot.rect.contains(at))
+    })
+}
+
+/// Shows tips and takes clicks; below all dialogs.
+pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<Asked>) {
+    let spots = ui
+        .ctx()
+        .data_mut(|data| data.get_temp_mut_or_default::<Spots>(id()).clone());
+    for (index, spot) in spots.0.iter().enumerate() {
+        let sense = match spot.action {
+            Some(_) => Sense::CLICK,
+            None => Sense::hover(),
+        };
+        let response = ui.interact(spot.rect, id().with(index), sense);
+        if let (true, Some(action)) = (response.clicked(), spot.action) {
+            asked.push(Asked::Act(action));
+        }
+        if !spot.tip.is_empty() {
+            response.on_hover_text(&spot.tip);
+        }
+    }
+}
+
+/// The places of the last frame that have a tip, in the order in which they were painted.
+#[cfg(test)]
+pub(crate) fn places(context: &egui::Context) -> Vec<Rect> {
+    context.data_mut(|data| {
+        let spots = &data.get_temp_mut_or_default::<Spots>(id()).0;
+        let tipped = spots.iter().filter(|spot| !spot.tip.is_empty());
+        tipped.map(|spot| spot.rect).collect()
+    })
+}

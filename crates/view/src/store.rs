@@ -1,0 +1,315 @@
+//! The newest picture of every instance, in textures.
+//!
+//! Bits live in one [`Stack`] for good. Views change their size with the window, so there are two
+//! stacks of them: the newest size, and the one before it, which is drawn until each instance's
+//! first picture of the new size is there.
+
+use crate::stack::{Stack, Texels};
+use crate::transfer::TextureLimits;
+use engine::Viewport;
+use life::Size;
+use model::PictureSource;
+
+/// Where an instance's newest picture is.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Held {
+    /// Nowhere: there was none yet.
+    Nothing,
+    /// In the stack of bits, in the layer of the instance's number.
+    Bits,
+    /// In a stack of views.
+    View {
+        /// Which stack, by its serial number.
+        stack: u64,
+        /// Which layer.
+        layer: usize,
+        /// Of which part of the lattice.
+        viewport: Viewport,
+    },
+}
+
+/// A picture of an instance, of this generation, has arrived.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct News {
+    pub(crate) instance: usize,
+    pub(crate) generation: u64,
+}
+
+/// A stack of views of one size (rounded up), for all instances or for one.
+pub(crate) struct Views {
+    pub(crate) serial: u64,
+    only: Option<usize>,
+    pub(crate) stack: Stack,
+}
+
+/// See the module.
+pub(crate) struct Store {
+    device: wgpu::Device,
+    queue: wgpu::Queue,
+    bind_layouts: [wgpu::BindGroupLayout; 2],
+    limits: TextureLimits,
+    pub(crate) size: Size,
+    seen: Vec<u64>,
+    /// The number of the last edit that each instance's picture shows.
+    pub(crate) edits: Vec<u64>,
+    pub(crate) held: Vec<Held>,
+    pub(crate) bits: Option<Stack>,
+    pub(crate) views: Vec<Views>,
+    /// What the last update brought.
+    pub(crate) news: Vec<News>,
+    generations: Vec<u64>,
+    serials: u64,
+}
+
+impl Store {
+    /// For so many lattices of one size; `bind_layouts` are for words and for densities.
+    pub(crate) fn new(
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        bind_layouts: [wgpu::BindGroupLayout; 2],
+        limits: TextureLimits,
+        (instances, size): (usize, Size),
+    ) -> Store {
+        Store {
+            device: device.clone(),
+            queue: queue.clone(),
+            bind_layouts,
+            limits,
+            size,
+            seen: vec![0; instances],
+            edits: vec![0; instances],
+            held: vec![Held::Nothing; instances],
+            bits: None,
+            views: Vec::new(),
+            news: Vec::new(),
+            generations: vec![0; instances],
+            serials: 0,
+        }
+    }
+
+    /// Whether it is for these.
+    pub(crate) fn fits(&self, instances: usize, size: Size) -> bool {
+        self.held.len() == instances && self.size == size
+    }
+
+    /// Queues what is newer than what it holds; `only` says which instance is drawn alone. Waits
+    /// for nothing. Whether there was anything newer.
+    pub(crate) fn update(&mut self, source: &dyn PictureSource, only: Option<usize>) -> bool {
+        let mut seen = std::mem::take(&mut self.seen);
+        let mut edits = std::mem::take(&mut self.edits);
+        let mut batch = Batch::default();
+        self.news.clear();
+        source.visit_newer(&mut seen, &mut |instance, picture, words| {
+            let generation = picture.generation;
+            self.news.push(News {
+                instance,
+                generation,
+            });
+            self.generations[instance] = generation;
+            edits[instance] = picture.edits;
+            if let Some(place) =
+                self.place(instance, picture.viewport, only, words.len(), &mut batch)
+            {
+                self.add(&mut batch, place, bytemuck::cast_slice(words));
+            }
+        });
+        self.flush(&mut batch);
+        (self.seen, self.edits) = (seen, edits);
+        if !self.held.iter().any(|held| matches!(held, Held::Bits)) {
+            self.bits = None;
+        }
+        let used = |serial| {
+            self.held
+                .iter()
+                .any(|held| matches!(held, Held::View { stack, .. } if *stack == serial))
+        };
+        let still: Vec<u64> = self
+            .views
+            .iter()
+            .map(|views| views.serial)
+            .filter(|&s| used(s))
+            .collect();
+        self.views.retain(|views| still.contains(&views.serial));
+        !self.news.is_empty()
+    }
+
+    /// As if all that it holds had just arrived.
+    pub(crate) fn everything(&self) -> Vec<News> {
+        let held = self.held.iter().zip(&self.generations).enumerate();
+        held.filter(|(_, (held, _))| !matches!(held, Held::Nothing))
+            .map(|(instance, (_, &generation))| News {
+                instance,
+                generation,
+            })
+            .collect()
+    }
+
+    /// Finds or makes the layer for an instance's picture, and notes it as held there.
+    fn place(
+        &mut self,
+        instance: usize,
+        viewport: Option<Viewport>,
+        only: Option<usize>,
+        words: usize,
+        batch: &mut Batch,
+    ) -> Option<Place> {
+        let Some(viewport) = viewport else {
+            if words != self.size.words() || !self.limits.take_bits(self.size) {
+                tracing::warn!("a picture of {words} words is not one of {}", self.size);
+                return None;
+            }
+            let size = [self.size.words_per_row() as u32, self.size.height()];
+            self.bits.get_or_insert_with(|| {
+                let layout = &self.bind_layouts[0];
+                Stack::new(
+                    &self.device,
+                    layout,
+                    Texels::Words,
+                    size,
+                    self.held.len(),
+                    self.limits,
+                )
+            });
+            self.held[instance] = Held::Bits;
+            return Some(Place {
+                stack: None,
+                layer: instance,
+                size,
+            });
+        };
+        let size = [viewport.width, viewport.height];
+        if words < viewport.words()
+            || size
+                .iter()
+                .any(|&side| side == 0 || side > self.limits.side)
+        {
+            tracing::warn!("a picture of {words} words is not one of {viewport:?}");
+            return None;
+        }
+        // Rounded up, so that dragging the window's edge does not make textures at every pixel.
+        let room = size.map(|side| side.next_multiple_of(64).min(self.limits.side));
+        let fits = |views: &&Views| {
+            views.stack.size == room && views.only.is_none_or(|only| only == instance)
+        };
+        let found = self
+            .views
+            .iter()
+            .rev()
+            .find(fits)
+            .map(|views| (views.serial, views.only));
+        let (serial, alone) = found.unwrap_or_else(|| {
+            self.flush(batch);
+            if self.views.len() == 2 {
+                let gone = self.views.remove(0).serial;
+                for held in &mut self.held {
+                    if matches!(held, Held::View { stack, .. } if *stack == gone) {
+                        *held = Held::Nothing;
+                    }
+                }
+            }
+            let only = only.filter(|&only| only == instance);
+            let layers = only.map_or(self.held.len(), |_| 1);
+            let layout = &self.bind_layouts[1];
+            let stack = Stack::new(
+                &self.device,
+                layout,
+                Texels::Densities,
+                room,
+                layers,
+                self.limits,
+            );
+            self.serials += 1;
+            self.views.push(Views {
+                serial: self.serials,
+                only,
+                stack,
+            });
+            (self.serials, only)
+        });
+        let layer = alone.map_or(instance, |_| 0);
+        self.held[instance] = Held::View {
+            stack: serial,
+            layer,
+            viewport,
+        };
+        Some(Place {
+            stack: Some(serial),
+            layer,
+            size,
+        })
+    }
+
+    /// Pictures for neighbouring layers go up in one copy, unless they are large.
+    fn add(&self, batch: &mut Batch, place: Place, bytes: &[u8]) {
+        let wanted = place.size[0] as usize * place.size[1] as usize;
+        let bytes = &bytes[..if place.stack.is_some() {
+            wanted
+        } else {
+            4 * wanted
+        }];
+        if bytes.len() >= Batch::LARGE {
+            return self.write(place, bytes);
+        }
+        if !batch.continues(place, self.stack(place).map_or(1, |stack| stack.per_array)) {
+            self.flush(batch);
+            batch.first = Some(place);
+        }
+        batch.layers += 1;
+        batch.bytes.extend_from_slice(bytes);
+    }
+
+    fn flush(&self, batch: &mut Batch) {
+        if let Some(first) = batch.first.take() {
+            self.write(first, &batch.bytes);
+        }
+        batch.bytes.clear();
+        batch.layers = 0;
+    }
+
+    fn write(&self, place: Place, bytes: &[u8]) {
+        if let Some(stack) = self.stack(place) {
+            stack.write(&self.queue, place.layer, place.size, bytes);
+        }
+    }
+
+    fn stack(&self, place: Place) -> Option<&Stack> {
+        match place.stack {
+            None => self.bits.as_ref(),
+            Some(serial) => {
+                let views = self.views.iter().find(|views| views.serial == serial);
+                views.map(|views| &views.stack)
+            }
+        }
+    }
+}
+
+/// A layer, and how many texels of it are meant.
+#[derive(Clone, Copy)]
+struct Place {
+    stack: Option<u64>,
+    layer: usize,
+    size: [u32; 2],
+}
+
+/// Bytes for consecutive layers, not yet queued.
+#[derive(Default)]
+struct Batch {
+    first: Option<Place>,
+    layers: usize,
+    bytes: Vec<u8>,
+}
+
+impl Batch {
+    /// From so many bytes on, a copy of its own costs less than collecting.
+    const LARGE: usize = 64 << 10;
+    const MOST: usize = 1 << 20;
+
+    fn continues(&self, next: Place, per_array: usize) -> bool {
+        self.first.is_some_and(|first| {
+            first.stack == next.stack
+                && first.size == next.size
+                && first.layer + self.layers == next.layer
+                && first.layer / per_array == next.layer / per_array
+                && self.bytes.len() < Batch::MOST
+        })
+    }
+}

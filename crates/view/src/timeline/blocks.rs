@@ -1,0 +1,233 @@
+//! A stamped round's blocks by the unit that ran them (a multiprocessor, or a worker of the CPU),
+//! made once a round: blocks of one launch that follow one another in a unit are one bar.
+
+use std::collections::BTreeMap;
+
+use crate::timeline::scale::TimeScale;
+use engine::Stamp;
+use model::trace::TimedRound;
+
+/// Blocks of one launch in one unit, in nanoseconds from the round's start.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Run {
+    pub(crate) start: f64,
+    pub(crate) end: f64,
+    /// The step that launched them.
+    pub(crate) step: u32,
+    /// Its instance; 0 where a step is of none.
+    pub(crate) instance: u32,
+    /// How many.
+    pub(crate) blocks: u32,
+    /// What runs at the same time in a unit stands in different tracks.
+    pub(crate) track: u16,
+}
+
+/// What one unit ran.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Unit {
+    /// By their start.
+    pub(crate) runs: Vec<Run>,
+    /// How many tracks they need.
+    pub(crate) tracks: u16,
+}
+
+/// What every unit ran.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub(crate) struct Blocks {
+    units: BTreeMap<u32, Unit>,
+}
+
+impl Blocks {
+    /// Of a round that started at this time of the device's clock.
+    pub(crate) fn new(round: &TimedRound, start: i64) -> Blocks {
+        let mut by_launch: BTreeMap<(u32, u32), Vec<&Stamp>> = BTreeMap::new();
+        for stamp in &round.stamps {
+            by_launch
+                .entry((stamp.unit, stamp.step))
+                .or_default()
+                .push(stamp);
+        }
+        let mut units: BTreeMap<u32, Unit> = BTreeMap::new();
+        for ((unit, step), mut stamps) in by_launch {
+            let facts = round.steps.get(step as usize);
+            let instance = facts.and_then(|facts| facts.instance).unwrap_or(0);
+            stamps.sort_unstable_by_key(|stamp| stamp.start);
+            let runs = &mut units.entry(unit).or_default().runs;
+            let first = runs.len();
+            for stamp in stamps {
+                let [from, to] = [stamp.start, stamp.end].map(|at| (at.0 - start) as f64);
+                match runs[first..].last_mut() {
+                    // Between two blocks of a launch a unit rests for less than a microsecond.
+                    Some(run) if from <= run.end + 1e3 => {
+                        run.end = run.end.max(to);
+                        run.blocks += 1;
+                    }
+                    _ => runs.push(Run {
+                        start: from,
+                        end: to.max(from),
+                        step,
+                        instance,
+                        blocks: 1,
+                        track: 0,
+                    }),
+                }
+            }
+        }
+        for unit in units.values_mut() {
+            unit.tracks = assign_tracks(&mut unit.runs);
+        }
+        Blocks { units }
+    }
+
+    /// How many units there are, if the device has so many at least.
+    pub(crate) fn count(&self, known: usize) -> usize {
+        let last = self.units.last_key_value();
+        known.max(last.map_or(0, |(unit, _)| *unit as usize + 1))
+    }
+
+    /// What a unit ran, if anything.
+    pub(crate) fn of(&self, unit: usize) -> Option<&Unit> {
+        self.units.get(&(unit as u32))
+    }
+
+    /// How many units ran anything.
+    pub(crate) fn busy(&self) -> usize {
+        self.units.len()
+    }
+}
+
+/// Gives each run the first track that is free when it starts; returns how many there are.
+fn assign_tracks(runs: &mut [Run]) -> u16 {
+    runs.sort_by(|a, b| a.start.total_cmp(&b.start));
+    let mut free: Vec<f64> = Vec::new();
+    for run in runs {
+        let track = free.iter().position(|&end| end <= run.start);
+        let track = track.unwrap_or_else(|| {
+            free.push(0.0);
+            free.len() - 1
+        });
+        free[track] = run.end;
+        run.track = track as u16;
+    }
+    free.len() as u16
+}
+
+/// A piece of a row that several units or tracks share: an instance over some pixel columns.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Piece {
+    pub(crate) columns: (usize, usize),
+    pub(crate) instance: u32,
+}
+
+/// Several units (or tracks) in one row: in each pixel column the instance that ran most there.
+pub(crate) fn fold<'a>(
+    runs: impl Iterator<Item = &'a Run>,
+    scale: TimeScale,
+    left: f32,
+    columns: usize,
+) -> Vec<Piece> {
+    let mut shares: Vec<Vec<(u32, f32)>> = vec![Vec::new(); columns];
+    for run in runs {
+        let ends = [run.start, run.end].map(|ns| (scale.x(ns) - left).clamp(-1.0, columns as f32));
+        if ends[1] < 0.0 || ends[0] >= columns as f32 {
+            continue;
+        }
+        let first = ends[0].max(0.0) as usize;
+        let last = (ends[1].ceil() as usize).clamp(first + 1, columns);
+        for (column, shares) in shares.iter_mut().enumerate().take(last).skip(first) {
+            let at = column as f32;
+            let part = (ends[1].min(at + 1.0) - ends[0].max(at)).max(0.01);
+            match shares.iter_mut().find(|share| share.0 == run.instance) {
+                Some(share) => share.1 += part,
+                None => shares.push((run.instance, part)),
+            }
+        }
+    }
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (column, shares) in shares.iter().enumerate() {
+        let most = shares.iter().max_by(|a, b| a.1.total_cmp(&b.1));
+        let Some(&(instance, _)) = most else { continue };
+        match pieces.last_mut() {
+            Some(last) if (last.columns.1, last.instance) == (column, instance) => {
+                last.columns.1 += 1;
+            }
+            _ => pieces.push(Piece {
+                columns: (column, column + 1),
+                instance,
+            }),
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::stamped_round;
+    use crate::timeline::scale::Stretch;
+    use engine::Nanos;
+
+    fn stamp(step: u32, unit: u32, start: i64, end: i64) -> Stamp {
+        let (start, end) = (Nanos(start), Nanos(end));
+        Stamp {
+            step,
+            unit,
+            start,
+            end,
+        }
+    }
+
+    #[test]
+    fn blocks_of_a_launch_that_follow_one_another_are_one_bar() {
+        let mut round = stamped_round(2, 8);
+        // Step 1 launches instance 0, step 4 instance 1.
+        round.stamps = vec![
+            stamp(1, 3, 40_000, 45_000),
+            stamp(1, 3, 10_000, 20_000),
+            stamp(1, 3, 20_400, 30_000),
+            stamp(4, 3, 15_000, 42_000),
+            stamp(1, 7, 10_000, 20_000),
+        ];
+        let blocks = Blocks::new(&round, 10_000);
+        assert_eq!(
+            (blocks.busy(), blocks.count(4), blocks.count(132)),
+            (2, 8, 132)
+        );
+        let unit = blocks.of(3).unwrap();
+        let seen: Vec<_> = unit
+            .runs
+            .iter()
+            .map(|run| (run.instance, run.start, run.end, run.blocks, run.track))
+            .collect();
+        let wanted = [
+            (0, 0.0, 20_000.0, 2, 0),
+            (1, 5_000.0, 32_000.0, 1, 1),
+            (0, 30_000.0, 35_000.0, 1, 0),
+        ];
+        assert_eq!(seen, wanted);
+        assert_eq!(unit.tracks, 2);
+    }
+
+    #[test]
+    fn a_shared_row_shows_who_ran_most() {
+        let run = |instance, start, end| Run {
+            start,
+            end,
+            step: 0,
+            instance,
+            blocks: 1,
+            track: 0,
+        };
+        let stretch = Stretch {
+            from: 0.0,
+            length: 100.0,
+        };
+        let runs = [run(5, 0.0, 26.0), run(9, 25.0, 40.0), run(2, 60.0, 60.1)];
+        let pieces = fold(runs.iter(), TimeScale::new(stretch, 3.0, 10.0), 3.0, 10);
+        let piece = |columns, instance| Piece { columns, instance };
+        assert_eq!(
+            pieces,
+            [piece((0, 3), 5), piece((3, 4), 9), piece((6, 7), 2)]
+        );
+    }
+}

@@ -1,0 +1,313 @@
+//! A timed round as lanes of bars, made once a round; and lanes as rows of pixels, however many
+//! streams there are.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+
+use crate::timeline::blocks::Blocks;
+use crate::timeline::colours::{KINDS, Kind};
+use crate::timeline::scale::{TimeScale, nice};
+use engine::{Span, StreamId};
+use model::trace::{StepKind, TimedRound};
+
+/// The axis ends at one of these times a power of ten, so that it stays as it is from round to
+/// round.
+const AXIS: [f64; 11] = [1.0, 1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0];
+
+/// A span, in nanoseconds from the round's start.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Bar {
+    /// When it starts.
+    pub start: f64,
+    /// When it ends.
+    pub end: f64,
+    /// The step's index, or [`Span::WHOLE`].
+    pub step: u32,
+    /// What was done.
+    pub kind: Kind,
+}
+
+/// A stream.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Lane {
+    /// The stream.
+    pub stream: StreamId,
+    /// Its spans, in the order in which they ran.
+    pub bars: Vec<Bar>,
+}
+
+/// A round, ready to be painted.
+#[derive(Clone, Debug)]
+pub struct Chart {
+    /// The round as it was timed.
+    pub round: Arc<TimedRound>,
+    /// The host's calls.
+    pub host: Vec<Bar>,
+    /// In the order of the streams' numbers.
+    pub lanes: Vec<Lane>,
+    /// When and where blocks ran, if the round was stamped.
+    pub(crate) blocks: Blocks,
+    /// From the first call or op to the end of the last, in nanoseconds.
+    pub wall: f64,
+    /// The lengths of all ops together.
+    pub sum: f64,
+    /// The axis' length.
+    pub whole: f64,
+}
+
+impl Chart {
+    /// Sorts a timed round's spans into lanes.
+    pub fn new(round: Arc<TimedRound>) -> Chart {
+        let (start, end) = round
+            .bounds()
+            .map_or((0, 0), |(start, end)| (start.0, end.0));
+        let bar = |span: &Span, kind: Kind| {
+            let from = (span.start.0 - start) as f64;
+            Bar {
+                start: from,
+                end: ((span.end.0 - start) as f64).max(from),
+                step: span.step,
+                kind,
+            }
+        };
+        let mut lanes: BTreeMap<StreamId, Vec<Bar>> = BTreeMap::new();
+        for facts in round.steps.iter() {
+            lanes.entry(facts.stream).or_default();
+        }
+        let mut sum = 0.0;
+        for span in &round.spans {
+            let facts = round.steps.get(span.step as usize);
+            let kind = facts.map_or(StepKind::Event, |facts| facts.kind);
+            let bar = bar(span, Kind::Step(kind));
+            if kind != StepKind::Event {
+                sum += bar.end - bar.start;
+            }
+            lanes.entry(span.stream).or_default().push(bar);
+        }
+        let lane = |(stream, bars)| Lane { stream, bars };
+        let wall = (end - start) as f64;
+        Chart {
+            host: round
+                .host
+                .iter()
+                .map(|span| bar(span, host_kind(&round, span)))
+                .collect(),
+            blocks: Blocks::new(&round, start),
+            lanes: lanes.into_iter().map(lane).collect(),
+            wall,
+            sum,
+            whole: nice(wall.max(1e3), &AXIS),
+            round,
+        }
+    }
+}
+
+/// Whether the host works or waits inside a call.
+fn host_kind(round: &TimedRound, span: &Span) -> Kind {
+    match round.steps.get(span.step as usize) {
+        Some(facts) if facts.kind == StepKind::Wait => Kind::Wait,
+        _ => Kind::Host,
+    }
+}
+
+/// Lanes in rows of whole pixels: a lane a row, or several where there are more lanes than rows.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rows {
+    lanes: usize,
+    /// Lanes a row.
+    pub folded: usize,
+    top: f32,
+    /// From a row's top to the next one's.
+    pub pitch: f32,
+    gap: f32,
+}
+
+impl Rows {
+    /// For so many lanes between `top` and `top + height`, in pixels; `unit` pixels a unit of type.
+    pub fn new(lanes: usize, top: f32, height: f32, unit: f32) -> Rows {
+        Rows::at_least(unit.round().max(1.0), lanes, top, height, unit)
+    }
+
+    /// The same, with rows of at least so many pixels.
+    pub fn at_least(least: f32, lanes: usize, top: f32, height: f32, unit: f32) -> Rows {
+        let lanes = lanes.max(1);
+        let most = (height / least).floor().max(1.0) as usize;
+        let folded = lanes.div_ceil(most);
+        let count = lanes.div_ceil(folded) as f32;
+        let pitch = (height / count).min(30.0 * unit);
+        let gap = match pitch / unit {
+            p if p >= 9.0 => (2.0 * unit).round(),
+            p if p >= 4.0 => unit.round().max(1.0),
+            _ => 0.0,
+        };
+        Rows {
+            lanes,
+            folded,
+            top: top.round(),
+            pitch,
+            gap,
+        }
+    }
+
+    /// How many rows.
+    pub fn count(self) -> usize {
+        self.lanes.div_ceil(self.folded)
+    }
+
+    /// Top and bottom of a row.
+    pub fn edges(self, row: usize) -> (f32, f32) {
+        let top = self.row_top(row);
+        (top, (self.row_top(row + 1) - self.gap).max(top + 1.0))
+    }
+
+    fn row_top(self, row: usize) -> f32 {
+        self.top + (row as f32 * self.pitch).round()
+    }
+
+    /// The height of all rows, but for rounding.
+    pub fn height(self) -> f32 {
+        self.pitch - self.gap
+    }
+
+    /// The lanes in a row.
+    pub fn lanes_of(self, row: usize) -> Range<usize> {
+        let first = row * self.folded;
+        first.min(self.lanes)..(first + self.folded).min(self.lanes)
+    }
+
+    /// The row at a height.
+    pub fn row_at(self, y: f32) -> Option<usize> {
+        let about = ((y - self.top) / self.pitch).max(0.0) as usize;
+        // Tops are rounded: it may be a neighbour.
+        (about.saturating_sub(1)..(about + 2).min(self.count()))
+            .find(|&row| self.row_top(row) <= y && y < self.row_top(row + 1))
+    }
+}
+
+/// A piece of a folded row: a kind over some pixel columns, from 1 (hardly) to 4 (all the time).
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Piece {
+    /// Its first pixel column, and the one behind its last.
+    pub columns: (usize, usize),
+    /// What covers most of these columns.
+    pub kind: Kind,
+    /// How much of the time, from 1 (hardly) to 4 (all the time).
+    pub level: u8,
+}
+
+/// Several lanes in one row: in each pixel column, what covers most of it in any one lane.
+pub fn fold(lanes: &[Lane], scale: TimeScale, left: f32, columns: usize) -> Vec<Piece> {
+    let mut most = vec![(0.0f32, usize::MAX); columns];
+    for bar in lanes.iter().flat_map(|lane| &lane.bars) {
+        let ends = [bar.start, bar.end].map(|ns| (scale.x(ns) - left).clamp(-1.0, columns as f32));
+        if ends[1] < 0.0 || ends[0] >= columns as f32 {
+            continue;
+        }
+        let first = ends[0].max(0.0) as usize;
+        let last = (ends[1].ceil() as usize).clamp(first + 1, columns);
+        for (column, most) in most.iter_mut().enumerate().take(last).skip(first) {
+            let at = column as f32;
+            let part = (ends[1].min(at + 1.0) - ends[0].max(at)).max(0.01);
+            if part > most.0 {
+                *most = (part, bar.kind.index());
+            }
+        }
+    }
+    let mut pieces: Vec<Piece> = Vec::new();
+    for (column, (part, kind)) in most.into_iter().enumerate().filter(|(_, m)| m.0 > 0.0) {
+        let (kind, level) = (KINDS[kind].0, (part * 4.0).ceil().clamp(1.0, 4.0) as u8);
+        match pieces.last_mut() {
+            Some(last) if (last.columns.1, last.kind, last.level) == (column, kind, level) => {
+                last.columns.1 += 1;
+            }
+            _ => pieces.push(Piece {
+                columns: (column, column + 1),
+                kind,
+                level,
+            }),
+        }
+    }
+    pieces
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::made_up::timed_round;
+    use crate::timeline::scale::Stretch;
+
+    #[test]
+    fn a_chart_has_a_lane_a_stream_and_starts_at_zero() {
+        let chart = Chart::new(Arc::new(timed_round(16)));
+        assert_eq!(chart.lanes.len(), 16);
+        let first = |bars: &[Bar]| bars.iter().map(|bar| bar.start).fold(f64::MAX, f64::min);
+        assert_eq!(first(&chart.host), 0.0);
+        assert!(chart.lanes.iter().all(|lane| first(&lane.bars) > 0.0));
+        assert!(chart.whole >= chart.wall && chart.whole <= 1.34 * chart.wall);
+        let lengths: i64 = chart.round.spans.iter().map(|span| span.length().0).sum();
+        assert_eq!(chart.sum, lengths as f64);
+    }
+
+    #[test]
+    fn every_lane_is_in_one_row_and_rows_stay_in_their_place() {
+        for unit in [0.8, 1.0, 1.35, 2.7] {
+            for lanes in [1, 2, 16, 17, 64, 256, 1000, 4096] {
+                let rows = Rows::new(lanes, 10.0, 224.0, unit);
+                let mut next = 0;
+                for row in 0..rows.count() {
+                    let lanes = rows.lanes_of(row);
+                    assert_eq!(lanes.start, next);
+                    next = lanes.end;
+                    let (top, bottom) = rows.edges(row);
+                    assert!(top >= 10.0 && bottom > top && bottom <= 234.5, "{lanes:?}");
+                    assert_eq!(rows.row_at((top + bottom) / 2.0), Some(row));
+                    if row > 0 {
+                        assert!(rows.edges(row - 1).1 <= top);
+                    }
+                }
+                assert_eq!(next, lanes);
+            }
+        }
+        assert_eq!(Rows::new(256, 0.0, 256.0, 1.0).folded, 1);
+        assert_eq!(Rows::new(257, 0.0, 256.0, 1.0).folded, 2);
+    }
+
+    #[test]
+    fn a_folded_row_shows_what_covers_most() {
+        let bar = |start, end, kind| Bar {
+            start,
+            end,
+            step: 0,
+            kind: Kind::Step(kind),
+        };
+        let lane = |bars| Lane {
+            stream: StreamId(0),
+            bars,
+        };
+        let lanes = [
+            lane(vec![bar(0.0, 20.0, StepKind::Launch)]),
+            lane(vec![
+                bar(15.0, 31.0, StepKind::Download),
+                bar(55.0, 55.1, StepKind::Upload),
+            ]),
+        ];
+        let stretch = Stretch {
+            from: 0.0,
+            length: 100.0,
+        };
+        let pieces = fold(&lanes, TimeScale::new(stretch, 7.0, 10.0), 7.0, 10);
+        let piece = |columns, kind, level| Piece {
+            columns,
+            kind: Kind::Step(kind),
+            level,
+        };
+        let wanted = [
+            piece((0, 2), StepKind::Launch, 4),
+            piece((2, 3), StepKind::Download, 4),
+            piece((3, 4), StepKind::Download, 1),
+            piece((5, 6), StepKind::Upload, 1),
+        ];
+        assert_eq!(pieces, wanted);
+    }
+}

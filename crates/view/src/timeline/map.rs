@@ -1,0 +1,284 @@
+//! The map of the multiprocessors, beneath the timeline's lanes and on their axis: a row a unit,
+//! a colour an instance.
+
+use egui::{Align2, Mesh, Painter, Pos2, Rect, Shape, pos2, vec2};
+
+use crate::hud::numbers::{grouped, time_us};
+use crate::hud::style::GROUND;
+use crate::hud::style::*;
+use crate::timeline::blocks::{Blocks, Run, Unit, fold};
+use crate::timeline::colours::{INSTANCE_COLOURS, of_instance};
+use crate::timeline::lanes::{Chart, Rows};
+use crate::timeline::place::Places;
+use crate::timeline::scale::TimeScale;
+use lang::tr;
+use model::Status;
+
+/// The least height of a unit's row, and of a track in it, in pixels.
+const LEAST: f32 = 2.0;
+
+/// What the engine calls a unit.
+pub(super) fn unit_name(engine: &str) -> &'static str {
+    if engine == "cuda" {
+        "SM"
+    } else {
+        tr!("worker")
+    }
+}
+
+/// The units that have rows, before any round is known.
+pub(crate) fn units(status: &Status) -> usize {
+    let units = status.devices.iter().map(|device| device.units as usize);
+    units.max().unwrap_or(1).max(1)
+}
+
+fn rows_of(map: Rect, units: usize, unit: f32) -> Rows {
+    Rows::at_least(LEAST, units, map.top(), map.height(), unit)
+}
+
+/// Paints the line over the map, and the map.
+pub(super) fn paint(
+    painter: &Painter,
+    places: &Places,
+    status: &Status,
+    (chart, scale): (Option<&Chart>, TimeScale),
+) {
+    let Some((map, head)) = places.map else {
+        return;
+    };
+    // The axis' lines end where words are.
+    painter.rect_filled(head, 0.0, GROUND);
+    let nothing = Blocks::default();
+    let blocks = chart.map_or(&nothing, |chart| &chart.blocks);
+    let count = blocks.count(units(status));
+    let rows = rows_of(map, count, places.unit);
+    paint_head(painter, places, head, status, (blocks, count, rows.folded));
+    paint_names(painter, places, status.engine, rows);
+    let mut mesh = Mesh::default();
+    for row in 0..rows.count() {
+        add_row(&mut mesh, places, scale, rows, row, blocks);
+    }
+    painter.add(Shape::mesh(mesh));
+    if blocks.busy() == 0 {
+        let text = tr!("no round has been stamped yet");
+        let text = painter.layout_no_wrap(text.into(), regular(14.0 * places.unit), LABEL);
+        put(painter, map.center(), Align2::CENTER_CENTER, text);
+    }
+}
+
+/// What a stamp costs, in words.
+pub(super) fn cost(factor: Option<f64>) -> String {
+    match factor {
+        Some(factor) if factor < 1.02 => tr!("stamps cost nothing that shows").into(),
+        Some(factor) => tr!(
+            "stamps lengthen a launch {factor}×",
+            factor = format_args!("{factor:.2}")
+        ),
+        None => tr!("cost of stamps not measured yet").into(),
+    }
+}
+
+fn paint_head(
+    painter: &Painter,
+    places: &Places,
+    head: Rect,
+    status: &Status,
+    (blocks, count, folded): (&Blocks, usize, usize),
+) {
+    let unit = places.unit;
+    // The legend takes what it needs, from the right.
+    let instances = status.instances.min(INSTANCE_COLOURS);
+    let chip = vec2(19.0, 15.0) * unit;
+    let across = chip.x + 2.0 * unit;
+    let label = if status.instances > INSTANCE_COLOURS {
+        tr!(
+            "instance mod {INSTANCE_COLOURS}",
+            INSTANCE_COLOURS = INSTANCE_COLOURS
+        )
+    } else {
+        tr!("instance").into()
+    };
+    let label = painter.layout_no_wrap(label, regular(12.5 * unit), LABEL);
+    let legend = instances as f32 * across + label.size().x + 8.0 * unit;
+    let with_legend = legend < 0.55 * head.width();
+    if with_legend {
+        let left = head.right() - legend;
+        let label_at = pos2(left, head.center().y);
+        let first = left + label.size().x + 8.0 * unit;
+        put(painter, label_at, Align2::LEFT_CENTER, label);
+        for instance in 0..instances {
+            let corner = pos2(
+                first + instance as f32 * across,
+                head.center().y - chip.y / 2.0,
+            );
+            let place = Rect::from_min_size(corner, chip);
+            let ground = of_instance(instance);
+            painter.rect_filled(place, 2.0 * unit, ground);
+            let number = instance.to_string();
+            let ink = ink_on(ground);
+            let number = painter.layout_no_wrap(number, medium(11.5 * unit), ink);
+            put(painter, place.center(), Align2::CENTER_CENTER, number);
+        }
+    }
+    let name = unit_name(status.engine);
+    let mut text = tr!(
+        "{} of {count} {name}s at work",
+        blocks.busy(),
+        count = count,
+        name = name
+    );
+    if folded > 1 {
+        text += &tr!(", {folded} a row", folded = folded);
+    }
+    text += &format!(" · {}", cost(status.stamp_cost));
+    let room = if with_legend {
+        head.width() - legend - 12.0 * unit
+    } else {
+        head.width()
+    };
+    let text = fitted(painter, &text, medium(13.5 * unit), VALUE, room);
+    put(painter, head.left_center(), Align2::LEFT_CENTER, text);
+}
+
+/// Dark on light colours and the other way round.
+fn ink_on(ground: egui::Color32) -> egui::Color32 {
+    let [r, g, b, _] = ground.to_array().map(f32::from);
+    if 0.3 * r + 0.59 * g + 0.11 * b > 110.0 {
+        egui::Color32::from_rgb(0x0E, 0x0F, 0x12)
+    } else {
+        VALUE
+    }
+}
+
+/// The units' numbers, thinned out where rows are thin.
+fn paint_names(painter: &Painter, places: &Places, engine: &str, rows: Rows) {
+    let unit = places.unit;
+    let mut every = 1;
+    while every as f32 * rows.pitch < 16.0 * unit {
+        every *= 2;
+    }
+    let right = places.lanes.left() - 8.0 * unit;
+    for row in (0..rows.count()).step_by(every) {
+        let (top, bottom) = rows.edges(row);
+        let text = format!("{} {}", unit_name(engine), rows.lanes_of(row).start);
+        let room = right - places.names;
+        let text = fitted(painter, &text, regular(12.5 * unit), LABEL, room);
+        let half = text.size().y / 2.0;
+        let Some((map, _)) = places.map else { return };
+        let y = ((top + bottom) / 2.0).clamp(map.top() + half, map.bottom() - half);
+        put(painter, pos2(right, y), Align2::RIGHT_CENTER, text);
+    }
+}
+
+/// A unit's tracks stand one below the other where there is room for them.
+fn track_edges((top, bottom): (f32, f32), unit: &Unit, track: u16) -> Option<(f32, f32)> {
+    let tracks = f32::from(unit.tracks.max(1));
+    let height = (bottom - top) / tracks;
+    if height < LEAST && unit.tracks > 1 {
+        return None;
+    }
+    let at = |n: u16| (top + f32::from(n) * height).round();
+    Some((at(track), at(track + 1).max(at(track) + 1.0)))
+}
+
+fn add_row(
+    mesh: &mut Mesh,
+    places: &Places,
+    scale: TimeScale,
+    rows: Rows,
+    row: usize,
+    blocks: &Blocks,
+) {
+    let (left, edges) = (places.lanes.left(), rows.edges(row));
+    let mut units = rows.lanes_of(row).filter_map(|unit| blocks.of(unit));
+    let Some(first) = units.next() else { return };
+    let single = rows.folded == 1 && track_edges(edges, first, 0).is_some();
+    if single {
+        for run in &first.runs {
+            if let Some(rect) = run_rect(places, scale, edges, first, run) {
+                mesh.add_colored_rect(rect, of_instance(run.instance as usize));
+            }
+        }
+        return;
+    }
+    let runs = std::iter::once(first).chain(units);
+    let runs = runs.flat_map(|unit| &unit.runs);
+    for piece in fold(runs, scale, left, places.lanes.width() as usize) {
+        let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
+        let rect = Rect::from_x_y_ranges(across, edges.0..=edges.1);
+        mesh.add_colored_rect(rect, of_instance(piece.instance as usize));
+    }
+}
+
+/// A run's place, if any of it is shown: at least a pixel wide.
+fn run_rect(
+    places: &Places,
+    scale: TimeScale,
+    edges: (f32, f32),
+    unit: &Unit,
+    run: &Run,
+) -> Option<Rect> {
+    let (left, right) = (places.lanes.left(), places.lanes.right());
+    let [start, end] = [run.start, run.end].map(|ns| scale.x(ns));
+    if end < left || start > right {
+        return None;
+    }
+    let (top, bottom) = track_edges(edges, unit, run.track).unwrap_or(edges);
+    let start = start.round().clamp(left, right - 1.0);
+    let end = end.round().clamp(start + 1.0, right);
+    Some(Rect::from_x_y_ranges(start..=end, top..=bottom))
+}
+
+/// What is under a point of the map: its place, and its words.
+pub(super) fn under(
+    at: Pos2,
+    places: &Places,
+    status: &Status,
+    (chart, scale): (&Chart, TimeScale),
+) -> Option<(Rect, Vec<String>)> {
+    let (map, _) = places.map?;
+    if !map.contains(at) {
+        return None;
+    }
+    let rows = rows_of(map, chart.blocks.count(units(status)), places.unit);
+    let row = rows.row_at(at.y)?;
+    let edges = rows.edges(row);
+    let found = rows.lanes_of(row).filter_map(|number| {
+        let unit = chart.blocks.of(number)?;
+        let near = |run: &&Run| {
+            let [start, end] = [run.start, run.end].map(|ns| scale.x(ns));
+            at.x >= start - 2.0 && at.x <= end.max(start + 1.0) + 2.0
+        };
+        let off = |run: &Run| {
+            let shown = track_edges(edges, unit, run.track).unwrap_or(edges);
+            (shown.0 - at.y).max(at.y - shown.1).max(0.0)
+        };
+        let closest = |a: &&Run, b: &&Run| off(a).total_cmp(&off(b));
+        let run = unit.runs.iter().filter(near).min_by(closest)?;
+        Some((number, unit, run))
+    });
+    let (number, unit, run) = found.into_iter().next()?;
+    let rect = run_rect(places, scale, edges, unit, run)?;
+    let name = unit_name(status.engine);
+    let facts = chart.round.steps.get(run.step as usize);
+    let label = facts.map_or(tr!("launch"), |facts| lang::text(facts.label));
+    let blocks = match run.blocks {
+        1 => tr!("1 block").into(),
+        n => tr!("{} blocks", grouped(n.into())),
+    };
+    let lines = vec![
+        tr!(
+            "{name} {number} · instance {}",
+            run.instance,
+            name = name,
+            number = number
+        ),
+        format!("{label} · {blocks}"),
+        tr!(
+            "from {} · for {}",
+            time_us(run.start / 1e3),
+            time_us((run.end - run.start) / 1e3)
+        ),
+    ];
+    Some((rect, lines))
+}

@@ -1,0 +1,78 @@
+//! The line that says how much of the ops' own times overlaps, and what bounds it.
+
+use egui::{Align2, Painter};
+
+use crate::hud::style::*;
+use crate::timeline::place::Places;
+use lang::tr;
+use model::{Overlap, Resource};
+
+/// Paints the line.
+pub(super) fn paint(painter: &Painter, places: &Places, overlap: Option<&Overlap>) {
+    let text = in_words(overlap);
+    let room = places.overlap.width();
+    let text = fitted(painter, &text, medium(14.0 * places.unit), ACCENT, room);
+    let at = places.overlap.left_center();
+    put(painter, at, Align2::LEFT_CENTER, text);
+}
+
+/// The same in words.
+pub fn in_words(overlap: Option<&Overlap>) -> String {
+    let Some(overlap) = overlap else {
+        return tr!("overlap: measuring …").into();
+    };
+    let by = |resource| match resource {
+        Resource::Host => tr!("the host's calls"),
+        Resource::CopyEngine => tr!("the copy engine"),
+        Resource::Units => tr!("the multiprocessors"),
+        Resource::Stream => tr!("the longest stream"),
+    };
+    let factor = overlap.factor();
+    match overlap.most() {
+        Some((_, resource)) if overlap.is_none() => tr!(
+            "streams bring nothing here: bound by {} (overlap {factor}×)",
+            by(resource),
+            factor = format_args!("{factor:.2}")
+        ),
+        None if overlap.is_none() => {
+            tr!(
+                "streams bring nothing here (overlap {factor}×)",
+                factor = format_args!("{factor:.2}")
+            )
+        }
+        Some((most, resource)) => {
+            tr!(
+                "overlap {factor}× · at most {most}× ({})",
+                by(resource),
+                factor = format_args!("{factor:.1}"),
+                most = format_args!("{most:.1}")
+            )
+        }
+        None => tr!("overlap {factor}×", factor = format_args!("{factor:.1}")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::in_words;
+    use model::{Bound, Overlap, Resource};
+
+    #[test]
+    fn overlap_says_what_bounds_it_and_where_streams_bring_nothing() {
+        let overlap = |together_us, resource, us| Overlap {
+            alone_us: 1590.0,
+            together_us,
+            bounds: vec![Bound { resource, us }],
+        };
+        let say = |overlap: &Overlap| in_words(Some(overlap));
+        assert_eq!(
+            say(&overlap(163.9, Resource::Stream, 100.0)),
+            "overlap 9.7× · at most 15.9× (the longest stream)"
+        );
+        assert_eq!(
+            say(&overlap(1580.0, Resource::CopyEngine, 1500.0)),
+            "streams bring nothing here: bound by the copy engine (overlap 1.01×)"
+        );
+        assert_eq!(in_words(None), "overlap: measuring …");
+    }
+}

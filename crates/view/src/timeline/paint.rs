@@ -1,0 +1,381 @@
+//! The timeline, painted piece by piece.
+
+use egui::{Align2, Color32, CornerRadius, Mesh, Painter, Rect, Shape, pos2, vec2};
+
+use crate::Frame;
+use crate::hud::numbers::time_us;
+use crate::hud::style::*;
+use crate::timeline::colours::{KINDS, Kind};
+use crate::timeline::lanes::{Bar, Chart, Lane, Rows, fold};
+use crate::timeline::place::Places;
+use crate::timeline::scale::TimeScale;
+use crate::timeline::{Timeline, map, overlap, tip};
+use lang::tr;
+
+const LANE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
+const ON_BAR: Color32 = Color32::from_rgb(0x0E, 0x0F, 0x12);
+
+/// Paints the timeline into its rectangle, and what the pointer is over anywhere near it.
+pub(crate) fn paint(
+    painter: &Painter,
+    frame: &Frame<'_>,
+    rect: Rect,
+    unit: f32,
+    units: Option<usize>,
+) {
+    let timeline = frame.timeline;
+    let places = Places::new(rect, unit, units);
+    painter.rect_filled(rect, 0.0, GROUND);
+    painter.hline(
+        rect.x_range(),
+        rect.top() + 0.5 * unit,
+        (unit.max(1.0), RULE),
+    );
+    paint_chip(painter, &places, timeline.frozen);
+    paint_legend(painter, &places);
+    let folded = match &timeline.chart {
+        Some(chart) => paint_chart(painter, &places, timeline, chart),
+        None => paint_nothing_yet(painter, &places),
+    };
+    if let Some(status) = frame.status {
+        overlap::paint(painter, &places, status.overlap.as_ref());
+        let chart = timeline.chart.as_ref();
+        map::paint(
+            painter,
+            &places,
+            status,
+            (chart, timeline.scale(places.lanes)),
+        );
+        let on_cpu = status.engine == "cpu";
+        paint_foot(painter, &places, on_cpu, status.timed_one_in, folded);
+    }
+    if !frame.options.help {
+        tip::paint(painter, frame, &places);
+    }
+}
+
+/// Everything that depends on the round; returns how many streams share a row.
+fn paint_chart(painter: &Painter, places: &Places, timeline: &Timeline, chart: &Chart) -> usize {
+    let scale = timeline.scale(places.lanes);
+    let rows = places.rows(chart.lanes.len());
+    paint_summary(painter, places, chart);
+    paint_grounds(painter, places, rows);
+    paint_axis(painter, places, scale);
+    paint_bars(painter, places, scale, rows, chart);
+    paint_bar_labels(painter, places, scale, rows, chart);
+    paint_lane_names(painter, places, rows, chart);
+    rows.folded
+}
+
+/// `live` or `frozen`, as a button.
+fn paint_chip(painter: &Painter, places: &Places, frozen: bool) {
+    let (chip, unit) = (places.chip, places.unit);
+    let (ground, colour, word) = if frozen {
+        (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02), tr!("frozen"))
+    } else {
+        (RUNNING_GROUND, RUNNING, tr!("live"))
+    };
+    painter.rect_filled(chip, 5.0 * unit, ground);
+    let sign = Rect::from_center_size(
+        chip.left_center() + vec2(15.0, 0.0) * unit,
+        vec2(10.0, 10.0) * unit,
+    );
+    if frozen {
+        for left in [sign.left(), sign.right() - 0.36 * sign.width()] {
+            let size = vec2(0.36 * sign.width(), sign.height());
+            painter.rect_filled(
+                Rect::from_min_size(pos2(left, sign.top()), size),
+                0.0,
+                colour,
+            );
+        }
+    } else {
+        painter.circle_filled(sign.center(), sign.width() / 2.0, colour);
+    }
+    let room = chip.right() - sign.right() - 12.0 * unit;
+    let word = fitted(painter, word, medium(14.5 * unit), colour, room);
+    let at = pos2(sign.right() + 7.0 * unit, chip.center().y);
+    put(painter, at, Align2::LEFT_CENTER, word);
+}
+
+/// Each kind's colour and name.
+fn paint_legend(painter: &Painter, places: &Places) {
+    let unit = places.unit;
+    let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
+    let names: Vec<_> = KINDS[..KINDS.len() - 1]
+        .iter()
+        .map(|(_, name, colour)| {
+            let font = regular(13.0 * unit);
+            let name = painter.layout_no_wrap(lang::text(name).into(), font, VALUE);
+            (name, *colour)
+        })
+        .collect();
+    let widths = names.iter().map(|(name, _)| name.size().x);
+    let wide = widths
+        .map(|width| swatch + beside + width + apart)
+        .sum::<f32>()
+        - apart;
+    // Beside the figures it ends where everything ends.
+    let mut x = match places.legend.top() == places.summary.top() {
+        true => (places.legend.right() - wide).max(places.legend.left()),
+        false => places.legend.left(),
+    };
+    for (name, colour) in names {
+        let middle = pos2(x + swatch / 2.0, places.legend.center().y);
+        let square = Rect::from_center_size(middle, vec2(swatch, swatch));
+        painter.rect_filled(square, 2.0 * unit, colour);
+        let at = pos2(square.right() + beside, middle.y);
+        x = at.x + name.size().x + apart;
+        put(painter, at, Align2::LEFT_CENTER, name);
+    }
+}
+
+/// The round in figures.
+fn paint_summary(painter: &Painter, places: &Places, chart: &Chart) {
+    let text = tr!(
+        "wall {} · sum of spans {} · sum of spans / wall {}",
+        time_us(chart.wall / 1e3),
+        time_us(chart.sum / 1e3),
+        format_args!("{:.2}", chart.sum / chart.wall.max(1.0))
+    );
+    let room = places.summary.width();
+    let text = fitted(painter, &text, medium(14.0 * places.unit), VALUE, room);
+    put(
+        painter,
+        places.summary.left_center(),
+        Align2::LEFT_CENTER,
+        text,
+    );
+}
+
+fn paint_grounds(painter: &Painter, places: &Places, rows: Rows) {
+    painter.rect_filled(places.host, 0.0, LANE);
+    if let Some((map, _)) = places.map {
+        painter.rect_filled(map, 0.0, LANE);
+    }
+    let across = places.lanes.x_range();
+    if rows.edges(0).1 < rows.edges(1).0 {
+        let mut mesh = Mesh::default();
+        for row in 0..rows.count() {
+            let (top, bottom) = rows.edges(row);
+            mesh.add_colored_rect(Rect::from_x_y_ranges(across, top..=bottom), LANE);
+        }
+        painter.add(Shape::mesh(mesh));
+    } else {
+        let bottom = rows.edges(rows.count() - 1).1;
+        let all = Rect::from_x_y_ranges(across, places.lanes.top()..=bottom);
+        painter.rect_filled(all, 0.0, LANE);
+    }
+}
+
+/// Lines through all lanes, and what time they are.
+fn paint_axis(painter: &Painter, places: &Places, scale: TimeScale) {
+    let unit = places.unit;
+    let label = |text: String| painter.layout_no_wrap(text, regular(12.5 * unit), LABEL);
+    let (times, ticks) = scale.ticks(88.0 * unit);
+    // Deep in a long round the labels are long.
+    let widest = times
+        .last()
+        .map_or(0.0, |ns| label(ticks.label(*ns)).size().x);
+    let (times, ticks) = scale.ticks((widest + 30.0 * unit).max(88.0 * unit));
+    let down = places.host.top()..=places.axis.top() + 4.0 * unit;
+    let line = (unit.round().max(1.0), Color32::from_gray(0x3A));
+    let mut free = f32::MIN;
+    for ns in times {
+        let x = scale.x(ns).round();
+        painter.vline(x, down.clone(), line);
+        let label = label(ticks.label(ns));
+        // The first and the last stay inside, if they are not in the way of others.
+        let half = label.size().x / 2.0;
+        let x = x.clamp(
+            places.lanes.left() + half - 4.0 * unit,
+            places.lanes.right() - half,
+        );
+        if x - half > free {
+            free = x + half + 6.0 * unit;
+            let at = pos2(x, places.axis.top() + 4.0 * unit);
+            put(painter, at, Align2::CENTER_TOP, label);
+        }
+    }
+}
+
+/// All bars in one mesh of whole pixels: no edge is blurred, and thousands cost little.
+fn paint_bars(painter: &Painter, places: &Places, scale: TimeScale, rows: Rows, chart: &Chart) {
+    let mut mesh = Mesh::default();
+    let host = places.host.y_range();
+    add_bars(&mut mesh, places, scale, (host.min, host.max), &chart.host);
+    for row in 0..rows.count() {
+        let lanes = &chart.lanes[rows.lanes_of(row)];
+        if let [lane] = lanes {
+            add_bars(&mut mesh, places, scale, rows.edges(row), &lane.bars);
+        } else {
+            add_folded(&mut mesh, places, scale, rows.edges(row), lanes);
+        }
+    }
+    painter.add(Shape::mesh(mesh));
+}
+
+/// A bar's place, if any of it is shown: at least a pixel wide.
+pub(super) fn bar_rect(
+    places: &Places,
+    scale: TimeScale,
+    (top, bottom): (f32, f32),
+    bar: &Bar,
+) -> Option<Rect> {
+    let (left, right) = (places.lanes.left(), places.lanes.right());
+    let (start, end) = (scale.x(bar.start), scale.x(bar.end));
+    if end < left || start > right {
+        return None;
+    }
+    let start = start.round().clamp(left, right - 1.0);
+    let end = end.round().clamp(start + 1.0, right);
+    Some(Rect::from_x_y_ranges(start..=end, top..=bottom))
+}
+
+fn add_bars(mesh: &mut Mesh, places: &Places, scale: TimeScale, edges: (f32, f32), bars: &[Bar]) {
+    let mut before = f32::MIN;
+    for bar in bars {
+        let Some(mut rect) = bar_rect(places, scale, edges, bar) else {
+            continue;
+        };
+        // Bars that touch are told apart by a darker edge.
+        if rect.left() == before && rect.width() >= 6.0 {
+            let edge = Rect::from_x_y_ranges(rect.left()..=rect.left() + 1.0, rect.y_range());
+            mesh.add_colored_rect(edge, shade(bar.kind, 0.45));
+            rect.set_left(rect.left() + 1.0);
+        }
+        before = rect.right();
+        mesh.add_colored_rect(rect, bar.kind.colour());
+    }
+}
+
+fn add_folded(
+    mesh: &mut Mesh,
+    places: &Places,
+    scale: TimeScale,
+    (top, bottom): (f32, f32),
+    lanes: &[Lane],
+) {
+    let left = places.lanes.left();
+    for piece in fold(lanes, scale, left, places.lanes.width() as usize) {
+        let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
+        let colour = shade(piece.kind, 0.4 + 0.15 * f32::from(piece.level));
+        mesh.add_colored_rect(Rect::from_x_y_ranges(across, top..=bottom), colour);
+    }
+}
+
+/// A kind's colour, darkened towards the lane's.
+fn shade(kind: Kind, part: f32) -> Color32 {
+    LANE.lerp_to_gamma(kind.colour(), part)
+}
+
+/// The ops' names, where they fit into their bars.
+fn paint_bar_labels(
+    painter: &Painter,
+    places: &Places,
+    scale: TimeScale,
+    rows: Rows,
+    chart: &Chart,
+) {
+    let unit = places.unit;
+    let label = |bars: &[Bar], edges: (f32, f32), height: f32| {
+        let font = medium((0.86 * height).min(12.5 * unit));
+        let rects = bars
+            .iter()
+            .map(|bar| (bar, bar_rect(places, scale, edges, bar)));
+        for (bar, rect) in rects {
+            let Some(rect) = rect.filter(|rect| rect.width() >= 24.0 * unit) else {
+                continue;
+            };
+            let name = tip::name(chart, bar).to_owned();
+            let name = painter.layout_no_wrap(name, font.clone(), ON_BAR);
+            if name.size().x + 8.0 * unit <= rect.width() {
+                put(painter, rect.center(), Align2::CENTER_CENTER, name);
+            }
+        }
+    };
+    let host = places.host;
+    label(&chart.host, (host.top(), host.bottom()), host.height());
+    if rows.height() < 10.0 * unit {
+        return;
+    }
+    for row in 0..rows.count() {
+        if let [lane] = &chart.lanes[rows.lanes_of(row)] {
+            label(&lane.bars, rows.edges(row), rows.height());
+        }
+    }
+}
+
+/// `host` and the streams' numbers, thinned out where lanes are thin.
+fn paint_lane_names(painter: &Painter, places: &Places, rows: Rows, chart: &Chart) {
+    let unit = places.unit;
+    let right = places.lanes.left() - 8.0 * unit;
+    let name = |text: String, y: f32, colour: Color32| {
+        let room = right - places.names;
+        let galley = fitted(painter, &text, regular(12.5 * unit), colour, room);
+        put(painter, pos2(right, y), Align2::RIGHT_CENTER, galley);
+    };
+    name(tr!("host").into(), places.host.center().y, VALUE);
+    let mut every = 1;
+    while every as f32 * rows.pitch < 13.5 * unit {
+        every *= 2;
+    }
+    for row in (0..rows.count()).step_by(every) {
+        let lane = &chart.lanes[rows.lanes_of(row).start];
+        let (top, bottom) = rows.edges(row);
+        let text = tr!("stream {}", lane.stream.0);
+        name(text, (top + bottom) / 2.0, LABEL);
+    }
+}
+
+fn paint_nothing_yet(painter: &Painter, places: &Places) -> usize {
+    painter.rect_filled(places.lanes, 0.0, LANE);
+    let text = tr!("no round has been timed yet");
+    let font = regular(14.0 * places.unit);
+    let text = fitted(painter, text, font, LABEL, places.lanes.width());
+    put(painter, places.lanes.center(), Align2::CENTER_CENTER, text);
+    1
+}
+
+/// How exact it is, and where there is room what the mouse does.
+fn paint_foot(painter: &Painter, places: &Places, on_cpu: bool, one_in: u32, folded: usize) {
+    let how = if on_cpu {
+        tr!("spans are the workers' own times")
+    } else {
+        tr!("spans are bounded by events from outside (+ about 2 µs)")
+    };
+    let mut text = tr!(
+        "{how}; 1 round in {one_in} is timed",
+        how = how,
+        one_in = one_in
+    );
+    if folded > 1 {
+        text += &tr!("; a row is {folded} streams", folded = folded);
+    }
+    let room = places.foot.width();
+    let font = regular(12.5 * places.unit);
+    let text = fitted(painter, &text, font.clone(), LABEL, room);
+    let used = text.size().x + 24.0 * places.unit;
+    let left = places.foot.left_center();
+    put(painter, left, Align2::LEFT_CENTER, text);
+    let mouse = tr!("wheel zooms · drag moves · double click fits");
+    let mouse = painter.layout_no_wrap(mouse.into(), font, LABEL);
+    if used + mouse.size().x <= room {
+        let right = places.foot.right_center();
+        put(painter, right, Align2::RIGHT_CENTER, mouse);
+    }
+}
+
+/// A frame around the bar under the pointer.
+pub(super) fn paint_outline(painter: &Painter, bar: Rect, unit: f32) {
+    let edge = egui::Stroke::new((1.5 * unit).round().max(1.0), Color32::WHITE);
+    painter.rect_stroke(bar, 0.0, edge, egui::StrokeKind::Outside);
+}
+
+/// The ground of a card.
+pub(super) fn paint_card(painter: &Painter, card: Rect, unit: f32) {
+    let corner = CornerRadius::same((4.0 * unit) as u8);
+    painter.rect_filled(card, corner, Color32::from_rgb(0x2A, 0x2F, 0x38));
+    let edge = egui::Stroke::new(unit.max(1.0), Color32::from_rgb(0x5A, 0x64, 0x73));
+    painter.rect_stroke(card, corner, edge, egui::StrokeKind::Inside);
+}

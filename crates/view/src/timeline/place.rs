@@ -1,0 +1,145 @@
+//! Where everything stands in the timeline's rectangle. Pure arithmetic, in pixels.
+
+use egui::{Rect, pos2, vec2};
+
+use crate::timeline::lanes::Rows;
+
+const PAD: f32 = 14.0;
+const TOP: f32 = 7.0;
+const TITLE: f32 = 26.0;
+const LEGEND: f32 = 20.0;
+const HOST: f32 = 18.0;
+const APART: f32 = 6.0;
+const AXIS: f32 = 20.0;
+const FOOT: f32 = 17.0;
+const BOTTOM: f32 = 6.0;
+const GUTTER: f32 = 76.0;
+const LANE: f32 = 14.0;
+const LEAST_LANES: f32 = 56.0;
+const OVERLAP: f32 = 21.0;
+const KINDS_WIDE: f32 = 462.0;
+/// From this width on the legend stands beside the figures.
+const WIDE: f32 = 930.0;
+/// The line over the map of the multiprocessors.
+const MAP_HEAD: f32 = 25.0;
+/// A multiprocessor's row is as high as it can be up to here.
+const MAP_ROW: f32 = 12.0;
+/// What a map of many multiprocessors asks for.
+const MAP: f32 = 270.0;
+/// The part of lanes and map together that the map may take.
+const MAP_MOST: f32 = 0.62;
+/// The part of the panels' height that it may take, without the map and with it.
+const MOST: f32 = 0.47;
+const MOST_WITH_MAP: f32 = 0.64;
+/// The least area, for panels and timeline together, that has one.
+const LEAST_AREA: [f32; 2] = [470.0, 400.0];
+
+/// The height, in units, of a timeline of so many lanes, and of a map of so many multiprocessors
+/// beneath them, in an area of this size in units; `None` where the area is too small.
+pub(crate) fn height(area: [f32; 2], lanes: usize, units: Option<usize>) -> Option<f32> {
+    let [width, height] = area;
+    if width < LEAST_AREA[0] || height < LEAST_AREA[1] {
+        return None;
+    }
+    let lanes = (lanes.max(1) as f32 * LANE).max(LEAST_LANES);
+    let (map, most) = match units {
+        None => (0.0, MOST),
+        Some(units) => (MAP_HEAD + (units as f32 * MAP_ROW).min(MAP), MOST_WITH_MAP),
+    };
+    Some((around(width) + lanes + map).min(most * height))
+}
+
+/// What is not lanes, in units of height.
+fn around(width: f32) -> f32 {
+    let legend = if width < WIDE { LEGEND } else { 0.0 };
+    TOP + TITLE + legend + OVERLAP + 4.0 + HOST + APART + AXIS + FOOT + BOTTOM
+}
+
+/// See the module.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) struct Places {
+    pub(crate) unit: f32,
+    pub(crate) all: Rect,
+    /// Live or frozen; it is clicked.
+    pub(crate) chip: Rect,
+    pub(crate) summary: Rect,
+    pub(crate) legend: Rect,
+    /// How much overlaps, and what bounds it.
+    pub(crate) overlap: Rect,
+    /// The host's lane.
+    pub(crate) host: Rect,
+    /// All streams' lanes.
+    pub(crate) lanes: Rect,
+    /// The multiprocessors' rows, if they are shown, and the line over them.
+    pub(crate) map: Option<(Rect, Rect)>,
+    pub(crate) axis: Rect,
+    pub(crate) foot: Rect,
+    /// Where the lanes' names begin.
+    pub(crate) names: f32,
+}
+
+impl Places {
+    /// In this rectangle, with rows for so many multiprocessors if they are shown.
+    pub(crate) fn new(all: Rect, unit: f32, units: Option<usize>) -> Places {
+        let inside = Rect::from_x_y_ranges(
+            all.left() + PAD * unit..=all.right() - PAD * unit,
+            all.top() + TOP * unit..=all.bottom() - BOTTOM * unit,
+        );
+        let row = |y: f32, height: f32| {
+            let corner = pos2(inside.left(), y);
+            Rect::from_min_size(corner, vec2(inside.width(), height * unit))
+        };
+        let title = row(inside.top(), TITLE);
+        let middle = title.left_center() + vec2(43.0 * unit, 0.0);
+        let chip = Rect::from_center_size(middle, vec2(86.0, 23.0) * unit);
+        let mut summary = title;
+        summary.set_left(chip.right() + 12.0 * unit);
+        let mut legend = title;
+        let mut y = title.bottom();
+        if all.width() / unit < WIDE {
+            legend = row(y, LEGEND);
+            y = legend.bottom();
+        } else {
+            legend.set_left(inside.right() - KINDS_WIDE * unit);
+            summary.set_right(legend.left() - 12.0 * unit);
+        }
+        let left = (inside.left() + GUTTER * unit).round();
+        let right = inside.right().floor();
+        let plot = |top: f32, bottom: f32| {
+            Rect::from_x_y_ranges(left..=right, top.round()..=bottom.round())
+        };
+        let overlap = row(y, OVERLAP);
+        y = overlap.bottom() + 4.0 * unit;
+        let host = plot(y, y + HOST * unit);
+        let foot = row(inside.bottom() - FOOT * unit, FOOT);
+        let axis = plot(foot.top() - AXIS * unit, foot.top());
+        let mut lanes = plot(y + (HOST + APART) * unit, axis.top());
+        let map = units.map(|units| {
+            let room = lanes.height() - MAP_HEAD * unit;
+            let wanted = units as f32 * MAP_ROW * unit;
+            let map = plot(axis.top() - wanted.min(MAP_MOST * room), axis.top());
+            let head = row(map.top() - MAP_HEAD * unit, MAP_HEAD);
+            lanes.set_bottom(head.top().round());
+            (map, head)
+        });
+        Places {
+            unit,
+            all,
+            chip,
+            summary,
+            legend,
+            overlap,
+            host,
+            lanes,
+            map,
+            axis,
+            foot,
+            names: inside.left(),
+        }
+    }
+
+    /// The rows of so many lanes.
+    pub(crate) fn rows(&self, lanes: usize) -> Rows {
+        Rows::new(lanes, self.lanes.top(), self.lanes.height(), self.unit)
+    }
+}

@@ -1,0 +1,208 @@
+//! Nothing of the timeline is cut, nor lies over HUD or panels, whatever the window.
+
+use egui::{Rect, Shape, pos2, vec2};
+
+use crate::hud::rect_of;
+use crate::hud::tests::{busy, each, each_with, texts};
+use crate::layout::{Dock, Wanted, lay_out};
+use crate::made_up::{Timed, status};
+use crate::timeline::Timeline;
+use crate::{Frame, ViewOptions};
+use life::Size;
+use model::{Status, Streams};
+
+fn shown() -> ViewOptions {
+    ViewOptions {
+        timeline: true,
+        ..Default::default()
+    }
+}
+
+fn lanes(lanes: usize) -> Wanted {
+    Wanted {
+        lanes: Some(lanes),
+        ..Default::default()
+    }
+}
+
+fn timed(streams: u32) -> Timeline {
+    let mut timeline = Timeline::default();
+    timeline.update(&Timed(streams));
+    timeline
+}
+
+fn statuses() -> Vec<Status> {
+    let size = Size::new(128, 128).unwrap();
+    [1, 16, 300].map(|n| status(n, size)).to_vec()
+}
+
+/// The timeline's rectangle, and all that the HUD takes.
+fn places(frame: &Frame<'_>) -> Option<(Rect, Rect)> {
+    let (layout, _) = frame.layout()?;
+    let hud = match layout.dock {
+        Dock::Hidden => Rect::NOTHING,
+        Dock::Side(rect) | Dock::Bar(rect) | Dock::Strip(rect) => rect_of(rect),
+    };
+    Some((rect_of(layout.timeline?), hud))
+}
+
+#[test]
+fn everything_stays_inside_the_timeline_and_whole() {
+    for status in statuses() {
+        each(&status, &shown(), |frame, shapes| {
+            let Some((timeline, hud)) = places(frame) else {
+                return;
+            };
+            let say = format!("{:?} at {}", frame.pixels, frame.scale);
+            assert!(!timeline.shrink(1.0).intersects(hud), "{say}");
+            for (text, rect) in texts(shapes).filter(|(_, rect)| timeline.intersects(*rect)) {
+                assert!(timeline.contains_rect(rect), "'{text}' {rect:?} in {say}");
+                let cut = text.contains('…') && text != "overlap: measuring …";
+                assert!(!cut, "'{text}' in {say}");
+            }
+            for wanted in [
+                "sum of spans / wall",
+                "(+ about 2 µs); 1 round in 8",
+                "download",
+            ] {
+                let found = texts(shapes)
+                    .any(|(text, rect)| text.contains(wanted) && timeline.contains_rect(rect));
+                assert!(found, "'{wanted}' in {say}");
+            }
+            for shape in shapes
+                .iter()
+                .filter(|shape| matches!(shape, Shape::Mesh(_)))
+            {
+                let bars = shape.visual_bounding_rect();
+                assert!(timeline.contains_rect(bars), "{bars:?} in {say}");
+            }
+        });
+    }
+}
+
+#[test]
+fn what_is_under_the_pointer_is_said_within_the_window() {
+    let status = status(16, Size::new(128, 128).unwrap());
+    let mut said = 0;
+    for part in [
+        [0.13, 0.96],
+        [0.3, 0.8],
+        [0.02, 0.7],
+        [0.5, 0.75],
+        [0.6, 0.85],
+    ] {
+        let pointed = |[width, height]: [u32; 2]| {
+            let mut timeline = timed(16);
+            timeline.zoom.zoom_at(1.7, 1e5, timeline.whole());
+            let at = [part[0] * f64::from(width), part[1] * f64::from(height)];
+            timeline.hover(Some(at));
+            timeline
+        };
+        each_with(&status, &shown(), pointed, |frame, shapes| {
+            let size = vec2(frame.pixels[0] as f32, frame.pixels[1] as f32);
+            let window = Rect::from_min_size(pos2(0.0, 0.0), size);
+            if places(frame).is_none() {
+                return;
+            }
+            for (text, rect) in texts(shapes) {
+                said += usize::from(text.starts_with("from "));
+                assert!(window.contains_rect(rect), "'{text}' {:?}", frame.pixels);
+            }
+        });
+    }
+    assert!(said > 10, "{said}");
+}
+
+#[test]
+fn a_window_too_small_for_it_says_so() {
+    let mut said = 0;
+    each(&busy(), &shown(), |frame, shapes| {
+        let (layout, _) = frame.layout().unwrap();
+        let sentence = texts(shapes).any(|(text, _)| text.contains("too small for the timeline"));
+        assert!(!sentence || layout.timeline.is_none());
+        said += usize::from(sentence);
+    });
+    assert!(said > 0);
+}
+
+#[test]
+fn closed_it_takes_nothing_and_one_stream_little() {
+    let mut status = status(64, Size::new(128, 128).unwrap());
+    let height = |status: &Status, options: ViewOptions| {
+        let mut height = None;
+        each(status, &options, |frame, _| {
+            if frame.pixels == [1280, 800] && frame.scale == 1.0 {
+                height = frame.layout().unwrap().0.timeline.map(|rect| rect.height);
+            }
+        });
+        height
+    };
+    assert_eq!(height(&status, ViewOptions::default()), None);
+    let many = height(&status, shown());
+    status.switches.streams = Streams::One;
+    assert!(height(&status, shown()) < many && many.is_some());
+}
+
+#[test]
+fn frozen_it_keeps_its_round_and_live_it_takes_the_next() {
+    let size = Size::new(128, 128).unwrap();
+    let layout = lay_out([1280, 800], 1.0, 16, size, &lanes(16));
+    let rect = layout.timeline.unwrap();
+    let chip = [f64::from(rect.x) + 40.0, f64::from(rect.y) + 20.0];
+    let mut timeline = timed(3);
+    timeline.sequence = 0; // so that the next source is newer
+    timeline.click(false, chip, &layout);
+    timeline.update(&Timed(5));
+    assert_eq!(timeline.chart.as_ref().unwrap().lanes.len(), 3);
+    timeline.click(false, chip, &layout);
+    timeline.update(&Timed(5));
+    assert_eq!(timeline.chart.as_ref().unwrap().lanes.len(), 5);
+}
+
+#[test]
+fn wheel_drag_and_double_click_move_through_time() {
+    let size = Size::new(128, 128).unwrap();
+    let layout = lay_out([1280, 800], 1.0, 16, size, &lanes(16));
+    let rect = layout.timeline.unwrap();
+    let middle = [400.0, f64::from(rect.y + rect.height / 2)];
+    let mut timeline = timed(16);
+    let whole = timeline.zoom.of(timeline.whole());
+    timeline.pan(50.0, &layout);
+    assert_eq!(timeline.zoom.of(timeline.whole()), whole, "all is shown");
+    timeline.zoom(4.0, middle, &layout);
+    let closer = timeline.zoom.of(timeline.whole());
+    assert!((closer.length - whole.length / 4.0).abs() < 1.0);
+    timeline.pan(50.0, &layout);
+    assert!(timeline.zoom.of(timeline.whole()).from < closer.from);
+    timeline.click(false, middle, &layout);
+    timeline.click(true, middle, &layout);
+    assert_eq!(timeline.zoom.of(timeline.whole()), whole);
+}
+
+#[test]
+fn times_on_the_axis_never_lie_over_one_another() {
+    let status = status(16, Size::new(128, 128).unwrap());
+    for (factor, about) in [(1.0, 0.0), (40.0, 2.3e5), (1e9, 123_456.0)] {
+        let zoomed = |_| {
+            let mut timeline = timed(40);
+            let whole = timeline.whole();
+            timeline.zoom.zoom_at(factor, about, whole);
+            timeline
+        };
+        each_with(&status, &shown(), zoomed, |frame, shapes| {
+            let Some((timeline, _)) = places(frame) else {
+                return;
+            };
+            let times: Vec<_> = texts(shapes)
+                .filter(|(text, _)| text.ends_with("µs") || text.ends_with("ms"))
+                .filter(|(text, rect)| timeline.intersects(*rect) && !text.contains('·'))
+                .collect();
+            assert!(times.len() >= 2, "{times:?}");
+            for (index, (a, first)) in times.iter().enumerate() {
+                for (b, second) in &times[index + 1..] {
+                    assert!(!first.intersects(*second), "'{a}' {:?} '{b}'", frame.pixels);
+                }
+            }
+        });
+    }
+}

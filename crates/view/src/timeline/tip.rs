@@ -1,0 +1,204 @@
+//! What is under the pointer, on a small card that stays within the window.
+
+use std::sync::Arc;
+
+use egui::{Align2, Galley, Painter, Pos2, Rect, Vec2, pos2, vec2};
+
+use crate::Frame;
+use crate::hud::numbers::{bytes, grouped, time_us};
+use crate::hud::style::*;
+use crate::timeline::colours::Kind;
+use crate::timeline::lanes::{Bar, Chart};
+use crate::timeline::map;
+use crate::timeline::paint::{bar_rect, paint_card, paint_outline};
+use crate::timeline::place::Places;
+use crate::timeline::scale::TimeScale;
+use engine::Span;
+use lang::tr;
+use model::trace::StepKind;
+
+/// So many pixels beside a bar still count as over it.
+const NEAR: f32 = 3.0;
+
+/// The op's name.
+pub(super) fn name(chart: &Chart, bar: &Bar) -> &'static str {
+    let facts = chart.round.steps.get(bar.step as usize);
+    facts.map_or(tr!("graph launch"), |facts| lang::text(facts.label))
+}
+
+/// Paints the card for what is under the pointer, if there is anything.
+pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, places: &Places) {
+    let timeline = frame.timeline;
+    let Some(at) = timeline.pointer.filter(|at| places.all.contains(*at)) else {
+        return;
+    };
+    let lines = if places.chip.contains(at) {
+        let what = if timeline.frozen {
+            tr!("go on")
+        } else {
+            tr!("keep this round")
+        };
+        vec![tr!("click: {what}", what = what)]
+    } else {
+        let Some(chart) = &timeline.chart else { return };
+        let scale = timeline.scale(places.lanes);
+        let block = frame
+            .status
+            .and_then(|status| map::under(at, places, status, (chart, scale)));
+        if let Some((rect, lines)) = block {
+            paint_outline(painter, rect, places.unit);
+            lines
+        } else {
+            let Some((bar, edges)) = hit(at, places, scale, chart) else {
+                return;
+            };
+            if let Some(rect) = bar_rect(places, scale, edges, bar) {
+                paint_outline(painter, rect, places.unit);
+            }
+            describe(chart, bar)
+        }
+    };
+    let unit = places.unit;
+    let screen = Rect::from_min_size(
+        Pos2::ZERO,
+        vec2(frame.pixels[0] as f32, frame.pixels[1] as f32),
+    );
+    let room = (screen.width() - 40.0 * unit).max(1.0);
+    let galleys: Vec<_> = lines
+        .iter()
+        .enumerate()
+        .map(|(line, text)| {
+            let (font, colour) = match line {
+                0 => (medium(15.0 * unit), VALUE),
+                _ => (regular(14.0 * unit), VALUE),
+            };
+            fitted(painter, text, font, colour, room)
+        })
+        .collect();
+    paint_lines(painter, at, screen, unit, galleys);
+}
+
+fn paint_lines(painter: &Painter, at: Pos2, screen: Rect, unit: f32, lines: Vec<Arc<Galley>>) {
+    let pad = vec2(10.0, 7.0) * unit;
+    let width = lines.iter().map(|line| line.size().x).fold(0.0, f32::max);
+    let height: f32 = lines.iter().map(|line| line.size().y).sum();
+    let card = card_at(at, vec2(width, height) + 2.0 * pad, screen, unit);
+    paint_card(painter, card, unit);
+    let mut y = card.top() + pad.y;
+    for line in lines {
+        let height = line.size().y;
+        put(
+            painter,
+            pos2(card.left() + pad.x, y),
+            Align2::LEFT_TOP,
+            line,
+        );
+        y += height;
+    }
+}
+
+/// A card of this size beside a point: to its right and above it where there is room.
+fn card_at(at: Pos2, size: Vec2, screen: Rect, unit: f32) -> Rect {
+    let off = 12.0 * unit;
+    let x = if at.x + off + size.x <= screen.right() {
+        at.x + off
+    } else {
+        at.x - off - size.x
+    };
+    let y = at.y - off - size.y;
+    let most = (screen.max - size).max(screen.min);
+    let corner = pos2(x, y).clamp(screen.min, most);
+    Rect::from_min_size(corner.floor(), size.floor())
+}
+
+/// The shortest bar under or next to a point, in the row that is there, and the row's edges.
+fn hit<'a>(
+    at: Pos2,
+    places: &Places,
+    scale: TimeScale,
+    chart: &'a Chart,
+) -> Option<(&'a Bar, (f32, f32))> {
+    if !places.lanes.x_range().contains(at.x) {
+        return None;
+    }
+    let over = |bar: &&Bar| {
+        let (start, end) = (scale.x(bar.start), scale.x(bar.end));
+        at.x >= start - NEAR && at.x <= end.max(start + 1.0) + NEAR
+    };
+    let off = |bar: &Bar| {
+        let (start, end) = (scale.x(bar.start), scale.x(bar.end));
+        (start - at.x).max(at.x - end).max(0.0)
+    };
+    let closest = |a: &&Bar, b: &&Bar| {
+        let key = |bar: &Bar| (off(bar), bar.end - bar.start);
+        key(a)
+            .partial_cmp(&key(b))
+            .unwrap_or(std::cmp::Ordering::Equal)
+    };
+    let host = places.host.y_range();
+    if host.contains(at.y) {
+        let bar = chart.host.iter().filter(over).min_by(closest)?;
+        return Some((bar, (host.min, host.max)));
+    }
+    let rows = places.rows(chart.lanes.len());
+    let row = rows.row_at(at.y)?;
+    let lanes = &chart.lanes[rows.lanes_of(row)];
+    let bars = lanes.iter().flat_map(|lane| &lane.bars);
+    Some((bars.filter(over).min_by(closest)?, rows.edges(row)))
+}
+
+/// A bar in words.
+fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
+    let when = tr!(
+        "from {} · for {}",
+        time_us(bar.start / 1e3),
+        time_us((bar.end - bar.start) / 1e3)
+    );
+    let facts = chart.round.steps.get(bar.step as usize);
+    let Some(facts) = facts else {
+        let title = match bar.step {
+            Span::WHOLE => tr!("host: launches the round's graph"),
+            _ => tr!("host call"),
+        };
+        return vec![title.into(), when];
+    };
+    let instance = facts.instance.map(|id| match facts.instances {
+        0 | 1 => tr!(" · instance {id}", id = id),
+        n => tr!(" · instances {id} to {}", id + n - 1, id = id),
+    });
+    let place = tr!("stream {}{}", facts.stream.0, instance.unwrap_or_default());
+    if matches!(bar.kind, Kind::Host | Kind::Wait) {
+        let what = match bar.kind {
+            Kind::Wait => tr!("host: waits").into(),
+            _ => tr!("host: inside the call for {}", lang::text(facts.label)),
+        };
+        return vec![what, place, when];
+    }
+    let amount = match facts.kind {
+        StepKind::Upload | StepKind::Download => bytes(facts.bytes),
+        StepKind::Launch => grouped(facts.cells) + tr!(" cells stepped"),
+        StepKind::Support => grouped(facts.cells) + tr!(" cells"),
+        StepKind::Event | StepKind::Wait => String::new(),
+    };
+    let lines = [lang::text(facts.label).into(), place, when, amount];
+    lines.into_iter().filter(|line| !line.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_card_stays_in_the_window_and_off_the_pointer() {
+        let screen = Rect::from_min_size(Pos2::ZERO, vec2(800.0, 500.0));
+        let size = vec2(220.0, 80.0);
+        for x in 0..=40 {
+            for y in 5..=25 {
+                let at = pos2(20.0 * x as f32, 20.0 * y as f32);
+                let card = card_at(at, size, screen, 1.0);
+                assert!(screen.contains_rect(card), "{at:?} {card:?}");
+                assert!(!card.contains(at), "{at:?} {card:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,414 @@
+//! How long each cell has been alive or dead, kept on the drawing GPU while colours are by age or
+//! by history: one byte a cell, made anew whenever pictures arrive (`shaders/traces.wgsl`). It is
+//! counted in generations, however many lie between two pictures.
+//!
+//! The lattices lie side by side in pages, each two textures, the one before and the one after.
+//! A texel is 16 cells of a row.
+
+use bytemuck::{Pod, Zeroable};
+
+use crate::ColourBy;
+use crate::hud::numbers::bytes;
+use crate::quads::{self, bind_layout, texture_layout};
+use crate::stack::Stack;
+use crate::store::{Held, News};
+use crate::transfer::TextureLimits;
+use engine::Transfer;
+use life::Size;
+
+/// The most bytes that are kept, two a cell.
+pub const MOST_TRACE_BYTES: u64 = 512 << 20;
+
+/// Cells of a texel.
+const CELLS: u32 = 16;
+
+/// Why colours cannot be so, for lattices whose pictures cross the bus like this, in one sentence.
+pub(crate) fn refusal(
+    colour_by: ColourBy,
+    (instances, size): (usize, Size),
+    transfer: Transfer,
+    limits: TextureLimits,
+) -> Option<String> {
+    if colour_by == ColourBy::State {
+        return None;
+    }
+    let row = u64::from(size.width().next_multiple_of(CELLS));
+    let kept = 2 * row * u64::from(size.height()) * instances as u64;
+    let side = limits.side;
+    if transfer == Transfer::View {
+        Some("colours by age and history need every cell, and a view carries a byte a pixel; F7 changes that".into())
+    } else if size.width().div_ceil(CELLS).max(size.height()) > side {
+        Some(format!(
+            "colours by age and history take lattices of up to {side} cells a side on this GPU"
+        ))
+    } else if kept > MOST_TRACE_BYTES {
+        Some(format!(
+            "colours by age and history keep two bytes a cell, here {}, and take {} at most",
+            bytes(kept),
+            bytes(MOST_TRACE_BYTES)
+        ))
+    } else {
+        None
+    }
+}
+
+/// What becomes of a lattice's bytes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Turn {
+    /// There is no new picture.
+    Keep,
+    /// A picture of so many generations later, at most [`Turn::MOST`]; of none, it was edited.
+    Step(u8),
+    /// There is nothing to go on from.
+    Afresh,
+}
+
+impl Turn {
+    /// More generations than a byte tells apart.
+    const MOST: u64 = 127;
+
+    /// From the generation of the picture before, if there was one, to that of the new one.
+    pub(crate) fn between(before: Option<u64>, now: u64) -> Turn {
+        match before {
+            Some(before) if now >= before => Turn::Step((now - before).min(Turn::MOST) as u8),
+            _ => Turn::Afresh,
+        }
+    }
+
+    /// As the shader has it.
+    fn code(self) -> u32 {
+        match self {
+            Turn::Step(by) => by.into(),
+            Turn::Keep => 128,
+            Turn::Afresh => 129,
+        }
+    }
+}
+
+/// `Lattice` of the shader.
+#[repr(C)]
+#[derive(Clone, Copy, Pod, Zeroable)]
+struct LatticeInstance {
+    rect: [f32; 4],
+    page: [f32; 2],
+    how: [u32; 2],
+}
+
+/// How lattices of one size lie in pages.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+struct Paging {
+    /// A lattice's sides in texels.
+    texels: [u32; 2],
+    columns: usize,
+    rows: usize,
+}
+
+impl Paging {
+    fn new(instances: usize, size: Size, side: u32) -> Paging {
+        let texels = [size.width().div_ceil(CELLS), size.height()];
+        let most = texels.map(|texels| (side / texels).max(1) as usize);
+        // As square as may be, so that the last page has little that is empty.
+        let square = (instances as f64 * f64::from(texels[1]) / f64::from(texels[0])).sqrt();
+        let columns = (square.ceil() as usize).clamp(1, most[0]);
+        let rows = instances.div_ceil(columns).clamp(1, most[1]);
+        Paging {
+            texels,
+            columns,
+            rows,
+        }
+    }
+
+    fn each(self) -> usize {
+        self.columns * self.rows
+    }
+
+    /// The page, and the first texel there.
+    fn place(self, instance: usize) -> (usize, [u32; 2]) {
+        let within = instance % self.each();
+        let at = [within % self.columns, within / self.columns];
+        let corner = [0, 1].map(|axis| at[axis] as u32 * self.texels[axis]);
+        (instance / self.each(), corner)
+    }
+}
+
+/// What was and what is.
+struct Page {
+    sides: [u32; 2],
+    views: [wgpu::TextureView; 2],
+    binds: [wgpu::BindGroup; 2],
+}
+
+/// See the module.
+pub(crate) struct Traces {
+    paging: Paging,
+    pages: Vec<Page>,
+    /// Which of each page's textures is the newest.
+    newest: usize,
+    /// The generation of each instance's last picture.
+    generations: Vec<Option<u64>>,
+    pipeline: wgpu::RenderPipeline,
+    instances: wgpu::Buffer,
+}
+
+impl Traces {
+    /// For so many lattices of one size, of which nothing is known yet.
+    pub(crate) fn new(
+        device: &wgpu::Device,
+        words_layout: &wgpu::BindGroupLayout,
+        limits: TextureLimits,
+        (instances, size): (usize, Size),
+    ) -> Traces {
+        let paging = Paging::new(instances, size, limits.side);
+        let layout = traces_layout(device);
+        let pages = (0..instances.div_ceil(paging.each()))
+            .map(|_| page(device, &layout, paging))
+            .collect();
+        Traces {
+            paging,
+            pages,
+            newest: 0,
+            generations: vec![None; instances],
+            pipeline: pipeline(device, words_layout, &layout),
+            instances: device.create_buffer(&wgpu::BufferDescriptor {
+                label: Some("traces"),
+                size: (instances * size_of::<LatticeInstance>()) as u64,
+                usage: wgpu::BufferUsages::VERTEX | wgpu::BufferUsages::COPY_DST,
+                mapped_at_creation: false,
+            }),
+        }
+    }
+
+    /// The pages as they are, and which instances lie where in each.
+    pub(crate) fn pages(&self) -> impl Iterator<Item = (&wgpu::BindGroup, usize)> {
+        let pages = self.pages.iter().enumerate();
+        pages.map(|(number, page)| (&page.binds[self.newest], number))
+    }
+
+    /// The page of an instance, and its first texel there.
+    pub(crate) fn place(&self, instance: usize) -> (usize, [u32; 2]) {
+        self.paging.place(instance)
+    }
+
+    /// Goes on to pictures that have arrived in the stack of bits (all of them, if nothing is
+    /// known yet); queues the work and waits for nothing.
+    pub(crate) fn update(
+        &mut self,
+        (device, queue): (&wgpu::Device, &wgpu::Queue),
+        (bits, held): (&Stack, &[Held]),
+        news: &[News],
+    ) {
+        let mut turns = vec![Turn::Keep; self.generations.len()];
+        for news in news {
+            let generation = &mut self.generations[news.instance];
+            turns[news.instance] = Turn::between(*generation, news.generation);
+            *generation = Some(news.generation);
+        }
+        for (turn, held) in turns.iter_mut().zip(held) {
+            if !matches!(held, Held::Bits) {
+                *turn = Turn::Keep;
+            }
+        }
+        if turns.iter().all(|&turn| turn == Turn::Keep) {
+            return;
+        }
+        let (lattices, draws) = self.lattices(bits, &turns);
+        queue.write_buffer(&self.instances, 0, bytemuck::cast_slice(&lattices));
+        let mut encoder = device.create_command_encoder(&Default::default());
+        let (before, after) = (self.newest, 1 - self.newest);
+        for (number, page) in self.pages.iter().enumerate() {
+            let mut pass = encoder.begin_render_pass(&wgpu::RenderPassDescriptor {
+                label: Some("traces"),
+                color_attachments: &[Some(wgpu::RenderPassColorAttachment {
+                    view: &page.views[after],
+                    depth_slice: None,
+                    resolve_target: None,
+                    ops: wgpu::Operations {
+                        load: wgpu::LoadOp::Clear(wgpu::Color::TRANSPARENT),
+                        store: wgpu::StoreOp::Store,
+                    },
+                })],
+                ..Default::default()
+            });
+            pass.set_pipeline(&self.pipeline);
+            pass.set_bind_group(1, &page.binds[before], &[]);
+            pass.set_vertex_buffer(0, self.instances.slice(..));
+            for (of, words, range) in &draws {
+                if *of == number {
+                    pass.set_bind_group(0, *words, &[]);
+                    pass.draw(0..4, range.clone());
+                }
+            }
+        }
+        queue.submit([encoder.finish()]);
+        self.newest = after;
+    }
+
+    /// The instances of the buffer, and the draws: of which page, from which array of words.
+    #[allow(clippy::type_complexity)]
+    fn lattices<'a>(
+        &self,
+        bits: &'a Stack,
+        turns: &[Turn],
+    ) -> (
+        Vec<LatticeInstance>,
+        Vec<(usize, &'a wgpu::BindGroup, std::ops::Range<u32>)>,
+    ) {
+        let (mut lattices, mut draws) = (Vec::new(), Vec::new());
+        for (words, layers) in bits.arrays() {
+            for (number, page) in self.pages.iter().enumerate() {
+                let first = lattices.len() as u32;
+                let here = number * self.paging.each()..(number + 1) * self.paging.each();
+                let both = layers.start.max(here.start)..layers.end.min(here.end);
+                for (instance, turn) in turns.iter().enumerate().filter(|(i, _)| both.contains(i)) {
+                    let (_, corner) = self.place(instance);
+                    let [width, height] = self.paging.texels;
+                    lattices.push(LatticeInstance {
+                        rect: [corner[0], corner[1], width, height].map(|side| side as f32),
+                        page: page.sides.map(|side| side as f32),
+                        how: [(instance - layers.start) as u32, turn.code()],
+                    });
+                }
+                if lattices.len() as u32 > first {
+                    draws.push((number, words, first..lattices.len() as u32));
+                }
+            }
+        }
+        (lattices, draws)
+    }
+}
+
+/// For one of a page's textures.
+pub(crate) fn traces_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
+    let ty = texture_layout(
+        wgpu::TextureSampleType::Uint,
+        wgpu::TextureViewDimension::D2,
+    );
+    bind_layout(device, wgpu::ShaderStages::FRAGMENT, ty)
+}
+
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Uint;
+
+fn page(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, paging: Paging) -> Page {
+    let sides = [
+        paging.columns as u32 * paging.texels[0],
+        paging.rows as u32 * paging.texels[1],
+    ];
+    let views = [0, 1].map(|_| {
+        let texture = device.create_texture(&wgpu::TextureDescriptor {
+            label: Some("traces"),
+            size: wgpu::Extent3d {
+                width: sides[0],
+                height: sides[1],
+                depth_or_array_layers: 1,
+            },
+            mip_level_count: 1,
+            sample_count: 1,
+            dimension: wgpu::TextureDimension::D2,
+            format: FORMAT,
+            usage: wgpu::TextureUsages::TEXTURE_BINDING | wgpu::TextureUsages::RENDER_ATTACHMENT,
+            view_formats: &[],
+        });
+        texture.create_view(&Default::default())
+    });
+    let binds = [0, 1].map(|which| {
+        device.create_bind_group(&wgpu::BindGroupDescriptor {
+            label: Some("traces"),
+            layout,
+            entries: &[wgpu::BindGroupEntry {
+                binding: 0,
+                resource: wgpu::BindingResource::TextureView(&views[which]),
+            }],
+        })
+    });
+    Page {
+        sides,
+        views,
+        binds,
+    }
+}
+
+fn pipeline(
+    device: &wgpu::Device,
+    words: &wgpu::BindGroupLayout,
+    traces: &wgpu::BindGroupLayout,
+) -> wgpu::RenderPipeline {
+    let shader = quads::shader(
+        device,
+        concat!(
+            include_str!("../../../shaders/traces.wgsl"),
+            include_str!("../../../shaders/quads.wgsl")
+        ),
+    );
+    let instances = quads::Instances {
+        stride: size_of::<LatticeInstance>(),
+        attributes: &wgpu::vertex_attr_array![0 => Float32x4, 1 => Float32x2, 2 => Uint32x2],
+    };
+    let groups = [Some(words), Some(traces)];
+    quads::pipeline(device, (&shader, "trace"), &groups, &instances, FORMAT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_lattice_has_a_place_of_its_own_in_a_page_that_a_texture_takes() {
+        for (instances, width, height, side) in [
+            (1, 16_384, 16_384, 16_384),
+            (16, 512, 512, 16_384),
+            (1000, 33, 7, 2048),
+            (5, 2000, 3, 2048),
+            (7, 3, 2000, 2048),
+        ] {
+            let size = Size::new(width, height).unwrap();
+            let paging = Paging::new(instances, size, side);
+            let mut seen = std::collections::HashSet::new();
+            for instance in 0..instances {
+                let (page, corner) = paging.place(instance);
+                assert!(seen.insert((page, corner)), "{paging:?}: {instance}");
+                for (axis, lattices) in [(0, paging.columns), (1, paging.rows)] {
+                    let end = corner[axis] + paging.texels[axis];
+                    assert!(end <= lattices as u32 * paging.texels[axis] && end <= side);
+                }
+            }
+            assert!(instances.div_ceil(paging.each()) <= instances);
+        }
+    }
+
+    #[test]
+    fn what_would_not_fit_is_refused_in_a_sentence() {
+        let limits = TextureLimits {
+            side: 16_384,
+            layers: 256,
+        };
+        let ask = |instances, side, transfer| {
+            let size = Size::new(side, side).unwrap();
+            refusal(ColourBy::Age, (instances, size), transfer, limits)
+        };
+        assert_eq!(ask(16, 512, Transfer::Bits), None);
+        assert_eq!(ask(16, 512, Transfer::Cells), None);
+        assert_eq!(ask(1, 16_384, Transfer::Bits), None);
+        assert!(ask(2, 16_384, Transfer::Bits).unwrap().contains("1.00 GiB"));
+        let tall = Size::new(32, 16_416).unwrap();
+        let tall = refusal(ColourBy::Age, (1, tall), Transfer::Bits, limits);
+        assert!(tall.unwrap().contains("16384 cells"));
+        assert!(ask(1, 512, Transfer::View).unwrap().contains("F7"));
+        let state = refusal(
+            ColourBy::State,
+            (9, Size::new(65_536, 65_536).unwrap()),
+            Transfer::View,
+            limits,
+        );
+        assert_eq!(state, None);
+    }
+
+    #[test]
+    fn ages_advance_by_the_generations_between_pictures_and_a_step_back_starts_afresh() {
+        let pairs = [(None, 5), (Some(4), 5), (Some(0), 5), (Some(5), 5)];
+        let turns = pairs.map(|(before, now)| Turn::between(before, now));
+        let wanted = [Turn::Afresh, Turn::Step(1), Turn::Step(5), Turn::Step(0)];
+        assert_eq!(turns, wanted);
+        assert_eq!(Turn::between(Some(6), 5), Turn::Afresh);
+        assert_eq!(Turn::between(Some(0), 1 << 40), Turn::Step(127));
+    }
+}

@@ -1,0 +1,234 @@
+//! What to ask of the session: the lattices' bits, or a view reduced on the device.
+
+use crate::Look;
+use engine::{Transfer, Viewport};
+use life::Size;
+use model::{PicturePlan, TransferChoice};
+
+/// The most bytes that a round's pictures take, all instances together.
+pub const MOST_ROUND_BYTES: u64 = PicturePlan::MOST_BYTES;
+
+/// The most bytes of bits that are kept in textures, where bits are asked for.
+const MOST_BITS_BYTES: u64 = 1 << 30;
+
+/// What textures can be here.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TextureLimits {
+    /// The longest side of a texture, in texels.
+    pub side: u32,
+    /// The most layers of one.
+    pub layers: u32,
+}
+
+impl TextureLimits {
+    /// Of an open device.
+    pub(crate) fn of(limits: &wgpu::Limits) -> TextureLimits {
+        TextureLimits {
+            side: limits.max_texture_dimension_2d,
+            layers: limits.max_texture_array_layers,
+        }
+    }
+
+    /// Whether a lattice's bits can be a texture's layer.
+    pub fn take_bits(self, size: Size) -> bool {
+        size.words_per_row() <= self.side as usize && size.height() <= self.side
+    }
+}
+
+/// What the session should send for panels that look at this: of one instance `only`, or of all.
+pub fn request(
+    (size, instances): (Size, usize),
+    (look, panel): (Look, [u32; 2]),
+    only: Option<usize>,
+    choice: TransferChoice,
+    limits: TextureLimits,
+) -> PicturePlan {
+    let bits = 4 * size.words() as u64 * instances as u64;
+    let transfer = match choice {
+        TransferChoice::Cells => Transfer::Cells,
+        _ => Transfer::Bits,
+    };
+    let most = match choice {
+        TransferChoice::Auto => PicturePlan::MOST_BITS_BYTES,
+        TransferChoice::Bits | TransferChoice::Cells => MOST_BITS_BYTES,
+        TransferChoice::View => 0,
+    };
+    if bits <= most && limits.take_bits(size) {
+        // The same for every camera, so that moving it asks for nothing.
+        let viewport = Viewport {
+            x0: 0,
+            y0: 0,
+            step: Viewport::ONE,
+            width: 4,
+            height: 1,
+        };
+        return PicturePlan {
+            transfer,
+            viewport,
+            only: None,
+        };
+    }
+    let drawn = only.map_or(instances as u64, |_| 1).max(1);
+    let viewport = viewport(size, look, panel, MOST_ROUND_BYTES / drawn, limits.side);
+    PicturePlan {
+        transfer: Transfer::View,
+        viewport,
+        only,
+    }
+}
+
+/// A byte a pixel of the panel; a byte a cell where cells are larger than pixels; fewer where it
+/// would be more than `most` bytes. Of an axis that is seen as a whole, none of the ground beside.
+fn viewport(size: Size, look: Look, panel: [u32; 2], most: u64, side: u32) -> Viewport {
+    let one = Viewport::ONE as f64;
+    let step = (one / look.scale).round().max(one);
+    let lattice = [size.width(), size.height()].map(f64::from);
+    let around = look.goes_around(size, panel);
+    // The edge of the first pixel, and how many there are.
+    let [(x0, width), (y0, height)] = [0, 1].map(|axis| {
+        let (origin, all) = (look.origin[axis], lattice[axis]);
+        let seen = f64::from(panel[axis]) / look.scale;
+        let (from, texels) = if step == one {
+            // Whole cells.
+            let (from, to) = (origin.floor(), (origin + seen).ceil());
+            (from * one, to - from)
+        } else {
+            ((origin * one).round(), f64::from(panel[axis]))
+        };
+        if around[axis] {
+            return (from, texels);
+        }
+        let first = (-from / step).floor().max(0.0);
+        let from = from + first * step;
+        let last = ((all * one - from) / step).ceil();
+        (from, (texels - first).min(last))
+    });
+    let mut view = Viewport {
+        x0: x0 as i64,
+        y0: y0 as i64,
+        step: step as i64,
+        width: (width.max(1.0) as u32).next_multiple_of(4),
+        height: height.max(1.0) as u32,
+    };
+    let covered = [view.width, view.height].map(|texels| f64::from(texels) * view.step as f64);
+    while view.words() as u64 * 4 > most || view.width > side || view.height > side {
+        view.step += view.step / 16;
+        let texels = covered.map(|length| (length / view.step as f64).ceil().max(1.0) as u32);
+        (view.width, view.height) = (texels[0].next_multiple_of(4), texels[1]);
+        if view.width == 4 && view.height == 1 {
+            break;
+        }
+    }
+    view
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Camera;
+
+    const LIMITS: TextureLimits = TextureLimits {
+        side: 16384,
+        layers: 2048,
+    };
+
+    fn ask(size: (u64, u64), instances: usize, panel: [u32; 2], zoom: f64) -> PicturePlan {
+        let size = Size::new(size.0, size.1).unwrap();
+        let mut camera = Camera::default();
+        camera.zoom(zoom, size, panel);
+        let look = camera.look(size, panel);
+        request(
+            (size, instances),
+            (look, panel),
+            None,
+            TransferChoice::Auto,
+            LIMITS,
+        )
+    }
+
+    #[test]
+    fn small_lattices_come_as_bits_whatever_the_camera_does() {
+        let fitted = ask((512, 512), 16, [200, 200], 1.0);
+        assert_eq!(fitted.transfer, Transfer::Bits);
+        assert_eq!(fitted, ask((512, 512), 16, [250, 200], 7.0));
+    }
+
+    #[test]
+    fn many_bits_come_as_a_byte_a_pixel() {
+        let of = |side| ask((side, side), 16, [470, 260], 1.0).transfer;
+        assert_eq!([of(2048), of(4096)], [Transfer::Bits, Transfer::View]);
+    }
+
+    #[test]
+    fn what_no_texture_takes_comes_as_a_byte_a_pixel() {
+        let request = ask((16, 20_000), 1, [60, 990], 1.0);
+        assert_eq!(request.transfer, Transfer::View);
+        let request = ask((262_144, 262_144), 1, [990, 990], 1.0);
+        let view = request.viewport;
+        assert_eq!((view.width, view.height), (992, 990));
+        let (_, end) = view.columns(989);
+        assert!(
+            (end - 262_144).abs() <= 1,
+            "the last pixel ends at cell {end}"
+        );
+    }
+
+    #[test]
+    fn large_cells_come_as_a_byte_a_cell() {
+        let view = ask((262_144, 262_144), 1, [800, 800], 262_144.0).viewport;
+        assert_eq!(view.step, Viewport::ONE);
+        assert!(view.width <= 20 && view.height <= 20, "{view:?}");
+        assert_eq!(view.x0 % Viewport::ONE, 0);
+    }
+
+    #[test]
+    fn a_view_goes_on_beyond_an_edge_and_leaves_out_the_ground() {
+        let size = Size::new(20_000, 3_000).unwrap();
+        let ask = |scale: f64, origin: [f64; 2], panel: [u32; 2]| {
+            let look = Look { origin, scale };
+            viewport(size, look, panel, 1 << 24, LIMITS.side)
+        };
+        // Both edges are crossed; each pixel has a byte of its own.
+        let view = ask(0.25, [19_000.0, 2_500.5], [400, 300]);
+        assert_eq!((view.width, view.height), (400, 300));
+        assert_eq!(view.columns(0), (19_000, 19_004));
+        assert_eq!(view.columns(399), (20_596, 20_600));
+        assert_eq!(view.rows(299), (3_696, 3_700));
+        // By whole cells.
+        let view = ask(4.0, [19_990.25, 2_990.0], [400, 300]);
+        assert_eq!((view.width, view.height), (104, 75));
+        assert_eq!((view.columns(0).0, view.rows(74).1), (19_990, 3_065));
+        // All rows are seen, in the panel's middle, and only they are asked for: from the pixel that
+        // the first of them is in.
+        let view = ask(0.1, [15_000.0, -505.0], [800, 400]);
+        assert_eq!((view.width, view.height), (800, 301));
+        assert_eq!((view.rows(0), view.rows(300)), ((-5, 5), (2_995, 3_005)));
+        let view = ask(2.0, [15_000.0, -500.0], [800, 8_000]);
+        assert_eq!((view.width, view.height), (400, 3_000));
+        assert_eq!((view.rows(0), view.rows(2_999)), ((0, 1), (2_999, 3_000)));
+    }
+
+    #[test]
+    fn a_round_is_bounded() {
+        for instances in [1, 16, 200, 4096] {
+            for panel in [[3800, 2100], [500, 500], [20, 20], [1, 1]] {
+                for zoom in [1.0, 10.0, 1000.0, 100_000.0] {
+                    let request = ask((100_000, 400_000), instances, panel, zoom);
+                    let view = request.viewport;
+                    let bytes = view.words() as u64 * 4 * instances as u64;
+                    assert!(bytes <= MOST_ROUND_BYTES, "{instances} {panel:?}: {view:?}");
+                    assert!(view.step >= Viewport::ONE && view.width.is_multiple_of(4));
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_lower_resolution_still_covers_the_panel() {
+        let request = ask((200_000, 200_000), 200, [2000, 2000], 1.0);
+        let view = request.viewport;
+        assert!(view.words() * 4 * 200 <= 64 << 20);
+        assert!(view.columns(view.width - 1).1 >= 199_990);
+        assert!(view.rows(view.height - 1).1 >= 199_990);
+    }
+}

@@ -1,0 +1,49 @@
+//! How large the interface is: steps of a scale on top of what the window's size asks for.
+
+/// Percents of the usual size.
+const STEPS: [u16; 12] = [50, 60, 70, 80, 90, 100, 115, 130, 150, 175, 200, 250];
+/// Where 100 stands among them.
+const USUAL: i8 = 5;
+
+/// A step of the scale; 0 is the usual size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct Zoom(i8);
+
+impl Zoom {
+    /// The next larger one, if there is one.
+    pub fn larger(self) -> Option<Zoom> {
+        (self.0 + USUAL + 1 < STEPS.len() as i8).then(|| Zoom(self.0 + 1))
+    }
+
+    /// The next smaller one, if there is one.
+    pub fn smaller(self) -> Option<Zoom> {
+        (self.0 + USUAL > 0).then(|| Zoom(self.0 - 1))
+    }
+
+    /// In percents of the usual size.
+    pub fn percent(self) -> u16 {
+        STEPS[usize::try_from(self.0 + USUAL).unwrap_or_default()]
+    }
+
+    pub(crate) fn factor(self) -> f32 {
+        f32::from(self.percent()) / 100.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn steps_end_on_both_sides_and_go_back_the_way_they_came() {
+        assert_eq!(Zoom::default().percent(), 100);
+        let all = |next: fn(Zoom) -> Option<Zoom>| {
+            let zooms = std::iter::successors(Some(Zoom::default()), |&zoom| next(zoom));
+            zooms.map(Zoom::percent).collect::<Vec<_>>()
+        };
+        assert_eq!(all(Zoom::smaller), [100, 90, 80, 70, 60, 50]);
+        assert_eq!(all(Zoom::larger), [100, 115, 130, 150, 175, 200, 250]);
+        let there = Zoom::default().larger().unwrap();
+        assert_eq!(there.smaller(), Some(Zoom::default()));
+    }
+}

@@ -1,0 +1,494 @@
+//! The hand in the window: the pencil, the selection, and patterns before they are placed.
+//!
+//! An edit goes to the session at once, and is drawn over the panel until a picture shows it; so a
+//! stroke follows the pointer whatever the engine is busy with.
+
+mod files;
+mod parcels;
+
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::handler::Handler;
+use crate::larger::Guest;
+use crate::pointer::Spot;
+use app::World;
+use lang::tr;
+use life::{Lattice, Size};
+use model::{Action, Area, Change, Edit, Status};
+use parcels::Parcels;
+use view::{Ghost, Marks, Pending, Shelf};
+
+/// What the hand does, and what it has put over the panels.
+#[derive(Default)]
+pub(super) struct Editing {
+    pub(super) marks: Marks,
+    holding: Option<Holding>,
+    /// How often something was filled: another soup each time.
+    fills: u64,
+    /// What is to be saved, until it is.
+    unsaved: Option<files::Saving>,
+    /// The path that was tried.
+    tried: String,
+    /// The file that is there already and was asked about.
+    replaces: Option<String>,
+    parcels: Parcels,
+}
+
+/// What the left button's being down does.
+enum Holding {
+    /// Draws, in an instance, from this cell on.
+    Stroke {
+        instance: usize,
+        place: usize,
+        last: Under,
+        alive: bool,
+    },
+    /// Spans a selection from here.
+    Selecting {
+        instance: usize,
+        place: usize,
+        from: Under,
+    },
+    /// Nothing more: it has placed something.
+    Placed,
+}
+
+/// What is under a point of a panel.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Under {
+    /// The cell, counted on beyond the lattice's edges.
+    cell: [i64; 2],
+    /// The axes on which what is beyond them is what lies at the other side.
+    around: [bool; 2],
+    /// Where the panel's top left was then.
+    origin: [f64; 2],
+}
+
+impl Under {
+    /// The cell of the lattice; the nearest one, where it is on none.
+    fn on(self, size: Size) -> [u32; 2] {
+        self.each(size, |at, side, around| match around {
+            true => at.rem_euclid(side),
+            false => at.clamp(0, side - 1),
+        })
+        .map(|at| at as u32)
+    }
+
+    /// Whether there is a cell.
+    fn is_on(self, size: Size) -> bool {
+        let is_on = |at, side, around| i64::from(around || (0..side).contains(&at));
+        self.each(size, is_on) == [1, 1]
+    }
+
+    /// The same cell counted from where the panel's top left is now: that starts anew at 0 where
+    /// it has come around.
+    fn carried(self, now: Under, size: Size) -> [i64; 2] {
+        let sides = [size.width(), size.height()].map(i64::from);
+        [0, 1].map(|axis| {
+            let moved = (now.origin[axis] - self.origin[axis]) / sides[axis] as f64;
+            let turns = if now.around[axis] { moved.round() } else { 0.0 };
+            self.cell[axis] + turns as i64 * sides[axis]
+        })
+    }
+
+    /// The cells from here to there that an area can have: it ends at the lattice's edges.
+    fn span(self, to: Under, size: Size) -> [[u32; 2]; 2] {
+        let from = self.carried(to, size);
+        let first = self.each(size, |_, side, around| if around { side } else { 0 });
+        let first = [0, 1].map(|axis| match first[axis] {
+            0 => 0,
+            side => from[axis].div_euclid(side) * side,
+        });
+        [from, to.cell].map(|cell| within([0, 1].map(|axis| cell[axis] - first[axis]), size))
+    }
+
+    fn each(self, size: Size, of: impl Fn(i64, i64, bool) -> i64) -> [i64; 2] {
+        let sides = [size.width(), size.height()].map(i64::from);
+        [0, 1].map(|axis| of(self.cell[axis], sides[axis], self.around[axis]))
+    }
+}
+
+impl<W: World> Handler<W> {
+    /// Does what a person asked of the lattices by a key; whether that was it.
+    pub(super) fn edit_action(&mut self, action: Action) -> bool {
+        match action {
+            Action::TogglePencil => {
+                self.editing.marks.pencil ^= true;
+                let on = self.editing.marks.pencil;
+                let what = if on {
+                    tr!("on: drag to draw")
+                } else {
+                    tr!("off")
+                };
+                self.note(tr!("pencil {what}", what = what));
+            }
+            Action::SelectAll => {
+                if let Some(status) = self.status() {
+                    let all = Area::whole(status.size);
+                    self.editing.marks.selection = Some((status.selected, all));
+                }
+            }
+            Action::ClearSelection => self.change_selection(Change::Clear),
+            Action::FillRandomly => {
+                self.editing.fills += 1;
+                let seed = self.editing.fills;
+                let density = 0.5;
+                self.change_selection(|area| Change::Fill {
+                    area,
+                    density,
+                    seed,
+                });
+            }
+            Action::FlipSideways | Action::FlipUpsideDown => {
+                let sideways = action == Action::FlipSideways;
+                self.change_selection(|area| Change::Flip { area, sideways });
+            }
+            Action::TurnLeft | Action::TurnRight => {
+                self.turn_selection(action == Action::TurnRight);
+            }
+            Action::TurnGhostLeft | Action::TurnGhostRight => {
+                if let Some(ghost) = &mut self.editing.marks.ghost {
+                    let clockwise = action == Action::TurnGhostRight;
+                    ghost.pattern = Arc::new(Change::turned(&ghost.pattern, clockwise));
+                }
+            }
+            Action::CopyCells => self.copy_cells(),
+            Action::PastePattern => self.paste(),
+            Action::OpenPattern => self.ask_for_file(true),
+            Action::SavePattern => self.ask_for_file(false),
+            Action::Undo => {
+                if self.undo_room() {
+                    return true;
+                }
+                self.count_edit(-1);
+                return false;
+            }
+            Action::Redo => {
+                self.count_edit(1);
+                return false;
+            }
+            Action::ToggleShelf => {
+                self.dialogs.shelf = match self.dialogs.shelf.take() {
+                    None => Some(Shelf::default()),
+                    Some(_) => None,
+                };
+            }
+            _ => return false,
+        }
+        true
+    }
+
+    /// Drops what is held over the panels; whether there was anything.
+    pub(super) fn drop_marks(&mut self) -> bool {
+        let marks = &mut self.editing.marks;
+        marks.ghost.take().is_some()
+            || marks.selection.take().is_some()
+            || std::mem::take(&mut marks.pencil)
+    }
+
+    /// The selection, or all of the selected panel.
+    pub(super) fn selected_area(&self, status: &Status) -> (usize, Area) {
+        let whole = (status.selected, Area::whole(status.size));
+        self.editing.marks.selection.unwrap_or(whole)
+    }
+
+    fn change_selection(&mut self, change: impl FnOnce(Area) -> Change) {
+        if let Some(status) = self.status() {
+            let (instance, area) = self.selected_area(&status);
+            self.edit(instance, change(area), false);
+        }
+    }
+
+    fn turn_selection(&mut self, clockwise: bool) {
+        let Some(status) = self.status() else { return };
+        let (instance, area) = self.selected_area(&status);
+        let (wide, high) = (area.size.width(), area.size.height());
+        if wide > status.size.height() || high > status.size.width() {
+            return self.note(tr!(
+                "{wide}x{high} cells cannot be turned on a lattice of {}",
+                status.size,
+                wide = wide,
+                high = high
+            ));
+        }
+        self.edit(instance, Change::Turn { area, clockwise }, false);
+    }
+
+    /// Sends an edit on its way, and shows that it is.
+    fn edit(&mut self, instance: usize, change: Change, joins: bool) {
+        let edit = Edit {
+            instance,
+            change: change.clone(),
+            joins,
+        };
+        if !joins {
+            self.count_edit(1);
+        }
+        if let Some(number) = self.world.as_ref().and_then(|world| world.edit(edit)) {
+            self.editing.marks.pending.push_back(Pending {
+                instance,
+                number,
+                change,
+            });
+        }
+        self.pacer.want(Instant::now());
+    }
+
+    /// The left button went down; whether the hand took it.
+    pub(super) fn hand_pressed(&mut self, spot: Option<Spot>) -> bool {
+        let Some(Spot::Panel(place)) = spot.filter(|_| !self.view.help) else {
+            return false;
+        };
+        let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
+            return false;
+        };
+        let Some((instance, under)) = self.cell_at(place, at) else {
+            return false;
+        };
+        let shift = self.modifiers.shift_key();
+        if let Some(ghost) = &mut self.editing.marks.ghost {
+            ghost.at = Some((instance, under.cell));
+            self.place_ghost(&status, shift);
+            self.editing.holding = Some(Holding::Placed);
+        } else if shift {
+            self.editing.marks.selection = None;
+            self.editing.holding = Some(Holding::Selecting {
+                instance,
+                place,
+                from: under,
+            });
+        } else if self.editing.marks.pencil {
+            let first = under.on(status.size);
+            let alive = !self.is_alive(instance, first);
+            let cells = [first].into();
+            self.editing.holding = Some(Holding::Stroke {
+                instance,
+                place,
+                last: under,
+                alive,
+            });
+            self.edit(instance, Change::Draw { cells, alive }, false);
+        } else {
+            return false;
+        }
+        if let (Some(world), None) = (&self.world, self.only()) {
+            world.act(Action::Select(instance));
+        }
+        true
+    }
+
+    /// The pointer moved; whether the hand took it.
+    pub(super) fn hand_moved(&mut self) -> bool {
+        if self.editing.marks.ghost.is_some() {
+            self.move_ghost();
+        }
+        let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
+            return false;
+        };
+        let place = match &self.editing.holding {
+            Some(Holding::Stroke { place, .. } | Holding::Selecting { place, .. }) => *place,
+            Some(Holding::Placed) => return true,
+            None => return false,
+        };
+        let Some((_, under)) = self.cell_at(place, at) else {
+            return true;
+        };
+        match &mut self.editing.holding {
+            Some(Holding::Stroke {
+                instance,
+                last,
+                alive,
+                ..
+            }) if *last != under => {
+                let (instance, alive) = (*instance, *alive);
+                let last = std::mem::replace(last, under);
+                let cells = line(last.carried(under, status.size), under.cell);
+                let cells = cells.map(|cell| Under { cell, ..under });
+                let cells: Arc<[_]> = cells
+                    .filter(|under| under.is_on(status.size))
+                    .map(|under| under.on(status.size))
+                    .collect();
+                if !cells.is_empty() {
+                    self.edit(instance, Change::Draw { cells, alive }, true);
+                }
+            }
+            Some(Holding::Selecting { instance, from, .. }) => {
+                let [from, to] = from.span(under, status.size);
+                let area = Area::spanned(from, to);
+                self.editing.marks.selection = Some((*instance, area));
+                self.pacer.want(Instant::now());
+            }
+            _ => {}
+        }
+        true
+    }
+
+    /// The left button came up; whether the hand had it.
+    pub(super) fn hand_released(&mut self) -> bool {
+        self.editing.holding.take().is_some()
+    }
+
+    /// A pattern is taken, to be placed by a click.
+    pub(super) fn take_ghost(&mut self, pattern: Lattice) {
+        self.editing.marks.ghost = Some(Ghost {
+            pattern: Arc::new(pattern),
+            at: None,
+        });
+        self.move_ghost();
+        self.note(tr!("click to place it, Q and W turn it, Esc drops it").into());
+    }
+
+    fn move_ghost(&mut self) {
+        let spot = self.spot_under_pointer();
+        let over = match (spot, self.pointer.at) {
+            (Some(Spot::Panel(place)), Some(at)) => self.cell_at(place, at),
+            _ => None,
+        };
+        let over = over.map(|(instance, under)| (instance, under.cell));
+        if let Some(ghost) = &mut self.editing.marks.ghost
+            && ghost.at != over
+        {
+            ghost.at = over;
+            self.pacer.want(Instant::now());
+        }
+    }
+
+    fn place_ghost(&mut self, status: &Status, stays: bool) {
+        let Some(ghost) = &self.editing.marks.ghost else {
+            return;
+        };
+        let Some((instance, [x, y])) = ghost.corner() else {
+            return;
+        };
+        let around = |at: i64, side: u32| at.rem_euclid(side.into()) as u32;
+        let (pattern, all) = (ghost.pattern.clone(), status.size);
+        if pattern.size().width() > all.width() || pattern.size().height() > all.height() {
+            let why = tr!(
+                "It is {size} cells, larger than the lattices of {all}.",
+                size = pattern.size(),
+                all = all
+            );
+            let guest = Guest::Cells(pattern);
+            self.editing.marks.ghost = None;
+            return self.offer_room(instance, guest, why);
+        }
+        let change = Change::Place {
+            pattern,
+            at: [around(x, all.width()), around(y, all.height())],
+            dead_too: false,
+        };
+        if !stays {
+            self.editing.marks.ghost = None;
+        }
+        self.edit(instance, change, false);
+    }
+
+    /// The instance that a place shows, and what there is under a point.
+    fn cell_at(&self, place: usize, at: [f64; 2]) -> Option<(usize, Under)> {
+        let status = self.status()?;
+        let frame = self.frame(Some(&status))?;
+        let (layout, _) = frame.layout()?;
+        let instance = frame.only().unwrap_or(place);
+        let (camera, panel) = (frame.camera_of(instance), layout.tiling.panel);
+        let look = camera.shown(status.size, panel);
+        let rect = layout.tiling.rect(place);
+        let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
+        let under = Under {
+            cell: look.to_cells(pixel).map(|at| at.floor() as i64),
+            around: camera.goes_around(status.size, panel),
+            origin: look.origin,
+        };
+        Some((instance, under))
+    }
+
+    fn only(&self) -> Option<usize> {
+        let status = self.status()?;
+        self.frame(Some(&status))?.only()
+    }
+
+    fn clipboard(&mut self) -> Option<String> {
+        self.screen.as_mut()?.input.clipboard()
+    }
+
+    fn set_clipboard(&mut self, text: String) {
+        if let Some(screen) = &mut self.screen {
+            screen.input.set_clipboard(text);
+        }
+    }
+
+    /// Whether a cell is alive, by the newest picture and what is on its way.
+    fn is_alive(&self, instance: usize, cell: [u32; 2]) -> bool {
+        if let Some(will_be) = self.editing.marks.will_be(instance, cell) {
+            return will_be;
+        }
+        let (Some(world), Some(status)) = (&self.world, self.status()) else {
+            return false;
+        };
+        let mut seen = vec![u64::MAX; status.instances];
+        seen[instance] = 0;
+        let mut alive = false;
+        world.visit_newer(&mut seen, &mut |of, picture, words| {
+            if of == instance {
+                alive = picture.is_alive(status.size, cell, words);
+            }
+        });
+        alive
+    }
+}
+
+/// The nearest cell of the lattice.
+fn within([x, y]: [i64; 2], size: Size) -> [u32; 2] {
+    let near = |at: i64, side: u32| at.clamp(0, i64::from(side) - 1) as u32;
+    [near(x, size.width()), near(y, size.height())]
+}
+
+/// The cells from one to another, without the first (Bresenham's).
+fn line([x, y]: [i64; 2], [to_x, to_y]: [i64; 2]) -> impl Iterator<Item = [i64; 2]> {
+    let (wide, high) = ((to_x - x).abs(), (to_y - y).abs());
+    let steps = wide.max(high);
+    let toward = move |from: i64, to: i64, i: i64| {
+        let twice = 2 * (to - from) * i + steps * (to - from).signum();
+        from + twice / (2 * steps)
+    };
+    (1..=steps).map(move |i| [toward(x, to_x, i), toward(y, to_y, i)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_has_no_gaps_and_ends_where_it_should() {
+        for to in [[7, 3], [-4, 9], [0, 5], [6, 0], [-3, -3], [1, -8], [0, 0]] {
+            let mut last = [0i64, 0];
+            for cell in line([0, 0], to) {
+                let far = |axis: usize| (cell[axis] - last[axis]).abs();
+                assert!(far(0).max(far(1)) == 1, "{to:?}: {last:?} to {cell:?}");
+                last = cell;
+            }
+            assert_eq!(last, to);
+        }
+    }
+
+    #[test]
+    fn beyond_an_edge_lies_the_other_side_where_a_panel_goes_around() {
+        let size = Size::new(100, 60).unwrap();
+        let under = |cell, origin| Under {
+            cell,
+            around: [true, false],
+            origin,
+        };
+        let at = under([103, 62], [90.0, 0.0]);
+        assert_eq!(at.on(size), [3, 59]);
+        assert!(!at.is_on(size) && under([103, 59], [90.0, 0.0]).is_on(size));
+        // The panel has moved on by 12 columns, and so around.
+        let now = under([8, 30], [2.0, 0.0]);
+        assert_eq!(at.carried(now, size), [3, 62]);
+        assert_eq!(now.carried(at, size), [108, 30]);
+        // A selection ends at the edge that it came to, whichever side it began on.
+        let from = under([97, 10], [90.0, 0.0]);
+        assert_eq!(from.span(at, size), [[97, 10], [99, 59]]);
+        assert_eq!(at.span(from, size), [[3, 59], [0, 10]]);
+    }
+}

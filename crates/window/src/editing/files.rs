@@ -1,0 +1,339 @@
+//! Patterns from files and the clipboard, and to them.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::parcels::{Parcel, cells_of};
+use crate::handler::Handler;
+use crate::larger::Guest;
+use app::World;
+use lang::tr;
+use life::{
+    Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, shown, write_atomically,
+};
+use model::{Area, Change};
+use view::FileDialog;
+
+/// Cells that are to be saved, as they were when that was asked for.
+#[derive(Clone)]
+pub(crate) struct Saving {
+    cells: Arc<Lattice>,
+    rule: Rule,
+    /// Whether they are a whole torus.
+    torus: bool,
+    generation: u64,
+}
+
+/// The most cells that the clipboard takes.
+const MOST_COPIED: u64 = 1 << 26;
+
+impl<W: World> Handler<W> {
+    /// Does with what threads have brought what it is for.
+    pub(crate) fn take_parcels(&mut self) {
+        while let Some(parcel) = self.editing.parcels.next() {
+            match parcel {
+                Parcel::Said(what) => self.note(what),
+                Parcel::Nothing => {}
+                Parcel::Opened(instance, lattice, what) => {
+                    let change = Change::Place {
+                        pattern: lattice,
+                        at: [0, 0],
+                        dead_too: true,
+                    };
+                    self.edit(instance, change, false);
+                    self.note(what);
+                }
+                Parcel::TooLarge(instance, guest, why) => self.offer_room(instance, guest, why),
+                Parcel::Ghost(pattern) => self.take_ghost(pattern),
+                Parcel::Copied(text, what) => {
+                    self.set_clipboard(text);
+                    self.note(what);
+                }
+                Parcel::Chosen(path, None) => self.open_path(&path),
+                Parcel::Chosen(path, Some(saving)) => self.save_to(path, saving),
+                Parcel::Typed(saving) => {
+                    tracing::debug!("a path is to be typed in");
+                    let name = if saving.is_some() { "pattern.rle" } else { "" };
+                    self.dialogs.file = Some(FileDialog::new(saving.is_some(), name.into(), None));
+                    self.editing.unsaved = saving;
+                }
+                Parcel::Unsaved(saving, why) => {
+                    tracing::debug!("a path is to be typed in: {why}");
+                    self.editing.unsaved = Some(saving);
+                    let path = std::mem::take(&mut self.editing.tried);
+                    self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));
+                }
+            }
+            self.pacer.want(Instant::now());
+        }
+    }
+
+    /// Does something on a thread of its own.
+    fn send(&mut self, work: impl FnOnce() -> Parcel + Send + 'static) {
+        if let Err(why) = self.editing.parcels.send(&self.wake, work) {
+            self.note(why);
+        }
+    }
+
+    /// Reads a file into the selected panel, which is left as it was if the file is no pattern.
+    pub(crate) fn open_path(&mut self, path: &str) {
+        let (path, Some(status)) = (path.to_owned(), self.status()) else {
+            return;
+        };
+        let (size, rule, instance) = (status.size, status.rule, status.selected);
+        self.send(move || {
+            let pattern = match Pattern::load(&path) {
+                Ok(pattern) => pattern,
+                Err(error) => return Parcel::Said(error.to_string()),
+            };
+            match pattern.centred_in(size) {
+                Err(PatternError::Larger { width, height, .. }) => {
+                    let name = shown(Path::new(&path).file_name().unwrap_or_default());
+                    let why = tr!(
+                        "{name} is {width}x{height} cells, larger than the lattices of {size}.",
+                        name = name,
+                        width = width,
+                        height = height,
+                        size = size
+                    );
+                    Parcel::TooLarge(instance, Guest::Pattern(Arc::new(pattern)), why)
+                }
+                Err(error) => Parcel::Said(error.to_string()),
+                Ok(lattice) => {
+                    let name = shown(Path::new(&path).file_name().unwrap_or_default());
+                    let other = pattern.rule().filter(|own| *own != rule);
+                    let what = match other {
+                        None => tr!("opened {}", name),
+                        Some(own) => tr!(
+                            "opened {}, which is for {own}; the lattices run {rule}",
+                            name,
+                            own = own,
+                            rule = rule
+                        ),
+                    };
+                    Parcel::Opened(instance, Arc::new(lattice), what)
+                }
+            }
+        });
+    }
+
+    /// Puts the selection's cells, or the selected panel's, into the clipboard as RLE.
+    pub(super) fn copy_cells(&mut self) {
+        let Some((area, asked)) = self.asked_cells() else {
+            return;
+        };
+        if area.size.cells() > MOST_COPIED {
+            return self.note(tr!(
+                "{} is too much for the clipboard; Ctrl+S saves it to a file",
+                area.size
+            ));
+        }
+        self.send(move || match asked() {
+            None => Parcel::Said(tr!("nothing was copied: the session has ended").into()),
+            Some(saving) => {
+                let mut text = Vec::new();
+                let written = saving.write(Format::Rle, &mut text);
+                match written.ok().and_then(|()| String::from_utf8(text).ok()) {
+                    None => {
+                        Parcel::Said(tr!("nothing was copied: there is no memory for it").into())
+                    }
+                    Some(text) => {
+                        let what = tr!("copied {} cells as RLE", saving.cells.size());
+                        Parcel::Copied(text, what)
+                    }
+                }
+            }
+        });
+    }
+
+    /// The selection (or the selected panel), and how its cells are had on another thread.
+    fn asked_cells(&self) -> Option<(Area, impl FnOnce() -> Option<Saving> + Send + 'static)> {
+        let status = self.status()?;
+        let (instance, area) = self.selected_area(&status);
+        let copy = self.world.as_ref()?.copy(instance)?;
+        let rule = status.rule;
+        let wait = move || {
+            let (lattice, generation) = copy.recv().ok()?;
+            let torus = area == Area::whole(lattice.size());
+            let cells = match torus {
+                true => lattice,
+                false => Arc::new(lattice.part(area.x, area.y, area.size)),
+            };
+            Some(Saving {
+                cells,
+                rule,
+                torus,
+                generation,
+            })
+        };
+        Some((area, wait))
+    }
+
+    /// Takes the clipboard's pattern, to be placed.
+    pub(super) fn paste(&mut self) {
+        let text = self.clipboard().unwrap_or_default();
+        if text.trim().is_empty() {
+            return self.note(tr!("the clipboard has no text").into());
+        }
+        self.send(move || {
+            let pattern = Pattern::from_text("the clipboard", text);
+            match pattern.map_err(|error| tr!("no pattern: {error}", error = error)) {
+                Ok(pattern) => cells_of(&pattern).map_or_else(Parcel::Said, Parcel::Ghost),
+                Err(why) => Parcel::Said(why),
+            }
+        });
+    }
+
+    /// Takes a pattern of the shelf, to be placed.
+    pub(crate) fn take_from_shelf(&mut self, shelved: &'static Shelved) {
+        match cells_of(&shelved.pattern()) {
+            Ok(cells) => self.take_ghost(cells),
+            Err(why) => self.note(why),
+        }
+    }
+
+    /// Asks for a file to open or to save to: by the desktop's dialog, or where there is none by a
+    /// path that is typed in. What is saved is as it is now.
+    pub(super) fn ask_for_file(&mut self, opens: bool) {
+        if opens {
+            return self.send(|| match choose(None) {
+                Chosen::Path(path) => Parcel::Chosen(path, None),
+                Chosen::Nothing => Parcel::Nothing,
+                Chosen::NoDialog => Parcel::Typed(None),
+            });
+        }
+        if let Some((_, asked)) = self.asked_cells() {
+            self.send(move || match asked() {
+                None => Parcel::Said(tr!("nothing is saved: the session has ended").into()),
+                Some(saving) => match choose(Some("pattern.rle")) {
+                    Chosen::Path(path) => Parcel::Chosen(path, Some(saving)),
+                    Chosen::Nothing => Parcel::Nothing,
+                    Chosen::NoDialog => Parcel::Typed(Some(saving)),
+                },
+            });
+        }
+    }
+
+    /// A path was typed in, to open or to save to.
+    pub(crate) fn typed_path(&mut self, saves: bool, path: String) {
+        match (saves, self.editing.unsaved.take()) {
+            (false, _) => self.open_path(&path),
+            (true, Some(saving)) => match asks_first(&path, &mut self.editing.replaces) {
+                None => self.save_to(path, saving),
+                Some(why) => {
+                    self.editing.unsaved = Some(saving);
+                    self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));
+                }
+            },
+            (true, None) => {}
+        }
+    }
+
+    fn save_to(&mut self, path: String, saving: Saving) {
+        self.editing.tried = path.clone();
+        self.send(move || {
+            let Some(format) = Format::of_name(&path) else {
+                let why =
+                    tr!("the name must end in .rle, .cells, .lif or .mc, which says the format");
+                return Parcel::Unsaved(saving, why.into());
+            };
+            match write_atomically(&path, |out| saving.write(format, out)) {
+                Ok(()) => Parcel::Said(tr!("saved {path}", path = shown(&path))),
+                Err(error) => Parcel::Unsaved(saving, error.to_string()),
+            }
+        });
+    }
+}
+
+impl Saving {
+    fn write(
+        &self,
+        format: Format,
+        out: &mut (impl std::io::Write + ?Sized),
+    ) -> std::io::Result<()> {
+        let notes = &Notes {
+            comments: vec![format!("Generation {}, by lifestreams.", self.generation)],
+            ..Notes::default()
+        };
+        let sheet = Sheet {
+            lattice: &self.cells,
+            rule: self.rule,
+            torus: self.torus,
+            notes,
+        };
+        format.write(sheet, out)
+    }
+}
+
+/// What to ask before a typed path is saved to, if anything: a file that is there is replaced only
+/// where its path is entered once more.
+fn asks_first(path: &str, asked: &mut Option<String>) -> Option<String> {
+    let agreed = asked.take().is_some_and(|before| before == path);
+    if agreed || !Path::new(path).exists() {
+        return None;
+    }
+    *asked = Some(path.to_owned());
+    Some(tr!("there is such a file already: Enter again replaces it").into())
+}
+
+/// What a dialog of the desktop's answered.
+enum Chosen {
+    Path(String),
+    Nothing,
+    NoDialog,
+}
+
+/// Nobody closes a dialog as fast as this: there was none.
+const AT_ONCE: Duration = Duration::from_millis(300);
+
+/// Asks the desktop for a file, to save to if it is given a name for it.
+fn choose(save_as: Option<&str>) -> Chosen {
+    if !has_desktop() {
+        return Chosen::NoDialog;
+    }
+    let began = Instant::now();
+    let dialog = rfd::FileDialog::new();
+    let endings = ["rle", "cells", "lif", "life", "mc", "gz"];
+    let chosen = match save_as {
+        None => dialog
+            .add_filter(tr!("patterns"), &endings)
+            .add_filter(tr!("all files"), &["*"])
+            .pick_file(),
+        Some(name) => dialog.set_file_name(name).save_file(),
+    };
+    match chosen {
+        Some(path) => Chosen::Path(path.to_string_lossy().into_owned()),
+        None if began.elapsed() < AT_ONCE => Chosen::NoDialog,
+        None => Chosen::Nothing,
+    }
+}
+
+/// Whether there is a desktop session that a portal could belong to; looking for one where there is
+/// none may take long.
+fn has_desktop() -> bool {
+    let socket = std::env::var_os("XDG_RUNTIME_DIR").map(|folder| Path::new(&folder).join("bus"));
+    cfg!(not(target_os = "linux"))
+        || std::env::var_os("DBUS_SESSION_BUS_ADDRESS").is_some()
+        || socket.is_some_and(|socket| socket.exists())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::asks_first;
+
+    #[test]
+    fn a_file_that_is_there_is_replaced_only_when_asked_twice() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = |name: &str| folder.path().join(name).to_string_lossy().into_owned();
+        for name in ["a.rle", "b.rle"] {
+            std::fs::write(path(name), "!").unwrap();
+        }
+        let mut asked = None;
+        assert_eq!(asks_first(&path("new.rle"), &mut asked), None);
+        assert!(asks_first(&path("a.rle"), &mut asked).is_some());
+        assert!(asks_first(&path("b.rle"), &mut asked).is_some(), "another");
+        assert_eq!(asks_first(&path("b.rle"), &mut asked), None);
+        assert!(asks_first(&path("b.rle"), &mut asked).is_some(), "anew");
+    }
+}

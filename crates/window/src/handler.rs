@@ -1,0 +1,544 @@
+//! winit's events, one by one.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use winit::application::ApplicationHandler;
+use winit::dpi::LogicalSize;
+use winit::event::{ElementState, KeyEvent, MouseScrollDelta, WindowEvent};
+use winit::event_loop::{ActiveEventLoop, ControlFlow, OwnedDisplayHandle};
+use winit::keyboard::ModifiersState;
+use winit::monitor::MonitorHandle;
+use winit::window::{Fullscreen, Theme, Window, WindowId};
+
+use crate::editing::Editing;
+use crate::input::{self, Offered};
+use crate::larger::Room;
+use crate::pointer::Pointer;
+use crate::recording::Recording;
+use crate::screen::{Outcome, Screen, WindowCanvas};
+use crate::{WindowOptions, keys, monitor, startup};
+use app::lessons::Lessons;
+use app::pacing::{Pacer, Rate};
+use app::{AppError, Wake, World};
+use lang::tr;
+use model::{PicturePlan, Status};
+use view::theme::theme;
+use view::{
+    Asked, Dialogs, Drawing, Frame, Lab, Population, Timeline, ViewError, ViewOptions, acts_anyway,
+};
+
+/// Frames a second where more would only burden the machine or the wire.
+const SLOW_FRAMES: f64 = 30.0;
+/// How long a notice stays.
+const NOTICE: Duration = Duration::from_secs(5);
+/// How soon to look again where a frame could not be had.
+const RETRY: Duration = Duration::from_millis(100);
+/// A GPU that is lost more often than this in a row does not come back.
+const MOST_LOSSES: u32 = 3;
+
+/// What the desktop puts around a window at most: its frame, and a panel or a dock.
+const DECORATIONS: [f64; 2] = [16.0, 64.0];
+/// The monitor that a window fits where nothing is known of the one that it is to be on.
+const SMALL_MONITOR: [f64; 2] = [1280.0, 800.0];
+
+/// The sides of a window that is to be so large, and smaller where it and what is around it would
+/// not fit the monitor; all in points.
+fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
+    let monitor = monitor.unwrap_or(SMALL_MONITOR);
+    [0, 1].map(|axis| {
+        let room = (monitor[axis] - DECORATIONS[axis]).max(1.0);
+        f64::from(wanted[axis]).min(room)
+    })
+}
+
+/// See the module.
+pub(super) struct Handler<W> {
+    pub(super) options: WindowOptions,
+    pub(super) view: ViewOptions,
+    started: Receiver<anyhow::Result<W>>,
+    awake: Arc<AtomicBool>,
+    /// Whether a signal asked for the end.
+    told: Arc<AtomicBool>,
+    display: OwnedDisplayHandle,
+    forwarded: bool,
+    pub(super) world: Option<W>,
+    pub(super) requested: Option<PicturePlan>,
+    pub(super) screen: Option<Screen>,
+    pub(super) drawing: Drawing,
+    notice_until: Option<Instant>,
+    pub(super) saved: (Sender<String>, Receiver<String>),
+    pub(super) wake: Arc<Mutex<Wake>>,
+    pub(super) pacer: Pacer,
+    rate: Rate,
+    presented: u64,
+    losses: u32,
+    visible: bool,
+    pub(super) recording: Option<Recording>,
+    /// Recordings that have ended and are not whole yet.
+    pub(super) writing: Vec<std::thread::JoinHandle<()>>,
+    pub(super) pointer: Pointer,
+    pub(super) timeline: Timeline,
+    pub(super) population: Population,
+    pub(super) lab: Lab,
+    pub(super) lessons: Lessons,
+    /// When the cameras that glide were moved last.
+    pub(super) glided: Option<Instant>,
+    pub(super) dialogs: Dialogs,
+    pub(super) editing: Editing,
+    pub(super) room: Room<W>,
+    /// Where fullscreen is, if that was asked for.
+    pub(super) monitor: Option<MonitorHandle>,
+    /// The place under the mouse that has a tip or is a button.
+    pub(super) spot: Option<usize>,
+    /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
+    wheel: f64,
+    pub(super) modifiers: ModifiersState,
+    /// Why it ended, if not by the person.
+    pub(super) failed: Option<AppError>,
+}
+
+impl<W: World> Handler<W> {
+    pub(super) fn new(
+        options: WindowOptions,
+        started: Receiver<anyhow::Result<W>>,
+        (awake, told): (Arc<AtomicBool>, Arc<AtomicBool>),
+        display: OwnedDisplayHandle,
+        wake: Wake,
+    ) -> Handler<W> {
+        Handler {
+            view: options.view.clone(),
+            recording: options.record.clone().map(Recording::new),
+            options,
+            started,
+            awake,
+            told,
+            display,
+            forwarded: startup::is_forwarded(),
+            world: None,
+            requested: None,
+            screen: None,
+            drawing: Drawing::default(),
+            notice_until: None,
+            saved: channel(),
+            wake: Arc::new(Mutex::new(wake)),
+            pacer: Pacer::default(),
+            rate: Rate::default(),
+            presented: 0,
+            losses: 0,
+            visible: true,
+            writing: Vec::new(),
+            pointer: Pointer::default(),
+            timeline: Timeline::default(),
+            population: Population::default(),
+            lab: Lab::default(),
+            lessons: Lessons::default(),
+            glided: None,
+            dialogs: Dialogs::default(),
+            editing: Editing::default(),
+            room: Room::default(),
+            monitor: None,
+            spot: None,
+            wheel: 0.0,
+            modifiers: ModifiersState::empty(),
+            failed: None,
+        }
+    }
+
+    fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<Screen, AppError> {
+        let asked = self.options.monitor.as_deref();
+        self.monitor = asked.map(|it| monitor::find(event_loop, it)).transpose()?;
+        let fullscreen = self.options.fullscreen || self.monitor.is_some();
+        let usual = monitor::usual(event_loop);
+        let [width, height] = fitting(self.options.size, usual.as_ref().map(monitor::points));
+        let attributes = Window::default_attributes()
+            .with_title(&self.options.title)
+            // The frame goes with what is in it, where the desktop leaves that to the window.
+            .with_theme(Some(match theme(self.view.colours).light {
+                true => Theme::Light,
+                false => Theme::Dark,
+            }))
+            .with_inner_size(LogicalSize::new(width, height))
+            .with_min_inner_size(LogicalSize::new(160, 120))
+            .with_fullscreen(fullscreen.then(|| Fullscreen::Borderless(self.monitor.clone())));
+        let window = event_loop
+            .create_window(attributes)
+            .map_err(|error| AppError::Display(startup::in_short(&error)))?;
+        let canvas = WindowCanvas {
+            window: Arc::new(window),
+            display: self.display.clone(),
+        };
+        Ok(Screen::open(canvas, self.options.adapter.clone())?)
+    }
+
+    fn adopt(&mut self, screen: Screen) {
+        self.drawing = Drawing {
+            notice: self.drawing.notice.take(),
+            ..screen.drawing(self.forwarded)
+        };
+        if self.forwarded || screen.gpu.facts.software {
+            self.pacer.least = Duration::from_secs_f64(1.0 / SLOW_FRAMES);
+        }
+        self.screen = Some(screen);
+        self.pacer.want(Instant::now());
+    }
+
+    fn fail(&mut self, event_loop: &ActiveEventLoop, error: AppError) {
+        self.failed.get_or_insert(error);
+        event_loop.exit();
+    }
+
+    pub(super) fn note(&mut self, notice: String) {
+        tracing::debug!("notice: {notice}");
+        let now = Instant::now();
+        self.drawing.notice = Some(notice);
+        self.notice_until = Some(now + NOTICE);
+        self.pacer.want(now);
+    }
+
+    pub(super) fn status(&self) -> Option<Arc<Status>> {
+        self.world.as_ref().map(World::status)
+    }
+
+    /// What a frame is made from, if there is a window.
+    pub(super) fn frame<'a>(&'a self, status: Option<&'a Status>) -> Option<Frame<'a>> {
+        let screen = self.screen.as_ref()?;
+        Some(Frame {
+            status,
+            options: &self.view,
+            drawing: &self.drawing,
+            timeline: &self.timeline,
+            population: &self.population,
+            lab: &self.lab,
+            marks: &self.editing.marks,
+            lesson: self.lessons.screen.as_ref(),
+            pixels: screen.pixels(),
+            scale: screen.window().scale_factor() as f32,
+        })
+    }
+
+    /// Offers an event to the dialogs first.
+    fn offer(&mut self, event: &WindowEvent) -> Offered {
+        let keys = self.dialogs.takes_keys();
+        match &mut self.screen {
+            Some(Screen { canvas, input, .. }) => input.offer(&canvas.window, event, keys),
+            None => Offered::default(),
+        }
+    }
+
+    /// A key went to a dialog: some act on the window all the same.
+    fn key_to_dialog(&mut self, event_loop: &ActiveEventLoop, event: &KeyEvent) {
+        if let Some(action) = keys::action(event, self.modifiers).filter(|&it| acts_anyway(it)) {
+            self.act(event_loop, action);
+        }
+    }
+
+    /// Does what a dialog asked for.
+    fn asked(&mut self, event_loop: &ActiveEventLoop, asked: Asked) {
+        match asked {
+            Asked::Act(action) => self.act(event_loop, action),
+            Asked::Path(saves, path) => self.typed_path(saves, path),
+            Asked::Shelved(shelved) => self.take_from_shelf(shelved),
+            Asked::Lesson(index) => self.show_lesson(index),
+            Asked::Room => self.make_room(),
+        }
+    }
+
+    /// Takes over the session once it has started.
+    fn look_for_world(&mut self, event_loop: &ActiveEventLoop) {
+        if self.world.is_some() || self.room.is_exchanging() {
+            return;
+        }
+        match self.started.try_recv() {
+            Ok(Ok(world)) => {
+                self.world = Some(world);
+                self.requested = None;
+            }
+            Ok(Err(error)) => self.fail(event_loop, AppError::Session(error)),
+            Err(TryRecvError::Empty) => {}
+            Err(TryRecvError::Disconnected) => {
+                let error = anyhow::anyhow!("internal: the session's start has panicked");
+                self.fail(event_loop, AppError::Session(error));
+            }
+        }
+    }
+
+    /// Ends where a limit that was asked for is reached, though nobody may be looking, and where
+    /// it never will be because the session has failed.
+    fn look_for_end(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(status) = self.status() else { return };
+        let limited = self.options.frames.is_some() || self.options.limited;
+        match &status.failed {
+            Some(why) if limited => {
+                let error = anyhow::anyhow!("{why}");
+                self.fail(event_loop, AppError::Session(error));
+            }
+            None if status.finished && !self.visible => event_loop.exit(),
+            _ => {}
+        }
+    }
+
+    fn redraw(&mut self, event_loop: &ActiveEventLoop) {
+        let now = Instant::now();
+        match self.notice_until {
+            Some(until) if until > now => self.pacer.want_at(until), // to take it away
+            _ => (self.notice_until, self.drawing.notice) = (None, None),
+        }
+        self.drawing.frames_per_second = self.rate.per_second(now);
+        self.glide(now);
+        let status = self.status();
+        self.request_view(status.as_deref());
+        if let (true, Some(world)) = (self.view.timeline, &self.world) {
+            self.timeline.update(world);
+        }
+        if let (true, Some(world), Some(status)) = (self.view.population, &self.world, &status) {
+            self.population.update(world, status, &self.view);
+        }
+        if let Some(lessons) = self.world.as_mut().and_then(World::lessons) {
+            self.lessons.update(lessons);
+        }
+        let Some(screen) = &mut self.screen else {
+            return;
+        };
+        let frame = Frame {
+            status: status.as_deref(),
+            options: &self.view,
+            drawing: &self.drawing,
+            timeline: &self.timeline,
+            population: &self.population,
+            lab: &self.lab,
+            marks: &self.editing.marks,
+            lesson: self.lessons.screen.as_ref(),
+            pixels: screen.pixels(),
+            scale: screen.window().scale_factor() as f32,
+        };
+        let pictures = self
+            .world
+            .as_ref()
+            .map(|world| world as &dyn model::PictureSource);
+        match screen.present(&frame, &mut self.dialogs, pictures) {
+            Ok(Outcome::Presented(asked, again)) => {
+                let scene = &screen.scene;
+                self.editing
+                    .marks
+                    .settle(|instance| scene.shown_edit(instance));
+                self.record(status.as_deref());
+                self.presented(event_loop, now, status.as_deref());
+                if let Some(delay) = input::meant(again) {
+                    self.pacer.want_at(now + delay);
+                }
+                for asked in asked {
+                    self.asked(event_loop, asked);
+                }
+            }
+            Ok(Outcome::Skipped) => self.pacer.want_at(now + RETRY),
+            Ok(Outcome::Again) => self.pacer.want(now),
+            Err(error) => self.recover(event_loop, error),
+        }
+    }
+
+    /// A frame that was begun at `began` has been presented.
+    fn presented(&mut self, event_loop: &ActiveEventLoop, began: Instant, status: Option<&Status>) {
+        let now = Instant::now();
+        self.pacer.drawn(began);
+        self.rate.count(now);
+        self.losses = 0;
+        self.presented += 1;
+        tracing::trace!("frame {} presented", self.presented);
+        if let Some(status) = status {
+            if let Some(announce) = self.options.announce.take() {
+                announce(status, &self.drawing);
+            }
+            if status.finished {
+                return event_loop.exit();
+            }
+        }
+        match self.options.frames {
+            Some(most) if self.presented >= most => event_loop.exit(),
+            // So many were asked for, whether there is anything new or not.
+            Some(_) => self.pacer.want(now),
+            None => {}
+        }
+    }
+
+    /// Goes on after a lost GPU with a new one; ends on anything else.
+    fn recover(&mut self, event_loop: &ActiveEventLoop, error: ViewError) {
+        self.losses += 1;
+        if !matches!(error, ViewError::DeviceLost(_)) || self.losses > MOST_LOSSES {
+            return self.fail(event_loop, error.into());
+        }
+        let Some(screen) = self.screen.take() else {
+            return;
+        };
+        match screen.reopen() {
+            Ok(screen) => {
+                self.adopt(screen);
+                self.note(tr!("the drawing GPU was lost and is back").into());
+            }
+            Err(error) => self.fail(event_loop, error.into()),
+        }
+    }
+
+    /// Tells the session what is drawn, where that has changed.
+    fn request_view(&mut self, status: Option<&Status>) {
+        let Some(screen) = &self.screen else { return };
+        let request = self
+            .frame(status)
+            .and_then(|frame| frame.request(screen.scene.limits));
+        if let (Some(request), Some(world)) = (request, &self.world)
+            && self.requested != Some(request)
+        {
+            world.request_view(request);
+            self.requested = Some(request);
+        }
+    }
+}
+
+impl<W: World> ApplicationHandler<()> for Handler<W> {
+    fn resumed(&mut self, event_loop: &ActiveEventLoop) {
+        if self.screen.is_none() {
+            match self.open(event_loop) {
+                Ok(screen) => self.adopt(screen),
+                Err(error) => self.fail(event_loop, error),
+            }
+        }
+    }
+
+    fn user_event(&mut self, event_loop: &ActiveEventLoop, (): ()) {
+        self.awake.store(false, Ordering::Release);
+        if self.told.load(Ordering::Acquire) {
+            return event_loop.exit();
+        }
+        self.look_for_world(event_loop);
+        self.look_for_return();
+        self.look_for_end(event_loop);
+        while let Ok(notice) = self.saved.1.try_recv() {
+            self.note(notice);
+        }
+        self.take_parcels();
+        self.pacer.want(Instant::now());
+    }
+
+    fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
+        let scale = self
+            .screen
+            .as_ref()
+            .map_or(1.0, |screen| screen.window().scale_factor());
+        let offered = self.offer(&event);
+        if offered.shows {
+            self.pacer.want(Instant::now());
+        }
+        match event {
+            WindowEvent::CloseRequested | WindowEvent::Destroyed => event_loop.exit(),
+            WindowEvent::RedrawRequested => self.redraw(event_loop),
+            WindowEvent::Resized(size) => {
+                self.visible = size.width > 0 && size.height > 0;
+                if let Some(screen) = &mut self.screen {
+                    screen.resize([size.width, size.height]);
+                }
+                self.pacer.want(Instant::now());
+            }
+            WindowEvent::Occluded(occluded) => {
+                self.visible = !occluded;
+                self.pacer.want(Instant::now());
+            }
+            WindowEvent::ScaleFactorChanged { .. } => self.pacer.want(Instant::now()),
+            WindowEvent::ModifiersChanged(modifiers) => self.modifiers = modifiers.state(),
+            WindowEvent::KeyboardInput {
+                event,
+                is_synthetic: false,
+                ..
+            } => {
+                if offered.taken {
+                    self.key_to_dialog(event_loop, &event);
+                } else if self.lessons.is_list() && keys::is_enter(&event, self.modifiers) {
+                    self.open_lesson();
+                } else if let Some(action) = keys::action(&event, self.modifiers) {
+                    self.act(event_loop, action);
+                }
+            }
+            WindowEvent::CursorMoved { position, .. } => {
+                let gesture = self.pointer.moved([position.x, position.y], scale);
+                if let (false, Some(gesture)) = (self.hand_moved(), gesture) {
+                    self.gesture(event_loop, gesture);
+                }
+                self.hover();
+            }
+            WindowEvent::DroppedFile(path) => self.open_path(&path.to_string_lossy()),
+            WindowEvent::CursorLeft { .. } => {
+                self.pointer.left();
+                self.hover();
+            }
+            // A button that comes up always ends what its going down began.
+            WindowEvent::MouseInput {
+                state: ElementState::Pressed,
+                ..
+            }
+            | WindowEvent::MouseWheel { .. }
+                if offered.taken => {}
+            WindowEvent::MouseInput { state, button, .. } => {
+                self.mouse_button(event_loop, state, button);
+            }
+            WindowEvent::MouseWheel { delta, .. } => {
+                let notches = match delta {
+                    MouseScrollDelta::LineDelta(_, lines) => f64::from(lines),
+                    MouseScrollDelta::PixelDelta(pixels) => pixels.y / (40.0 * scale),
+                };
+                self.wheel += notches;
+                let whole = self.wheel.trunc();
+                if whole != 0.0 {
+                    self.wheel -= whole;
+                    self.wheel(whole);
+                    self.pacer.want(Instant::now());
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
+        let Some(screen) = &self.screen else { return };
+        if self.visible && self.pacer.take_due(Instant::now()) {
+            screen.window().request_redraw();
+        }
+        let next = self.pacer.next().filter(|_| self.visible);
+        event_loop.set_control_flow(next.map_or(ControlFlow::Wait, ControlFlow::WaitUntil));
+    }
+
+    fn exiting(&mut self, _event_loop: &ActiveEventLoop) {
+        self.end_recording();
+        // The surface must go before the connection to the display does.
+        self.screen = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_and_its_frame_fit_the_monitor() {
+        for monitor in [[1280.0, 800.0], [1024.0, 768.0], [1366.0, 768.0]] {
+            let sides = fitting([1280, 800], Some(monitor));
+            for axis in [0, 1] {
+                assert!(
+                    sides[axis] + DECORATIONS[axis] <= monitor[axis],
+                    "{monitor:?}"
+                );
+            }
+        }
+        assert_eq!(
+            fitting([1280, 800], Some([1920.0, 1080.0])),
+            [1280.0, 800.0]
+        );
+        let unknown = fitting([1280, 800], None);
+        assert_eq!(unknown, fitting([1280, 800], Some([1280.0, 800.0])));
+        assert!(
+            fitting([1280, 800], Some([10.0, 10.0]))
+                .iter()
+                .all(|side| *side >= 1.0)
+        );
+    }
+}

@@ -1,0 +1,112 @@
+//! egui's share of the window's events, and what it says back to the window.
+
+use std::time::Duration;
+
+use winit::event::WindowEvent;
+use winit::raw_window_handle::HasDisplayHandle;
+use winit::window::Window;
+
+use crate::clipboard::{self, Clipboard};
+
+/// Whether egui has use for an event.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(super) struct Offered {
+    /// It is egui's alone: nothing else is done with it.
+    pub(super) taken: bool,
+    /// A frame must show what it did.
+    pub(super) shows: bool,
+}
+
+/// From winit's events to egui's, in pixels; also the clipboard.
+pub(super) struct Input {
+    state: egui_winit::State,
+    clipboard: Clipboard,
+    /// Whether Ctrl is down.
+    ctrl: bool,
+}
+
+impl Input {
+    /// For the egui of a scene in this window.
+    pub(super) fn new(
+        context: &egui::Context,
+        window: &Window,
+        display: &dyn HasDisplayHandle,
+    ) -> Input {
+        let scale = window.scale_factor() as f32;
+        in_pixels(context, scale);
+        let (id, scale) = (egui::ViewportId::ROOT, Some(scale));
+        Input {
+            clipboard: Clipboard::of(display),
+            ctrl: false,
+            state: egui_winit::State::new(context.clone(), id, display, scale, None, None),
+        }
+    }
+
+    /// Offers an event; keys are egui's only while a dialog takes them, since it would move its
+    /// focus by Tab and the arrows otherwise.
+    pub(super) fn offer(&mut self, window: &Window, event: &WindowEvent, keys: bool) -> Offered {
+        match event {
+            WindowEvent::ScaleFactorChanged { scale_factor, .. } => {
+                in_pixels(self.state.egui_ctx(), *scale_factor as f32);
+            }
+            WindowEvent::KeyboardInput { event, .. } if event.state.is_pressed() && !keys => {
+                return Offered::default();
+            }
+            WindowEvent::ModifiersChanged(modifiers) => {
+                self.ctrl = modifiers.state().control_key();
+            }
+            WindowEvent::KeyboardInput { event, .. } if clipboard::pastes(event, self.ctrl) => {
+                self.clipboard.bring(&mut self.state);
+            }
+            WindowEvent::Ime(_) if !keys => return Offered::default(),
+            // It is the frame itself: one that wanted another would have no end.
+            WindowEvent::RedrawRequested => return Offered::default(),
+            _ => {}
+        }
+        let response = self.state.on_window_event(window, event);
+        let context = self.state.egui_ctx();
+        Offered {
+            taken: match event {
+                WindowEvent::KeyboardInput { .. } | WindowEvent::Ime(_) => keys,
+                _ => response.consumed,
+            },
+            shows: response.repaint && (keys || context.is_pointer_over_egui()),
+        }
+    }
+
+    /// Whether the mouse is over a dialog, or drags something of one.
+    pub(super) fn has_pointer(&self) -> bool {
+        self.state.egui_ctx().egui_wants_pointer_input()
+    }
+
+    /// What has come since the last frame.
+    pub(super) fn take(&mut self, window: &Window) -> egui::RawInput {
+        self.state.take_egui_input(window)
+    }
+
+    /// Sets cursor, clipboard and input method as egui wants them.
+    pub(super) fn give(&mut self, window: &Window, output: egui::PlatformOutput) {
+        self.clipboard.copied(&output.commands);
+        self.state.handle_platform_output(window, output);
+    }
+
+    /// The clipboard's text, if it has some.
+    pub(super) fn clipboard(&mut self) -> Option<String> {
+        self.clipboard.text(&mut self.state)
+    }
+
+    /// Puts text into the clipboard.
+    pub(super) fn set_clipboard(&mut self, text: String) {
+        self.clipboard.set_text(&mut self.state, text);
+    }
+}
+
+/// A delay that egui means: it says [`Duration::MAX`] where nothing will change by itself.
+pub(super) fn meant(delay: Duration) -> Option<Duration> {
+    (delay < Duration::from_secs(3600)).then_some(delay)
+}
+
+/// Takes the monitor's scale out again: the layout has it in its unit of type.
+fn in_pixels(context: &egui::Context, scale: f32) {
+    context.options_mut(|options| options.zoom_factor = 1.0 / scale);
+}

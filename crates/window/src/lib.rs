@@ -1,0 +1,148 @@
+//! The window: events become actions, the session does them, the view draws what came of it.
+//!
+//! The event loop waits; it is woken by the person, by the session when something is new, and by
+//! the clock when a frame was held back. It never waits for an engine.
+
+mod clipboard;
+mod doing;
+mod editing;
+mod handler;
+mod input;
+mod keys;
+mod larger;
+mod lessons;
+mod looking;
+mod monitor;
+mod pointer;
+mod recording;
+mod screen;
+mod startup;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc;
+
+use winit::error::EventLoopError;
+
+use app::{AppError, Wake, World};
+use lang::tr;
+use model::Status;
+pub use startup::find_display;
+use view::{Drawing, ViewOptions};
+
+/// How the window starts.
+#[derive(Clone, Debug)]
+pub struct WindowOptions {
+    /// Its title.
+    pub title: String,
+    /// Its inner size in points.
+    pub size: [u32; 2],
+    /// Whether it fills the screen.
+    pub fullscreen: bool,
+    /// The monitor that fullscreen takes, by its number or name, and it starts so; else the one
+    /// that the window is on.
+    pub monitor: Option<String>,
+    /// End after so many presented frames.
+    pub frames: Option<u64>,
+    /// Whether the session ends by itself.
+    pub limited: bool,
+    /// The drawing GPU, by a part of its name; else the best one for the window.
+    pub adapter: Option<String>,
+    /// Record from the first frame on, into this file.
+    pub record: Option<std::path::PathBuf>,
+    /// What is seen at first.
+    pub view: ViewOptions,
+    /// Called once, with the first frame that shows the session.
+    pub announce: Option<fn(&Status, &Drawing)>,
+}
+
+impl Default for WindowOptions {
+    fn default() -> WindowOptions {
+        WindowOptions {
+            title: "lifestreams".into(),
+            size: [1280, 800],
+            fullscreen: false,
+            monitor: None,
+            frames: None,
+            limited: false,
+            adapter: None,
+            record: None,
+            view: ViewOptions::default(),
+            announce: None,
+        }
+    }
+}
+
+/// Opens a window, starts what it shows on a thread of its own meanwhile, and runs until the
+/// person closes it or [`WindowOptions::frames`] were presented.
+///
+/// # Errors
+/// [`AppError::NoDisplay`] and [`AppError::MissingLibraries`] come before `start` is called, so
+/// that one can go on without a window; all others end what was begun.
+pub fn run<W: World>(
+    start: impl FnOnce(Wake) -> anyhow::Result<W> + Send + 'static,
+    options: WindowOptions,
+) -> Result<(), AppError> {
+    let event_loop = startup::event_loop()?;
+    let awake = Arc::new(AtomicBool::new(false));
+    let (sender, started) = mpsc::channel();
+    let wake = waker(&event_loop, &awake);
+    let ready = waker(&event_loop, &awake);
+    std::thread::Builder::new()
+        .name("start".into())
+        .spawn(move || {
+            // Whether anybody still listens is not this thread's concern.
+            let _ = sender.send(start(wake));
+            ready();
+        })
+        .map_err(|error| AppError::Display(error.to_string()))?;
+    let display = event_loop.owned_display_handle();
+    let saved = waker(&event_loop, &awake);
+    let told = signals(waker(&event_loop, &awake));
+    let mut handler = handler::Handler::new(options, started, (awake, told), display, saved);
+    let ran = event_loop.run_app(&mut handler);
+    handler.finish_recording();
+    handler.await_return();
+    let failed = handler.failed.take();
+    drop(handler);
+    match (failed, ran) {
+        (Some(error), _) => Err(error),
+        // How winit says that a Wayland compositor has gone; the X server's end is heard elsewhere.
+        (None, Err(EventLoopError::ExitFailure(_))) => Err(AppError::Display(
+            tr!("the connection to the display has broken; start again once there is one, or use 'lifestreams run', which needs none").into(),
+        )),
+        (None, Err(error)) => Err(AppError::Display(startup::in_short(&error))),
+        (None, Ok(())) => Ok(()),
+    }
+}
+
+/// Whether a signal has told the program to end: then it ends as by Ctrl+Q, with everything saved;
+/// at a second one it ends at once.
+fn signals(wake: Wake) -> Arc<AtomicBool> {
+    let told = Arc::new(AtomicBool::new(false));
+    let heard = told.clone();
+    let handle = move || {
+        if heard.swap(true, Ordering::AcqRel) {
+            std::process::exit(1);
+        }
+        wake();
+    };
+    if let Err(error) = ctrlc::set_handler(handle) {
+        tracing::warn!("signals end the program by themselves: {error}");
+    }
+    told
+}
+
+/// Many wakes before the loop gets round to one are one.
+fn waker(event_loop: &winit::event_loop::EventLoop<()>, awake: &Arc<AtomicBool>) -> Wake {
+    let proxy = std::sync::Mutex::new(event_loop.create_proxy());
+    let awake = awake.clone();
+    Box::new(move || {
+        if !awake.swap(true, Ordering::AcqRel)
+            && let Ok(proxy) = proxy.lock()
+        {
+            // An error says that the loop has ended.
+            let _ = proxy.send_event(());
+        }
+    })
+}

@@ -1,0 +1,134 @@
+//! What moves cameras and changes colours.
+
+use std::time::{Duration, Instant};
+
+use crate::handler::Handler;
+use app::World;
+use engine::Transfer;
+use lang::tr;
+use model::Status;
+use view::layout::Layout;
+use view::{Camera, ColourBy, minimap, theme};
+
+/// How long a camera glides to where a key or the wheel sends it.
+const GLIDE: Duration = Duration::from_millis(140);
+
+impl<W: World> Handler<W> {
+    /// Changes the camera of an instance's panel (of the selected one, if none is named); it glides
+    /// there, unless drawing is slow.
+    pub(super) fn move_camera(
+        &mut self,
+        instance: Option<usize>,
+        glides: bool,
+        change: impl FnOnce(&mut Camera, &Status, &Layout),
+    ) {
+        let (Some(status), Some(layout)) = (self.status(), self.layout()) else {
+            return;
+        };
+        let Some(frame) = self.frame(Some(&status)) else {
+            return;
+        };
+        // Where the panels cannot differ, the selected one's camera is everybody's.
+        let instance = match instance {
+            Some(instance) if frame.is_separate() || self.view.single => instance,
+            _ => frame.leading(),
+        };
+        let panel = layout.tiling.panel;
+        let glides = glides && self.pacer.least.is_zero();
+        let camera = self.view.camera_of_mut(instance);
+        let (shown, before) = (camera.shown(status.size, panel), *camera);
+        change(camera, &status, &layout);
+        if glides && camera.look(status.size, panel) != shown {
+            let now = Instant::now();
+            camera.glide_from(shown, panel);
+            self.glided.get_or_insert(now);
+        }
+        if *self.view.camera_of(instance) != before {
+            self.pacer.want(Instant::now());
+        }
+    }
+
+    /// Lets cameras glide on; a frame follows while one does.
+    pub(super) fn glide(&mut self, now: Instant) {
+        let Some(last) = self.glided.take() else {
+            return;
+        };
+        let part = (now - last).as_secs_f64() / GLIDE.as_secs_f64();
+        if self.view.advance(part) {
+            self.glided = Some(now);
+            self.pacer.want(now);
+        }
+    }
+
+    /// The instance whose panel stands in a place.
+    pub(super) fn instance_at(&self, place: usize) -> Option<usize> {
+        if self.view.single {
+            return self.status().map(|status| status.selected);
+        }
+        Some(place)
+    }
+
+    /// The instance whose minimap is under the pointer.
+    pub(super) fn minimap_under_pointer(&self) -> Option<usize> {
+        let (status, at) = (self.status()?, self.pointer.at?);
+        let frame = self.frame(Some(&status))?;
+        let (layout, _) = frame.layout()?;
+        minimap::at(&frame, &layout, at).map(|(instance, _)| instance)
+    }
+
+    /// Leads the camera to where the pointer is in an instance's minimap.
+    pub(super) fn lead(&mut self, instance: usize) {
+        let led = || {
+            let (status, at) = (self.status()?, self.pointer.at?);
+            let frame = self.frame(Some(&status))?;
+            let (layout, _) = frame.layout()?;
+            minimap::cell_of(&frame, &layout, instance, at)
+        };
+        if let Some(cell) = led() {
+            self.move_camera(Some(instance), false, |camera, status, layout| {
+                camera.centre_on(cell, status.size, layout.tiling.panel);
+            });
+        }
+    }
+
+    /// A camera for each panel, or one for all.
+    pub(super) fn toggle_separate(&mut self) {
+        let Some(status) = self.status() else { return };
+        self.view.toggle_separate(status.instances, status.selected);
+        let view = status.transfer == Transfer::View;
+        self.note(match (self.view.is_separate(), view) {
+            (true, false) => tr!("each panel has a camera of its own").into(),
+            (true, true) => {
+                tr!("each panel has a camera of its own; while a view crosses the bus, the selected one's is everybody's (F7 changes that)").into()
+            }
+            (false, _) => tr!("one camera for all panels, the selected one's").into(),
+        });
+    }
+
+    pub(super) fn next_theme(&mut self) {
+        self.view.colours = (self.view.colours + 1) % theme::COUNT;
+        let title = theme::theme(self.view.colours).title;
+        self.note(tr!("theme: {title}", title = title));
+    }
+
+    /// Colours by state, age, history; by state where the others cannot be, with the reason.
+    pub(super) fn next_colour_by(&mut self) {
+        self.view.colour_by = match self.view.colour_by {
+            ColourBy::State => ColourBy::Age,
+            ColourBy::Age => ColourBy::History,
+            ColourBy::History => ColourBy::State,
+        };
+        let status = self.status();
+        let refused = self.screen.as_ref().and_then(|screen| {
+            let frame = self.frame(status.as_deref())?;
+            frame.colour_by(screen.scene.limits).err()
+        });
+        match refused {
+            None => self.note(self.view.colour_by.sentence().into()),
+            Some(why) => {
+                self.view.colour_by = ColourBy::State;
+                self.note(why);
+            }
+        }
+    }
+}

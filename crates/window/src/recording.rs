@@ -1,0 +1,179 @@
+//! What the window leaves in files: pictures of it or of a panel, and recordings.
+//!
+//! A picture is drawn once more and read back; packing and writing are another thread's. While a
+//! recording runs, at most every second moment of this thread goes into it.
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use crate::handler::Handler;
+use app::World;
+use lang::tr;
+use model::Status;
+use view::layout::PixelRect;
+use view::picture_file::{Image, dated_stem};
+use view::recording::Recorder;
+use view::{Drawing, Frame, ViewError};
+
+/// The least time between two pictures of a recording.
+const EVERY: Duration = Duration::from_millis(40);
+
+/// A recording under way.
+pub(super) struct Recording {
+    recorder: Option<Recorder>,
+    path: PathBuf,
+    /// Whether a file that stands there is replaced; else a number comes behind the name.
+    replaces: bool,
+    began: Instant,
+    next: Instant,
+}
+
+impl Recording {
+    pub(super) fn new(path: PathBuf) -> Recording {
+        let now = Instant::now();
+        Recording {
+            recorder: None,
+            path,
+            replaces: true,
+            began: now,
+            next: now,
+        }
+    }
+}
+
+impl<W: World> Handler<W> {
+    /// Begins to record, or ends it.
+    pub(super) fn toggle_recording(&mut self) {
+        if self.recording.is_some() {
+            self.end_recording();
+        } else {
+            // Of the kind that was asked for at the start, if one was.
+            let asked = self.options.record.as_deref().and_then(Path::extension);
+            let ending = asked.unwrap_or("gif".as_ref());
+            let mut recording = Recording::new(Path::new(&dated_stem()).with_extension(ending));
+            recording.replaces = false; // nobody has named it
+            self.recording = Some(recording);
+        }
+    }
+
+    /// Takes the frame that was just presented into the recording, if one is due.
+    pub(super) fn record(&mut self, status: Option<&Status>) {
+        let now = Instant::now();
+        if status.is_none() || self.recording.as_ref().is_none_or(|of| of.next > now) {
+            return;
+        }
+        let taken = self.picture_of_now(status, self.view.single);
+        let Some(recording) = &mut self.recording else {
+            return;
+        };
+        let went_on = taken.and_then(|image| recording.take(image, now));
+        recording.next = now + EVERY.max(2 * now.elapsed());
+        match went_on {
+            Ok(Some(progress)) => self.note(progress),
+            Ok(None) => {
+                self.end_recording();
+                self.note(tr!("the recording has ended: the window's size has changed").into());
+            }
+            Err(error) => {
+                self.recording = None;
+                self.note(error.to_string());
+            }
+        }
+    }
+
+    /// Ends the recording, if there is one; its file is whole a little later.
+    pub(super) fn end_recording(&mut self) {
+        let Some(recorder) = self.recording.take().and_then(|of| of.recorder) else {
+            return;
+        };
+        let whole = recorder.end();
+        let (sender, wake) = (self.saved.0.clone(), self.wake.clone());
+        let wait = move || {
+            let said = match whole() {
+                Ok(done) => {
+                    let name = done.path.file_name().unwrap_or_default().display();
+                    tr!("saved {name}: {} pictures", done.frames, name = name)
+                }
+                Err(error) => error.to_string(),
+            };
+            let _ = sender.send(said); // nobody is left to be told only when the window has gone
+            if let Ok(wake) = wake.lock() {
+                wake();
+            }
+        };
+        self.writing.retain(|thread| !thread.is_finished());
+        self.writing.extend(std::thread::Builder::new().spawn(wait));
+    }
+
+    /// Waits until what was recorded is whole: the last thing that is done.
+    pub(super) fn finish_recording(&mut self) {
+        self.end_recording();
+        for writing in self.writing.drain(..) {
+            let _ = writing.join();
+        }
+    }
+
+    /// The picture of what the window shows, or of the selected panel alone.
+    pub(super) fn picture_of_now(
+        &mut self,
+        status: Option<&Status>,
+        panel: bool,
+    ) -> Result<Image, ViewError> {
+        let place = self.panel_rect(status);
+        let Some(screen) = &mut self.screen else {
+            return Err(ViewError::Record(
+                tr!("there is no window to picture").into(),
+            ));
+        };
+        let frame = Frame {
+            status,
+            options: &self.view,
+            timeline: &self.timeline,
+            population: &self.population,
+            lab: &self.lab,
+            marks: &self.editing.marks,
+            lesson: self.lessons.screen.as_ref(),
+            drawing: &Drawing {
+                notice: None,
+                ..self.drawing.clone()
+            },
+            pixels: screen.pixels(),
+            scale: screen.window().scale_factor() as f32,
+        };
+        let image = screen.picture(&frame)?;
+        Ok(match place {
+            Some(place) if panel => image.cut(place),
+            _ => image,
+        })
+    }
+
+    fn panel_rect(&self, status: Option<&Status>) -> Option<PixelRect> {
+        let (layout, _) = self.frame(status)?.layout()?;
+        let place = if self.view.single {
+            0
+        } else {
+            status?.selected
+        };
+        Some(layout.tiling.rect(place))
+    }
+}
+
+impl Recording {
+    /// How it goes; `None` where it cannot go on with this picture.
+    fn take(&mut self, image: Image, now: Instant) -> Result<Option<String>, ViewError> {
+        let recorder = match &mut self.recorder {
+            Some(recorder) => recorder,
+            None => {
+                self.began = now;
+                let size = [image.width, image.height];
+                let begun = match self.replaces {
+                    true => Recorder::begin(&self.path, size)?,
+                    false => Recorder::begin_beside(&self.path, size)?,
+                };
+                self.recorder.insert(begun)
+            }
+        };
+        let goes_on = recorder.offer(image, now - self.began);
+        Ok(goes_on.then(|| recorder.progress()))
+    }
+}

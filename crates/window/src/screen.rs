@@ -1,0 +1,214 @@
+//! A window and what draws in it; made anew when the GPU is lost.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use wgpu::CurrentSurfaceTexture as Acquired;
+use winit::event_loop::OwnedDisplayHandle;
+use winit::window::Window;
+
+use crate::input::Input;
+use lang::tr;
+use model::PictureSource;
+use view::offscreen::{read, target};
+use view::picture_file::Image;
+use view::{Asked, Canvas, Dialogs, Drawing, Frame, Gpu, Scene, ViewError};
+
+/// A window as a canvas.
+pub(super) struct WindowCanvas {
+    pub(super) window: Arc<Window>,
+    pub(super) display: OwnedDisplayHandle,
+}
+
+impl Canvas for WindowCanvas {
+    fn display(&self) -> Box<dyn wgpu::wgt::WgpuHasDisplayHandle> {
+        Box::new(self.display.clone())
+    }
+
+    fn surface(&self, instance: &wgpu::Instance) -> Result<wgpu::Surface<'static>, String> {
+        instance
+            .create_surface(self.window.clone())
+            .map_err(|error| error.to_string())
+    }
+}
+
+/// What became of a frame.
+#[derive(Clone, PartialEq, Debug)]
+pub(super) enum Outcome {
+    /// It was presented; what its widgets asked for, and after how long another is wanted though
+    /// nothing happens.
+    Presented(Vec<Asked>, Duration),
+    /// It was not, as nobody would see it now.
+    Skipped,
+    /// It was not, as the window has changed: draw again.
+    Again,
+}
+
+/// So many frames in a row may be refused before the GPU counts as lost.
+const MOST_REFUSED: u32 = 10;
+
+/// See the module.
+pub(super) struct Screen {
+    pub(super) canvas: WindowCanvas,
+    adapter: Option<String>,
+    surface: wgpu::Surface<'static>,
+    config: wgpu::SurfaceConfiguration,
+    pub(super) gpu: Gpu,
+    pub(super) scene: Scene,
+    /// What egui is told, in step with the scene's.
+    pub(super) input: Input,
+    refused: u32,
+}
+
+impl Screen {
+    /// Opens a GPU for the window: the one whose name contains `adapter`, or the best one.
+    pub(super) fn open(canvas: WindowCanvas, adapter: Option<String>) -> Result<Screen, ViewError> {
+        let (gpu, surface) = Gpu::open(adapter.as_deref(), Some(&canvas))?;
+        let surface = surface.expect("a canvas gives a surface");
+        let size = canvas.window.inner_size();
+        let config = configuration(&surface, &gpu, [size.width, size.height])?;
+        surface.configure(&gpu.device, &config);
+        let scene = Scene::new(&gpu, config.format);
+        let input = Input::new(scene.context(), &canvas.window, &canvas.display);
+        Ok(Screen {
+            canvas,
+            adapter,
+            surface,
+            config,
+            gpu,
+            scene,
+            input,
+            refused: 0,
+        })
+    }
+
+    /// The window.
+    pub(super) fn window(&self) -> &Window {
+        &self.canvas.window
+    }
+
+    /// Everything anew but the window.
+    pub(super) fn reopen(self) -> Result<Screen, ViewError> {
+        let Screen {
+            canvas,
+            adapter,
+            surface,
+            scene,
+            input,
+            gpu,
+            ..
+        } = self;
+        // The old ones go first: a window has one swapchain.
+        drop((scene, input, surface, gpu));
+        Screen::open(canvas, adapter)
+    }
+
+    /// The size drawn at, in pixels.
+    pub(super) fn pixels(&self) -> [u32; 2] {
+        [self.config.width, self.config.height]
+    }
+
+    /// Follows the window's size; one of 0 (minimised) changes nothing.
+    pub(super) fn resize(&mut self, [width, height]: [u32; 2]) {
+        let most = self.scene.limits.side;
+        if width > 0 && height > 0 && [width, height] != self.pixels() {
+            (self.config.width, self.config.height) = (width.min(most), height.min(most));
+            self.surface.configure(&self.gpu.device, &self.config);
+        }
+    }
+
+    /// Uploads, draws and presents.
+    pub(super) fn present(
+        &mut self,
+        frame: &Frame<'_>,
+        dialogs: &mut Dialogs,
+        pictures: Option<&dyn PictureSource>,
+    ) -> Result<Outcome, ViewError> {
+        // Before egui is run: what it says of its textures must not be thrown away.
+        let texture = match self.surface.get_current_texture() {
+            Acquired::Success(texture) | Acquired::Suboptimal(texture) => texture,
+            Acquired::Timeout | Acquired::Occluded => return Ok(Outcome::Skipped),
+            Acquired::Outdated | Acquired::Validation => return self.again(),
+            Acquired::Lost => {
+                let surface = self.canvas.surface(&self.gpu.instance);
+                self.surface = surface.map_err(ViewError::DeviceLost)?;
+                return self.again();
+            }
+        };
+        self.refused = 0;
+        if let Some(pictures) = pictures {
+            self.scene.update(frame, pictures)?;
+        }
+        let input = self.input.take(&self.canvas.window);
+        let view = texture.texture.create_view(&Default::default());
+        let drawn = self.scene.draw(frame, dialogs, input, &view);
+        self.input.give(&self.canvas.window, drawn.platform);
+        self.canvas.window.pre_present_notify();
+        self.gpu.queue.present(texture);
+        self.gpu.trouble()?;
+        Ok(Outcome::Presented(drawn.asked, drawn.again))
+    }
+
+    /// Readies the surface for another try; after some in a row the whole GPU counts as lost.
+    fn again(&mut self) -> Result<Outcome, ViewError> {
+        self.refused += 1;
+        // A lost device is only told of while it is polled.
+        let polled = self.gpu.device.poll(wgpu::PollType::Poll);
+        self.gpu.trouble()?;
+        if self.refused > MOST_REFUSED || polled.is_err() {
+            return Err(ViewError::DeviceLost(tr!("it gives no more frames").into()));
+        }
+        self.surface.configure(&self.gpu.device, &self.config);
+        self.gpu.trouble()?;
+        Ok(Outcome::Again)
+    }
+
+    /// The frame as a picture, without its dialogs; waits for it.
+    pub(super) fn picture(&mut self, frame: &Frame<'_>) -> Result<Image, ViewError> {
+        let texture = target(&self.gpu.device, frame.pixels, self.config.format);
+        let view = texture.create_view(&Default::default());
+        self.scene.draw_apart(frame, &view);
+        let image = read(&self.gpu, &texture)?;
+        self.gpu.trouble()?;
+        Ok(image)
+    }
+
+    /// What the HUD says of it.
+    pub(super) fn drawing(&self, forwarded: bool) -> Drawing {
+        Drawing {
+            adapter: Some(self.gpu.facts.clone()),
+            forwarded,
+            ..Default::default()
+        }
+    }
+}
+
+fn configuration(
+    surface: &wgpu::Surface<'_>,
+    gpu: &Gpu,
+    pixels: [u32; 2],
+) -> Result<wgpu::SurfaceConfiguration, ViewError> {
+    let most = gpu.device.limits().max_texture_dimension_2d;
+    let [width, height] = pixels.map(|side| side.clamp(1, most));
+    let refused = || ViewError::NoDevice {
+        adapter: gpu.facts.title(),
+        reason: tr!("it does not draw to this window").into(),
+    };
+    let mut config = surface
+        .get_default_config(&gpu.adapter, width, height)
+        .ok_or_else(refused)?;
+    // egui blends in sRGB and wants a format that is not one; pictures are read back as bytes.
+    let formats = surface.get_capabilities(&gpu.adapter).formats;
+    let wanted = [
+        wgpu::TextureFormat::Bgra8Unorm,
+        wgpu::TextureFormat::Rgba8Unorm,
+    ];
+    config.format = wanted
+        .into_iter()
+        .find(|format| formats.contains(format))
+        .or_else(|| formats.iter().copied().find(|format| !format.is_srgb()))
+        .unwrap_or(config.format);
+    config.present_mode = wgpu::PresentMode::AutoVsync;
+    config.desired_maximum_frame_latency = 2;
+    Ok(config)
+}

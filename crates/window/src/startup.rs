@@ -1,0 +1,115 @@
+//! What must be there before a window can be, asked for in time to say it in one sentence.
+
+use winit::event_loop::EventLoop;
+
+use app::AppError;
+use lang::tr;
+
+/// What winit loads on first use; it panics where one of them is missing.
+const X11_LIBRARIES: [&str; 6] = [
+    "libX11.so.6",
+    "libX11-xcb.so.1",
+    "libXcursor.so.1",
+    "libXi.so.6",
+    "libxkbcommon.so.0",
+    "libxkbcommon-x11.so.0",
+];
+const WAYLAND_LIBRARIES: [&str; 2] = ["libwayland-client.so.0", "libxkbcommon.so.0"];
+
+/// The display that a window would open on, by name; it is not asked whether it answers.
+///
+/// # Errors
+/// There is none, or the libraries that windows need are missing.
+pub fn find_display() -> Result<String, AppError> {
+    if !cfg!(all(unix, not(target_os = "macos"))) {
+        return Ok("the desktop".into());
+    }
+    match (variable("WAYLAND_DISPLAY"), variable("DISPLAY")) {
+        (Some(name), _) => probe(&WAYLAND_LIBRARIES).map(|()| format!("Wayland, {name}")),
+        (None, Some(name)) => {
+            let forwarded = if has_host(&name) {
+                ", forwarded: at most 30 frames/s"
+            } else {
+                ""
+            };
+            probe(&X11_LIBRARIES).map(|()| format!("X11, {name}{forwarded}"))
+        }
+        (None, None) => {
+            let reason = tr!("neither DISPLAY nor WAYLAND_DISPLAY is set");
+            Err(AppError::NoDisplay(reason.into()))
+        }
+    }
+}
+
+/// The event loop, if there is a display.
+pub(super) fn event_loop() -> Result<EventLoop<()>, AppError> {
+    find_display()?;
+    if variable("WAYLAND_DISPLAY").is_none() {
+        let lost = AppError::Display(
+            tr!("the connection to the X server has broken; start again once there is one, or use 'lifestreams run', which needs none").into(),
+        );
+        platform::end_with_x_display(&format!("lifestreams: {lost}"), lost.exit_code().into());
+    }
+    EventLoop::with_user_event()
+        .build()
+        .map_err(|error| AppError::NoDisplay(in_short(&error)))
+}
+
+fn probe(libraries: &[&'static str]) -> Result<(), AppError> {
+    let missing: Vec<_> = libraries
+        .iter()
+        .copied()
+        .filter(|name| !platform::library_opens(name))
+        .collect();
+    if missing.is_empty() {
+        Ok(())
+    } else {
+        Err(AppError::MissingLibraries(missing))
+    }
+}
+
+/// Whether pictures travel to another machine: an X display with a host's name before the colon,
+/// as `ssh -X` makes it.
+pub(super) fn is_forwarded() -> bool {
+    variable("WAYLAND_DISPLAY").is_none()
+        && variable("DISPLAY").is_some_and(|display| has_host(&display))
+}
+
+fn has_host(display: &str) -> bool {
+    match display.rsplit_once(':') {
+        Some((host, _)) => !host.is_empty() && host != "unix" && !host.starts_with('/'),
+        None => false,
+    }
+}
+
+fn variable(name: &str) -> Option<String> {
+    std::env::var(name).ok().filter(|value| !value.is_empty())
+}
+
+/// winit's errors name the line of code they come from; nobody is helped by that.
+pub(super) fn in_short(error: &dyn std::fmt::Display) -> String {
+    let text = error.to_string();
+    let text = match text
+        .strip_prefix("os error at ")
+        .and_then(|rest| rest.split_once(": "))
+    {
+        Some((_, reason)) => reason.to_owned(),
+        None => text,
+    };
+    text.trim_end_matches('.').to_owned()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_display_with_a_host_is_forwarded() {
+        assert!(has_host("localhost:10.0"));
+        assert!(has_host("lab3.example:0"));
+        assert!(!has_host(":0"));
+        assert!(!has_host(":99.0"));
+        assert!(!has_host("unix:0"));
+        assert!(!has_host("/private/tmp/com.apple.launchd/org.xquartz:0"));
+    }
+}

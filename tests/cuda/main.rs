@@ -1,0 +1,8 @@
+//! The CUDA engine in this process over the tests' driver, and that driver itself.
+#![allow(unsafe_code)] // sets the environment, and calls C functions by name
+
+#[path = "../driver/mod.rs"]
+mod driver;
+
+mod cuda_lab;
+mod fake_driver;

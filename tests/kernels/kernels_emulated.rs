@@ -1,0 +1,692 @@
+//! Every kernel, as it stands in its `.cu` file, against the definition: compiled by `g++` and run
+//! thread by thread by the emulator in `tests/emulator`. No GPU is needed.
+
+use crate::emulator::{Emulator, Guarded, Numbers, parameters};
+use engine::kernels::{self, Iteration, KERNELS, Launch};
+use engine::{Kernel, Layout, Measure, Viewport, WordEdit};
+use life::{Lattice, Rule, Size};
+
+/// One generation by the definition, a neighbour counted as often as it is met.
+fn step(before: &Lattice, rule: Rule) -> Lattice {
+    let size = before.size();
+    let (width, height) = (size.width(), size.height());
+    let mut after = Lattice::new(size);
+    for y in 0..height {
+        for x in 0..width {
+            let mut neighbours = 0;
+            for (dx, dy) in (0..9).map(|i| (i % 3, i / 3)).filter(|at| *at != (1, 1)) {
+                let near = before.get((x + width + dx - 1) % width, (y + height + dy - 1) % height);
+                neighbours += u32::from(near);
+            }
+            after.set(x, y, rule.next(before.get(x, y), neighbours));
+        }
+    }
+    after
+}
+
+fn ints(lattice: &Lattice) -> Vec<i32> {
+    let size = lattice.size();
+    let cells = (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y)));
+    cells.map(|(x, y)| i32::from(lattice.get(x, y))).collect()
+}
+
+fn from_ints(size: Size, cells: &[i32]) -> Lattice {
+    let mut lattice = Lattice::new(size);
+    for (i, cell) in cells.iter().enumerate() {
+        assert!(*cell == 0 || *cell == 1, "cell {i} of {size} is {cell}");
+        lattice.set(i as u32 % size.width(), i as u32 / size.width(), *cell == 1);
+    }
+    lattice
+}
+
+/// A lattice in the buffers of a layout, and back.
+trait Buffer: Copy + PartialEq + std::fmt::Debug {
+    const GUARD: Self;
+    const UNWRITTEN: Self;
+}
+
+impl Buffer for i32 {
+    const GUARD: i32 = -7;
+    const UNWRITTEN: i32 = -9;
+}
+
+impl Buffer for u32 {
+    const GUARD: u32 = 0xdead_beef;
+    const UNWRITTEN: u32 = 0xffff_ffff;
+}
+
+/// Steps a lattice as the host does.
+fn advance(
+    emulator: &Emulator,
+    kernel: &Kernel,
+    block: (u32, u32),
+    start: &Lattice,
+    rule: Rule,
+    generations: u32,
+) -> Lattice {
+    let size = start.size();
+    match kernel.layout {
+        Layout::I32 => {
+            let cells = ints(start);
+            let after = stepped(emulator, kernel, block, size, &cells, rule, generations);
+            from_ints(size, &after)
+        }
+        Layout::Bits => {
+            let words = start.words();
+            let after = stepped(emulator, kernel, block, size, words, rule, generations);
+            let lattice = Lattice::from_words(size, after.clone());
+            assert_eq!(lattice.words(), after, "bits beyond the width are 0");
+            lattice
+        }
+        Layout::Planar => {
+            let words = planar(start);
+            let after = stepped(emulator, kernel, block, size, &words, rule, generations);
+            from_planar(size, &after)
+        }
+    }
+}
+
+/// Launches as often as the kernel's row says, two buffers in turn; the cells at the end. Cells of
+/// several lattices, one behind the other, are a batch.
+fn stepped<T: Buffer>(
+    emulator: &Emulator,
+    kernel: &Kernel,
+    block: (u32, u32),
+    size: Size,
+    cells: &[T],
+    rule: Rule,
+    generations: u32,
+) -> Vec<T> {
+    let of_one = match kernel.layout {
+        Layout::I32 => size.cells() as usize,
+        Layout::Bits | Layout::Planar => size.words(),
+    };
+    let mut shape = kernel.launch(size, block);
+    if cells.len() > of_one {
+        assert!(kernel.batched && cells.len().is_multiple_of(of_one));
+        shape = shape.batch((cells.len() / of_one) as u32);
+    }
+    let (mut width, mut height, mut table) = (size.width(), size.height(), rule.table());
+    let mut buffers = [
+        Guarded::new(cells, T::GUARD),
+        Guarded::new(&vec![T::UNWRITTEN; cells.len()], T::GUARD),
+    ];
+    let mut left = generations;
+    for _ in 0..kernel.launches(generations) {
+        let mut count = match kernel.iteration {
+            Iteration::Launches => 1,
+            Iteration::Steps(most) => left.min(most),
+            Iteration::InKernel => left,
+        };
+        left -= count;
+        let [mut from, mut to] = buffers.each_mut().map(|b| b.pointer());
+        match (kernel.in_place, kernel.iteration) {
+            (false, Iteration::Launches) => {
+                let given = parameters!(from, to, width, height, table);
+                emulator.launch(kernel.symbol, shape, given);
+            }
+            (false, _) => {
+                let given = parameters!(from, to, width, height, table, count);
+                emulator.launch(kernel.symbol, shape, given);
+            }
+            (true, _) => {
+                let given = parameters!(from, width, height, table, count);
+                emulator.launch(kernel.symbol, shape, given);
+            }
+        }
+        if kernel.iteration != Iteration::InKernel {
+            buffers.swap(0, 1);
+        }
+    }
+    assert_eq!(left, 0);
+    if kernel.iteration == Iteration::InKernel && kernel.flips(generations) {
+        buffers.swap(0, 1);
+    }
+    buffers[1].inner();
+    buffers[0].inner().to_vec()
+}
+
+/// Planar words by their definition: bit b of word x is cell b * words + x.
+fn planar(lattice: &Lattice) -> Vec<u32> {
+    let size = lattice.size();
+    let words = size.width() / 32;
+    let places = (0..size.height()).flat_map(|y| (0..words).map(move |x| (x, y)));
+    let word = |(x, y)| {
+        let cell = |bit| u32::from(lattice.get(bit * words + x, y)) << bit;
+        (0..32).map(cell).sum()
+    };
+    places.map(word).collect()
+}
+
+fn from_planar(size: Size, planar: &[u32]) -> Lattice {
+    let words = size.width() / 32;
+    let mut lattice = Lattice::new(size);
+    for (i, word) in (0..).zip(planar) {
+        for bit in 0..32 {
+            lattice.set(bit * words + i % words, i / words, word >> bit & 1 == 1);
+        }
+    }
+    lattice
+}
+
+const WIDTHS: [u64; 16] = [1, 2, 3, 4, 5, 8, 31, 32, 33, 34, 63, 64, 65, 96, 127, 130];
+const HEIGHTS: [u64; 11] = [1, 2, 3, 4, 5, 7, 8, 9, 16, 33, 70];
+
+/// Life, its best known relatives, the extremes, and some that look random.
+fn rules(numbers: &mut Numbers) -> Vec<Rule> {
+    let mut rules: Vec<Rule> = [
+        "B3/S23",
+        "B36/S23",
+        "B0/S",
+        "B/S",
+        "B012345678/S012345678",
+        "B1/S8",
+        "B8/S0",
+        "B02/S7",
+    ]
+    .iter()
+    .map(|text| text.parse().unwrap())
+    .collect();
+    rules.extend((0..4).map(|_| {
+        let masks = numbers.next();
+        Rule::from_masks(masks as u16, (masks >> 16) as u16)
+    }));
+    rules
+}
+
+/// Holds a kernel against the definition over every awkward size, the rules in turn.
+fn agrees(name: &str, blocks: &[(u32, u32)]) {
+    let emulator = Emulator::load();
+    let kernel = kernels::find(name).unwrap();
+    let mut numbers = Numbers(7);
+    let rules = rules(&mut numbers);
+    let mut turn = 0;
+    for width in WIDTHS {
+        for height in HEIGHTS {
+            let size = Size::new(width, height).unwrap();
+            assert!(kernel.admit(size).is_ok(), "{name} takes {size}");
+            for i in 0..3 {
+                let rule = if i == 0 {
+                    Rule::LIFE
+                } else {
+                    rules[turn % rules.len()]
+                };
+                let block = blocks[turn % blocks.len()];
+                turn += 1;
+                let start = numbers.lattice(size);
+                let generations = i as u32 + 1;
+                let mut expected = start.clone();
+                for _ in 0..generations {
+                    expected = step(&expected, rule);
+                }
+                let got = advance(&emulator, kernel, block, &start, rule, generations);
+                assert_eq!(
+                    got, expected,
+                    "{name}: {rule} on {size}, {generations}, {block:?}"
+                );
+            }
+        }
+    }
+}
+
+const SHAPES: [(u32, u32); 7] = [
+    (32, 8),
+    (32, 8),
+    (16, 16),
+    (7, 5),
+    (1, 1),
+    (128, 1),
+    (3, 64),
+];
+
+#[test]
+fn global_agrees() {
+    agrees("global", &SHAPES);
+}
+
+#[test]
+fn shared_agrees() {
+    agrees("shared", &SHAPES);
+}
+
+#[test]
+fn sync_global_agrees() {
+    agrees(
+        "sync-global",
+        &[(1024, 1), (1024, 1), (32, 32), (100, 1), (1, 1)],
+    );
+}
+
+#[test]
+fn sync_shared_agrees() {
+    agrees(
+        "sync-shared",
+        &[(1024, 1), (1024, 1), (32, 32), (100, 1), (1, 1)],
+    );
+}
+
+#[test]
+fn bits_agree() {
+    agrees("bits", &SHAPES);
+}
+
+/// Holds a kernel of planar words against the definition over these sizes: each by the fast path
+/// and by another rule, for a number of generations that differs from case to case.
+fn planar_agrees(name: &str, widths: &[u64], heights: &[u64], generations: &[u32]) {
+    let emulator = Emulator::load();
+    let kernel = kernels::find(name).unwrap();
+    let mut numbers = Numbers(29);
+    let rules = rules(&mut numbers);
+    let mut turn = 0;
+    for &width in widths {
+        for &height in heights {
+            let size = Size::new(width, height).unwrap();
+            if kernel.admit(size).is_err() {
+                continue;
+            }
+            for rule in [Rule::LIFE, rules[turn % rules.len()]] {
+                let count = generations[turn % generations.len()];
+                turn += 1;
+                let start = numbers.lattice(size);
+                let expected = (0..count).fold(start.clone(), |now, _| step(&now, rule));
+                let got = advance(&emulator, kernel, kernel.block(), &start, rule, count);
+                assert_eq!(got, expected, "{name}: {rule} on {size}, {count}");
+            }
+        }
+    }
+    assert!(turn >= 2 * generations.len(), "{name}: {turn} cases");
+}
+
+#[test]
+fn planar_words_agree() {
+    let widths = [32, 64, 96, 128, 160, 1056];
+    planar_agrees("planar", &widths, &[1, 2, 3, 7, 8, 9, 16, 33], &[1, 2, 3]);
+}
+
+#[test]
+fn several_steps_agree() {
+    // Rings of 1 to 32 lanes, and windows of 3, 30, 31, 16 and 31 of them.
+    let widths = [128, 256, 384, 512, 1024, 2048, 3840, 3968, 4096, 7936];
+    let generations = [1, 2, 3, 4, 5, 6, 7, 8, 9];
+    planar_agrees("multistep", &widths, &[1, 2, 3, 5, 9, 40], &generations);
+}
+
+#[test]
+fn several_steps_agree_after_many_generations() {
+    let generations: Vec<u32> = (1..=65).collect();
+    let heights: Vec<u64> = (4..37).collect();
+    planar_agrees("multistep", &[128, 384], &heights, &generations);
+}
+
+#[test]
+fn residents_agree() {
+    for generations in [0, 1, 2, 3, 8, 31, 32, 33, 64, 65] {
+        let sides = [32, 64, 128];
+        planar_agrees("resident", &sides, &sides, &[generations]);
+    }
+    planar_agrees("resident", &[256], &[256], &[3]);
+}
+
+#[test]
+fn clusters_agree() {
+    // A block's halo lasts eight generations; then it is made anew.
+    for generations in [0, 1, 17] {
+        planar_agrees("cluster", &[512], &[512], &[generations]);
+    }
+    planar_agrees("cluster", &[1024], &[1024], &[9]);
+    planar_agrees("cluster", &[2048], &[2048], &[2]);
+}
+
+#[test]
+fn a_batch_has_as_many_blocks_for_each_lattice() {
+    for kernel in KERNELS.iter().filter(|kernel| kernel.batched) {
+        let side = if kernel.name == "cluster" { 512 } else { 64 };
+        batch_agrees(kernel, Size::new(side, side).unwrap());
+    }
+}
+
+fn batch_agrees(kernel: &Kernel, size: Size) {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(31);
+    let starts: Vec<Lattice> = (0..5).map(|_| numbers.lattice(size)).collect();
+    let after = |start: &Lattice| (0..7).fold(start.clone(), |now, _| step(&now, Rule::LIFE));
+    let expected: Vec<Lattice> = starts.iter().map(after).collect();
+    let (block, rule) = (kernel.block(), Rule::LIFE);
+    let ended: Vec<Lattice> = match kernel.layout {
+        Layout::I32 => {
+            let cells: Vec<i32> = starts.iter().flat_map(ints).collect();
+            let after = stepped(&emulator, kernel, block, size, &cells, rule, 7);
+            let each = after.chunks(size.cells() as usize);
+            each.map(|cells| from_ints(size, cells)).collect()
+        }
+        Layout::Planar => {
+            let words: Vec<u32> = starts.iter().flat_map(planar).collect();
+            let after = stepped(&emulator, kernel, block, size, &words, rule, 7);
+            let each = after.chunks(size.words());
+            each.map(|words| from_planar(size, words)).collect()
+        }
+        Layout::Bits => unreachable!("no kernel of bits is batched"),
+    };
+    assert!(ended == expected, "{}", kernel.name);
+}
+
+#[test]
+fn every_rung_is_held_against_the_definition() {
+    let tested = [
+        "global",
+        "shared",
+        "sync-global",
+        "sync-shared",
+        "bits",
+        "planar",
+        "multistep",
+        "resident",
+        "cluster",
+    ];
+    assert_eq!(KERNELS.each_ref().map(|kernel| kernel.name), tested);
+}
+
+#[test]
+fn one_block_serves_wide_and_tall_lattices() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(11);
+    for (width, height) in [
+        (1, 2500),
+        (2500, 1),
+        (1025, 3),
+        (3, 1025),
+        (513, 9),
+        (1024, 2),
+    ] {
+        let size = Size::new(width, height).unwrap();
+        let start = numbers.lattice(size);
+        let expected = step(&step(&step(&start, Rule::LIFE), Rule::LIFE), Rule::LIFE);
+        for name in ["sync-global", "sync-shared"] {
+            let kernel = kernels::find(name).unwrap();
+            let got = advance(&emulator, kernel, (1024, 1), &start, Rule::LIFE, 3);
+            assert_eq!(got, expected, "{name} on {size}");
+        }
+    }
+}
+
+#[test]
+fn nought_generations_change_nothing() {
+    let emulator = Emulator::load();
+    let start = Numbers(13).lattice(Size::new(33, 9).unwrap());
+    for name in ["sync-global", "sync-shared"] {
+        let kernel = kernels::find(name).unwrap();
+        assert_eq!(
+            advance(&emulator, kernel, (1024, 1), &start, Rule::LIFE, 0),
+            start
+        );
+    }
+}
+
+#[test]
+fn rows_beyond_a_grids_y_go_on_in_z() {
+    let emulator = Emulator::load();
+    let start = Numbers(17).lattice(Size::new(2, 70_000).unwrap());
+    let expected = step(&start, Rule::LIFE);
+    for name in ["global", "shared"] {
+        let kernel = kernels::find(name).unwrap();
+        assert_eq!(kernel.launch(start.size(), (2, 1)).grid[2], 2);
+        let got = advance(&emulator, kernel, (2, 1), &start, Rule::LIFE, 1);
+        assert!(got == expected, "{name}");
+    }
+}
+
+#[test]
+fn layouts_convert_both_ways() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(19);
+    for width in WIDTHS {
+        for height in HEIGHTS {
+            let size = Size::new(width, height).unwrap();
+            let lattice = numbers.lattice(size);
+            let (mut w, mut h) = (size.width(), size.height());
+            let mut words = Guarded::new(lattice.words(), 0xdead_beef);
+            let mut cells = Guarded::new(&vec![-9; size.cells() as usize], -7);
+            let (mut words_at, mut cells_at) = (words.pointer(), cells.pointer());
+            let shape = Launch::convert(size, 1, Layout::I32);
+            emulator.launch("unpack_i32", shape, parameters!(words_at, cells_at, w, h));
+            assert_eq!(cells.inner(), ints(&lattice), "unpack {size}");
+            words.0[64..64 + size.words()].fill(0x5555_5555);
+            emulator.launch("pack_i32", shape, parameters!(cells_at, words_at, w, h));
+            assert_eq!(words.inner(), lattice.words(), "pack {size}");
+        }
+    }
+}
+
+#[test]
+fn planes_convert_both_ways() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(37);
+    for width in [32, 64, 96, 128, 1024, 1056] {
+        for height in [1, 2, 9, 33] {
+            let size = Size::new(width, height).unwrap();
+            let lattice = numbers.lattice(size);
+            let (mut w, mut h) = (size.width(), size.height());
+            let mut words = Guarded::new(lattice.words(), 0xdead_beef);
+            let mut planes = Guarded::new(&vec![9; size.words()], 0xdead_beef);
+            let (mut words_at, mut planes_at) = (words.pointer(), planes.pointer());
+            let shape = Launch::convert(size, 1, Layout::Planar);
+            let given = parameters!(words_at, planes_at, w, h);
+            emulator.launch("unpack_planar", shape, given);
+            assert_eq!(planes.inner(), planar(&lattice), "unpack {size}");
+            words.0[64..64 + size.words()].fill(0x5555_5555);
+            let given = parameters!(planes_at, words_at, w, h);
+            emulator.launch("pack_planar", shape, given);
+            assert_eq!(words.inner(), lattice.words(), "pack {size}");
+        }
+    }
+}
+
+#[test]
+fn edits_set_their_cells_in_every_layout() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(41);
+    for (width, height) in [
+        (1, 1),
+        (31, 3),
+        (33, 9),
+        (65, 70),
+        (32, 5),
+        (96, 9),
+        (1056, 3),
+    ] {
+        let size = Size::new(width, height).unwrap();
+        let before = numbers.lattice(size);
+        for most in [3, 40 * size.words() as u32] {
+            let mut after = before.clone();
+            for _ in 0..most {
+                let (x, y) = (
+                    numbers.next() % size.width(),
+                    numbers.next() % size.height(),
+                );
+                after.set(x, y, numbers.next().is_multiple_of(2));
+            }
+            let edits = WordEdit::between(&before, &after);
+            if edits.is_empty() {
+                continue;
+            }
+            let edit = |cells: *mut u32, layout: i32| {
+                let list: Vec<u32> = edits
+                    .iter()
+                    .flat_map(|e| [e.word, e.mask, e.bits])
+                    .collect();
+                let mut list = Guarded::new(&list, 0xdead_beef);
+                let (mut at, mut count) = (list.pointer(), edits.len() as i32);
+                let (mut cells, mut width, mut layout) = (cells, size.width() as i32, layout);
+                let shape = Launch::edit(edits.len() as u32);
+                let given = parameters!(at, count, cells, width, layout);
+                emulator.launch("edit_cells", shape, given);
+                list.inner();
+            };
+            let mut bits = Guarded::new(before.words(), 0xdead_beef);
+            edit(bits.pointer(), 0);
+            assert_eq!(bits.inner(), after.words(), "bits of {size}");
+            let mut cells = Guarded::new(&ints(&before), -7);
+            edit(cells.pointer().cast(), 1);
+            assert_eq!(cells.inner(), ints(&after), "i32 of {size}");
+            if size.width().is_multiple_of(32) {
+                let mut planes = Guarded::new(&planar(&before), 0xdead_beef);
+                edit(planes.pointer(), 2);
+                assert_eq!(planes.inner(), planar(&after), "planes of {size}");
+            }
+        }
+    }
+}
+
+/// A measure by its definition.
+fn measured(now: &Lattice, then: &Lattice) -> Measure {
+    let mut measure = Measure::default();
+    for (index, (now, then)) in (0..).zip(now.words().iter().zip(then.words())) {
+        measure.population += u64::from(now.count_ones());
+        measure.births += u64::from((now & !then).count_ones());
+        measure.deaths += u64::from((then & !now).count_ones());
+        measure.hash = measure.hash.wrapping_add(Measure::mixed(index, *now));
+    }
+    measure
+}
+
+#[test]
+fn measures_are_against_the_one_before() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(29);
+    for (width, height) in [(1, 1), (33, 9), (64, 65), (512, 129), (3000, 100)] {
+        let size = Size::new(width, height).unwrap();
+        let words = size.words();
+        let shape = Launch::measure(size, 2);
+        let blocks = shape.grid[0] as usize;
+        assert_eq!(blocks, words.div_ceil(2048), "{size}");
+        let mut then = [Lattice::new(size), Lattice::new(size)];
+        let mut before = Guarded::new(&vec![0; 2 * words], 0xdead_beef);
+        let mut shares = Guarded::new(&vec![7u64; 2 * 4 * blocks], 99);
+        let mut arrived = Guarded::new(&[0u32; 2], 0xdead_beef);
+        for _ in 0..3 {
+            let now = [numbers.lattice(size), numbers.lattice(size)];
+            let both = now.each_ref().map(Lattice::words).concat();
+            let mut bits = Guarded::new(&both, 0xdead_beef);
+            let mut measures = Guarded::new(&[0u64; 8], 99);
+            let (mut bits_at, mut before_at) = (bits.pointer(), before.pointer());
+            let (mut shares_at, mut arrived_at) = (shares.pointer(), arrived.pointer());
+            let (mut measures_at, mut count) = (measures.pointer(), words as u64);
+            let given = parameters!(
+                bits_at,
+                before_at,
+                shares_at,
+                arrived_at,
+                measures_at,
+                count
+            );
+            emulator.launch("measure_bits", shape, given);
+            let found = measures.inner().chunks(4).map(|found| Measure {
+                population: found[0],
+                births: found[1],
+                deaths: found[2],
+                hash: found[3],
+            });
+            let want = (0..2).map(|i| measured(&now[i], &then[i]));
+            assert!(found.eq(want), "{size}: {:?}", measures.inner());
+            assert_eq!(before.inner(), both, "{size}");
+            assert_eq!(bits.inner(), both, "{size}: only read");
+            assert_eq!(
+                (arrived.inner(), shares.inner().len()),
+                (&[0, 0][..], 8 * blocks)
+            );
+            then = now;
+        }
+    }
+}
+
+/// [`Viewport`]'s bytes by its own words.
+fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
+    let (width, height) = (
+        i64::from(lattice.size().width()),
+        i64::from(lattice.size().height()),
+    );
+    let mut bytes = Vec::new();
+    for j in 0..viewport.height {
+        let (top, bottom) = viewport.rows(j);
+        let rows = top..bottom.min(top + height);
+        for i in 0..viewport.width {
+            let (left, right) = viewport.columns(i);
+            let columns = left..right.min(left + width);
+            let covered = columns.clone().count() * rows.clone().count();
+            let mut alive = 0;
+            for y in rows.clone().map(|y| y.rem_euclid(height) as u32) {
+                for x in columns.clone().map(|x| x.rem_euclid(width) as u32) {
+                    alive += usize::from(lattice.get(x, y));
+                }
+            }
+            bytes.push(((255 * alive + covered / 2) / covered) as u8);
+        }
+    }
+    bytes
+}
+
+#[test]
+fn a_view_has_the_density_of_its_cells() {
+    let emulator = Emulator::load();
+    let mut numbers = Numbers(23);
+    let one = Viewport::ONE;
+    for (width, height) in [(1, 1), (33, 9), (64, 64), (65, 130), (200, 31), (300, 301)] {
+        let size = Size::new(width, height).unwrap();
+        let (before, lattice) = (numbers.lattice(size), numbers.lattice(size));
+        let steps = [
+            one / 7,
+            one / 2,
+            one,
+            one + 1,
+            3 * one / 2,
+            2 * one,
+            33 * one - 5,
+            97 * one, // all of the smaller ones
+        ];
+        let (across, down) = (width as i64 * one, height as i64 * one);
+        let origins = [
+            (0, 0),
+            (-5 * one - 3, 7 * one / 2),
+            (31 * one, -one),
+            (across - 3 * one, 0),
+            (across / 2, down - 2 * one - 9),
+            (across - one / 3, down - one),
+            (1000 * one, -1000 * one),
+        ];
+        for step in steps {
+            for (x0, y0) in origins {
+                for (px_width, px_height) in [(4, 3), (36, 5)] {
+                    let view = Viewport {
+                        x0,
+                        y0,
+                        step,
+                        width: px_width,
+                        height: px_height,
+                    };
+                    let (mut w, mut h) = (width as u32, height as u32);
+                    let both = [before.words(), lattice.words()].concat();
+                    let mut words = Guarded::new(&both, 0xdead_beef);
+                    let (bytes, mut stride) = (view.words() * 4, view.words() as u64 * 4 + 12);
+                    let room = vec![77; stride as usize + bytes];
+                    let mut pixels = Guarded::new(&room, 99u8);
+                    let (mut words_at, mut pixels_at) = (words.pointer(), pixels.pointer());
+                    let Viewport {
+                        mut x0,
+                        mut y0,
+                        mut step,
+                        width: mut vw,
+                        height: mut vh,
+                    } = view;
+                    let given =
+                        parameters!(words_at, pixels_at, w, h, x0, y0, step, vw, vh, stride);
+                    emulator.launch("reduce_bits", Launch::reduce(view, 2), given);
+                    let (first, second) = pixels.inner().split_at(stride as usize);
+                    for (is, of) in [(&first[..bytes], &before), (second, &lattice)] {
+                        assert_eq!(is, reduced(of, view), "{view:?} {width}x{height}");
+                    }
+                    assert_eq!(first[bytes..], [77; 12], "between two views");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,12 @@
+//! The kernels, compiled as C++ and run by the emulator, against the reference; and the PTX with
+//! timestamps, assembled by ptxas.
+#![allow(unsafe_code)] // calls the emulator's C interface
+
+#[path = "../driver/mod.rs"]
+mod driver;
+#[path = "../emulator/mod.rs"]
+mod emulator;
+
+mod kernels_emulated;
+mod lesson_kernels_emulated;
+mod stamps;

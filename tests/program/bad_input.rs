@@ -1,0 +1,742 @@
+//! Whatever is wrong with the input, the arguments or the machine: one sentence that says so and
+//! what to do, the documented exit code, and nothing half written.
+//!
+//! 2: the input or the arguments are wrong. 3: the machine lacks something.
+
+use std::fs;
+use std::os::unix::fs::{FileTypeExt, PermissionsExt};
+use std::path::Path;
+use std::process::Command;
+use std::time::Duration;
+
+use crate::common::{
+    Ended, PROGRAM, command, lifestreams, names, needs, program, run, scratch, signal,
+};
+
+/// `run` with a pattern file of these bytes.
+fn with_pattern(bytes: &[u8]) -> Ended {
+    let folder = scratch();
+    fs::write(folder.path().join("file.rle"), bytes).unwrap();
+    let ended = lifestreams(folder.path(), "run -g 1 --pattern file.rle --save out");
+    assert_eq!(names(folder.path()), ["file.rle"], "nothing is written");
+    ended
+}
+
+#[test]
+fn a_flaw_in_a_pattern_file_is_named_with_its_place_and_remedy() {
+    for (text, words) in [
+        (
+            "x = 3, y = 3\n1000000000000o!",
+            ["line 2, column 1", "a smaller pattern"],
+        ),
+        (
+            "x = 3, y = 3\n99999999999999999999999999o!",
+            ["line 2, column 1", "a smaller pattern"],
+        ),
+        (
+            "x = 3, y = 3\nbo16777215b2o!",
+            ["line 2, column 12", "a smaller pattern"],
+        ),
+        (
+            "x = 3, y = 3\n16777216$o!",
+            ["line 2, column 10", "a smaller pattern"],
+        ),
+        (
+            "x = 1000000000, y = 3\no!",
+            ["line 1, column 5", "a smaller pattern"],
+        ),
+        (
+            "x = 99999999999999999999999, y = 3\no!",
+            ["line 1, column 5", "a smaller pattern"],
+        ),
+        ("x = -3, y = 3\no!", ["line 1, column 5", "a whole number"]),
+        ("x = 3\no!", ["line 1", "lacks y"]),
+        (
+            "x = 3, x = 3, y = 3\no!",
+            ["line 1, column 8", "x = WIDTH, y = HEIGHT"],
+        ),
+        ("x = 3, y = 3\n", ["line 2, column 1", "add the '!'"]),
+        ("x = 3, y = 3", ["line 1", "add the '!'"]),
+        (
+            "x = 3, y = 3\nbo$2bo$3o",
+            ["line 2, column 10", "add the '!'"],
+        ),
+        ("x = 3, y = 3\n0o!", ["line 2, column 1", "count of 0"]),
+        (
+            "x = 3, y = 3\nbo$\n3oA!",
+            ["line 3, column 3", "cells are b (dead) and o (alive)"],
+        ),
+        (
+            "x = 3, y = 3, rule = LifeHistory\nA!",
+            ["line 1", "written such as B3/S23"],
+        ),
+        (
+            "x = 3, y = 3, rule = B3/S29\no!",
+            ["line 1", "write it as B3/S23"],
+        ),
+        (
+            "x = 3, y = 3, rule = B3/S23:P30,20\no!",
+            ["'P30,20' is no torus", ":T100,100"],
+        ),
+        (
+            "x = 3, y = 3, rule = B3/S23:T0,20\no!",
+            ["'T0,20' is no torus", ":T100,100"],
+        ),
+        (
+            "x = 3, y = 3, rule = B3/S23:T16777217,1\no!",
+            ["the torus", "from 1 to 16777216"],
+        ),
+        (
+            "x = 3, y = 3, rule = B3/S23:T16777216,16777216\no!",
+            ["the torus", "at most 2^36 cells"],
+        ),
+        (
+            "x = 9, y = 9, rule = B3/S23:T8,8\no!",
+            ["9x9 cells", "use --size 9x9"],
+        ),
+        ("", ["line 1, column 1", "without a header"]),
+        (
+            "#C nothing but comments\n#\n\n",
+            ["line 4", "without a header"],
+        ),
+        ("hello$2bo$3o!", ["line 1, column 1", "not an RLE pattern"]),
+        ("bo$2bo$3o", ["line 1, column 10", "add the '!'"]),
+        (
+            "!Name: plain text\n.O.\n..x\nOOO\n",
+            ["line 3, column 3", "O (alive), and a comment"],
+        ),
+        (
+            "#Life 1.05\n#P 1\n***\n",
+            ["line 2, column 5", "such as '#P -1 -1'"],
+        ),
+        (
+            "#Life 1.06\n0 0\n16777216 0\n",
+            ["line 3, column 1", "a smaller pattern"],
+        ),
+        (
+            "[M2] (golly 3.4)\n#R B3/S23\n*$\n4 0 0 0 2\n",
+            ["line 4, column 9", "fetch it again"],
+        ),
+        (
+            "[M2]\n1 0 1 2 0\n",
+            ["line 2, column 7", "only two-state patterns can be run"],
+        ),
+        (
+            "\u{1b}[31mred\u{7}",
+            ["line 1, column 1", "not an RLE pattern"],
+        ),
+        (
+            "x = 3, y = 3, rule = \u{1b}[31mred\u{7}\no!",
+            ["line 1", "write it as B3/S23"],
+        ),
+    ] {
+        let words = ["file.rle", words[0], words[1]];
+        with_pattern(text.as_bytes()).refuses(2, &words);
+    }
+}
+
+#[test]
+fn no_truncation_of_a_pattern_file_and_no_noise_brings_it_down() {
+    let gun = include_bytes!("../../assets/patterns/gosper-gun.rle");
+    let end = gun.iter().position(|&byte| byte == b'!').unwrap();
+    for length in (0..=end).step_by(7).chain([end]) {
+        with_pattern(&gun[..length]).refuses(2, &["file.rle, line"]);
+    }
+    let mut noise = vec![0_u8; 4096];
+    let mut state = 1_u32;
+    for byte in &mut noise {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        *byte = (state >> 24) as u8;
+    }
+    with_pattern(&noise).refuses(2, &["file.rle, line 1"]);
+    with_pattern(&[b"x = 3, y = 3\n", &noise[..]].concat()).refuses(2, &["file.rle, line"]);
+    with_pattern(&vec![b'9'; 1 << 20]).refuses(2, &["file.rle, line 1"]);
+    with_pattern(&[&b"x = 3, y = 3\n"[..], &vec![b'9'; 1 << 20]].concat()).refuses(2, &["line 2"]);
+    with_pattern(&vec![0; 1 << 20]).refuses(2, &["file.rle, line 1"]);
+    let long_rule = [&b"x = 3, y = 3, rule = B"[..], &vec![b'3'; 1 << 20]].concat();
+    let ended = with_pattern(&long_rule);
+    ended.refuses(2, &["file.rle, line 1"]);
+    assert!(ended.stderr.len() < 1000, "a sentence, not a megabyte");
+}
+
+#[test]
+fn what_is_no_readable_file_is_named_with_its_remedy() {
+    needs("mkfifo", "coreutils");
+    let folder = scratch();
+    let folder = folder.path();
+    fs::create_dir(folder.join("folder")).unwrap();
+    let made = Command::new("mkfifo")
+        .arg(folder.join("fifo"))
+        .status()
+        .unwrap();
+    assert!(made.success());
+    std::os::unix::fs::symlink("nowhere", folder.join("link")).unwrap();
+    std::os::unix::fs::symlink("loop", folder.join("loop")).unwrap();
+    fs::write(folder.join("file"), "x = 1, y = 1\no!").unwrap();
+    for (name, words) in [
+        ("missing", "there is no such file; check its name"),
+        ("missing/a.rle", "there is no such file; check its name"),
+        ("link", "there is no such file; check its name"),
+        ("loop", "try another file"),
+        ("file/a.rle", "try another file"),
+        ("folder", "it is a folder; name a pattern file"),
+        ("fifo", "not a regular file; name a pattern file"),
+        ("/dev/zero", "not a regular file; name a pattern file"),
+    ] {
+        let ended = lifestreams(folder, &format!("run -g 1 --pattern {name}"));
+        ended.refuses(2, &[name, words]);
+    }
+    // A name of nothing, as of a variable that is not set, stands for nothing.
+    let mut nameless = program(folder);
+    let ended = run(nameless.args(["run", "-g", "1", "--pattern", ""]));
+    ended.refuses(2, &["--pattern", "a value is required"]);
+}
+
+/// The program as a user who is not root, in this folder, which that user can read.
+fn as_nobody(folder: &Path) -> Command {
+    if !is_root() {
+        return program(folder);
+    }
+    needs("setpriv", "util-linux");
+    // Where the program was built may be closed to others.
+    let own = folder.join("program");
+    fs::copy(PROGRAM, &own).unwrap();
+    fs::set_permissions(folder, fs::Permissions::from_mode(0o755)).unwrap();
+    let mut setpriv = command("setpriv", folder);
+    setpriv
+        .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
+        .arg(own);
+    setpriv
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output().unwrap();
+    id.stdout == b"0\n"
+}
+
+#[test]
+fn what_permissions_forbid_is_said() {
+    let folder = scratch();
+    let path = folder.path();
+    let mode = |name: &str, mode| {
+        fs::set_permissions(path.join(name), fs::Permissions::from_mode(mode)).unwrap();
+    };
+    fs::write(path.join("secret.rle"), "x = 1, y = 1\no!").unwrap();
+    mode("secret.rle", 0);
+    fs::create_dir(path.join("closed")).unwrap();
+    mode("closed", 0o555);
+    for (line, words) in [
+        (
+            "run -g 1 --pattern secret.rle",
+            ["secret.rle", "change its permissions"],
+        ),
+        (
+            "run -g 1 --size 8x8 --save closed",
+            ["closed", "choose another"],
+        ),
+        (
+            "run -g 1 --size 8x8 --save closed/new",
+            ["closed", "choose another"],
+        ),
+        (
+            "snapshot --size 8x8 --window-size 64x64 -o closed/a.png",
+            ["closed/a.png", "choose another"],
+        ),
+    ] {
+        run(as_nobody(path).args(line.split(' '))).refuses(2, &words);
+        assert!(names(&path.join("closed")).is_empty());
+    }
+    mode("closed", 0o755);
+}
+
+#[test]
+fn places_that_cannot_be_written_are_named_and_left_as_they_were() {
+    let folder = scratch();
+    let folder = folder.path();
+    fs::write(folder.join("file"), "old").unwrap();
+    fs::create_dir(folder.join("folder")).unwrap();
+    fs::create_dir_all(folder.join("taken/000.rle")).unwrap();
+    assert!(
+        Command::new("mkfifo")
+            .arg(folder.join("fifo"))
+            .status()
+            .unwrap()
+            .success()
+    );
+    let before = names(folder);
+    let picture = "snapshot --size 8x8 --instances 1 --rounds 1 --window-size 64x64 -o";
+    for (line, words) in [
+        (
+            "run -g 1 --size 8x8 --save file",
+            ["file: it is a file, not a folder", "choose another"],
+        ),
+        (
+            "run -g 1 --size 8x8 --save file/in",
+            ["file", "choose another"],
+        ),
+        (
+            "run -g 1 --size 8x8 --save /proc/nowhere",
+            ["/proc/nowhere", "choose another"],
+        ),
+        (
+            "run -g 1 --size 8x8 --save taken",
+            ["taken/000.rle", "it is a folder"],
+        ),
+        (
+            &format!("{picture} nowhere/a.png"),
+            ["there is no folder nowhere", "create it first"],
+        ),
+        (
+            &format!("{picture} folder"),
+            ["it is a folder", "name a file in it"],
+        ),
+        (
+            &format!("{picture} fifo"),
+            ["it is a pipe or a device", "name a regular file"],
+        ),
+        (
+            &format!("{picture} file/a.png"),
+            ["file is not a folder", "choose another"],
+        ),
+    ] {
+        lifestreams(folder, line).refuses(2, &words);
+        assert_eq!(names(folder), before, "{line}");
+    }
+    assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "old");
+    assert!(
+        fs::metadata(folder.join("fifo"))
+            .unwrap()
+            .file_type()
+            .is_fifo()
+    );
+    assert_eq!(names(&folder.join("taken")), ["000.rle"]);
+}
+
+#[test]
+fn a_full_disk_leaves_whole_files_or_none() {
+    let folder = scratch();
+    fs::create_dir(folder.path().join("disk")).unwrap();
+    // 200 KiB of a disk; one file of some 70 KiB does not fit. A namespace of its own takes
+    // the disk away again whatever happens.
+    let line = format!(
+        "mount -t tmpfs -o size=200k none disk && {PROGRAM} run -g 0 --size 300x300 --density 0.5 \
+         --instances 4 --device cpu --save disk; code=$?; ls -A disk; exit $code"
+    );
+    let unshared = ["--map-root-user", "--mount", "sh", "-c"];
+    let ended = run(command("unshare", folder.path()).args(unshared).arg(&line));
+    if ended.stderr.contains("unshare:") || ended.stderr.contains("mount:") {
+        // No namespaces here: a limit on the size of files stands in for the disk's.
+        let line = format!(
+            "trap '' XFSZ; ulimit -f 8; {PROGRAM} run -g 0 --size 300x300 --density 0.5 \
+             --instances 4 --device cpu --save disk; code=$?; ls -A disk; exit $code"
+        );
+        let ended = run(command("sh", folder.path()).args(["-c", &line]));
+        assert_eq!(ended.code, Some(2), "{ended:?}");
+        ended.says_one_sentence(&["disk/000.rle", "choose another folder"]);
+        assert_eq!(ended.stdout, "");
+        return;
+    }
+    assert_eq!(ended.code, Some(3), "{ended:?}");
+    ended.says_one_sentence(&["the disk of disk is full; free some space"]);
+    let kept: Vec<_> = ended.stdout.lines().collect();
+    assert!(!kept.is_empty() && kept.len() < 4, "{ended:?}");
+    assert!(
+        kept.iter()
+            .all(|name| name.ends_with(".rle") && !name.starts_with('.')),
+        "{ended:?}"
+    );
+}
+
+#[test]
+fn arguments_that_make_no_sense_are_refused() {
+    let folder = scratch();
+    for (line, words) in [
+        ("run -g 1 --rule B9/S1", ["B9/S1", "write it as B3/S23"]),
+        ("run -g 1 --rule hello", ["hello", "written such as B3/S23"]),
+        (
+            "run -g 1 --kernel nope",
+            ["nope", "there are global, shared, sync-global"],
+        ),
+        ("run -g 1 --size 0x5", ["0x5", "from 1 to 16777216"]),
+        ("run -g 1 --size 5x0", ["5x0", "from 1 to 16777216"]),
+        ("run -g 1 --size 5x", ["'5x'", "WIDTHxHEIGHT"]),
+        ("run -g 1 --size -5x5", ["-5", "help"]),
+        (
+            "run -g 1 --size 16777217x1",
+            ["16777217x1", "from 1 to 16777216"],
+        ),
+        (
+            "run -g 1 --size 16777216x16777216",
+            ["too large", "at most 2^36 cells"],
+        ),
+        (
+            "run -g 1 --size 99999999999999999999x1",
+            ["99999999999999999999", "WIDTHxHEIGHT"],
+        ),
+        ("run -g 1 --instances 0", ["'0'", "from 1 to"]),
+        ("run -g 1 --instances 100000", ["'100000'", "from 1 to"]),
+        (
+            "run -g 1 --instances 18446744073709551616",
+            ["18446744073709551616", "from 1 to"],
+        ),
+        ("run -g 1 --density 1.01", ["1.01", "from 0 to 1"]),
+        ("run -g 1 --density NaN", ["NaN", "from 0 to 1"]),
+        ("run -g 1 --density inf", ["inf", "from 0 to 1"]),
+        (
+            "run -g 1 --seed 18446744073709551616",
+            ["18446744073709551616", "--seed"],
+        ),
+        (
+            "run -g 1 --device gpu",
+            ["gpu", "take auto, cpu, cuda or cuda:I"],
+        ),
+        (
+            "run -g 1 --device cuda:",
+            ["cuda:", "take auto, cpu, cuda or cuda:I"],
+        ),
+        (
+            "run -g 1 --device cuda:-1",
+            ["cuda:-1", "take auto, cpu, cuda or cuda:I"],
+        ),
+        ("run -g 1 --streams many", ["many", "per-instance"]),
+        ("run -g 1 --graphs maybe", ["maybe", "on, off"]),
+        ("run -g 1 --wait never", ["never", "poll, each, all"]),
+        ("run -g 1 --host-memory hot", ["hot", "pinned, pageable"]),
+        (
+            "run -g 1 --transfer view",
+            ["draws nothing", "--transfer bits"],
+        ),
+        ("run -g 1 --block 32", ["'32'", "WIDTHxHEIGHT in threads"]),
+        ("run -g 1 --connections 33", ["33", "1..=32"]),
+        (
+            "run -g 1 --generations-per-round 0",
+            ["'0'", "--generations-per-round"],
+        ),
+        ("run -g x", ["'x'", "--generations"]),
+        (
+            "run -g 18446744073709551616",
+            ["18446744073709551616", "--generations"],
+        ),
+        ("run", ["--generations", "--help"]),
+        ("snapshot", ["--output", "--help"]),
+        (
+            "snapshot -o a.png --window-size 1x1",
+            ["1x1", "from 64 to 8192"],
+        ),
+        ("snapshot -o a.png --scale 0", ["'0'", "from 0.5 to 4"]),
+        ("run -g 1 --frames 3", ["--frames", "--help"]),
+        ("jump", ["jump", "--help"]),
+        ("--frames -1", ["-1", "--help"]),
+    ] {
+        lifestreams(folder.path(), line).refuses(2, &words);
+        assert_eq!(names(folder.path()), [""; 0], "{line}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_together_is_refused() {
+    let folder = scratch();
+    let folder = folder.path();
+    for (name, text) in [
+        ("small.rle", "x = 3, y = 3, rule = B3/S23:T64,32\n3o!"),
+        ("other-size.rle", "x = 3, y = 3, rule = B3/S23:T32,64\n3o!"),
+        ("other-rule.rle", "x = 3, y = 3, rule = B36/S23\n3o!"),
+        ("large.rle", "x = 1200, y = 3\n3o!"),
+        ("wide-cells.rle", "x = 3, y = 3\n1200o!"),
+    ] {
+        fs::write(folder.join(name), text).unwrap();
+    }
+    for (line, words) in [
+        (
+            "--pattern small.rle --pattern other-size.rle",
+            ["torus of 64x32", "choose it with --size"],
+        ),
+        (
+            "--pattern small.rle --pattern other-rule.rle",
+            ["B36/S23", "choose it with --rule"],
+        ),
+        ("--pattern large.rle", ["large.rle is 1200x3", "use --size"]),
+        (
+            "--pattern wide-cells.rle",
+            ["wide-cells.rle is 1200x3", "use --size"],
+        ),
+        (
+            "--pattern small.rle --size 2x2",
+            ["small.rle is 3x3", "use --size"],
+        ),
+        (
+            "--kernel sync-shared",
+            ["'sync-shared' takes at most", "--kernel bits"],
+        ),
+        (
+            "--kernel sync-global --size 5000x5000",
+            ["'sync-global' takes at most", "--kernel bits"],
+        ),
+        (
+            "--graphs on --streams default",
+            [
+                "default stream cannot be captured",
+                "change one of the options",
+            ],
+        ),
+        (
+            "--graphs on --wait each",
+            ["cannot wait within", "change one of the options"],
+        ),
+        (
+            "--graphs on --host-memory pageable",
+            ["need page-locked memory", "change one of the options"],
+        ),
+        (
+            "--kernel bits --transfer i32",
+            ["'bits' has no i32 cells", "change one of the options"],
+        ),
+        (
+            "--kernel shared --block 7x3",
+            ["not 7x3", "blocks of 32x8, 32x4"],
+        ),
+    ] {
+        for command in ["run -g 1 --save out", "snapshot -o out", "--frames 1", ""] {
+            lifestreams(folder, &format!("{command} {line}")).refuses(2, &words);
+            assert!(!folder.join("out").exists(), "{command} {line}");
+        }
+    }
+}
+
+#[test]
+fn lattices_beyond_the_memory_are_refused_at_once() {
+    let folder = scratch();
+    for (line, words) in [
+        (
+            "--size 262144x262144 --instances 64 --kernel bits",
+            "use fewer --instances",
+        ),
+        (
+            "--size 262144x262144 --instances 4096 --kernel bits",
+            "use fewer --instances",
+        ),
+        (
+            "--size 262144x262144 --instances 16 --kernel global",
+            "--kernel bits",
+        ),
+        (
+            "--size 16777216x4096 --instances 64 --kernel bits",
+            "use fewer --instances",
+        ),
+        (
+            "--size 4096x4096 --instances 4096 --kernel sync-global",
+            "--kernel bits",
+        ),
+        ("--size 262144x262144 --instances 64", "--kernel bits"),
+    ] {
+        for command in ["run -g 1", "--frames 1 --display none", "snapshot -o a.png"] {
+            let ended = lifestreams(folder.path(), &format!("{command} --device cpu {line}"));
+            // The kernel's own limit is the arguments' fault.
+            let code = if line.contains("--kernel") && !line.contains("sync-global") {
+                3
+            } else {
+                2
+            };
+            let code = if line.contains("4096x4096") { 3 } else { code };
+            assert_eq!(ended.code, Some(code), "{command} {line}: {ended:?}");
+            assert!(ended.stderr.contains(words), "{ended:?}");
+            assert!(ended.took < crate::common::PATIENCE, "{ended:?}");
+        }
+    }
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn a_limit_on_memory_is_met_with_a_sentence_wherever_it_lies() {
+    let folder = scratch();
+    // 32 MiB of bits a lattice: from where nothing fits to where all but the last piece does.
+    let mut refused = 0;
+    for mib in (120..=600).step_by(24) {
+        let line = format!(
+            "ulimit -v $(({mib} * 1024)); exec {PROGRAM} run -g 0 --size 16384x16384 --instances 1 \
+             --kernel bits --device cpu"
+        );
+        let ended = run(command("sh", folder.path()).args(["-c", &line]));
+        if ended.code == Some(0) {
+            continue;
+        }
+        refused += 1;
+        ended.refuses(3, &["out of host memory", "a smaller --size"]);
+    }
+    assert!((3..20).contains(&refused), "{refused}");
+}
+
+#[test]
+fn a_gpu_that_is_not_there_is_no_argument_but_the_machine() {
+    let folder = scratch();
+    // Whatever driver this machine has, this is none.
+    for line in [
+        "run -g 1 --device cuda",
+        "run -g 1 --device cuda:3",
+        "verify --device cuda",
+        "--device cuda --frames 1 --display none",
+        "bench step --device cuda",
+        "snapshot -o a.png --device cuda",
+    ] {
+        let mut command = program(folder.path());
+        command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
+        let ended = run(command.args(line.split(' ')));
+        assert_eq!(ended.code, Some(3), "{line}: {ended:?}");
+        let last = ended.stderr.lines().last().unwrap();
+        assert!(
+            last.contains("no NVIDIA driver is installed here"),
+            "{line}: {ended:?}"
+        );
+        assert!(last.contains("--device cpu"), "{line}: {ended:?}");
+    }
+    // A library of that name that is no driver, and one that is no library.
+    fs::write(folder.path().join("text.so"), "no library").unwrap();
+    for library in ["./text.so", "libc.so.6"] {
+        let mut command = program(folder.path());
+        command.env("LIFESTREAMS_LIBCUDA", library);
+        let ended = run(command.args(["run", "-g", "1", "--device", "cuda"]));
+        ended.refuses(3, &["driver"]);
+        let mut command = program(folder.path());
+        command.env("LIFESTREAMS_LIBCUDA", library);
+        // Unasked for, it is gone without.
+        run(command.args(["run", "-g", "1", "--size", "8x8"])).done();
+    }
+}
+
+#[test]
+fn a_drawing_gpu_that_is_not_there_is_named_with_those_that_are() {
+    let folder = scratch();
+    let line = "snapshot --size 8x8 --instances 1 -o a.png --adapter voodoo";
+    lifestreams(folder.path(), line).refuses(2, &["'voodoo'", "there"]);
+    assert_eq!(names(folder.path()), [""; 0]);
+}
+
+#[test]
+fn with_no_graphics_driver_a_picture_is_refused_with_what_to_install() {
+    let folder = scratch();
+    // An empty file of a library's name is one that cannot be loaded.
+    for library in ["libEGL.so.1", "libEGL.so", "libvulkan.so.1", "libvulkan.so"] {
+        fs::write(folder.path().join(library), "").unwrap();
+    }
+    let mut command = program(folder.path());
+    command.env("LD_LIBRARY_PATH", folder.path());
+    let ended = run(command.args(["snapshot", "--size", "8x8", "-o", "a.png"]));
+    ended.refuses(
+        3,
+        &[
+            "no graphics driver",
+            "apt-get install libvulkan1 mesa-vulkan-drivers",
+        ],
+    );
+    assert!(!folder.path().join("a.png").exists());
+    // What is here is still told.
+    let mut command = program(folder.path());
+    command.env("LD_LIBRARY_PATH", folder.path());
+    let ended = run(command.arg("devices"));
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    assert!(ended.stdout.contains("no graphics driver"), "{ended:?}");
+}
+
+#[test]
+fn a_reader_that_goes_away_is_no_error_and_no_panic() {
+    let folder = scratch();
+    for line in [
+        "run -g 1 --size 8x8",
+        "run -g 1 --size 8x8 --json",
+        "devices",
+        "devices --json",
+        "verify --small --device cpu",
+        "--help",
+        "--version",
+        "--frames 5 --display none --size 8x8 --instances 2",
+    ] {
+        // `true` reads nothing; where stderr goes there too, nobody is left to be told anything.
+        for (pipe, heard) in [("|", true), ("2>&1 |", false)] {
+            let line = format!("{{ {PROGRAM} {line}; echo $? >code; }} {pipe} true");
+            let ended = run(command("sh", folder.path()).args(["-c", &line]));
+            let code = fs::read_to_string(folder.path().join("code")).unwrap();
+            assert_eq!(code.trim(), "0", "{line}: {ended:?}");
+            assert!(!heard || !ended.stderr.contains("panicked"), "{ended:?}");
+        }
+    }
+    for line in [
+        "run -g 1 --kernel sync-shared",
+        "run -g 1 --pattern missing",
+        "--display window",
+    ] {
+        for to in ["2>/dev/full", "2>&-", "2>&1 | true"] {
+            let line = format!("{{ {PROGRAM} {line}; echo $? >code; }} {to}");
+            run(command("sh", folder.path()).args(["-c", &line]));
+            let code = fs::read_to_string(folder.path().join("code")).unwrap();
+            assert!(["2", "3"].contains(&code.trim()), "{line}: {code}");
+        }
+    }
+}
+
+#[test]
+fn a_full_disk_behind_stdout_is_said() {
+    let folder = scratch();
+    for line in [
+        "run -g 1 --size 8x8 --json",
+        "run -g 1 --size 8x8",
+        "devices --json",
+    ] {
+        let line = format!("exec {PROGRAM} {line} >/dev/full");
+        let ended = run(command("sh", folder.path()).args(["-c", &line]));
+        ended.refuses(3, &["No space left on device"]);
+    }
+}
+
+#[test]
+fn a_run_that_is_stopped_leaves_no_file_behind() {
+    let folder = scratch();
+    for name in ["INT", "TERM"] {
+        // A shell that runs the tests in the background has its children ignore INT.
+        let mut command = command("env", folder.path());
+        command.args(["--default-signal=INT", PROGRAM]);
+        command.args("run -g 1000000000 --size 512x512 --device cpu --save out".split(' '));
+        let running = crate::common::Running::start(&mut command);
+        std::thread::sleep(Duration::from_millis(300));
+        signal(running.id(), name);
+        let ended = running.end(crate::common::PATIENCE);
+        assert_ne!(ended.code, Some(0), "{ended:?}");
+        assert!(!ended.stderr.contains("panicked"), "{ended:?}");
+        assert_eq!(names(&folder.path().join("out")), [""; 0]);
+    }
+}
+
+#[test]
+fn where_no_more_threads_are_given_fewer_do_or_a_sentence_says_so() {
+    needs("prlimit", "util-linux");
+    let folder = scratch();
+    let mut refused = 0;
+    for line in [
+        "run -g 1 --size 3000x3000 --kernel bits --instances 2 --device cpu",
+        "--rounds 3 --size 64x64 --display none --device cpu",
+    ] {
+        for threads in 1..=6 {
+            let program = as_nobody(folder.path());
+            // The limit counts all processes of a user: root has none, so that one is made up.
+            let user = if is_root() { "--reuid=61234" } else { "" };
+            let words = program.get_args().filter(|word| *word != "--reuid=65534");
+            let mut limited = command("prlimit", folder.path());
+            limited
+                .arg(format!("--nproc={threads}"))
+                .arg(program.get_program());
+            limited.args((!user.is_empty()).then_some(user)).args(words);
+            let ended = run(limited.args(line.split(' ')));
+            assert!(!ended.stderr.contains("panicked"), "{ended:?}");
+            if ended.code != Some(0) {
+                refused += 1;
+                assert_eq!(ended.code, Some(3), "{ended:?}");
+                assert!(
+                    ended
+                        .stderr
+                        .contains("no thread can be started here; raise"),
+                    "{ended:?}"
+                );
+            }
+        }
+    }
+    assert!(refused > 0);
+}

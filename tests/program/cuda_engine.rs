@@ -1,0 +1,268 @@
+//! The CUDA engine's host code, over a driver of the tests' own (`tests/driver`): streams,
+//! events, slots, graphs and errors run for real; the kernels are the committed `.cu` files
+//! compiled as C++.
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+use engine::kernels::KERNELS;
+use life::Size;
+
+/// The program over the fake driver.
+fn lifestreams(arguments: &str) -> Command {
+    let mut command = Command::new(crate::common::PROGRAM);
+    command.args(arguments.split_whitespace());
+    command.env("LIFESTREAMS_LIBCUDA", crate::driver::library());
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    command
+}
+
+fn run(command: &mut Command) -> Output {
+    command.output().expect("the program starts")
+}
+
+fn succeeds(command: &mut Command) -> String {
+    let output = run(command);
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {stderr}");
+    String::from_utf8(output.stdout).unwrap() + &stderr
+}
+
+/// The exit code, and the one sentence on stderr.
+fn fails(command: &mut Command) -> (i32, String) {
+    let output = run(command);
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(!stderr.contains("panicked"), "{stderr}");
+    (output.status.code().expect("an exit code"), stderr)
+}
+
+fn saved(folder: &Path) -> Vec<String> {
+    let mut files: Vec<_> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .collect();
+    files.sort();
+    files
+        .iter()
+        .map(|file| std::fs::read_to_string(file).unwrap())
+        .collect()
+}
+
+#[test]
+fn every_kernel_agrees_with_the_reference_on_one_device_and_on_two() {
+    for (device, count) in [("cuda", 1), ("cuda", 2), ("cuda:1", 2)] {
+        let mut command = lifestreams(&format!("verify --small --device {device}"));
+        let said = succeeds(command.env("FAKE_CUDA_DEVICES", count.to_string()));
+        assert!(said.contains("everything agrees"), "{said}");
+    }
+}
+
+#[test]
+fn both_engines_save_the_same_cells_however_rounds_are_issued() {
+    let odd = Size::new(75, 41).unwrap();
+    for kernel in &KERNELS {
+        let size = match kernel.admit(odd) {
+            Ok(()) => "75x41",
+            Err(_) if kernel.cluster > 1 => "512x512",
+            Err(_) => "128x128",
+        };
+        let common = format!(
+            "run --kernel {} --instances 5 --size {size} --rule B36/S23 -g 11 \
+             --generations-per-round 3",
+            kernel.name
+        );
+        let folder = tempfile::tempdir().unwrap();
+        let save = |how: &str, name: &str| {
+            let to = folder.path().join(name);
+            succeeds(&mut lifestreams(&format!(
+                "{common} {how} --save {}",
+                to.display()
+            )));
+            saved(&to)
+        };
+        let want = save("--device cpu", "cpu");
+        assert_eq!(want.len(), 5);
+        let ways = [
+            "",
+            "--graphs on",
+            "--streams one",
+            "--order depth",
+            "--streams one --graphs on",
+        ];
+        for (i, how) in ways.iter().enumerate() {
+            let got = save(&format!("--device cuda {how}"), &i.to_string());
+            assert!(got == want, "{} {how} differs from the CPU", kernel.name);
+        }
+    }
+}
+
+#[test]
+fn a_batch_is_one_launch_and_one_copy() {
+    let folder = tempfile::tempdir().unwrap();
+    for kernel in ["resident", "sync-global", "sync-shared"] {
+        // Two rounds, and the lattices brought back.
+        let ops = |how: &str| {
+            let saved = folder.path().join("saved");
+            let log = folder.path().join("log");
+            let _ = std::fs::remove_dir_all(&saved);
+            let run = format!(
+                "run --device cuda --kernel {kernel} --instances 5 --size 64x64 -g 12 \
+                 --generations-per-round 6 --save {} {how}",
+                saved.display()
+            );
+            let _ = std::fs::remove_file(&log);
+            succeeds(lifestreams(&run).env("FAKE_CUDA_LOG", &log));
+            let log = std::fs::read_to_string(&log).unwrap();
+            let count = |op: &str| log.matches(op).count();
+            let launched = count(&format!("op=life_{} ", kernel.replace('-', "_")));
+            (
+                (launched, count("op=pack"), count("op=d2h ")),
+                self::saved(&saved),
+            )
+        };
+        let (each, lattices) = ops("--streams per-instance");
+        assert_eq!(each, (10, 5, 5));
+        for (how, wanted) in [
+            ("--streams one", (10, 5, 5)),
+            ("--streams batch", (2, 1, 1)),
+            ("--streams batch --graphs on", (2, 1, 1)),
+            ("--streams batch --order depth --wait each", (2, 1, 1)),
+        ] {
+            assert_eq!(ops(how), (wanted, lattices.clone()), "{kernel} {how}");
+        }
+    }
+}
+
+#[test]
+fn instances_are_spread_over_all_devices() {
+    let folder = tempfile::tempdir().unwrap();
+    let save = |device: &str, devices: &str| {
+        let to = folder.path().join(format!("{device}{devices}"));
+        let arguments = format!(
+            "run --device {device} --kernel bits --instances 5 --size 64x64 -g 9 --json --save {}",
+            to.display()
+        );
+        let said = succeeds(lifestreams(&arguments).env("FAKE_CUDA_DEVICES", devices));
+        (said, saved(&to))
+    };
+    let (_, one) = save("cpu", "1");
+    let (said, three) = save("cuda", "3");
+    assert!(one == three);
+    assert_eq!(
+        said.matches(" + ").count(),
+        2,
+        "three devices are named: {said}"
+    );
+}
+
+#[test]
+fn auto_takes_the_gpu_and_falls_back_to_the_cpu() {
+    let arguments = "run --instances 1 --size 32x32 -g 1 --json";
+    assert!(succeeds(&mut lifestreams(arguments)).contains(r#""engine":"cuda""#));
+    let mut broken = lifestreams(arguments);
+    assert!(succeeds(broken.env("FAKE_CUDA_INIT_ERROR", "100")).contains(r#""engine":"cpu""#));
+}
+
+#[test]
+fn a_driver_that_cannot_be_used_is_named_with_the_remedy() {
+    let arguments = "run --device cuda --instances 1 --size 32x32 -g 1";
+    for (variable, value, words) in [
+        ("FAKE_CUDA_VERSION", "10020", ["too old", "update it"]),
+        (
+            "FAKE_CUDA_INIT_ERROR",
+            "100",
+            ["no NVIDIA GPU is visible", "nvidia-smi"],
+        ),
+        (
+            "FAKE_CUDA_INIT_ERROR",
+            "803",
+            ["kernel module differ", "reboot"],
+        ),
+        (
+            "FAKE_CUDA_INIT_ERROR",
+            "999",
+            ["does not start", "--device cpu"],
+        ),
+        (
+            "LIFESTREAMS_LIBCUDA",
+            "/nonexistent.so",
+            ["no NVIDIA driver is installed", "--device cpu"],
+        ),
+    ] {
+        let (code, said) = fails(lifestreams(arguments).env(variable, value));
+        assert_eq!(code, 3, "{said}");
+        assert!(
+            words.iter().all(|word| said.contains(word)),
+            "{variable}={value}: {said}"
+        );
+    }
+    let (code, said) = fails(&mut lifestreams("run --device cuda:7 --instances 1 -g 1"));
+    assert!(code == 3 && said.contains("no CUDA device 7"), "{said}");
+}
+
+#[test]
+fn out_of_device_memory_is_a_sentence() {
+    let arguments = "run --device cuda --kernel global --size 1024x1024 --instances 16 -g 1";
+    let (code, said) = fails(lifestreams(arguments).env("FAKE_CUDA_MEMORY", "20000000"));
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("out of device memory") && said.contains("--kernel bits"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_lost_context_does_not_end_the_session() {
+    let arguments = "--display none --rounds 200 --instances 4 --size 48x48 --kernel bits";
+    for (recovers, place) in [("1", "on the same device"), ("0", "on the CPU")] {
+        let mut command = lifestreams(arguments);
+        command
+            .env("FAKE_CUDA_FAIL_AFTER", "300")
+            .env("FAKE_CUDA_RECOVERS", recovers);
+        let said = succeeds(&mut command);
+        assert!(said.contains("every lattice was restored"), "{said}");
+        assert!(said.contains(place), "{said}");
+    }
+}
+
+#[test]
+fn a_lost_context_ends_a_run_in_a_sentence() {
+    let arguments = "run --device cuda --instances 4 --size 48x48 --kernel bits -g 1000";
+    let (code, said) = fails(lifestreams(arguments).env("FAKE_CUDA_FAIL_AFTER", "300"));
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("the engine is lost"), "{said}");
+}
+
+/// Whoever looks at streams has all connections, unless something else was said; whoever only
+/// wants speed has the driver's own number.
+#[test]
+fn the_driver_starts_with_the_connections_that_are_wanted() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = |arguments: &str, set: Option<&str>| {
+        let log = folder.path().join("log");
+        let _ = std::fs::remove_file(&log);
+        let few = format!("{arguments} --device cuda --instances 2 --size 32x32");
+        let mut command = lifestreams(&few);
+        command
+            .env("FAKE_CUDA_LOG", &log)
+            .env_remove("CUDA_DEVICE_MAX_CONNECTIONS");
+        if let Some(set) = set {
+            command.env("CUDA_DEVICE_MAX_CONNECTIONS", set);
+        }
+        succeeds(&mut command);
+        let log = std::fs::read_to_string(&log).unwrap();
+        log.lines().next().unwrap().to_string()
+    };
+    let trace = format!("run -g 2 --trace {}", folder.path().join("t").display());
+    assert_eq!(said("--display none --rounds 2", None), "connections=32");
+    assert_eq!(
+        said("--display none --rounds 2", Some("4")),
+        "connections=4"
+    );
+    assert_eq!(
+        said("--display none --rounds 2 --connections 8", Some("4")),
+        "connections=8"
+    );
+    assert_eq!(said(&trace, None), "connections=32");
+    assert_eq!(said("run -g 2", None), "connections=unset");
+}

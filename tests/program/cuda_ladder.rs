@@ -1,0 +1,99 @@
+//! `bench ladder` over a driver of the tests' own (`tests/driver`): every rung checked and timed,
+//! the limits, the record and what is made of it, and a driver that fails on the way.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+use engine::kernels::KERNELS;
+use life::Size;
+use serde_json::Value;
+
+/// The program over the fake driver; what it printed.
+fn ladder(arguments: &[&str], fail_after: Option<u32>) -> String {
+    let mut command = Command::new(crate::common::PROGRAM);
+    command.args(["bench", "ladder", "--small", "--device", "cuda"]);
+    command.args(arguments);
+    command.env("LIFESTREAMS_LIBCUDA", crate::driver::library());
+    command.env_remove("DISPLAY").env_remove("WAYLAND_DISPLAY");
+    if let Some(launches) = fail_after {
+        command.env("FAKE_CUDA_FAIL_AFTER", launches.to_string());
+    }
+    let output = command.output().expect("the program starts");
+    let stderr = String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{command:?}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// What a checkout has of documents, and no record.
+fn checkout(root: &Path) {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    for folder in ["kernels/ladder", "assets/bench"] {
+        fs::create_dir_all(root.join(folder)).unwrap();
+    }
+    let rungs = KERNELS
+        .iter()
+        .map(|kernel| format!("kernels/ladder/{}.cu", kernel.file));
+    for file in rungs.chain(["README.md", "README.zh.md", "kernels/README.md"].map(String::from)) {
+        fs::copy(here.join(&file), root.join(&file)).unwrap();
+    }
+}
+
+#[test]
+fn every_rung_is_measured_and_every_document_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    checkout(root);
+    let records = root.join("assets/bench");
+    let said = ladder(&["--json", "--write", records.to_str().unwrap()], None);
+    let record: Value = serde_json::from_str(&said).unwrap();
+    let ladder = &record["ladder"];
+    for left in ladder["left_out"].as_array().unwrap() {
+        let why = left["why"].as_str().unwrap();
+        assert!(why.starts_with("it takes lattices of "), "{left}");
+    }
+    for limit in ["lop3_per_second", "copied_per_second"] {
+        assert!(ladder["limits"][limit].as_f64().unwrap() > 1e6, "{limit}");
+    }
+    let rates = ladder["rates"].as_array().unwrap();
+    let size = Size::new(128, 128).unwrap();
+    for kernel in KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok()) {
+        // Two works by B3/S23, and the first by another rule.
+        let of = |rate: &&Value| rate["kernel"] == kernel.name;
+        assert_eq!(rates.iter().filter(of).count(), 3, "{}", kernel.name);
+        let header = root.join(format!("kernels/ladder/{}.cu", kernel.file));
+        let header = fs::read_to_string(header).unwrap();
+        assert!(
+            header.contains("// Measured: Fake GPU 0, commit "),
+            "{header}"
+        );
+        assert!(header.contains("//        2 x 128x128: "), "{header}");
+        assert!(header.contains("//        by B36/S23: "), "{header}");
+    }
+    let readme = |file: &str| fs::read_to_string(root.join(file)).unwrap();
+    let row = "| [05_bits](ladder/05_bits.cu) | 32 cells a word, added as bit planes | ";
+    assert!(readme("kernels/README.md").contains(row));
+    assert!(readme("README.md").contains("**The ladder: Fake GPU 0 (CUDA 13.0, sm_90); commit"));
+    for (path, text) in lifestreams::cli::documents(root).unwrap() {
+        assert_eq!(
+            fs::read_to_string(&path).unwrap(),
+            text,
+            "{}",
+            path.display()
+        );
+    }
+}
+
+#[test]
+fn a_rung_that_loses_the_driver_loses_only_its_own_figures() {
+    let folder = tempfile::tempdir().unwrap();
+    let records = folder.path().to_str().unwrap();
+    let said = ladder(&["--write", records], Some(190));
+    assert!(said.contains("Not measured: `global`"), "{said}");
+    assert!(said.contains("illegal memory access"), "{said}");
+    let record = fs::read_to_string(folder.path().join("fake-gpu-0.json")).unwrap();
+    let record: Value = serde_json::from_str(&record).unwrap();
+    let rates = record["ladder"]["rates"].as_array().unwrap();
+    let has = |name: &str| rates.iter().any(|rate| rate["kernel"] == name);
+    assert!(has("resident") && !has("global"), "{rates:?}");
+}

@@ -1,0 +1,250 @@
+//! What is kept: a session that goes on from its file as if it had never ended.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+
+use crate::common::{Running, lifestreams, names, program, scratch, wait_for};
+
+const START: &str = "--size 70x40 --instances 3 --seed 11 --kernel bits --device cpu";
+
+/// The lattices of a session's file, each as RLE, and their generations.
+fn lattices(file: &Path) -> Vec<(String, u64)> {
+    let text = fs::read_to_string(file).unwrap();
+    let session: serde_json::Value = serde_json::from_str(&text).unwrap();
+    let instances = session["instances"].as_array().unwrap();
+    let one = |instance: &serde_json::Value| {
+        let cells = instance["cells"].as_str().unwrap().to_owned();
+        (cells, instance["generation"].as_u64().unwrap())
+    };
+    instances.iter().map(one).collect()
+}
+
+/// What the simulator has after so many generations from the start.
+fn simulated(folder: &Path, generations: u64) -> Vec<(String, u64)> {
+    let saved = format!("saved-{generations}");
+    let line = format!("run {START} -g {generations} --save {saved}");
+    lifestreams(folder, &line).done();
+    names(&folder.join(&saved))
+        .iter()
+        .map(|name| fs::read_to_string(folder.join(&saved).join(name)).unwrap())
+        .map(|text| (text, generations))
+        .collect()
+}
+
+#[test]
+fn a_session_goes_on_as_if_it_had_never_ended() {
+    let folder = scratch();
+    let folder = folder.path();
+    let file = folder.join("s.json");
+    let go = |line: &str| {
+        let ended = lifestreams(folder, &format!("--display none --session s.json {line}"));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    };
+    go(&format!("--rounds 12 --generations-per-round 2 {START}"));
+    assert_eq!(lattices(&file), simulated(folder, 24));
+    // What the file says of sizes, kernels and rounds is what counts now.
+    go("--rounds 5 --size 8x8 --kernel global");
+    assert_eq!(lattices(&file), simulated(folder, 34));
+    go("--rounds 0");
+    assert_eq!(lattices(&file), simulated(folder, 34));
+    let text = fs::read_to_string(&file).unwrap();
+    for part in [
+        "\"kernel\": \"bits\"",
+        "\"seed\": 11",
+        "\"generations_per_round\": 2",
+    ] {
+        assert!(text.contains(part), "{part}: {text}");
+    }
+    assert!(names(folder).iter().all(|name| !name.contains("partial")));
+}
+
+#[test]
+fn a_signal_saves_it_too() {
+    let folder = scratch();
+    let file = folder.path().join("s.json");
+    let mut command = program(folder.path());
+    let line = format!("--display none --session s.json {START}");
+    let running = Running::start(command.args(line.split(' ')));
+    wait_for("a line of figures", || {
+        running.printed().contains("generation ").then_some(())
+    });
+    running.signal("TERM");
+    let ended = running.end(crate::common::PATIENCE);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let kept = lattices(&file);
+    assert_eq!(kept, simulated(folder.path(), kept[0].1));
+}
+
+#[test]
+fn a_broken_file_is_named_with_its_place_and_left_alone() {
+    let folder = scratch();
+    let file = folder.path().join("s.json");
+    let line = format!("--display none --rounds 1 --session s.json {START}");
+    assert_eq!(lifestreams(folder.path(), &line).code, Some(0));
+    let good = fs::read_to_string(&file).unwrap();
+    for (from, to, words) in [
+        ("\"bits\"", "\"nothing\"", "no kernel 'nothing'"),
+        ("{", "[", "expected"),
+        ("70x40", "70x", "'70x' is not a size"),
+        ("x = 70", "x = 7y", "line 1, column"),
+    ] {
+        let broken = good.replacen(from, to, 1);
+        assert_ne!(broken, good);
+        fs::write(&file, &broken).unwrap();
+        let ended = lifestreams(folder.path(), &line);
+        ended.refuses(2, &["s.json, line ", ", column ", words]);
+        assert_eq!(fs::read_to_string(&file).unwrap(), broken);
+    }
+    let nowhere = line.replace("s.json", "nowhere/s.json");
+    let ended = lifestreams(folder.path(), &nowhere);
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+    assert!(ended.stderr.contains("there is no folder"), "{ended:?}");
+}
+
+#[test]
+fn settings_are_written_on_request_alone_and_what_is_typed_wins() {
+    let folder = scratch();
+    let folder = folder.path();
+    let json = |line: &str| -> serde_json::Value {
+        let ended = lifestreams(folder, &format!("run -g 1 --json --device cpu {line}"));
+        serde_json::from_str(&ended.done().stdout).unwrap()
+    };
+    assert_eq!(json("--size 8x8")["instances"], 16);
+    let path = lifestreams(folder, "config path").done().stdout;
+    let path = Path::new(path.trim());
+    assert!(path.starts_with(folder) && !path.exists(), "{path:?}");
+    lifestreams(
+        folder,
+        "config save --instances 3 --kernel bits --size 24x16 --density 0.5",
+    )
+    .done();
+    let shown = lifestreams(folder, "config").done().stdout;
+    assert!(shown.contains("instances = 3"), "{shown}");
+    let kept = json("");
+    for (name, value) in [("instances", 3), ("width", 24), ("height", 16)] {
+        assert_eq!(kept[name], value, "{name}");
+    }
+    assert_eq!(kept["kernel"], "bits");
+    let typed = json("--instances 2 --kernel global");
+    assert_eq!(
+        (&typed["instances"], &typed["kernel"]),
+        (&2.into(), &"global".into())
+    );
+    lifestreams(folder, "config save --lang zh").done();
+    for (line, words) in [
+        ("run -g 1 --instances 1 --size 8x8 --device cpu", "1 代用时"),
+        ("devices", "将在"),
+    ] {
+        let said = lifestreams(folder, line).done().stdout;
+        assert!(said.contains(words), "{said}");
+        let said = lifestreams(folder, &format!("{line} --lang en")).done();
+        assert!(!said.stdout.contains(words), "{said:?}");
+    }
+    fs::write(path, "instances = 3\n\ncolour = 1\n").unwrap();
+    let wrong = lifestreams(folder, "run -g 1 --size 8x8");
+    wrong.refuses(2, &["config.toml, line 3", "no setting 'colour'"]);
+    lifestreams(folder, "config path").done();
+    let refused = lifestreams(folder, "config save --frames 3");
+    refused.refuses(2, &["--frames is of one time"]);
+}
+
+#[test]
+fn a_recording_without_a_display_has_a_frame_a_round() {
+    let folder = scratch();
+    let folder = folder.path();
+    let record = |file: &str| {
+        let line = format!("--display none --record {file} --frames 3 {START}");
+        lifestreams(folder, &line)
+    };
+    record("a.png").done();
+    let file = fs::File::open(folder.join("a.png")).unwrap();
+    let mut reader = png::Decoder::new(std::io::BufReader::new(file))
+        .read_info()
+        .unwrap();
+    let control = reader.info().animation_control.unwrap();
+    assert_eq!(control.num_frames, 3);
+    let mut frames: Vec<Vec<u8>> = Vec::new();
+    for _ in 0..3 {
+        let mut rgba = vec![0; reader.output_buffer_size().unwrap()];
+        reader.next_frame(&mut rgba).unwrap();
+        frames.push(rgba);
+    }
+    for pair in frames.windows(2) {
+        assert!(pair[0] != pair[1], "a round later it is another picture");
+    }
+    record("a.gif").done();
+    let mut options = gif::DecodeOptions::new();
+    options.set_color_output(gif::ColorOutput::Indexed);
+    let file = fs::File::open(folder.join("a.gif")).unwrap();
+    let mut reader = options.read_info(file).unwrap();
+    assert_eq!((reader.width(), reader.height()), (1280, 800));
+    let mut count = 0;
+    while reader.read_next_frame().unwrap().is_some() {
+        count += 1;
+    }
+    assert_eq!(count, 3);
+    record("a.avi").refuses(2, &["a.avi cannot be recorded", ".gif, .png or .mp4"]);
+    let endless = format!("--display none --record c.gif {START}");
+    lifestreams(folder, &endless).refuses(2, &["--frames N"]);
+    assert_eq!(
+        names(folder)
+            .iter()
+            .filter(|name| name.starts_with('.'))
+            .count(),
+        0
+    );
+}
+
+#[test]
+fn an_mp4_is_ffmpegs_or_says_what_is_missing() {
+    let folder = scratch();
+    let mut command = program(folder.path());
+    command.env("PATH", folder.path());
+    let line = format!("--display none --record a.mp4 --frames 2 {START}");
+    let ended = crate::common::run(command.args(line.split(' ')));
+    ended.refuses(
+        2,
+        &["ffmpeg, which is not installed", "apt-get install ffmpeg"],
+    );
+    assert_eq!(names(folder.path()), Vec::<String>::new());
+}
+
+/// An ffmpeg of the test's own in this folder.
+fn an_ffmpeg(folder: &Path, script: &str) {
+    let file = folder.join("ffmpeg");
+    fs::write(&file, format!("#!/bin/sh\n{script}\n")).unwrap();
+    fs::set_permissions(&file, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+#[test]
+fn every_picture_of_an_mp4_reaches_ffmpeg_and_its_failure_is_told() {
+    let folder = scratch();
+    let record = || {
+        let mut command = program(folder.path());
+        let path = std::env::var("PATH").unwrap_or_default();
+        command.env("PATH", format!("{}:{path}", folder.path().display()));
+        let line = format!("--display none --record a.mp4 --frames 3 {START}");
+        crate::common::run(command.args(line.split(' ')))
+    };
+    // What it is given, in place of a film; its last argument is the file.
+    an_ffmpeg(
+        folder.path(),
+        r#"echo "$*" > asked; for to; do :; done; cat > "$to""#,
+    );
+    record().done();
+    let asked = fs::read_to_string(folder.path().join("asked")).unwrap();
+    for words in ["-pix_fmt rgba -s 1280x800 -r 25 -i -", "-f mp4"] {
+        assert!(asked.contains(words), "{asked}");
+    }
+    let pictures = fs::read(folder.path().join("a.mp4")).unwrap();
+    let one = 4 * 1280 * 800;
+    assert_eq!(pictures.len(), 3 * one);
+    assert!(pictures[..one] != pictures[2 * one..], "they move");
+    fs::remove_file(folder.path().join("a.mp4")).unwrap();
+    an_ffmpeg(folder.path(), "echo 'Unknown encoder' >&2; exit 8");
+    let ended = record();
+    assert_ne!(ended.code, Some(0), "{ended:?}");
+    ended.says_one_sentence(&["a.mp4", "ffmpeg ended with", "Unknown encoder"]);
+    assert!(!folder.path().join("a.mp4").exists());
+}

@@ -1,0 +1,165 @@
+//! Lessons by the program itself: their list, what it says of one that is not there, and those
+//! that are cheap without optimisation, on the CPU engine. (`scripts/test` runs every one.)
+
+use std::collections::HashSet;
+use std::fs;
+use std::path::Path;
+
+use crate::common::{lifestreams, scratch};
+use lesson::{LESSONS, Lesson};
+use serde_json::Value;
+
+/// The lessons that a debug build measures in seconds.
+const CHEAP: [&str; 8] = [
+    "conway",
+    "context",
+    "mandelbrot-sync",
+    "pinned",
+    "default-stream",
+    "connections",
+    "priorities",
+    "barrier",
+];
+
+fn lesson(name: &str) -> &'static Lesson {
+    lesson::find(name).expect("a lesson of the table")
+}
+
+/// Its JSON, which must be the only thing on stdout.
+fn outcome(folder: &Path, name: &str, more: &str) -> Value {
+    let ended = lifestreams(folder, &format!("lesson {name} --device cpu --json {more}"));
+    assert_eq!(ended.code, Some(0), "{name}: {ended:?}");
+    assert_eq!(ended.stdout.lines().count(), 1, "{name}: {ended:?}");
+    serde_json::from_str(&ended.stdout).unwrap_or_else(|error| panic!("{name}: {error}: {ended:?}"))
+}
+
+/// An array's elements.
+fn list<'a>(of: &'a Value, key: &str) -> &'a [Value] {
+    of[key]
+        .as_array()
+        .unwrap_or_else(|| panic!("{key} of {of}"))
+}
+
+fn text<'a>(of: &'a Value, key: &str) -> &'a str {
+    of[key].as_str().unwrap_or_else(|| panic!("{key} of {of}"))
+}
+
+/// Everything that any lesson's outcome has.
+fn is_whole(lesson: &Lesson, outcome: &Value) {
+    let name = lesson.name;
+    assert_eq!(text(outcome, "lesson"), name);
+    assert_eq!(text(outcome, "engine"), "cpu");
+    assert!(!text(outcome, "device").is_empty());
+    assert!(!text(outcome, "closing").is_empty(), "{name}");
+    let parts = list(outcome, "parts");
+    assert_eq!(parts.len(), lesson.parts.len(), "{name}");
+    for (part, of) in parts.iter().zip(lesson.parts) {
+        assert_eq!(text(part, "title"), of.title);
+        let figures = list(part, "figures");
+        assert!(!figures.is_empty(), "{name}: {}", of.title);
+        let labels: HashSet<&str> = figures.iter().map(|f| text(f, "label")).collect();
+        assert_eq!(labels.len(), figures.len(), "{name}: a figure twice");
+        for figure in figures {
+            let value = figure["value"].as_f64().expect("a number");
+            let counted = text(figure, "unit").is_empty();
+            assert!(value > 0.0 || counted && value == 0.0, "{name}: {figure}");
+        }
+    }
+    let factors = list(outcome, "factors");
+    assert_eq!(factors.len(), lesson.compared.len(), "{name}");
+    for (factor, compared) in factors.iter().zip(lesson.compared) {
+        let time = |part: usize| parts[part]["time_ms"].as_f64().expect("it is compared");
+        let value = factor["value"].as_f64().expect("a number");
+        let want = time(compared.slow) / time(compared.fast);
+        assert!((value / want - 1.0).abs() < 1e-9, "{name}: {factor}");
+    }
+    let checks = list(outcome, "checks");
+    assert!(!checks.is_empty(), "{name}");
+    for check in checks {
+        assert_eq!(check["passed"], Value::Bool(true), "{name}: {check}");
+    }
+    assert_eq!(
+        outcome["missing"].is_string(),
+        lesson.missing_on_cpu.is_some(),
+        "{name} says what the CPU engine lacks"
+    );
+}
+
+#[test]
+fn the_cheap_ones_pass_and_say_all_of_it_in_json() {
+    let folder = scratch();
+    for name in CHEAP {
+        is_whole(lesson(name), &outcome(folder.path(), name, ""));
+    }
+}
+
+#[test]
+fn the_missing_barrier_shows_and_its_pictures_are_written() {
+    let folder = scratch();
+    let outcome = outcome(folder.path(), "barrier", "--picture life.png");
+    let wrong = |part: usize| outcome["parts"][part]["figures"][0]["value"].as_f64();
+    assert_eq!(wrong(0), Some(0.0));
+    assert!(wrong(1) > Some(0.0), "on the CPU the warps' order is fixed");
+    let pictures = list(&outcome, "pictures");
+    for (picture, file) in pictures.iter().zip(["life.png", "life-2.png"]) {
+        let decoder = png::Decoder::new(std::io::Cursor::new(
+            fs::read(folder.path().join(file)).unwrap(),
+        ));
+        let mut reader = decoder.read_info().unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        assert_eq!(picture["width"], info.width);
+        assert_eq!(picture["height"], info.height);
+        let channels = info.color_type.samples();
+        let red = |pixel: &[u8]| pixel[0] > 100 && pixel[1] < 100;
+        let any = pixels.chunks(channels).any(red);
+        assert_eq!(any, file == "life-2.png", "{file}");
+    }
+    assert_eq!(pictures.len(), 2);
+}
+
+#[test]
+fn people_read_the_question_the_figures_and_the_conclusion() {
+    let folder = scratch();
+    let ended = lifestreams(folder.path(), "lesson default-stream --device cpu");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    let of = lesson("default-stream");
+    for text in [of.title, of.intro, of.question, of.parts[1].title] {
+        assert!(ended.stdout.contains(text), "{text}: {ended:?}");
+    }
+    for text in [
+        "all launches",
+        "ms",
+        "times  non-blocking",
+        "      ok  ",
+        "(cpu)",
+    ] {
+        assert!(ended.stdout.contains(text), "{text}: {ended:?}");
+    }
+    assert_eq!(ended.stderr, "");
+}
+
+#[test]
+fn the_list_names_every_lesson_once() {
+    let folder = scratch();
+    let ended = lifestreams(folder.path(), "lesson");
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+    for lesson in LESSONS {
+        let row = |line: &&str| line.starts_with(&format!("  {} ", lesson.name));
+        assert_eq!(
+            ended.stdout.lines().filter(row).count(),
+            1,
+            "{}",
+            lesson.name
+        );
+    }
+}
+
+#[test]
+fn a_lesson_that_is_not_there_is_refused_with_the_list() {
+    let folder = scratch();
+    let ended = lifestreams(folder.path(), "lesson nope --device cpu");
+    ended.refuses(2, &["no lesson 'nope'", "multi-kernel-streams", "barrier"]);
+    let ended = lifestreams(folder.path(), "lesson barrier --device gpu");
+    assert_eq!(ended.code, Some(2), "{ended:?}");
+}

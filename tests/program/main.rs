@@ -1,0 +1,24 @@
+//! The whole program as people start it, away from any display: each command, its files, its
+//! errors, a terminal, and the CUDA engine over the tests' driver.
+#![cfg(unix)]
+
+#[path = "../common/mod.rs"]
+mod common;
+#[path = "../driver/mod.rs"]
+mod driver;
+#[path = "../common/traced.rs"]
+mod traced;
+
+mod around;
+mod bad_input;
+mod collection;
+mod cuda_engine;
+mod cuda_ladder;
+mod headless;
+mod keeping;
+mod lessons;
+mod patterns;
+mod perfetto;
+mod simulator;
+mod terminal;
+mod trace;

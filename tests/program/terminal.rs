@@ -1,0 +1,285 @@
+//! The terminal view in a real terminal (tmux): what it shows is what the simulator computes, the
+//! keys do what the table says, and the terminal is as it was whatever ends the program.
+
+use std::fs;
+use std::path::Path;
+
+use crate::common::{PROGRAM, command, lifestreams, needs, run, scratch, signal, wait_for};
+use life::{Pattern, Size};
+
+/// Small lattices on the engine that every machine has.
+const SMALL: &str = "--size 64x64 --instances 4 --device cpu";
+
+/// A terminal with a shell in it; gone when dropped.
+struct Tmux {
+    folder: tempfile::TempDir,
+}
+
+impl Tmux {
+    fn start(columns: u16, rows: u16) -> Tmux {
+        needs("tmux", "tmux");
+        let tmux = Tmux { folder: scratch() };
+        let mut start = tmux.command(&format!("new-session -d -x {columns} -y {rows}"));
+        let ended = run(start.arg("env PS1='$ ' ENV= sh").env("LC_ALL", "C.UTF-8"));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        wait_for("a prompt", || tmux.shows("$").then_some(()));
+        tmux
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    fn command(&self, line: &str) -> std::process::Command {
+        let mut command = command("tmux", self.path());
+        command.args(["-u", "-f", "/dev/null", "-S", "socket"]);
+        command.args(line.split_whitespace());
+        command
+    }
+
+    fn tmux(&self, line: &str) -> String {
+        let ended = run(&mut self.command(line));
+        assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
+        ended.stdout
+    }
+
+    /// Types a line and Enter.
+    fn type_line(&self, line: &str) {
+        let ended = run(self.command("send-keys -l").arg(line));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        self.keys("Enter");
+    }
+
+    fn keys(&self, keys: &str) {
+        self.tmux(&format!("send-keys {keys}"));
+    }
+
+    /// What the screen shows.
+    fn screen(&self) -> String {
+        self.tmux("capture-pane -p")
+    }
+
+    fn shows(&self, text: &str) -> bool {
+        self.screen().contains(text)
+    }
+
+    #[track_caller]
+    fn wait(&self, text: &str) -> String {
+        wait_for(text, || {
+            let screen = self.screen();
+            screen.contains(text).then_some(screen)
+        })
+    }
+
+    /// Starts a command between two looks at the terminal's settings; its exit code follows.
+    fn begin(&self, line: &str) {
+        self.type_line(&format!(
+            "stty -a >before; sh -c 'echo $$ >pid; exec {line}'; echo $? >code; stty -a >after; touch over"
+        ));
+    }
+
+    /// Waits for the command's end: the terminal is as it was before. Its exit code.
+    #[track_caller]
+    fn end(&self) -> String {
+        wait_for("the end", || {
+            self.path().join("over").exists().then_some(())
+        });
+        let read = |name: &str| fs::read_to_string(self.path().join(name)).unwrap();
+        assert_eq!(read("before"), read("after"), "the terminal's settings");
+        let flags = "#{alternate_on} #{cursor_flag} #{mouse_any_flag}";
+        let mut ask = self.command("display-message -p");
+        let said = run(ask.arg(flags)).stdout;
+        assert_eq!(said.trim(), "0 1 0", "alternate screen, cursor, mouse");
+        assert!(self.shows("stty -a >before"), "what was there before");
+        read("code").trim().to_owned()
+    }
+}
+
+impl Drop for Tmux {
+    fn drop(&mut self) {
+        let _ = run(&mut self.command("kill-server"));
+    }
+}
+
+#[test]
+fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
+    let tmux = Tmux::start(100, 30);
+    tmux.begin(&format!("{PROGRAM} {SMALL}"));
+    let screen = tmux.wait("▶ running");
+    assert!(screen.contains("sync-global"), "{screen}");
+    assert!(screen.contains("4 streams"), "{screen}");
+    tmux.wait("▸0");
+    tmux.keys("Space");
+    tmux.wait("‖ PAUSED");
+    tmux.keys("k");
+    tmux.wait("sync-shared");
+    tmux.keys("F2");
+    tmux.wait("one stream");
+    tmux.keys("NPage");
+    tmux.wait("▸1");
+    tmux.keys("e");
+    let screen = tmux.wait("panel 1 of 4");
+    assert!(!screen.contains('▸'), "{screen}");
+    tmux.keys("e");
+    tmux.wait("▸1");
+    tmux.keys("h");
+    let screen = tmux.wait(" Keys ");
+    assert!(screen.contains("run / pause"), "{screen}");
+    tmux.keys("Escape");
+    wait_for("the help to go", || (!tmux.shows(" Keys ")).then_some(()));
+    tmux.keys("t");
+    tmux.wait("overlap");
+    tmux.keys("Space");
+    tmux.wait("▶ running");
+    let screen = tmux.wait("host ■");
+    assert!(screen.contains("│0"), "the axis: {screen}");
+    tmux.tmux("resize-window -x 140 -y 44");
+    wait_for("the figures at the new foot", || {
+        let screen = tmux.screen();
+        let lines: Vec<_> = screen.lines().collect();
+        let foot = lines.get(42)?;
+        foot.contains("▶ running").then_some(())
+    });
+    tmux.tmux("resize-window -x 20 -y 8");
+    tmux.wait("too small:");
+    tmux.tmux("resize-window -x 100 -y 30");
+    tmux.wait("▶ running");
+    tmux.keys("C-q");
+    assert_eq!(tmux.end(), "0");
+}
+
+#[test]
+fn a_signal_and_ctrl_c_restore_the_screen_too() {
+    for by in ["TERM", "HUP", "C-c"] {
+        let tmux = Tmux::start(80, 24);
+        tmux.begin(&format!("{PROGRAM} --display terminal {SMALL}"));
+        tmux.wait("▶ running");
+        if by == "C-c" {
+            tmux.keys(by);
+        } else {
+            let pid = fs::read_to_string(tmux.path().join("pid")).unwrap();
+            signal(pid.trim().parse().unwrap(), by);
+        }
+        assert_eq!(tmux.end(), "0", "{by}");
+    }
+}
+
+#[test]
+fn every_half_block_is_a_cell_of_the_simulators() {
+    let tmux = Tmux::start(80, 24);
+    let start = "--size 44x44 --instances 1 --device cpu --seed 5";
+    tmux.begin(&format!("env NO_COLOR=1 {PROGRAM} {start}"));
+    tmux.wait("▶ running");
+    tmux.keys("Space");
+    let screen = tmux.wait("‖ PAUSED");
+    // The picture of the last round may be a frame late, never another generation's.
+    let generation: u64 = {
+        let (_, rest) = screen.split_once("gen ").expect("a generation");
+        let digits: String = rest
+            .chars()
+            .take_while(|c| c.is_ascii_digit() || *c == ',')
+            .collect();
+        digits.replace(',', "").parse().unwrap()
+    };
+    lifestreams(
+        tmux.path(),
+        &format!("run {start} -g {generation} --save saved"),
+    )
+    .done();
+    let lattice = Pattern::load(tmux.path().join("saved/000.rle"))
+        .unwrap()
+        .centred_in(Size::new(44, 44).unwrap())
+        .unwrap();
+    let row = |y: u32| -> String {
+        let symbol = |x| match (lattice.get(x, 2 * y), lattice.get(x, 2 * y + 1)) {
+            (false, false) => ' ',
+            (true, false) => '▀',
+            (false, true) => '▄',
+            (true, true) => '█',
+        };
+        let row: String = (0..44).map(symbol).collect();
+        format!("{:18}{row}", "").trim_end().into()
+    };
+    let want: Vec<String> = (0..22).map(row).collect();
+    wait_for("the simulator's cells", || {
+        let screen = tmux.screen();
+        let have: Vec<&str> = screen.lines().take(22).map(str::trim_end).collect();
+        (have == want).then_some(())
+    });
+    tmux.keys("C-q");
+    assert_eq!(tmux.end(), "0");
+}
+
+#[test]
+fn frames_and_rounds_end_it_and_what_is_wrong_is_said_on_a_sane_terminal() {
+    let tmux = Tmux::start(80, 24);
+    tmux.begin(&format!("{PROGRAM} --frames 5 {SMALL}"));
+    assert_eq!(tmux.end(), "0");
+    assert!(tmux.shows("shown in this terminal"), "{}", tmux.screen());
+    let tmux = Tmux::start(80, 24);
+    tmux.begin(&format!("{PROGRAM} --rounds 3 --display terminal {SMALL}"));
+    assert_eq!(tmux.end(), "0");
+    let tmux = Tmux::start(80, 24);
+    let wrong = "--display terminal --device cuda:77 --size 32x32";
+    tmux.begin(&format!(
+        "env LIFESTREAMS_LIBCUDA=/nowhere {PROGRAM} {wrong}"
+    ));
+    assert_eq!(tmux.end(), "3");
+    assert!(tmux.shows("lifestreams: "), "{}", tmux.screen());
+}
+
+#[test]
+fn without_a_terminal_it_says_so() {
+    let folder = scratch();
+    let ended = lifestreams(folder.path(), &format!("--display terminal {SMALL}"));
+    ended.refuses(2, &["--display terminal", "needs a terminal"]);
+}
+
+/// Not a test of its own: it is run in a terminal by the next one, and panics.
+#[test]
+#[ignore]
+fn panics_in_a_terminal() {
+    use app::World;
+    use model::PictureSource;
+    use model::{Action, Picture, PicturePlan, Status, Trace};
+    use std::sync::Arc;
+    use terminal::Glyphs;
+    use terminal::{TerminalOptions, run};
+
+    struct Panics;
+    impl PictureSource for Panics {
+        fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
+        fn newer_trace(&self, _: u64) -> Option<Trace> {
+            None
+        }
+    }
+    impl World for Panics {
+        fn act(&self, _: Action) -> bool {
+            true
+        }
+        fn request_view(&self, _: PicturePlan) {}
+        fn status(&self) -> Arc<Status> {
+            panic!("as it was told to")
+        }
+    }
+    let options = TerminalOptions {
+        frames: None,
+        limited: false,
+        glyphs: Glyphs::Auto,
+        view: view::ViewOptions::default(),
+    };
+    let _ = run(|_| Ok(Panics), options);
+}
+
+#[test]
+fn a_panic_restores_the_screen_and_is_read_on_it() {
+    let tmux = Tmux::start(100, 30);
+    let program = std::env::current_exe().unwrap();
+    let line = "--exact panics_in_a_terminal --ignored --nocapture";
+    tmux.begin(&format!(
+        "env RUST_BACKTRACE=0 {} {line}",
+        program.display()
+    ));
+    assert_eq!(tmux.end(), "101");
+    assert!(tmux.shows("as it was told to"), "{}", tmux.screen());
+}
