@@ -90,6 +90,11 @@ fn cells_under(in: Corner, pixel: vec2<f32>) -> Box {
     return Box(max(lo, vec2<f32>(-in.cell)), min(hi, edge));
 }
 
+// Whether it lies within a cell, as most pixels of large cells do: those need no weights.
+fn is_one_cell(box: Box) -> bool {
+    return all(ceil(box.hi) <= floor(box.lo) + 1.0);
+}
+
 // How much of the unit interval from `at` lies between `lo` and `hi`.
 fn overlap(at: f32, lo: f32, hi: f32) -> f32 {
     return min(at + 1.0, hi) - max(at, lo);
@@ -160,6 +165,11 @@ fn bits(in: Corner) -> @location(0) vec4<f32> {
     if (is_empty(box)) {
         return scene.outside;
     }
+    if (is_one_cell(box)) {
+        let at = in.cell + vec2<i32>(floor(box.lo));
+        let word = textureLoad(words, vec2<i32>(at.x >> 5u, at.y), in.layer, 0).r;
+        return with_lines(shade(f32(cell_of(word, at.x)), in), in, pixel);
+    }
     var alive = 0.0;
     for (var y = floor(box.lo.y); y < box.hi.y; y += 1.0) {
         let row = in.cell + vec2<i32>(0, i32(y));
@@ -178,23 +188,34 @@ struct Traced {
     heat: f32,
 }
 
+// The byte of a cell.
+fn trace_of(in: Corner, at: vec2<i32>) -> u32 {
+    let four = textureLoad(traces, vec2<i32>(in.texels) + vec2<i32>(at.x >> 4u, at.y), 0);
+    return extractBits(four[(at.x >> 2u) & 3], u32(at.x & 3) * 8u, 8u);
+}
+
+// What a byte says.
+fn said_by(trace: u32, in: Corner) -> Traced {
+    if (trace < 128u) {
+        return Traced(0.0, 0.0, f32(trace) / 127.0);
+    }
+    let lately = in.scale.y * f32(255u - trace) / 127.0;
+    return Traced(1.0, log2(f32(trace - 127u)) / 7.0, lately);
+}
+
 // Cell by cell, the outer ones in part.
 fn traced_cells(in: Corner, box: Box) -> Traced {
+    if (is_one_cell(box)) {
+        return said_by(trace_of(in, in.cell + vec2<i32>(floor(box.lo))), in);
+    }
     var out = Traced(0.0, 0.0, 0.0);
     for (var y = floor(box.lo.y); y < box.hi.y; y += 1.0) {
         for (var x = floor(box.lo.x); x < box.hi.x; x += 1.0) {
             let part = overlap(x, box.lo.x, box.hi.x) * overlap(y, box.lo.y, box.hi.y);
-            let at = in.cell + vec2<i32>(i32(x), i32(y));
-            let first = vec2<i32>(in.texels) + vec2<i32>(at.x >> 4u, at.y);
-            let four = textureLoad(traces, first, 0)[(at.x >> 2u) & 3];
-            let trace = extractBits(four, u32(at.x & 3) * 8u, 8u);
-            if (trace >= 128u) {
-                out.alive += part;
-                out.age += part * log2(f32(trace - 127u)) / 7.0;
-                out.heat += part * in.scale.y * f32(255u - trace) / 127.0;
-            } else {
-                out.heat += part * f32(trace) / 127.0;
-            }
+            let cell = said_by(trace_of(in, in.cell + vec2<i32>(i32(x), i32(y))), in);
+            out.alive += part * cell.alive;
+            out.age += part * cell.age;
+            out.heat += part * cell.heat;
         }
     }
     out.age = clamp(out.age / max(out.alive, 1e-6), 0.0, 1.0);

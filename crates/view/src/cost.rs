@@ -67,7 +67,7 @@ fn panels() {
                     small: &[],
                     only: None,
                     options: &options,
-                    ground: None,
+                    grounds: &[],
                 });
                 let mut encoder = gpu.device.create_command_encoder(&Default::default());
                 let view = texture.create_view(&Default::default());

@@ -87,8 +87,8 @@ pub(crate) struct Placing<'a> {
     pub(crate) options: &'a ViewOptions,
     /// The minimaps.
     pub(crate) small: &'a [Small],
-    /// The HUD's place, which gets a ground of its own.
-    pub(crate) ground: Option<PixelRect>,
+    /// The places of the HUD, the timeline and the like, which get a ground of their own.
+    pub(crate) grounds: &'a [PixelRect],
 }
 
 /// See the module. Lives as long as the device.
@@ -339,7 +339,7 @@ impl Panels {
         let colour = ground(placing.options);
         panels.extend(
             grounds
-                .chain(placing.ground)
+                .chain(placing.grounds.iter().copied())
                 .map(|rect| plain(rect, colour)),
         );
         self.grounds = first..panels.len() as u32;

@@ -80,7 +80,7 @@ fn draw_all(
         only,
         options,
         small,
-        ground: None,
+        grounds: &[],
     });
     let texture = target(&gpu.device, pixels, FORMAT);
     let mut encoder = gpu.device.create_command_encoder(&Default::default());

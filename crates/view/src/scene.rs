@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::dialogs::{Asked, Dialogs, Seen};
 use crate::interface::Interface;
-use crate::layout::{self, Layout, Wanted, lay_out};
+use crate::layout::{self, Layout, PixelRect, Wanted, lay_out};
 use crate::panels::{Looks, Panels, Placing, outside};
 use crate::stack::admit;
 use crate::theme::theme;
@@ -293,7 +293,7 @@ impl Scene {
                 only: frame.only(),
                 options: frame.options,
                 small: &minimap::minimaps(frame, layout),
-                ground: layout.dock.rect(),
+                grounds: &grounds(layout),
             });
         }
         self.interface.dress(frame.unit());
@@ -357,6 +357,13 @@ impl Scene {
         }
         input
     }
+}
+
+/// Where something stands on the HUD's ground.
+fn grounds(layout: &Layout) -> Vec<PixelRect> {
+    let beside = [layout.timeline, layout.lab, layout.population];
+    let beside = beside.into_iter().chain([layout.ladder, layout.lesson]);
+    beside.chain([layout.dock.rect()]).flatten().collect()
 }
 
 /// An egui with the program's type.

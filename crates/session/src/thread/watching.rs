@@ -58,6 +58,12 @@ impl Watch {
         }
     }
 
+    /// Whether all instances are known to be dead, still or periodic.
+    #[cfg(test)]
+    pub(super) fn are_all_settled(&self) -> bool {
+        !self.settled.is_empty() && self.settled.iter().all(Option::is_some)
+    }
+
     /// Somebody has drawn in these instances, or opened what they hold.
     pub(super) fn drawn(&mut self, instances: impl IntoIterator<Item = usize>) {
         for instance in instances {

@@ -30,7 +30,6 @@ pub(crate) fn paint(
 ) {
     let shown = Shown::of(population, status);
     let places = Places::new(rect, unit);
-    painter.rect_filled(rect, 0.0, GROUND);
     let line = (unit.max(1.0), RULE);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
