@@ -223,9 +223,10 @@ pub(super) struct LookArguments {
           value_parser = clap::builder::PossibleValuesParser::new(theme_names()))]
     pub theme: String,
     /// What decides a cell's colour: whether it is alive, for how long it has been, or that and, for
-    /// a dead one, how long ago it was alive
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ColourBy::History)]
-    pub colour_by: ColourBy,
+    /// a dead one, how long ago it was alive [default: history, where every cell is there to be
+    /// seen]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub colour_by: Option<ColourBy>,
 }
 
 impl LookArguments {
@@ -234,7 +235,7 @@ impl LookArguments {
         ViewOptions {
             camera: Camera::opening(MIN_OPENING_PIXELS),
             colours: theme::find(&self.theme).unwrap_or_default(),
-            colour_by: self.colour_by,
+            colour_by: self.colour_by.unwrap_or(ColourBy::History),
             ..Default::default()
         }
     }

@@ -15,7 +15,6 @@ use model::Status;
 use model::actions::{Action, KEYS};
 use model::population::Sample;
 
-const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
 const ALIVE: Color32 = Color32::from_rgb(0xF0, 0xE4, 0x42);
 const BORN: Color32 = Color32::from_rgb(0x56, 0xB4, 0xE9);
 const DIED: Color32 = Color32::from_rgb(0xE6, 0x9F, 0x00);
