@@ -1,5 +1,5 @@
 //! The rungs on bits and on planar words, one thread, by Criterion: for comparing two builds.
-//! What the README shows comes from `lifestreams bench`.
+//! What docs/measurements.md shows comes from `lifestreams bench`.
 
 use std::num::NonZero;
 

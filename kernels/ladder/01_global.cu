@@ -5,10 +5,10 @@
 // SASS, sm_90: of a cell 1 LOP3, 1 SHF, 16 IMAD, 4 IADD3, 9 LDG, 1 STG; 75 in all. 28
 //        registers, nothing spilled.
 // Measured: NVIDIA H200, commit b502abf667de:
-//        16 x 1024x1024: 214 Gcells/s
-//        1056 x 128x128: 32.8 Gcells/s
-//        1 x 16384x16384: 253 Gcells/s
-//        1 x 65536x65536: 251 Gcells/s
+//        16 x 1024x1024: 214 Gcell/s
+//        1056 x 128x128: 32.8 Gcell/s
+//        1 x 16384x16384: 253 Gcell/s
+//        1 x 65536x65536: 251 Gcell/s
 //        by B36/S23: 1.00 times as fast as by B3/S23
 // Next: every cell is read nine times; the threads of a block could share what
 //        they read.

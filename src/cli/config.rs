@@ -10,6 +10,7 @@ use clap::{ArgMatches, Command};
 use directories::ProjectDirs;
 
 use super::failure::BadArguments;
+use super::options::command_line;
 use super::text::print;
 use life::write_atomically;
 
@@ -148,16 +149,7 @@ pub(super) fn save(matches: &ArgMatches) -> Result<()> {
     {
         return Err(BadArguments(format!("--{name} is of one time and is not kept")).into());
     }
-    let mut table = toml::Table::new();
-    for (name, value) in typed {
-        let value = match (value.parse::<i64>(), value.parse::<f64>()) {
-            (Ok(number), _) => toml::Value::Integer(number),
-            (_, Ok(number)) if number.is_finite() => toml::Value::Float(number),
-            _ => toml::Value::String(value),
-        };
-        table.insert(name, value);
-    }
-    let text = format!("# Settings of lifestreams: options without their dashes.\n{table}");
+    let text = as_toml(typed);
     make_folder(&path)?;
     write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
     print(&format!("saved {}", path.display()))
@@ -170,22 +162,46 @@ fn make_folder(path: &Path) -> Result<()> {
     Ok(())
 }
 
-/// The options that were typed, as they were.
+/// A file with these settings.
+fn as_toml(settings: impl IntoIterator<Item = (String, String)>) -> String {
+    let mut table = toml::Table::new();
+    for (name, value) in settings {
+        table.insert(name, toml_value(value));
+    }
+    format!("# Settings of lifestreams: options without their dashes.\n{table}")
+}
+
+/// A number where reading it back gives the same text, else a text.
+fn toml_value(value: String) -> toml::Value {
+    match (value.parse::<i64>(), value.parse::<f64>()) {
+        (Ok(number), _) if number.to_string() == value => toml::Value::Integer(number),
+        (_, Ok(number)) if number.to_string() == value && value.contains('.') => {
+            toml::Value::Float(number)
+        }
+        _ => toml::Value::String(value),
+    }
+}
+
+/// The options that were typed, by their long names, with their values as they were typed.
+///
+/// The matches also have an id for each group that clap makes of a struct of options, and a group
+/// has a value source too; only the command line's own arguments are options.
 fn typed(matches: &ArgMatches) -> Vec<(String, String)> {
-    let typed =
-        |id: &&clap::Id| matches.value_source(id.as_str()) == Some(ValueSource::CommandLine);
-    let pair = |id: &clap::Id| {
-        let value = matches.get_raw(id.as_str())?.next()?;
-        let name = id.as_str().replace('_', "-");
-        Some((name, value.to_string_lossy().into_owned()))
+    let command = command_line();
+    let pair = |argument: &clap::Arg| {
+        let (id, name) = (argument.get_id().as_str(), argument.get_long()?);
+        let typed = matches.value_source(id) == Some(ValueSource::CommandLine);
+        let value = matches.get_raw(id)?.next().filter(|_| typed)?;
+        Some((name.to_owned(), value.to_string_lossy().into_owned()))
     };
-    matches.ids().filter(typed).filter_map(pair).collect()
+    command.get_arguments().filter_map(pair).collect()
 }
 
 #[cfg(test)]
 mod tests {
-    use super::super::options::command_line;
+    use super::super::options::Cli;
     use super::*;
+    use clap::FromArgMatches as _;
 
     #[test]
     fn settings_are_usual_values_and_what_is_typed_goes_before_them() {
@@ -228,5 +244,111 @@ mod tests {
             assert!(why.contains(words), "{text}: {why}");
             assert_eq!(at, line, "{text}: {why}");
         }
+    }
+
+    /// A value of its own, not the default, for each option that can be saved.
+    fn value_of(argument: &clap::Arg) -> String {
+        let default = argument.get_default_values().first();
+        let possible = argument.get_possible_values();
+        let others = possible.iter().map(|value| value.get_name());
+        if let Some(other) = others
+            .rev()
+            .find(|name| default.is_none_or(|is| *is != **name))
+        {
+            return other.into();
+        }
+        let value = match argument.get_long().unwrap() {
+            "instances" => "64",
+            "size" => "640x480",
+            "rule" => "B36/S23",
+            "density" => "0.25",
+            "seed" => "18446744073709551615", // more than a TOML integer holds
+            "kernel" => "bits",
+            "device" => "cuda:1",
+            "connections" => "8",
+            "generations-per-round" => "7",
+            "block" => "32x8",
+            "history-memory" => "0",
+            "adapter" => "0007", // a name, though it looks like a number
+            "monitor" => "1e3",
+            other => panic!("give --{other} a value here: it can be saved"),
+        };
+        value.into()
+    }
+
+    /// Every option of the table that can be saved, as it is typed.
+    fn all() -> Vec<(String, String)> {
+        let command = command_line();
+        let options = command.get_arguments().filter_map(|argument| {
+            let name = argument.get_long()?;
+            (!NOT_KEPT.contains(&name)).then(|| (name.to_owned(), value_of(argument)))
+        });
+        options.collect()
+    }
+
+    /// What `config save` writes when these options are typed.
+    fn saved(options: &[(String, String)]) -> String {
+        let words = ["lifestreams", "config", "save"].map(String::from);
+        let options = options
+            .iter()
+            .map(|(name, value)| format!("--{name}={value}"));
+        let matches = command_line().try_get_matches_from(words.into_iter().chain(options));
+        let matches = matches.unwrap();
+        let config = matches.subcommand_matches("config").unwrap();
+        as_toml(typed(config.subcommand_matches("save").unwrap()))
+    }
+
+    /// Whether the program starts with these settings, in every form in which they mean something,
+    /// and has them.
+    fn starts(text: &str, options: &[(String, String)]) {
+        let command = apply(command_line(), text).unwrap_or_else(|why| panic!("{why:?}: {text}"));
+        for line in [
+            "lifestreams",
+            "lifestreams run -g 1",
+            "lifestreams snapshot -o a.png",
+        ] {
+            let matches = command.clone().try_get_matches_from(line.split(' '));
+            let mut matches = matches.unwrap_or_else(|why| panic!("{line}: {why}: {text}"));
+            Cli::from_arg_matches(&matches).unwrap_or_else(|why| panic!("{line}: {why}: {text}"));
+            if let Some((_, part)) = matches.remove_subcommand() {
+                matches = part;
+            }
+            let command = command.clone();
+            let ids = command.get_arguments().filter_map(|argument| {
+                let long = argument.get_long()?;
+                let (_, value) = options.iter().find(|(name, _)| name == long)?;
+                Some((argument.get_id().clone(), value))
+            });
+            for (id, value) in ids.filter(|(id, _)| matches.try_contains_id(id.as_str()).is_ok()) {
+                let is = matches.get_raw(id.as_str()).and_then(|mut raw| raw.next());
+                assert_eq!(is, Some(value.as_ref()), "{line}: --{id} in: {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn every_option_and_every_pair_that_is_saved_starts_the_program() {
+        let all = all();
+        assert!(all.len() >= 20, "{all:?}");
+        for (at, option) in all.iter().enumerate() {
+            let text = saved(std::slice::from_ref(option));
+            assert_eq!(read(&text).unwrap().len(), 1, "{text}");
+            starts(&text, std::slice::from_ref(option));
+            for other in &all[..at] {
+                let pair = [other.clone(), option.clone()];
+                let text = saved(&pair);
+                let names: Vec<String> =
+                    read(&text).unwrap().into_iter().map(|it| it.name).collect();
+                assert_eq!(names.len(), 2, "{text}");
+                assert!(pair.iter().all(|(name, _)| names.contains(name)), "{text}");
+                for Setting { name, value, .. } in read(&text).unwrap() {
+                    assert!(pair.contains(&(name, value)), "{text}");
+                }
+                starts(&text, &pair);
+            }
+        }
+        let text = saved(&all);
+        assert_eq!(read(&text).unwrap().len(), all.len());
+        starts(&text, &all);
     }
 }

@@ -5,12 +5,10 @@ mod bench;
 mod catalogue_tests;
 mod config;
 mod devices;
-mod documents;
 mod failure;
 mod headless;
 mod lesson;
 mod options;
-mod readme;
 mod record;
 mod run;
 mod setup;
@@ -26,8 +24,9 @@ use std::process::ExitCode;
 use clap::FromArgMatches as _;
 use clap::parser::ValueSource;
 
-pub use documents::documents;
+pub use bench::{Origin, Record, Row, Table};
 use lang::{Language, tr};
+pub use options::command_line;
 #[cfg(test)]
 pub(crate) use options::option_texts;
 use options::{Cli, Command, ConfigCommand};

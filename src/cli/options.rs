@@ -1,4 +1,4 @@
-//! Every option there is; the README's table and `--help` are made from here.
+//! Every option there is; `--help` and the documents are made from here.
 
 use std::path::PathBuf;
 
@@ -6,7 +6,7 @@ use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use engine::kernels::{self, KERNELS};
 use engine::{HostMemory, Kernel};
-use lang::{Language, tr};
+use lang::Language;
 use lesson::LESSONS;
 use life::{Rule, Size, SizeError};
 use model::{
@@ -428,8 +428,8 @@ pub(super) struct BenchArguments {
     /// Print one JSON object on stdout
     #[arg(long)]
     pub json: bool,
-    /// Write the results to the record of this device in this folder; where it is the assets/bench
-    /// of a checkout, the kernels' headers and both READMEs are made anew from it
+    /// Write the results to the record of this device in this folder; in a checkout,
+    /// `cargo xtask docs` then renews the documents
     #[arg(long, value_name = "DIR", num_args = 0..=1, default_missing_value = "assets/bench")]
     pub write: Option<PathBuf>,
     /// A ladder of small lattices and short runs, to see that it works
@@ -551,7 +551,7 @@ fn scale(text: &str) -> Result<f32, String> {
 }
 
 /// The command line as clap knows it.
-pub(super) fn command_line() -> clap::Command {
+pub fn command_line() -> clap::Command {
     Cli::command()
 }
 
@@ -566,47 +566,6 @@ pub(crate) fn option_texts() -> Vec<String> {
         None => vec![help],
     });
     parts.collect()
-}
-
-/// The options of the window as a Markdown table, for the README.
-pub(super) fn options_table() -> String {
-    let mut table = tr!("| Option | What it does | Default |").to_owned() + "\n|---|---|---|\n";
-    for argument in command_line()
-        .get_arguments()
-        .filter(|a| a.get_long().is_some())
-    {
-        let long = argument.get_long().unwrap_or_default();
-        if matches!(long, "help" | "version") {
-            continue;
-        }
-        let values = argument.get_value_names().unwrap_or_default();
-        let value: Vec<&str> = values.iter().map(|name| name.as_str()).collect();
-        let mut help = argument
-            .get_help()
-            .map(ToString::to_string)
-            .unwrap_or_default();
-        let mut default = argument
-            .get_default_values()
-            .iter()
-            .map(|value| format!("`{}`", value.to_string_lossy()))
-            .collect::<Vec<_>>()
-            .join(", ");
-        if let Some((text, stated)) = help.clone().split_once(" [default: ") {
-            help = text.into();
-            default = lang::shown(stated.trim_end_matches(']'));
-        }
-        help = lang::shown(&help);
-        let possible = argument.get_possible_values();
-        if !possible.is_empty() {
-            let names: Vec<String> = possible
-                .iter()
-                .map(|value| format!("`{}`", value.get_name()))
-                .collect();
-            help = tr!("{}: {}", help, names.join(", "));
-        }
-        table += &format!("| `--{long} {}` | {help} | {default} |\n", value.join(" "));
-    }
-    table
 }
 
 #[cfg(test)]

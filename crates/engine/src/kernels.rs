@@ -2,6 +2,7 @@
 
 mod launch;
 
+use crate::cuda::ptx;
 use crate::{DeviceInfo, EngineError};
 use lang::tr;
 use life::Size;
@@ -306,6 +307,13 @@ impl Kernel {
             .iter()
             .position(|kernel| kernel == self)
             .expect("every kernel is in the table")
+    }
+
+    /// What its PTX was made from: the first 16 digits of the sources' hash, as the PTX's first
+    /// line says. Empty if there is no PTX of it.
+    pub fn source(&self) -> String {
+        let hash = ptx::find(self.file).and_then(|text| text.split(' ').nth(2));
+        hash.unwrap_or_default().chars().take(16).collect()
     }
 
     /// The shape of its blocks unless another is asked for.

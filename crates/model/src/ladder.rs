@@ -176,6 +176,14 @@ impl Ladder {
         Some([rates.next_back().unwrap_or(first), first])
     }
 
+    /// The part of the copy rate that a rung reached, where its cells come from memory.
+    pub fn copy_share(&self, kernel: &Kernel, rate: &Rate) -> Option<f64> {
+        let copied = self.limits.copied_per_second?;
+        let streams = rate.work.working_set(kernel) > self.cache?;
+        let bytes = traffic(kernel);
+        (streams && bytes > 0.0).then(|| rate.median * bytes / copied)
+    }
+
     /// The work that is most like so many lattices of so many cells: first of all in how large one
     /// of them is.
     pub fn most_like(&self, instances: usize, cells: u64) -> Option<Work> {

@@ -73,7 +73,7 @@ pub(super) fn write(folder: &Path, record: &Record, works: Vec<Work>) -> Result<
     };
     table.renew(DevicePicks {
         device: record.device.clone(),
-        commit: record.commit.clone(),
+        commit: record.origin.commit.clone(),
         works,
     });
     let text = serde_json::to_string_pretty(&table)? + "\n";

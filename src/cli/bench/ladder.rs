@@ -17,7 +17,6 @@ use std::time::Duration;
 use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
-use engine::cuda::ptx;
 use engine::kernels::{KERNELS, Kernel};
 use model::DeviceChoice;
 use model::ladder::{Ladder, LeftOut, Rate, Work};
@@ -25,7 +24,6 @@ use session::worlds::open_engine;
 
 pub(super) use rung::main as measure_rung;
 pub(super) use show::text;
-pub(in crate::cli) use show::{factor_words, markdown, times};
 
 /// How long a rung may say nothing before it is given up.
 const PATIENCE: Duration = Duration::from_secs(180);
@@ -118,7 +116,7 @@ fn take(ladder: &mut Ladder, cells: &mut Agreement, kernel: &'static Kernel, sai
         Said::Rate(rate) => {
             let wrong = |left: &LeftOut| left.kernel == rate.kernel && left.work == Some(rate.work);
             if !ladder.left_out.iter().any(wrong) {
-                ladder.sources.insert(kernel.name.into(), source_of(kernel));
+                ladder.sources.insert(kernel.name.into(), kernel.source());
                 ladder.rates.push(rate);
             }
         }
@@ -133,12 +131,6 @@ fn take(ladder: &mut Ladder, cells: &mut Agreement, kernel: &'static Kernel, sai
             }
         }
     }
-}
-
-/// What a kernel's PTX was made from, as its first line says.
-pub(in crate::cli) fn source_of(kernel: &Kernel) -> String {
-    let hash = ptx::find(kernel.file).and_then(|text| text.split(' ').nth(2));
-    hash.unwrap_or_default().chars().take(16).collect()
 }
 
 /// Has a rung measured in a process of its own, and hands over what it says.

@@ -20,7 +20,6 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::documents;
 use super::options::BenchArguments;
 use super::text::{print, si};
 use engine::cpu::CpuEngine;
@@ -30,9 +29,7 @@ use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
 use session::worlds::{Worlds, open_engine, starts};
 
-pub(super) use ladder::{factor_words, markdown as ladder_markdown, source_of, times};
-use record::Table;
-pub(super) use record::{Record, markdown};
+pub use record::{Origin, Record, Row, Table};
 
 /// Runs of each measurement.
 const RUNS: usize = 5;
@@ -52,11 +49,12 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     if !quiet {
         print(&record.title())?;
     }
+    let on_cpu = record.engine == "cpu";
     let mut add = |table: Table| -> Result<()> {
         if !quiet {
             print(&table.shown())?;
         }
-        record.tables.push(table);
+        record.add(table);
         Ok(())
     };
     if wanted("start") {
@@ -65,7 +63,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
     if wanted("step") {
         add(step::table(device)?)?;
     }
-    if wanted("limit") && record.engine == "cpu" {
+    if wanted("limit") && on_cpu {
         add(limit::table()?)?;
     }
     if wanted("frame") {
@@ -91,7 +89,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         if !quiet {
             print(&table.shown())?;
         }
-        record.tables.push(table);
+        record.add(table);
     }
     if wanted("ladder") {
         measure_ladder(arguments, &mut record)?;
@@ -100,11 +98,7 @@ pub(super) fn main(arguments: &BenchArguments) -> Result<()> {
         let path = record.write(folder)?;
         if !quiet {
             print(&format!("written to {}", path.display()))?;
-        }
-        for path in documents::renew(folder)? {
-            if !quiet {
-                print(&format!("renewed {}", path.display()))?;
-            }
+            print("in a checkout, `cargo xtask docs` renews the documents from it")?;
         }
     }
     if quiet {

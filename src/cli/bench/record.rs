@@ -1,8 +1,8 @@
-//! What was measured, where, of which commit: printed, kept as JSON, shown in the README.
+//! What was measured, where, of which commit: printed, and kept as JSON.
 
 use std::path::{Path, PathBuf};
 
-use anyhow::Result;
+use anyhow::{Context, Result};
 use serde::{Deserialize, Serialize};
 
 use super::{named, shown, spread};
@@ -11,40 +11,56 @@ use model::DeviceChoice;
 use model::ladder::Ladder;
 use view::list_adapters;
 
-/// Everything measured in one run.
+/// The tables' names, in the order in which records keep and documents show them.
+const ORDER: [&str; 9] = [
+    "start", "step", "limit", "frame", "timeline", "ui", "edit", "lesson", "auto",
+];
+
+/// Everything measured on one device.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Record {
+pub struct Record {
     /// `cuda` or `cpu`.
     pub engine: String,
     /// The computing device.
     pub device: String,
-    /// Its driver.
-    pub driver: String,
-    /// The drawing GPU, if there is one.
-    pub adapter: Option<String>,
-    /// The commit that was built.
-    pub commit: String,
-    /// The tables.
+    /// Of the latest run.
+    #[serde(flatten)]
+    pub origin: Origin,
+    /// The tables; each has an origin of its own, since each can be measured by itself.
     pub tables: Vec<Table>,
     /// The ladder, with a commit of its own: it is measured by itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ladder: Option<Ladder>,
 }
 
+/// The build that was measured, and the machine's software.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Origin {
+    /// The computing device's driver.
+    pub driver: String,
+    /// The drawing GPU, if there is one.
+    pub adapter: Option<String>,
+    /// The commit that was built.
+    pub commit: String,
+}
+
 /// Figures that belong together.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Table {
+pub struct Table {
     /// What one asks for: `step`, `frame`, `start`.
     pub name: String,
     /// What it shows.
     pub title: String,
+    /// From where it is; records of before this was kept have the whole record's.
+    #[serde(default)]
+    pub origin: Origin,
     /// The figures.
     pub rows: Vec<Row>,
 }
 
 /// A figure.
 #[derive(Clone, Debug, Serialize, Deserialize)]
-pub(crate) struct Row {
+pub struct Row {
     /// What was measured.
     pub what: String,
     /// The median of the runs.
@@ -72,40 +88,51 @@ impl Record {
         Ok(Record {
             engine: engine.into(),
             device,
-            driver,
-            adapter,
-            commit,
+            origin: Origin {
+                driver,
+                adapter,
+                commit,
+            },
             tables: Vec::new(),
             ladder: None,
         })
     }
 
-    /// Where and with what.
-    pub(crate) fn title(&self) -> String {
-        let drawing = self
-            .adapter
-            .as_ref()
-            .map_or(String::new(), |a| format!("; drawing: {a}"));
-        let commit = &self.commit[..self.commit.len().min(12)];
-        format!(
-            "{} ({}){drawing}; commit {commit}",
-            self.device, self.driver
-        )
+    /// Reads a record's file.
+    ///
+    /// # Errors
+    /// If it is no record.
+    pub fn read(text: &str) -> serde_json::Result<Record> {
+        let mut record: Record = serde_json::from_str(text)?;
+        for table in &mut record.tables {
+            if table.origin == Origin::default() {
+                table.origin = record.origin.clone();
+            }
+        }
+        Ok(record)
     }
 
-    /// With what an older one has besides.
+    /// Where and with what.
+    pub fn title(&self) -> String {
+        self.origin.title(&self.device)
+    }
+
+    /// Adds a table that this run measured.
+    pub(super) fn add(&mut self, table: Table) {
+        let origin = self.origin.clone();
+        self.tables.push(Table { origin, ..table });
+    }
+
+    /// With the tables and the ladder of an older record that this one has not measured anew.
     fn over(mut self, old: Record) -> Record {
-        let ladder = self.ladder.take().or(old.ladder.clone());
-        if self.tables.is_empty() && !old.tables.is_empty() {
-            return Record { ladder, ..old };
-        }
-        // Tables of one record come from one build: of another, they would not be comparable.
-        if old.title() == self.title() {
-            let kept = |table: &Table| self.tables.iter().all(|new| new.name != table.name);
-            let kept: Vec<Table> = old.tables.into_iter().filter(kept).collect();
-            self.tables.extend(kept);
-        }
-        Record { ladder, ..self }
+        let measured = |table: &Table| self.tables.iter().any(|new| new.name == table.name);
+        let kept: Vec<Table> = old.tables.into_iter().filter(|it| !measured(it)).collect();
+        self.tables.extend(kept);
+        let place = |table: &Table| ORDER.iter().position(|name| *name == table.name);
+        self.tables
+            .sort_by_key(|it| place(it).unwrap_or(ORDER.len()));
+        self.ladder = self.ladder.or(old.ladder);
+        self
     }
 
     /// Writes it into a folder, under the device's name.
@@ -120,11 +147,14 @@ impl Record {
         let name: String = self.device.chars().map(plain).collect();
         let parts: Vec<&str> = name.split('-').filter(|part| !part.is_empty()).collect();
         let path = folder.join(format!("{}.json", parts.join("-")));
-        let old = std::fs::read_to_string(&path).ok();
-        let old = old.and_then(|text| serde_json::from_str::<Record>(&text).ok());
-        let whole = match old {
-            Some(old) => self.clone().over(old),
-            None => self.clone(),
+        let whole = match std::fs::read_to_string(&path) {
+            Ok(text) => {
+                let old = Record::read(&text)
+                    .with_context(|| format!("{} is no record; move it away", path.display()))?;
+                self.clone().over(old)
+            }
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => self.clone(),
+            Err(error) => Err(error).with_context(|| path.display().to_string())?,
         };
         let text = serde_json::to_string_pretty(&whole)? + "\n";
         write_atomically(&path, |out| out.write_all(text.as_bytes()))?;
@@ -132,11 +162,29 @@ impl Record {
     }
 }
 
+impl Origin {
+    /// In words, behind the device that was measured.
+    pub fn title(&self, device: &str) -> String {
+        let Origin {
+            driver,
+            adapter,
+            commit,
+        } = self;
+        let drawing = adapter
+            .as_ref()
+            .map_or(String::new(), |adapter| format!("; drawing: {adapter}"));
+        let commit = &commit[..commit.len().min(12)];
+        format!("{device} ({driver}){drawing}; commit {commit}")
+    }
+}
+
 impl Table {
+    /// An empty one; [`Record::add`] says from where it is.
     pub(super) fn new(name: &str, title: &str) -> Table {
         Table {
             name: name.into(),
             title: title.into(),
+            origin: Origin::default(),
             rows: Vec::new(),
         }
     }
@@ -173,7 +221,7 @@ impl Table {
 
 impl Row {
     /// The median with its unit.
-    pub(crate) fn value(&self) -> String {
+    pub fn value(&self) -> String {
         shown(self.median, &self.unit)
     }
 
@@ -197,58 +245,98 @@ impl Row {
     }
 }
 
-/// A record as the README shows it; its lessons have a table of their own there.
-pub(crate) fn markdown(record: &Record) -> String {
-    let mut text = format!("**{}**\n", record.title());
-    for table in record.tables.iter().filter(|table| table.name != "lesson") {
-        text += &format!(
-            "\n| {} | median (lowest to highest) |\n|---|---|\n",
-            table.title
-        );
-        for row in &table.rows {
-            text += &format!("| {} | {} |\n", row.what, row.figures());
-        }
-    }
-    if let Some(ladder) = &record.ladder {
-        text += &format!("\n{}", super::ladder_markdown(ladder, &record.device));
-    }
-    text
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use model::ladder::made_up;
 
     fn record(commit: &str, tables: &[&str]) -> Record {
-        let table = |name: &&str| Table::new(name, commit);
-        Record {
+        let mut record = Record {
             engine: "cuda".into(),
             device: "NVIDIA H200".into(),
-            driver: "CUDA 13.0".into(),
-            adapter: None,
-            commit: commit.into(),
-            tables: tables.iter().map(table).collect(),
+            origin: Origin {
+                driver: format!("driver of {commit}"),
+                adapter: None,
+                commit: commit.into(),
+            },
+            tables: Vec::new(),
             ladder: None,
+        };
+        for name in tables {
+            record.add(Table::new(name, commit));
         }
+        record
+    }
+
+    /// Each table's name and the commit that it is of.
+    fn tables(record: &Record) -> Vec<(&str, &str)> {
+        record
+            .tables
+            .iter()
+            .map(|table| (&*table.name, &*table.origin.commit))
+            .collect()
     }
 
     #[test]
-    fn a_ladder_alone_leaves_the_tables_and_tables_leave_the_ladder() {
-        let old = record("old", &["step", "frame"]);
-        let ladder = Some(made_up::ladder());
-        let mut new = record("new", &[]);
-        new.ladder = ladder.clone();
-        let both = new.over(old);
-        assert_eq!((both.commit.as_str(), both.tables.len()), ("old", 2));
-        assert_eq!(both.ladder, ladder);
+    fn what_is_measured_anew_is_replaced_and_all_else_stays_with_its_own_commit() {
+        let folder = tempfile::tempdir().unwrap();
+        let written = |record: &Record| {
+            let path = record.write(folder.path()).unwrap();
+            assert_eq!(path.file_name().unwrap(), "nvidia-h200.json");
+            Record::read(&std::fs::read_to_string(path).unwrap()).unwrap()
+        };
+        let old = written(&record("old", &["step", "frame", "lesson"]));
+        let old_tables = [("step", "old"), ("frame", "old"), ("lesson", "old")];
+        assert_eq!(tables(&old), old_tables);
 
-        let later = record("new", &["step"]).over(both.clone());
-        assert_eq!((later.commit.as_str(), later.tables.len()), ("new", 1));
-        assert_eq!(later.ladder, ladder);
+        let mut climbed = record("mid", &[]);
+        climbed.ladder = Some(made_up::ladder());
+        let both = written(&climbed);
+        assert_eq!(
+            (tables(&both), &both.ladder),
+            (old_tables.into(), &climbed.ladder)
+        );
 
-        let same = record("old", &["step"]).over(both);
-        let names: Vec<_> = same.tables.iter().map(|table| &*table.name).collect();
-        assert_eq!(names, ["step", "frame"]);
+        let new = written(&record("new", &["edit", "frame"]));
+        let new_tables = [
+            ("step", "old"),
+            ("frame", "new"),
+            ("edit", "new"),
+            ("lesson", "old"),
+        ];
+        assert_eq!(
+            (tables(&new), &new.ladder),
+            (new_tables.into(), &climbed.ladder)
+        );
+        assert_eq!(new.tables[0].origin.driver, "driver of old");
+    }
+
+    #[test]
+    fn a_record_of_before_tables_had_a_commit_can_be_read() {
+        let mut old = serde_json::to_value(record("old", &["step"])).unwrap();
+        old["tables"][0]
+            .as_object_mut()
+            .unwrap()
+            .remove("origin")
+            .unwrap();
+        for name in ["driver", "adapter", "commit"] {
+            assert!(old.get(name).is_some(), "{name} stands where it stood");
+        }
+        let read = Record::read(&old.to_string()).unwrap();
+        assert_eq!(tables(&read), [("step", "old")]);
+        assert_eq!(read.tables[0].origin, read.origin);
+    }
+
+    #[test]
+    fn a_file_that_is_no_record_is_left_as_it_is() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("nvidia-h200.json");
+        std::fs::write(&path, "{}").unwrap();
+        let error = record("new", &["step"]).write(folder.path()).unwrap_err();
+        assert!(
+            error.to_string().contains("is no record; move it away"),
+            "{error}"
+        );
+        assert_eq!(std::fs::read_to_string(path).unwrap(), "{}");
     }
 }

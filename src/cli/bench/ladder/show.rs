@@ -1,8 +1,8 @@
-//! The ladder in words: for the terminal and for the README.
+//! The ladder in words, for the terminal.
 
 use crate::cli::bench::shown;
 use engine::kernels::{KERNELS, Kernel};
-use model::ladder::{LOP3_A_WORD, Ladder, Rate, Work, traffic};
+use model::ladder::{LOP3_A_WORD, Ladder, Rate, Work};
 
 /// What stands above the figures.
 const HEADS: [&str; 5] = [
@@ -45,36 +45,6 @@ pub(in crate::cli::bench) fn text(ladder: &Ladder) -> String {
     }
     for sentence in any_rules(ladder).into_iter().chain(left_out(ladder)) {
         text += &format!("\n  {sentence}");
-    }
-    text
-}
-
-/// As the README shows it.
-pub(in crate::cli) fn markdown(ladder: &Ladder, device: &str) -> String {
-    let mut text = format!(
-        "**The ladder: {device} ({}); commit {}**\n\n{}\n",
-        ladder.driver,
-        ladder.commit,
-        policy(ladder).join(" ")
-    );
-    for &work in &ladder.works {
-        let lines = lines(ladder, work);
-        if lines.is_empty() {
-            continue;
-        }
-        text += &format!("\n| {work} | {} | how |\n", HEADS.join(" | "));
-        text += &format!("|---|{}---|\n", "---|".repeat(HEADS.len()));
-        for line in lines {
-            let cells = line.cells.join(" | ");
-            text += &format!("| `{}` | {cells} | {} |\n", line.kernel.name, line.how);
-        }
-    }
-    let sentences = any_rules(ladder).into_iter().chain(left_out(ladder));
-    let sentences: Vec<String> = sentences
-        .map(|sentence| format!("- {sentence}\n"))
-        .collect();
-    if !sentences.is_empty() {
-        text += &format!("\n{}", sentences.concat());
     }
     text
 }
@@ -127,7 +97,7 @@ fn lines(ladder: &Ladder, work: Work) -> Vec<Line> {
             cells: [
                 figures(rate),
                 limit.map_or("–".into(), |limit| percent(rate.median / limit)),
-                of_copies(ladder, kernel, rate).map_or("–".into(), percent),
+                ladder.copy_share(kernel, rate).map_or("–".into(), percent),
                 before,
                 first,
             ],
@@ -138,7 +108,7 @@ fn lines(ladder: &Ladder, work: Work) -> Vec<Line> {
 }
 
 /// By what factor the rung in this place is faster than the one before and than the first one.
-pub(in crate::cli) fn factor_words(ladder: &Ladder, at: usize, work: Work) -> [String; 2] {
+fn factor_words(ladder: &Ladder, at: usize, work: Work) -> [String; 2] {
     let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
     match ladder.factors(KERNELS[at].name, &below, work) {
         None => ["–", "–"].map(String::from),
@@ -151,14 +121,6 @@ pub(in crate::cli) fn factor_words(ladder: &Ladder, at: usize, work: Work) -> [S
             [format!("{}{named}", times(before)), times(first)]
         }
     }
-}
-
-/// The part of the copy rate, where the cells come from memory.
-fn of_copies(ladder: &Ladder, kernel: &Kernel, rate: &Rate) -> Option<f64> {
-    let copied = ladder.limits.copied_per_second?;
-    let streams = rate.work.working_set(kernel) > ladder.cache?;
-    let bytes = traffic(kernel);
-    (streams && bytes > 0.0).then(|| rate.median * bytes / copied)
 }
 
 fn any_rules(ladder: &Ladder) -> Vec<String> {
@@ -200,7 +162,7 @@ fn percent(part: f64) -> String {
 }
 
 /// A factor with three digits.
-pub(in crate::cli) fn times(factor: f64) -> String {
+fn times(factor: f64) -> String {
     let digits = match factor {
         factor if factor < 9.995 => 2,
         factor if factor < 99.95 => 1,
@@ -234,23 +196,31 @@ mod tests {
 
     #[test]
     fn a_rung_is_measured_against_the_limits_and_the_rungs_below() {
-        let text = markdown(&ladder(), "NVIDIA H200");
-        let row = |start: &str| {
-            let found = text.lines().filter(|line| line.starts_with(start));
-            found.map(str::to_owned).collect::<Vec<_>>()
+        let ladder = ladder();
+        let [small, large] = [0, 1].map(|at| lines(&ladder, ladder.works[at]));
+        let of = |lines: &[Line], name: &str| {
+            let line = lines.iter().find(|line| line.kernel.name == name);
+            line.unwrap().cells.clone()
         };
         // 66.8 Tcells/s at most; 128 MiB go through memory, 64 do not, nor do what no cache holds.
-        let global = "| `global` | 40.0 Gcells/s (39.2 Gcells/s to 40.4 Gcells/s) | 0.06 % | 7.8 % \
-                      | – | – | graphs of 48 generations |";
-        assert_eq!(row("| `global`")[0], global);
-        let bits = row("| `bits`");
-        assert!(bits[0].contains("| 2.3 % | – | 6.25 times `sync-global` | 39.1 times |"));
-        assert!(bits[1].contains("| 4.7 % | 19.1 % | 15.6 times `shared` | 39.1 times |"));
+        let global = [
+            "40.0 Gcells/s (39.2 Gcells/s to 40.4 Gcells/s)",
+            "0.06 %",
+            "7.8 %",
+            "–",
+            "–",
+        ];
+        assert_eq!(of(&small, "global"), global);
+        let near = ["2.3 %", "–", "6.25 times `sync-global`", "39.1 times"];
+        assert_eq!(of(&small, "bits")[1..], near);
+        let far = ["4.7 %", "19.1 %", "15.6 times `shared`", "39.1 times"];
+        assert_eq!(of(&large, "bits")[1..], far);
+        let text = text(&ladder);
         assert!(text.contains("66.8 Tcells/s at 8 for 32 cells"));
-        let other = "- By B36/S23, 16 × 1024²: `bits` 781 Gcells/s (766 Gcells/s to 789 Gcells/s), \
+        let other = "By B36/S23, 16 × 1024²: `bits` 781 Gcells/s (766 Gcells/s to 789 Gcells/s), \
                      0.50 times as fast as by B3/S23";
-        assert_eq!(row("- By"), [other]);
-        assert!(text.contains("- Not measured: `planar`, 1 × 16384²: it hung"));
+        assert!(text.contains(other), "{text}");
+        assert!(text.contains("Not measured: `planar`, 1 × 16384²: it hung"));
     }
 
     #[test]

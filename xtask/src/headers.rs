@@ -1,0 +1,206 @@
+//! What the header of each kernel's file says was measured.
+
+use std::path::{Path, PathBuf};
+
+use anyhow::{Context, Result, bail};
+use engine::kernels::KERNELS;
+use model::ladder::{Ladder, Work};
+
+use crate::documents::read;
+use crate::numbers::quantity;
+use crate::records::Record;
+
+/// The kernels' files, each with its header as it should be.
+pub(crate) fn headers(root: &Path, record: Option<&Record>) -> Result<Vec<(PathBuf, String)>> {
+    let ladder = record.and_then(|record| Some((record.device.as_str(), record.ladder.as_ref()?)));
+    let mut files = Vec::new();
+    for (at, kernel) in KERNELS.iter().enumerate() {
+        let path = file(root, kernel.file);
+        let text = with_block(&read(&path)?, "Measured:", &measured(at, ladder));
+        files.push((
+            path.clone(),
+            text.with_context(|| path.display().to_string())?,
+        ));
+    }
+    Ok(files)
+}
+
+/// Of each kernel, what its header says is next.
+pub(crate) fn next(root: &Path) -> Result<Vec<String>> {
+    let texts = KERNELS.iter().map(|kernel| read(&file(root, kernel.file)));
+    texts.map(|text| Ok(block_of(&text?, "Next:"))).collect()
+}
+
+fn file(root: &Path, stem: &str) -> PathBuf {
+    root.join(format!("kernels/ladder/{stem}.cu"))
+}
+
+/// How the lines of a header's paragraph begin that are not its first.
+const HANGING: &str = "//        ";
+
+/// The widest line of a header.
+const MAX_WIDTH: usize = 89;
+
+/// The lines of a header's paragraph: from the one that begins with the word to the last that
+/// hangs from it.
+fn lines_of<'a>(text: &'a str, word: &str) -> Option<(usize, Vec<&'a str>)> {
+    let first = format!("// {word}");
+    let header = text.lines().take_while(|line| line.starts_with("//"));
+    let before = header.clone().take_while(|line| !line.starts_with(&first));
+    let at = before.count();
+    let mut rest = header.skip(at);
+    let lines: Vec<&str> = std::iter::once(rest.next()?)
+        .chain(rest.take_while(|line| line.starts_with(HANGING)))
+        .collect();
+    Some((at, lines))
+}
+
+/// A header's paragraph as one sentence, without its word; empty where there is none.
+fn block_of(text: &str, word: &str) -> String {
+    let lines = lines_of(text, word).map_or(Vec::new(), |(_, lines)| lines);
+    let words = lines.iter().flat_map(|line| line.split_whitespace());
+    let own = |part: &&str| *part != "//" && *part != word;
+    words.filter(own).collect::<Vec<_>>().join(" ")
+}
+
+/// A kernel's text with another paragraph in place of the one of this word.
+fn with_block(text: &str, word: &str, paragraphs: &[String]) -> Result<String> {
+    let Some((at, old)) = lines_of(text, word) else {
+        bail!("its header has no line '// {word}'");
+    };
+    let mut lines: Vec<String> = text.lines().map(String::from).collect();
+    let mut new = Vec::new();
+    for (number, paragraph) in paragraphs.iter().enumerate() {
+        let start = match number {
+            0 => format!("// {word}"),
+            _ => HANGING.trim_end().to_owned() + &" ".repeat(7),
+        };
+        new.extend(wrapped(&start, paragraph));
+    }
+    lines.splice(at..at + old.len(), new);
+    Ok(lines.join("\n") + "\n")
+}
+
+/// Words in lines of at most [`MAX_WIDTH`]; all but the first hang.
+fn wrapped(start: &str, text: &str) -> Vec<String> {
+    let mut lines = vec![start.to_owned()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is one");
+        if line.chars().count() + 1 + word.chars().count() > MAX_WIDTH {
+            lines.push(format!("{HANGING}  {word}"));
+        } else {
+            *line += &format!(" {word}");
+        }
+    }
+    lines
+}
+
+/// What the header of the rung in this place says was measured: a paragraph, and one for each
+/// work.
+fn measured(at: usize, ladder: Option<(&str, &Ladder)>) -> Vec<String> {
+    let kernel = &KERNELS[at];
+    let Some((device, ladder)) = ladder else {
+        return vec!["not yet; no record of 'lifestreams bench ladder' has it".into()];
+    };
+    let place = format!("{device}, commit {}", ladder.commit);
+    let mut said = vec![match ladder.sources.get(kernel.name) {
+        None => format!("not since {place}; 'lifestreams bench ladder' measures it"),
+        Some(source) if *source != kernel.source() => {
+            format!("not since it was changed; before, {place}:")
+        }
+        Some(_) => format!("{place}:"),
+    }];
+    for &work in &ladder.works {
+        let Some(rate) = ladder.rate(kernel.name, work) else {
+            continue;
+        };
+        let below: Vec<&str> = KERNELS[..at].iter().map(|kernel| kernel.name).collect();
+        let mut sentence = format!("{}: {}", in_ascii(work), quantity(rate.median, "cells/s"));
+        if let Some([before, first]) = ladder.factors(kernel.name, &below, work) {
+            sentence += &format!(", {} {}", times(before.1), file_of(before.0));
+            if first.0 != before.0 {
+                sentence += &format!(", {} {}", times(first.1), file_of(first.0));
+            }
+        }
+        said.push(sentence);
+    }
+    if let Some((rate, factor)) = ladder.any_rule(kernel.name) {
+        let factor = times(factor);
+        said.push(format!("by {}: {factor} as fast as by B3/S23", rate.rule));
+    }
+    let left_out = ladder.left_out.iter();
+    for left in left_out.filter(|left| left.kernel == kernel.name) {
+        let work = left.work.map_or("all".into(), in_ascii);
+        said.push(format!("{work}: not measured: {}", left.why));
+    }
+    said
+}
+
+fn in_ascii(work: Work) -> String {
+    format!("{} x {}x{}", work.instances, work.side, work.side)
+}
+
+fn times(factor: f64) -> String {
+    format!("{} times", crate::numbers::digits_or_hundredths(factor))
+}
+
+fn file_of(kernel: &str) -> &'static str {
+    let found = KERNELS.iter().find(|row| row.name == kernel);
+    found.map_or("?", |row| row.file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::ladder::made_up;
+
+    const HEADER: &str = "// The idea.\n//\n// Bound: much,\n//        and more.\n// Measured: not \
+                          yet\n//        at all\n// Next: the\n//        rest.\n\n// Measured: here\n";
+
+    #[test]
+    fn a_paragraph_of_a_header_is_replaced_and_nothing_else() {
+        let new = ["a device:".to_owned(), "16 x 8x8: fast".to_owned()];
+        let text = with_block(HEADER, "Measured:", &new).unwrap();
+        let want = "// Measured: a device:\n//        16 x 8x8: fast\n// Next:";
+        assert!(text.contains(want), "{text}");
+        assert!(text.ends_with("\n\n// Measured: here\n"));
+        assert_eq!(text.lines().count(), HEADER.lines().count());
+        assert_eq!(with_block(&text, "Measured:", &new).unwrap(), text);
+        assert_eq!(block_of(&text, "Next:"), "the rest.");
+        assert_eq!(block_of(&text, "Never:"), "");
+        assert!(with_block("// No.\n", "Measured:", &new).is_err());
+    }
+
+    #[test]
+    fn long_sentences_hang() {
+        let long = vec!["word ".repeat(40).trim().to_owned()];
+        let text = with_block(HEADER, "Measured:", &long).unwrap();
+        assert!(text.lines().all(|line| line.len() < 90));
+        assert_eq!(block_of(&text, "Measured:"), long[0]);
+    }
+
+    #[test]
+    fn a_header_says_of_what_its_figures_are() {
+        let mut ladder = made_up::ladder();
+        let bits = KERNELS.iter().position(|k| k.name == "bits").unwrap();
+        let says = |ladder: &Ladder| measured(bits, Some(("NVIDIA H200", ladder))).join("\n");
+        assert!(measured(bits, None)[0].starts_with("not yet"));
+        assert!(says(&ladder).starts_with("not since NVIDIA H200, commit 0123456789ab;"));
+        let source = KERNELS[bits].source();
+        ladder.sources.insert("bits".into(), source);
+        assert_eq!(
+            says(&ladder),
+            "NVIDIA H200, commit 0123456789ab:\n\
+             16 x 1024x1024: 1.56 Tcell/s, 6.25 times 03_sync_global, 39.1 times 01_global\n\
+             1 x 16384x16384: 3.13 Tcell/s, 15.6 times 02_shared, 39.1 times 01_global\n\
+             by B36/S23: 0.50 times as fast as by B3/S23"
+        );
+        ladder.sources.insert("bits".into(), "another".into());
+        assert!(says(&ladder).starts_with("not since it was changed; before, NVIDIA H200"));
+        let planar = measured(bits + 1, Some(("NVIDIA H200", &ladder))).join("\n");
+        assert!(
+            planar.contains("1 x 16384x16384: not measured: it hung"),
+            "{planar}"
+        );
+    }
+}

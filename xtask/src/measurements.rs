@@ -1,0 +1,657 @@
+//! What the bench recorded, as tables for people.
+//!
+//! A record has a row per figure. Rows that answer one question ([`QUESTIONS`]) become one table,
+//! with a line per work and a column per way; all others stand one below the other.
+
+use anyhow::{Context, Result, bail};
+use engine::kernels::{KERNELS, Kernel};
+use lang::Language;
+use life::Size;
+use model::ladder::{LOP3_A_WORD, Ladder, LeftOut, Rate};
+
+use crate::kernels::against;
+use crate::numbers::{digits, factor, percent, quantity, spread};
+use crate::records::{self, Origin, Record, Row, Table as Recorded};
+use crate::text::{Both, Table, label};
+
+/// Rows of one table of a record that belong together.
+struct Question {
+    /// The record's table.
+    of: &'static str,
+    title: Both,
+    /// What stands in the first column.
+    lines: Both,
+    /// How a row's text begins and ends around what is in the first column, and the column's head.
+    columns: &'static [(&'static str, &'static str, Both)],
+}
+
+const LATTICES: Both = Both("Lattices", "世界");
+const LATTICES_AND_KERNEL: Both = Both("Lattices and kernel", "世界与核函数");
+
+const QUESTIONS: [Question; 4] = [
+    Question {
+        of: "frame",
+        title: Both("Time per round", "每回合用时"),
+        lines: LATTICES_AND_KERNEL,
+        columns: &[
+            (
+                "a round of ",
+                ", a stream each",
+                Both("A stream each", "各用一个流"),
+            ),
+            (
+                "a round of ",
+                ", a stream each, depth-first",
+                Both("A stream each, depth-first", "各用一个流，深度优先"),
+            ),
+            (
+                "a round of ",
+                ", as one batch",
+                Both("One batch", "一个批量"),
+            ),
+            (
+                "a round of ",
+                ", one stream for all",
+                Both("One stream", "共用一个流"),
+            ),
+            (
+                "a round of ",
+                ", the factor of streams",
+                Both("One stream takes longer by", "共用一个流的用时倍数"),
+            ),
+            (
+                "F2 in a running session of ",
+                ": the factor told",
+                Both("F2 reports", "F2 显示"),
+            ),
+        ],
+    },
+    Question {
+        of: "frame",
+        title: Both("Rounds per second", "每秒回合数"),
+        lines: LATTICES_AND_KERNEL,
+        columns: &[
+            (
+                "rounds of ",
+                ", eager",
+                Both("One call per operation", "每个操作一次调用"),
+            ),
+            ("rounds of ", ", as a graph", Both("CUDA graph", "CUDA 图")),
+            (
+                "rounds of ",
+                ", as one batch",
+                Both("One batch", "一个批量"),
+            ),
+        ],
+    },
+    Question {
+        of: "frame",
+        title: Both("Frames drawn at 1920×1080", "以 1920×1080 绘制"),
+        lines: LATTICES_AND_KERNEL,
+        columns: &[(
+            "frames of ",
+            ", drawn at 1920×1080",
+            Both("Frames per second", "每秒帧数"),
+        )],
+    },
+    Question {
+        of: "edit",
+        title: Both(
+            "Editing at 60 rounds per second, drawn at 1920×1080",
+            "以每秒 60 回合运行、1920×1080 绘制时的编辑",
+        ),
+        lines: LATTICES,
+        columns: &[
+            (
+                "",
+                ": from an edit until the frame that shows it is drawn",
+                Both("From an edit to its frame", "从编辑到显示它的帧"),
+            ),
+            (
+                "",
+                ": the longest frame without edits",
+                Both("Longest frame without edits", "无编辑时最长的帧"),
+            ),
+            (
+                "",
+                ": the longest frame while a stroke is drawn",
+                Both("Longest frame during a stroke", "画笔画时最长的帧"),
+            ),
+        ],
+    },
+];
+
+/// Tables that have a page of their own.
+const ELSEWHERE: [&str; 1] = ["lesson"];
+
+/// The driver, and what draws.
+fn machine(origin: &Origin) -> String {
+    let drawing = origin.adapter.as_ref().map_or(String::new(), |adapter| {
+        Both("; drawn by ", "；绘图：").get().to_owned() + adapter
+    });
+    format!("{}{drawing}", origin.driver)
+}
+
+/// The commit that was measured.
+fn commit(origin: &Origin) -> String {
+    let commit = &origin.commit[..origin.commit.len().min(12)];
+    match lang::language() {
+        Language::English => format!("commit `{commit}`"),
+        Language::Chinese => format!("提交 `{commit}`"),
+    }
+}
+
+/// From where a table of a record is.
+pub(crate) fn origin(record: &Record, table: &Recorded) -> String {
+    let commit = commit(&table.origin);
+    let machine = machine(&table.origin);
+    match lang::language() {
+        Language::English => format!("{} ({machine}), {commit}", record.device),
+        Language::Chinese => format!("{}（{machine}），{commit}", record.device),
+    }
+}
+
+/// What a newcomer should know first.
+pub(crate) fn headline(records: &[Record]) -> Result<String> {
+    const ROUND: &str = "a round of 16 × 1024², `sync-global`";
+    let record = records::with_ladder(records).context("no GPU has a ladder recorded")?;
+    let rows: Vec<&Row> = record.tables.iter().flat_map(|table| &table.rows).collect();
+    let of = |how: &str| {
+        let what = format!("{ROUND}, {how}");
+        let row = rows.iter().find(|row| row.what == what);
+        let device = &record.device;
+        row.with_context(|| {
+            format!("the record of {device} lacks '{what}': `lifestreams bench frame --write`")
+        })
+    };
+    let (each, one) = (of("a stream each")?, of("one stream for all")?);
+    let by = digits(of("the factor of streams")?.median);
+    let [each, one] = [each, one].map(|row| quantity(row.median, &row.unit));
+    let ladder = record.ladder.as_ref().context("there is no ladder")?;
+    let best = KERNELS.iter().filter_map(|kernel| ladder.best(kernel.name));
+    let best = best.max_by(|a, b| a.median.total_cmp(&b.median));
+    let best = best.context("the ladder has no rate")?;
+    let limit = ladder.limits.cells_per_second();
+    let share = percent(best.median / limit.context("the ladder has no limit")?);
+    let (device, rate, kernel) = (
+        &record.device,
+        quantity(best.median, "cells/s"),
+        &best.kernel,
+    );
+    Ok(match lang::language() {
+        Language::English => wrapped(&format!(
+            "On an {device}, a round of sixteen lattices of 1024² cells takes {each} with one stream \
+             each, and {one} with one stream for all: {by}× slower. The fastest kernel, `{kernel}`, \
+             reaches {rate}, {share} of what the GPU's logic units can do."
+        )),
+        Language::Chinese => format!(
+            "在 {device} 上，十六个 1024² 的世界推进一个回合，各用一个流需 {each}，共用一个流需 {one}，\
+             是前者的 {by} 倍。最快的核函数 `{kernel}` 达到 {rate}，是 GPU 逻辑单元极限的 {share}。\n"
+        ),
+    })
+}
+
+/// In lines of at most 100 characters.
+fn wrapped(text: &str) -> String {
+    let mut lines = vec![String::new()];
+    for word in text.split(' ') {
+        let line = lines.last_mut().expect("there is one");
+        if line.chars().count() + word.chars().count() >= 100 {
+            lines.push(word.to_owned());
+        } else {
+            if !line.is_empty() {
+                line.push(' ');
+            }
+            *line += word;
+        }
+    }
+    lines.join("\n") + "\n"
+}
+
+/// Every record.
+pub(crate) fn tables(records: &[Record]) -> Result<String> {
+    let mut text = String::new();
+    for record in records {
+        let machine = machine(&record.origin);
+        let stop = Both(".", "。").get();
+        text += &format!("\n## {}\n\n{machine}{stop}\n", record.device);
+        for table in &record.tables {
+            if !ELSEWHERE.contains(&table.name.as_str()) {
+                text += &recorded(record, table)?;
+            }
+        }
+        if let Some(ladder) = &record.ladder {
+            text += &of_ladder(ladder)?;
+        }
+    }
+    Ok(text.trim_start().to_owned())
+}
+
+/// A table of a record: its questions, then the rows that are of none.
+fn recorded(record: &Record, table: &Recorded) -> Result<String> {
+    let mut said = commit(&table.origin);
+    // Where it was another driver than the latest, or another GPU that drew.
+    if machine(&table.origin) != machine(&record.origin) {
+        said = format!("{}{}{said}", machine(&table.origin), Both("; ", "；").get());
+    }
+    let said = match lang::language() {
+        Language::English => format!("Measured at {said}."),
+        Language::Chinese => format!("测于{said}。"),
+    };
+    let mut text = String::new();
+    let mut rest: Vec<&Row> = table.rows.iter().collect();
+    for question in QUESTIONS.iter().filter(|it| it.of == table.name) {
+        let answers = answers(question, &mut rest);
+        if !answers.is_empty() {
+            let title = question.title.get();
+            let table = answered(question, &answers)?;
+            text += &format!("\n### {title}\n\n{said}\n\n{table}");
+        }
+    }
+    let best = fastest(&mut rest)?;
+    if !best.is_empty() {
+        let title = Both("The fastest kernel", "最快的核函数").get();
+        let about = Both(
+            "By rounds per second, pictures included, as `--kernel auto` picks it.",
+            "按每秒回合数（含画面）排，即 `--kernel auto` 所选。",
+        );
+        text += &format!("\n### {title}\n\n{} {said}\n\n{best}", about.get());
+    }
+    if !rest.is_empty() {
+        let heads = [Both("Measured", "所测"), Both("Result", "结果")];
+        let mut shown = Table::new(heads.map(Both::get));
+        for row in rest {
+            shown.row([label(&row.what), result(row)]);
+        }
+        let title = label(&table.title);
+        text += &format!("\n### {title}\n\n{said}\n\n{}", shown.markdown()?);
+    }
+    Ok(text)
+}
+
+/// Rows such as "16 × 512², 64 a round: `bits`": a line for the lattices, a column for the
+/// generations per round; taken out of the others.
+fn fastest(rest: &mut Vec<&Row>) -> Result<String> {
+    let mut columns: Vec<&str> = Vec::new();
+    let mut lines: Vec<(&str, Vec<(&str, String)>)> = Vec::new();
+    rest.retain(|row| {
+        let parts = row.what.split_once(" a round: ");
+        let Some(((work, generations), kernel)) =
+            parts.and_then(|(start, kernel)| Some((start.rsplit_once(", ")?, kernel)))
+        else {
+            return true;
+        };
+        if !columns.contains(&generations) {
+            columns.push(generations);
+        }
+        let cell = (
+            generations,
+            format!("{kernel} {}", quantity(row.median, &row.unit)),
+        );
+        match lines.iter_mut().find(|(of, _)| *of == work) {
+            Some((_, cells)) => cells.push(cell),
+            None => lines.push((work, vec![cell])),
+        }
+        false
+    });
+    if lines.is_empty() {
+        return Ok(String::new());
+    }
+    let heads = columns.iter().map(|generations| match lang::language() {
+        Language::English => format!("{generations} per round"),
+        Language::Chinese => format!("每回合 {generations} 代"),
+    });
+    let mut table = Table::new(std::iter::once(LATTICES.get().to_owned()).chain(heads));
+    for (work, cells) in lines {
+        let cell = |column: &&str| {
+            let found = cells.iter().find(|(of, _)| of == column);
+            found.map_or("–".to_owned(), |(_, cell)| cell.clone())
+        };
+        let cells = columns.iter().map(cell);
+        table.row(std::iter::once(work.to_owned()).chain(cells));
+    }
+    table.markdown()
+}
+
+fn result(row: &Row) -> String {
+    let per_second = match row.unit.as_str() {
+        "rounds/s" => Both(" rounds/s", " 回合/s").get(),
+        "frames/s" => Both(" frames/s", " 帧/s").get(),
+        _ => "",
+    };
+    let spread = spread([row.median, row.lowest, row.highest], &row.unit);
+    format!("{spread}{per_second}")
+}
+
+/// A line of a question's table: what stands in the first column, and the row of each column.
+type Answer<'a> = (&'a str, Vec<Option<&'a Row>>);
+
+/// The rows that answer a question, taken out of the others.
+fn answers<'a>(question: &Question, rest: &mut Vec<&'a Row>) -> Vec<Answer<'a>> {
+    let mut answers: Vec<Answer> = Vec::new();
+    rest.retain(|row| {
+        let columns = question.columns.iter().enumerate();
+        let mut found = columns.filter_map(|(at, (start, end, _))| {
+            let line = row.what.strip_prefix(start)?.strip_suffix(end)?;
+            Some((at, line))
+        });
+        // ", depth-first" ends a column's text that another column's is the start of.
+        let Some((at, line)) = found.next() else {
+            return true;
+        };
+        let place = answers.iter().position(|(of, _)| *of == line);
+        let place = place.unwrap_or_else(|| {
+            answers.push((line, vec![None; question.columns.len()]));
+            answers.len() - 1
+        });
+        answers[place].1[at] = Some(row);
+        false
+    });
+    answers
+}
+
+fn answered(question: &Question, answers: &[Answer]) -> Result<String> {
+    // Columns that nobody answered are left out.
+    let used = |at: &usize| answers.iter().any(|(_, rows)| rows[*at].is_some());
+    let columns: Vec<usize> = (0..question.columns.len()).filter(used).collect();
+    let heads = columns.iter().map(|&at| question.columns[at].2.get());
+    let mut table = Table::new(std::iter::once(question.lines.get()).chain(heads));
+    for (line, rows) in answers {
+        let cells = columns.iter().map(|&at| match rows[at] {
+            Some(row) => spread([row.median, row.lowest, row.highest], &row.unit),
+            None => "–".into(),
+        });
+        table.row(std::iter::once(label(line)).chain(cells));
+    }
+    table.markdown()
+}
+
+/// The ladder: what every rung reaches with every work, then each work by itself.
+fn of_ladder(ladder: &Ladder) -> Result<String> {
+    let title = Both("The ladder of kernels", "核函数的阶梯").get();
+    let mut text = format!("\n### {title}\n\n{}\n", policy(ladder));
+    let works: Vec<String> = ladder.works.iter().map(ToString::to_string).collect();
+    let kernel = Both("Kernel", "核函数").get();
+    let mut overview = Table::new(std::iter::once(kernel.to_owned()).chain(works));
+    for kernel in &KERNELS {
+        let rate = |work: &_| match ladder.rate(kernel.name, *work) {
+            Some(rate) => quantity(rate.median, "cells/s"),
+            None => "–".into(),
+        };
+        let rates = ladder.works.iter().map(rate);
+        overview.row(std::iter::once(format!("`{}`", kernel.name)).chain(rates));
+    }
+    text += &format!("\n{}", overview.markdown()?);
+    let dash = Both(
+        "A dash: the kernel does not take lattices of that size.",
+        "横线：该核函数不接受这种大小的世界。",
+    );
+    text += &format!("\n{}\n", dash.get());
+    for failed in ladder.left_out.iter().filter(|left| !is_by_size(left)) {
+        let work = failed
+            .work
+            .map_or(String::new(), |work| format!(", {work}"));
+        let not = Both("Not measured", "未测").get();
+        text += &format!("\n- {not}: `{}`{work}: {}\n", failed.kernel, failed.why);
+    }
+    for &work in &ladder.works {
+        let heads = [
+            Both("Kernel", "核函数"),
+            Both("Rate", "速率"),
+            Both("Of the logic limit", "占逻辑极限"),
+            Both("Of the copy rate", "占复制速率"),
+            Both("Against the rung before", "与前一级之比"),
+            Both("Against the first", "与第一级之比"),
+            Both("How it was launched", "启动方式"),
+        ];
+        let mut table = Table::new(heads.map(Both::get));
+        let limit = ladder.limits.cells_per_second();
+        for (at, kernel) in KERNELS.iter().enumerate() {
+            let Some(rate) = ladder.rate(kernel.name, work) else {
+                continue;
+            };
+            let none = || "–".to_owned();
+            let [before, first] = against(ladder, at, work).unwrap_or_else(|| [none(), none()]);
+            table.row([
+                format!("`{}`", kernel.name),
+                spread([rate.median, rate.lowest, rate.highest], "cells/s"),
+                limit.map_or_else(none, |limit| percent(rate.median / limit)),
+                ladder.copy_share(kernel, rate).map_or_else(none, percent),
+                before,
+                first,
+                label(&rate.how),
+            ]);
+        }
+        text += &format!("\n**{work}**\n\n{}", table.markdown()?);
+    }
+    Ok(text + &other_rules(ladder)?)
+}
+
+/// Whether a rung was left out of a work because of the lattices' size.
+fn is_by_size(left: &LeftOut) -> bool {
+    let kernel = KERNELS.iter().find(|kernel| kernel.name == left.kernel);
+    let size = left
+        .work
+        .and_then(|work| Size::new(work.side, work.side).ok());
+    match (kernel, size) {
+        (Some(kernel), Some(size)) => kernel.admit(size).is_err(),
+        _ => false,
+    }
+}
+
+/// What was measured how, and against what.
+fn policy(ladder: &Ladder) -> String {
+    let commit = &ladder.commit;
+    let limits = ladder.limits;
+    let lop3 = limits.lop3_per_second.zip(limits.cells_per_second());
+    let lop3 = lop3.map(|(rate, cells)| (quantity(rate, "/s"), quantity(cells, "cells/s")));
+    let copies = limits.copied_per_second.map(|rate| quantity(rate, "B/s"));
+    let mib = |bytes: u64| digits(bytes as f64 / f64::from(1 << 20));
+    let cache = ladder.cache.map(mib);
+    let mut said = Vec::new();
+    match lang::language() {
+        Language::English => {
+            said.push(format!("Commit `{commit}`."));
+            if ladder.engine == "cpu" {
+                said.push("On the CPU engine, with smaller lattices than on a GPU.".into());
+            }
+            if ladder.small {
+                said.push("Short runs over small lattices, only to see that it works.".into());
+            }
+            said.push(
+                "The cells of every rung are compared with the others' before it is timed by events; \
+                 medians of three runs."
+                    .into(),
+            );
+            if let Some((rate, cells)) = lop3 {
+                said.push(format!(
+                    "The limit: three-input logic operations (LOP3) at {rate}, so at most {cells} at \
+                     {LOP3_A_WORD} operations for 32 cells."
+                ));
+            }
+            if let Some(rate) = copies {
+                said.push(format!(
+                    "The device copies {rate}, reads and writes counted."
+                ));
+            }
+            if let Some(cache) = cache {
+                said.push(format!(
+                    "Lattices of up to {cache} MiB, both buffers counted, stay in its last cache; the \
+                     share of the copy rate is given for larger ones."
+                ));
+            }
+        }
+        Language::Chinese => {
+            said.push(format!("提交 `{commit}`。"));
+            if ladder.engine == "cpu" {
+                said.push("在 CPU 引擎上，世界比 GPU 上的小。".into());
+            }
+            if ladder.small {
+                said.push("小世界上的短时运行，只为检验能否工作。".into());
+            }
+            said.push("每一级的细胞先与其他级对照，再用事件计时；取三次运行的中位数。".into());
+            if let Some((rate, cells)) = lop3 {
+                said.push(format!(
+                    "极限：三输入逻辑运算 (LOP3) 的速率为 {rate}，每 32 个细胞需 {LOP3_A_WORD} 次运算，\
+                     因此至多 {cells}。"
+                ));
+            }
+            if let Some(rate) = copies {
+                said.push(format!("复制速率为 {rate}，读写都计。"));
+            }
+            if let Some(cache) = cache {
+                said.push(format!(
+                    "不超过 {cache} MiB 的世界（两个缓冲区都计）留在末级缓存中；更大的才给出占复制速率的比例。"
+                ));
+            }
+        }
+    }
+    said.join(Both(" ", "").get())
+}
+
+/// How the rungs do by another rule than B3/S23.
+fn other_rules(ladder: &Ladder) -> Result<String> {
+    let of = |kernel: &'static Kernel| Some((kernel, ladder.any_rule(kernel.name)?));
+    let rates: Vec<(&Kernel, (&Rate, f64))> = KERNELS.iter().filter_map(of).collect();
+    let Some((_, (first, _))) = rates.first() else {
+        return Ok(String::new());
+    };
+    let rule = &first.rule;
+    if rates.iter().any(|(_, (rate, _))| rate.rule != *rule) {
+        bail!("the ladder has more than one other rule");
+    }
+    let (title, by) = match lang::language() {
+        Language::English => (format!("By the rule {rule}"), "Of its rate by B3/S23"),
+        Language::Chinese => (format!("规则 {rule}"), "与 B3/S23 的速率之比"),
+    };
+    let heads = [Both("Kernel", "核函数"), LATTICES, Both("Rate", "速率")];
+    let mut table = Table::new(heads.map(Both::get).into_iter().chain([by]));
+    for (kernel, (rate, part)) in rates {
+        table.row([
+            format!("`{}`", kernel.name),
+            rate.work.to_string(),
+            spread([rate.median, rate.lowest, rate.highest], "cells/s"),
+            percent(part),
+        ]);
+    }
+    Ok(format!("\n**{title}**\n\n{}", table.markdown()?))
+}
+
+/// The CPU engine and others, as `scripts/compare-cpu` measured them.
+pub(crate) fn other_programs() -> Result<String> {
+    #[derive(serde::Deserialize)]
+    struct Comparison {
+        machine: String,
+        date: String,
+        what: String,
+        rows: Vec<Other>,
+    }
+    #[derive(serde::Deserialize)]
+    struct Other {
+        name: String,
+        version: String,
+        kind: String,
+        cells_per_second: f64,
+        times_ours: f64,
+    }
+    let all: Comparison = serde_json::from_str(include_str!("../../assets/compare-cpu.json"))?;
+    let what = label(&all.what);
+    let (machine, date) = (all.machine, all.date);
+    let said = match lang::language() {
+        Language::English => format!("{machine}, {date}: {what}; medians.\n\n"),
+        Language::Chinese => format!("{machine}，{date}：{what}；取中位数。\n\n"),
+    };
+    let heads = [
+        Both("Program", "程序"),
+        Both("What it steps", "做法"),
+        Both("Rate", "速率"),
+        Both("Time against lifestreams", "用时与 lifestreams 之比"),
+    ];
+    let mut table = Table::new(heads.map(Both::get));
+    for row in all.rows {
+        table.row([
+            format!("{} {}", row.name, row.version),
+            label(&row.kind),
+            quantity(row.cells_per_second, "cells/s"),
+            factor(row.times_ours),
+        ]);
+    }
+    Ok(said + &table.markdown()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::ladder::made_up;
+
+    #[test]
+    fn a_rung_is_measured_against_the_limits_and_the_rungs_below() {
+        let text = of_ladder(&made_up::ladder()).unwrap();
+        let row = |start: &str| {
+            let found = text.lines().filter(|line| line.starts_with(start));
+            found.map(str::to_owned).collect::<Vec<_>>()
+        };
+        assert_eq!(
+            row("| `bits`")[0],
+            "| `bits` | 1.56 Tcell/s | 3.13 Tcell/s |"
+        );
+        // 66.8 Tcell/s at most; 128 MiB go through memory, 64 do not, nor do what no cache holds.
+        let global =
+            "| `global` | 40.0 Gcell/s | 0.06 % | 7.80 % | – | – | graphs of 48 generations |";
+        assert_eq!(row("| `global`")[1], global);
+        let bits = row("| `bits`");
+        assert!(
+            bits[1].contains("| 2.34 % | – | 6.25× `sync-global` | 39.1× |"),
+            "{bits:?}"
+        );
+        assert!(
+            bits[2].contains("| 4.68 % | 19.1 % | 15.6× `shared` | 39.1× |"),
+            "{bits:?}"
+        );
+        assert!(text.contains("at most 66.8 Tcell/s at 8 operations for 32 cells"));
+        assert_eq!(bits[3], "| `bits` | 16 × 1024² | 781 Gcell/s | 50.0 % |");
+        assert!(text.contains("- Not measured: `planar`, 1 × 16384²: it hung"));
+        assert!(!text.contains("`sync-global`, 1 × 16384²"));
+    }
+
+    #[test]
+    fn rows_of_one_question_become_one_table() {
+        let row = |what: &str, median: f64, unit: &str| Row {
+            what: what.into(),
+            median,
+            lowest: median,
+            highest: median,
+            unit: unit.into(),
+            runs: 5,
+        };
+        let rows = [
+            row("a round of 16 × 8², `bits`, a stream each", 0.5, "ms"),
+            row(
+                "a round of 16 × 8², `bits`, a stream each, depth-first",
+                0.6,
+                "ms",
+            ),
+            row(
+                "a round of 16 × 8², `bits`, the factor of streams",
+                13.0,
+                "times",
+            ),
+            row("rounds of 16 × 8², `bits`, eager", 8000.0, "rounds/s"),
+            row("something else", 1.0, "ms"),
+        ];
+        let mut rest: Vec<&Row> = rows.iter().collect();
+        let answers = answers(&QUESTIONS[0], &mut rest);
+        assert_eq!(rest.len(), 2);
+        let table = answered(&QUESTIONS[0], &answers).unwrap();
+        let lines: Vec<&str> = table.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                "| Lattices and kernel | A stream each | A stream each, depth-first | One stream takes \
+                 longer by |",
+                "|---|---|---|---|",
+                "| 16 × 8², `bits` | 0.500 ms | 0.600 ms | 13.0× |",
+            ]
+        );
+    }
+}

@@ -1,0 +1,36 @@
+//! The bench's records, as `lifestreams bench --write` leaves them in assets/bench.
+
+use std::fs;
+use std::path::Path;
+
+use anyhow::{Context, Result};
+pub(crate) use lifestreams::cli::{Origin, Record, Row, Table};
+
+/// All records, those of GPUs first: what people look for.
+pub(crate) fn read(root: &Path) -> Result<Vec<Record>> {
+    let folder = root.join("assets/bench");
+    let mut files = Vec::new();
+    for entry in fs::read_dir(&folder).with_context(|| folder.display().to_string())? {
+        let path = entry?.path();
+        if path.extension().is_some_and(|ending| ending == "json") {
+            files.push(path);
+        }
+    }
+    files.sort();
+    let mut records: Vec<Record> = Vec::new();
+    for path in files {
+        let text = fs::read_to_string(&path).with_context(|| path.display().to_string())?;
+        let record = Record::read(&text);
+        records.push(record.with_context(|| path.display().to_string())?);
+    }
+    records.sort_by_key(|record| record.engine != "cuda");
+    Ok(records)
+}
+
+/// The record of the GPU that most was measured on, among those with a ladder.
+pub(crate) fn with_ladder(records: &[Record]) -> Option<&Record> {
+    let of_gpus = records.iter().filter(|record| record.engine == "cuda");
+    of_gpus
+        .filter(|record| record.ladder.is_some())
+        .max_by_key(|record| record.tables.len())
+}

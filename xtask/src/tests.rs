@@ -1,0 +1,157 @@
+//! The documents in the checkout are what is generated, complete in both languages, and lead
+//! nowhere that does not exist.
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+use lang::Language;
+
+use crate::documents::{self, PARTS, pages, parts_of, read};
+
+/// The longest README.
+const MAX_README_LINES: usize = 150;
+
+#[test]
+fn documents_are_what_is_generated() {
+    let stale = documents::stale(crate::root()).unwrap();
+    assert!(
+        stale.is_empty(),
+        "run `cargo xtask docs`: {}",
+        stale.join("\n")
+    );
+}
+
+#[test]
+fn a_stale_part_is_found_and_renewed() {
+    let folder = tempfile::tempdir().unwrap();
+    let root = folder.path();
+    copy(crate::root(), root);
+    let page = root.join("docs/zh/keys.md");
+    let whole = read(&page).unwrap();
+    fs::write(&page, whole.replacen("| Space", "| Blank", 1)).unwrap();
+    let stale = documents::stale(root).unwrap();
+    assert_eq!(stale.len(), 1, "{stale:?}");
+    assert!(stale[0].contains("should: | Space"), "{stale:?}");
+    assert!(!documents::check(root).unwrap());
+    documents::write(root).unwrap();
+    assert_eq!(read(&page).unwrap(), whole);
+    assert!(documents::check(root).unwrap());
+}
+
+/// What documents are made of and go into.
+fn copy(from: &Path, to: &Path) {
+    for folder in [
+        "docs",
+        "docs/zh",
+        "kernels",
+        "kernels/ladder",
+        "assets/bench",
+        ".",
+    ] {
+        fs::create_dir_all(to.join(folder)).unwrap();
+        for entry in fs::read_dir(from.join(folder)).unwrap() {
+            let entry = entry.unwrap();
+            let name = entry.file_name().into_string().unwrap();
+            let wanted = [".md", ".cu", ".json"]
+                .iter()
+                .any(|end| name.ends_with(end));
+            if wanted && entry.path().is_file() {
+                fs::copy(entry.path(), to.join(folder).join(name)).unwrap();
+            }
+        }
+    }
+}
+
+#[test]
+fn every_part_stands_in_some_page() {
+    let pages = pages(crate::root()).unwrap();
+    let texts: Vec<String> = pages.iter().map(|(path, _)| read(path).unwrap()).collect();
+    for (name, _) in PARTS {
+        let has = |text: &&String| parts_of(text).contains(&name);
+        assert!(texts.iter().any(|text| has(&text)), "no page has {name}");
+    }
+}
+
+#[test]
+fn both_languages_have_the_same_pages_parts_and_chapters() {
+    let mut seen: BTreeMap<String, [Option<(Vec<String>, usize)>; 2]> = BTreeMap::new();
+    for (path, language) in pages(crate::root()).unwrap() {
+        if path.ends_with("kernels/README.md") {
+            continue; // English alone
+        }
+        let text = read(&path).unwrap();
+        let parts = parts_of(&text).into_iter().map(String::from).collect();
+        let chapters = text.lines().filter(|line| line.starts_with('#')).count();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let name = name.replace(".zh.md", ".md");
+        let of = usize::from(language == Language::Chinese);
+        seen.entry(name).or_default()[of] = Some((parts, chapters));
+    }
+    assert!(seen.len() > 8, "{seen:?}");
+    for (name, [english, chinese]) in seen {
+        assert!(
+            english.is_some() && english == chinese,
+            "{name}: {english:?} {chinese:?}"
+        );
+    }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    for (path, _) in pages(crate::root()).unwrap() {
+        let text = read(&path).unwrap();
+        for target in text
+            .split("](")
+            .skip(1)
+            .filter_map(|rest| rest.split(')').next())
+        {
+            if target.starts_with("https://") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let to = match file {
+                "" => path.clone(),
+                file => path.parent().unwrap().join(file),
+            };
+            assert!(to.is_file(), "{}: {target}", path.display());
+            let there = read_text(&to);
+            let has = |line: &str| line.starts_with('#') && slug(line) == anchor;
+            let found = anchor.is_empty() || there.lines().any(has);
+            assert!(found, "{}: {target} has no such chapter", path.display());
+        }
+    }
+}
+
+fn read_text(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}
+
+/// A chapter's anchor, as GitHub makes it.
+fn slug(line: &str) -> String {
+    let title = line.trim_start_matches('#').trim().to_lowercase();
+    let kept = title
+        .chars()
+        .filter(|c| c.is_alphanumeric() || " -_".contains(*c));
+    kept.map(|c| if c == ' ' { '-' } else { c }).collect()
+}
+
+#[test]
+fn the_readme_is_short() {
+    for name in ["README.md", "README.zh.md"] {
+        let lines = read(&crate::root().join(name)).unwrap().lines().count();
+        assert!(lines <= MAX_README_LINES, "{name} has {lines} lines");
+    }
+}
+
+#[test]
+fn the_architecture_page_has_every_crate() {
+    let root = crate::root();
+    for page in ["docs/architecture.md", "docs/zh/architecture.md"] {
+        let text = read(&root.join(page)).unwrap();
+        for entry in fs::read_dir(root.join("crates")).unwrap() {
+            let name = entry.unwrap().file_name().into_string().unwrap();
+            assert!(text.contains(&format!("`{name}`")), "{page} lacks {name}");
+        }
+    }
+}
