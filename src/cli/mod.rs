@@ -127,13 +127,14 @@ const OWN_CRATES: [&str; 11] = [
     "window",
 ];
 
-/// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more.
+/// Warnings go to stderr; `LIFESTREAMS_LOG=debug` shows more, and `lifestreams=debug` within it more
+/// of this program alone.
 fn set_up_log() {
     use tracing_subscriber::EnvFilter;
-    let filter = EnvFilter::try_from_env("LIFESTREAMS_LOG").unwrap_or_else(|_| {
-        let own = OWN_CRATES.map(|name| format!("{name}=warn")).join(",");
-        EnvFilter::new(format!("error,{own}"))
-    });
+    let asked = std::env::var("LIFESTREAMS_LOG").ok();
+    let filter = asked
+        .and_then(|asked| EnvFilter::try_new(of_all_crates(&asked)).ok())
+        .unwrap_or_else(|| EnvFilter::new(of_all_crates("error,lifestreams=warn")));
     let _ = tracing_subscriber::fmt()
         .with_env_filter(filter)
         .with_writer(LogWriter::default)
@@ -141,4 +142,17 @@ fn set_up_log() {
         .without_time()
         .with_target(false)
         .try_init();
+}
+
+/// A log filter in which `lifestreams=LEVEL` stands for each crate of this program.
+fn of_all_crates(filter: &str) -> String {
+    let expanded = |directive: &str| match directive.strip_prefix("lifestreams=") {
+        None => directive.to_owned(),
+        Some(level) => OWN_CRATES.map(|name| format!("{name}={level}")).join(","),
+    };
+    filter
+        .split(',')
+        .map(expanded)
+        .collect::<Vec<_>>()
+        .join(",")
 }

@@ -40,6 +40,9 @@ impl Display {
                 "-nolisten",
                 "tcp",
                 "-noreset",
+                // No key repeats itself: on a busy machine the release of a synthetic key may come
+                // so late that the server would.
+                "-r",
             ])
             .stdin(Stdio::null())
             .stdout(Stdio::piped())

@@ -75,7 +75,9 @@ fn every_part_stands_in_some_page() {
 
 #[test]
 fn both_languages_have_the_same_pages_parts_and_chapters() {
-    let mut seen: BTreeMap<String, [Option<(Vec<String>, usize)>; 2]> = BTreeMap::new();
+    /// A page's parts and the number of its chapters.
+    type Outline = (Vec<String>, usize);
+    let mut seen: BTreeMap<String, [Option<Outline>; 2]> = BTreeMap::new();
     for (path, language) in pages(crate::root()).unwrap() {
         if path.ends_with("kernels/README.md") {
             continue; // English alone
