@@ -114,11 +114,26 @@ fn check(command: &Command, name: &str, value: &str) -> Result<(), String> {
     }
     let words = ["lifestreams".to_owned(), format!("--{name}={value}")];
     let tried = command.clone().try_get_matches_from(words);
-    tried.map(|_| ()).map_err(|error| {
-        let text = error.to_string();
-        let first = text.lines().next().unwrap_or_default();
-        first.trim_start_matches("error: ").to_owned()
-    })
+    tried.map(|_| ()).map_err(|error| in_a_line(&error))
+}
+
+/// What clap says of a value, and what it offers instead.
+fn in_a_line(error: &clap::Error) -> String {
+    use clap::error::{ContextKind, ContextValue};
+    let text = error.to_string();
+    let mut line = text
+        .lines()
+        .next()
+        .unwrap_or_default()
+        .trim_start_matches("error: ")
+        .to_owned();
+    if let Some(ContextValue::Strings(values)) = error.get(ContextKind::ValidValue) {
+        line += &format!("; take {}", values.join(", "));
+    }
+    if let Some(ContextValue::String(near)) = error.get(ContextKind::SuggestedValue) {
+        line += &format!("; did you mean '{near}'?");
+    }
+    line
 }
 
 /// Prints where the file is.
@@ -233,7 +248,8 @@ mod tests {
                 3,
                 "no setting 'colour'",
             ),
-            ("# a\nkernel = \"nope\"\n", 2, "unknown kernel"),
+            ("# a\nkernel = \"nope\"\n", 2, "take auto, global"),
+            ("kernel = \"bitz\"\n", 1, "did you mean 'bits'?"),
             ("instances = 0\n", 1, "from 1 to"),
             ("instances = 4\ninstances = 5\n", 2, "duplicate"),
             ("a = [\n", 1, ""),

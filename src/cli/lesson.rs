@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Result;
 
-use super::failure::{BadArguments, CheckFailed};
+use super::failure::CheckFailed;
 use super::options::LessonArguments;
 use super::text::{print, say};
 use lang::tr;
@@ -23,7 +23,7 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
     let chosen: Vec<&'static Lesson> = if all {
         LESSONS.iter().collect()
     } else {
-        vec![lesson::find(name).ok_or_else(|| unknown(name))?]
+        lesson::find(name).into_iter().collect()
     };
     let mut outcomes = Vec::new();
     for lesson in chosen {
@@ -58,15 +58,6 @@ fn unwrapped(error: LessonError) -> anyhow::Error {
         LessonError::Engine(error) => error.into(),
         other => other.into(),
     }
-}
-
-fn unknown(name: &str) -> BadArguments {
-    let names: Vec<&str> = LESSONS.iter().map(|lesson| lesson.name).collect();
-    BadArguments(tr!(
-        "there is no lesson '{name}'; there are all, {}",
-        names.join(", "),
-        name = name
-    ))
 }
 
 fn list() -> Result<()> {

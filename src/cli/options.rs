@@ -1,7 +1,9 @@
 //! Every option there is; `--help` and the documents are made from here.
 
 use std::path::PathBuf;
+use std::str::FromStr;
 
+use clap::builder::{PathBufValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand, ValueEnum};
 
 use engine::kernels::{self, KERNELS};
@@ -133,7 +135,7 @@ pub(super) struct SavedArguments {
 #[command(next_help_heading = "What is stepped, and where")]
 pub(super) struct Common {
     /// How many lattices, each with its stream and its panel
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = instances)]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole(1, view::MOST_INSTANCES))]
     pub instances: usize,
     /// The lattices' size in cells, or a square's side [default: 1024x1024, or the pattern's torus]
     #[arg(long, value_name = "WxH", value_parser = size)]
@@ -145,7 +147,7 @@ pub(super) struct Common {
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
     pub density: f64,
     /// The soup's seed: the same seed, the same start, everywhere
-    #[arg(long, value_name = "S", default_value_t = 1)]
+    #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0u64, u64::MAX))]
     pub seed: u64,
     /// Start from this file (RLE, plaintext, Life 1.05 or 1.06, macrocell) instead of a soup, or,
     /// where there is no such file, from the shelf's pattern of that name, such as gosper-gun;
@@ -153,7 +155,7 @@ pub(super) struct Common {
     #[arg(long, value_name = "FILE")]
     pub pattern: Vec<PathBuf>,
     /// The kernel that steps the lattices; auto times those that can be and takes the fastest
-    #[arg(long, value_name = "NAME", default_value = "sync-global", value_parser = kernel_or_auto)]
+    #[arg(long, value_name = "NAME", default_value = "sync-global", value_parser = kernel_or_auto())]
     pub kernel: KernelOption,
     /// Where: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
@@ -163,11 +165,11 @@ pub(super) struct Common {
     pub switches: SwitchArguments,
     /// Into how many queues the GPU takes the streams' work, as CUDA_DEVICE_MAX_CONNECTIONS
     /// [default: 32; for run without --trace the driver's 8]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=32))]
+    #[arg(long, value_name = "N", value_parser = whole(1u32, 32))]
     pub connections: Option<u32>,
     /// Generations a round
     #[arg(long, value_name = "K", default_value_t = 1,
-          value_parser = clap::value_parser!(u32).range(1..))]
+          value_parser = whole(1u32, u32::MAX))]
     pub generations_per_round: u32,
 }
 
@@ -220,7 +222,7 @@ impl SwitchArguments {
 pub(super) struct LookArguments {
     /// The colours of cells and interface
     #[arg(long, value_name = "NAME", default_value = "hues",
-          value_parser = clap::builder::PossibleValuesParser::new(theme_names()))]
+          value_parser = PossibleValuesParser::new(theme_names()))]
     pub theme: String,
     /// What decides a cell's colour: whether it is alive, for how long it has been, or that and, for
     /// a dead one, how long ago it was alive [default: history, where every cell is there to be
@@ -254,7 +256,7 @@ pub(super) struct TimeArguments {
     pub reseed: OnOff,
     /// Memory for the way back in time, in MiB; 0 for none
     #[arg(long, value_name = "MIB", default_value_t = TimeSettings::DEFAULT.history_bytes >> 20,
-          value_parser = clap::value_parser!(u64).range(..=1 << 24))]
+          value_parser = whole(0u64, 1 << 24))]
     pub history_memory: u64,
 }
 
@@ -281,13 +283,13 @@ pub(super) struct WindowArguments {
     #[allow(missing_docs)]
     pub look: LookArguments,
     /// Stop after so many rounds
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
     pub rounds: Option<u64>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub time: TimeArguments,
-    /// Stop after so many drawn frames
-    #[arg(long, value_name = "N")]
+    /// Stop after so many drawn frames; with --record, after so many pictures in its file
+    #[arg(long, value_name = "N", value_parser = whole(1u64, u64::MAX))]
     pub frames: Option<u64>,
     /// Where to show it: auto takes the window where there is a display, else the terminal
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Display::Auto)]
@@ -296,9 +298,9 @@ pub(super) struct WindowArguments {
     /// and how are then the file's), and save the session in it at the end
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub session: Option<PathBuf>,
-    /// Record from the first frame on, until --frames or the end; by the name's ending a GIF, an
-    /// APNG (.png), or an MP4 through ffmpeg; Shift+O goes on in the same kind. With no display a
-    /// round is a frame
+    /// Record from the first frame on: --frames pictures, or until the end; by the name's ending a
+    /// GIF, an APNG (.png), or an MP4 through ffmpeg, where a picture that stands longer than 1/25 s
+    /// is repeated. The window takes at most 25 pictures a second; with no display each round is one
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub record: Option<PathBuf>,
     /// What panels are made of in a terminal
@@ -322,7 +324,7 @@ pub(super) struct RunArguments {
     #[allow(missing_docs)]
     pub common: Common,
     /// Generations to step
-    #[arg(short, long, value_name = "N")]
+    #[arg(short, long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
     pub generations: u64,
     /// Write one RLE file an instance into this folder: 000.rle, 001.rle, …
     #[arg(long, value_name = "DIR")]
@@ -345,7 +347,7 @@ pub(super) struct SnapshotArguments {
     #[allow(missing_docs)]
     pub look: LookArguments,
     /// The PNG file to write
-    #[arg(short, long, value_name = "F.png")]
+    #[arg(short, long, value_name = "F.png", value_parser = png())]
     pub output: PathBuf,
     /// The window's size in pixels
     #[arg(long, value_name = "WxH", default_value = "1280x800", value_parser = pixels)]
@@ -354,7 +356,7 @@ pub(super) struct SnapshotArguments {
     #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = scale)]
     pub scale: f32,
     /// Rounds before the picture is taken, at least
-    #[arg(long, value_name = "N", default_value_t = 60)]
+    #[arg(long, value_name = "N", default_value_t = 60, value_parser = whole(0u64, u64::MAX))]
     pub rounds: u64,
     /// The GPU that draws, by a part of its name
     #[arg(long, value_name = "NAME")]
@@ -387,10 +389,10 @@ pub(super) struct SnapshotArguments {
     #[arg(long)]
     pub halves: bool,
     /// With the result of this lesson beside the panels
-    #[arg(long, value_name = "NAME", value_parser = lesson_index)]
+    #[arg(long, value_name = "NAME", value_parser = lesson_index())]
     pub lesson: Option<usize>,
     /// Zoomed in so many times; 1 shows the whole lattices [default: as a window opens]
-    #[arg(long, value_name = "X")]
+    #[arg(long, value_name = "X", value_parser = zoom)]
     pub zoom: Option<f64>,
 }
 
@@ -398,6 +400,8 @@ pub(super) struct SnapshotArguments {
 #[derive(Args, Clone, Debug)]
 pub(super) struct LessonArguments {
     /// Which lesson, or `all`
+    #[arg(value_parser = PossibleValuesParser::new(
+        ["all"].into_iter().chain(LESSONS.iter().map(|lesson| lesson.name))))]
     pub name: Option<String>,
     /// Where
     #[arg(long, value_name = "DEVICE", default_value = "auto", value_parser = device)]
@@ -406,7 +410,7 @@ pub(super) struct LessonArguments {
     #[arg(long)]
     pub json: bool,
     /// The PNG file to write, where the lesson makes a picture
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "F.png", value_parser = png())]
     pub picture: Option<PathBuf>,
     /// Measure for the parent process
     #[arg(long, hide = true)]
@@ -489,17 +493,34 @@ fn size(text: &str) -> Result<Size, SizeError> {
     }
 }
 
-fn instances(text: &str) -> Result<usize, String> {
-    let most = view::MOST_INSTANCES;
-    match text.parse::<usize>() {
-        Ok(n) if (1..=most).contains(&n) => Ok(n),
-        _ => Err(format!("take a whole number from 1 to {most}")),
+/// A whole number within these bounds; what is none is answered with the bounds.
+fn whole<N>(least: N, most: N) -> impl Fn(&str) -> Result<N, String> + Clone + Send + Sync
+where
+    N: FromStr + PartialOrd + std::fmt::Display + Copy + Send + Sync + 'static,
+{
+    move |text| match text.parse() {
+        Ok(number) if (least..=most).contains(&number) => Ok(number),
+        _ => Err(format!("take a whole number from {least} to {most}")),
     }
 }
 
-fn lesson_index(text: &str) -> Result<usize, String> {
-    let at = LESSONS.iter().position(|lesson| lesson.name == text);
-    at.ok_or_else(|| "unknown lesson; 'lifestreams lesson' lists them".into())
+/// The path of a picture, which is a PNG whatever its name says.
+fn png() -> impl TypedValueParser<Value = PathBuf> {
+    PathBufValueParser::new().try_map(|path| {
+        let ending = path
+            .extension()
+            .is_some_and(|it| it.eq_ignore_ascii_case("png"));
+        match ending {
+            true => Ok(path),
+            false => Err("pictures are PNG files: take a name that ends in .png"),
+        }
+    })
+}
+
+/// The place of a lesson in their list, by its name.
+fn lesson_index() -> impl TypedValueParser<Value = usize> {
+    let names = PossibleValuesParser::new(LESSONS.iter().map(|lesson| lesson.name));
+    names.map(|name| LESSONS.iter().position(|it| it.name == name).unwrap_or(0))
 }
 
 fn density(text: &str) -> Result<f64, String> {
@@ -516,14 +537,9 @@ fn rung(text: &str) -> Result<&'static Kernel, String> {
 /// A kernel, or `None` to have one picked.
 pub(super) type KernelOption = Option<&'static Kernel>;
 
-fn kernel_or_auto(text: &str) -> Result<KernelOption, String> {
-    if text == "auto" {
-        return Ok(None);
-    }
-    kernels::find(text).map(Some).ok_or_else(|| {
-        let names: Vec<&str> = KERNELS.iter().map(|kernel| kernel.name).collect();
-        format!("unknown kernel; there are {} and auto", names.join(", "))
-    })
+fn kernel_or_auto() -> impl TypedValueParser<Value = KernelOption> {
+    let names = KERNELS.iter().map(|kernel| kernel.name);
+    PossibleValuesParser::new(["auto"].into_iter().chain(names)).map(|name| kernels::find(&name))
 }
 
 fn device(text: &str) -> Result<DeviceChoice, &'static str> {
@@ -541,6 +557,13 @@ fn block(text: &str) -> Result<(u32, u32), String> {
     text.split_once('x')
         .and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)))
         .ok_or_else(|| "take WIDTHxHEIGHT in threads, such as 32x8".into())
+}
+
+fn zoom(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(x) if x.is_finite() && x > 0.0 => Ok(x),
+        _ => Err("take a number above 0, such as 4".into()),
+    }
 }
 
 fn scale(text: &str) -> Result<f32, String> {
@@ -611,10 +634,72 @@ mod tests {
             "snapshot -o ladder.png --ladder --lab",
             "bench nope",
             "bench ladder --rung nope",
+            "--frames 0",
+            "snapshot -o a.png --zoom nan",
+            "snapshot -o a.png --lesson nope",
+            "snapshot -o a.jpg",
+            "snapshot -o png",
+            "lesson barrier --picture a.gif",
         ] {
             let words = std::iter::once("lifestreams").chain(line.split(' '));
             let error = Cli::try_parse_from(words).expect_err(line);
             assert_eq!(error.exit_code(), 2, "{line}");
+        }
+    }
+
+    /// What is said of a line that cannot be parsed.
+    fn refusal(line: &str) -> String {
+        let words = ["lifestreams"].into_iter().chain(line.split(' '));
+        let error = Cli::try_parse_from(words).expect_err(line);
+        error.to_string()
+    }
+
+    #[test]
+    fn a_number_out_of_bounds_is_answered_with_the_bounds() {
+        for (line, words) in [
+            ("--generations-per-round 0", "from 1 to 4294967295"),
+            ("--connections 33", "from 1 to 32"),
+            ("--history-memory 16777217", "from 0 to 16777216"),
+            ("--instances many", "from 1 to 4096"),
+            ("--seed -1", "from 0 to 18446744073709551615"),
+            ("--rounds 1.5", "from 0 to"),
+            ("--frames 0", "from 1 to"),
+            ("run -g x", "from 0 to"),
+            ("snapshot -o a.png --rounds ten", "from 0 to"),
+        ] {
+            let said = refusal(&line.replacen(' ', "=", usize::from(line.starts_with("--"))));
+            let sentence = format!("take a whole number {words}");
+            assert!(said.contains(&sentence), "{line}: {said}");
+            assert!(!said.contains("..="), "{line}: {said}");
+        }
+    }
+
+    #[test]
+    fn a_mistyped_value_is_answered_with_the_one_that_is_near() {
+        for (line, near) in [
+            ("--kernel sync-globl", "sync-global"),
+            ("--kernel atuo", "auto"),
+            ("--theme huse", "hues"),
+            ("--colour-by histroy", "history"),
+            ("--streams pre-instance", "per-instance"),
+            ("--host-memory pined", "pinned"),
+            ("--wait eech", "each"),
+            ("--order bredth", "breadth"),
+            ("--graphs onn", "on"),
+            ("--transfer bit", "bits"),
+            ("--stop-when-still selekted", "selected"),
+            ("--reseed of", "off"),
+            ("--display windoe", "window"),
+            ("--glyphs brail", "braille"),
+            ("--presentation oof", "off"),
+            ("--lang eng", "en"),
+            ("snapshot -o a.png --lesson prioritys", "priorities"),
+            ("lesson prioritys", "priorities"),
+            ("bench ladde", "ladder"),
+            ("completions bsh", "bash"),
+        ] {
+            let said = refusal(line);
+            assert!(said.contains(&format!("'{near}'")), "{line}: {said}");
         }
     }
 }

@@ -29,7 +29,8 @@ pub(super) fn main(
     window: &WindowArguments,
     path: &Path,
 ) -> Result<()> {
-    let Some(frames) = window.frames.or(window.rounds) else {
+    let limits = [window.frames, window.rounds];
+    let Some(frames) = limits.into_iter().flatten().min() else {
         let sentence = "--record without a window needs --frames N, so that it ends";
         return Err(BadArguments(sentence.into()).into());
     };

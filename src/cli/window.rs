@@ -14,11 +14,15 @@ use engine::{DeviceInfo, cuda};
 use model::{DeviceChoice, Setup, Status};
 use session::{Keep, Kept};
 use terminal::TerminalOptions;
+use view::recording::Recorder;
 use view::{Camera, Drawing, ViewOptions};
 use window::WindowOptions;
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let (setup, keep) = kept_or_new(common, window)?;
+    if let Some(path) = &window.record {
+        Recorder::check(path)?;
+    }
     if window.display != Display::None {
         platform::draw_first();
     }

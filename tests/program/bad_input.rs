@@ -254,11 +254,11 @@ fn places_that_cannot_be_written_are_named_and_left_as_they_were() {
     let folder = scratch();
     let folder = folder.path();
     fs::write(folder.join("file"), "old").unwrap();
-    fs::create_dir(folder.join("folder")).unwrap();
+    fs::create_dir(folder.join("folder.png")).unwrap();
     fs::create_dir_all(folder.join("taken/000.rle")).unwrap();
     assert!(
         Command::new("mkfifo")
-            .arg(folder.join("fifo"))
+            .arg(folder.join("fifo.png"))
             .status()
             .unwrap()
             .success()
@@ -287,11 +287,11 @@ fn places_that_cannot_be_written_are_named_and_left_as_they_were() {
             ["there is no folder nowhere", "create it first"],
         ),
         (
-            &format!("{picture} folder"),
+            &format!("{picture} folder.png"),
             ["it is a folder", "name a file in it"],
         ),
         (
-            &format!("{picture} fifo"),
+            &format!("{picture} fifo.png"),
             ["it is a pipe or a device", "name a regular file"],
         ),
         (
@@ -304,7 +304,7 @@ fn places_that_cannot_be_written_are_named_and_left_as_they_were() {
     }
     assert_eq!(fs::read_to_string(folder.join("file")).unwrap(), "old");
     assert!(
-        fs::metadata(folder.join("fifo"))
+        fs::metadata(folder.join("fifo.png"))
             .unwrap()
             .file_type()
             .is_fifo()
@@ -355,7 +355,7 @@ fn arguments_that_make_no_sense_are_refused() {
         ("run -g 1 --rule hello", ["hello", "written such as B3/S23"]),
         (
             "run -g 1 --kernel nope",
-            ["nope", "there are global, shared, sync-global"],
+            ["nope", "auto, global, shared, sync-global"],
         ),
         ("run -g 1 --size 0x5", ["0x5", "from 1 to 16777216"]),
         ("run -g 1 --size 5x0", ["5x0", "from 1 to 16777216"]),
@@ -407,7 +407,7 @@ fn arguments_that_make_no_sense_are_refused() {
             ["draws nothing", "--transfer bits"],
         ),
         ("run -g 1 --block 32", ["'32'", "WIDTHxHEIGHT in threads"]),
-        ("run -g 1 --connections 33", ["33", "1..=32"]),
+        ("run -g 1 --connections 33", ["33", "from 1 to 32"]),
         (
             "run -g 1 --generations-per-round 0",
             ["'0'", "--generations-per-round"],
@@ -424,6 +424,11 @@ fn arguments_that_make_no_sense_are_refused() {
             ["1x1", "from 64 to 8192"],
         ),
         ("snapshot -o a.png --scale 0", ["'0'", "from 0.5 to 4"]),
+        ("snapshot -o a.jpg", ["'a.jpg'", "ends in .png"]),
+        (
+            "lesson barrier --picture a.gif",
+            ["'a.gif'", "ends in .png"],
+        ),
         ("run -g 1 --frames 3", ["--frames", "--help"]),
         ("jump", ["jump", "--help"]),
         ("--frames -1", ["-1", "--help"]),
@@ -496,9 +501,17 @@ fn what_does_not_fit_together_is_refused() {
             ["not 7x3", "blocks of 32x8, 32x4"],
         ),
     ] {
-        for command in ["run -g 1 --save out", "snapshot -o out", "--frames 1", ""] {
+        for command in [
+            "run -g 1 --save out",
+            "snapshot -o out.png",
+            "--frames 1",
+            "",
+        ] {
             lifestreams(folder, &format!("{command} {line}")).refuses(2, &words);
-            assert!(!folder.join("out").exists(), "{command} {line}");
+            assert!(
+                !["out", "out.png"].iter().any(|it| folder.join(it).exists()),
+                "{command} {line}"
+            );
         }
     }
 }

@@ -131,6 +131,11 @@ fn settings_are_written_on_request_alone_and_what_is_typed_wins() {
         (&typed["instances"], &typed["kernel"]),
         (&2.into(), &"global".into())
     );
+    // What one group of options keeps together is still options alone.
+    lifestreams(folder, "config save --theme hues --reseed on --graphs on").done();
+    let shown = lifestreams(folder, "config").done().stdout;
+    assert_eq!(shown.matches(" = ").count(), 3, "{shown}");
+    assert_eq!(json("--size 8x8")["instances"], 16);
     lifestreams(folder, "config save --lang zh").done();
     for (line, words) in [
         ("run -g 1 --instances 1 --size 8x8 --device cpu", "1 代用时"),
@@ -194,6 +199,22 @@ fn a_recording_without_a_display_has_a_frame_a_round() {
             .count(),
         0
     );
+}
+
+/// Also where there is no display, as here: nothing has been started that could miss one.
+#[test]
+fn a_recording_that_cannot_be_is_refused_before_anything_starts() {
+    let folder = scratch();
+    for (file, words) in [
+        ("a.avi", "must end in .gif, .png or .mp4"),
+        ("missing/a.gif", "there is no folder"),
+    ] {
+        for display in ["window", "auto", "none"] {
+            let line = format!("--display {display} --record {file} --frames 3 {START}");
+            lifestreams(folder.path(), &line).refuses(2, &[file, words]);
+        }
+    }
+    assert_eq!(names(folder.path()), Vec::<String>::new());
 }
 
 #[test]

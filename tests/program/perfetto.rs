@@ -161,6 +161,7 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
             steps: Arc::from(steps),
             spans,
             stamps: Vec::new(),
+            replayed: false,
         });
     }
     let folder = scratch();

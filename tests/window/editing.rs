@@ -81,9 +81,12 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     // What cannot be written is said, and kept for another try.
     shown.then("ctrl+s", "a path is to be typed in");
     shown.rest();
-    shown.key("ctrl+a");
+    // The proposed name is replaced by what is typed.
     shown.type_in(Path::new("/nowhere/at/all.rle"));
-    shown.then("Return", "a path is to be typed in: cannot save");
+    shown.then(
+        "Return",
+        "a path is to be typed in: cannot save /nowhere/at/all.rle",
+    );
     shown.rest();
     let again = shown.folder.path().join("again.rle");
     shown.key("ctrl+a");
@@ -98,9 +101,15 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.rest();
     shown.type_in(&broken);
     shown.then("Return", "broken.rle, line 2, column 4");
+    shown.key("Escape");
     assert_eq!(shown.saved("still.rle"), both);
+    // Behind a path that failed another one is typed, and not commands.
     shown.then("ctrl+o", "a path is to be typed in");
     shown.rest();
+    shown.type_in(&broken);
+    shown.then("Return", "broken.rle, line 2, column 4");
+    shown.rest();
+    shown.key("ctrl+a");
     let drawn = shown.folder.path().join("drawn.rle");
     shown.type_in(&drawn);
     shown.then("Return", "notice: opened drawn.rle");

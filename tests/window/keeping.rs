@@ -2,8 +2,8 @@
 
 use std::fs;
 
-use crate::common::{names, wait_for};
-use crate::display::Picture;
+use crate::common::{PATIENCE, Running, names, program, scratch, wait_for};
+use crate::display::{Display, Picture};
 use crate::shown::Shown;
 
 #[test]
@@ -105,5 +105,37 @@ fn a_recording_begins_and_ends_by_key_and_holds_nothing_up() {
     assert!(count > 3 && differ, "{count} pictures");
     let numbered = pictures.split(' ').next().unwrap().parse();
     assert_eq!(numbered, Ok(count), "{pictures}");
+    shown.quit();
+}
+
+/// As without a window: so many pictures, however few they are.
+#[test]
+fn a_recording_of_so_many_frames_has_so_many_pictures() {
+    let folder = scratch();
+    let display = Display::start(folder.path());
+    let recorded = |line: &str| {
+        let mut command = program(folder.path());
+        let usual = "--display window --instances 2 --size 64x64 --device cpu";
+        command.args(line.split(' ').chain(usual.split(' ')));
+        command.env("DISPLAY", &display.name);
+        Running::start(&mut command).end(PATIENCE)
+    };
+    for frames in [1, 3, 40] {
+        let ended = recorded(&format!("--record {frames}.png --frames {frames}"));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let file = fs::File::open(folder.path().join(format!("{frames}.png"))).unwrap();
+        let reader = png::Decoder::new(std::io::BufReader::new(file)).read_info();
+        let control = reader.unwrap().info().animation_control.unwrap();
+        assert_eq!(control.num_frames, frames);
+    }
+    let ended = recorded("--record a.avi --frames 3");
+    ended.refuses(2, &["a.avi cannot be recorded", ".gif, .png or .mp4"]);
+}
+
+#[test]
+fn a_session_that_is_saved_is_no_warning() {
+    let shown = Shown::open("--instances 2 --session kept.json");
+    shown.then("shift+s", "the session is saved in kept.json");
+    assert_eq!(shown.heard("WARN"), 0, "{}", shown.running.said());
     shown.quit();
 }

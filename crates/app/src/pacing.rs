@@ -21,7 +21,7 @@ pub struct Pacer {
 impl Pacer {
     /// Something is new.
     pub fn want(&mut self, now: Instant) {
-        self.want_at(self.last.map_or(now, |last| now.max(last + self.least)));
+        self.want_at(now);
     }
 
     /// Something will be new.
@@ -31,16 +31,18 @@ impl Pacer {
 
     /// Whether a frame is due; if so, it is no longer wanted.
     pub fn take_due(&mut self, now: Instant) -> bool {
-        let due = self.wanted.is_some_and(|wanted| wanted <= now);
+        let due = self.next().is_some_and(|next| next <= now);
         if due {
             self.wanted = None;
         }
         due
     }
 
-    /// When the next frame is due.
+    /// When the next frame is due: when it is wanted, but not sooner after the last one than may be.
     pub fn next(&self) -> Option<Instant> {
+        let soonest = self.last.map(|last| last + self.least);
         self.wanted
+            .map(|wanted| soonest.map_or(wanted, |soonest| wanted.max(soonest)))
     }
 
     /// A frame was drawn.
@@ -104,6 +106,31 @@ mod tests {
         assert_eq!(pacer.next(), Some(ms(34)));
         assert!(pacer.take_due(ms(34)));
         assert_eq!(pacer.next(), None);
+    }
+
+    #[test]
+    fn whoever_asks_for_a_frame_there_are_not_more_than_may_be() {
+        let start = Instant::now();
+        let ms = |ms| start + Duration::from_millis(ms);
+        let mut pacer = Pacer {
+            least: Duration::from_millis(33),
+            ..Pacer::default()
+        };
+        let mut drawn = Vec::new();
+        for now in 0..=1000 {
+            if pacer.take_due(ms(now)) {
+                pacer.want(ms(now)); // news that come while it is being drawn
+                pacer.drawn(ms(now));
+                drawn.push(now);
+            }
+            pacer.want_at(ms(now)); // a widget that moves
+            pacer.want_at(ms(now + 5));
+        }
+        assert_eq!(drawn[0], 1);
+        assert!(
+            drawn.windows(2).all(|two| two[1] - two[0] == 33),
+            "{drawn:?}"
+        );
     }
 
     #[test]

@@ -287,6 +287,7 @@ impl Bench {
             spans: ran.spans,
             host: ran.host,
             stamps: Vec::new(),
+            replayed: false,
         }
     }
 

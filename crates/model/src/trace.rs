@@ -99,6 +99,8 @@ pub struct TimedRound {
     pub host: Vec<Span>,
     /// When and where each block ran, if the round was stamped.
     pub stamps: Vec<Stamp>,
+    /// Whether it was replayed as a graph; else the host issued its steps.
+    pub replayed: bool,
 }
 
 impl TimedRound {
@@ -267,6 +269,7 @@ mod tests {
             spans: vec![span(0, 100, 900), span(1, 500, 1100), span(2, 1100, 9000)],
             host: Vec::new(),
             stamps: Vec::new(),
+            replayed: false,
         };
         let (kernel, rate) = round.stepping().unwrap();
         assert_eq!(kernel, "bits");

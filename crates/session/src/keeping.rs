@@ -67,11 +67,11 @@ impl Session {
         let kept = self.kept();
         let write = move || {
             let said = match save(kept, &path) {
-                Ok(()) => tr!("the session is saved in {}", path.display()),
-                Err(why) => why,
+                Ok(()) => Command::Tell(tr!("the session is saved in {}", path.display())),
+                Err(why) => Command::Say(why),
             };
             // Nobody is left to be told only when the session has ended.
-            let _ = commands.send(Command::Say(said));
+            let _ = commands.send(said);
         };
         let _ = std::thread::Builder::new().name("keep".into()).spawn(write);
     }

@@ -50,8 +50,10 @@ enum Command {
     Keep(Sender<Kept>),
     /// Goes on from this.
     Restore(Box<Kept>),
-    /// A notice.
+    /// A notice about what went wrong.
     Say(String),
+    /// A notice about what was done.
+    Tell(String),
     Ask(Asked),
     Close,
 }

@@ -121,6 +121,7 @@ pub fn timed_round(streams: u32) -> TimedRound {
         spans,
         host,
         stamps: Vec::new(),
+        replayed: false,
     }
 }
 

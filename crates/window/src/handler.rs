@@ -73,12 +73,13 @@ pub(super) struct Handler<W> {
     pub(super) wake: Arc<Mutex<Wake>>,
     pub(super) pacer: Pacer,
     rate: Rate,
-    presented: u64,
+    pub(super) presented: u64,
     losses: u32,
     visible: bool,
     pub(super) recording: Option<Recording>,
-    /// Recordings that have ended and are not whole yet.
-    pub(super) writing: Vec<std::thread::JoinHandle<()>>,
+    /// Recordings that have ended: each waits until its file is whole, and gives what then is the
+    /// program's failure.
+    pub(super) writing: Vec<std::thread::JoinHandle<Option<ViewError>>>,
     pub(super) pointer: Pointer,
     pub(super) timeline: Timeline,
     pub(super) population: Population,
@@ -162,6 +163,8 @@ impl<W: World> Handler<W> {
             }))
             .with_inner_size(LogicalSize::new(width, height))
             .with_min_inner_size(LogicalSize::new(160, 120))
+            // So many pictures of one size were asked for.
+            .with_resizable(self.options.record.is_none() || self.options.frames.is_none())
             .with_fullscreen(fullscreen.then(|| Fullscreen::Borderless(self.monitor.clone())));
         let window = event_loop
             .create_window(attributes)
@@ -356,7 +359,7 @@ impl<W: World> Handler<W> {
             }
         }
         match self.options.frames {
-            Some(most) if self.presented >= most => event_loop.exit(),
+            Some(most) if self.frames_counted() >= most => event_loop.exit(),
             // So many were asked for, whether there is anything new or not.
             Some(_) => self.pacer.want(now),
             None => {}

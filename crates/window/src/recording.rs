@@ -22,8 +22,9 @@ const EVERY: Duration = Duration::from_millis(40);
 pub(super) struct Recording {
     recorder: Option<Recorder>,
     path: PathBuf,
-    /// Whether a file that stands there is replaced; else a number comes behind the name.
-    replaces: bool,
+    /// Whether `--record` named it: then a file of that name is replaced, and what goes wrong with it
+    /// is the program's failure. Else a number comes behind the name, and the person is told.
+    named: bool,
     began: Instant,
     next: Instant,
 }
@@ -34,7 +35,7 @@ impl Recording {
         Recording {
             recorder: None,
             path,
-            replaces: true,
+            named: true,
             began: now,
             next: now,
         }
@@ -51,7 +52,7 @@ impl<W: World> Handler<W> {
             let asked = self.options.record.as_deref().and_then(Path::extension);
             let ending = asked.unwrap_or("gif".as_ref());
             let mut recording = Recording::new(Path::new(&dated_stem()).with_extension(ending));
-            recording.replaces = false; // nobody has named it
+            recording.named = false;
             self.recording = Some(recording);
         }
     }
@@ -68,40 +69,70 @@ impl<W: World> Handler<W> {
         };
         let went_on = taken.and_then(|image| recording.take(image, now));
         recording.next = now + EVERY.max(2 * now.elapsed());
+        let named = recording.named;
         match went_on {
-            Ok(Some(progress)) => self.note(progress),
-            Ok(None) => {
+            Ok(Taken::Recorded(progress)) => self.note(progress),
+            Ok(Taken::Ended) => self.end_recording(), // its end says why
+            Ok(Taken::Resized) => {
+                let fewer = (self.options.frames).is_some_and(|most| self.frames_counted() < most);
                 self.end_recording();
-                self.note(tr!("the recording has ended: the window's size has changed").into());
+                let why = tr!("the recording has ended: the window's size has changed");
+                self.note(why.into());
+                if named && fewer {
+                    self.failed
+                        .get_or_insert(ViewError::Record(why.into()).into());
+                }
             }
             Err(error) => {
                 self.recording = None;
                 self.note(error.to_string());
+                if named {
+                    self.failed.get_or_insert(error.into());
+                }
             }
+        }
+    }
+
+    /// How many of the frames there are that `--frames` asks for: the pictures of the recording that
+    /// `--record` began, for as long as it goes on, else the frames that were presented.
+    pub(super) fn frames_counted(&self) -> u64 {
+        match &self.recording {
+            Some(Recording {
+                named: true,
+                recorder,
+                ..
+            }) => recorder.as_ref().map_or(0, Recorder::taken),
+            _ => self.presented,
         }
     }
 
     /// Ends the recording, if there is one; its file is whole a little later.
     pub(super) fn end_recording(&mut self) {
-        let Some(recorder) = self.recording.take().and_then(|of| of.recorder) else {
+        let Some(Recording {
+            recorder: Some(recorder),
+            named,
+            ..
+        }) = self.recording.take()
+        else {
             return;
         };
         let whole = recorder.end();
         let (sender, wake) = (self.saved.0.clone(), self.wake.clone());
         let wait = move || {
-            let said = match whole() {
+            let (said, failed) = match whole() {
                 Ok(done) => {
                     let name = done.path.file_name().unwrap_or_default().display();
-                    tr!("saved {name}: {} pictures", done.frames, name = name)
+                    let said = tr!("saved {name}: {} pictures", done.frames, name = name);
+                    (said, None)
                 }
-                Err(error) => error.to_string(),
+                Err(error) => (error.to_string(), Some(error)),
             };
             let _ = sender.send(said); // nobody is left to be told only when the window has gone
             if let Ok(wake) = wake.lock() {
                 wake();
             }
+            failed.filter(|_| named)
         };
-        self.writing.retain(|thread| !thread.is_finished());
         self.writing.extend(std::thread::Builder::new().spawn(wait));
     }
 
@@ -109,7 +140,9 @@ impl<W: World> Handler<W> {
     pub(super) fn finish_recording(&mut self) {
         self.end_recording();
         for writing in self.writing.drain(..) {
-            let _ = writing.join();
+            if let Ok(Some(error)) = writing.join() {
+                self.failed.get_or_insert(error.into());
+            }
         }
     }
 
@@ -158,22 +191,36 @@ impl<W: World> Handler<W> {
     }
 }
 
+/// What became of a picture that a recording was offered.
+enum Taken {
+    /// It is in it; how the recording goes, in words.
+    Recorded(String),
+    /// It has another size than those before it.
+    Resized,
+    /// Nothing more can be written.
+    Ended,
+}
+
 impl Recording {
-    /// How it goes; `None` where it cannot go on with this picture.
-    fn take(&mut self, image: Image, now: Instant) -> Result<Option<String>, ViewError> {
+    fn take(&mut self, image: Image, now: Instant) -> Result<Taken, ViewError> {
+        let size = [image.width, image.height];
         let recorder = match &mut self.recorder {
             Some(recorder) => recorder,
             None => {
                 self.began = now;
-                let size = [image.width, image.height];
-                let begun = match self.replaces {
+                let begun = match self.named {
                     true => Recorder::begin(&self.path, size)?,
                     false => Recorder::begin_beside(&self.path, size)?,
                 };
                 self.recorder.insert(begun)
             }
         };
-        let goes_on = recorder.offer(image, now - self.began);
-        Ok(goes_on.then(|| recorder.progress()))
+        if recorder.size() != size {
+            return Ok(Taken::Resized);
+        }
+        Ok(match recorder.offer(image, now - self.began) {
+            true => Taken::Recorded(recorder.progress()),
+            false => Taken::Ended,
+        })
     }
 }

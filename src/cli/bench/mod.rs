@@ -234,6 +234,7 @@ pub(super) fn shown(value: f64, unit: &str) -> String {
         "ms" | "s" | "times" => format!("{value:.2} {unit}"),
         "%" => format!("{value:.1} %"),
         "µs" => format!("{value:.1} {unit}"),
+        "" if value < 1e6 => format!("{value:.0}"),
         _ if value < 1e6 => format!("{value:.0} {unit}"),
         _ => format!("{}{unit}", si(value)),
     }

@@ -396,6 +396,7 @@ mod tests {
             spans: ops.iter().enumerate().map(span).collect(),
             host: Vec::new(),
             stamps: Vec::new(),
+            replayed: false,
         }
     }
 

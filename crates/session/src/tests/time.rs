@@ -96,7 +96,7 @@ fn periods_are_found_by_every_layout() {
         assert_eq!(found, wanted, "{kernel}");
         assert_eq!(
             stopped.notice.as_deref(),
-            Some("stopped: every panel is still or periodic")
+            Some("Stopped: every panel is still or periodic")
         );
         // Who goes on all the same is not stopped for the same again.
         let generation = stopped.generation;
@@ -131,7 +131,7 @@ fn it_stops_for_the_selected_panel_alone() {
     assert_eq!(stopped.time.settled[1], Some(Settled::Still));
     assert_eq!(
         stopped.notice.as_deref(),
-        Some("stopped: the panel is still")
+        Some("Stopped: this panel is still")
     );
 }
 

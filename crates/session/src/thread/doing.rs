@@ -39,7 +39,7 @@ impl Pilot {
                 return !self.pending.is_empty();
             }
             Command::Reseed(_) | Command::Restore(_) => true,
-            Command::Keep(_) | Command::Say(_) => return false,
+            Command::Keep(_) | Command::Say(_) | Command::Tell(_) => return false,
             Command::Act(action) => matches!(
                 action,
                 Action::ResetPanel
@@ -122,6 +122,11 @@ impl Pilot {
             Command::Say(sentence) => {
                 self.say(sentence);
                 self.changed = true;
+                (self.wake)();
+                Ok(())
+            }
+            Command::Tell(sentence) => {
+                self.tell(sentence);
                 (self.wake)();
                 Ok(())
             }

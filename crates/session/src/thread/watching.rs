@@ -216,8 +216,8 @@ impl Pilot {
             self.run_to = None;
             self.statistics.restart();
             self.tell(match self.watch.settled[about.start] {
-                Some(how) if about.len() == 1 => tr!("stopped: the panel is {how}", how = how),
-                _ => tr!("stopped: every panel is still or periodic").into(),
+                Some(how) if about.len() == 1 => stopped_by(how),
+                _ => tr!("Stopped: every panel is still or periodic").into(),
             });
         }
         self.watch.stopped = still && (self.watch.stopped || !self.running);
@@ -259,7 +259,42 @@ impl Pilot {
 
     /// Says what came of something that was asked for.
     pub(super) fn tell(&mut self, what: String) {
+        tracing::debug!("{what}");
         self.notice = Some((what, Instant::now()));
         self.changed = true;
+    }
+}
+
+/// Why a panel stopped the rounds, as a sentence.
+fn stopped_by(how: Settled) -> String {
+    match how {
+        Settled::Dead => tr!("Stopped: this panel is dead").into(),
+        Settled::Still => tr!("Stopped: this panel is still").into(),
+        Settled::Period(every) | Settled::Repeats(every) => {
+            tr!("Stopped: this panel repeats every {} generations", every)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn why_a_panel_stopped_the_rounds_is_a_sentence() {
+        for (how, said) in [
+            (Settled::Dead, "Stopped: this panel is dead"),
+            (Settled::Still, "Stopped: this panel is still"),
+            (
+                Settled::Period(2),
+                "Stopped: this panel repeats every 2 generations",
+            ),
+            (
+                Settled::Repeats(30),
+                "Stopped: this panel repeats every 30 generations",
+            ),
+        ] {
+            assert_eq!(stopped_by(how), said);
+        }
     }
 }

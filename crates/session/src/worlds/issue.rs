@@ -48,7 +48,10 @@ impl UnderWay {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
-    Round,
+    /// A round, issued step by step or replayed as a graph.
+    Round {
+        replayed: bool,
+    },
     Refresh,
     Checkpoint(Slot),
     /// An instance's lattice on its way to a slot.
@@ -127,7 +130,7 @@ impl Worlds {
         let issued = if graphs && self.fits_a_graph(generations) {
             self.replay_round(generations, slot, timed)
         } else {
-            self.submit_round(generations, slot, timed, Kind::Round)
+            self.submit_round(generations, slot, timed, Kind::Round { replayed: false })
         };
         match issued {
             Ok(()) => {
@@ -312,7 +315,8 @@ impl Worlds {
         let issued = Instant::now();
         let run = self.engine.replay(prepared)?;
         let (picture, wait) = (self.next_plan().picture, self.next_plan().switches.wait);
-        self.push(run, issued, Kind::Round, picture, steps, generations);
+        let kind = Kind::Round { replayed: true };
+        self.push(run, issued, kind, picture, steps, generations);
         match wait {
             Wait::All => self.engine.synchronize(),
             Wait::Poll | Wait::Each => Ok(()),
@@ -362,7 +366,7 @@ impl Worlds {
     ) {
         let launches = self.launches(stepped.max(1));
         let (issued, stepped) = match kind {
-            Kind::Round => (self.part_began.unwrap_or(issued), stepped + self.parts),
+            Kind::Round { .. } => (self.part_began.unwrap_or(issued), stepped + self.parts),
             _ => (issued, stepped),
         };
         let (generations, half) = (self.generations.clone(), self.turn);

@@ -114,13 +114,14 @@ impl Worlds {
                     };
                     let done = self.under_way.remove(at).expect("its place was found");
                     match done.kind {
-                        Kind::Round => {
+                        Kind::Round { replayed } => {
                             let steps = done.steps;
                             let timed = (!spans.is_empty()).then_some(TimedRound {
                                 steps,
                                 spans,
                                 host,
                                 stamps,
+                                replayed,
                             });
                             let launches = done.launches;
                             let now = Instant::now();

@@ -57,7 +57,7 @@ fn is_typed(event: &mut Event) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialogs::{Asked, Commands, Dialogs, GoTo, Seen};
+    use crate::dialogs::{Asked, Commands, Dialogs, FileDialog, GoTo, Seen};
     use crate::made_up::status;
     use crate::{Frame, ViewOptions};
     use egui::{Key, Modifiers, RawInput, Rect, pos2};
@@ -65,7 +65,11 @@ mod tests {
 
     /// What is asked for when all of this is typed before the first frame.
     fn typed(mut dialogs: Dialogs, text: &str) -> Vec<Asked> {
-        let context = Context::default();
+        typed_into(&Context::default(), &mut dialogs, text)
+    }
+
+    /// What is asked for when all of this, and Enter, is typed before the next frame.
+    fn typed_into(context: &Context, dialogs: &mut Dialogs, text: &str) -> Vec<Asked> {
         let screen = Rect::from_min_max(pos2(0.0, 0.0), pos2(1280.0, 800.0));
         let status = status(4, life::Size::new(64, 64).unwrap());
         let options = ViewOptions::default();
@@ -108,6 +112,28 @@ mod tests {
             output.textures_delta.clear(); // nothing is painted
         }
         asked
+    }
+
+    #[test]
+    fn a_path_replaces_the_proposed_one_and_one_that_fails_can_be_mended() {
+        let proposed = FileDialog::new(true, "pattern.rle".into(), None);
+        let mut dialogs = Dialogs {
+            file: Some(proposed),
+            ..Default::default()
+        };
+        let context = Context::default();
+        let path = |path: &str| [Asked::Path(true, path.into())];
+        let asked = typed_into(&context, &mut dialogs, "/no/where");
+        assert_eq!(asked, path("/no/where"));
+        assert!(dialogs.takes_keys(), "until it is known what came of it");
+        assert_eq!(
+            typed_into(&context, &mut dialogs, ".r"),
+            [],
+            "one at a time"
+        );
+        dialogs.file.as_mut().unwrap().refuse("it failed".into());
+        let asked = typed_into(&context, &mut dialogs, "le");
+        assert_eq!(asked, path("/no/where.rle"));
     }
 
     #[test]

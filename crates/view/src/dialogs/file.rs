@@ -1,5 +1,9 @@
 //! A path that is typed in, where the desktop has no dialog for files.
+//!
+//! The field stays open until the file was read or written: what is typed meanwhile, and behind a
+//! path that failed, is still a path.
 
+use egui::text::CCursorRange;
 use egui::{Key, Modifiers, RichText, TextEdit};
 
 use crate::dialogs::{Asked, Seen, style};
@@ -13,12 +17,33 @@ pub struct FileDialog {
     typed: String,
     /// Why the last try failed.
     why: Option<String>,
+    /// Whether a path was entered, and nobody has said yet what came of it.
+    pending: bool,
+    /// Whether what stands in the field is only a proposal, which the first letter replaces.
+    proposed: bool,
 }
 
 impl FileDialog {
     /// To save to, or to open; with a path to begin with, and why that failed if it did.
     pub fn new(saves: bool, typed: String, why: Option<String>) -> FileDialog {
-        FileDialog { saves, typed, why }
+        FileDialog {
+            saves,
+            typed,
+            proposed: why.is_none(),
+            why,
+            pending: false,
+        }
+    }
+
+    /// Whether it waits for what comes of its path.
+    pub fn is_pending(&self) -> bool {
+        self.pending
+    }
+
+    /// Says why its path cannot be, and waits for another one.
+    pub fn refuse(&mut self, why: String) {
+        self.why = Some(why);
+        self.pending = false;
     }
 
     /// Lays it out; whether it stays open.
@@ -28,7 +53,6 @@ impl FileDialog {
         seen: Seen<'_>,
         asked: &mut Vec<Asked>,
     ) -> bool {
-        let mut stays = true;
         let left = style::dialog(context, seen, ("file", Some(0.08), 560.0), |ui| {
             ui.heading(if self.saves {
                 tr!("Save to")
@@ -41,19 +65,27 @@ impl FileDialog {
                 tr!("the path of a .rle, .cells, .lif or .mc file")
             };
             let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
-            ui.add(field.desired_width(f32::INFINITY)).request_focus();
+            let mut field = field.desired_width(f32::INFINITY).show(ui);
+            // A field without the focus forgets its selection, so it is made just before the focus.
+            self.proposed &= !(field.response.has_focus() || field.response.lost_focus());
+            if self.proposed {
+                let all = CCursorRange::select_all_str(&self.typed);
+                field.state.cursor.set_char_range(Some(all));
+                field.state.store(ui.ctx(), field.response.id);
+            }
+            field.response.request_focus();
             if let Some(why) = &self.why {
                 ui.label(RichText::new(why).color(ui.visuals().warn_fg_color));
             }
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
             let word = if self.saves { tr!("Save") } else { tr!("Open") };
             let done = ui.button(word).clicked() || entered;
-            if done && !self.typed.trim().is_empty() {
+            if done && !self.pending && !self.typed.trim().is_empty() {
                 asked.push(Asked::Path(self.saves, home(self.typed.trim())));
-                stays = false;
+                self.pending = true;
             }
         });
-        stays && !left
+        !left
     }
 }
 

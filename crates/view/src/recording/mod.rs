@@ -87,6 +87,17 @@ pub struct Recorder {
 }
 
 impl Recorder {
+    /// Whether a recording can begin at this path, as far as that shows before there is a picture.
+    ///
+    /// # Errors
+    /// As [`Recorder::begin`].
+    pub fn check(path: &Path) -> Result<(), ViewError> {
+        match prepare(path)? {
+            (Kind::Mp4, _) => mp4::check(),
+            (Kind::Gif | Kind::Apng, _) => Ok(()),
+        }
+    }
+
     /// Begins a file for pictures of this width and height.
     ///
     /// # Errors
@@ -112,18 +123,8 @@ impl Recorder {
         size: [u32; 2],
         persist: fn(tempfile::NamedTempFile, &Path) -> io::Result<PathBuf>,
     ) -> Result<Recorder, ViewError> {
-        let kind = Kind::of(path).ok_or_else(|| {
-            let path = path.display();
-            ViewError::Record(tr!(
-                "{path} cannot be recorded: the name must end in .gif, .png or .mp4",
-                path = path
-            ))
-        })?;
+        let (kind, partial) = prepare(path)?;
         let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
-        if path.is_dir() {
-            return Err(cannot(io::ErrorKind::IsADirectory.into()));
-        }
-        let partial = partial(path).map_err(cannot)?;
         let encoder: Box<dyn Encode> = match kind {
             Kind::Gif => Box::new(gif::Gif::begin(partial.as_file(), size).map_err(cannot)?),
             Kind::Apng => Box::new(apng::Apng::begin(partial.as_file(), size).map_err(cannot)?),
@@ -173,6 +174,16 @@ impl Recorder {
         self.shots.send(Shot { image, at }).is_ok()
     }
 
+    /// How many pictures it has taken; so many will be in the file.
+    pub fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The width and height of its pictures.
+    pub fn size(&self) -> [u32; 2] {
+        self.size
+    }
+
     /// How it goes, in words.
     pub fn progress(&self) -> String {
         let name = self.path.file_name().unwrap_or_default().display();
@@ -220,6 +231,22 @@ fn encode(
         written.fetch_add(1, Ordering::Relaxed);
     }
     encoder.end()
+}
+
+/// What the file will be, and the file under another name until it is whole.
+fn prepare(path: &Path) -> Result<(Kind, tempfile::NamedTempFile), ViewError> {
+    let kind = Kind::of(path).ok_or_else(|| {
+        let path = path.display();
+        ViewError::Record(tr!(
+            "{path} cannot be recorded: the name must end in .gif, .png or .mp4",
+            path = path
+        ))
+    })?;
+    let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
+    if path.is_dir() {
+        return Err(cannot(io::ErrorKind::IsADirectory.into()));
+    }
+    Ok((kind, partial(path).map_err(cannot)?))
 }
 
 /// A file beside the one that is to be, of no lasting name.

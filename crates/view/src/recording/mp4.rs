@@ -21,6 +21,23 @@ pub(super) struct Mp4 {
     owed: Duration,
 }
 
+/// Whether there is an ffmpeg.
+pub(super) fn check() -> Result<(), ViewError> {
+    let mut ffmpeg = Command::new("ffmpeg");
+    let ffmpeg = ffmpeg.arg("-version").stdin(Stdio::null());
+    let started = ffmpeg.stdout(Stdio::null()).stderr(Stdio::null()).status();
+    started.map(|_| ()).map_err(|error| cannot_start(&error))
+}
+
+fn cannot_start(error: &io::Error) -> ViewError {
+    ViewError::Record(match error.kind() {
+        io::ErrorKind::NotFound => {
+            tr!("an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name a .gif or .png").into()
+        }
+        _ => tr!("ffmpeg cannot be started: {error}", error = error),
+    })
+}
+
 impl Mp4 {
     pub(super) fn begin(path: &Path, [width, height]: [u32; 2]) -> Result<Mp4, ViewError> {
         let size = format!("{width}x{height}");
@@ -30,20 +47,20 @@ impl Mp4 {
             .args(["-pix_fmt", "rgba", "-s", &size, "-r", &rate, "-i", "-"])
             // What every player takes: an even number of pixels a side, colours at half of them.
             .args(["-vf", "crop=trunc(iw/2)*2:trunc(ih/2)*2"])
-            .args(["-pix_fmt", "yuv420p", "-movflags", "+faststart", "-f", "mp4"])
+            .args([
+                "-pix_fmt",
+                "yuv420p",
+                "-movflags",
+                "+faststart",
+                "-f",
+                "mp4",
+            ])
             .arg(path)
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .stderr(Stdio::piped())
             .spawn()
-            .map_err(|error| {
-                ViewError::Record(match error.kind() {
-                    io::ErrorKind::NotFound => {
-                        tr!("an MP4 needs ffmpeg, which is not installed: apt-get install ffmpeg, or name a .gif or .png").into()
-                    }
-                    _ => tr!("ffmpeg cannot be started: {error}", error = error),
-                })
-            })?;
+            .map_err(|error| cannot_start(&error))?;
         let to = ffmpeg.stdin.take();
         let to = to.ok_or_else(|| ViewError::Record(tr!("ffmpeg takes nothing").into()))?;
         Ok(Mp4 {

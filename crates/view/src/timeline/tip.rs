@@ -23,7 +23,11 @@ const NEAR: f32 = 3.0;
 /// The op's name.
 pub(super) fn name(chart: &Chart, bar: &Bar) -> &'static str {
     let facts = chart.round.steps.get(bar.step as usize);
-    facts.map_or(tr!("graph launch"), |facts| lang::text(facts.label))
+    match facts {
+        Some(facts) => lang::text(facts.label),
+        None if chart.round.replayed => tr!("graph launch"),
+        None => tr!("submit"),
+    }
 }
 
 /// Paints the card for what is under the pointer, if there is anything.
@@ -157,7 +161,8 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
     let facts = chart.round.steps.get(bar.step as usize);
     let Some(facts) = facts else {
         let title = match bar.step {
-            Span::WHOLE => tr!("host: launches the round's graph"),
+            Span::WHOLE if chart.round.replayed => tr!("host: launches the round's graph"),
+            Span::WHOLE => tr!("host: submits the round"),
             _ => tr!("host call"),
         };
         return vec![title.into(), when];
@@ -187,6 +192,28 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::made_up::timed_round;
+    use engine::{Nanos, StreamId};
+
+    #[test]
+    fn a_call_for_the_whole_round_is_a_graph_launch_only_where_there_is_a_graph() {
+        let mut round = timed_round(2);
+        round.host = vec![Span {
+            step: Span::WHOLE,
+            stream: StreamId(0),
+            start: Nanos(1_000_000),
+            end: Nanos(1_003_000),
+        }];
+        for (replayed, short, long) in [
+            (false, "submit", "host: submits the round"),
+            (true, "graph launch", "host: launches the round's graph"),
+        ] {
+            round.replayed = replayed;
+            let chart = Chart::new(Arc::new(round.clone()));
+            assert_eq!(name(&chart, &chart.host[0]), short);
+            assert_eq!(describe(&chart, &chart.host[0])[0], long);
+        }
+    }
 
     #[test]
     fn the_card_stays_in_the_window_and_off_the_pointer() {

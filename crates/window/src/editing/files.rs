@@ -36,6 +36,7 @@ impl<W: World> Handler<W> {
                 Parcel::Said(what) => self.note(what),
                 Parcel::Nothing => {}
                 Parcel::Opened(instance, lattice, what) => {
+                    self.close_path();
                     let change = Change::Place {
                         pattern: lattice,
                         at: [0, 0],
@@ -44,7 +45,19 @@ impl<W: World> Handler<W> {
                     self.edit(instance, change, false);
                     self.note(what);
                 }
-                Parcel::TooLarge(instance, guest, why) => self.offer_room(instance, guest, why),
+                Parcel::TooLarge(instance, guest, why) => {
+                    self.close_path();
+                    self.offer_room(instance, guest, why);
+                }
+                Parcel::NotOpened(why) => {
+                    if let Err(why) = self.refuse_path(why) {
+                        self.note(why);
+                    }
+                }
+                Parcel::Saved(what) => {
+                    self.close_path();
+                    self.note(what);
+                }
                 Parcel::Ghost(pattern) => self.take_ghost(pattern),
                 Parcel::Copied(text, what) => {
                     self.set_clipboard(text);
@@ -59,13 +72,33 @@ impl<W: World> Handler<W> {
                     self.editing.unsaved = saving;
                 }
                 Parcel::Unsaved(saving, why) => {
-                    tracing::debug!("a path is to be typed in: {why}");
                     self.editing.unsaved = Some(saving);
                     let path = std::mem::take(&mut self.editing.tried);
-                    self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));
+                    if let Err(why) = self.refuse_path(why) {
+                        tracing::debug!("a path is to be typed in: {why}");
+                        self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));
+                    }
                 }
             }
             self.pacer.want(Instant::now());
+        }
+    }
+
+    /// The path that was typed in was good: its field goes.
+    fn close_path(&mut self) {
+        self.dialogs.file.take_if(|file| file.is_pending());
+    }
+
+    /// Has the field in which a path was typed say why that cannot be; gives the reason back where
+    /// there is no such field.
+    fn refuse_path(&mut self, why: String) -> Result<(), String> {
+        match self.dialogs.file.as_mut().filter(|file| file.is_pending()) {
+            Some(file) => {
+                tracing::debug!("a path is to be typed in: {why}");
+                file.refuse(why);
+                Ok(())
+            }
+            None => Err(why),
         }
     }
 
@@ -85,7 +118,7 @@ impl<W: World> Handler<W> {
         self.send(move || {
             let pattern = match Pattern::load(&path) {
                 Ok(pattern) => pattern,
-                Err(error) => return Parcel::Said(error.to_string()),
+                Err(error) => return Parcel::NotOpened(error.to_string()),
             };
             match pattern.centred_in(size) {
                 Err(PatternError::Larger { width, height, .. }) => {
@@ -99,7 +132,7 @@ impl<W: World> Handler<W> {
                     );
                     Parcel::TooLarge(instance, Guest::Pattern(Arc::new(pattern)), why)
                 }
-                Err(error) => Parcel::Said(error.to_string()),
+                Err(error) => Parcel::NotOpened(error.to_string()),
                 Ok(lattice) => {
                     let name = shown(Path::new(&path).file_name().unwrap_or_default());
                     let other = pattern.rule().filter(|own| *own != rule);
@@ -223,10 +256,12 @@ impl<W: World> Handler<W> {
                 None => self.save_to(path, saving),
                 Some(why) => {
                     self.editing.unsaved = Some(saving);
-                    self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));
+                    if let Err(why) = self.refuse_path(why) {
+                        self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));
+                    }
                 }
             },
-            (true, None) => {}
+            (true, None) => self.close_path(),
         }
     }
 
@@ -239,7 +274,7 @@ impl<W: World> Handler<W> {
                 return Parcel::Unsaved(saving, why.into());
             };
             match write_atomically(&path, |out| saving.write(format, out)) {
-                Ok(()) => Parcel::Said(tr!("saved {path}", path = shown(&path))),
+                Ok(()) => Parcel::Saved(tr!("saved {path}", path = shown(&path))),
                 Err(error) => Parcel::Unsaved(saving, error.to_string()),
             }
         });

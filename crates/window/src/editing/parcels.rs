@@ -28,6 +28,10 @@ pub(crate) enum Parcel {
     Chosen(String, Option<Saving>),
     /// The desktop has no dialog for files: a path is typed, to open or, if so, to save to.
     Typed(Option<Saving>),
+    /// A file could not be opened, and why.
+    NotOpened(String),
+    /// A file was saved, and what is to be said of it.
+    Saved(String),
     /// It could not be saved; it is kept for another try.
     Unsaved(Saving, String),
 }
