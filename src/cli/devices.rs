@@ -6,7 +6,7 @@ use std::num::NonZero;
 use super::options::DevicesArguments;
 use super::text::print;
 use engine::cpu::CpuEngine;
-use engine::cuda::list_devices;
+use engine::cuda::{first_device, list_devices};
 use engine::{DeviceInfo, Engine};
 use lang::tr;
 use view::{AdapterFacts, list_adapters};
@@ -25,10 +25,7 @@ struct Found {
 }
 
 pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
-    let (cuda, cuda_missing) = match list_devices() {
-        Ok(devices) => (devices, None),
-        Err(why) => (Vec::new(), Some(why.to_string())),
-    };
+    let cuda = list_devices().unwrap_or_default();
     let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
     let cpu = CpuEngine::new(threads).devices()[0].clone();
     let adapters = list_adapters();
@@ -36,7 +33,12 @@ pub(super) fn main(arguments: &DevicesArguments) -> Result<()> {
         "no graphics driver: install libvulkan1 and mesa-vulkan-drivers, or your GPU's own driver"
             .to_string()
     });
-    let computing = cuda.first().unwrap_or(&cpu).name.clone();
+    let first = first_device();
+    let computing = first.as_ref().unwrap_or(&cpu).name.clone();
+    let cuda_missing = match first {
+        Err(why) => Some(why.to_string()),
+        Ok(_) => None,
+    };
     let (display, display_missing) = match window::find_display() {
         Ok(display) => (Some(display), None),
         Err(why) => (None, Some(why.to_string())),

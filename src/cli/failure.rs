@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use app::AppError;
 use engine::EngineError;
-use life::{PatternError, SaveError};
+use life::{MemoryError, PatternError, SaveError};
 use session::KeptError;
 use view::ViewError;
 
@@ -27,12 +27,18 @@ pub(super) struct NotSaved(pub String);
 /// The exit code for an error, by what is at its root.
 pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
     let code = error.chain().find_map(|cause| {
+        let kept = cause.downcast_ref::<KeptError>();
         if cause.is::<CheckFailed>() {
             Some(1)
+        } else if cause.is::<MemoryError>()
+            || matches!(cause.downcast_ref(), Some(PatternError::Memory(_)))
+            || kept.is_some_and(|error| error.lacks_memory)
+        {
+            Some(3)
         } else if cause.is::<NotSaved>()
             || cause.is::<BadArguments>()
             || cause.is::<PatternError>()
-            || cause.is::<KeptError>()
+            || kept.is_some()
         {
             Some(2)
         } else if let Some(error) = cause.downcast_ref::<SaveError>() {

@@ -22,8 +22,14 @@ pub(super) fn main(setup: Setup, keep: Keep, window: &WindowArguments) -> Result
     .ok();
     let session = Session::start_from(setup, keep, || {})?;
     let done = until_stopped(&session, &stopped, window);
-    session.save_to_its_file().map_err(NotSaved)?;
-    done
+    let saved = session.save_to_its_file();
+    match (done, saved) {
+        (Err(why), Err(unsaved)) => Err(why.context(unsaved)),
+        (done, saved) => {
+            saved.map_err(NotSaved)?;
+            done
+        }
+    }
 }
 
 /// Says a line a second.
@@ -45,14 +51,14 @@ fn until_stopped(
         pictures.visit_newer(&mut seen, &mut |_, _, _| news = true);
         frames += u64::from(news);
         let status = session.status();
-        if let Some(why) = &status.failed {
-            anyhow::bail!("{why}");
-        }
         // Nobody is there to have it go on.
         let stops = status.time.settings.stop_when_still != StopWhenStill::Never;
-        let stopped_itself = stops && !status.running;
+        let stopped_itself = stops && !status.running && status.gives_up().is_none();
         let through =
             status.finished || stopped_itself || window.frames.is_some_and(|limit| frames >= limit);
+        if let Some(why) = status.gives_up().filter(|_| !through) {
+            anyhow::bail!("{why}");
+        }
         if through || said.elapsed() >= Duration::from_secs(1) {
             said = Instant::now();
             if !print_to_reader(&line(&status))? {

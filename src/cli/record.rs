@@ -10,6 +10,7 @@ use super::options::WindowArguments;
 use super::text::say;
 use model::{Action, Setup};
 use session::{Keep, Session};
+use view::ViewOptions;
 use view::offscreen::Renderer;
 use view::recording::Recorder;
 
@@ -40,20 +41,38 @@ pub(super) fn main(
     let mut recorder = Recorder::begin(path, PIXELS)?;
     let session = Session::start_from(setup, keep, || {})?;
     let options = window.look.options();
-    session.request_view(renderer.request(&session.status(), &options));
+    let recorded = record(&session, (&mut renderer, &options), &mut recorder, frames);
+    // What there is of the recording and of the session is kept, however it ended.
+    let ended = recorder.end()();
+    let saved = session.save_to_its_file().map_err(NotSaved);
+    recorded?;
+    ended?;
+    Ok(saved?)
+}
+
+fn record(
+    session: &Session,
+    (renderer, options): (&mut Renderer, &ViewOptions),
+    recorder: &mut Recorder,
+    frames: u64,
+) -> Result<()> {
+    session.request_view(renderer.request(&session.status(), options));
     let mut said = Instant::now();
     for frame in 0..frames {
         if frame > 0 {
             let before = session.status().rounds;
             session.act(Action::StepRound);
-            wait_until(&session, || session.status().rounds > before)?;
+            wait_until(session, || session.status().rounds > before)?;
         }
         let status = session.status();
         let began = Instant::now();
         loop {
-            renderer.frame(&status, &session, &options)?;
-            if renderer.missing(&status, &options) == 0 {
+            renderer.frame(&status, session, options)?;
+            if renderer.missing(&status, options) == 0 {
                 break;
+            }
+            if let Some(why) = session.status().gives_up() {
+                bail!("{why}");
             }
             if began.elapsed() > PATIENCE {
                 bail!("no picture after {} s", PATIENCE.as_secs());
@@ -68,14 +87,13 @@ pub(super) fn main(
             say(&format!("{} of {frames}", recorder.progress()));
         }
     }
-    recorder.end()()?;
-    Ok(session.save_to_its_file().map_err(NotSaved)?)
+    Ok(())
 }
 
 fn wait_until(session: &Session, there: impl Fn() -> bool) -> Result<()> {
     let began = Instant::now();
     while !there() {
-        if let Some(why) = &session.status().failed {
+        if let Some(why) = session.status().gives_up() {
             bail!("{why}");
         }
         if began.elapsed() > PATIENCE {

@@ -11,8 +11,8 @@ use super::options::{Common, OnOff};
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
 use life::{Pattern, PatternError, Shelved, Size, settle};
 use model::KernelChoice;
-use model::{Pace, Setup, Start, Switches, TimeSettings};
-use session::worlds::MOST_GRAPH_LAUNCHES;
+use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
+use session::worlds::{MOST_GRAPH_LAUNCHES, ensure_room};
 
 /// The side of a lattice when nothing says otherwise: so large that a block's kernel over one lasts
 /// longer than the calls of a round keep the host, or it would be those that F2 measures.
@@ -62,6 +62,9 @@ impl Common {
         if let Some(why) = switches.refusal(kernel) {
             return Err(BadArguments(format!("{why}; change one of the options")).into());
         }
+        // Before any lattice is made: a line of text can ask for gigabytes.
+        let layout = (self.device == DeviceChoice::Cpu).then_some(kernel.layout);
+        ensure_room(size, self.instances.max(patterns.len()), layout, 1)?;
         let start = if patterns.is_empty() {
             Start::Soup {
                 density: self.density,

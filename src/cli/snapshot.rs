@@ -58,7 +58,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     let began = Instant::now();
     loop {
         let status = session.status();
-        if let Some(why) = &status.failed {
+        if let Some(why) = status.gives_up() {
             bail!("{why}");
         }
         renderer.frame(&status, session, &options)?;

@@ -10,7 +10,7 @@ use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{headless, record};
 use app::{AppError, Classroom, Unsaved, Wake};
-use engine::{DeviceInfo, cuda};
+use engine::{DeviceInfo, EngineError, cuda};
 use model::{DeviceChoice, Setup, Status};
 use session::{Keep, Kept};
 use terminal::TerminalOptions;
@@ -132,9 +132,9 @@ fn announce(status: &Status, drawing: &Drawing) {
 
 /// The same, and why the CPU computes, if nobody asked for it.
 fn announce_with_reason(status: &Status, drawing: &Drawing) {
-    let why = match cuda::list_devices() {
-        Err(why) if status.engine == "cpu" => format!(" [{why}]"),
-        _ => String::new(),
+    let why = match cuda::first_device() {
+        Err(EngineError::NoCuda(why)) if status.engine == "cpu" => format!(" [{why}]"),
+        _ => String::new(), // the session's start has said why
     };
     announce_because(status, drawing, &why);
 }
@@ -223,8 +223,11 @@ fn say_without_window(why: &str, device: DeviceChoice, how: &str) {
     };
     let computing = match (device, cuda::list_devices()) {
         (DeviceChoice::Cpu, _) => "on the CPU".into(),
-        (DeviceChoice::Auto, Ok(devices)) => format!("on {}", names(&devices[..1])),
-        (DeviceChoice::Auto, Err(why)) => format!("on the CPU [{why}]"),
+        (DeviceChoice::Auto, _) => match cuda::first_device() {
+            Ok(device) => format!("on {}", device.name),
+            Err(EngineError::NoCuda(why)) => format!("on the CPU [{why}]"),
+            Err(_) => "on the CPU".into(), // the session's start says why
+        },
         (DeviceChoice::Cuda, Ok(devices)) => format!("on {}", names(&devices)),
         (DeviceChoice::CudaOrdinal(i), Ok(devices)) if (i as usize) < devices.len() => {
             format!("on {}", devices[i as usize].name)

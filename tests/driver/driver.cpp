@@ -11,6 +11,11 @@
 //   FAKE_CUDA_FAIL_AFTER=n      the launch after n good ones ends in error 700, and with it the
 //                               context: every later call says 700
 //   FAKE_CUDA_RECOVERS=1        ... until the primary context is reset or retained anew
+//   FAKE_CUDA_FAULT=call:code:after:count
+//                               after so many good ones, so many calls of this function answer
+//                               this code, and nothing else comes of them (a count of -1: all)
+//   FAKE_CUDA_DRY=1             kernels do nothing, and the log has each launch's last argument
+//                               behind the kernel's name
 //   FAKE_CUDA_DELAY_US=n        every copy, set and launch takes that much longer
 //   FAKE_CUDA_LOG=file          a line for the connections, then one for every task done
 //
@@ -39,11 +44,34 @@ static int devices() { return setting("FAKE_CUDA_DEVICES", 1); }
 
 static thread_local std::vector<Context*> current;
 
+// What FAKE_CUDA_FAULT has this call answer; 0 for nothing. The lock is held.
+static int fault(const char* call)
+{
+    static char name[64];
+    static int code = 0;
+    static long after = 0, count = 0;
+    static const char* text = nullptr;
+    if (!text) {
+        text = getenv("FAKE_CUDA_FAULT");
+        if (!text) text = "";
+        if (*text && sscanf(text, "%63[^:]:%d:%ld:%ld", name, &code, &after, &count) != 4) {
+            fprintf(stderr, "fake driver: FAKE_CUDA_FAULT=%s is not call:code:after:count\n", text);
+            abort();
+        }
+    }
+    if (!code || strcmp(name, call) != 0) return OK;
+    if (after > 0) return after--, OK;
+    if (count == 0) return OK;
+    if (count > 0) count--;
+    return code;
+}
+
 // Takes the lock and finds the thread's context; leaves with its error.
 #define ENTER                                                            \
     State& s = state();                                                  \
     Lock lock(s.mutex);                                                  \
     if (!s.initialized) return NOT_INITIALIZED;                          \
+    if (const int fault_ = fault(__func__)) return fault_;               \
     if (current.empty() || !current.back() || !current.back()->alive)    \
         return INVALID_CONTEXT;                                          \
     Context* context = current.back();                                   \
@@ -434,6 +462,7 @@ API cuDevicePrimaryCtxRetain(Context** out, int device)
     State& s = state();
     Lock lock(s.mutex);
     TRY(check_device(device));
+    TRY(fault(__func__));
     if (!s.primary[device]) s.primary[device] = make_context(device);
     REFUSE(s.primary[device]->error, s.primary[device]->error);
     s.retained[device]++;
@@ -916,6 +945,9 @@ API cuModuleLoadData(Module** out, const void* image)
     REFUSE(!image, INVALID_VALUE);
     const std::string text = (const char*)image;
     REFUSE(text.find("\n.version ") == std::string::npos, INVALID_PTX);
+    const size_t target = text.find("\n.target sm_");
+    REFUSE(target == std::string::npos, INVALID_PTX);
+    REFUSE(atoi(text.c_str() + target + 12) > setting("FAKE_CUDA_CAPABILITY", 90), NO_BINARY);
     *out = keep(new Module{context, text});
     return OK;
 }
@@ -1055,6 +1087,12 @@ API cuLaunchKernel(Function* function, unsigned gx, unsigned gy, unsigned gz, un
                 answer);
         return (int)(answer == EMULATOR_DEADLOCK ? LAUNCH_TIMEOUT : ILLEGAL_ADDRESS);
     };
+    if (setting("FAKE_CUDA_DRY", 0)) {
+        int last = 0;
+        if (function->count) memcpy(&last, values.back().data(), sizeof last);
+        const std::string name = function->name + "(" + std::to_string(last) + ")";
+        return enqueue(lock, stream, Work{name, 0, nullptr});
+    }
     return enqueue(lock, stream, Work{function->name, 0, run});
 }
 
@@ -1212,6 +1250,7 @@ static const Words WORDS[] = {
     {100, "CUDA_ERROR_NO_DEVICE", "no CUDA-capable device is detected"},
     {101, "CUDA_ERROR_INVALID_DEVICE", "invalid device ordinal"},
     {201, "CUDA_ERROR_INVALID_CONTEXT", "invalid device context"},
+    {209, "CUDA_ERROR_NO_BINARY_FOR_GPU", "no kernel image is available for execution on the device"},
     {218, "CUDA_ERROR_INVALID_PTX", "a PTX JIT compilation failed"},
     {400, "CUDA_ERROR_INVALID_HANDLE", "invalid resource handle"},
     {401, "CUDA_ERROR_ILLEGAL_STATE",

@@ -266,3 +266,107 @@ fn the_driver_starts_with_the_connections_that_are_wanted() {
     assert_eq!(said(&trace, None), "connections=32");
     assert_eq!(said("run -g 2", None), "connections=unset");
 }
+
+/// A kernel that iterates the generations itself counts them in an `int`.
+#[test]
+fn generations_beyond_an_int_are_several_launches() {
+    let folder = tempfile::tempdir().unwrap();
+    for kernel in ["resident", "sync-global", "sync-shared"] {
+        for generations in [i64::from(u32::MAX), 1 << 31, 7] {
+            let log = folder.path().join("log");
+            let _ = std::fs::remove_file(&log);
+            let arguments = format!(
+                "run --device cuda --kernel {kernel} --instances 1 --size 64x64 -g {generations} \
+                 --generations-per-round {generations}"
+            );
+            let mut command = lifestreams(&arguments);
+            succeeds(command.env("FAKE_CUDA_LOG", &log).env("FAKE_CUDA_DRY", "1"));
+            let log = std::fs::read_to_string(&log).unwrap();
+            let launch = format!("op=life_{}(", kernel.replace('-', "_"));
+            let stepped: Vec<i64> = log
+                .split(&launch)
+                .skip(1)
+                .map(|rest| rest[..rest.find(')').unwrap()].parse().unwrap())
+                .collect();
+            assert!(
+                stepped.iter().all(|&count| count > 0),
+                "{kernel}: {stepped:?}"
+            );
+            assert_eq!(stepped.iter().sum::<i64>(), generations, "{kernel}");
+        }
+    }
+}
+
+#[test]
+fn an_ordinal_without_a_successor_is_refused_in_a_sentence() {
+    let (code, said) = fails(&mut lifestreams(
+        "run --device cuda:4294967295 --instances 1 --size 32x32 -g 1",
+    ));
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("no CUDA device 4294967295"), "{said}");
+}
+
+#[test]
+fn any_code_that_is_not_about_one_call_alone_ends_the_context() {
+    for code in [46, 226, 999, 1234] {
+        let mut command =
+            lifestreams("--display none --rounds 200 --instances 2 --size 48x48 --kernel bits");
+        let said = succeeds(command.env("FAKE_CUDA_FAULT", format!("cuLaunchKernel:{code}:300:1")));
+        assert!(
+            said.contains("every lattice was restored"),
+            "{code}: {said}"
+        );
+        assert!(said.contains(&format!("CUDA error {code}")), "{said}");
+    }
+    // Before there is anything that could be lost.
+    let retained = ("FAKE_CUDA_FAULT", "cuDevicePrimaryCtxRetain:46:0:-1");
+    let run = |device: &str| {
+        let arguments = format!("run --device {device} --instances 1 --size 32x32 -g 1 --json");
+        let mut command = lifestreams(&arguments);
+        command.env(retained.0, retained.1);
+        command
+    };
+    let (code, said) = fails(&mut run("cuda"));
+    assert_eq!(code, 3, "{said}");
+    assert!(said.contains("the GPU cannot be used"), "{said}");
+    let said = succeeds(&mut run("auto"));
+    assert!(
+        said.contains(r#""engine":"cpu""#) && said.contains("cannot be used"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_gpu_that_is_too_old_is_left_alone_or_refused() {
+    let with = |arguments: &str, capability: &str| {
+        let mut command = lifestreams(arguments);
+        command.env("FAKE_CUDA_CAPABILITY", capability);
+        command
+    };
+    let run =
+        |device: &str| format!("run --device {device} --instances 1 --size 32x32 -g 1 --json");
+    let (code, said) = fails(&mut with(&run("cuda"), "37"));
+    assert_eq!(code, 3, "{said}");
+    assert!(
+        said.contains("compute capability 3.7, and 5.0 or newer is needed"),
+        "{said}"
+    );
+    let said = succeeds(&mut with(&run("auto"), "37"));
+    assert!(
+        said.contains(r#""engine":"cpu""#) && said.contains("5.0 or newer"),
+        "{said}"
+    );
+    let said = succeeds(&mut with(&run("auto"), "50"));
+    assert!(said.contains(r#""engine":"cuda""#), "{said}");
+    let said = succeeds(&mut with(
+        "--display none --rounds 2 --instances 1 --size 32x32",
+        "37",
+    ));
+    assert!(said.contains("Computing on the CPU"), "{said}");
+    let said = succeeds(&mut with("devices", "37"));
+    assert!(
+        said.contains("Fake GPU 0") && said.contains("5.0 or newer"),
+        "{said}"
+    );
+    assert!(!said.contains("compute on Fake GPU"), "{said}");
+}

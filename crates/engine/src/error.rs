@@ -4,6 +4,13 @@ use crate::{LatticeId, Slot};
 use lang::tr;
 use life::Size;
 
+impl EngineError {
+    /// Whether the lattices are gone with it, and must be restored.
+    pub fn loses_lattices(&self) -> bool {
+        matches!(self, EngineError::ContextLost(_) | EngineError::HalfDone(_))
+    }
+}
+
 /// Why an engine could not do something.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
@@ -28,6 +35,9 @@ pub enum EngineError {
         /// Its size in MiB.
         needed_mib: u64,
     },
+    /// The host has no memory for lattices.
+    #[error(transparent)]
+    Memory(#[from] life::MemoryError),
     /// The system gives no thread.
     #[error("{}", tr!("no thread can be started here; raise the limit on processes (ulimit -u), or end other programs"))]
     NoThread,
@@ -57,6 +67,9 @@ pub enum EngineError {
         /// One that it can run.
         instead: &'static str,
     },
+    /// A GPU that is there and cannot be used.
+    #[error("{0}")]
+    UnusableGpu(String),
     /// A shape of block that a kernel does not take.
     #[error("{}", tr!("kernel '{kernel}' takes blocks of {shapes}, not {block}", kernel = .kernel, shapes = .shapes, block = .block))]
     BadBlock {
@@ -70,6 +83,13 @@ pub enum EngineError {
     /// The driver failed in a way that the context does not survive.
     #[error("{}", tr!("the engine is lost ({it}); every lattice must be restored", it = .0))]
     ContextLost(String),
+    /// Work that changes cells failed on its way: some lattices have been stepped and others not, and
+    /// nobody knows which. The context itself goes on.
+    #[error("{}", tr!("work on the lattices failed midway ({it}); every lattice must be restored", it = .0))]
+    HalfDone(String),
+    /// The driver refused a call for want of memory.
+    #[error("{}", tr!("out of device memory in {call}; use fewer --instances, a smaller --size or --kernel bits", call = .0))]
+    DriverOutOfMemory(&'static str),
     /// The driver refused a call.
     #[error("{}", tr!("{call} failed: {reason}; check nvidia-smi, or use --device cpu", call = .call, reason = .reason))]
     Driver {

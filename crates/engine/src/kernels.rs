@@ -41,8 +41,22 @@ pub enum Iteration {
     Launches,
     /// The host: a launch for every so many generations, the last one for those that remain.
     Steps(u32),
-    /// The kernel: one block a lattice, any number of generations a launch.
+    /// The kernel: one block a lattice, up to [`Iteration::MAX_IN_KERNEL`] generations a launch.
     InKernel,
+}
+
+impl Iteration {
+    /// The most generations of one launch that iterates itself: the kernels count in an `int`.
+    pub const MAX_IN_KERNEL: u32 = 1 << 30;
+
+    /// The most generations of one launch.
+    pub const fn generations_per_launch(self) -> u32 {
+        match self {
+            Iteration::Launches => 1,
+            Iteration::Steps(most) => most,
+            Iteration::InKernel => Self::MAX_IN_KERNEL,
+        }
+    }
 }
 
 /// The sides that a kernel takes.
@@ -345,11 +359,7 @@ impl Kernel {
 
     /// How many launches step a lattice so far.
     pub fn launches(&self, generations: u32) -> u32 {
-        match self.iteration {
-            Iteration::Launches => generations,
-            Iteration::Steps(most) => generations.div_ceil(most),
-            Iteration::InKernel => generations.min(1),
-        }
+        generations.div_ceil(self.iteration.generations_per_launch())
     }
 
     /// Whether so many generations leave the cells in the other buffer.
@@ -429,6 +439,10 @@ mod tests {
             ("sync-global", 5, 1, true),
             ("sync-global", 4, 1, false),
             ("resident", 5, 1, false),
+            ("sync-global", 1 << 30, 1, false),
+            ("sync-global", (1 << 30) + 1, 2, true),
+            ("sync-shared", 1 << 31, 2, false),
+            ("resident", u32::MAX, 4, false),
         ] {
             let kernel = find(name).unwrap();
             assert_eq!(kernel.launches(generations), launches, "{name}");

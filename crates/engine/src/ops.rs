@@ -284,6 +284,13 @@ impl Program {
         downloads.flat_map(|(lattices, slot)| lattices.map(move |id| (LatticeId(id), slot)))
     }
 
+    /// Whether it changes cells: one that was done by half leaves nobody knows what.
+    pub fn changes_cells(&self) -> bool {
+        let changes =
+            |op: &Op| matches!(op, Op::Upload { .. } | Op::Edit { .. } | Op::Advance { .. });
+        self.steps.iter().any(|step| changes(&step.op))
+    }
+
     /// Adds an op for a stream.
     pub fn push(&mut self, stream: StreamId, op: Op) {
         self.push_from(IssuerId(0), stream, op);

@@ -1,5 +1,6 @@
 //! The bit-packed torus, in the layout that crosses the bus and fills the textures.
 
+use crate::memory::{self, MemoryError};
 use lang::tr;
 use std::fmt;
 use std::str::FromStr;
@@ -104,7 +105,37 @@ pub struct Lattice {
 }
 
 impl Lattice {
-    /// A lattice with no live cell.
+    /// A lattice with no live cell, if this machine has memory for it.
+    ///
+    /// # Errors
+    /// It has none.
+    pub fn try_new(size: Size) -> Result<Lattice, MemoryError> {
+        memory::ensure(size, memory::bits, || memory::lattice(size))?;
+        // Zeros that the system hands out when they are touched.
+        let zeros = bytemuck::allocation::try_zeroed_slice_box(size.words());
+        let zeros: Box<[u32]> = zeros.map_err(|()| memory::refused(size))?;
+        let words = zeros.into_vec();
+        Ok(Lattice { size, words })
+    }
+
+    /// The lattice of these words, which it copies, if this machine has memory for it.
+    ///
+    /// # Errors
+    /// It has none.
+    ///
+    /// # Panics
+    /// As [`Lattice::from_words`].
+    pub fn try_copy(size: Size, words: &[u32]) -> Result<Lattice, MemoryError> {
+        memory::ensure(size, memory::bits, || memory::lattice(size))?;
+        let mut copy = Vec::new();
+        let room = copy.try_reserve_exact(words.len());
+        room.map_err(|_| memory::refused(size))?;
+        copy.extend_from_slice(words);
+        Ok(Lattice::from_words(size, copy))
+    }
+
+    /// A lattice with no live cell, of a size that this machine has memory for: one that people
+    /// may choose goes through [`Lattice::try_new`].
     pub fn new(size: Size) -> Lattice {
         Lattice {
             size,

@@ -5,6 +5,7 @@
 
 pub mod formats;
 mod lattice;
+pub mod memory;
 mod part;
 mod pattern;
 pub mod reference;
@@ -23,6 +24,7 @@ mod words;
 
 pub use formats::{Fault, Format, Notes, Sheet};
 pub use lattice::{Lattice, Size, SizeError};
+pub use memory::MemoryError;
 pub use pattern::{Pattern, PatternError};
 pub use rle::{Rle, RleError};
 pub use rule::{Rule, RuleError};

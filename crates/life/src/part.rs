@@ -1,7 +1,7 @@
 //! Parts of a lattice: what a person has selected, and where anything lives.
 
 use super::run::LiveRuns;
-use super::{Lattice, Run, Size};
+use super::{Lattice, MemoryError, Run, Size};
 
 impl Lattice {
     /// The part of this size whose top left is at column `x`, row `y`. It goes around the torus
@@ -26,13 +26,16 @@ impl Lattice {
 
     /// A larger lattice that has this one's cells in its middle, as a pattern lies there.
     ///
+    /// # Errors
+    /// If this machine has no memory for it.
+    ///
     /// # Panics
     /// If a side is longer than the other's.
-    pub fn in_the_middle_of(&self, size: Size) -> Lattice {
+    pub fn in_the_middle_of(&self, size: Size) -> Result<Lattice, MemoryError> {
         let before = |side: u32, longer: u32| longer.checked_sub(side).expect("room for it") / 2;
         let x = before(self.size().width(), size.width());
         let y = before(self.size().height(), size.height());
-        let mut larger = Lattice::new(size);
+        let mut larger = Lattice::try_new(size)?;
         let rows = self.words().chunks_exact(self.size().words_per_row());
         for (row, words) in (0..).zip(rows) {
             for (first, end) in LiveRuns::new(words) {
@@ -44,7 +47,7 @@ impl Lattice {
                 run.draw_into(&mut larger, x, y);
             }
         }
-        larger
+        Ok(larger)
     }
 
     /// The least part that has every live cell: the column and row of its top left, and its size.

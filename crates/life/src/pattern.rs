@@ -6,7 +6,7 @@ use super::formats::{Fault, Format, Frame, Notes, packed, plaintext};
 use super::rle::{Outline, Rle};
 use super::text::{Flaw, Located};
 use super::words::shown;
-use super::{Lattice, Rule, Run, Size};
+use super::{Lattice, MemoryError, Rule, Run, Size, memory};
 use lang::tr;
 use std::fs::{self, File};
 use std::io::{self, Read};
@@ -65,6 +65,9 @@ pub enum PatternError {
         /// The smallest larger lattice that has room for it, if there can be one.
         offer: Option<Size>,
     },
+    /// There is no memory for its lattice.
+    #[error(transparent)]
+    Memory(#[from] MemoryError),
     /// Two files want different tori.
     #[error("{}", tr!("{} is for a torus of {} and {} for one of {}, but all instances share one size; choose it with --size", .0.0, .0.1, .1.0, .1.1))]
     Sizes((String, Size), (String, Size)),
@@ -184,10 +187,11 @@ impl Pattern {
     /// ((W − w) / 2, (H − h) / 2), rounded down.
     ///
     /// # Errors
-    /// If the pattern is larger than the lattice; nothing has been allocated then.
+    /// If the pattern is larger than the lattice; nothing has been allocated then. If this machine
+    /// has no memory for the lattice.
     pub fn centred_in(&self, size: Size) -> Result<Lattice, PatternError> {
         self.check_fits(size)?;
-        let mut lattice = Lattice::new(size);
+        let mut lattice = Lattice::try_new(size)?;
         let x = (size.width() - self.width()) / 2;
         let y = (size.height() - self.height()) / 2;
         self.draw_into(&mut lattice, x, y)?;
@@ -284,12 +288,13 @@ fn read_text(path: &Path) -> Result<Vec<u8>, String> {
         return Err(refused(&tr!("more than {} GiB long", limit >> 30)));
     }
     let mut text = Vec::new();
-    text.try_reserve_exact(about.len() as usize).map_err(|_| {
-        tr!(
+    let room = text.try_reserve_exact(about.len() as usize);
+    if room.is_err() || memory::lacks(about.len()) {
+        return Err(tr!(
             "it is {} bytes long, and there is no memory left for it",
             about.len()
-        )
-    })?;
+        ));
+    }
     let file = File::open(path).map_err(why_unreadable)?;
     file.take(limit + 1)
         .read_to_end(&mut text)

@@ -6,6 +6,7 @@ use life::{Format, Lattice, Notes, Pattern, Rle, Rule, Sheet, Size, rle};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::fs;
+use std::io::Write;
 
 /// The system's allocator, which keeps count for each thread.
 struct Counting;
@@ -245,4 +246,27 @@ fn every_writer_but_the_macrocells_keeps_no_more_than_a_chunk() {
         let (_, peak) = peak_of(|| format.write(sheet, &mut std::io::sink()).unwrap());
         assert!(peak < 100_000, "{format}: {peak} bytes");
     }
+}
+
+/// Some 33 KB of a file: half a gigabyte would go to nodes that no pattern has.
+#[test]
+fn a_packed_macrocell_of_countless_nodes_takes_its_text_alone() {
+    let nodes = (1 << 24) + 1;
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    packed.write_all(b"[M2]\n").unwrap();
+    for _ in 0..nodes / 1024 + 1 {
+        packed.write_all(&b"$\n".repeat(1024)).unwrap();
+    }
+    let packed = packed.finish().unwrap();
+    let (error, peak) = peak_of(|| {
+        Pattern::from_text("a.mc.gz", packed)
+            .unwrap_err()
+            .to_string()
+    });
+    assert!(
+        error.contains("nodes; a smaller pattern is needed"),
+        "{error}"
+    );
+    // While the text grows, it is held twice.
+    assert!(peak <= 4 * 2 * nodes as i64, "{peak} bytes");
 }

@@ -87,6 +87,8 @@ pub struct Status {
     pub notice: Option<String>,
     /// Whether all the rounds that were asked for are complete.
     pub finished: bool,
+    /// Why rounds have stopped though nobody asked for that; a person can have them go on.
+    pub halted: Option<String>,
     /// Why the session has ended, if it has.
     pub failed: Option<String>,
 }
@@ -160,6 +162,11 @@ impl Default for TimeStatus {
 }
 
 impl Status {
+    /// Why no more rounds come where nobody is there who could have them go on.
+    pub fn gives_up(&self) -> Option<&str> {
+        self.failed.as_deref().or(self.halted.as_deref())
+    }
+
     /// What can be said before anything has run.
     pub fn before_start(setup: &Setup) -> Status {
         Status {
@@ -206,6 +213,7 @@ impl Status {
             selected: 0,
             notice: None,
             finished: false,
+            halted: None,
             failed: None,
         }
     }

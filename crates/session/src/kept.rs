@@ -14,7 +14,7 @@ use serde::ser::{Serialize, Serializer};
 
 use engine::kernels;
 use lang::tr;
-use life::{Lattice, Rle, Rule, SaveError, Size, rle, shown, write_atomically};
+use life::{Lattice, MemoryError, Rle, Rule, SaveError, Size, rle, shown, write_atomically};
 use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
 
@@ -50,6 +50,8 @@ pub struct KeptError {
     pub path: String,
     place: Place,
     reason: String,
+    /// Whether nothing is wrong with it but that this machine has no memory for its lattices.
+    pub lacks_memory: bool,
 }
 
 /// A line and a column, counted from 1, or none.
@@ -159,16 +161,17 @@ impl<'de> Deserialize<'de> for Version {
     }
 }
 
-/// A lattice as the text of an RLE file.
+/// A lattice as the text of an RLE file; or there is no memory for it, which is no flaw of the text.
 struct Cells {
-    lattice: Arc<Lattice>,
+    lattice: Result<Arc<Lattice>, MemoryError>,
     rule: Rule,
 }
 
 impl Serialize for Cells {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut text = Vec::new();
-        rle::write(&self.lattice, self.rule, &mut text).map_err(serde::ser::Error::custom)?;
+        let lattice = self.lattice.as_ref().map_err(serde::ser::Error::custom)?;
+        rle::write(lattice, self.rule, &mut text).map_err(serde::ser::Error::custom)?;
         to.serialize_str(&String::from_utf8_lossy(&text))
     }
 }
@@ -188,9 +191,10 @@ impl<'de> Deserialize<'de> for Cells {
                 "this lattice is larger than its torus"
             )));
         }
-        let mut lattice = Lattice::new(torus);
-        rle.draw_into(&mut lattice, 0, 0);
-        let lattice = Arc::new(lattice);
+        let lattice = Lattice::try_new(torus).map(|mut lattice| {
+            rle.draw_into(&mut lattice, 0, 0);
+            Arc::new(lattice)
+        });
         Ok(Cells { lattice, rule })
     }
 }
@@ -203,7 +207,7 @@ impl Kept {
     pub fn save(&self, path: &Path) -> Result<(), SaveError> {
         let setup = &self.setup;
         let cells = |lattice: &Arc<Lattice>| Cells {
-            lattice: lattice.clone(),
+            lattice: Ok(lattice.clone()),
             rule: setup.rule,
         };
         let instance = |(lattice, generation): &(Arc<Lattice>, u64)| Instance {
@@ -256,6 +260,7 @@ impl Kept {
             path: shown(path),
             place,
             reason,
+            lacks_memory: false,
         };
         let text = std::fs::read(path).map_err(|error| {
             failed(
@@ -269,18 +274,37 @@ impl Kept {
             let reason = reason.strip_suffix(&place).unwrap_or(&reason).to_owned();
             failed(Place(error.line(), error.column()), reason)
         })?;
+        if let Some(why) = file.lacking() {
+            return Err(KeptError {
+                lacks_memory: true,
+                ..failed(Place(0, 0), why.to_string())
+            });
+        }
         file.session().map_err(|reason| failed(Place(0, 0), reason))
     }
 }
 
 impl File {
+    /// What of its lattices there is no memory for.
+    fn lacking(&self) -> Option<&MemoryError> {
+        let starts: &[Cells] = match &self.start {
+            StartFile::Lattices(all) => all,
+            StartFile::Soup { .. } => &[],
+        };
+        let before = self.halves.iter().flat_map(|halves| &halves.before);
+        let instances = self.instances.iter().chain(before);
+        let all = instances.map(|instance| &instance.cells).chain(starts);
+        all.filter_map(|cells| cells.lattice.as_ref().err()).next()
+    }
+
     /// What of it must fit together.
     fn session(self) -> Result<Kept, String> {
         let (size, rule) = (self.size.0, self.rule.0);
         let lattice = |cells: Cells, what: &str| {
-            let (has, of) = (cells.lattice.size(), cells.rule);
+            let lattice = cells.lattice.map_err(|error| error.to_string())?;
+            let (has, of) = (lattice.size(), cells.rule);
             match has == size && of == rule {
-                true => Ok(cells.lattice),
+                true => Ok(lattice),
                 false => Err(tr!(
                     "{what} is of {has} and {of}, not of {size} and {rule}",
                     what = what,

@@ -2,36 +2,49 @@
 
 use std::sync::Arc;
 
+use crate::thread::WHOLE_SLOTS;
+use crate::worlds::ensure_room;
 use crate::{Keep, Kept, Session};
 use engine::Result;
 use engine::kernels::{self, KERNELS, Kernel};
-use life::{Lattice, Size};
-use model::Start;
+use life::{Lattice, MemoryError, Size};
+use model::{DeviceChoice, Start};
 
 impl Kept {
     /// The same with larger lattices: what lives is in their middle, and each goes on from the
     /// generation that it had. A kernel that does not take them gives way to one that does.
-    pub fn larger(&self, size: Size) -> Kept {
-        let grown = |lattice: &Arc<Lattice>| Arc::new(lattice.in_the_middle_of(size));
-        let all = |lattices: &[(Arc<Lattice>, u64)]| -> Vec<_> {
+    ///
+    /// # Errors
+    /// This machine has no memory for them; nothing has been made then.
+    pub fn larger(&self, size: Size) -> Result<Kept, MemoryError> {
+        let kernel = taking(size, self.setup.kernel);
+        let layout = (self.setup.device == DeviceChoice::Cpu).then_some(kernel.layout);
+        // Beside the session, which goes on until the other has begun.
+        ensure_room(size, self.setup.instances, layout, WHOLE_SLOTS)?;
+        let grown = |lattice: &Arc<Lattice>| {
+            Ok::<_, MemoryError>(Arc::new(lattice.in_the_middle_of(size)?))
+        };
+        let all = |lattices: &[(Arc<Lattice>, u64)]| -> Result<Vec<_>, MemoryError> {
             let lattices = lattices.iter();
             lattices
-                .map(|(lattice, at)| (grown(lattice), *at))
+                .map(|(lattice, at)| Ok((grown(lattice)?, *at)))
                 .collect()
         };
         let mut kept = self.clone();
         kept.setup.size = size;
-        kept.setup.kernel = taking(size, self.setup.kernel);
+        kept.setup.kernel = kernel;
         kept.setup.switches = kept.setup.switches.fitted_to(kept.setup.kernel);
         if let Start::Lattices(starts) = &mut kept.setup.start {
-            starts.iter_mut().for_each(|start| *start = grown(start));
+            for start in starts {
+                *start = grown(start)?;
+            }
         }
-        kept.lattices = all(&self.lattices);
+        kept.lattices = all(&self.lattices)?;
         if let Some(halves) = &mut kept.halves {
-            halves.before = all(&halves.before);
+            halves.before = all(&halves.before)?;
             halves.second = halves.second.fitted_to(kept.setup.kernel);
         }
-        kept
+        Ok(kept)
     }
 }
 

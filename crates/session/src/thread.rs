@@ -23,9 +23,10 @@ mod rewind;
 mod run_to;
 mod watching;
 
-use editing::{Editor, WHOLE_SLOTS};
+use editing::Editor;
+pub(crate) use editing::WHOLE_SLOTS;
 use lab::Lab;
-use recovery::Checkpoints;
+use recovery::{Checkpoints, Progress};
 use rewind::Past;
 use run_to::RunTo;
 use watching::Watch;
@@ -96,6 +97,8 @@ struct Pilot {
     /// What was asked for and waits until nothing runs, and since when.
     pending: VecDeque<(Command, Instant)>,
     issued: u64,
+    /// What the lattices that are restored if the engine is lost have made of them.
+    progress_known: Progress,
     refresh: bool,
     view: Option<PicturePlan>,
     selected: usize,
@@ -113,6 +116,10 @@ struct Pilot {
     notice: Option<(String, Instant)>,
     sampling: Sampling,
     lab: Lab,
+    /// Why rounds have stopped though nobody asked for that, until they go on.
+    halted: Option<String>,
+    /// How many turns in a row have failed.
+    failures: u32,
     failed: Option<String>,
     pictures: Pictures,
     trace: Arc<Mutex<Trace>>,
@@ -141,6 +148,7 @@ impl Pilot {
             left_of_round: None,
             pending: VecDeque::new(),
             issued: 0,
+            progress_known: Progress::default(),
             refresh: true,
             view: None,
             selected: 0,
@@ -159,6 +167,8 @@ impl Pilot {
             notice: None,
             sampling: Sampling::default(),
             lab: Lab::default(),
+            halted: None,
+            failures: 0,
             failed: None,
             pictures,
             trace: Arc::default(),
@@ -185,18 +195,21 @@ impl Pilot {
         };
         let done = match command {
             Some(Command::Close) => return false,
+            Some(command) if self.failed.is_some() => self.obey_after_the_end(command),
             Some(command) if self.must_wait(&command) => {
                 self.put_off(command);
                 Ok(())
             }
             Some(command) => self.obey(command),
+            None if self.failed.is_some() => Ok(()),
             None => self.obey_pending(),
         };
         if let Err(error) = done {
             self.meet(error, false);
         }
-        if let Err(error) = self.work(Instant::now()) {
-            self.meet(error, true);
+        match self.work(Instant::now()) {
+            Ok(()) => self.failures = 0,
+            Err(error) => self.meet(error, true),
         }
         let now = Instant::now();
         if self
@@ -218,10 +231,11 @@ impl Pilot {
 
     /// Polls, and issues what is due.
     fn work(&mut self, now: Instant) -> Result<()> {
-        self.poll(now)?;
+        let polled = self.poll(now);
         if self.failed.is_some() {
-            return Ok(());
+            return Ok(()); // whatever becomes of what was under way
         }
+        polled?;
         self.edit()?;
         let owed = self.owed();
         let begun = self.left_of_round.is_some() || owed.is_some() || self.editor.is_busy();
@@ -311,6 +325,7 @@ impl Pilot {
                 tracing::debug!("stepped to generation {}", worlds.generations()[0]);
             }
             self.count_round();
+            self.halted = None;
             self.sampling.issued(Instant::now(), timed);
             self.checkpoints.stale = true;
             self.refresh = false; // the round's own pictures are newer

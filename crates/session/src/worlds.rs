@@ -8,14 +8,14 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::round::RoundPlan;
-use engine::cpu::{CpuEngine, memory};
+use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
     Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Measure, Op, PreparedId,
     Program, Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
 use lang::tr;
-use life::{Lattice, Size, counted_lattices, soup};
+use life::{Lattice, MemoryError, Size, counted_lattices, soup};
 use model::KernelChoice;
 use model::PicturePlan;
 use model::trace::StepFacts;
@@ -422,20 +422,44 @@ fn admit_devices(engine: &dyn Engine, kernel: &Kernel) -> Result<()> {
 /// the lattices themselves, and in any case every start, its copy on the way to the device, and
 /// the slots. What is missed here ends the process without a word.
 fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, checkpoints: u8) -> Result<()> {
-    let bits = setup.size.words() as u64 * 4;
-    let cells = match (engine.name(), setup.kernel.layout) {
-        ("cpu", Layout::I32) => 2 * bits + 8 * setup.size.cells(),
-        ("cpu", Layout::Bits) => 2 * bits,
-        ("cpu", Layout::Planar) => 4 * bits,
-        _ => 0,
+    let layout = (engine.name() == "cpu").then_some(setup.kernel.layout);
+    Ok(ensure_room(
+        setup.size,
+        setup.instances,
+        layout,
+        checkpoints,
+    )?)
+}
+
+/// Refuses so many lattices of this size that the host's memory cannot hold, in this layout if the
+/// CPU steps them: before anything is known of the engine, without one.
+///
+/// # Errors
+/// What was needed, what is free, and what fits.
+pub fn ensure_room(
+    size: Size,
+    instances: usize,
+    layout: Option<Layout>,
+    checkpoints: u8,
+) -> Result<(), MemoryError> {
+    let bytes = |size: Size| {
+        let bits = size.words() as u64 * 4;
+        let cells = match layout {
+            Some(Layout::I32) => 2 * bits + 8 * size.cells(),
+            Some(Layout::Bits) => 2 * bits,
+            Some(Layout::Planar) => 4 * bits,
+            None => 0,
+        };
+        let one = cells + (2 + u64::from(checkpoints)) * bits;
+        one.saturating_mul(instances as u64)
     };
-    let one = cells + (2 + u64::from(checkpoints)) * bits;
-    let what = tr!(
-        "{} of {} with their starts",
-        counted_lattices(setup.instances),
-        setup.size
-    );
-    memory::ensure(one.saturating_mul(setup.instances as u64), &what)
+    life::memory::ensure(size, bytes, || {
+        tr!(
+            "{} of {} with their starts",
+            counted_lattices(instances),
+            size
+        )
+    })
 }
 
 /// Which devices step how many instances: contiguous shares, so that a device's lattices lie side
@@ -452,7 +476,7 @@ pub fn read_lattice(slots: &dyn Slots, instance: usize, slot: Slot, size: Size) 
     let mut lattice = None;
     let id = LatticeId(instance as u32);
     slots.read(id, slot, &mut |words| {
-        lattice = Some(Lattice::from_words(size, words[..size.words()].to_vec()));
+        lattice = Some(Lattice::try_copy(size, &words[..size.words()]));
     });
-    lattice.ok_or(EngineError::SlotBusy(id, slot))
+    Ok(lattice.ok_or(EngineError::SlotBusy(id, slot))??)
 }

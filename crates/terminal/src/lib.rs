@@ -128,7 +128,7 @@ impl<W: World> Shown<W> {
                 self.draw(now)?;
             }
             let status = self.world.status();
-            if let (Some(why), true) = (&status.failed, self.is_limited()) {
+            if let (Some(why), true) = (status.gives_up(), self.is_limited() && !status.finished) {
                 return Err(AppError::Session(anyhow::anyhow!("{why}")));
             }
             let through = self.options.frames.is_some_and(|most| self.frames >= most);

@@ -67,6 +67,7 @@ pub fn status(instances: usize, size: Size) -> Status {
         waiting_edits: 0,
         selected: 0,
         notice: None,
+        halted: None,
         failed: None,
     }
 }

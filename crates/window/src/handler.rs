@@ -273,12 +273,12 @@ impl<W: World> Handler<W> {
     fn look_for_end(&mut self, event_loop: &ActiveEventLoop) {
         let Some(status) = self.status() else { return };
         let limited = self.options.frames.is_some() || self.options.limited;
-        match &status.failed {
-            Some(why) if limited => {
+        match status.gives_up() {
+            Some(why) if limited && !status.finished => {
                 let error = anyhow::anyhow!("{why}");
                 self.fail(event_loop, AppError::Session(error));
             }
-            None if status.finished && !self.visible => event_loop.exit(),
+            _ if status.finished && !self.visible => event_loop.exit(),
             _ => {}
         }
     }

@@ -42,7 +42,7 @@ impl Guest {
     fn centred_in(&self, size: Size) -> Result<Lattice, String> {
         match self {
             Guest::Pattern(pattern) => pattern.centred_in(size).map_err(|why| why.to_string()),
-            Guest::Cells(cells) => Ok(cells.in_the_middle_of(size)),
+            Guest::Cells(cells) => cells.in_the_middle_of(size).map_err(|why| why.to_string()),
         }
     }
 }
@@ -96,7 +96,7 @@ impl<W: World> Handler<W> {
             return;
         };
         self.exchange(move |kept| {
-            let mut larger = kept.larger(size);
+            let mut larger = kept.larger(size).map_err(|why| why.to_string())?;
             let generation = larger.lattices[instance].1;
             larger.lattices[instance] = (Arc::new(guest.centred_in(size)?), generation);
             let said = tr!(

@@ -107,7 +107,7 @@ impl Hand {
     /// Draws a frame to its end; its milliseconds.
     fn frame(&mut self) -> Result<f64> {
         let status = self.session.status();
-        if let Some(why) = &status.failed {
+        if let Some(why) = status.gives_up() {
             bail!("{why}");
         }
         let began = Instant::now();

@@ -195,7 +195,7 @@ fn factor_told(setup: &Setup) -> Result<Vec<f64>> {
         loop {
             std::thread::sleep(Duration::from_millis(20));
             let status = session.status();
-            if let Some(why) = &status.failed {
+            if let Some(why) = status.gives_up() {
                 bail!("{why}");
             }
             let settled = status.switches.streams == streams && pressed.elapsed() > 4 * RUN;
@@ -224,7 +224,7 @@ fn frames_per_second(setup: &Setup, adapter: Option<&str>) -> Result<Vec<f64>> {
     session.request_view(renderer.request(&session.status(), &options));
     // Large lattices take seconds to be made: what counts is a session that runs.
     while renderer.missing(&session.status(), &options) > 0 {
-        if let Some(why) = &session.status().failed {
+        if let Some(why) = session.status().gives_up() {
             bail!("{why}");
         }
         renderer.frame(&session.status(), &session, &options)?;

@@ -58,7 +58,7 @@ fn milliseconds(
         let (began, mut times) = (Instant::now(), Vec::new());
         while began.elapsed() < RUN || times.len() < 5 {
             let status = session.status();
-            if let Some(why) = &status.failed {
+            if let Some(why) = status.gives_up() {
                 bail!("{why}");
             }
             renderer.frame(&status, session, options)?;

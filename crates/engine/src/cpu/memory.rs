@@ -10,7 +10,7 @@ use crate::{EngineError, Result};
 
 /// Refuses `bytes` for `what` if this machine cannot give them.
 pub fn ensure(bytes: u64, what: &str) -> Result<()> {
-    match available() {
+    match life::memory::available() {
         Some(free) if bytes > free - free / 16 => Err(refusal(bytes, what)),
         _ => Ok(()),
     }
@@ -31,11 +31,6 @@ pub(super) fn bytes_of<T>(count: usize) -> u64 {
     (count as u64).saturating_mul(size_of::<T>() as u64)
 }
 
-/// All memory of this machine in bytes, where known.
-pub(super) fn total() -> Option<u64> {
-    meminfo("MemTotal:")
-}
-
 /// The last cache before memory in bytes, where the system tells.
 pub(super) fn last_cache() -> Option<u64> {
     let caches = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
@@ -45,47 +40,6 @@ pub(super) fn last_cache() -> Option<u64> {
         Some(kib << 10)
     };
     caches.flatten().filter_map(size).max()
-}
-
-fn available() -> Option<u64> {
-    [meminfo("MemAvailable:"), container(), address_space()]
-        .into_iter()
-        .flatten()
-        .min()
-}
-
-fn meminfo(key: &str) -> Option<u64> {
-    let kib = field(&fs::read_to_string("/proc/meminfo").ok()?, key)?;
-    Some(kib * 1024)
-}
-
-/// What a control group (version 2) still allows, the page cache counted as free.
-fn container() -> Option<u64> {
-    let root = "/sys/fs/cgroup/memory";
-    let most: u64 = fs::read_to_string(format!("{root}.max"))
-        .ok()?
-        .trim()
-        .parse()
-        .ok()?;
-    let used = field(&fs::read_to_string(format!("{root}.stat")).ok()?, "anon ")?;
-    Some(most.saturating_sub(used))
-}
-
-/// Half of what `ulimit -v` still allows, where it is set: stacks of threads and arenas of the
-/// allocator take addresses too.
-fn address_space() -> Option<u64> {
-    let limits = fs::read_to_string("/proc/self/limits").ok()?;
-    let line = limits
-        .lines()
-        .find_map(|line| line.strip_prefix("Max address space"))?;
-    let most: u64 = line.split_whitespace().next()?.parse().ok()?; // none of `unlimited`
-    let used = field(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
-    Some(most.saturating_sub(used * 1024) / 2)
-}
-
-fn field(text: &str, key: &str) -> Option<u64> {
-    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
-    line.split_whitespace().next()?.parse().ok()
 }
 
 fn refusal(bytes: u64, what: &str) -> EngineError {
@@ -113,16 +67,9 @@ mod tests {
                 "{error}"
             );
         }
-        if total().is_some() {
+        if life::memory::total().is_some() {
             ensure(1 << 60, "a test").unwrap_err();
             ensure(1 << 10, "a test").unwrap();
         }
-    }
-
-    #[test]
-    fn fields_are_found() {
-        let text = "MemTotal:       24 kB\nMemAvailable:   7 kB\n";
-        assert_eq!(field(text, "MemAvailable:"), Some(7));
-        assert_eq!(field(text, "MemNone:"), None);
     }
 }

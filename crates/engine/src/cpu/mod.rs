@@ -322,7 +322,7 @@ fn describe(workers: usize) -> DeviceInfo {
         driver: format!("{workers} {threads}, {}", kernels::bits::instruction_set()),
         capability: None,
         units: workers as u32,
-        memory: memory::total(),
+        memory: life::memory::total(),
         cache: memory::last_cache(),
         copy_engines: 0,
         kernel_time_limit: false,

@@ -102,11 +102,10 @@ impl Issuer<'_> {
         let function = self.gpu.function(file, symbol)?;
         for index in 0..launches {
             let [from, to] = [parity, parity ^ 1].map(|parity| buffers[usize::from(parity)]);
-            let count = match kernel.iteration {
-                Iteration::Launches => 1,
-                Iteration::Steps(most) => most.min(generations - index * most) as i32,
-                Iteration::InKernel => generations as i32,
-            };
+            let most = kernel.iteration.generations_per_launch();
+            let stepped = most.min(generations - index * most);
+            let count = i32::try_from(stepped)
+                .map_err(|_| EngineError::BadProgram(format!("{stepped} generations a launch")))?;
             let mut arguments = if kernel.in_place {
                 Arguments::of([&from, &width, &height, &rule])
             } else {
@@ -121,14 +120,9 @@ impl Issuer<'_> {
             } else {
                 self.call(function, shape, arguments)?;
             }
-            if kernel.iteration != Iteration::InKernel {
-                parity ^= 1;
-            }
+            parity ^= u8::from(kernel.flips(stepped));
         }
-        match kernel.iteration {
-            Iteration::InKernel => Ok(parity ^ u8::from(kernel.flips(generations))),
-            Iteration::Launches | Iteration::Steps(_) => Ok(parity),
-        }
+        Ok(parity)
     }
 }
 

@@ -1,13 +1,45 @@
 //! Finding the driver and reading its answers.
 
+use std::ops::RangeInclusive;
+
 use cust::device::{Device, DeviceAttribute};
 use cust::error::CudaError;
 use cust::sys::{self, CUresult};
 
 use crate::{DeviceInfo, EngineError, Result};
+use lang::tr;
 
 /// The oldest driver that has every function this engine calls (CUDA 11.4, driver 470).
 const OLDEST_DRIVER: i32 = 11_040;
+
+/// The oldest GPUs that the kernels run on: their PTX is made for these.
+const MIN_CAPABILITY: (u32, u32) = (5, 0);
+
+/// The codes that say something about one call, and nothing about its context, which goes on: bad
+/// arguments, something missing, a state that forbids the call. Any other, known or not, is taken
+/// as the context's end, as the driver API's list of results says of most of them: work after it
+/// could be answered with the same code for ever, or be lost without a word.
+const SURVIVED: &[RangeInclusive<u32>] = &[
+    1..=3,     // a value, memory, cuInit not called
+    5..=8,     // the profiler
+    34..=36,   // a stub library, a call that needs a newer driver
+    100..=102, // a device that is not there
+    200..=200, // an image
+    202..=213, // contexts and mapped arrays
+    215..=219, // limits, peers, PTX
+    221..=225, // the compiler of PTX
+    300..=304, // files and the operating system
+    400..=402, // handles and states
+    500..=500, // a name
+    600..=600, // not ready
+    701..=701, // too many resources for a launch
+    703..=705, // texturing, peers
+    708..=708, // the primary context is active
+    711..=713, // peers, registered memory
+    720..=720, // a cooperative launch
+    800..=804, // not permitted, not supported, not ready
+    900..=915, // captures, graphs, clusters
+];
 
 /// Turns a driver's answer into ours; `call` names the function for the message.
 pub(super) fn check(call: &'static str, code: CUresult) -> Result<()> {
@@ -27,21 +59,50 @@ pub(super) fn cust<T>(call: &'static str, answer: Result<T, CudaError>) -> Resul
 fn failed(call: &'static str, code: u32) -> EngineError {
     let code = result_code(code);
     let reason = describe(code);
-    // After these the context answers nothing else; see the driver API's list of results.
-    const FATAL: &[u32] = &[
-        4, 201, 214, 220, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719,
-    ];
     if code == 2 {
-        return EngineError::OutOfMemory {
-            place: "device",
-            what: format!("the driver's {call}"),
-            needed_mib: 1,
-        };
+        return EngineError::DriverOutOfMemory(call);
     }
-    if FATAL.contains(&code) {
-        EngineError::ContextLost(format!("{call}: {reason}"))
-    } else {
+    if SURVIVED.iter().any(|codes| codes.contains(&code)) {
         EngineError::Driver { call, reason }
+    } else {
+        EngineError::ContextLost(format!("{call}: {reason}"))
+    }
+}
+
+/// An error while the engine starts: there are no lattices yet that could be lost.
+pub(super) fn at_start(error: EngineError) -> EngineError {
+    match error {
+        EngineError::ContextLost(why) => EngineError::UnusableGpu(tr!(
+            "the GPU cannot be used: {why}; check nvidia-smi, or use --device cpu",
+            why = why
+        )),
+        other => other,
+    }
+}
+
+/// An error in the midst of work that changes cells: some lattices have been stepped and others
+/// not, and nobody knows which, so that all of them must be restored.
+pub(super) fn half_done(error: EngineError) -> EngineError {
+    match error {
+        EngineError::OutOfMemory { .. }
+        | EngineError::DriverOutOfMemory(_)
+        | EngineError::Driver { .. } => EngineError::HalfDone(error.to_string()),
+        other => other, // lost altogether, or refused before the driver was asked
+    }
+}
+
+/// Refuses a device that is too old for the kernels.
+pub(super) fn admit(device: &DeviceInfo) -> Result<()> {
+    match device.capability {
+        Some(has) if has < MIN_CAPABILITY => Err(EngineError::UnusableGpu(tr!(
+            "{device} has compute capability {}.{}, and {}.{} or newer is needed; use --device cpu",
+            has.0,
+            has.1,
+            MIN_CAPABILITY.0,
+            MIN_CAPABILITY.1,
+            device = device.name
+        ))),
+        _ => Ok(()),
     }
 }
 
@@ -141,4 +202,32 @@ fn pci_bus_id(device: Device) -> Option<String> {
     let end = text.iter().position(|&b| b == 0)?;
     (code == CUresult::CUDA_SUCCESS && end > 0)
         .then(|| String::from_utf8_lossy(&text[..end]).to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_that_says_nothing_of_one_call_ends_the_context() {
+        for code in [
+            4, 46, 201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 806,
+            999, 1234,
+        ] {
+            let error = failed("cuEventQuery", code);
+            assert!(
+                matches!(error, EngineError::ContextLost(_)),
+                "{code}: {error}"
+            );
+        }
+        for code in [1, 101, 209, 218, 301, 400, 401, 500, 701, 801, 900] {
+            let error = failed("cuLaunchKernel", code);
+            assert!(
+                matches!(error, EngineError::Driver { .. }),
+                "{code}: {error}"
+            );
+        }
+        let error = failed("cuMemAlloc", 2);
+        assert_eq!(error, EngineError::DriverOutOfMemory("cuMemAlloc"));
+    }
 }

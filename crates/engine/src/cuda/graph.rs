@@ -8,7 +8,7 @@ use std::time::Instant;
 use cust::sys::{self, CUstreamCaptureMode};
 
 use super::calls::Sink;
-use super::driver::check;
+use super::driver::{check, half_done};
 use super::event::Event;
 use super::issue::{State, no_lattice, unpacked_by};
 use super::runs::{Replay, Run};
@@ -328,7 +328,7 @@ impl CudaEngine {
         self.runs.open.insert(run, open);
         if let Err(error) = self.launch_parts(run, program) {
             self.abandon(run, program.downloads.iter().copied());
-            return Err(error);
+            return Err(half_done(error));
         }
         for (id, _, after) in &program.states {
             self.homes[id.index()].state = *after;

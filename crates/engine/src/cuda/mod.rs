@@ -110,6 +110,12 @@ pub fn list_devices() -> Result<Vec<DeviceInfo>> {
         .collect()
 }
 
+/// The device that is used where none is named, or why there is none.
+pub fn first_device() -> Result<DeviceInfo> {
+    let info = driver::describe_device(device(0, driver::initialise()?)?)?;
+    driver::admit(&info).map(|()| info)
+}
+
 fn device(ordinal: u32, present: u32) -> Result<Device> {
     if ordinal >= present {
         return Err(EngineError::NoSuchDevice {
@@ -125,20 +131,23 @@ impl CudaEngine {
     pub fn open(ordinals: Ordinals) -> Result<CudaEngine> {
         let began = Instant::now();
         let present = driver::initialise()?;
-        let wanted = match ordinals {
-            Ordinals::First => 0..1,
-            Ordinals::All => 0..present,
-            Ordinals::One(i) => i..i + 1,
+        let devices: Vec<Device> = match ordinals {
+            Ordinals::First => vec![device(0, present)?],
+            Ordinals::All => (0..present)
+                .map(|i| device(i, present))
+                .collect::<Result<_>>()?,
+            Ordinals::One(i) => vec![device(i, present)?],
         };
-        let devices: Vec<Device> = wanted.map(|i| device(i, present)).collect::<Result<_>>()?;
-        let infos = devices
+        let infos: Vec<DeviceInfo> = devices
             .iter()
             .map(|&d| driver::describe_device(d))
             .collect::<Result<_>>()?;
+        infos.iter().try_for_each(driver::admit)?;
         let gpus = devices
             .iter()
             .map(|&d| Gpu::new(d, OwnedContext::primary(d)?, began))
-            .collect::<Result<_>>()?;
+            .collect::<Result<_>>()
+            .map_err(driver::at_start)?;
         Ok(CudaEngine {
             runs: Runs::default(),
             prepared: Vec::new(),
@@ -302,7 +311,10 @@ impl Engine for CudaEngine {
         self.runs.open.insert(run, open);
         if let Err(error) = self.submit_issued(run, program) {
             self.abandon(run, downloads);
-            return Err(error);
+            return Err(match program.changes_cells() {
+                true => driver::half_done(error),
+                false => error,
+            });
         }
         self.idle_polls = 0;
         Ok(run)

@@ -149,6 +149,14 @@ impl CudaEngine {
     fn issue_all(&mut self, submission: &mut Submission) -> Result<()> {
         let program = submission.program;
         let issuers = threads::issuers(program)?;
+        let takes_memory = |step: &Step| matches!(step.op, Op::Reduce { .. } | Op::Measure(_));
+        if program.steps.iter().any(takes_memory) {
+            // Before anything is issued: out of memory must leave every lattice as it was.
+            for (gpu, _) in &submission.used {
+                self.make_current(*gpu)?;
+                self.load_functions(*gpu, program)?;
+            }
+        }
         for (gpu, streams) in &submission.used {
             self.make_current(*gpu)?;
             for &stream in streams {

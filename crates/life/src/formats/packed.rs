@@ -9,7 +9,7 @@ use std::path::Path;
 
 /// The most bytes that a packed pattern may have when it is unpacked: a thousand of them can come
 /// out of one.
-pub(super) const LONGEST: u64 = 256 << 20;
+pub(super) const LONGEST: u64 = 64 << 20;
 
 /// The text to be read: this one, or what it packs.
 pub(crate) fn unpacked(text: Vec<u8>) -> Result<Vec<u8>, Flaw<Fault>> {

@@ -70,7 +70,9 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
     wait_for(&session, "three rounds", |status| !status.running);
     let before = session.kept().recv_timeout(PATIENCE).unwrap();
     let larger = Size::new(400, 300).unwrap();
-    let next = session.succeeded_by(before.larger(larger), || {}).unwrap();
+    let next = session
+        .succeeded_by(before.larger(larger).unwrap(), || {})
+        .unwrap();
     drop(session);
     let after = next.kept().recv_timeout(PATIENCE).unwrap();
     assert_eq!(after.setup.size, larger);
@@ -84,4 +86,19 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
     drop(next);
     let back = back.kept().recv_timeout(PATIENCE).unwrap();
     assert!(back.lattices == before.lattices && back.setup.size == size);
+}
+
+/// Larger lattices that there is no memory for are refused before one is made.
+#[test]
+fn larger_lattices_than_there_is_memory_for_are_refused() {
+    let session = Session::start(setup(16, Size::new(70, 33).unwrap()), || {}).unwrap();
+    let kept = session.kept().recv_timeout(PATIENCE).unwrap();
+    // 8 GiB of bits each, and copies of them.
+    let error = kept
+        .larger(Size::new(262_144, 262_144).unwrap())
+        .unwrap_err();
+    assert!(
+        error.needed_mib > error.free_mib && error.fits.is_some(),
+        "{error}"
+    );
 }

@@ -134,11 +134,32 @@ impl Pilot {
         }
     }
 
+    /// Does what needs no engine; everything else comes too late.
+    pub(super) fn obey_after_the_end(&mut self, command: Command) -> Result<()> {
+        let select = |action: &Action| {
+            matches!(
+                action,
+                Action::SelectNext | Action::SelectPrevious | Action::Select(_)
+            )
+        };
+        match command {
+            Command::Ask(asked) => {
+                self.ask(asked);
+                self.answer_from_the_last();
+                Ok(())
+            }
+            Command::Act(action) if !select(&action) => Ok(()),
+            Command::View(_) | Command::Reseed(_) | Command::Restore(_) => Ok(()),
+            command => self.obey(command),
+        }
+    }
+
     pub(super) fn act(&mut self, action: Action) -> Result<()> {
         self.changed = true;
         match action {
             Action::TogglePause => {
                 self.running = !self.running;
+                self.halted = None;
                 self.run_to = None;
                 self.steps.clear();
                 if self

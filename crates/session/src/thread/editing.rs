@@ -19,7 +19,7 @@ use super::reading::Reading;
 use super::recovery::CHECKPOINT_SLOTS;
 use crate::edits::History;
 use crate::worlds::Worlds;
-use engine::{EngineError, Result, Slot, WordEdit};
+use engine::{Result, Slot, WordEdit};
 use lang::tr;
 use life::{Lattice, Size};
 use model::{Change, Edit};
@@ -40,7 +40,7 @@ pub(crate) enum Asked {
 const FETCH_SLOT: u8 = CHECKPOINT_SLOTS;
 
 /// The whole-lattice slots of a session.
-pub(super) const WHOLE_SLOTS: u8 = CHECKPOINT_SLOTS + 1;
+pub(crate) const WHOLE_SLOTS: u8 = CHECKPOINT_SLOTS + 1;
 
 /// What was asked for, and what is known of the lattices.
 #[derive(Default)]
@@ -214,7 +214,7 @@ impl Pilot {
                 }
                 Err(error) => {
                     // What cannot be is passed over; what only the engine's loss prevented is not.
-                    if let EngineError::ContextLost(_) = error {
+                    if error.loses_lattices() {
                         self.editor.queue.push_front((asked, steps));
                     }
                     return Err(error);
@@ -222,6 +222,23 @@ impl Pilot {
             }
         }
         Ok(())
+    }
+
+    /// The session has ended: who waits for a lattice gets it as it was last known, and edits come
+    /// too late.
+    pub(super) fn answer_from_the_last(&mut self) {
+        let mut known = None;
+        for (asked, _) in std::mem::take(&mut self.editor.queue) {
+            let Asked::Copy(instance, answer) = asked else {
+                continue;
+            };
+            let lattices = known.get_or_insert_with(|| self.last_lattices());
+            if let Some((_, lattice, generation)) = lattices.get(instance) {
+                let _ = answer.send((lattice.clone(), *generation)); // who asked may be gone
+                (self.wake)();
+            }
+        }
+        self.changed = true;
     }
 
     /// Does it, or answers `false` where it must wait.

@@ -4,6 +4,7 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::time::Instant;
 
+use super::recovery::Progress;
 use super::{Pilot, starts};
 use crate::worlds::read_lattice;
 use engine::{Result, Slot};
@@ -17,6 +18,8 @@ pub(super) struct TwoHalves {
     pub(super) second: Switches,
     /// Every lattice as it was, for when the halves are one again.
     pub(super) before: Vec<(usize, Arc<Lattice>, u64)>,
+    /// How far the rounds were then.
+    pub(super) progress: Progress,
     /// Instances of a half.
     each: usize,
     /// Cells that differ, and of which generation.
@@ -76,11 +79,14 @@ impl Pilot {
         self.editor.forget_copies();
         self.checkpoints.begin_anew();
         self.last_known = Some(before.clone());
+        let progress = Progress::of(self.issued);
+        self.progress_known = progress;
         let anew = worlds.split(Some(second))?;
         let each = self.setup.instances / 2;
         self.lab.halves = Some(TwoHalves {
             second,
             before,
+            progress,
             each,
             differing: None,
         });
@@ -98,6 +104,7 @@ impl Pilot {
         // Until here the halves are there, and with them what was before.
         self.lab.halves = None;
         self.last_known = Some(before);
+        self.progress_known = Progress::of(self.issued);
         self.editor.forget_copies();
         self.checkpoints.begin_anew();
         self.take_slots(anew);

@@ -103,6 +103,7 @@ impl Pilot {
             let checkpoint = (slot, generations);
             self.compare_halves(&checkpoint);
             self.checkpoints.latest = Some(checkpoint);
+            self.progress_known = self.checkpoints.progress;
             self.last_known = None;
             self.checkpoints.under_way = false;
             self.tell_keepers();

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use super::Pilot;
 use crate::{Kept, KeptHalves};
-use engine::{EngineError, Result};
+use engine::Result;
 use lang::tr;
 use life::Lattice;
 use model::Setup;
@@ -75,10 +75,14 @@ impl Pilot {
     pub(super) fn restore(&mut self, kept: Kept) -> Result<()> {
         self.unrestored = true;
         match self.take_up(kept) {
-            // The lattices are known: they come with the new engine.
-            taken @ (Ok(()) | Err(EngineError::ContextLost(_))) => {
+            Ok(()) => {
                 self.unrestored = false;
-                taken
+                Ok(())
+            }
+            // The lattices are known: they come with the new engine.
+            Err(lost) if lost.loses_lattices() => {
+                self.unrestored = false;
+                Err(lost)
             }
             Err(error) => {
                 let why = tr!(
@@ -111,6 +115,7 @@ impl Pilot {
         let lattices = numbered(kept.lattices);
         self.watch.drawn(0..lattices.len());
         if !self.lab.is_split() {
+            self.progress_known = self.progress();
             self.last_known = Some(lattices.clone()); // should the engine be lost before a checkpoint
         }
         self.set_lattices(lattices)

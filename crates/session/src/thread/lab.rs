@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::Pilot;
 use super::halves::TwoHalves;
+use super::recovery::Progress;
 use crate::statistics::{median, push};
 use crate::worlds::Worlds;
 use engine::{Kernel, Result};
@@ -116,8 +117,9 @@ impl Lab {
 
     /// Every lattice as it was before there were two halves, when the engine that held them is
     /// gone.
-    pub(super) fn leave_halves(&mut self) -> Option<Vec<(usize, Arc<Lattice>, u64)>> {
-        Some(self.halves.take()?.before)
+    pub(super) fn leave_halves(&mut self) -> Option<(Vec<(usize, Arc<Lattice>, u64)>, Progress)> {
+        let halves = self.halves.take()?;
+        Some((halves.before, halves.progress))
     }
 
     /// By what factor stamps lengthen a launch, once there are enough of both.

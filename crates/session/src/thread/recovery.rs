@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 
 use super::editing::WHOLE_SLOTS;
 use super::{Pilot, starts};
-use crate::Kept;
 use crate::worlds::{Worlds, open_engine, read_lattice};
+use crate::{Command, Kept};
 use engine::{EngineError, Result, Slot};
 use lang::tr;
 use life::Lattice;
@@ -19,12 +19,37 @@ const CHECKPOINT_EVERY: Duration = Duration::from_secs(1);
 /// One holds the latest complete checkpoint while the other is filled.
 pub(super) const CHECKPOINT_SLOTS: u8 = 2;
 
+/// How many turns in a row may fail before the session ends: each is said, and without an end they
+/// would be thousands a second.
+const MAX_FAILURES: u32 = 3;
+
+/// How far the rounds are that were asked for.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Progress {
+    /// Rounds issued.
+    issued: u64,
+    /// Generations of the one under way that are still to be issued.
+    left_of_round: Option<u32>,
+}
+
+impl Progress {
+    /// So many rounds, and none under way.
+    pub(super) fn of(issued: u64) -> Progress {
+        Progress {
+            issued,
+            left_of_round: None,
+        }
+    }
+}
+
 /// The latest complete copy of every lattice on the host.
 #[derive(Default)]
 pub(super) struct Checkpoints {
     pub(super) under_way: bool,
     pub(super) next: u8,
     pub(super) latest: Option<(Slot, Arc<[u64]>)>,
+    /// How far the rounds were when the last one was issued.
+    pub(super) progress: Progress,
     pub(super) made: Option<Instant>,
     /// Whether cells changed since the last one was issued.
     pub(super) stale: bool,
@@ -45,9 +70,10 @@ impl Checkpoints {
     }
 
     /// One is under way.
-    pub(super) fn issued(&mut self, now: Instant) {
+    pub(super) fn issued(&mut self, now: Instant, progress: Progress) {
         self.keepers.iter_mut().for_each(|(_, begun)| *begun = true);
         self.under_way = true;
+        self.progress = progress;
         self.stale = false;
         self.made = Some(now);
         self.next = (self.next + 1) % CHECKPOINT_SLOTS;
@@ -75,7 +101,7 @@ impl Pilot {
             return Ok(());
         };
         if worlds.issue_checkpoint(next)? {
-            self.checkpoints.issued(now);
+            self.checkpoints.issued(now, self.progress());
         }
         Ok(())
     }
@@ -85,7 +111,7 @@ impl Pilot {
     pub(super) fn meet(&mut self, error: EngineError, while_working: bool) {
         self.changed = true;
         match error {
-            EngineError::ContextLost(why) => {
+            EngineError::ContextLost(why) | EngineError::HalfDone(why) => {
                 if let Err(error) = self.recover(&why) {
                     self.fail(tr!(
                         "the engine was lost ({why}), and then: {error}",
@@ -98,13 +124,21 @@ impl Pilot {
                 self.fail(error.to_string());
             }
             could_not => {
+                let why = could_not.to_string();
                 if while_working {
+                    self.failures += 1;
+                    if self.failures > MAX_FAILURES {
+                        return self.fail(why);
+                    }
                     self.running = false;
+                    self.run_to = None;
                     self.steps.clear();
                     self.left_of_round = None;
                     self.checkpoints.stale = false;
+                    self.refresh = false;
+                    self.halted = Some(why.clone());
                 }
-                self.say(could_not.to_string());
+                self.say(why);
             }
         }
     }
@@ -115,6 +149,12 @@ impl Pilot {
         self.running = false;
         self.steps.clear();
         self.give_keepers_what_there_is();
+        for (command, _) in std::mem::take(&mut self.pending) {
+            if let Command::Ask(asked) = command {
+                self.ask(asked);
+            }
+        }
+        self.answer_from_the_last();
         self.changed = true;
         (self.wake)();
     }
@@ -126,9 +166,9 @@ impl Pilot {
         self.recoveries
             .retain(|at| now - *at < Duration::from_secs(10));
         self.recoveries.push_back(now);
-        let lattices = match self.lab.leave_halves() {
+        let (lattices, progress) = match self.lab.leave_halves() {
             Some(before) => before,
-            None => self.last_lattices(),
+            None => (self.last_lattices(), self.progress_known),
         };
         self.last_known = Some(lattices.clone());
         self.lab.changed();
@@ -161,7 +201,7 @@ impl Pilot {
         self.worlds = Some(worlds);
         self.editor.forget_copies();
         self.checkpoints.begin_anew();
-        self.left_of_round = None;
+        self.go_on_from(progress);
         let goes_to = self.run_to.take();
         self.history_begins();
         self.settle_measuring(true);
@@ -175,6 +215,27 @@ impl Pilot {
             Some(run_to) => self.run_to(run_to.generation),
             None => Ok(()),
         }
+    }
+
+    /// How far the rounds that were asked for are.
+    pub(super) fn progress(&self) -> Progress {
+        Progress {
+            issued: self.issued,
+            left_of_round: self.left_of_round,
+        }
+    }
+
+    /// The lattices are where they were then: rounds since do not count.
+    fn go_on_from(&mut self, progress: Progress) {
+        let was_through = |rounds: &u64| self.issued >= *rounds;
+        let through = self.setup.rounds.as_ref().is_some_and(was_through);
+        self.left_of_round = None;
+        if let Some(rounds) = self.setup.rounds {
+            self.issued = progress.issued;
+            self.left_of_round = progress.left_of_round;
+            self.running |= through && self.issued < rounds;
+        }
+        self.progress_known = progress;
     }
 
     fn make_again(

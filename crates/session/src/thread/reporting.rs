@@ -74,6 +74,7 @@ impl Pilot {
         status.waiting_edits = self.editor.waiting();
         status.selected = self.selected;
         status.notice = self.notice.as_ref().map(|(text, _)| text.clone());
+        status.halted = self.halted.clone();
         status.failed = self.failed.clone();
         status
     }

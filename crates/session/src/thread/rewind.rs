@@ -159,7 +159,7 @@ impl Pilot {
         if self.checkpoints.under_way || !worlds.issue_checkpoint(self.checkpoints.next)? {
             return Ok(true); // the slots are in use
         }
-        self.checkpoints.issued(now);
+        self.checkpoints.issued(now, self.progress());
         (self.past.wanted, self.past.waypoint) = (false, None);
         self.past.copied = None; // this one is needed, however long it takes
         Ok(false)

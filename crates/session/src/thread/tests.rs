@@ -5,10 +5,10 @@ use std::sync::mpsc::{TryRecvError, channel};
 
 use super::*;
 use crate::Kept;
-use engine::{LatticeId, kernels};
+use engine::{EngineError, LatticeId, kernels};
 use life::{Rule, Size};
-use model::{Action, DeviceChoice, Start, StopWhenStill, Switches, TimeSettings};
-use model::{Change, Edit};
+use model::{Action, Change, Edit};
+use model::{DeviceChoice, Start, StopWhenStill, Switches, TimeSettings};
 
 const PATIENCE: Duration = Duration::from_secs(240);
 
@@ -267,4 +267,83 @@ fn looking_for_dead_panels_measures_one_round_in_sixteen_and_times_none_of_them(
         pilot.watch.settled().is_empty(),
         "nobody asked how they go on"
     );
+}
+
+#[test]
+fn a_session_that_has_ended_answers_from_the_last_lattices() {
+    let mut pilot = pilot(Some(0));
+    let kept = asked_to_keep(&mut pilot);
+    let mut known = None;
+    turn_until(&mut pilot, "a copy to keep", |_| {
+        known = kept.try_recv().ok();
+        known.is_some()
+    });
+    let ask = |instance| {
+        let (answer, copy) = channel();
+        (Command::Ask(editing::Asked::Copy(instance, answer)), copy)
+    };
+    // One is asked for before the end and waits, behind what waits for the launch under way, and
+    // one comes after it.
+    let (waiting, early) = ask(0);
+    pilot.put_off(Command::Act(Action::NewSeed));
+    pilot.put_off(waiting);
+    pilot.fail("of a sudden".into());
+    let (asked, late) = ask(1);
+    let (commands, received) = channel();
+    commands.send(asked).unwrap();
+    commands.send(Command::Act(Action::NewSeed)).unwrap();
+    let mut copies = Vec::new();
+    let began = Instant::now();
+    while copies.len() < 2 {
+        assert!(began.elapsed() < PATIENCE, "no answer");
+        assert!(pilot.turn(&received));
+        copies.extend(
+            [&early, &late]
+                .iter()
+                .filter_map(|copy| copy.try_recv().ok()),
+        );
+    }
+    let known = known.unwrap().lattices;
+    for (copy, known) in copies.iter().zip(&known) {
+        assert!(copy.0 == known.0 && copy.1 == known.1);
+    }
+    assert!(pilot.editor.waiting() == 0 && pilot.pending.is_empty());
+}
+
+#[test]
+fn failures_one_after_the_other_end_the_session() {
+    let mut pilot = pilot(None);
+    let refused = || EngineError::DriverOutOfMemory("cuLaunchKernel");
+    pilot.meet(refused(), true);
+    assert!(!pilot.running && pilot.failed.is_none());
+    assert!(pilot.halted.is_some(), "somebody may have it go on");
+    pilot.act(Action::TogglePause).unwrap();
+    assert!(pilot.running && pilot.halted.is_none());
+    turn_until(&mut pilot, "a round", |pilot| pilot.issued > 0);
+    for _ in 0..8 {
+        pilot.meet(refused(), true);
+    }
+    assert!(pilot.failed.is_some(), "it would go on for ever");
+}
+
+#[test]
+fn rounds_that_were_lost_are_not_counted() {
+    let mut pilot = pilot(Some(400));
+    let under_way = |pilot: &mut Pilot| pilot.issued > 20 && pilot.checkpoints.latest.is_some();
+    turn_until(&mut pilot, "a copy", under_way);
+    pilot.recover("for a test").unwrap();
+    let generations = pilot.worlds.as_ref().unwrap().generations().to_vec();
+    assert_eq!(generations, [pilot.issued; 2]);
+    turn_until(&mut pilot, "the end", |pilot| {
+        !pilot.running && pilot.worlds.as_ref().unwrap().is_idle()
+    });
+    let generations = pilot.worlds.as_ref().unwrap().generations().to_vec();
+    assert_eq!(generations, [400; 2]);
+    // All of them were issued, and the last were lost.
+    pilot.recover("for a test").unwrap();
+    turn_until(&mut pilot, "the end", |pilot| {
+        !pilot.running && pilot.worlds.as_ref().unwrap().is_idle()
+    });
+    let generations = pilot.worlds.as_ref().unwrap().generations().to_vec();
+    assert_eq!(generations, [400; 2]);
 }

@@ -67,11 +67,22 @@ pub enum Event {
     },
 }
 
+fn lost(error: EngineError) -> EngineError {
+    match error {
+        lost @ EngineError::ContextLost(_) => lost,
+        other => EngineError::ContextLost(other.to_string()),
+    }
+}
+
 impl Worlds {
     /// Hands over what has come to pass. Never blocks.
+    ///
+    /// # Errors
+    /// An engine that does not say what has ended is lost, whatever it says instead: what is under
+    /// way would never end.
     pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
         let mut completions = std::mem::take(&mut self.completions);
-        let polled = self.engine.poll(&mut completions);
+        let polled = self.engine.poll(&mut completions).map_err(lost);
         for completion in completions.drain(..) {
             match completion {
                 Completion::Downloaded {

@@ -58,7 +58,12 @@ impl Worlds {
                     rounds_per_second,
                 }),
                 // One that cannot be here after all.
-                Err(error @ (EngineError::OutOfMemory { .. } | EngineError::Driver { .. })) => {
+                Err(
+                    error @ (EngineError::OutOfMemory { .. }
+                    | EngineError::DriverOutOfMemory(_)
+                    | EngineError::HalfDone(_)
+                    | EngineError::Driver { .. }),
+                ) => {
                     tracing::warn!("kernel '{}' is not taken: {error}", kernel.name);
                     self.finish()?;
                 }

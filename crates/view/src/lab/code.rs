@@ -105,7 +105,8 @@ impl Facts {
         let (width, height) = (self.size.width(), self.size.height());
         match self.kernel.iteration {
             Iteration::Launches => format!("{width}, {height}, rule"),
-            Iteration::Steps(most) => {
+            Iteration::Steps(_) | Iteration::InKernel => {
+                let most = self.kernel.iteration.generations_per_launch();
                 let all = self.generations;
                 let steps = match self.counts_launches() {
                     true => format!("min({most}, {all} - {most} * g)"),
@@ -113,16 +114,13 @@ impl Facts {
                 };
                 format!("{width}, {height}, rule, {steps}")
             }
-            Iteration::InKernel => format!("{width}, {height}, rule, {}", self.generations),
         }
     }
 
     /// Whether a launch's arguments depend on which one of a round it is.
     fn counts_launches(&self) -> bool {
-        match self.kernel.iteration {
-            Iteration::Steps(most) => self.launches() > 1 && !self.generations.is_multiple_of(most),
-            Iteration::Launches | Iteration::InKernel => false,
-        }
+        let most = self.kernel.iteration.generations_per_launch();
+        self.launches() > 1 && !self.generations.is_multiple_of(most)
     }
 
     /// Whether one launch and one copy are for all instances, which lie one behind the other.

@@ -80,7 +80,7 @@ pub(super) fn cells_of(pattern: &Pattern) -> Result<Lattice, String> {
     let sides = (pattern.width().into(), pattern.height().into());
     let size = life::Size::new(sides.0, sides.1);
     let size = size.map_err(|_| tr!("{} has no cells", pattern.name()))?;
-    let mut cells = Lattice::new(size);
+    let mut cells = Lattice::try_new(size).map_err(|error| error.to_string())?;
     let drawn = pattern.draw_into(&mut cells, 0, 0);
     drawn.map(|()| cells).map_err(|error| error.to_string())
 }

@@ -23,8 +23,9 @@ use lang::tr;
 /// The highest level of a node: a square of 2^62 cells a side.
 pub const HIGHEST_LEVEL: u8 = 62;
 
-/// The most nodes that are read; they take 17 bytes each, and 8 more while they are measured.
-pub const MOST_NODES: usize = 1 << 27;
+/// The most nodes that are read; they take 17 bytes each, and 8 more while they are measured: 400
+/// MiB, which a line of two bytes can ask for, and of which a thousand can come out of one packed.
+pub const MOST_NODES: usize = 1 << 24;
 
 /// What is wrong at one place of a macrocell.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]

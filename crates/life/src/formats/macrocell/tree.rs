@@ -1,6 +1,7 @@
 //! The quadtree of a macrocell: nodes by number, measured and drawn without being expanded.
 
 use super::MacrocellFault;
+use crate::memory;
 use crate::run::Run;
 
 /// The level of a square of 8 x 8 cells, whose bits a node holds itself.
@@ -26,6 +27,10 @@ impl Tree {
             levels: Vec::new(),
             corner: (0, 0),
         };
+        // While they are measured.
+        if memory::lacks((nodes as u64 + 1) * 25) {
+            return Err(MacrocellFault::Memory(nodes));
+        }
         let room = tree.nodes.try_reserve_exact(nodes + 1);
         room.and_then(|()| tree.levels.try_reserve_exact(nodes + 1))
             .map_err(|_| MacrocellFault::Memory(nodes))?;

@@ -1,0 +1,205 @@
+//! What memory this machine can still give, asked before lattices are made.
+//!
+//! Linux promises more memory than it has and ends whoever uses it, so what a lattice needs is first
+//! held against what the machine, and the container it may be in, can still give.
+
+use std::fs;
+
+use crate::Size;
+use lang::tr;
+
+/// What is smaller is made unasked: asking takes a tenth of a millisecond.
+const UNASKED: u64 = 256 << 10;
+
+/// Lattices that this machine has no memory for.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[error("{}", tr!("out of host memory: {what} would take {needed_mib} MiB, and {free_mib} MiB are free; {}", self.remedy(), what = .what, needed_mib = .needed_mib, free_mib = .free_mib))]
+pub struct MemoryError {
+    /// What was to be made.
+    pub what: String,
+    /// What that takes.
+    pub needed_mib: u64,
+    /// What there is.
+    pub free_mib: u64,
+    /// The largest square that there is memory for.
+    pub fits: Option<Size>,
+}
+
+impl MemoryError {
+    fn remedy(&self) -> String {
+        match self.fits {
+            Some(size) => tr!(
+                "use fewer --instances, a smaller --size ({size} fits) or --kernel bits",
+                size = size
+            ),
+            None => tr!("use fewer --instances, a smaller --size or --kernel bits").into(),
+        }
+    }
+}
+
+/// Refuses lattices of this size if this machine cannot give the bytes that they take, as `bytes`
+/// says of any size; `what` names them.
+///
+/// # Errors
+/// What was needed, what is free, and the largest square that fits.
+pub fn ensure(
+    size: Size,
+    bytes: impl Fn(Size) -> u64,
+    what: impl FnOnce() -> String,
+) -> Result<(), MemoryError> {
+    let needed = bytes(size);
+    if needed < UNASKED {
+        return Ok(());
+    }
+    match usable() {
+        Some(free) if needed > free => Err(refusal(size, needed, free, bytes, what())),
+        _ => Ok(()),
+    }
+}
+
+/// Whether there are fewer bytes than so many.
+pub(crate) fn lacks(bytes: u64) -> bool {
+    bytes >= UNASKED && usable().is_some_and(|free| bytes > free)
+}
+
+/// What is said where the system has given no memory for a lattice, whatever it promised.
+pub(crate) fn refused(size: Size) -> MemoryError {
+    let free = usable().unwrap_or(0);
+    refusal(size, bits(size), free.min(bits(size)), bits, lattice(size))
+}
+
+/// Bytes of a lattice of bits.
+pub(crate) fn bits(size: Size) -> u64 {
+    size.words() as u64 * 4
+}
+
+/// What one is called.
+pub(crate) fn lattice(size: Size) -> String {
+    tr!("a lattice of {size}", size = size)
+}
+
+fn refusal(
+    size: Size,
+    needed: u64,
+    free: u64,
+    bytes: impl Fn(Size) -> u64,
+    what: String,
+) -> MemoryError {
+    MemoryError {
+        what,
+        needed_mib: needed.div_ceil(1 << 20),
+        free_mib: free >> 20,
+        // Threads and pictures take some, too.
+        fits: largest(size, |size| bytes(size) <= free - free / 4),
+    }
+}
+
+/// The largest square with a side of whole hundred and twenty-eights, which every kernel takes, of
+/// which this is so and that is smaller than a size of which it is not.
+fn largest(size: Size, fits: impl Fn(Size) -> bool) -> Option<Size> {
+    const STEP: u64 = 128;
+    let square = |steps: u64| Size::new(steps * STEP, steps * STEP).ok();
+    let (mut below, mut above) = (0, u64::from(size.width().max(size.height())).div_ceil(STEP));
+    while above - below > 1 {
+        let middle = below.midpoint(above);
+        match square(middle).is_some_and(&fits) {
+            true => below = middle,
+            false => above = middle,
+        }
+    }
+    square(below).filter(|_| below > 0)
+}
+
+/// Bytes that can still be taken, where known: a sixteenth is left to the system.
+fn usable() -> Option<u64> {
+    available().map(|free| free - free / 16)
+}
+
+/// Bytes that are free, where known.
+pub fn available() -> Option<u64> {
+    [meminfo("MemAvailable:"), container(), address_space()]
+        .into_iter()
+        .flatten()
+        .min()
+}
+
+fn meminfo(key: &str) -> Option<u64> {
+    let kib = field(&fs::read_to_string("/proc/meminfo").ok()?, key)?;
+    Some(kib * 1024)
+}
+
+/// What a control group (version 2) still allows, the page cache counted as free.
+fn container() -> Option<u64> {
+    let root = "/sys/fs/cgroup/memory";
+    let most: u64 = fs::read_to_string(format!("{root}.max"))
+        .ok()?
+        .trim()
+        .parse()
+        .ok()?;
+    let used = field(&fs::read_to_string(format!("{root}.stat")).ok()?, "anon ")?;
+    Some(most.saturating_sub(used))
+}
+
+/// Half of what `ulimit -v` still allows, where it is set: stacks of threads and arenas of the
+/// allocator take addresses too.
+fn address_space() -> Option<u64> {
+    let limits = fs::read_to_string("/proc/self/limits").ok()?;
+    let line = limits
+        .lines()
+        .find_map(|line| line.strip_prefix("Max address space"))?;
+    let most: u64 = line.split_whitespace().next()?.parse().ok()?; // none of `unlimited`
+    let used = field(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
+    Some(most.saturating_sub(used * 1024) / 2)
+}
+
+fn field(text: &str, key: &str) -> Option<u64> {
+    let line = text.lines().find_map(|line| line.strip_prefix(key))?;
+    line.split_whitespace().next()?.parse().ok()
+}
+
+/// All memory of this machine in bytes, where known.
+pub fn total() -> Option<u64> {
+    meminfo("MemTotal:")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn fields_are_found() {
+        let text = "MemTotal:       24 kB\nMemAvailable:   7 kB\n";
+        assert_eq!(field(text, "MemAvailable:"), Some(7));
+        assert_eq!(field(text, "MemNone:"), None);
+    }
+
+    #[test]
+    fn the_largest_that_fits_is_named() {
+        let size = |side| Size::new(side, side).unwrap();
+        let fits = |most: u64| move |size: Size| bits(size) <= most;
+        assert_eq!(largest(size(65536), fits(32 << 20)), Some(size(16384)));
+        assert_eq!(
+            largest(size(65536), fits((32 << 20) - 1)),
+            Some(size(16256))
+        );
+        assert_eq!(largest(size(65536), fits(100)), None);
+        let narrow = Size::new(1 << 24, 64).unwrap();
+        assert!(largest(narrow, fits(100 << 20)).is_some_and(|size| size.height() == 28928));
+        // More than any machine has.
+        if available().is_some() {
+            let error = ensure(size(512), |size| bits(size) << 40, || "a test".into());
+            let error = error.unwrap_err();
+            assert!(error.needed_mib > error.free_mib, "{error}");
+            let said = error.to_string();
+            assert!(
+                said.contains("out of host memory: a test would take"),
+                "{said}"
+            );
+            assert!(
+                said.contains(" MiB are free; use fewer --instances"),
+                "{said}"
+            );
+        }
+        ensure(size(512), bits, || "a test".into()).unwrap();
+    }
+}
