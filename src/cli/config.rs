@@ -11,13 +11,16 @@ use directories::ProjectDirs;
 
 use super::failure::BadArguments;
 use super::options::command_line;
-use super::text::print;
-use life::write_atomically;
+use super::text::{print, printable};
+use life::{ReadError, read_regular_file, write_atomically};
 
 /// Options that are of one time, and so are not kept.
 const NOT_KEPT: [&str; 7] = [
     "session", "record", "pattern", "frames", "rounds", "help", "version",
 ];
+
+/// The longest file that is read.
+const MAX_BYTES: u64 = 1 << 20;
 
 /// A setting and the line of the file that it stands on.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -43,16 +46,27 @@ pub(super) fn with_settings(command: Command) -> Result<Command> {
     let Ok(path) = path() else {
         return Ok(command);
     };
-    match fs::read_to_string(&path) {
-        Ok(text) => apply(command, &text).map_err(|(line, why)| {
+    match text_of(&path)? {
+        Some(text) => apply(command, &text).map_err(|(line, why)| {
             let path = path.display();
             BadArguments(format!("{path}, line {line}: {why}")).into()
         }),
-        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(command),
-        Err(error) => {
-            let path = path.display();
-            Err(BadArguments(format!("{path} cannot be read: {error}")).into())
-        }
+        None => Ok(command),
+    }
+}
+
+/// What stands in the file, if there is one.
+fn text_of(path: &Path) -> Result<Option<String>> {
+    let failed = |why: String| {
+        let path = path.display();
+        BadArguments(format!("{path} cannot be read: {why}"))
+    };
+    match read_regular_file(path, MAX_BYTES) {
+        Ok(bytes) => Ok(Some(
+            String::from_utf8(bytes).map_err(|error| failed(error.to_string()))?,
+        )),
+        Err(ReadError::Io(error)) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(failed(error.to_string()).into()),
     }
 }
 
@@ -144,9 +158,9 @@ pub(super) fn show_path() -> Result<()> {
 /// Prints what stands in it.
 pub(super) fn show() -> Result<()> {
     let path = path()?;
-    match fs::read_to_string(&path) {
-        Ok(text) => print(text.trim_end()),
-        Err(_) => print(&format!(
+    match text_of(&path)? {
+        Some(text) => print(&printable(text.trim_end())),
+        None => print(&format!(
             "# no settings; 'lifestreams config save --instances 64' writes {}",
             path.display()
         )),

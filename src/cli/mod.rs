@@ -18,7 +18,7 @@ mod text;
 mod verify;
 mod window;
 
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write as _};
 use std::process::ExitCode;
 
 use clap::FromArgMatches as _;
@@ -89,9 +89,24 @@ fn parse() -> anyhow::Result<(Cli, clap::ArgMatches)> {
     } else {
         config::with_settings(bare)?
     };
-    let matches = command.get_matches();
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let matches = command
+        .try_get_matches()
+        .unwrap_or_else(|error| refuse(&error));
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| refuse(&error));
     Ok((cli, matches))
+}
+
+/// Prints the argument parser's sentence and ends; without what a terminal would obey, where
+/// something like that was typed.
+fn refuse(error: &clap::Error) -> ! {
+    let obeyed = |word: std::ffi::OsString| word.to_string_lossy().contains(char::is_control);
+    if !std::env::args_os().any(obeyed) {
+        error.exit(); // in colours, which are a terminal's too
+    }
+    let sentence = error.to_string();
+    // Where stderr is closed there is nobody left to tell.
+    let _ = write!(std::io::stderr(), "{}", text::printable(&sentence));
+    std::process::exit(error.exit_code())
 }
 
 /// What was typed and means nothing beside the rest.

@@ -256,7 +256,7 @@ pub(super) struct TimeArguments {
     pub reseed: OnOff,
     /// Memory for the way back in time, in MiB; 0 for none
     #[arg(long, value_name = "MIB", default_value_t = TimeSettings::DEFAULT.history_bytes >> 20,
-          value_parser = whole(0u64, 1 << 24))]
+          value_parser = whole(0u64, TimeSettings::MAX_HISTORY_BYTES >> 20))]
     pub history_memory: u64,
 }
 

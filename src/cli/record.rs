@@ -1,6 +1,8 @@
 //! A recording without a display: the window's frames, rendered off-screen, a round each.
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
@@ -40,33 +42,53 @@ pub(super) fn main(
     let mut renderer = Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?;
     let mut recorder = Recorder::begin(path, PIXELS)?;
     let session = Session::start_from(setup, keep, || {})?;
+    let told = Arc::new(AtomicBool::new(false));
+    let heard = told.clone();
+    // A second signal changes nothing.
+    ctrlc::set_handler(move || heard.store(true, Ordering::Release)).ok();
     let options = window.look.options();
-    let recorded = record(&session, (&mut renderer, &options), &mut recorder, frames);
-    // What there is of the recording and of the session is kept, however it ended.
-    let ended = recorder.end()();
+    let done = record(
+        &session,
+        &mut recorder,
+        (&mut renderer, &options),
+        frames,
+        &told,
+    );
+    // Whatever ended it, what there is of it is kept.
+    let recorded = recorder.end()();
     let saved = session.save_to_its_file().map_err(NotSaved);
+    done?;
     recorded?;
-    ended?;
     Ok(saved?)
 }
 
+/// Takes so many frames, or those that there are until a signal comes.
 fn record(
     session: &Session,
-    (renderer, options): (&mut Renderer, &ViewOptions),
     recorder: &mut Recorder,
+    (renderer, options): (&mut Renderer, &ViewOptions),
     frames: u64,
+    told: &AtomicBool,
 ) -> Result<()> {
+    let is_told = || told.load(Ordering::Acquire);
     session.request_view(renderer.request(&session.status(), options));
     let mut said = Instant::now();
     for frame in 0..frames {
         if frame > 0 {
             let before = session.status().rounds;
             session.act(Action::StepRound);
-            wait_until(session, || session.status().rounds > before)?;
+            wait_until(session, || is_told() || session.status().rounds > before)?;
         }
         let status = session.status();
         let began = Instant::now();
         loop {
+            if is_told() {
+                say(&format!(
+                    "{} of {frames}, ended by a signal",
+                    recorder.progress()
+                ));
+                return Ok(());
+            }
             renderer.frame(&status, session, options)?;
             if renderer.missing(&status, options) == 0 {
                 break;

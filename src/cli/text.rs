@@ -1,5 +1,6 @@
 //! Printing for people.
 
+use std::borrow::Cow;
 use std::io::Write;
 
 use anyhow::Result;
@@ -19,7 +20,25 @@ pub(super) fn print_to_reader(line: &str) -> Result<bool> {
 
 /// Says a line on stderr. Where stderr is closed or full there is nobody left to tell.
 pub(super) fn say(line: &str) {
+    let line = printable(line);
     let _ = writeln!(std::io::stderr(), "lifestreams: {line}");
+}
+
+/// The text without what a terminal would obey, which may come from files and arguments; lines
+/// stay lines.
+pub(super) fn printable(text: &str) -> Cow<'_, str> {
+    let obeyed = |letter: char| letter.is_control() && !matches!(letter, '\n' | '\t');
+    if !text.contains(obeyed) {
+        return text.into();
+    }
+    let mut shown = String::new();
+    for letter in text.chars() {
+        match obeyed(letter) {
+            true => shown.extend(letter.escape_default()),
+            false => shown.push(letter),
+        }
+    }
+    shown.into()
 }
 
 /// A number with three digits and its SI prefix: `4.71 T`. Put the unit behind it.
@@ -40,7 +59,15 @@ pub(super) fn si(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::si;
+    use super::{printable, si};
+
+    #[test]
+    fn nothing_printed_moves_the_cursor_or_sounds_the_bell() {
+        let text = "a\u{1b}]0;title\u{7}\rb\u{9b}31m\n\tc";
+        let shown = printable(text);
+        assert_eq!(shown, "a\\u{1b}]0;title\\u{7}\\rb\\u{9b}31m\n\tc");
+        assert_eq!(printable("两行\n\tü"), "两行\n\tü");
+    }
 
     #[test]
     fn three_digits_and_a_prefix() {

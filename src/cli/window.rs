@@ -11,6 +11,7 @@ use super::text::say;
 use super::{headless, record};
 use app::{AppError, Classroom, Unsaved, Wake};
 use engine::{DeviceInfo, EngineError, cuda};
+use life::check_writable;
 use model::{DeviceChoice, Setup, Status};
 use session::{Keep, Kept};
 use terminal::TerminalOptions;
@@ -77,8 +78,13 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
 /// The session of the file that is there, or a new one.
 fn kept_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Keep)> {
     let path = window.session.clone();
-    let there = path.as_ref().filter(|path| path.exists());
-    let from = there.map(|path| Kept::load(path)).transpose()?;
+    let from = match &path {
+        Some(path) => {
+            check_writable(path)?; // said now, not when there is something to lose
+            path.exists().then(|| Kept::load(path)).transpose()?
+        }
+        None => None,
+    };
     let mut setup = match &from {
         Some(kept) => kept.setup.clone(),
         None => common.setup()?,

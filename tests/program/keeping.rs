@@ -1,10 +1,10 @@
 //! What is kept: a session that goes on from its file as if it had never ended.
 
 use std::fs;
-use std::os::unix::fs::PermissionsExt;
+use std::os::unix::fs::{PermissionsExt, symlink};
 use std::path::Path;
 
-use crate::common::{Running, lifestreams, names, program, scratch, wait_for};
+use crate::common::{self, Running, lifestreams, names, needs, program, scratch, wait_for};
 
 const START: &str = "--size 70x40 --instances 3 --seed 11 --kernel bits --device cpu";
 
@@ -268,4 +268,214 @@ fn every_picture_of_an_mp4_reaches_ffmpeg_and_its_failure_is_told() {
     assert_ne!(ended.code, Some(0), "{ended:?}");
     ended.says_one_sentence(&["a.mp4", "ffmpeg ended with", "Unknown encoder"]);
     assert!(!folder.path().join("a.mp4").exists());
+}
+
+/// A session of a round in `s.json`, and the line that goes on with it for no more.
+fn kept_session(folder: &Path) -> (String, String) {
+    let start = format!("--display none --rounds 1 --session s.json {START}");
+    lifestreams(folder, &start);
+    let text = fs::read_to_string(folder.join("s.json")).unwrap();
+    (text, "--display none --rounds 0 --session s.json".into())
+}
+
+#[test]
+fn a_number_that_nothing_can_be_counted_on_by_is_refused_with_its_bounds() {
+    let folder = scratch();
+    let folder = folder.path();
+    let (good, line) = kept_session(folder);
+    let session: serde_json::Value = serde_json::from_str(&good).unwrap();
+    for (pointer, value, words) in [
+        ("/pace", "1e-20", "take 0.001 to 1000000000"),
+        ("/pace", "0", "take 0.001 to"),
+        ("/pace", "1e300", "take 0.001 to"),
+        (
+            "/instances/1/generation",
+            "18446744073709551615",
+            "instance 1 is at generation 18446744073709551615; take at most",
+        ),
+        (
+            "/time/history_bytes",
+            "18446744073709551615",
+            "take at most",
+        ),
+    ] {
+        let mut broken = session.clone();
+        *broken.pointer_mut(pointer).expect(pointer) = serde_json::from_str(value).unwrap();
+        let broken = broken.to_string();
+        fs::write(folder.join("s.json"), &broken).unwrap();
+        lifestreams(folder, &line).refuses(2, &["s.json", words]);
+        assert_eq!(fs::read_to_string(folder.join("s.json")).unwrap(), broken);
+    }
+    // The slowest pace is one that a session stands.
+    let mut slow = session.clone();
+    slow["pace"] = serde_json::Value::from(0.001);
+    fs::write(folder.join("s.json"), slow.to_string()).unwrap();
+    let ended = lifestreams(folder, &line);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+#[test]
+fn what_is_no_regular_file_is_neither_waited_for_nor_read_without_end() {
+    needs("mkfifo", "coreutils");
+    let folder = scratch();
+    let folder = folder.path();
+    let made = common::run(common::command("mkfifo", folder).arg("pipe"));
+    assert_eq!(made.code, Some(0), "{made:?}");
+    symlink("/dev/zero", folder.join("zero")).unwrap();
+    fs::create_dir(folder.join("deeper")).unwrap();
+    for (name, words) in [
+        ("pipe", "it is a pipe or a device"),
+        ("zero", "it is a pipe or a device"),
+        ("deeper", "it is a folder"),
+    ] {
+        let line = format!("--display none --session {name} {START}");
+        lifestreams(folder, &line).refuses(2, &[name, words]);
+    }
+    let config = lifestreams(folder, "config path").done().stdout;
+    let config = Path::new(config.trim());
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    for from in ["pipe", "zero"] {
+        let _ = fs::remove_file(config);
+        symlink(folder.join(from), config).unwrap();
+        let line = format!("run -g 1 {START}");
+        lifestreams(folder, &line).refuses(2, &["config.toml cannot be read", "regular file"]);
+        lifestreams(folder, "config").refuses(2, &["config.toml cannot be read"]);
+    }
+}
+
+#[test]
+fn a_session_that_could_not_be_saved_is_refused_before_it_starts() {
+    let folder = scratch();
+    symlink("nowhere/at/all.json", folder.path().join("link.json")).unwrap();
+    for file in ["nowhere/s.json", "link.json"] {
+        // Nothing ends this one.
+        let line = format!("--display none --session {file} {START}");
+        lifestreams(folder.path(), &line).refuses(2, &[file, "there is no folder"]);
+    }
+    assert!(folder.path().join("link.json").is_symlink());
+    assert_eq!(names(folder.path()), ["link.json"]);
+}
+
+#[test]
+fn a_saved_file_keeps_its_permissions_and_a_link_is_followed() {
+    let folder = scratch();
+    let folder = folder.path();
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let close = |path: &Path| {
+        fs::set_permissions(path, fs::Permissions::from_mode(0o600)).unwrap();
+    };
+    let line = format!("--display none --rounds 1 --session s.json {START}");
+    // The file is still to be made, behind the link.
+    fs::create_dir(folder.join("kept")).unwrap();
+    symlink("kept/real.json", folder.join("s.json")).unwrap();
+    let go = || {
+        let ended = lifestreams(folder, &line);
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+    };
+    go();
+    let real = folder.join("kept/real.json");
+    assert!(folder.join("s.json").is_symlink());
+    assert_eq!(lattices(&real), simulated(folder, 1));
+    close(&real);
+    go();
+    assert_eq!(lattices(&real), simulated(folder, 2));
+    assert_eq!(mode(&real), 0o600);
+    lifestreams(folder, "config save --instances 3").done();
+    let config = lifestreams(folder, "config path").done().stdout;
+    let config = Path::new(config.trim());
+    close(config);
+    lifestreams(folder, "config save --instances 4").done();
+    assert_eq!(mode(config), 0o600);
+    // A recording is a file like any other.
+    symlink("kept/real.gif", folder.join("a.gif")).unwrap();
+    let line = format!("--display none --record a.gif --frames 1 {START}");
+    for _ in 0..2 {
+        lifestreams(folder, &line).done();
+        assert!(folder.join("a.gif").is_symlink());
+        close(&folder.join("kept/real.gif"));
+    }
+    assert_eq!(mode(&folder.join("kept/real.gif")), 0o600);
+}
+
+/// `refuses` finds escapes; the bell is looked for here.
+#[test]
+fn nothing_from_files_or_arguments_is_obeyed_by_a_terminal() {
+    let folder = scratch();
+    let folder = folder.path();
+    let (good, line) = kept_session(folder);
+    let refused = |ended: &common::Ended, words: &[&str]| {
+        ended.refuses(2, words);
+        assert!(!ended.stderr.contains('\u{7}'), "{ended:?}");
+    };
+    for (from, to) in [
+        ("\"running\"", r#""\u001b]0;mine\u0007""#),
+        ("\"bits\"", r#""\u001b[31mred\u0007""#),
+        ("\"70x40\"", r#""\u001b[31mred\u0007""#),
+    ] {
+        let broken = good.replacen(from, to, 1);
+        assert_ne!(broken, good);
+        fs::write(folder.join("s.json"), &broken).unwrap();
+        refused(&lifestreams(folder, &line), &["s.json, line ", "u{1b}"]);
+    }
+    for word in [
+        "--\u{1b}[31mred\u{7}",
+        "--size=\u{1b}[31mred\u{7}",
+        "--kernel=\u{1b}[31mred\u{7}",
+        "--session=\u{1b}[31mred\u{7}/s.json",
+        "--record=\u{1b}[31mred\u{7}.avi",
+        "\u{1b}[31mred\u{7}",
+    ] {
+        let mut command = program(folder);
+        let words = ["--display", "none", "--frames", "1", word];
+        refused(&common::run(command.args(words)), &["red"]);
+    }
+    let config = lifestreams(folder, "config path").done().stdout;
+    let config = Path::new(config.trim());
+    fs::create_dir_all(config.parent().unwrap()).unwrap();
+    for text in [
+        r#""\u001b[31mred\u0007" = 1"#,
+        r#"kernel = "\u001b[31mred\u0007""#,
+        "# \u{1b}[31mred\u{7}\ninstances = 3\n",
+    ] {
+        fs::write(config, text).unwrap();
+        refused(
+            &lifestreams(folder, &format!("run -g 1 {START}")),
+            &["config.toml"],
+        );
+        let shown = lifestreams(folder, "config");
+        assert!(!shown.stdout.contains(['\u{1b}', '\u{7}']), "{shown:?}");
+    }
+}
+
+#[test]
+fn a_signal_leaves_a_whole_recording_and_a_session() {
+    for signal in ["TERM", "HUP"] {
+        let folder = scratch();
+        let folder = folder.path();
+        let mut command = program(folder);
+        let line =
+            format!("--display none --record a.gif --frames 100000 --session s.json {START}");
+        let running = Running::start(command.args(line.split(' ')));
+        wait_for("a picture on the disk", || {
+            let names = names(folder);
+            let partial = names.iter().find(|name| name.ends_with(".partial"))?;
+            let length = fs::metadata(folder.join(partial)).ok()?.len();
+            (length > 50_000).then_some(())
+        });
+        running.signal(signal);
+        let ended = running.end(common::PATIENCE);
+        assert_eq!(ended.code, Some(0), "{signal}: {ended:?}");
+        assert_eq!(names(folder), ["a.gif", "s.json"]);
+        let mut options = gif::DecodeOptions::new();
+        options.set_color_output(gif::ColorOutput::Indexed);
+        let file = fs::File::open(folder.join("a.gif")).unwrap();
+        let mut reader = options.read_info(file).unwrap();
+        let mut count = 0;
+        while reader.read_next_frame().unwrap().is_some() {
+            count += 1;
+        }
+        assert!((1..100_000).contains(&count), "{count} pictures");
+        let kept = lattices(&folder.join("s.json"));
+        assert_eq!(kept, simulated(folder, kept[0].1));
+    }
 }

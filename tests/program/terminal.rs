@@ -3,6 +3,7 @@
 
 use std::fs;
 use std::path::Path;
+use std::time::{Duration, Instant};
 
 use crate::common::{PROGRAM, command, lifestreams, needs, run, scratch, signal, wait_for};
 use life::{Pattern, Size};
@@ -164,6 +165,80 @@ fn a_signal_and_ctrl_c_restore_the_screen_too() {
     }
 }
 
+/// Whether a process is over; one that nobody has asked after yet counts.
+fn is_over(id: &str) -> bool {
+    let stat = fs::read_to_string(format!("/proc/{id}/stat"));
+    stat.map_or(true, |stat| stat.contains(") Z "))
+}
+
+/// What a session's file goes on from is whole.
+fn goes_on(folder: &Path) {
+    let line = "--display none --rounds 0 --session kept.json";
+    let ended = lifestreams(folder, line);
+    assert_eq!(ended.code, Some(0), "{ended:?}");
+}
+
+/// As a connection by SSH that breaks: with a signal, or, in a session of its own, with nothing but
+/// reads of nothing and writes that fail.
+#[test]
+fn a_terminal_that_hangs_up_leaves_a_saved_session() {
+    for before in ["", "exec setsid --wait "] {
+        let tmux = Tmux::start(80, 24);
+        let program = format!("{PROGRAM} --display terminal --session kept.json {SMALL}");
+        tmux.type_line(&format!("{before}sh -c 'echo $$ >pid; exec {program}'"));
+        tmux.wait("▶ running");
+        let id = fs::read_to_string(tmux.path().join("pid")).unwrap();
+        tmux.tmux("kill-server");
+        wait_for("the end of it", || is_over(id.trim()).then_some(()));
+        goes_on(tmux.path());
+    }
+}
+
+/// As a connection that stands still: nothing that is written arrives, and whoever writes waits.
+#[test]
+fn a_terminal_that_takes_nothing_holds_up_no_signal() {
+    let tmux = Tmux::start(80, 24);
+    let program = format!("{PROGRAM} --display terminal --session kept.json {SMALL}");
+    tmux.type_line(&format!("sh -c 'echo $$ >pid; exec {program}'"));
+    tmux.wait("▶ running");
+    let id = fs::read_to_string(tmux.path().join("pid")).unwrap();
+    let (id, mut ask) = (id.trim(), tmux.command("display-message -p"));
+    let server = run(ask.arg("#{pid}")).stdout.trim().parse().unwrap();
+    signal(server, "STOP");
+    let written = || fs::read_to_string(format!("/proc/{id}/io")).unwrap();
+    let bytes = || {
+        let io = written();
+        let line = io.lines().find(|line| line.starts_with("wchar"));
+        line.unwrap().to_owned()
+    };
+    let mut last = (bytes(), Instant::now());
+    wait_for("a write that waits", || {
+        let now = bytes();
+        if now != last.0 {
+            last = (now, Instant::now());
+        }
+        (last.1.elapsed() > Duration::from_secs(2)).then_some(())
+    });
+    signal(id.parse().unwrap(), "TERM");
+    wait_for("the end of it", || is_over(id).then_some(()));
+    signal(server, "CONT");
+    goes_on(tmux.path());
+}
+
+/// Where sentences have colours, what was typed still has none, and names no window.
+#[test]
+fn what_was_typed_is_not_obeyed_by_the_terminal() {
+    let tmux = Tmux::start(80, 24);
+    tmux.type_line(&format!(
+        "{PROGRAM} --$(printf '\\033]2;mine\\007'); echo over"
+    ));
+    tmux.wait("unexpected argument");
+    tmux.wait("over\n");
+    let mut ask = tmux.command("display-message -p");
+    let title = run(ask.arg("#{pane_title}")).stdout;
+    assert_ne!(title.trim(), "mine");
+}
+
 #[test]
 fn every_half_block_is_a_cell_of_the_simulators() {
     let tmux = Tmux::start(80, 24);
@@ -275,7 +350,7 @@ fn panics_in_a_terminal() {
 fn a_panic_restores_the_screen_and_is_read_on_it() {
     let tmux = Tmux::start(100, 30);
     let program = std::env::current_exe().unwrap();
-    let line = "--exact panics_in_a_terminal --ignored --nocapture";
+    let line = "--exact terminal::panics_in_a_terminal --ignored --nocapture";
     tmux.begin(&format!(
         "env RUST_BACKTRACE=0 {} {line}",
         program.display()

@@ -281,3 +281,32 @@ fn a_pattern_too_large_is_offered_a_larger_lattice() {
     assert_eq!(cells(&back), cells(&before));
     shown.quit();
 }
+
+/// The former lattices come back where nothing else is left to be undone, and only there.
+#[test]
+fn undoing_what_is_not_there_never_undoes_what_else_was_done() {
+    let (shown, _) = Shown::paused("--instances 2 --seed 5 --kernel bits");
+    let wide = shown.folder.path().join("wide.rle");
+    fs::write(&wide, "x = 100, y = 1, rule = B3/S23\n100o!\n").unwrap();
+    shown.then("ctrl+o", "a path is to be typed in");
+    shown.rest();
+    shown.type_in(&wide);
+    shown.then("Return", "larger lattices are offered: 100x45");
+    shown.rest();
+    shown.then("Return", "notice: the lattices are 100x45 now");
+    // The first panel is edited, and nothing undone on the second.
+    shown.key("Delete");
+    assert_eq!(shown.press("Page_Down", "SelectNext").selected, 1);
+    for _ in 0..2 {
+        shown.press("ctrl+z", "Undo");
+    }
+    assert_eq!(shown.press("Page_Up", "SelectPrevious").selected, 0);
+    shown.rest();
+    assert_eq!(shown.heard("the former lattices are back"), 0);
+    // This is about the edit, and the next one about the lattices.
+    shown.press("ctrl+z", "Undo");
+    shown.rest();
+    assert_eq!(shown.heard("the former lattices are back"), 0);
+    shown.then("ctrl+z", "notice: the former lattices are back");
+    shown.quit();
+}

@@ -1,9 +1,10 @@
 //! How it starts and ends, whoever ends it.
 
+use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{PATIENCE, Running, names, program, scratch, wait_for};
+use crate::common::{PATIENCE, Running, lifestreams, names, program, scratch, wait_for};
 use crate::display::Display;
 use crate::shown::{Shown, says_what_was_found};
 
@@ -55,12 +56,17 @@ fn quitting_in_a_long_launch_takes_no_longer() {
 #[test]
 fn a_display_that_goes_away_ends_it_with_3_and_a_sentence() {
     for pause in [false, true] {
-        let mut shown = Shown::open("--instances 2");
+        let mut shown = Shown::open("--instances 2 --session kept.json");
         if pause {
             shown.press("space", "TogglePause");
         }
+        shown.key("shift+o");
+        wait_for("some pictures", || {
+            (shown.heard("notice: recording lifestreams-") > 2).then_some(())
+        });
         shown.display.kill();
-        let (ended, _display) = shown.end();
+        let folder = shown.folder;
+        let ended = shown.running.end(PATIENCE);
         assert_eq!(ended.code, Some(3), "{ended:?}");
         let lines = ended.stderr.lines();
         let said: Vec<_> = lines
@@ -69,6 +75,19 @@ fn a_display_that_goes_away_ends_it_with_3_and_a_sentence() {
         assert_eq!(said.len(), 2, "{said:?}");
         assert!(said[1].contains("the connection to the X server has broken; start again"));
         assert!(!ended.stderr.contains("panicked"), "{ended:?}");
+        // Everything is saved all the same.
+        let names = names(folder.path());
+        let gif = names.iter().find(|name| name.ends_with(".gif"));
+        let file = fs::File::open(folder.path().join(gif.expect("a recording"))).unwrap();
+        let mut reader = gif::DecodeOptions::new().read_info(file).unwrap();
+        let mut count = 0;
+        while reader.next_frame_info().unwrap().is_some() {
+            count += 1;
+        }
+        assert!(count > 0 && !names.iter().any(|name| name.ends_with(".partial")));
+        let line = "--display none --rounds 0 --session kept.json";
+        let again = lifestreams(folder.path(), line);
+        assert_eq!(again.code, Some(0), "{again:?}");
     }
 }
 

@@ -11,7 +11,7 @@ use lesson::{LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
 use life::Lattice;
 use model::PictureSource;
 use model::{Action, DeviceChoice, Edit, Picture, PicturePlan, Series, Setup, Status, Trace};
-use session::{Keep, Kept, Session};
+use session::{Keep, Kept, Saver, Session};
 use view::{LessonEntry, LessonPage};
 
 /// See the module.
@@ -45,8 +45,6 @@ struct Open {
     lesson: &'static Lesson,
     /// Which of its pages is shown.
     page: usize,
-    /// Whether it was paused for the lesson, and is to go on behind it.
-    rests: std::cell::Cell<bool>,
     measured: Mutex<Measured>,
 }
 
@@ -286,14 +284,10 @@ impl LessonSource for Classroom {
         let Some(lesson) = LESSONS.get(index) else {
             return;
         };
-        let ran = self.session.status().running;
-        if ran {
-            self.session.act(Action::TogglePause);
-        }
+        self.session.act(Action::PauseForLesson(true));
         self.open = Some(Open {
             lesson,
             page: 0,
-            rests: std::cell::Cell::new(ran),
             measured: Mutex::default(),
         });
     }
@@ -316,9 +310,8 @@ impl LessonSource for Classroom {
     }
 
     fn close(&mut self) {
-        let Some(open) = self.open.take() else { return };
-        if open.rests.get() {
-            self.session.act(Action::TogglePause);
+        if self.open.take().is_some() {
+            self.session.act(Action::PauseForLesson(false));
         }
     }
 }
@@ -342,18 +335,15 @@ impl World for Classroom {
         Some(self.session.kept())
     }
 
+    fn saver(&self) -> Option<Saver> {
+        self.session.saver()
+    }
+
     fn go_on_from(&mut self, kept: Kept) -> Result<(), String> {
         self.succeed(kept)
     }
 
     fn act(&self, action: Action) -> bool {
-        let by_hand = matches!(
-            action,
-            Action::TogglePause | Action::StepGeneration | Action::StepRound
-        );
-        if let (true, Some(open)) = (by_hand, &self.open) {
-            open.rests.set(false); // the person decides
-        }
         self.session.act(action)
     }
 
@@ -388,8 +378,7 @@ mod tests {
     use model::KernelChoice;
     use model::{Pace, Start, Switches, TimeSettings};
 
-    #[test]
-    fn a_lesson_is_stepped_to_its_result_while_the_session_rests() {
+    fn room() -> Classroom {
         let setup = Setup {
             instances: 2,
             size: Size::new(32, 32).unwrap(),
@@ -407,7 +396,12 @@ mod tests {
             rounds: None,
             time: TimeSettings::DEFAULT,
         };
-        let mut room = Classroom::start(setup, Box::new(|| {})).unwrap();
+        Classroom::start(setup, Box::new(|| {})).unwrap()
+    }
+
+    #[test]
+    fn a_lesson_is_stepped_to_its_result_while_the_session_rests() {
+        let mut room = room();
         assert!(room.page().is_none());
         assert_eq!(room.list().len(), LESSONS.len());
         let event = LESSONS.iter().position(|lesson| lesson.name == "pinned");
@@ -441,6 +435,51 @@ mod tests {
             assert!(began.elapsed() < Duration::from_secs(240), "it goes on");
             std::thread::sleep(Duration::from_millis(5));
         }
+    }
+
+    /// What was asked for just before a lesson counts, whatever the status still says.
+    #[test]
+    fn a_lesson_pauses_and_leaves_the_session_as_it_was_asked_to_be() {
+        let mut room = room();
+        // Behind everything that was asked for before.
+        let runs = |room: &Classroom| {
+            let kept = World::kept(room).unwrap();
+            kept.recv_timeout(Duration::from_secs(240)).unwrap().running
+        };
+        assert!(runs(&room));
+        room.open(0);
+        assert!(!runs(&room));
+        room.close();
+        assert!(runs(&room), "it goes on");
+        World::act(&room, Action::TogglePause);
+        room.open(0);
+        assert!(!runs(&room), "paused just before");
+        room.close();
+        assert!(!runs(&room), "and so it stays");
+        World::act(&room, Action::TogglePause);
+        room.open(0);
+        World::act(&room, Action::StepGeneration);
+        room.close();
+        assert!(!runs(&room), "stepped by hand meanwhile");
+    }
+
+    #[test]
+    fn a_run_to_a_generation_ends_there_behind_a_lesson_too() {
+        let mut room = room();
+        const FAR: u64 = 100_000;
+        World::act(&room, Action::RunTo(FAR));
+        room.open(0);
+        room.close();
+        let began = Instant::now();
+        let status = loop {
+            let status = room.status();
+            if !status.running && status.generation >= FAR {
+                break status;
+            }
+            assert!(began.elapsed() < Duration::from_secs(240), "{status:?}");
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        assert_eq!(status.generation, FAR);
     }
 
     #[test]

@@ -6,17 +6,19 @@ mod classroom;
 mod error;
 pub mod lessons;
 pub mod pacing;
+mod rescue;
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use life::Lattice;
 use model::{Action, Edit, PicturePlan, PictureSource, Status};
-use session::{Kept, Session};
+use session::{Kept, Saver, Session};
 
 pub use classroom::{Classroom, Unsaved};
 pub use error::AppError;
 pub use lessons::LessonSource;
+pub use rescue::Rescue;
 
 /// What a window drives and draws: a session, or a test's stand-in.
 pub trait World: PictureSource + Send + 'static {
@@ -36,6 +38,10 @@ pub trait World: PictureSource + Send + 'static {
     }
     /// Everything that it could go on from, soon; `None` where nothing is kept.
     fn kept(&self) -> Option<Receiver<Kept>> {
+        None
+    }
+    /// What saves it from any thread; `None` where it is kept in no file.
+    fn saver(&self) -> Option<Saver> {
         None
     }
     /// Goes on from this, whatever its size; may take long. On an error it is as it was.
@@ -67,6 +73,10 @@ impl World for Session {
 
     fn copy(&self, instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
         Some(Session::copy(self, instance))
+    }
+
+    fn saver(&self) -> Option<Saver> {
+        Session::saver(self)
     }
 }
 

@@ -3,13 +3,13 @@
 use super::formats::life::{self, Corner};
 use super::formats::macrocell::{self, Tree};
 use super::formats::{Fault, Format, Frame, Notes, packed, plaintext};
+use super::read::{ReadError, read_regular_file};
 use super::rle::{Outline, Rle};
 use super::text::{Flaw, Located};
 use super::words::shown;
-use super::{Lattice, MemoryError, Rule, Run, Size, memory};
+use super::{Lattice, MemoryError, Rule, Run, Size};
 use lang::tr;
-use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -274,35 +274,13 @@ fn remedy(offer: Option<Size>) -> String {
 
 /// The file's bytes, or why they cannot be had and what to do.
 fn read_text(path: &Path) -> Result<Vec<u8>, String> {
-    let limit = Pattern::LARGEST_FILE;
-    let refused = |what: &str| tr!("it is {what}; name a pattern file", what = what);
-    // Before it is opened, for opening a pipe waits for its other end.
-    let about = fs::metadata(path).map_err(why_unreadable)?;
-    if about.is_dir() {
-        return Err(refused(tr!("a folder")));
-    }
-    if !about.is_file() {
-        return Err(refused(tr!("a pipe or a device, not a regular file")));
-    }
-    if about.len() > limit {
-        return Err(refused(&tr!("more than {} GiB long", limit >> 30)));
-    }
-    let mut text = Vec::new();
-    let room = text.try_reserve_exact(about.len() as usize);
-    if room.is_err() || memory::lacks(about.len()) {
-        return Err(tr!(
-            "it is {} bytes long, and there is no memory left for it",
-            about.len()
-        ));
-    }
-    let file = File::open(path).map_err(why_unreadable)?;
-    file.take(limit + 1)
-        .read_to_end(&mut text)
-        .map_err(why_unreadable)?;
-    if text.len() as u64 > limit {
-        return Err(refused(&tr!("more than {} GiB long", limit >> 30)));
-    }
-    Ok(text)
+    read_regular_file(path, Pattern::LARGEST_FILE).map_err(|error| match error {
+        ReadError::Io(error) => why_unreadable(error),
+        ReadError::NoMemory(_) => error.to_string(),
+        ReadError::NotRegular(_) | ReadError::TooLong(_) => {
+            tr!("{error}; name a pattern file", error = error)
+        }
+    })
 }
 
 fn why_unreadable(error: io::Error) -> String {
@@ -317,6 +295,8 @@ fn why_unreadable(error: io::Error) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::fs::{self, File};
+
     use super::*;
     use crate::testing::drawn;
 

@@ -1,9 +1,9 @@
 //! Files that are written whole or not at all.
 
 use lang::tr;
-use std::fs::{self, File, OpenOptions};
+use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use super::words::shown;
 
@@ -36,9 +36,11 @@ impl SaveError {
 }
 
 /// Writes a file by way of a temporary one beside it, which takes its name only once it is whole
-/// and on the disk: whoever looks finds the old file or the new one, never a part.
+/// and on the disk: whoever looks finds the old file or the new one, never a part. A file that is
+/// replaced hands its permissions on.
 ///
-/// `write` is given a buffered writer. A link is followed.
+/// `write` is given a buffered writer. A link is followed, also one whose file is still to be
+/// made.
 ///
 /// # Errors
 /// If the folder is missing or closed to us, the disk full, `write` failing, or something other
@@ -47,35 +49,153 @@ pub fn write_atomically(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), SaveError> {
-    let named = path.as_ref();
-    // A link stays one: what it leads to is replaced.
-    let target = named
-        .is_symlink()
-        .then(|| fs::canonicalize(named).ok())
-        .flatten();
-    let path = target.as_deref().unwrap_or(named);
-    let folder = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let failed = |reason, disk_full| SaveError {
-        path: shown(named),
-        reason,
-        disk_full,
-    };
-    check_target(path).map_err(|reason| failed(reason, false))?;
-    replace(path, folder, write)
-        .map_err(|error| failed(why_unsaved(&error, folder), is_full(&error)))
+    let target = SaveTarget::find(path.as_ref())?;
+    target.replace(write).map_err(|error| target.failed(&error))
 }
 
-/// Whether the name is free, or a regular file's that may be written: a rename would quietly
-/// replace even a device.
-fn check_target(path: &Path) -> Result<(), String> {
+/// Checks that [`write_atomically`] could write there now; leaves everything as it is.
+///
+/// # Errors
+/// As [`write_atomically`].
+pub fn check_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
+    let target = SaveTarget::find(path.as_ref())?;
+    let made = target.create_partial(); // dropped, and so removed, at once
+    made.map(|_| ()).map_err(|error| target.failed(&error))
+}
+
+/// Where a name leads, and what a file that is replaced there hands on.
+#[derive(Debug)]
+pub struct SaveTarget {
+    /// As it was given.
+    named: PathBuf,
+    /// Behind every link.
+    path: PathBuf,
+    replaced: Option<fs::Metadata>,
+}
+
+impl SaveTarget {
+    /// Follows links to what is to be written, which must be free or a regular file that may be
+    /// written: a rename would quietly replace even a device.
+    ///
+    /// # Errors
+    /// It is something else, or a link that leads nowhere.
+    pub fn find(named: &Path) -> Result<SaveTarget, SaveError> {
+        let found = behind_links(named).and_then(|path| {
+            let replaced = check_target(&path)?;
+            Ok((path, replaced))
+        });
+        let (path, replaced) = found.map_err(|reason| SaveError {
+            path: shown(named),
+            reason,
+            disk_full: false,
+        })?;
+        Ok(SaveTarget {
+            named: named.to_owned(),
+            path,
+            replaced,
+        })
+    }
+
+    /// The file behind every link.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    fn folder(&self) -> &Path {
+        folder_of(&self.path)
+    }
+
+    fn failed(&self, error: &io::Error) -> SaveError {
+        SaveError {
+            path: shown(&self.named),
+            reason: why_unsaved(error, self.folder()),
+            disk_full: is_full(error),
+        }
+    }
+
+    fn permissions(&self) -> Option<Permissions> {
+        self.replaced.as_ref().map(fs::Metadata::permissions)
+    }
+
+    /// An empty file of no lasting name beside the target, with the permissions of the file that
+    /// it is to replace; removed again unless it is persisted.
+    ///
+    /// # Errors
+    /// As the system says.
+    pub fn create_partial(&self) -> io::Result<tempfile::NamedTempFile> {
+        // Opened by ourselves, for a file that `tempfile` opens is closed to all other users.
+        let create = |path: &Path| {
+            let mut options = OpenOptions::new();
+            #[cfg(unix)]
+            if let Some(permissions) = self.permissions() {
+                use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
+                // From the first byte on, so that nobody else reads it meanwhile.
+                options.mode(permissions.mode() & 0o777);
+            }
+            options.write(true).create_new(true).open(path)
+        };
+        let partial = tempfile::Builder::new()
+            .prefix(".lifestreams-")
+            .suffix(".partial")
+            .make_in(self.folder(), create)?;
+        let file = partial.as_file();
+        #[cfg(unix)]
+        if let Some(replaced) = &self.replaced {
+            use std::os::unix::fs::{MetadataExt as _, fchown};
+            // Only an administrator may give files away; for all others this changes nothing.
+            let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
+        }
+        // What the mask took off; after the owner, whose change takes bits away.
+        if let Some(permissions) = self.permissions() {
+            file.set_permissions(permissions)?;
+        }
+        Ok(partial)
+    }
+
+    fn replace(&self, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
+        let mut partial = self.create_partial()?;
+        let mut buffered = BufWriter::new(partial.as_file_mut());
+        write(&mut buffered)?;
+        buffered.flush()?;
+        drop(buffered);
+        partial.as_file().sync_all()?;
+        partial.persist(&self.path)?;
+        // So that the new name, too, outlives a power cut; not every system can do so.
+        let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
+        Ok(())
+    }
+}
+
+fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    }
+}
+
+/// More links in a row than this lead in a circle; Linux counts as many.
+const MAX_LINKS: usize = 40;
+
+/// What a name leads to: the file behind its links, whether there is one yet or not.
+fn behind_links(named: &Path) -> Result<PathBuf, String> {
+    let mut path = named.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&path) {
+            // Where a link says so from its own folder on.
+            Ok(next) => path = folder_of(&path).join(next),
+            Err(_) => return Ok(path), // no link
+        }
+    }
+    Err(tr!("it is a link that leads back to itself; name a regular file").into())
+}
+
+/// What a file that is there would hand on; an error if the name is not for a file.
+fn check_target(path: &Path) -> Result<Option<fs::Metadata>, String> {
     if path.file_name().is_none() {
         return Err(tr!("this names no file; add a file's name").into());
     }
     let Ok(about) = fs::metadata(path) else {
-        return Ok(());
+        return Ok(None);
     };
     if about.is_dir() {
         Err(tr!("it is a folder; name a file in it").into())
@@ -84,30 +204,8 @@ fn check_target(path: &Path) -> Result<(), String> {
     } else if about.permissions().readonly() {
         Err(tr!("it is write-protected; lift that or choose another name").into())
     } else {
-        Ok(())
+        Ok(Some(about))
     }
-}
-
-fn replace(
-    path: &Path,
-    folder: &Path,
-    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
-    // Opened by ourselves, for a file that `tempfile` opens is closed to all other users.
-    let create = |path: &Path| OpenOptions::new().write(true).create_new(true).open(path);
-    let mut partial = tempfile::Builder::new()
-        .prefix(".lifestreams-")
-        .suffix(".partial")
-        .make_in(folder, create)?;
-    let mut buffered = BufWriter::new(partial.as_file_mut());
-    write(&mut buffered)?;
-    buffered.flush()?;
-    drop(buffered);
-    partial.as_file().sync_all()?;
-    partial.persist(path)?;
-    // So that the new name, too, outlives a power cut; not every system can do so.
-    let _ = File::open(folder).and_then(|folder| folder.sync_all());
-    Ok(())
 }
 
 fn is_full(error: &io::Error) -> bool {
@@ -237,5 +335,64 @@ mod tests {
         write_atomically(&link, |out| out.write_all(b"new")).unwrap();
         assert!(link.is_symlink());
         assert_eq!(fs::read_to_string(&file).unwrap(), "new");
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_to_a_file_that_is_still_to_be_made_is_followed_and_a_circle_is_refused() {
+        use std::os::unix::fs::symlink;
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        fs::create_dir(at("deeper")).unwrap();
+        symlink("deeper/second", at("first")).unwrap();
+        symlink("../file", at("deeper/second")).unwrap();
+        write_atomically(at("first"), |out| out.write_all(b"new")).unwrap();
+        assert!(at("first").is_symlink() && at("deeper/second").is_symlink());
+        assert_eq!(fs::read_to_string(at("file")).unwrap(), "new");
+        symlink("nowhere/file", at("broken")).unwrap();
+        let error = write_atomically(at("broken"), |_| panic!("nowhere")).unwrap_err();
+        assert!(error.reason.contains("there is no folder"), "{error}");
+        symlink("circle", at("circle")).unwrap();
+        let error = write_atomically(at("circle"), |_| panic!("nowhere")).unwrap_err();
+        assert!(error.reason.contains("leads back to itself"), "{error}");
+        assert!(at("broken").is_symlink() && at("circle").is_symlink());
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_file_that_is_replaced_hands_its_permissions_on() {
+        use std::os::unix::fs::PermissionsExt as _;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("secret");
+        let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+        for kept in [0o600, 0o640, 0o666] {
+            fs::write(&path, "old").unwrap();
+            fs::set_permissions(&path, Permissions::from_mode(kept)).unwrap();
+            let meanwhile = || {
+                let partial = names(folder.path());
+                let partial = partial.iter().find(|name| name.ends_with(".partial"));
+                mode(&folder.path().join(partial.unwrap()))
+            };
+            write_atomically(&path, |out| {
+                assert_eq!(meanwhile(), kept);
+                out.write_all(b"new")
+            })
+            .unwrap();
+            assert_eq!(mode(&path), kept);
+        }
+    }
+
+    #[test]
+    fn whether_a_file_could_be_written_is_found_without_a_trace() {
+        let folder = tempfile::tempdir().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        check_writable(at("new")).unwrap();
+        fs::write(at("old"), "old").unwrap();
+        check_writable(at("old")).unwrap();
+        assert_eq!(fs::read_to_string(at("old")).unwrap(), "old");
+        assert_eq!(names(folder.path()), ["old"]);
+        let error = check_writable(at("missing/new")).unwrap_err();
+        assert!(error.reason.contains("there is no folder"), "{error}");
+        assert!(check_writable(folder.path()).is_err(), "a folder");
     }
 }

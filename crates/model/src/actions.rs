@@ -20,6 +20,9 @@ pub enum Action {
     StepBack,
     /// Pauses, and goes one round back.
     RoundBack,
+    /// Pauses while a lesson is open; or goes on, if it ran then and nobody has paused or stepped it
+    /// since.
+    PauseForLesson(bool),
     /// Runs until the selected instance is at this generation, or goes back to it.
     RunTo(u64),
     /// Asks for a generation to run to.
@@ -170,6 +173,96 @@ pub enum Action {
     Escape,
     /// Leaves.
     Quit,
+}
+
+impl Action {
+    /// Whether it steps, changes or times lattices: it comes to nothing once the session has ended.
+    pub fn needs_engine(self) -> bool {
+        match self {
+            Action::TogglePause
+            | Action::StepGeneration
+            | Action::StepRound
+            | Action::StepBack
+            | Action::RoundBack
+            | Action::RunTo(_)
+            | Action::AskGeneration
+            | Action::NextStopWhenStill
+            | Action::ToggleReseed
+            | Action::Faster
+            | Action::Slower
+            | Action::ResetPanel
+            | Action::ResetAll
+            | Action::NewSeed
+            | Action::UseKernel(_)
+            | Action::NextKernel
+            | Action::PreviousKernel
+            | Action::NextOf(_)
+            | Action::Choose(..)
+            | Action::ToggleHalves
+            | Action::ToggleBlocks
+            | Action::TogglePencil
+            | Action::ClearSelection
+            | Action::FillRandomly
+            | Action::FlipSideways
+            | Action::FlipUpsideDown
+            | Action::TurnLeft
+            | Action::TurnRight
+            | Action::TurnGhostLeft
+            | Action::TurnGhostRight
+            | Action::PastePattern
+            | Action::OpenPattern
+            | Action::ToggleShelf
+            | Action::Undo
+            | Action::Redo => true,
+            // What looks at the last pictures, saves them, or is the window's own.
+            Action::PauseForLesson(_)
+            | Action::WatchPopulation(_)
+            | Action::TogglePopulation
+            | Action::PopulationOfAll
+            | Action::WatchOverlap(_)
+            | Action::SelectAll
+            | Action::CopyCells
+            | Action::SavePattern
+            | Action::SelectNext
+            | Action::SelectPrevious
+            | Action::Select(_)
+            | Action::ToggleSingle
+            | Action::ZoomIn
+            | Action::ZoomOut
+            | Action::PanLeft
+            | Action::PanRight
+            | Action::PanUp
+            | Action::PanDown
+            | Action::Fit
+            | Action::ToggleLadder
+            | Action::ToggleLab
+            | Action::ToggleLessons
+            | Action::NextPage
+            | Action::PreviousPage
+            | Action::ToggleTimeline
+            | Action::ToggleGridLines
+            | Action::ToggleSeparate
+            | Action::ToggleMinimap
+            | Action::NextColourBy
+            | Action::NextColours
+            | Action::Invert
+            | Action::ToggleFullscreen
+            | Action::SavePicture
+            | Action::ToggleCommands
+            | Action::ToggleMenu
+            | Action::TogglePresentation
+            | Action::EnlargeInterface
+            | Action::ReduceInterface
+            | Action::UsualInterface
+            | Action::NextLanguage
+            | Action::SavePanelPicture
+            | Action::ToggleRecording
+            | Action::SaveSession
+            | Action::ToggleHelp
+            | Action::Escape
+            | Action::Quit => false,
+        }
+    }
 }
 
 /// A key, whatever the toolkit calls it.

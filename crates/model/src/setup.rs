@@ -2,6 +2,7 @@
 
 use std::fmt;
 use std::sync::Arc;
+use std::time::Duration;
 
 use crate::KernelChoice;
 use crate::{Switches, TimeSettings};
@@ -108,6 +109,23 @@ impl Pace {
         1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0, 240.0, 500.0, 1000.0, 2000.0,
     ];
 
+    /// The slowest and the fastest that a session is started with, in rounds a second.
+    pub const MIN_PER_SECOND: f64 = 0.001;
+    /// See [`Pace::MIN_PER_SECOND`].
+    pub const MAX_PER_SECOND: f64 = 1e9;
+
+    /// The time from one round to the next; none where they follow at once.
+    pub fn period(self) -> Duration {
+        let slowest = Duration::from_secs_f64(1.0 / Self::MIN_PER_SECOND);
+        match self {
+            Pace::Unthrottled => Duration::ZERO,
+            Pace::PerSecond(rounds) => {
+                let period = Duration::try_from_secs_f64(1.0 / rounds);
+                period.map_or(slowest, |period| period.min(slowest))
+            }
+        }
+    }
+
     /// The next faster step.
     pub fn faster(self) -> Pace {
         match self {
@@ -136,5 +154,24 @@ impl fmt::Display for Pace {
             Pace::PerSecond(n) => f.write_str(&tr!("{n} rounds/s", n = n)),
             Pace::Unthrottled => f.write_str(tr!("unthrottled")),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// However slow or senseless a pace is, instants can be counted on by its period.
+    #[test]
+    fn every_pace_has_a_period_that_can_be_waited_for() {
+        let period = |rounds| Pace::PerSecond(rounds).period();
+        let slowest = period(Pace::MIN_PER_SECOND);
+        for rounds in [1e-20, f64::MIN_POSITIVE, 0.0, -1.0, f64::NAN] {
+            assert_eq!(period(rounds), slowest, "{rounds}");
+        }
+        assert_eq!(slowest, Duration::from_secs(1000));
+        assert_eq!(period(50.0), Duration::from_millis(20));
+        assert_eq!(period(f64::INFINITY), Duration::ZERO);
+        assert_eq!(Pace::Unthrottled.period(), Duration::ZERO);
     }
 }

@@ -81,6 +81,9 @@ pub struct Status {
     pub last_effect: Option<Effect>,
     /// Edits that wait for what is under way.
     pub waiting_edits: usize,
+    /// Where undoing was asked for and nothing that was ever edited stood any more: how many edits,
+    /// undoings and redoings had been asked for by then, itself among them.
+    pub undid_all: Option<u64>,
     /// The selected instance.
     pub selected: usize,
     /// Something the person should know, in one sentence; it stays for a few seconds.
@@ -210,6 +213,7 @@ impl Status {
             },
             last_effect: None,
             waiting_edits: 0,
+            undid_all: None,
             selected: 0,
             notice: None,
             finished: false,

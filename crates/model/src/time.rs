@@ -62,6 +62,9 @@ pub struct TimeSettings {
 }
 
 impl TimeSettings {
+    /// The most memory for going back, in bytes.
+    pub const MAX_HISTORY_BYTES: u64 = 1 << 44;
+
     /// As usual: nothing stops, and 256 MiB of the past.
     pub const DEFAULT: TimeSettings = TimeSettings {
         stop_when_still: StopWhenStill::Never,

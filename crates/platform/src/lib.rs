@@ -63,24 +63,29 @@ pub fn give_way() {
     }
 }
 
-/// What is said when the connection to the X server is lost.
-static LAST_WORDS: std::sync::OnceLock<(String, i32)> = std::sync::OnceLock::new();
+/// What is done when the connection to the X server is lost, for the exit code.
+type LastRites = Box<dyn Fn() -> i32 + Send + Sync>;
 
-/// Has the program end with `sentence` on stderr and this exit code when the X server goes away.
+static LAST_RITES: std::sync::OnceLock<LastRites> = std::sync::OnceLock::new();
+
+/// Has the program do this and end with its exit code when the X server goes away.
 ///
 /// Xlib ends the process itself then, whatever anybody else does, and says so in its own words
-/// and with exit code 1. Does nothing where there is no Xlib; the first call counts.
-pub fn end_with_x_display(sentence: &str, exit_code: i32) {
+/// and with exit code 1. `last_rites` runs within an Xlib call, on whichever thread made it, while
+/// all others go on: it may wait for them, but must not use the display. Does nothing where there
+/// is no Xlib; the first call counts.
+pub fn end_with_x_display(last_rites: impl Fn() -> i32 + Send + Sync + 'static) {
     type Handler = unsafe extern "C" fn(*mut std::ffi::c_void) -> std::ffi::c_int;
     type SetHandler = unsafe extern "C" fn(Option<Handler>) -> Option<Handler>;
 
     unsafe extern "C" fn end(_display: *mut std::ffi::c_void) -> std::ffi::c_int {
-        let (sentence, exit_code) = LAST_WORDS.get().expect("set before this handler is");
-        eprintln!("{sentence}");
-        std::process::exit(*exit_code)
+        let last_rites = LAST_RITES.get().expect("set before this handler is");
+        // A panic must not run into Xlib, which is no Rust.
+        let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(last_rites));
+        std::process::exit(code.unwrap_or(1))
     }
 
-    if LAST_WORDS.set((sentence.into(), exit_code)).is_err() {
+    if LAST_RITES.set(Box::new(last_rites)).is_err() {
         return;
     }
     // SAFETY: Xlib's own initialisers are harmless, and it stays loaded (below).

@@ -1,12 +1,13 @@
 //! Sessions that go on from a file and are kept in it.
 
-use std::path::{Path, PathBuf};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::path::PathBuf;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
 use crate::{Command, Kept, Session};
 use engine::Result;
 use lang::tr;
+use life::shown;
 use model::Setup;
 
 /// How long the end of the program waits for the last lattices: a launch may take long.
@@ -40,9 +41,7 @@ impl Session {
     /// Asks for everything that the session can go on from, as it is between two rounds; it comes
     /// soon, or never where the engine is lost meanwhile.
     pub fn kept(&self) -> Receiver<Kept> {
-        let (answer, kept) = channel();
-        let _ = self.commands.send(Command::Keep(answer));
-        kept
+        kept(&self.commands)
     }
 
     /// Saves it to its file, if it has one, and waits for it: the last thing that is done.
@@ -50,24 +49,28 @@ impl Session {
     /// # Errors
     /// A sentence.
     pub fn save_to_its_file(&self) -> Result<(), String> {
-        match &self.kept_in {
-            Some(path) => save(self.kept(), path),
-            None => Ok(()),
-        }
+        self.saver().map_or(Ok(()), |saver| saver.save())
+    }
+
+    /// What saves it to its file from any thread, if it has a file.
+    pub fn saver(&self) -> Option<Saver> {
+        Some(Saver {
+            commands: self.commands.clone(),
+            path: self.kept_in.clone()?,
+        })
     }
 
     /// Saves it to its file meanwhile, and says so.
     pub(super) fn save_soon(&self) {
         let commands = self.commands.clone();
-        let Some(path) = self.kept_in.clone() else {
+        let Some(saver) = self.saver() else {
             let sentence = tr!("start with --session FILE to save the session there");
             let _ = commands.send(Command::Say(sentence.into()));
             return;
         };
-        let kept = self.kept();
         let write = move || {
-            let said = match save(kept, &path) {
-                Ok(()) => Command::Tell(tr!("the session is saved in {}", path.display())),
+            let said = match saver.save() {
+                Ok(()) => Command::Tell(tr!("the session is saved in {}", shown(&saver.path))),
                 Err(why) => Command::Say(why),
             };
             // Nobody is left to be told only when the session has ended.
@@ -77,19 +80,39 @@ impl Session {
     }
 }
 
-fn save(kept: Receiver<Kept>, path: &Path) -> Result<(), String> {
-    let failed = |why: &str| {
-        tr!(
-            "the session is not saved in {}: {why}",
-            path.display(),
-            why = why
-        )
-    };
-    let kept = kept.recv_timeout(PATIENCE).map_err(|why| match why {
-        RecvTimeoutError::Timeout => failed(tr!("the launch under way does not end")),
-        RecvTimeoutError::Disconnected => failed(tr!(
-            "what it was to go on from was never taken up, and is left as it is"
-        )),
-    })?;
-    kept.save(path).map_err(|error| error.to_string())
+/// Saves a session to its file, also where whoever shows it is stuck, as long as the session runs.
+#[derive(Clone)]
+pub struct Saver {
+    commands: Sender<Command>,
+    path: PathBuf,
+}
+
+impl Saver {
+    /// Saves it and waits for it.
+    ///
+    /// # Errors
+    /// A sentence.
+    pub fn save(&self) -> Result<(), String> {
+        let failed = |why: &str| {
+            tr!(
+                "the session is not saved in {}: {why}",
+                shown(&self.path),
+                why = why
+            )
+        };
+        let kept = kept(&self.commands).recv_timeout(PATIENCE);
+        let kept = kept.map_err(|why| match why {
+            RecvTimeoutError::Timeout => failed(tr!("the launch under way does not end")),
+            RecvTimeoutError::Disconnected => failed(tr!(
+                "what it was to go on from was never taken up, and is left as it is"
+            )),
+        })?;
+        kept.save(&self.path).map_err(|error| error.to_string())
+    }
+}
+
+fn kept(commands: &Sender<Command>) -> Receiver<Kept> {
+    let (answer, kept) = channel();
+    let _ = commands.send(Command::Keep(answer)); // where nobody answers, nothing comes
+    kept
 }

@@ -14,7 +14,10 @@ use serde::ser::{Serialize, Serializer};
 
 use engine::kernels;
 use lang::tr;
-use life::{Lattice, MemoryError, Rle, Rule, SaveError, Size, rle, shown, write_atomically};
+use life::{
+    Lattice, MemoryError, Rle, Rule, SaveError, Size, read_regular_file, rle, shown,
+    write_atomically,
+};
 use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
 
@@ -69,6 +72,13 @@ impl fmt::Display for Place {
 
 /// The version of the format.
 const VERSION: u32 = 1;
+
+/// The longest file that is read.
+const MAX_FILE_BYTES: u64 = 16 << 30;
+
+/// The latest generation that a lattice may be at: no session that goes on from there comes to
+/// the end of what is counted.
+const MAX_GENERATION: u64 = 1 << 62;
 
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -262,11 +272,9 @@ impl Kept {
             reason,
             lacks_memory: false,
         };
-        let text = std::fs::read(path).map_err(|error| {
-            failed(
-                Place(0, 0),
-                tr!("it cannot be read: {error}", error = error),
-            )
+        let text = read_regular_file(path, MAX_FILE_BYTES).map_err(|error| {
+            let reason = tr!("it cannot be read: {error}", error = error);
+            failed(Place(0, 0), reason)
         })?;
         let file: File = serde_json::from_slice(&text).map_err(|error| {
             let place = format!(" at line {} column {}", error.line(), error.column());
@@ -331,16 +339,37 @@ impl File {
                 instances = instances
             ));
         }
-        if self
-            .pace
-            .is_some_and(|rounds| !(rounds > 0.0 && rounds <= 1e9))
+        let (slowest, fastest) = (Pace::MIN_PER_SECOND, Pace::MAX_PER_SECOND);
+        if let Some(rounds) = self.pace
+            && !(slowest..=fastest).contains(&rounds)
         {
-            return Err(tr!("its pace is no number of rounds a second").into());
+            return Err(tr!(
+                "its pace is {rounds} rounds/s; take {slowest} to {fastest}",
+                rounds = rounds,
+                slowest = slowest,
+                fastest = fastest
+            ));
+        }
+        let most = TimeSettings::MAX_HISTORY_BYTES;
+        if self.time.history_bytes > most {
+            return Err(tr!(
+                "its history takes {} bytes; take at most {most}",
+                self.time.history_bytes,
+                most = most
+            ));
         }
         let all = |instances: Vec<Instance>, what: fn(usize) -> String| {
             let instances = instances.into_iter().enumerate().map(|(at, instance)| {
                 let lattice = lattice(instance.cells, &what(at))?;
-                Ok((lattice, instance.generation))
+                match instance.generation {
+                    generation @ 0..=MAX_GENERATION => Ok((lattice, generation)),
+                    generation => Err(tr!(
+                        "{what} is at generation {generation}; take at most {MAX_GENERATION}",
+                        what = what(at),
+                        generation = generation,
+                        MAX_GENERATION = MAX_GENERATION
+                    )),
+                }
             });
             instances.collect::<Result<Vec<_>, String>>()
         };
@@ -436,7 +465,7 @@ mod tests {
                 time: TimeSettings::DEFAULT,
             },
             lattices: (0..instances)
-                .map(|i| (lattice(i), seed + i as u64))
+                .map(|i| (lattice(i), seed / 8 + i as u64))
                 .collect(),
             running: seed.is_multiple_of(2),
             selected: instances - 1,

@@ -24,7 +24,7 @@ use std::sync::{Arc, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use keeping::Keep;
+pub use keeping::{Keep, Saver};
 pub use kept::{Kept, KeptError, KeptHalves};
 pub use sampling::Sampling;
 
@@ -126,6 +126,7 @@ impl Session {
                 | Action::StepBack
                 | Action::RoundBack
                 | Action::RunTo(_)
+                | Action::PauseForLesson(_)
                 | Action::NextStopWhenStill
                 | Action::ToggleReseed
                 | Action::WatchPopulation(_)

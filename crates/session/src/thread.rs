@@ -107,6 +107,8 @@ struct Pilot {
     past: Past,
     watch: Watch,
     run_to: Option<RunTo>,
+    /// Paused for a lesson while it ran, to this generation if to any.
+    paused_for_lesson: Option<Option<u64>>,
     editor: Editor,
     recoveries: VecDeque<Instant>,
     /// The lattices that the engine was last made from, until there is a checkpoint of them.
@@ -160,6 +162,7 @@ impl Pilot {
             past: Past::new(setup.time.history_bytes, worlds.all_bits()),
             watch: Watch::default(),
             run_to: None,
+            paused_for_lesson: None,
             editor: Editor::default(),
             recoveries: VecDeque::new(),
             last_known: None,
@@ -281,8 +284,11 @@ impl Pilot {
             if self.issue_round(self.setup.generations_per_round, timed)? {
                 self.keep_pace(now);
             }
-        } else if self.refresh && self.issue(0, false)? {
-            self.refresh = false;
+        } else if self.refresh {
+            let issued = self.issue(0, false);
+            // One that failed is not tried again: it would fail for ever.
+            self.refresh = matches!(issued, Ok(false));
+            issued?;
         }
         self.checkpoint(now)
     }
@@ -342,10 +348,10 @@ impl Pilot {
 
     /// Sets when the next round is due; rounds missed by far are not made up for.
     fn keep_pace(&mut self, now: Instant) {
-        let Pace::PerSecond(rounds) = self.pace else {
+        if self.pace == Pace::Unthrottled {
             return self.due = now;
-        };
-        let period = Duration::from_secs_f64(1.0 / rounds);
+        }
+        let period = self.pace.period();
         self.due += period;
         if self.due + 4 * period < now {
             self.due = now;

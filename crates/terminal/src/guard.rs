@@ -14,7 +14,7 @@ use ratatui::crossterm::terminal::{
 use ratatui::crossterm::{cursor, execute};
 
 use super::{Terminal, broken};
-use app::AppError;
+use app::{AppError, Rescue};
 
 /// Whether the terminal is ours just now.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -25,7 +25,8 @@ static PANICKED: AtomicBool = AtomicBool::new(false);
 /// What was to be said while it was.
 static HELD: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
-/// How long a write to a terminal that takes nothing may hold up a signal.
+/// How long a write to a terminal that takes nothing may hold up a signal; then what is kept is
+/// saved without the terminal being given back.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// Whether this program may read the terminal: one in the background would be stopped.
@@ -41,13 +42,35 @@ pub fn is_foreground() -> bool {
     }
 }
 
+/// Whether the terminal has gone: its window was closed, or the connection to it broke. Reading it
+/// says no more than that nothing was typed.
+pub(super) fn has_hung_up() -> bool {
+    #[cfg(unix)]
+    {
+        use rustix::event::{PollFd, PollFlags, Timespec, poll};
+        let out = stdout();
+        let mut asked = [PollFd::new(&out, PollFlags::empty())]; // this much is always told
+        let polled = poll(&mut asked, Some(&Timespec::default()));
+        let gone = PollFlags::HUP | PollFlags::ERR | PollFlags::NVAL;
+        polled.is_ok() && asked[0].revents().intersects(gone)
+    }
+    #[cfg(not(unix))]
+    {
+        false
+    }
+}
+
 /// Holds the terminal; gives it back when dropped.
 pub(super) struct Guard {
     told: Arc<AtomicBool>,
+    /// Whether the terminal has been given back, as far as it took that.
+    given_back: Arc<AtomicBool>,
 }
 
 impl Guard {
-    pub(super) fn new() -> Result<Guard, AppError> {
+    /// Takes the terminal. What `rescue` knows of is saved should a signal come while the terminal
+    /// takes nothing.
+    pub(super) fn new(rescue: Arc<Rescue>) -> Result<Guard, AppError> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
@@ -60,23 +83,26 @@ impl Guard {
             }));
         });
         let told = Arc::new(AtomicBool::new(false));
-        let heard = told.clone();
+        let given_back = Arc::new(AtomicBool::new(false));
+        let (heard, over) = (told.clone(), given_back.clone());
         // Another handler is only there in tests.
         let _ = ctrlc::set_handler(move || {
             if heard.swap(true, Ordering::AcqRel) {
                 return;
             }
-            let watch = || {
+            let (rescue, over) = (rescue.clone(), over.clone());
+            let watch = move || {
                 std::thread::sleep(PATIENCE);
-                if TAKEN.load(Ordering::Acquire) {
+                if !over.load(Ordering::Acquire) {
+                    let unsaved = rescue.save();
                     let _ = disable_raw_mode(); // what is written no longer arrives
-                    std::process::exit(1);
+                    std::process::exit(if unsaved.is_empty() { 0 } else { 2 });
                 }
             };
             let _ = std::thread::Builder::new().spawn(watch);
         });
         TAKEN.store(true, Ordering::Release);
-        let guard = Guard { told };
+        let guard = Guard { told, given_back };
         enable_raw_mode().map_err(broken)?;
         execute!(
             stdout(),
@@ -103,6 +129,7 @@ impl Guard {
 impl Drop for Guard {
     fn drop(&mut self) {
         restore();
+        self.given_back.store(true, Ordering::Release);
     }
 }
 

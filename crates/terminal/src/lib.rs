@@ -8,13 +8,13 @@ mod doing;
 mod guard;
 mod keys;
 mod painting;
+mod typed;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use ratatui::backend::CrosstermBackend;
-use ratatui::crossterm::event;
 use ratatui::layout::Rect;
 
 pub use guard::{LogWriter, is_foreground};
@@ -22,9 +22,11 @@ pub use painting::{Depth, Glyphs, TerminalView};
 
 use app::lessons::Lessons;
 use app::pacing::{Pacer, Rate};
-use app::{AppError, Wake, World};
+use app::{AppError, Rescue, Wake, World};
 use guard::Guard;
+use lang::tr;
 use model::PicturePlan;
+use typed::Typed;
 use view::ViewOptions;
 
 /// The least time between two frames.
@@ -65,7 +67,9 @@ pub fn run<W: World>(
     let woken = news.clone();
     let wake: Wake = Box::new(move || woken.store(true, Ordering::Release));
     let world = start(wake).map_err(AppError::Session)?;
-    let guard = Guard::new()?;
+    let rescue = Arc::new(Rescue::default());
+    rescue.session(world.saver());
+    let guard = Guard::new(rescue)?;
     let terminal = guard.terminal()?;
     let depth = Depth::detect(|name| std::env::var(name).ok());
     let mut shown = Shown {
@@ -82,6 +86,7 @@ pub fn run<W: World>(
         frames: 0,
         options,
         terminal,
+        typed: Typed::listen()?,
     };
     let answer = shown.run(&news, &guard);
     // The screen first: whom a signal ends has only as long as the guard stands, and a session
@@ -108,6 +113,7 @@ struct Shown<W> {
     frames: u64,
     options: TerminalOptions,
     terminal: Terminal,
+    typed: Typed,
 }
 
 impl<W: World> Shown<W> {
@@ -135,6 +141,9 @@ impl<W: World> Shown<W> {
             if self.quit || through || status.finished || guard.is_told_to_end() {
                 return Ok(());
             }
+            if guard::has_hung_up() {
+                return Err(AppError::Terminal(tr!("it has hung up").into()));
+            }
             let next = self.pacer.next();
             let rest = next.map_or(LOOK, |next| next.saturating_duration_since(Instant::now()));
             self.read(rest.min(LOOK))?;
@@ -147,8 +156,7 @@ impl<W: World> Shown<W> {
 
     /// Does what was typed meanwhile.
     fn read(&mut self, mut rest: Duration) -> Result<(), AppError> {
-        while event::poll(rest).map_err(broken)? {
-            let event = event::read().map_err(broken)?;
+        while let Some(event) = self.typed.next(rest)? {
             self.event(event);
             rest = Duration::ZERO;
             if self.quit {

@@ -65,6 +65,7 @@ pub fn status(instances: usize, size: Size) -> Status {
         stamp_cost: None,
         last_effect: None,
         waiting_edits: 0,
+        undid_all: None,
         selected: 0,
         notice: None,
         halted: None,

@@ -14,6 +14,7 @@ use crate::stack::Stack;
 use crate::store::{Held, News};
 use crate::transfer::TextureLimits;
 use engine::Transfer;
+use lang::tr;
 use life::Size;
 
 /// The most bytes that are kept, two a cell.
@@ -36,13 +37,14 @@ pub(crate) fn refusal(
     let kept = 2 * row * u64::from(size.height()) * instances as u64;
     let side = limits.side;
     if transfer == Transfer::View {
-        Some("colours by age and history need every cell, and a view carries a byte a pixel; F7 changes that".into())
+        Some(tr!("colours by age and history need every cell, and a view carries a byte a pixel; F7 changes that").into())
     } else if size.width().div_ceil(CELLS).max(size.height()) > side {
-        Some(format!(
-            "colours by age and history take lattices of up to {side} cells a side on this GPU"
+        Some(tr!(
+            "colours by age and history take lattices of up to {side} cells a side on this GPU",
+            side = side
         ))
     } else if kept > MOST_TRACE_BYTES {
-        Some(format!(
+        Some(tr!(
             "colours by age and history keep two bytes a cell, here {}, and take {} at most",
             bytes(kept),
             bytes(MOST_TRACE_BYTES)
@@ -400,6 +402,26 @@ mod tests {
             limits,
         );
         assert_eq!(state, None);
+    }
+
+    #[test]
+    fn in_chinese_every_refusal_is_chinese() {
+        use lang::{Language, with};
+        let limits = TextureLimits {
+            side: 16_384,
+            layers: 256,
+        };
+        with(Language::Chinese, || {
+            for (instances, sides, transfer) in [
+                (1, [512; 2], Transfer::View),
+                (1, [32, 16_416], Transfer::Bits),
+                (2, [16_384; 2], Transfer::Bits),
+            ] {
+                let size = Size::new(sides[0], sides[1]).unwrap();
+                let why = refusal(ColourBy::Age, (instances, size), transfer, limits).unwrap();
+                assert!(why.contains("年龄") && !why.contains("colours"), "{why}");
+            }
+        });
     }
 
     #[test]

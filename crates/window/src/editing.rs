@@ -158,14 +158,14 @@ impl<W: World> Handler<W> {
             Action::OpenPattern => self.ask_for_file(true),
             Action::SavePattern => self.ask_for_file(false),
             Action::Undo => {
-                if self.undo_room() {
-                    return true;
-                }
-                self.count_edit(-1);
+                self.editing.holding = None; // what a stroke adds would be of none that can be undone
+                self.count_asked();
+                self.look_for_undone_room(true);
                 return false;
             }
             Action::Redo => {
-                self.count_edit(1);
+                self.editing.holding = None;
+                self.count_asked();
                 return false;
             }
             Action::ToggleShelf => {
@@ -222,9 +222,7 @@ impl<W: World> Handler<W> {
             change: change.clone(),
             joins,
         };
-        if !joins {
-            self.count_edit(1);
-        }
+        self.count_asked();
         if let Some(number) = self.world.as_ref().and_then(|world| world.edit(edit)) {
             self.editing.marks.pending.push_back(Pending {
                 instance,

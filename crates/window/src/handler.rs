@@ -22,7 +22,7 @@ use crate::screen::{Outcome, Screen, WindowCanvas};
 use crate::{WindowOptions, keys, monitor, startup};
 use app::lessons::Lessons;
 use app::pacing::{Pacer, Rate};
-use app::{AppError, Wake, World};
+use app::{AppError, Rescue, Wake, World};
 use lang::tr;
 use model::{PicturePlan, Status};
 use view::theme::theme;
@@ -63,6 +63,7 @@ pub(super) struct Handler<W> {
     /// Whether a signal asked for the end.
     told: Arc<AtomicBool>,
     display: OwnedDisplayHandle,
+    pub(super) rescue: Arc<Rescue>,
     forwarded: bool,
     pub(super) world: Option<W>,
     pub(super) requested: Option<PicturePlan>,
@@ -108,6 +109,7 @@ impl<W: World> Handler<W> {
         (awake, told): (Arc<AtomicBool>, Arc<AtomicBool>),
         display: OwnedDisplayHandle,
         wake: Wake,
+        rescue: Arc<Rescue>,
     ) -> Handler<W> {
         Handler {
             view: options.view.clone(),
@@ -117,6 +119,7 @@ impl<W: World> Handler<W> {
             awake,
             told,
             display,
+            rescue,
             forwarded: startup::is_forwarded(),
             world: None,
             requested: None,
@@ -256,6 +259,7 @@ impl<W: World> Handler<W> {
         }
         match self.started.try_recv() {
             Ok(Ok(world)) => {
+                self.rescue.session(world.saver());
                 self.world = Some(world);
                 self.requested = None;
             }
@@ -416,6 +420,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
         }
         self.look_for_world(event_loop);
         self.look_for_return();
+        self.look_for_undone_room(false);
         self.look_for_end(event_loop);
         while let Ok(notice) = self.saved.1.try_recv() {
             self.note(notice);

@@ -21,10 +21,11 @@ mod startup;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
+use std::time::{Duration, Instant};
 
 use winit::error::EventLoopError;
 
-use app::{AppError, Wake, World};
+use app::{AppError, Rescue, Wake, World};
 use lang::tr;
 use model::Status;
 pub use startup::find_display;
@@ -83,7 +84,8 @@ pub fn run<W: World>(
     start: impl FnOnce(Wake) -> anyhow::Result<W> + Send + 'static,
     options: WindowOptions,
 ) -> Result<(), AppError> {
-    let event_loop = startup::event_loop()?;
+    let rescue = Arc::new(Rescue::default());
+    let event_loop = startup::event_loop(&rescue)?;
     let awake = Arc::new(AtomicBool::new(false));
     let (sender, started) = mpsc::channel();
     let wake = waker(&event_loop, &awake);
@@ -99,11 +101,15 @@ pub fn run<W: World>(
     let display = event_loop.owned_display_handle();
     let saved = waker(&event_loop, &awake);
     let told = signals(waker(&event_loop, &awake));
-    let mut handler = handler::Handler::new(options, started, (awake, told), display, saved);
+    let wakes = (awake, told);
+    let mut handler =
+        handler::Handler::new(options, started, wakes, display, saved, rescue.clone());
     let ran = event_loop.run_app(&mut handler);
     handler.finish_recording();
     handler.await_return();
     let failed = handler.failed.take();
+    drop(handler.world.take()); // and so saved
+    rescue.forget();
     drop(handler);
     match (failed, ran) {
         (Some(error), _) => Err(error),
@@ -116,13 +122,20 @@ pub fn run<W: World>(
     }
 }
 
+/// Signals that come within this time are one: a terminal that is closed sends two, and so do some
+/// service managers.
+const ONE_SIGNAL: Duration = Duration::from_secs(1);
+
 /// Whether a signal has told the program to end: then it ends as by Ctrl+Q, with everything saved;
-/// at a second one it ends at once.
+/// at another one it ends at once.
 fn signals(wake: Wake) -> Arc<AtomicBool> {
     let told = Arc::new(AtomicBool::new(false));
     let heard = told.clone();
+    let mut first = None;
     let handle = move || {
-        if heard.swap(true, Ordering::AcqRel) {
+        heard.store(true, Ordering::Release);
+        let first = *first.get_or_insert_with(Instant::now);
+        if first.elapsed() > ONE_SIGNAL {
             std::process::exit(1);
         }
         wake();

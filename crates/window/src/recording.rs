@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
-use app::World;
+use app::{Rescue, World};
 use lang::tr;
 use model::Status;
 use view::layout::PixelRect;
@@ -64,10 +64,10 @@ impl<W: World> Handler<W> {
             return;
         }
         let taken = self.picture_of_now(status, self.view.single);
-        let Some(recording) = &mut self.recording else {
+        let (Some(recording), rescue) = (&mut self.recording, &self.rescue) else {
             return;
         };
-        let went_on = taken.and_then(|image| recording.take(image, now));
+        let went_on = taken.and_then(|image| recording.take(image, now, rescue));
         recording.next = now + EVERY.max(2 * now.elapsed());
         let named = recording.named;
         match went_on {
@@ -202,7 +202,7 @@ enum Taken {
 }
 
 impl Recording {
-    fn take(&mut self, image: Image, now: Instant) -> Result<Taken, ViewError> {
+    fn take(&mut self, image: Image, now: Instant, rescue: &Rescue) -> Result<Taken, ViewError> {
         let size = [image.width, image.height];
         let recorder = match &mut self.recorder {
             Some(recorder) => recorder,
@@ -212,6 +212,7 @@ impl Recording {
                     true => Recorder::begin(&self.path, size)?,
                     false => Recorder::begin_beside(&self.path, size)?,
                 };
+                rescue.recording(begun.finisher());
                 self.recorder.insert(begun)
             }
         };

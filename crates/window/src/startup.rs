@@ -1,8 +1,11 @@
 //! What must be there before a window can be, asked for in time to say it in one sentence.
 
+use std::io::Write as _;
+use std::sync::Arc;
+
 use winit::event_loop::EventLoop;
 
-use app::AppError;
+use app::{AppError, Rescue};
 use lang::tr;
 
 /// What winit loads on first use; it panics where one of them is missing.
@@ -41,14 +44,22 @@ pub fn find_display() -> Result<String, AppError> {
     }
 }
 
-/// The event loop, if there is a display.
-pub(super) fn event_loop() -> Result<EventLoop<()>, AppError> {
+/// The event loop, if there is a display. Where that is lost later, everything is saved.
+pub(super) fn event_loop(rescue: &Arc<Rescue>) -> Result<EventLoop<()>, AppError> {
     find_display()?;
     if variable("WAYLAND_DISPLAY").is_none() {
         let lost = AppError::Display(
             tr!("the connection to the X server has broken; start again once there is one, or use 'lifestreams run', which needs none").into(),
         );
-        platform::end_with_x_display(&format!("lifestreams: {lost}"), lost.exit_code().into());
+        let rescue = rescue.clone();
+        platform::end_with_x_display(move || {
+            let unsaved = rescue.save();
+            for sentence in unsaved.iter().chain([&lost.to_string()]) {
+                // Where stderr is closed there is nobody left to tell.
+                let _ = writeln!(std::io::stderr(), "lifestreams: {sentence}");
+            }
+            lost.exit_code().into()
+        });
     }
     EventLoop::with_user_event()
         .build()

@@ -288,3 +288,37 @@ fn the_way_back_crosses_an_edit() {
         assert_eq!((of, &*lattice), (generation, &want));
     }
 }
+
+/// Whether a person's undoing was about what came before everything edited here.
+#[test]
+fn undoing_says_when_nothing_edited_stands_any_more() {
+    let size = Size::new(70, 33).unwrap();
+    let session = Session::start(paused(kernels::find("bits").unwrap(), size), || {}).unwrap();
+    let undid_all = |instance: usize, asked: u64| {
+        session.act(Action::Select(instance));
+        session.act(Action::Undo);
+        let _ = copy(&session, 0); // behind it
+        // A notice comes with the next status, and that is of what was done before, too.
+        session.act(Action::SaveSession);
+        let said = |status: &Status| {
+            status
+                .notice
+                .as_deref()
+                .is_some_and(|it| it.contains("--session"))
+        };
+        let status = wait_for(&session, "the status behind it", |status| {
+            said(status) && status.selected == instance
+        });
+        session.act(Action::NextStopWhenStill); // another notice, for the next time
+        wait_for(&session, "another notice", |status| !said(status));
+        status.undid_all == Some(asked)
+    };
+    edit(&session, draw(&[[3, 4]], true)); // 1
+    assert!(!undid_all(1, 2), "another panel's edit stands");
+    assert!(!undid_all(0, 3), "it is undone just now");
+    assert!(undid_all(0, 4), "nothing is left");
+    session.act(Action::Redo); // 5
+    assert!(!undid_all(1, 6), "it stands again");
+    assert!(!undid_all(0, 7), "it is undone just now");
+    assert!(undid_all(1, 8), "nothing is left, wherever one looks");
+}

@@ -148,6 +148,11 @@ impl Pilot {
                 self.answer_from_the_last();
                 Ok(())
             }
+            Command::Act(action) if action.needs_engine() => {
+                self.tell(tr!("the session has ended").into());
+                (self.wake)();
+                Ok(())
+            }
             Command::Act(action) if !select(&action) => Ok(()),
             Command::View(_) | Command::Reseed(_) | Command::Restore(_) => Ok(()),
             command => self.obey(command),
@@ -156,7 +161,23 @@ impl Pilot {
 
     pub(super) fn act(&mut self, action: Action) -> Result<()> {
         self.changed = true;
+        if let Action::TogglePause
+        | Action::StepGeneration
+        | Action::StepRound
+        | Action::StepBack
+        | Action::RoundBack
+        | Action::RunTo(_) = action
+        {
+            self.paused_for_lesson = None; // the person decides
+        }
         match action {
+            Action::PauseForLesson(true) if self.running => {
+                self.paused_for_lesson = Some(self.run_to.take().map(|of| of.generation));
+                self.running = false;
+                self.statistics.restart();
+            }
+            Action::PauseForLesson(true) => {}
+            Action::PauseForLesson(false) => self.go_on_after_lesson()?,
             Action::TogglePause => {
                 self.running = !self.running;
                 self.halted = None;
@@ -188,7 +209,7 @@ impl Pilot {
                 self.setup.start = match self.setup.start {
                     Start::Soup { density, seed } => Start::Soup {
                         density,
-                        seed: seed + 1,
+                        seed: seed.wrapping_add(1),
                     },
                     Start::Lattices(_) => Start::Soup {
                         density: 0.3,
@@ -239,6 +260,25 @@ impl Pilot {
         tracing::debug!(
             "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
         );
+    }
+
+    fn go_on_after_lesson(&mut self) -> Result<()> {
+        let Some(run_to) = self.paused_for_lesson.take() else {
+            return Ok(());
+        };
+        if self.failed.is_some() {
+            return Ok(());
+        }
+        let generations = self.worlds.as_ref().map(|worlds| worlds.generations());
+        let now = generations.map_or(0, |generations| generations[self.selected]);
+        match run_to {
+            Some(generation) if generation > now => return self.run_to(generation),
+            Some(_) => {} // it has got there otherwise
+            None => self.running = true,
+        }
+        self.due = Instant::now();
+        self.statistics.restart();
+        Ok(())
     }
 
     pub(super) fn step(&mut self, generations: u32) {

@@ -50,6 +50,12 @@ pub(super) struct Editor {
     known: Option<Known>,
     fetching: Option<Fetching>,
     histories: HashMap<usize, Histories>,
+    /// Edits, undoings and redoings that were done or passed over.
+    taken: u64,
+    /// Edits, strokes counted once, that have not been undone, whether they can be or not.
+    standing: u64,
+    /// See [`Status::undid_all`](model::Status::undid_all).
+    pub(super) undid_all: Option<u64>,
 }
 
 /// A lattice as it is on the device, as long as [`Worlds::changes`] stays.
@@ -206,8 +212,12 @@ impl Pilot {
                 true => self.edit_now(&asked),
                 false => Ok(false),
             };
+            let counts = !matches!(asked, Asked::Copy(..));
             match done {
-                Ok(true) => self.changed = true,
+                Ok(true) => {
+                    self.editor.taken += u64::from(counts);
+                    self.changed = true;
+                }
                 Ok(false) => {
                     self.editor.queue.push_front((asked, steps));
                     break;
@@ -216,6 +226,8 @@ impl Pilot {
                     // What cannot be is passed over; what only the engine's loss prevented is not.
                     if error.loses_lattices() {
                         self.editor.queue.push_front((asked, steps));
+                    } else {
+                        self.editor.taken += u64::from(counts);
                     }
                     return Err(error);
                 }
@@ -253,6 +265,7 @@ impl Pilot {
                     let after = Arc::new(edit.change.apply(&lattice));
                     let instance = self.twins(edit.instance)[0];
                     self.editor.begin(instance, lattice.clone(), generation);
+                    self.editor.standing += 1;
                     self.set(edit.instance, lattice, after, generation, *number)
                 }
             },
@@ -270,6 +283,9 @@ impl Pilot {
                         tr!("nothing to do again")
                     };
                     self.notice = Some((what.into(), Instant::now()));
+                    if back && self.editor.standing == 0 {
+                        self.editor.undid_all = Some(self.editor.taken + 1);
+                    }
                     if let Some(worlds) = &mut self.worlds {
                         worlds.number_edit(&[*instance], *number);
                     }
@@ -285,6 +301,11 @@ impl Pilot {
                     return Ok(true);
                 };
                 to.push(lattice.clone(), generation, most);
+                let standing = &mut self.editor.standing;
+                *standing = match back {
+                    true => standing.saturating_sub(1),
+                    false => *standing + 1,
+                };
                 self.set(*instance, lattice, state, of, *number)
             }
             Asked::Copy(instance, answer) => {
@@ -350,6 +371,7 @@ impl Pilot {
                 });
             }
         }
+        self.editor.standing += u64::from(!joins);
         self.edited(&twins);
         if joins {
             self.stroke_goes_on(Instant::now());

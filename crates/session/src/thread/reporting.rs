@@ -11,7 +11,6 @@ impl Pilot {
     pub(super) fn say(&mut self, what: String) {
         tracing::warn!("{what}");
         self.notice = Some((what, Instant::now()));
-        self.refresh = false;
     }
 
     pub(super) fn publish_status(&mut self, now: Instant) {
@@ -72,6 +71,7 @@ impl Pilot {
         status.time.oldest = self.oldest_remembered();
         status.last_effect = self.lab.last_effect.clone();
         status.waiting_edits = self.editor.waiting();
+        status.undid_all = self.editor.undid_all;
         status.selected = self.selected;
         status.notice = self.notice.as_ref().map(|(text, _)| text.clone());
         status.halted = self.halted.clone();

@@ -65,7 +65,7 @@ impl Pilot {
             };
         }
         self.run_to = Some(RunTo {
-            clock: worlds.clock() + ahead + (generation - now),
+            clock: (worlds.clock() + ahead).saturating_add(generation - now),
             generation,
             chunk: self.setup.generations_per_round,
         });

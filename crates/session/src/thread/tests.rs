@@ -270,6 +270,40 @@ fn looking_for_dead_panels_measures_one_round_in_sixteen_and_times_none_of_them(
 }
 
 #[test]
+fn a_notice_leaves_the_picture_that_is_still_to_come_and_one_that_failed_is_not_tried_again() {
+    let mut pilot = pilot(Some(0));
+    turn_until(&mut pilot, "the first picture", |pilot| !pilot.refresh);
+    pilot.refresh = true;
+    pilot.say("something".into());
+    assert!(pilot.refresh, "the picture is still wanted");
+    turn_until(&mut pilot, "the picture", |pilot| !pilot.refresh);
+    // One that cannot be: of an instance that is not there.
+    let view = PicturePlan {
+        only: Some(77),
+        ..PicturePlan::BITS
+    };
+    let _ = pilot.set_view(view);
+    pilot.refresh = true;
+    turn_until(&mut pilot, "an end of trying", |pilot| !pilot.refresh);
+}
+
+#[test]
+fn a_session_that_has_ended_says_so_and_does_nothing() {
+    let mut pilot = pilot(Some(0));
+    pilot.fail("of a sudden".into());
+    pilot
+        .obey_after_the_end(Command::Act(Action::TogglePause))
+        .unwrap();
+    assert!(!pilot.running);
+    let (said, _) = pilot.notice.take().unwrap();
+    assert_eq!(said, "the session has ended");
+    pilot
+        .obey_after_the_end(Command::Act(Action::Select(1)))
+        .unwrap();
+    assert_eq!(pilot.selected, 1, "its panels can still be looked at");
+}
+
+#[test]
 fn a_session_that_has_ended_answers_from_the_last_lattices() {
     let mut pilot = pilot(Some(0));
     let kept = asked_to_keep(&mut pilot);

@@ -234,6 +234,27 @@ mod tests {
         );
         let cells = Action::Choose(model::Switch::Transfer, 3);
         assert!(why(Asked::Act(cells)).unwrap().contains("no i32 cells"));
+        status.failed = Some("the engine was lost".into());
+        let all = entries::all(Some(&status), &[]);
+        for entry in &all {
+            let asked = match entry.asked {
+                Asked::Act(action) => action.needs_engine(),
+                Asked::Shelved(_) => true,
+                _ => false,
+            };
+            let ended = entry.refusal.as_deref() == Some("the session has ended");
+            assert_eq!(ended, asked, "{entry:?}");
+        }
+        let refused = |action| {
+            let of = |entry: &&Entry| entry.asked == Asked::Act(action);
+            all.iter().find(of).unwrap().refusal.is_some()
+        };
+        for action in [Action::StepBack, Action::Undo, cells] {
+            assert!(refused(action), "{action:?}");
+        }
+        for action in [Action::SavePattern, Action::SelectAll, Action::Quit] {
+            assert!(!refused(action), "{action:?}");
+        }
         let none = entries::all(None, &[]);
         let starting = none.iter().filter(|entry| entry.refusal.is_some()).count();
         assert!(starting > 20, "while the engine starts little can be done");

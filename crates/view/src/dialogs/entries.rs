@@ -75,10 +75,7 @@ fn in_this_language(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Ent
         english: String::new(),
         keys: String::new(),
         asked: Asked::Shelved(shelved),
-        refusal: match status {
-            Some(_) => None,
-            None => refusal(Action::ToggleShelf, None),
-        },
+        refusal: refusal(Action::ToggleShelf, status),
     }));
     entries.extend(lessons.iter().enumerate().map(|(at, lesson)| Entry {
         text: tr!("lesson {}: {}", lesson.name, lesson.title),
@@ -98,7 +95,7 @@ fn positions(switch: Switch, status: &Status) -> Vec<Entry> {
         english: String::new(),
         keys: now(at == present),
         asked: Asked::Act(Action::Choose(switch, at as u8)),
-        refusal: choice.refusal,
+        refusal: refusal(Action::Choose(switch, at as u8), Some(status)).or(choice.refusal),
     };
     choices.into_iter().enumerate().map(entry).collect()
 }
@@ -135,7 +132,7 @@ fn refusal(action: Action, status: Option<&Status>) -> Option<String> {
         return Some(tr!("the engine is starting").into());
     };
     match action {
-        _ if changes_lattices(action) && status.failed.is_some() => {
+        _ if action.needs_engine() && status.failed.is_some() => {
             Some(tr!("the session has ended").into())
         }
         Action::NextOf(switch) => switch.next(status.switches, status.kernel).err(),
@@ -156,23 +153,6 @@ fn refusal(action: Action, status: Option<&Status>) -> Option<String> {
         }
         _ => None,
     }
-}
-
-fn changes_lattices(action: Action) -> bool {
-    matches!(
-        action,
-        Action::TogglePause
-            | Action::StepGeneration
-            | Action::StepRound
-            | Action::ResetPanel
-            | Action::ResetAll
-            | Action::NewSeed
-            | Action::NextKernel
-            | Action::PreviousKernel
-            | Action::UseKernel(_)
-            | Action::NextOf(_)
-            | Action::ToggleHalves
-    )
 }
 
 /// Says, where the first line would stand, why there is none.

@@ -10,16 +10,18 @@ mod mp4;
 
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, SyncSender, TrySendError, sync_channel};
+use std::sync::mpsc::{
+    Receiver, RecvTimeoutError, SyncSender, TryRecvError, TrySendError, channel, sync_channel,
+};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
 use crate::ViewError;
 use crate::picture_file::{Image, persist_beside};
 use lang::tr;
-use life::SaveError;
+use life::{SaveError, SaveTarget, check_writable, shown};
 
 /// Pictures that may wait for the encoder.
 const WAITING: usize = 6;
@@ -77,8 +79,9 @@ pub struct Recorded {
 /// A recording under way.
 #[derive(Debug)]
 pub struct Recorder {
-    shots: SyncSender<Shot>,
+    shots: Arc<Mutex<Option<SyncSender<Shot>>>>,
     thread: JoinHandle<Result<Recorded, ViewError>>,
+    ended: Arc<Mutex<Receiver<()>>>,
     path: PathBuf,
     size: [u32; 2],
     taken: u64,
@@ -92,9 +95,11 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::begin`].
     pub fn check(path: &Path) -> Result<(), ViewError> {
-        match prepare(path)? {
-            (Kind::Mp4, _) => mp4::check(),
-            (Kind::Gif | Kind::Apng, _) => Ok(()),
+        let kind = kind_of(path)?;
+        check_writable(path)?;
+        match kind {
+            Kind::Mp4 => mp4::check(),
+            Kind::Gif | Kind::Apng => Ok(()),
         }
     }
 
@@ -104,9 +109,15 @@ impl Recorder {
     /// [`ViewError::Record`] where the name's ending says nothing or there is no ffmpeg,
     /// [`ViewError::Write`] where nothing can be written there.
     pub fn begin(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
-        Recorder::begin_as(path, size, |partial, path| {
-            partial.persist(path).map_err(|error| error.error)?;
-            Ok(path.to_owned())
+        let kind = kind_of(path)?;
+        let target = SaveTarget::find(path)?;
+        let behind_links = target.path().to_owned();
+        let partial = target.create_partial();
+        Recorder::begin_as(path, kind, size, partial, move |partial, named| {
+            partial
+                .persist(&behind_links)
+                .map_err(|error| error.error)?;
+            Ok(named.to_owned())
         })
     }
 
@@ -115,16 +126,18 @@ impl Recorder {
     /// # Errors
     /// As [`Recorder::begin`].
     pub fn begin_beside(path: &Path, size: [u32; 2]) -> Result<Recorder, ViewError> {
-        Recorder::begin_as(path, size, persist_beside)
+        Recorder::begin_as(path, kind_of(path)?, size, partial(path), persist_beside)
     }
 
     fn begin_as(
         path: &Path,
+        kind: Kind,
         size: [u32; 2],
-        persist: fn(tempfile::NamedTempFile, &Path) -> io::Result<PathBuf>,
+        partial: io::Result<tempfile::NamedTempFile>,
+        persist: impl FnOnce(tempfile::NamedTempFile, &Path) -> io::Result<PathBuf> + Send + 'static,
     ) -> Result<Recorder, ViewError> {
-        let (kind, partial) = prepare(path)?;
         let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
+        let partial = partial.map_err(cannot)?;
         let encoder: Box<dyn Encode> = match kind {
             Kind::Gif => Box::new(gif::Gif::begin(partial.as_file(), size).map_err(cannot)?),
             Kind::Apng => Box::new(apng::Apng::begin(partial.as_file(), size).map_err(cannot)?),
@@ -133,9 +146,11 @@ impl Recorder {
         let (shots, received) = sync_channel(WAITING);
         let written = Arc::new(AtomicU64::new(0));
         let (count, target) = (written.clone(), path.to_owned());
+        let (ending, ended) = channel();
         let thread = std::thread::Builder::new()
             .name("record".into())
             .spawn(move || {
+                let _ending = ending; // dropped, and so told, when the thread ends
                 let cannot = |error: io::Error| ViewError::from(SaveError::new(&target, &error));
                 encode(&received, encoder, &count).map_err(cannot)?;
                 let path = persist(partial, &target).map_err(cannot)?;
@@ -144,8 +159,9 @@ impl Recorder {
             })
             .map_err(cannot)?;
         Ok(Recorder {
-            shots,
+            shots: Arc::new(Mutex::new(Some(shots))),
             thread,
+            ended: Arc::new(Mutex::new(ended)),
             path: path.to_owned(),
             size,
             taken: 0,
@@ -160,10 +176,14 @@ impl Recorder {
         if [image.width, image.height] != self.size {
             return false;
         }
-        match self.shots.try_send(Shot { image, at }) {
-            Ok(()) => self.taken += 1,
-            Err(TrySendError::Full(_)) => self.left_out += 1,
-            Err(TrySendError::Disconnected(_)) => return false,
+        let shots = lock(&self.shots);
+        match shots
+            .as_ref()
+            .map(|shots| shots.try_send(Shot { image, at }))
+        {
+            Some(Ok(())) => self.taken += 1,
+            Some(Err(TrySendError::Full(_))) => self.left_out += 1,
+            Some(Err(TrySendError::Disconnected(_))) | None => return false,
         }
         true
     }
@@ -171,7 +191,16 @@ impl Recorder {
     /// The same, but waits until the encoder takes it.
     pub fn give(&mut self, image: Image, at: Duration) -> bool {
         self.taken += 1;
-        self.shots.send(Shot { image, at }).is_ok()
+        let shots = lock(&self.shots).clone();
+        shots.is_some_and(|shots| shots.send(Shot { image, at }).is_ok())
+    }
+
+    /// What ends it from any thread.
+    pub fn finisher(&self) -> Finisher {
+        Finisher {
+            shots: Arc::downgrade(&self.shots),
+            ended: self.ended.clone(),
+        }
     }
 
     /// How many pictures it has taken; so many will be in the file.
@@ -201,13 +230,39 @@ impl Recorder {
     /// Ends it; what is returned waits for the file to be whole.
     pub fn end(self) -> impl FnOnce() -> Result<Recorded, ViewError> + Send + 'static {
         let Recorder { shots, thread, .. } = self;
-        drop(shots);
+        *lock(&shots) = None;
         move || {
             let broken =
                 |_| ViewError::Record(tr!("internal: the recording's thread panicked").into());
             thread.join().map_err(broken).flatten()
         }
     }
+}
+
+/// Ends a recording where whoever records is stuck.
+#[derive(Clone, Debug)]
+pub struct Finisher {
+    shots: Weak<Mutex<Option<SyncSender<Shot>>>>,
+    ended: Arc<Mutex<Receiver<()>>>,
+}
+
+impl Finisher {
+    /// Whether the file is whole, or will never be.
+    pub fn is_over(&self) -> bool {
+        lock(&self.ended).try_recv() == Err(TryRecvError::Disconnected)
+    }
+
+    /// Takes no more pictures, and waits until the file is whole; whether it was over in time.
+    pub fn finish(&self, limit: Duration) -> bool {
+        if let Some(shots) = self.shots.upgrade() {
+            *lock(&shots) = None;
+        }
+        lock(&self.ended).recv_timeout(limit) == Err(RecvTimeoutError::Disconnected)
+    }
+}
+
+fn lock<T>(shared: &Mutex<T>) -> MutexGuard<'_, T> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Encodes until there is no more; each picture stands until the next one comes.
@@ -233,20 +288,14 @@ fn encode(
     encoder.end()
 }
 
-/// What the file will be, and the file under another name until it is whole.
-fn prepare(path: &Path) -> Result<(Kind, tempfile::NamedTempFile), ViewError> {
-    let kind = Kind::of(path).ok_or_else(|| {
-        let path = path.display();
+/// What the file will be.
+fn kind_of(path: &Path) -> Result<Kind, ViewError> {
+    Kind::of(path).ok_or_else(|| {
         ViewError::Record(tr!(
             "{path} cannot be recorded: the name must end in .gif, .png or .mp4",
-            path = path
+            path = shown(path)
         ))
-    })?;
-    let cannot = |error: io::Error| ViewError::from(SaveError::new(path, &error));
-    if path.is_dir() {
-        return Err(cannot(io::ErrorKind::IsADirectory.into()));
-    }
-    Ok((kind, partial(path).map_err(cannot)?))
+    })
 }
 
 /// A file beside the one that is to be, of no lasting name.

@@ -42,7 +42,11 @@ impl Mp4 {
     pub(super) fn begin(path: &Path, [width, height]: [u32; 2]) -> Result<Mp4, ViewError> {
         let size = format!("{width}x{height}");
         let rate = RATE.to_string();
-        let mut ffmpeg = Command::new("ffmpeg")
+        let mut command = Command::new("ffmpeg");
+        // Ctrl+C is for this program, which then tells ffmpeg that there is no more.
+        #[cfg(unix)]
+        std::os::unix::process::CommandExt::process_group(&mut command, 0);
+        let mut ffmpeg = command
             .args(["-loglevel", "error", "-y", "-f", "rawvideo"])
             .args(["-pix_fmt", "rgba", "-s", &size, "-r", &rate, "-i", "-"])
             // What every player takes: an even number of pixels a side, colours at half of them.

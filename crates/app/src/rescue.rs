@@ -1,0 +1,70 @@
+//! What is saved where whoever shows the session is stuck or no longer there to do it: within an
+//! Xlib call that will never return, or in a write to a terminal that takes nothing.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use lang::tr;
+use session::Saver;
+use view::recording::Finisher;
+
+/// How long the end of the program waits for a recording to be whole.
+const RECORDING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// The session and the recordings that would be lost now.
+#[derive(Default)]
+pub struct Rescue(Mutex<Lost>);
+
+#[derive(Default)]
+struct Lost {
+    session: Option<Saver>,
+    recordings: Vec<Finisher>,
+}
+
+impl Rescue {
+    /// The session that is to be saved from now on, if it is kept in a file.
+    pub fn session(&self, saver: Option<Saver>) {
+        self.lock().session = saver;
+    }
+
+    /// A recording that is to be whole, beside those that are not yet.
+    pub fn recording(&self, finisher: Finisher) {
+        let recordings = &mut self.lock().recordings;
+        recordings.retain(|recording| !recording.is_over());
+        recordings.push(finisher);
+    }
+
+    /// All of it has been saved in the usual way.
+    pub fn forget(&self) {
+        *self.lock() = Lost::default();
+    }
+
+    /// Saves everything, from any thread, and waits for it; why something is not saved.
+    pub fn save(&self) -> Vec<String> {
+        // Held throughout: whoever else comes here to end the process waits until all is saved.
+        let mut lost = self.lock();
+        let Lost {
+            session,
+            recordings,
+        } = std::mem::take(&mut *lost);
+        let mut unsaved = Vec::new();
+        // Each has its time; the recordings get theirs while the session is written.
+        std::thread::scope(|scope| {
+            let all = scope.spawn(|| {
+                let whole = |of: &Finisher| of.finish(RECORDING_TIMEOUT);
+                recordings.iter().all(whole)
+            });
+            if let Some(Err(why)) = session.map(|session| session.save()) {
+                unsaved.push(why);
+            }
+            if !all.join().unwrap_or(false) {
+                unsaved.push(tr!("a recording is not whole: it took too long to write").into());
+            }
+        });
+        unsaved
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Lost> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,63 @@
+//! Regular files, read whole; nothing else is waited for or read without end.
+
+use std::fs::{self, File};
+use std::io::{self, Read as _};
+use std::path::Path;
+
+use super::memory;
+use lang::tr;
+
+/// Why a file was not read. Said without a remedy, which depends on what the file is for.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// It is a folder, a pipe or a device.
+    #[error("{}", tr!("it is {what}", what = .0))]
+    NotRegular(&'static str),
+    /// It is longer than the limit, in bytes.
+    #[error("{}", tr!("it is more than {limit} long", limit = in_bytes(*.0)))]
+    TooLong(u64),
+    /// There is no memory for so many bytes.
+    #[error("{}", tr!("it is {} bytes long, and there is no memory left for it", .0))]
+    NoMemory(u64),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// A regular file's bytes, if there are no more than `limit` of them.
+///
+/// # Errors
+/// Each case of [`ReadError`].
+pub fn read_regular_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
+    // Before it is opened, for opening a pipe waits for its other end.
+    let about = fs::metadata(path)?;
+    if about.is_dir() {
+        return Err(ReadError::NotRegular(tr!("a folder")));
+    }
+    if !about.is_file() {
+        return Err(ReadError::NotRegular(tr!(
+            "a pipe or a device, not a regular file"
+        )));
+    }
+    let length = about.len();
+    if length > limit {
+        return Err(ReadError::TooLong(limit));
+    }
+    let mut bytes = Vec::new();
+    let room = usize::try_from(length).map(|length| bytes.try_reserve_exact(length));
+    if !matches!(room, Ok(Ok(()))) || memory::lacks(length) {
+        return Err(ReadError::NoMemory(length));
+    }
+    File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > limit {
+        return Err(ReadError::TooLong(limit)); // it has grown meanwhile
+    }
+    Ok(bytes)
+}
+
+fn in_bytes(limit: u64) -> String {
+    match limit >> 30 {
+        0 => format!("{} MiB", limit >> 20),
+        gib => format!("{gib} GiB"),
+    }
+}

@@ -1,0 +1,62 @@
+//! What is typed, read on a thread of its own: of a terminal that has hung up, crossterm reads
+//! nothing over and over, and does not return.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::time::Duration;
+
+use ratatui::crossterm::event::{self, Event};
+
+use super::broken;
+use app::AppError;
+
+/// How often the thread looks whether anybody still wants what is typed.
+const LOOK: Duration = Duration::from_millis(100);
+
+/// What is typed from now on, until this is dropped.
+pub(super) struct Typed {
+    events: Receiver<std::io::Result<Event>>,
+    over: Arc<AtomicBool>,
+}
+
+impl Typed {
+    pub(super) fn listen() -> Result<Typed, AppError> {
+        let (sender, events) = channel();
+        let over = Arc::new(AtomicBool::new(false));
+        let told = over.clone();
+        let listen = move || {
+            while !told.load(Ordering::Acquire) {
+                let event = match event::poll(LOOK) {
+                    Ok(false) => continue,
+                    Ok(true) => event::read(),
+                    Err(error) => Err(error),
+                };
+                let failed = event.is_err();
+                if sender.send(event).is_err() || failed {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new().name("keys".into());
+        thread.spawn(listen).map_err(broken)?;
+        Ok(Typed { events, over })
+    }
+
+    /// The next event, if one comes within this time.
+    pub(super) fn next(&self, limit: Duration) -> Result<Option<Event>, AppError> {
+        match self.events.recv_timeout(limit) {
+            Ok(event) => event.map(Some).map_err(broken),
+            Err(RecvTimeoutError::Timeout) => Ok(None),
+            Err(RecvTimeoutError::Disconnected) => {
+                Err(broken(std::io::ErrorKind::UnexpectedEof.into()))
+            }
+        }
+    }
+}
+
+impl Drop for Typed {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Release);
+    }
+}
