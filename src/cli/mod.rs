@@ -9,6 +9,7 @@ mod failure;
 mod headless;
 mod lesson;
 mod options;
+mod patterns;
 mod record;
 mod run;
 mod setup;
@@ -56,6 +57,7 @@ pub fn main() -> ExitCode {
         Some(Command::Bench(arguments)) => bench::main(&arguments),
         Some(Command::Verify(arguments)) => verify::main(&arguments),
         Some(Command::Devices(arguments)) => devices::main(&arguments),
+        Some(Command::Patterns) => patterns::main(),
         Some(Command::Completions { shell }) => shell::completions(shell),
         Some(Command::Man { folder }) => shell::man(folder.as_deref()),
         Some(Command::Config { what }) => match what {

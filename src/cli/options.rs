@@ -10,7 +10,7 @@ use engine::kernels::{self, KERNELS};
 use engine::{HostMemory, Kernel};
 use lang::Language;
 use lesson::LESSONS;
-use life::{Rule, Size, SizeError};
+use life::{RuleAndTorus, Size, SizeError};
 use model::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
@@ -94,6 +94,8 @@ pub(super) enum Command {
         #[command(subcommand)]
         what: Option<ConfigCommand>,
     },
+    /// List the patterns that come with the program: name, size, rule, what each does
+    Patterns,
     /// Print what this shell needs to complete options and their values
     Completions {
         /// The shell
@@ -140,18 +142,20 @@ pub(super) struct Common {
     /// The lattices' size in cells, or a square's side [default: 1024x1024, or the pattern's torus]
     #[arg(long, value_name = "WxH", value_parser = size)]
     pub size: Option<Size>,
-    /// The rule, births and survivals [default: B3/S23, or the pattern's]
+    /// The rule, as B3/S23, 23/3 or a name such as Seeds, Maze or 'Day & Night'; B3/S23:T64,32 gives
+    /// the size too [default: B3/S23, or the pattern's]
     #[arg(long, value_name = "RULE")]
-    pub rule: Option<Rule>,
+    pub rule: Option<RuleAndTorus>,
     /// The part of cells alive at the start of a soup, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
     pub density: f64,
     /// The soup's seed: the same seed, the same start, everywhere
     #[arg(long, value_name = "S", default_value_t = 1, value_parser = whole(0u64, u64::MAX))]
     pub seed: u64,
-    /// Start from this file (RLE, plaintext, Life 1.05 or 1.06, macrocell) instead of a soup, or,
-    /// where there is no such file, from the shelf's pattern of that name, such as gosper-gun;
-    /// repeatable: instance i takes file i mod count
+    /// Start from this file (RLE, plaintext, Life 1.05 or 1.06, macrocell) instead of a soup, from
+    /// the standard input where it is -, or, where there is no such file, from the shelf's pattern
+    /// of that name, such as gosper-gun ('lifestreams patterns' lists them); repeatable: instance i
+    /// takes file i mod count
     #[arg(long, value_name = "FILE")]
     pub pattern: Vec<PathBuf>,
     /// The kernel that steps the lattices; auto times those that can be and takes the fastest

@@ -10,7 +10,7 @@ use super::options::RunArguments;
 use super::text::{print, si};
 use engine::Transfer;
 use lang::tr;
-use life::{Lattice, Rule, SaveError, rle, write_atomically};
+use life::{Lattice, Notes, Rule, SaveError, Sheet, rle, write_atomically};
 use model::PicturePlan;
 use model::TransferChoice;
 use model::trace::{TimedRound, write_chrome};
@@ -71,7 +71,9 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     let took = worlds.run(arguments.generations, setup.generations_per_round, keep)?;
     let lattices = worlds.fetch()?;
     if let Some(folder) = &arguments.save {
-        save_all(folder, &lattices, setup.rule)?;
+        let generation = setup.start.generation();
+        let generation = generation.saturating_add(arguments.generations);
+        save_all(folder, &lattices, setup.rule, generation)?;
     }
     if let Some(path) = &arguments.trace {
         let device = worlds.engine().devices()[0].name.clone();
@@ -117,11 +119,19 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
     ))
 }
 
-fn save_all(folder: &Path, lattices: &[Lattice], rule: Rule) -> Result<()> {
+fn save_all(folder: &Path, lattices: &[Lattice], rule: Rule, generation: u64) -> Result<()> {
     let digits = (lattices.len() - 1).to_string().len().max(3);
+    let notes = &Notes::default();
     for (i, lattice) in lattices.iter().enumerate() {
         let path = folder.join(format!("{i:0digits$}.rle"));
-        write_atomically(&path, |out| rle::write(lattice, rule, out))
+        let sheet = Sheet {
+            lattice,
+            rule,
+            torus: true,
+            generation,
+            notes,
+        };
+        write_atomically(&path, |out| rle::write_sheet(sheet, out))
             .with_context(|| format!("instance {i} is not saved"))?;
     }
     Ok(())

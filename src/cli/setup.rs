@@ -8,8 +8,10 @@ use anyhow::Result;
 
 use super::failure::BadArguments;
 use super::options::{Common, OnOff};
+use super::text::say;
 use engine::kernels::{self, Iteration, KERNELS, Kernel};
-use life::{Pattern, PatternError, Shelved, Size, settle};
+use lang::tr;
+use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation};
 use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
 use session::worlds::{MOST_GRAPH_LAUNCHES, ensure_room};
@@ -44,16 +46,67 @@ impl Common {
         Ok(())
     }
 
+    /// The patterns asked for; says what was read otherwise than it is written.
+    fn patterns(&self) -> Result<Vec<Pattern>> {
+        let streams = self.pattern.iter().filter(|path| is_standard_input(path));
+        if streams.count() > 1 {
+            let why = tr!("--pattern - can be given once: the standard input is read once");
+            return Err(BadArguments(why.into()).into());
+        }
+        let patterns = self.pattern.iter().map(|path| pattern(path));
+        let patterns: Vec<Pattern> = patterns.collect::<Result<_, _>>()?;
+        for remark in patterns.iter().flat_map(Pattern::remarks) {
+            say(&remark);
+        }
+        Ok(patterns)
+    }
+
+    /// The size that was typed, by `--size` or with the rule.
+    fn asked_size(&self) -> Result<Option<Size>, BadArguments> {
+        let torus = self.rule.and_then(|asked| asked.torus);
+        match (self.size, torus) {
+            (Some(size), Some(torus)) if size != torus => Err(BadArguments(tr!(
+                "--size is {size} and --rule names a torus of {torus}; leave one of them out",
+                size = size,
+                torus = torus
+            ))),
+            (size, torus) => Ok(size.or(torus)),
+        }
+    }
+
+    /// Refuses a pattern that has no room, and says with which size and kernel all of them have.
+    fn check_fit(&self, patterns: &[Pattern], size: Size) -> Result<(), PatternError> {
+        let fits = |pattern: &Pattern| pattern.check_fits(size);
+        let Err(mut error) = patterns.iter().try_for_each(fits) else {
+            return Ok(());
+        };
+        if let PatternError::Larger { offer, kernel, .. } = &mut error {
+            let room = |room: Option<Size>, pattern: &Pattern| pattern.room_beside(room?);
+            *offer = patterns.iter().fold(Some(size), room);
+            *kernel = offer.map(|offer| self.kernel_name_for(offer));
+        }
+        Err(error)
+    }
+
+    /// The kernel asked for where it takes lattices of this size, or else one that does.
+    fn kernel_name_for(&self, size: Size) -> &'static str {
+        let switches = self.switches.switches();
+        match self.kernel {
+            None => "auto",
+            Some(asked) if asked.admit(size).is_ok() => asked.name,
+            Some(_) => any_kernel(size, switches).name,
+        }
+    }
+
     /// What these options describe; reads the patterns.
     pub(super) fn setup(&self) -> Result<Setup> {
         let default_size = Size::new(DEFAULT_SIDE, DEFAULT_SIDE)?;
-        let patterns: Vec<Pattern> = self
-            .pattern
-            .iter()
-            .map(|path| pattern(path))
-            .collect::<Result<_, _>>()?;
-        let (size, rule) = settle(&patterns, self.size, self.rule, default_size)?;
+        let patterns = self.patterns()?;
+        let size = self.asked_size()?;
+        let rule = self.rule.map(|asked| asked.rule);
+        let (size, rule) = settle(&patterns, size, rule, default_size)?;
         let switches = self.switches.switches();
+        self.check_fit(&patterns, size)?;
         let kernel = self.kernel.unwrap_or_else(|| any_kernel(size, switches));
         kernel.admit(size)?;
         if let Some(asked) = self.kernel {
@@ -72,7 +125,10 @@ impl Common {
             }
         } else {
             let centred = |pattern: &Pattern| pattern.centred_in(size).map(Arc::new);
-            Start::Lattices(patterns.iter().map(centred).collect::<Result<_, _>>()?)
+            Start::Lattices {
+                lattices: patterns.iter().map(centred).collect::<Result<_, _>>()?,
+                generation: start_generation(&patterns),
+            }
         };
         Ok(Setup {
             instances: self.instances,
@@ -94,13 +150,56 @@ impl Common {
     }
 }
 
-/// The pattern of this file, or the shelf's of this name where there is no such file.
+fn is_standard_input(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// The pattern of this file, of the standard input where it is `-`, or the shelf's of this name where
+/// there is no such file.
 fn pattern(path: &Path) -> Result<Pattern, PatternError> {
-    let shelved = || path.to_str().and_then(Shelved::find);
+    if is_standard_input(path) {
+        return Pattern::read(tr!("the standard input"), std::io::stdin().lock());
+    }
+    let name = path.to_str();
     match path.symlink_metadata() {
-        Err(error) if error.kind() == ErrorKind::NotFound => {
-            shelved().map_or_else(|| Pattern::load(path), |shelved| Ok(shelved.pattern()))
-        }
+        Err(error) if error.kind() == ErrorKind::NotFound => match name.and_then(Shelved::find) {
+            Some(shelved) => Ok(shelved.pattern()),
+            None => Pattern::load(path).map_err(|error| with_near_name(error, name)),
+        },
         _ => Pattern::load(path),
     }
+}
+
+/// The error that there is no such file, with the shelf's pattern that was probably meant.
+fn with_near_name(error: PatternError, name: Option<&str>) -> PatternError {
+    match (error, name.and_then(near)) {
+        (PatternError::Unreadable { file, .. }, Some(shelved)) => PatternError::Unreadable {
+            file,
+            reason: tr!(
+                "there is no such file; did you mean {name}, of the shelf? 'lifestreams patterns' lists it",
+                name = shelved.name
+            ),
+        },
+        (error, _) => error,
+    }
+}
+
+/// The shelf's pattern that a file's name means, if it is a name alone.
+fn near(name: &str) -> Option<&'static Shelved> {
+    let is_alone = !name.contains(['/', '\\']);
+    let stem = match Format::of_name(name) {
+        Some(_) => Path::new(name).file_stem()?.to_str()?,
+        None => name,
+    };
+    Shelved::near(stem).filter(|_| is_alone)
+}
+
+/// The generation that the patterns start at.
+fn start_generation(patterns: &[Pattern]) -> u64 {
+    settle_generation(patterns).unwrap_or_else(|| {
+        say(tr!(
+            "the patterns are of different generations; all start at generation 0"
+        ));
+        0
+    })
 }

@@ -3,9 +3,11 @@
 
 use std::collections::BTreeMap;
 use std::fs;
+use std::io::Write as _;
 use std::path::Path;
+use std::process::Stdio;
 
-use crate::common::{lifestreams, scratch};
+use crate::common::{lifestreams, program, run, scratch};
 use life::{Format, Lattice, Notes, Pattern, Rule, SHELF, Sheet, Shelved, Size, soup};
 
 /// A lattice just as large as the pattern, with its cells.
@@ -19,6 +21,7 @@ fn written(format: Format, lattice: &Lattice, notes: &Notes) -> String {
         lattice,
         rule: Rule::LIFE,
         torus: false,
+        generation: 0,
         notes,
     };
     let mut text = Vec::new();
@@ -65,26 +68,16 @@ fn with_end(text: &str, end: &str, column: usize) -> (String, usize, usize) {
 
 const WAYS: &[Way] = &[
     (
-        "no-end",
-        Format::Rle,
-        |text| {
-            let body = text.trim_end().strip_suffix('!').unwrap();
-            let last = body.lines().next_back().unwrap().len();
-            (body.into(), body.lines().count(), last + 1)
-        },
-        "add the '!' if it is whole",
-    ),
-    (
         "letter",
         Format::Rle,
-        |text| with_end(text, "3oA", 3),
-        "unknown character 'A'",
+        |text| with_end(text, "3oz", 3),
+        "unknown character 'z'",
     ),
     (
-        "zero",
+        "state",
         Format::Rle,
-        |text| with_end(text, "$0o", 2),
-        "a count of 0",
+        |text| with_end(text, "3oyP", 4),
+        "unknown character 'P'",
     ),
     (
         "count",
@@ -107,14 +100,14 @@ const WAYS: &[Way] = &[
     (
         "no-width",
         Format::Rle,
-        |text| with_instead(text, "x =", "x = , y = 3", 5),
+        |text| with_instead(text, "x =", "x = w, y = 3", 5),
         "x must be a whole number",
     ),
     (
-        "huge",
+        "comment",
         Format::Rle,
-        |text| with_instead(text, "x =", "x = 99999999, y = 1", 5),
-        "x is more than",
+        |text| with_instead(text, "#N", "#r 23/3/4", 4),
+        "Generations",
     ),
     (
         "rule",
@@ -135,16 +128,10 @@ const WAYS: &[Way] = &[
         "x = WIDTH, y = HEIGHT",
     ),
     (
-        "states",
-        Format::Rle,
-        |text| with_end(text, ".A.B", 1),
-        "only two-state patterns",
-    ),
-    (
         "letter",
         Format::Plaintext,
-        |text| with_line(text, "..OX.", 4),
-        "unknown character 'X'",
+        |text| with_line(text, "..OZ.", 4),
+        "unknown character 'Z'",
     ),
     (
         "blank",
@@ -230,8 +217,8 @@ const WAYS: &[Way] = &[
     (
         "states",
         Format::Macrocell,
-        |text| with_line(text, "1 0 1 2 3", 7),
-        "more than two states",
+        |text| with_line(text, "1 0 1 256 3", 7),
+        "from 0 to 255",
     ),
     (
         "four",
@@ -404,13 +391,108 @@ fn the_program_takes_every_format_and_the_shelfs_names() {
     fs::write(folder.join("pulsar"), "nothing").unwrap();
     lifestreams(folder, "run -g 0 --pattern pulsar").refuses(2, &["pulsar, line 1, column 1"]);
     lifestreams(folder, "run -g 0 --pattern pulsars")
-        .refuses(2, &["pulsars", "a pattern of the shelf"]);
+        .refuses(2, &["pulsars", "did you mean pulsar, of the shelf?"]);
     let ended = lifestreams(
         folder,
         "run -g 0 --size 32x32 --pattern gosper-gun --device cpu",
     );
     ended.refuses(
         2,
-        &["gosper-gun is 36x9 cells, larger than the lattice 32x32; use --size 36x32"],
+        &[
+            "gosper-gun is 36x9 cells, larger than the lattice 32x32; use --size 36x32 \
+             --kernel sync-global",
+        ],
     );
+}
+
+#[test]
+fn a_pattern_comes_from_the_standard_input_and_names_are_listed() {
+    let folder = scratch();
+    let folder = folder.path();
+    let line = "run -g 2 --instances 1 --size 8 --device cpu --save out --pattern -";
+    let with_input = |text: &str| {
+        let mut child = program(folder);
+        let child = child.args(line.split(' ')).stdin(Stdio::piped());
+        let child = child.stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = child.spawn().unwrap();
+        child
+            .stdin
+            .take()
+            .unwrap()
+            .write_all(text.as_bytes())
+            .unwrap();
+        let ended = child.wait_with_output().unwrap();
+        (
+            ended.status.code(),
+            String::from_utf8(ended.stderr).unwrap(),
+        )
+    };
+    // A blinker of generation 40, in two of its own.
+    let text = "#CXRLE Pos=-1,0 Gen=40\nx = 3, y = 1, rule = LifeHistory\n.ACE!";
+    let (code, said) = with_input(text);
+    assert_eq!(code, Some(0), "{said}");
+    assert!(
+        said.contains("the standard input has cells of several states"),
+        "{said}"
+    );
+    let saved = fs::read_to_string(folder.join("out/000.rle")).unwrap();
+    assert!(
+        saved.starts_with("#CXRLE Gen=42\nx = 8, y = 8, rule = B3/S23:T8,8\n"),
+        "{saved}"
+    );
+    let saved = Pattern::load(folder.join("out/000.rle")).unwrap();
+    assert_eq!((saved.generation(), saved.live_sides()), (42, (3, 1)));
+    let (code, said) = with_input("bo$z");
+    assert_eq!(code, Some(2), "{said}");
+    assert!(
+        said.contains("the standard input, line 1, column 1"),
+        "{said}"
+    );
+    lifestreams(folder, &format!("{line} --pattern -")).refuses(2, &["read once"]);
+    // What it is going on from goes on.
+    let line = "run -g 8 --instances 1 --device cpu --save again --pattern out/000.rle";
+    lifestreams(folder, line).done();
+    let again = fs::read_to_string(folder.join("again/000.rle")).unwrap();
+    assert!(again.starts_with("#CXRLE Gen=50\n"), "{again}");
+
+    let listed = lifestreams(folder, "patterns");
+    assert_eq!((listed.code, listed.stderr.as_str()), (Some(0), ""));
+    let rows: Vec<Vec<&str>> = listed
+        .stdout
+        .lines()
+        .map(|line| line.split_whitespace().collect())
+        .collect();
+    assert_eq!(rows.len(), SHELF.len());
+    let gun = rows.iter().find(|row| row[0] == "gosper-gun").unwrap();
+    assert_eq!(gun[1..4].join(" "), "36x9 B3/S23 gun:");
+    for (name, meant) in [
+        ("gospergun", "gosper-gun"),
+        ("glidr.rle", "glider"),
+        ("Gosper-glider-gun", "gosper-gun"),
+    ] {
+        let ended = lifestreams(folder, &format!("run -g 0 --pattern {name}"));
+        ended.refuses(2, &[name, &format!("did you mean {meant}, of the shelf?")]);
+    }
+    lifestreams(folder, "run -g 0 --pattern nowhere/glidr")
+        .refuses(2, &["there is no such file; check its name"]);
+}
+
+#[test]
+fn a_rule_is_taken_by_its_name_and_with_its_torus() {
+    let folder = scratch();
+    let folder = folder.path();
+    for (rule, header) in [
+        ("Day & Night", "rule = B3678/S34678:T1024,1024"),
+        ("2x2", "rule = B36/S125:T1024,1024"),
+        ("B3/S23:T64,32", "rule = B3/S23:T64,32"),
+        ("seeds:t40", "rule = B2/S:T40,40"),
+        ("S23B3", "rule = B3/S23:T1024,1024"),
+    ] {
+        let mut command = program(folder);
+        let line = "run -g 0 --instances 1 --device cpu --save out --pattern glider --rule";
+        let ended = run(command.args(line.split(' ').chain([rule])));
+        assert_eq!(ended.code, Some(0), "{ended:?}");
+        let saved = fs::read_to_string(folder.join("out/000.rle")).unwrap();
+        assert!(saved.contains(header), "{rule}: {saved}");
+    }
 }

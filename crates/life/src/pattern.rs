@@ -5,11 +5,11 @@ use super::formats::macrocell::{self, Tree};
 use super::formats::{Fault, Format, Frame, Notes, packed, plaintext};
 use super::read::{ReadError, read_regular_file};
 use super::rle::{Outline, Rle};
-use super::text::{Flaw, Located};
+use super::text::{self, Flaw, Located};
 use super::words::shown;
 use super::{Lattice, MemoryError, Rule, Run, Size};
 use lang::tr;
-use std::io;
+use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -51,19 +51,21 @@ pub enum PatternError {
         /// What is wrong and where.
         error: Located<Fault>,
     },
-    /// It has more columns or rows than the lattice.
-    #[error("{}", tr!("{file} is {width}x{height} cells, larger than the lattice {lattice}; {}", remedy(*offer), file = .file, width = .width, height = .height, lattice = .lattice))]
+    /// Its live cells lie in more columns or rows than the lattice has.
+    #[error("{}", tr!("{file} is {width}x{height} cells, larger than the lattice {lattice}; {}", remedy(*offer, *kernel), file = .file, width = .width, height = .height, lattice = .lattice))]
     Larger {
         /// The file.
         file: String,
-        /// The pattern's columns.
+        /// The columns from its first live cell to its last.
         width: u32,
-        /// The pattern's rows.
+        /// The rows, likewise.
         height: u32,
         /// The lattice.
         lattice: Size,
         /// The smallest larger lattice that has room for it, if there can be one.
         offer: Option<Size>,
+        /// A kernel that steps lattices of that size, where whoever asks needs one.
+        kernel: Option<&'static str>,
     },
     /// There is no memory for its lattice.
     #[error(transparent)]
@@ -80,6 +82,10 @@ impl Pattern {
     /// The largest file that is read, in bytes.
     pub const LARGEST_FILE: u64 = 4 << 30;
 
+    /// The most that is read of what has no size before it ends, such as the standard input, in
+    /// bytes.
+    pub const MAX_STREAM: u64 = 256 << 20;
+
     /// Reads a file of any [`Format`], also one packed with gzip.
     ///
     /// # Errors
@@ -90,6 +96,18 @@ impl Pattern {
         match read_text(path) {
             Ok(text) => Pattern::from_text(file, text),
             Err(reason) => Err(PatternError::Unreadable { file, reason }),
+        }
+    }
+
+    /// Reads what has no size before it ends, such as the standard input; errors call it `name`.
+    ///
+    /// # Errors
+    /// If it cannot be read, is longer than [`Pattern::MAX_STREAM`], or is no pattern.
+    pub fn read(name: impl Into<String>, from: impl Read) -> Result<Pattern, PatternError> {
+        let name = name.into();
+        match read_stream(from, Pattern::MAX_STREAM) {
+            Ok(text) => Pattern::from_text(name, text),
+            Err(reason) => Err(PatternError::Unreadable { file: name, reason }),
         }
     }
 
@@ -104,11 +122,14 @@ impl Pattern {
     ) -> Result<Pattern, PatternError> {
         let (name, text) = (name.into(), text.into());
         let at_start = |flaw| Located::new(&[], flaw);
-        let read = packed::unpacked(text).map_err(at_start).and_then(|text| {
-            packed::check_kind(&name, &text).map_err(at_start)?;
-            let (frame, cells) = Cells::read(&text, Format::detect(&text, &name))?;
-            Ok((text, frame, cells))
-        });
+        let read = packed::unpacked(text)
+            .map_err(at_start)
+            .and_then(|mut text| {
+                text.truncate(text::end(&text));
+                packed::check_kind(&name, &text).map_err(at_start)?;
+                let (frame, cells) = Cells::read(&text, Format::detect(&text, &name))?;
+                Ok((text, frame, cells))
+            });
         match read {
             Ok((text, frame, cells)) => Ok(Pattern {
                 name,
@@ -141,14 +162,54 @@ impl Pattern {
         Notes::of(&self.text, self.format())
     }
 
-    /// Columns; may be 0.
+    /// Columns, as the text says or more where live cells lie further out; may be 0.
     pub fn width(&self) -> u32 {
         self.frame.width
     }
 
-    /// Rows; may be 0.
+    /// Rows, likewise.
     pub fn height(&self) -> u32 {
         self.frame.height
+    }
+
+    /// Columns and rows from the first live cell to the last; 0 where nothing lives. They decide
+    /// whether it fits.
+    pub fn live_sides(&self) -> (u32, u32) {
+        self.frame.live.sides()
+    }
+
+    /// The generation that its cells are of, up to [`MAX_GENERATION`](super::MAX_GENERATION); 0
+    /// where the text says nothing.
+    pub fn generation(&self) -> u64 {
+        self.frame.generation
+    }
+
+    /// What was read otherwise than it is written, a sentence each.
+    pub fn remarks(&self) -> Vec<String> {
+        let (file, remarks) = (&self.name, self.frame.remarks);
+        let mut said = Vec::new();
+        if remarks.history || remarks.states > 1 {
+            let rule = self.frame.rule.unwrap_or_default();
+            said.push(tr!(
+                "{file} has cells of several states; it is read as {rule}, with odd states alive and even ones dead",
+                file = file,
+                rule = rule
+            ));
+        }
+        if remarks.no_end {
+            said.push(tr!(
+                "{file} has no '!' at its end; if cells are missing, it was cut short: fetch it again",
+                file = file
+            ));
+        }
+        if remarks.far_generation {
+            said.push(tr!(
+                "{file} is of a generation beyond {max}; it starts at generation 0",
+                file = file,
+                max = super::MAX_GENERATION
+            ));
+        }
+        said
     }
 
     /// The rule it asks for, if any.
@@ -176,7 +237,8 @@ impl Pattern {
     /// where it reaches beyond an edge; other cells stay as they are.
     ///
     /// # Errors
-    /// If it has more columns or rows than the lattice, which is then left as it was.
+    /// If its live cells lie in more columns or rows than the lattice has, which is then left as it
+    /// was.
     pub fn draw_into(&self, lattice: &mut Lattice, x: u32, y: u32) -> Result<(), PatternError> {
         self.check_fits(lattice.size())?;
         self.each_run(|run| run.draw_into(lattice, x, y));
@@ -184,34 +246,73 @@ impl Pattern {
     }
 
     /// A lattice with the pattern in its middle: its top left cell lies at
-    /// ((W − w) / 2, (H − h) / 2), rounded down.
+    /// ((W − w) / 2, (H − h) / 2), rounded down, where the text says how large it is. Where that is
+    /// more than the lattice, though the live cells are not, it goes around.
     ///
     /// # Errors
-    /// If the pattern is larger than the lattice; nothing has been allocated then. If this machine
-    /// has no memory for the lattice.
+    /// If its live cells lie in more columns or rows than the lattice has; nothing has been
+    /// allocated then. If this machine has no memory for the lattice.
     pub fn centred_in(&self, size: Size) -> Result<Lattice, PatternError> {
         self.check_fits(size)?;
         let mut lattice = Lattice::try_new(size)?;
-        let x = (size.width() - self.width()) / 2;
-        let y = (size.height() - self.height()) / 2;
+        let before = |side: u32, own: u32| {
+            let spare = i64::from(side) - i64::from(own);
+            spare.div_euclid(2).rem_euclid(side.into()) as u32
+        };
+        let x = before(size.width(), self.width());
+        let y = before(size.height(), self.height());
         self.draw_into(&mut lattice, x, y)?;
         Ok(lattice)
     }
 
-    fn check_fits(&self, lattice: Size) -> Result<(), PatternError> {
-        let (width, height) = (self.width(), self.height());
+    /// The part that has live cells, alone; none where nothing lives.
+    ///
+    /// # Errors
+    /// If this machine has no memory for it.
+    pub fn live_part(&self) -> Result<Option<Lattice>, MemoryError> {
+        let (width, height) = self.live_sides();
+        let Ok(size) = Size::new(width.into(), height.into()) else {
+            return Ok(None);
+        };
+        let (left, top) = self.frame.live.corner();
+        let mut lattice = Lattice::try_new(size)?;
+        self.each_run(|run| {
+            let run = Run {
+                x: run.x - left,
+                y: run.y - top,
+                ..run
+            };
+            run.draw_into(&mut lattice, 0, 0);
+        });
+        Ok(Some(lattice))
+    }
+
+    /// Whether its live cells have room on a lattice of this size, wherever they lie.
+    ///
+    /// # Errors
+    /// [`PatternError::Larger`], with the smallest lattice that has room.
+    pub fn check_fits(&self, lattice: Size) -> Result<(), PatternError> {
+        let (width, height) = self.live_sides();
         if width <= lattice.width() && height <= lattice.height() {
             return Ok(());
         }
-        let wide = u64::from(width.max(lattice.width()));
-        let high = u64::from(height.max(lattice.height()));
         Err(PatternError::Larger {
             file: self.name.clone(),
             width,
             height,
             lattice,
-            offer: Size::new(wide, high).ok(),
+            offer: self.room_beside(lattice),
+            kernel: None,
         })
+    }
+
+    /// The smallest lattice that has room for its live cells and for a lattice of this size, if
+    /// there can be one.
+    pub fn room_beside(&self, lattice: Size) -> Option<Size> {
+        let (width, height) = self.live_sides();
+        let wide = u64::from(width.max(lattice.width()));
+        let high = u64::from(height.max(lattice.height()));
+        Size::new(wide, high).ok()
     }
 
     /// A small picture, with no more columns and rows than `most`: each of its cells stands for
@@ -265,10 +366,15 @@ impl Cells {
     }
 }
 
-fn remedy(offer: Option<Size>) -> String {
-    match offer {
-        Some(size) => tr!("use --size {size}", size = size),
-        None => tr!("no lattice is that large, a smaller pattern is needed").into(),
+fn remedy(offer: Option<Size>, kernel: Option<&str>) -> String {
+    match (offer, kernel) {
+        (Some(size), Some(kernel)) => tr!(
+            "use --size {size} --kernel {kernel}",
+            size = size,
+            kernel = kernel
+        ),
+        (Some(size), None) => tr!("use --size {size}", size = size),
+        (None, _) => tr!("no lattice is that large, a smaller pattern is needed").into(),
     }
 }
 
@@ -281,6 +387,28 @@ fn read_text(path: &Path) -> Result<Vec<u8>, String> {
             tr!("{error}; name a pattern file", error = error)
         }
     })
+}
+
+/// All bytes up to this limit, or why they cannot be had and what to do.
+fn read_stream(mut from: impl Read, limit: u64) -> Result<Vec<u8>, String> {
+    let mut text = Vec::new();
+    loop {
+        // A part at a time, so that memory goes to what came, and its lack is an error.
+        let part = 1 << 16;
+        text.try_reserve(part)
+            .map_err(|_| tr!("there is no memory left for it").to_owned())?;
+        let read = from.by_ref().take(part as u64).read_to_end(&mut text);
+        match read.map_err(why_unreadable)? {
+            0 => return Ok(text),
+            _ if text.len() as u64 > limit => {
+                return Err(tr!(
+                    "it is more than {} MiB long; save it to a file, and name that",
+                    limit >> 20
+                ));
+            }
+            _ => {}
+        }
+    }
 }
 
 fn why_unreadable(error: io::Error) -> String {
@@ -350,12 +478,28 @@ mod tests {
     fn a_flaw_is_named_with_file_line_and_column() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("gun.rle");
-        fs::write(&path, "#N gun\nx = 3, y = 3\nbo$\n3oA!\n").unwrap();
+        fs::write(&path, "#N gun\nx = 3, y = 3\nbo$\n3oz!\n").unwrap();
         let error = Pattern::load(&path).unwrap_err().to_string();
         assert!(
-            error.contains("gun.rle, line 4, column 3: unknown character 'A'"),
+            error.contains("gun.rle, line 4, column 3: unknown character 'z'"),
             "{error}"
         );
+    }
+
+    #[test]
+    fn a_stream_is_read_to_its_end_and_no_further_than_its_limit() {
+        let text = "x = 3, y = 3\nbo$2bo$3o!".as_bytes();
+        let pattern = Pattern::read("the stream", text).unwrap();
+        assert_eq!(pattern.live_sides(), (3, 3));
+        let error = Pattern::read("the stream", "bz".as_bytes()).unwrap_err();
+        assert!(
+            error.to_string().starts_with("the stream, line 1"),
+            "{error}"
+        );
+        assert_eq!(read_stream(&b"12345"[..], 5), Ok(b"12345".to_vec()));
+        // It would never end.
+        let why = read_stream(io::repeat(b' '), 3 << 20).unwrap_err();
+        assert!(why.contains("more than 3 MiB long"), "{why}");
     }
 
     #[test]

@@ -13,11 +13,16 @@ pub struct Rule {
 
 /// Why a text is not a rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("{}", .family.sentence(.text))]
+#[error("{}", self.sentence())]
 pub struct RuleError {
     text: String,
     family: Family,
+    /// A known name that is much like the text.
+    near: Option<&'static str>,
 }
+
+/// The most characters of a text that an error repeats.
+const MAX_SHOWN: usize = 40;
 
 /// What a text that is no [`Rule`] seems to be, from how other programs write their rules.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -26,17 +31,81 @@ enum Family {
     Nonsense,
     /// A name, as that of a table of states.
     Named,
-    /// `345/3/6` or `B3/S345/6`: dying cells have states of their own.
+    /// `345/3/6`, `B3/S345/6` or `Brian's Brain`: dying cells have states of their own.
     Generations,
     /// `R5,C0,M1,S34..58,B34..45,NM`.
     LargerThanLife,
     /// `B2-a/S12`: letters say which of the neighbours.
-    Places,
-    /// `B2/S34H`, `B2/S013V`.
-    Neighbourhood,
+    Isotropic,
+    /// `MAP` and a table of all neighbourhoods in base 64.
+    Map,
+    /// `B2/S34H`: six neighbours.
+    Hexagonal,
+    /// `B2/S013V`: four neighbours.
+    VonNeumann,
+    /// `B4/S345L`: twelve neighbours.
+    Triangular,
+    /// `M0,8,4,3,2,5,9,7,1,6,10,11,12,13,14,15` or `MS,D0;8;4;…`: blocks of four cells.
+    Margolus,
     /// `W30`.
     Row,
 }
+
+/// The rules that people call by name: Golly's own list, then the names that the rules' tables of
+/// MCell and LifeWiki agree on. Letters and digits alone count, in any case.
+const NAMES: &[(&str, &str)] = &[
+    ("Life", "B3/S23"),
+    ("Conway", "B3/S23"),
+    ("Conway's Life", "B3/S23"),
+    ("Game of Life", "B3/S23"),
+    ("HighLife", "B36/S23"),
+    ("3-4 Life", "B34/S34"),
+    ("AntiLife", "B0123478/S01234678"),
+    ("Life without Death", "B3/S012345678"),
+    ("Plow World", "B378/S012345678"),
+    ("Day & Night", "B3678/S34678"),
+    ("DayNight", "B3678/S34678"),
+    ("Diamoeba", "B35678/S5678"),
+    ("LongLife", "B345/S5"),
+    ("Seeds", "B2/S"),
+    ("Persian Rug", "B234/S"),
+    ("Replicator", "B1357/S1357"),
+    ("Fredkin", "B1357/S02468"),
+    ("Morley", "B368/S245"),
+    ("2x2", "B36/S125"),
+    ("Amoeba", "B357/S1358"),
+    ("Anneal", "B4678/S35678"),
+    ("Assimilation", "B345/S4567"),
+    ("Bacteria", "B34/S456"),
+    ("Coagulations", "B378/S235678"),
+    ("Coral", "B3/S45678"),
+    ("DryLife", "B37/S23"),
+    ("EightLife", "B3/S238"),
+    ("Flakes", "B3/S012345678"),
+    ("Flock", "B3/S12"),
+    ("Gnarl", "B1/S1"),
+    ("H-trees", "B1/S012345678"),
+    ("HoneyLife", "B38/S238"),
+    ("Live Free or Die", "B2/S0"),
+    ("LowDeath", "B368/S238"),
+    ("Maze", "B3/S12345"),
+    ("Mazectric", "B3/S1234"),
+    ("Move", "B368/S245"),
+    ("Pedestrian Life", "B38/S23"),
+    ("Pseudo Life", "B357/S238"),
+    ("Serviettes", "B234/S"),
+    ("Stains", "B3678/S235678"),
+    ("Walled Cities", "B45678/S2345"),
+];
+
+/// Well-known rules of Generations that go by a name.
+const GENERATIONS: &[&str] = &["briansbrain", "starwars"];
+
+/// The letters that say which of so many neighbours, in isotropic rules.
+const PLACES: &str = "CEKAINYQJRTWZ-";
+
+/// The same where there are six neighbours.
+const HEXAGON: &str = "CEKAINYQJRTWZ-OMP";
 
 impl Rule {
     /// Conway's Life, B3/S23.
@@ -91,41 +160,80 @@ impl FromStr for Rule {
     type Err = RuleError;
 
     /// Reads `B3/S23` in either case and order, also with `_` or nothing for the slash or with
-    /// no `S` at all, the older `23/3` (survival first), and the names `Life` and `HighLife`.
+    /// no `S` at all, the older `23/3` (survival first), and names such as `HighLife` or
+    /// `Day & Night`.
     fn from_str(text: &str) -> Result<Self, RuleError> {
-        let parse = || {
-            let upper = text.trim().to_ascii_uppercase();
-            match upper.as_str() {
-                "LIFE" | "CONWAY" => return Some(Rule::LIFE),
-                "HIGHLIFE" => return "B36/S23".parse().ok(),
-                _ => {}
+        let upper = text.trim().to_ascii_uppercase();
+        notation(&upper).or_else(|| named(text)).ok_or_else(|| {
+            let family = Family::of(text);
+            RuleError {
+                text: text.chars().take(MAX_SHOWN).collect(),
+                family,
+                near: near_name(text).filter(|_| family == Family::Named),
             }
-            let (first, second) = match upper.split_once(['/', '_']) {
-                Some(halves) => halves,
-                None if upper.starts_with('B') => {
-                    upper.split_at(upper.find('S').unwrap_or(upper.len()))
-                }
-                None => return None,
-            };
-            let (birth, survival) = match (first.strip_prefix('B'), second.strip_prefix('S')) {
-                (Some(b), Some(s)) => (b, s),
-                (Some(b), None) if !b.is_empty() && first.len() == upper.len() => (b, ""),
-                (None, None) => match (first.strip_prefix('S'), second.strip_prefix('B')) {
-                    (Some(s), Some(b)) => (b, s),
-                    (None, None) => (second, first),
-                    _ => return None,
-                },
-                _ => return None,
-            };
-            Some(Rule {
-                birth: digits(birth)?,
-                survival: digits(survival)?,
-            })
-        };
-        parse().ok_or_else(|| RuleError {
-            text: text.chars().take(40).collect(),
-            family: Family::of(text),
         })
+    }
+}
+
+/// The rule that this text, in capitals, writes in counts.
+fn notation(upper: &str) -> Option<Rule> {
+    let (first, second) = match (upper.split_once(['/', '_']), upper.chars().next()) {
+        (Some(halves), _) => halves,
+        (None, Some('B')) => upper.split_at(upper.find('S').unwrap_or(upper.len())),
+        (None, Some('S')) => upper.split_at(upper.find('B')?),
+        (None, _) => return None,
+    };
+    let (birth, survival) = match (first.strip_prefix('B'), second.strip_prefix('S')) {
+        (Some(b), Some(s)) => (b, s),
+        (Some(b), None) if !b.is_empty() && first.len() == upper.len() => (b, ""),
+        (None, None) => match (first.strip_prefix('S'), second.strip_prefix('B')) {
+            (Some(s), Some(b)) => (b, s),
+            (None, None) => (second, first),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    Some(Rule {
+        birth: digits(birth)?,
+        survival: digits(survival)?,
+    })
+}
+
+/// The letters and digits of a name, in small letters.
+fn plain(name: &str) -> String {
+    let name = name.replace('&', "and");
+    let letters = name.chars().filter(char::is_ascii_alphanumeric);
+    letters.map(|c| c.to_ascii_lowercase()).collect()
+}
+
+fn named(text: &str) -> Option<Rule> {
+    let asked = plain(text);
+    let (_, rule) = NAMES.iter().find(|(name, _)| plain(name) == asked)?;
+    notation(rule)
+}
+
+/// The known name that is most like this one, if any is much like it.
+fn near_name(text: &str) -> Option<&'static str> {
+    let names = NAMES.iter().map(|(name, _)| *name);
+    crate::words::nearest(&plain(text), names.map(|name| (plain(name), name)))
+}
+
+impl RuleError {
+    fn sentence(&self) -> String {
+        let text = &self.text;
+        match self.near {
+            Some(name) => tr!(
+                "unknown rule '{text}'; did you mean {name}? Other rules are written such as B3/S23",
+                text = text,
+                name = name
+            ),
+            None => self.family.sentence(text),
+        }
+    }
+
+    /// Whether the text is surely a rule, though none that can be run: it is written as one.
+    pub(crate) fn is_notation(&self) -> bool {
+        !matches!(self.family, Family::Nonsense | Family::Named)
     }
 }
 
@@ -134,22 +242,47 @@ impl Family {
         let upper = text.trim().to_ascii_uppercase();
         let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
         let counts = |part: &str| digits(part.strip_prefix(['B', 'S', 'G', 'C']).unwrap_or(part));
-        let after = |letter| upper.strip_prefix(letter).filter(|rest| !rest.is_empty());
-        if after('R').is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit())) {
+        let after = |letter: &str| upper.strip_prefix(letter).filter(|rest| !rest.is_empty());
+        let numbers = |text: &str| text.contains([',', ';']) && text.split([',', ';']).all(digits);
+        if after("R").is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()))
+            || (numbers(&upper) && upper.matches(',').count() >= 4)
+        {
             return Family::LargerThanLife;
         }
-        if after('W').is_some_and(digits) {
+        if after("W").is_some_and(digits) {
             return Family::Row;
         }
+        let is_base_64 = |c: char| c.is_ascii_alphanumeric() || "+/=".contains(c);
+        // The three sizes of neighbourhood have 6, 22 and 86 characters.
+        if after("MAP").is_some_and(|rest| rest.len() >= 6 && rest.chars().all(is_base_64)) {
+            return Family::Map;
+        }
+        if after("MS,D").is_some_and(numbers) || after("M").is_some_and(numbers) {
+            return Family::Margolus;
+        }
+        if GENERATIONS.contains(&plain(text).as_str()) {
+            return Family::Generations;
+        }
         let parts: Vec<&str> = upper.split(['/', '_']).collect();
+        let is_half = |part: &str| counts(part) || placed(part);
         match parts[..] {
-            [a, b, c] if counts(a) && counts(b) && counts(c) && !c.is_empty() => {
+            [a, b, c] if is_half(a) && is_half(b) && counts(c) && !c.is_empty() => {
                 Family::Generations
             }
             // Named otherwise, such as B/S/extra.
-            [a, b] if !counts(a) || !counts(b) => match (a, b.strip_suffix(['H', 'V', 'L'])) {
-                (a, Some(b)) if counts(a) && counts(b) => Family::Neighbourhood,
-                _ if placed(a) && placed(b) => Family::Places,
+            [a, b] if !counts(a) || !counts(b) => match neighbourhood(b) {
+                Some((b, family)) if lettered(a, HEXAGON) && lettered(b, HEXAGON) => family,
+                _ if placed(a) && placed(b) => Family::Isotropic,
+                _ => Family::named(&upper),
+            },
+            // Without a slash.
+            [whole] => match (whole.strip_prefix('B'), whole.find('S')) {
+                (Some(_), Some(at)) if placed(&whole[..at]) && placed(&whole[at..]) => {
+                    match digits(&whole[1..at]) && digits(&whole[at + 1..]) {
+                        true => Family::Nonsense,
+                        false => Family::Isotropic,
+                    }
+                }
                 _ => Family::named(&upper),
             },
             _ => Family::named(&upper),
@@ -157,7 +290,7 @@ impl Family {
     }
 
     fn named(upper: &str) -> Family {
-        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_ .+".contains(c);
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "-_ .+&'".contains(c);
         let starts = upper.starts_with(|c: char| c.is_ascii_alphabetic());
         let counts = ["B", "S"].iter().any(|letter| {
             let rest = upper.strip_prefix(letter);
@@ -177,7 +310,7 @@ impl Family {
                 text = text
             ),
             Family::Named => tr!(
-                "unknown rule '{text}': only rules that count live neighbours can be run, written such as B3/S23",
+                "unknown rule '{text}': it seems to be the name of a table of states (RuleLoader); only rules that count live neighbours can be run, written such as B3/S23",
                 text = text
             ),
             Family::Generations => tr!(
@@ -188,27 +321,61 @@ impl Family {
                 "unknown rule '{text}': it seems to be of Larger than Life, with neighbours further off; only rules of the eight next to a cell, such as B3/S23, can be run",
                 text = text
             ),
-            Family::Places => tr!(
-                "unknown rule '{text}': it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run",
+            Family::Isotropic => tr!(
+                "unknown rule '{text}': it is isotropic non-totalistic: it tells neighbours apart by where they lie; only rules that count them, such as B3/S23, can be run",
                 text = text
             ),
-            Family::Neighbourhood => tr!(
-                "unknown rule '{text}': it counts other neighbours than the eight next to a cell; only rules of those, such as B3/S23, can be run",
+            Family::Map => tr!(
+                "unknown rule '{text}': it is a MAP rule, with an entry for each neighbourhood; only rules that count live neighbours, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Hexagonal => tr!(
+                "unknown rule '{text}': it is hexagonal, with six neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::VonNeumann => tr!(
+                "unknown rule '{text}': it is of the von Neumann neighbourhood, with four neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Triangular => tr!(
+                "unknown rule '{text}': it is triangular, with twelve neighbours; only rules of the eight next to a cell, such as B3/S23, can be run",
+                text = text
+            ),
+            Family::Margolus => tr!(
+                "unknown rule '{text}': it is of the Margolus neighbourhood, which steps blocks of four cells; only rules of the eight next to a cell, such as B3/S23, can be run",
                 text = text
             ),
             Family::Row => tr!(
-                "unknown rule '{text}': it is for a single row of cells; only rules of eight neighbours, such as B3/S23, can be run",
+                "unknown rule '{text}': it is for a single row of cells (Wolfram's numbers); only rules of eight neighbours, such as B3/S23, can be run",
                 text = text
             ),
         }
     }
 }
 
-/// Whether this half of a rule has counts, and letters of places after them.
+/// The half of a rule without the letter at its end that says which cells are neighbours, and what
+/// that makes of the rule.
+fn neighbourhood(half: &str) -> Option<(&str, Family)> {
+    [
+        ('H', Family::Hexagonal),
+        ('V', Family::VonNeumann),
+        ('L', Family::Triangular),
+    ]
+    .into_iter()
+    .find_map(|(letter, family)| Some((half.strip_suffix(letter)?, family)))
+}
+
+/// Whether this half of a rule has its letter, then counts and letters of places.
 fn placed(half: &str) -> bool {
-    let rest = half.strip_prefix(['B', 'S']).unwrap_or("?");
-    rest.chars()
-        .all(|c| c.is_ascii_digit() || "CEKAINYQJRTWZ-".contains(c))
+    half.starts_with(['B', 'S']) && lettered(half, PLACES)
+}
+
+/// Whether this half of a rule has nothing but its letter, counts and, after a count, some of these
+/// letters.
+fn lettered(half: &str, letters: &str) -> bool {
+    let rest = half.strip_prefix(['B', 'S']).unwrap_or(half);
+    let is_part = |c: char| c.is_ascii_digit() || letters.contains(c);
+    !rest.starts_with(|c: char| !c.is_ascii_digit()) && rest.chars().all(is_part)
 }
 
 impl fmt::Display for Rule {
@@ -229,7 +396,8 @@ mod tests {
     #[test]
     fn notations_agree() {
         for text in [
-            "B3/S23", "b3/s23", "S23/B3", "23/3", "life", " B3/S32 ", "B3S23", "b3_s23",
+            "B3/S23", "b3/s23", "S23/B3", "23/3", "life", " B3/S32 ", "B3S23", "b3_s23", "S23B3",
+            "s23b3",
         ] {
             assert_eq!(text.parse(), Ok(Rule::LIFE), "{text}");
         }
@@ -266,16 +434,31 @@ mod tests {
             ("B3/S23/4", "Generations"),
             ("/2/3", "Generations"),
             ("R5,C0,M1,S34..58,B34..45,NM", "Larger than Life"),
-            ("B2-a5/S1e2-a35678", "where they lie"),
+            ("R5,B34-45,S33-57", "Larger than Life"),
+            ("5,34,45,34,58", "Larger than Life"),
+            ("B2/S345/C4", "Generations"),
+            ("B2-a/S12/3", "Generations"),
+            ("Brian's Brain", "Generations"),
+            ("B2-a5/S1e2-a35678", "isotropic non-totalistic"),
             ("b3_s23-a4ei6", "where they lie"),
-            ("B2/S34H", "other neighbours"),
-            ("2/013V", "other neighbours"),
-            ("W110", "a single row"),
-            ("Langtons-Ant", "only rules that count live neighbours"),
+            ("B3S23-a4ei6", "isotropic non-totalistic"),
+            ("B2/S34H", "hexagonal"),
+            ("B2o3/S2m4H", "hexagonal"),
+            ("B2a/S34H", "hexagonal"),
+            ("2/013V", "von Neumann"),
+            ("B4/S345L", "triangular"),
             (
-                "BBM-Margolus-emulated",
-                "only rules that count live neighbours",
+                "MAPARYXfhZofugWaH7oaIDogBZofuhogOiAaIDogIAAgAAWaH",
+                "MAP rule",
             ),
+            ("MAPARZofw", "MAP rule"),
+            ("M0,8,4,3,2,5,9,7,1,6,10,11,12,13,14,15", "Margolus"),
+            ("MS,D0;8;4;3;2;5;9;7;1;6;10;11;12;13;14;15", "Margolus"),
+            ("W110", "a single row"),
+            ("Langtons-Ant", "a table of states"),
+            ("BBM-Margolus-emulated", "a table of states"),
+            ("WireWorld", "a table of states"),
+            ("Banks-I", "a table of states"),
             ("B9/S23", "write it as B3/S23"),
             ("2,3/3", "write it as B3/S23"),
         ] {
@@ -284,7 +467,62 @@ mod tests {
         }
     }
 
+    #[test]
+    fn names_are_taken_in_any_case_and_with_any_signs() {
+        for (name, rule) in [
+            ("Seeds", "B2/S"),
+            ("seeds", "B2/S"),
+            ("DryLife", "B37/S23"),
+            ("Dry Life", "B37/S23"),
+            ("dry_life", "B37/S23"),
+            ("Maze", "B3/S12345"),
+            ("Day & Night", "B3678/S34678"),
+            ("day and night", "B3678/S34678"),
+            ("Day&Night", "B3678/S34678"),
+            ("DayNight", "B3678/S34678"),
+            ("2x2", "B36/S125"),
+            ("2X2", "B36/S125"),
+            ("3-4 Life", "B34/S34"),
+            ("34life", "B34/S34"),
+            ("Life without Death", "B3/S012345678"),
+            ("Conway's Game of Life", ""),
+            ("Conway\u{2019}s Life", "B3/S23"),
+        ] {
+            match rule {
+                "" => assert!(name.parse::<Rule>().is_err(), "{name}"),
+                rule => assert_eq!(name.parse::<Rule>(), rule.parse(), "{name}"),
+            }
+        }
+        for (name, rule) in NAMES {
+            let rule: Rule = rule.parse().unwrap();
+            assert_eq!(name.to_uppercase().parse(), Ok(rule), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_name_that_is_nearly_known_is_offered() {
+        for (name, meant) in [
+            ("HihgLife", "HighLife"),
+            ("DryLive", "DryLife"),
+            ("Replicater", "Replicator"),
+        ] {
+            let error = name.parse::<Rule>().unwrap_err().to_string();
+            assert!(error.contains(&format!("did you mean {meant}?")), "{error}");
+        }
+        for other in ["WireWorld", "LifeHistory", "Codd", "B9/S23", "W110"] {
+            let error = other.parse::<Rule>().unwrap_err().to_string();
+            assert!(!error.contains("did you mean"), "{error}");
+        }
+    }
+
     proptest! {
+        #[test]
+        fn no_text_makes_it_panic(text in "\\PC{0,60}|[BSMRWAP0-9/_,;:HVL-]{0,60}") {
+            if let Err(error) = text.parse::<Rule>() {
+                prop_assert!(!error.to_string().is_empty());
+            }
+        }
+
         #[test]
         fn what_is_shown_is_read_back(birth in 0u16..512, survival in 0u16..512) {
             let rule = Rule::from_masks(birth, survival);

@@ -30,6 +30,46 @@ impl Run {
     }
 }
 
+/// The columns and rows between which runs of live cells lie.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Extent {
+    /// The column of the first live cell, the column after the last, the same of the rows.
+    edges: Option<[u32; 4]>,
+}
+
+impl Extent {
+    /// All of these columns and rows, from the first on; none where a side is 0.
+    pub(crate) fn whole(width: u32, height: u32) -> Extent {
+        Extent {
+            edges: (width > 0 && height > 0).then_some([0, width, 0, height]),
+        }
+    }
+
+    /// Takes in these cells, which reach up to [`Size::LONGEST_SIDE`](super::Size::LONGEST_SIDE).
+    pub(crate) fn add(&mut self, run: Run) {
+        let (end, below) = (run.x + run.length, run.y + 1);
+        let [left, right, top, bottom] = self.edges.unwrap_or([run.x, end, run.y, below]);
+        self.edges = Some([
+            left.min(run.x),
+            right.max(end),
+            top.min(run.y),
+            bottom.max(below),
+        ]);
+    }
+
+    /// Columns and rows; 0 where nothing lives.
+    pub(crate) fn sides(self) -> (u32, u32) {
+        let [left, right, top, bottom] = self.edges.unwrap_or_default();
+        (right - left, bottom - top)
+    }
+
+    /// Column and row of the first live cell.
+    pub(crate) fn corner(self) -> (u32, u32) {
+        let [left, _, top, _] = self.edges.unwrap_or_default();
+        (left, top)
+    }
+}
+
 /// `at` modulo `side`; nearly always it is less already, and a division costs more than the rest
 /// of a short run.
 fn around(at: u64, side: u64) -> u64 {

@@ -1,4 +1,4 @@
-//! The one size and the one rule that all instances share.
+//! The one size, the one rule and the one generation that all instances share.
 
 use super::{Pattern, PatternError, Rule, Size};
 
@@ -23,6 +23,14 @@ pub fn settle(
         None => agreed(patterns, Pattern::rule, PatternError::Rules)?.unwrap_or_default(),
     };
     Ok((size, rule))
+}
+
+/// The generation that all instances start at: the patterns', where they are all of one; none where
+/// they are of several.
+pub fn settle_generation(patterns: &[Pattern]) -> Option<u64> {
+    let mut generations = patterns.iter().map(Pattern::generation);
+    let first = generations.next().unwrap_or(0);
+    generations.all(|other| other == first).then_some(first)
 }
 
 /// What all patterns that ask for something ask for; two that differ make the error.
@@ -53,6 +61,19 @@ mod tests {
 
     fn pattern(name: &str, text: &str) -> Pattern {
         Pattern::from_text(name, text).unwrap()
+    }
+
+    #[test]
+    fn patterns_of_one_generation_start_at_it() {
+        let of = |texts: &[&str]| {
+            let patterns = texts.iter().map(|text| pattern("a", text));
+            settle_generation(&patterns.collect::<Vec<_>>())
+        };
+        let (early, late) = ("bo!", "#CXRLE Pos=0,0 Gen=77\nx = 1, y = 1\no!");
+        assert_eq!(of(&[]), Some(0));
+        assert_eq!(of(&[early]), Some(0));
+        assert_eq!(of(&[late, late]), Some(77));
+        assert_eq!(of(&[late, early]), None);
     }
 
     fn size(width: u64, height: u64) -> Size {

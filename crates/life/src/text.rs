@@ -79,6 +79,23 @@ pub(crate) fn start(text: &[u8]) -> usize {
     }
 }
 
+/// The byte that ends a text where DOS wrote it.
+const END_OF_TEXT: u8 = 0x1a;
+
+/// Where the text ends: before the bytes that DOS put at its end, if it has them.
+pub(crate) fn end(text: &[u8]) -> usize {
+    let is_filler = |byte: &u8| *byte == END_OF_TEXT || *byte == 0 || byte.is_ascii_whitespace();
+    let filled = text.iter().rev().take_while(|byte| is_filler(byte)).count();
+    let filler = &text[text.len() - filled..];
+    let first = filler.iter().position(|&byte| byte == END_OF_TEXT);
+    first.map_or(text.len(), |at| text.len() - filled + at)
+}
+
+/// Whether what follows the `x` at the start of a line makes it RLE's header.
+pub(crate) fn is_header(rest: &[u8]) -> bool {
+    rest.trim_ascii_start().starts_with(b"=")
+}
+
 /// Where the line that `from` is in ends: at its LF or CR, or the text's end.
 pub(crate) fn line_end(text: &[u8], from: usize) -> usize {
     let length = text[from..]
@@ -179,6 +196,20 @@ mod tests {
             ]
         );
         assert_eq!(lines(b"a\n", 0).count(), 2, "a last line of nothing");
+    }
+
+    #[test]
+    fn the_bytes_that_dos_put_at_the_end_are_left_out() {
+        for (text, end) in [
+            (&b"3o!\r\n\x1a"[..], 5),
+            (b"3o!\x1a\x1a\x1a\0\0\n", 3),
+            (b"3o!\n", 4),
+            (b"3o\x1ab!", 5),
+            (b"\x1a", 0),
+            (b"", 0),
+        ] {
+            assert_eq!(super::end(text), end, "{text:?}");
+        }
     }
 
     #[test]

@@ -16,6 +16,18 @@ pub fn shown(path: impl AsRef<Path>) -> String {
     text
 }
 
+/// How alike two names must be, from 0 to 1, for the one to be taken for the other misspelt.
+const MIN_LIKENESS: f64 = 0.88;
+
+/// What goes with the name that is most like this one, if any is much like it.
+pub(crate) fn nearest<T>(name: &str, known: impl IntoIterator<Item = (String, T)>) -> Option<T> {
+    let likeness = |(known, with): (String, T)| (strsim::jaro_winkler(name, &known), with);
+    let all = known.into_iter().map(likeness);
+    let best = all.max_by(|(a, _), (b, _)| a.total_cmp(b));
+    best.filter(|(alike, _)| *alike >= MIN_LIKENESS)
+        .map(|(_, with)| with)
+}
+
 /// So many lattices: one is one.
 pub fn counted_lattices(count: usize) -> String {
     match count {

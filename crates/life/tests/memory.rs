@@ -235,6 +235,7 @@ fn every_writer_but_the_macrocells_keeps_no_more_than_a_chunk() {
         lattice: &soup,
         rule: Rule::LIFE,
         torus: true,
+        generation: 0,
         notes: &Notes::default(),
     };
     for format in [

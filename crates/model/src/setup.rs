@@ -50,7 +50,22 @@ pub enum Start {
         seed: u64,
     },
     /// Instance i starts as lattice `i mod count`.
-    Lattices(Vec<Arc<Lattice>>),
+    Lattices {
+        /// At least one.
+        lattices: Vec<Arc<Lattice>>,
+        /// The generation that they are of.
+        generation: u64,
+    },
+}
+
+impl Start {
+    /// The generation that every instance starts at.
+    pub fn generation(&self) -> u64 {
+        match self {
+            Start::Soup { .. } => 0,
+            Start::Lattices { generation, .. } => *generation,
+        }
+    }
 }
 
 /// Which engine, and which of its devices.

@@ -180,7 +180,7 @@ impl Status {
             rule: setup.rule,
             seed: match setup.start {
                 Start::Soup { seed, .. } => Some(seed),
-                Start::Lattices(_) => None,
+                Start::Lattices { .. } => None,
             },
             kernel: setup.kernel,
             kernel_choice: setup.kernel_choice,

@@ -15,7 +15,7 @@ use serde::ser::{Serialize, Serializer};
 use engine::kernels;
 use lang::tr;
 use life::{
-    Lattice, MemoryError, Rle, Rule, SaveError, Size, read_regular_file, rle, shown,
+    Lattice, MemoryError, Notes, Rle, Rule, SaveError, Sheet, Size, read_regular_file, rle, shown,
     write_atomically,
 };
 use model::KernelChoice;
@@ -175,13 +175,21 @@ impl<'de> Deserialize<'de> for Version {
 struct Cells {
     lattice: Result<Arc<Lattice>, MemoryError>,
     rule: Rule,
+    /// Of a start; an instance's stands beside it too, and that is what counts.
+    generation: u64,
 }
 
 impl Serialize for Cells {
     fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let mut text = Vec::new();
-        let lattice = self.lattice.as_ref().map_err(serde::ser::Error::custom)?;
-        rle::write(lattice, self.rule, &mut text).map_err(serde::ser::Error::custom)?;
+        let sheet = Sheet {
+            lattice: self.lattice.as_ref().map_err(serde::ser::Error::custom)?,
+            rule: self.rule,
+            torus: true,
+            generation: self.generation,
+            notes: &Notes::default(),
+        };
+        rle::write_sheet(sheet, &mut text).map_err(serde::ser::Error::custom)?;
         to.serialize_str(&String::from_utf8_lossy(&text))
     }
 }
@@ -191,6 +199,11 @@ impl<'de> Deserialize<'de> for Cells {
         let text = String::deserialize(from)?;
         let rle = Rle::parse(text.as_bytes())
             .map_err(|error| D::Error::custom(tr!("in this lattice: {error}", error = error)))?;
+        if !rle.is_plain() {
+            return Err(D::Error::custom(tr!(
+                "this lattice is not whole: it has no '!' at its end, or cells of several states"
+            )));
+        }
         let (torus, rule) = rle.torus().zip(rle.rule()).ok_or_else(|| {
             D::Error::custom(tr!(
                 "this lattice lacks its torus, as in rule = B3/S23:T64,64"
@@ -205,7 +218,11 @@ impl<'de> Deserialize<'de> for Cells {
             rle.draw_into(&mut lattice, 0, 0);
             Arc::new(lattice)
         });
-        Ok(Cells { lattice, rule })
+        Ok(Cells {
+            lattice,
+            rule,
+            generation: rle.generation(),
+        })
     }
 }
 
@@ -216,13 +233,14 @@ impl Kept {
     /// The file could not be written.
     pub fn save(&self, path: &Path) -> Result<(), SaveError> {
         let setup = &self.setup;
-        let cells = |lattice: &Arc<Lattice>| Cells {
+        let cells = |lattice: &Arc<Lattice>, generation| Cells {
             lattice: Ok(lattice.clone()),
             rule: setup.rule,
+            generation,
         };
         let instance = |(lattice, generation): &(Arc<Lattice>, u64)| Instance {
             generation: *generation,
-            cells: cells(lattice),
+            cells: cells(lattice, *generation),
         };
         let file = File {
             lifestreams_session: Version(VERSION),
@@ -247,7 +265,13 @@ impl Kept {
                     density: *density,
                     seed: *seed,
                 },
-                Start::Lattices(all) => StartFile::Lattices(all.iter().map(cells).collect()),
+                Start::Lattices {
+                    lattices,
+                    generation,
+                } => {
+                    let all = lattices.iter().map(|lattice| cells(lattice, *generation));
+                    StartFile::Lattices(all.collect())
+                }
             },
             halves: self.halves.as_ref().map(|halves| HalvesFile {
                 second: halves.second,
@@ -383,10 +407,14 @@ impl File {
                 return Err(tr!("its start has no lattice").into());
             }
             StartFile::Lattices(all) => {
+                let generation = all[0].generation;
                 let all = all
                     .into_iter()
                     .map(|cells| lattice(cells, tr!("a lattice of its start")));
-                Start::Lattices(all.collect::<Result<_, _>>()?)
+                Start::Lattices {
+                    lattices: all.collect::<Result<_, _>>()?,
+                    generation,
+                }
             }
         };
         let kernel = self.kernel.0;
@@ -491,7 +519,10 @@ mod tests {
         ) {
             let size = Size::new(w, h).unwrap();
             let start = match lattices {
-                true => Start::Lattices(vec![Arc::new(soup(size, density, 3, 0))]),
+                true => Start::Lattices {
+                    lattices: vec![Arc::new(soup(size, density, 3, 0))],
+                    generation: seed % 3 * 1000,
+                },
                 false => Start::Soup { density, seed },
             };
             let before = kept(size, instances, seed, start);

@@ -34,8 +34,8 @@ impl Kept {
         kept.setup.size = size;
         kept.setup.kernel = kernel;
         kept.setup.switches = kept.setup.switches.fitted_to(kept.setup.kernel);
-        if let Start::Lattices(starts) = &mut kept.setup.start {
-            for start in starts {
+        if let Start::Lattices { lattices, .. } = &mut kept.setup.start {
+            for start in lattices {
                 *start = grown(start)?;
             }
         }

@@ -73,14 +73,17 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
 pub fn start_lattice(start: &Start, size: Size, instance: usize) -> Arc<Lattice> {
     match start {
         Start::Soup { density, seed } => Arc::new(soup(size, *density, *seed, instance as u64)),
-        Start::Lattices(lattices) => lattices[instance % lattices.len()].clone(),
+        Start::Lattices { lattices, .. } => lattices[instance % lattices.len()].clone(),
     }
 }
 
 /// The first generations of these instances, as [`Worlds::upload`] takes them.
 pub fn starts(setup: &Setup, instances: Range<usize>) -> Vec<(usize, Arc<Lattice>, u64)> {
     instances
-        .map(|i| (i, start_lattice(&setup.start, setup.size, i), 0))
+        .map(|i| {
+            let lattice = start_lattice(&setup.start, setup.size, i);
+            (i, lattice, setup.start.generation())
+        })
         .collect()
 }
 

@@ -328,13 +328,14 @@ impl<W: World> Handler<W> {
     }
 
     /// A pattern is taken, to be placed by a click.
-    pub(super) fn take_ghost(&mut self, pattern: Lattice) {
+    pub(super) fn take_ghost(&mut self, pattern: Lattice, remarks: Vec<String>) {
         self.editing.marks.ghost = Some(Ghost {
             pattern: Arc::new(pattern),
             at: None,
         });
         self.move_ghost();
-        self.note(tr!("click to place it, Q and W turn it, Esc drops it").into());
+        let keys = tr!("click to place it, Q and W turn it, Esc drops it").to_owned();
+        self.note([vec![keys], remarks].concat().join("; "));
     }
 
     fn move_ghost(&mut self) {

@@ -32,12 +32,12 @@ pub(super) enum Guest {
 impl Guest {
     /// The smallest lattice that has room for it and for one of this size, if there can be one.
     pub(super) fn room(&self, beside: Size) -> Option<Size> {
-        let (width, height) = match self {
-            Guest::Pattern(pattern) => (pattern.width(), pattern.height()),
-            Guest::Cells(cells) => (cells.size().width(), cells.size().height()),
+        let cells = match self {
+            Guest::Pattern(pattern) => return pattern.room_beside(beside),
+            Guest::Cells(cells) => cells.size(),
         };
-        let wide = width.max(beside.width()).into();
-        Size::new(wide, height.max(beside.height()).into()).ok()
+        let wide = cells.width().max(beside.width()).into();
+        Size::new(wide, cells.height().max(beside.height()).into()).ok()
     }
 
     fn centred_in(&self, size: Size) -> Result<Lattice, String> {

@@ -18,6 +18,7 @@ pub use notes::Notes;
 pub use plaintext::PlaintextFault;
 
 use super::rle::{self, RleFault};
+use super::run::Extent;
 use super::text::{self, lines};
 use super::{Lattice, Rule, Size};
 use lang::tr;
@@ -79,8 +80,69 @@ pub(crate) struct Frame {
     pub(crate) width: u32,
     /// Rows; may be 0.
     pub(crate) height: u32,
+    /// Where its live cells lie among these.
+    pub(crate) live: Extent,
     pub(crate) rule: Option<Rule>,
     pub(crate) torus: Option<Size>,
+    /// The generation that its cells are of; 0 where the text says nothing.
+    pub(crate) generation: u64,
+    pub(crate) remarks: Remarks,
+}
+
+/// What was read otherwise than it is written, which people should know.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct Remarks {
+    /// The highest state of a cell, 0 for a text of two states.
+    pub(crate) states: u8,
+    /// The rule is of several states, and stands for the one of two states that was read.
+    pub(crate) history: bool,
+    /// The text has no `!` at its end.
+    pub(crate) no_end: bool,
+    /// The generation is beyond [`MAX_GENERATION`].
+    pub(crate) far_generation: bool,
+}
+
+/// The latest generation that a pattern may be of: there is room for as many again.
+pub const MAX_GENERATION: u64 = 1 << 62;
+
+impl Frame {
+    /// Takes the generation of these digits, which may be followed by anything else; nothing where
+    /// there are none.
+    pub(crate) fn read_generation(&mut self, text: &[u8]) {
+        let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
+        let generation = digits.fold(0u64, |so_far, digit| {
+            so_far
+                .saturating_mul(10)
+                .saturating_add(u64::from(digit - b'0'))
+        });
+        self.remarks.far_generation = generation > MAX_GENERATION;
+        self.generation = match self.remarks.far_generation {
+            true => 0,
+            false => generation,
+        };
+    }
+
+    /// Takes the rule and the torus.
+    pub(crate) fn take_rule(&mut self, read: rle::FileRule) {
+        (self.rule, self.torus) = (Some(read.rule), read.torus);
+        self.remarks.history = read.history;
+    }
+}
+
+impl Remarks {
+    /// Takes in a cell's state; whether it is alive. Of LifeHistory and the like the odd states
+    /// are alive.
+    pub(crate) fn see(&mut self, state: u8) -> bool {
+        if state > 1 {
+            self.states = self.states.max(state);
+        }
+        is_alive(state)
+    }
+}
+
+/// Whether a cell of this state is alive: of LifeHistory and the like, the odd states are.
+pub(crate) fn is_alive(state: u8) -> bool {
+    state % 2 == 1
 }
 
 /// What is to be written of a lattice.
@@ -93,6 +155,8 @@ pub struct Sheet<'a> {
     /// Whether the lattice is a whole torus, to be named as one where the format can (RLE and
     /// macrocell), and not a part cut out of one.
     pub torus: bool,
+    /// Its generation; plaintext, Life 1.05 and Life 1.06 have no place for it.
+    pub generation: u64,
     /// Name, author and comments.
     pub notes: &'a Notes,
 }
@@ -151,7 +215,7 @@ impl Format {
                 [] => {}
                 [b'[', b'M', ..] => return Some(Format::Macrocell),
                 [b'!', ..] => return Some(Format::Plaintext),
-                [b'x' | b'X', ..] => return Some(Format::Rle),
+                [b'x' | b'X', rest @ ..] if text::is_header(rest) => return Some(Format::Rle),
                 [b'#', b'P' | b'p', rest @ ..]
                     if rest.first().is_none_or(u8::is_ascii_whitespace) =>
                 {
@@ -162,7 +226,7 @@ impl Format {
                     Some(_) => return Some(Format::Life105),
                     None => commented = true,
                 },
-                cells if cells.iter().all(|cell| b".O*".contains(cell)) => {
+                cells if plaintext::is_row(cells) => {
                     return Some(match commented {
                         true => Format::Life105,
                         false => Format::Plaintext,

@@ -1,4 +1,5 @@
-//! Plaintext: the pattern as one sees it, a line a row. `!` starts a comment.
+//! Plaintext: the pattern as one sees it, a line a row. `!` starts a comment. Rows may be those of
+//! dblife, with counts, as in `23.O15.3O`.
 
 use super::{Format, Frame, Sheet};
 use crate::Size;
@@ -29,19 +30,30 @@ pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw<PlaintextFault>> {
     }
     let mut frame = Frame::default();
     for (y, at, row) in rows(text) {
-        let unknown = |cell: &u8| !b".O*".contains(cell);
-        if let Some(offset) = row.iter().position(unknown) {
-            let letter = Shown(row[offset]);
-            return Err((at + offset, PlaintextFault::Letter(letter)));
-        }
-        let longest = Size::LONGEST_SIDE as usize;
-        if row.len() > longest {
-            return Err((at + longest, PlaintextFault::Far));
-        }
+        let longest = u64::from(Size::LONGEST_SIDE);
         if y >= Size::LONGEST_SIDE {
             return Err((at, PlaintextFault::Far));
         }
-        frame.width = frame.width.max(row.len() as u32);
+        let live = &mut frame.live;
+        let width = each_part(row, true, |offset, first, length| {
+            if first + length > longest {
+                return Err((at + offset, PlaintextFault::Far));
+            }
+            live.add(Run {
+                x: first as u32,
+                y,
+                length: length as u32,
+            });
+            Ok(())
+        });
+        let width = width.map_err(|flaw| match flaw {
+            PartFlaw::Letter(offset) => (at + offset, PlaintextFault::Letter(Shown(row[offset]))),
+            PartFlaw::Told(flaw) => flaw,
+        })?;
+        if width > longest {
+            return Err((at + (longest as usize).min(row.len()), PlaintextFault::Far));
+        }
+        frame.width = frame.width.max(width as u32);
         frame.height = y + 1;
     }
     Ok(frame)
@@ -50,10 +62,11 @@ pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw<PlaintextFault>> {
 /// Goes over the live cells of a text that has been read.
 pub(crate) fn each_run(text: &[u8], mut run: impl FnMut(Run)) {
     for (y, _, row) in rows(text) {
-        for (first, length) in runs_of_row(row) {
+        let _: Result<_, PartFlaw<()>> = each_part(row, true, |_, first, length| {
             let (x, length) = (first as u32, length as u32);
             run(Run { x, y, length });
-        }
+            Ok(())
+        });
     }
 }
 
@@ -67,15 +80,68 @@ fn rows(text: &[u8]) -> impl Iterator<Item = (u32, usize, &[u8])> {
         .map(|((at, line), y)| (y, at, line))
 }
 
-/// The live cells of a row of characters, `.` dead and all others alive: first column, length.
-pub(super) fn runs_of_row(row: &[u8]) -> impl Iterator<Item = (usize, usize)> {
-    let mut at = 0;
-    std::iter::from_fn(move || {
-        at += row[at..].iter().take_while(|cell| **cell == b'.').count();
-        let first = at;
-        at += row[at..].iter().take_while(|cell| **cell != b'.').count();
-        (at > first).then_some((first, at - first))
-    })
+/// Whether this line can only be a row of cells.
+pub(super) fn is_row(line: &[u8]) -> bool {
+    let is_cell = |cell: &u8| *cell == b'.' || is_live(*cell);
+    // Runs of small o and x may as well be the body of RLE.
+    line.iter().all(is_cell) && line.iter().any(|cell| b".O*X".contains(cell))
+}
+
+/// Whether this character is a live cell: people draw with these.
+fn is_live(cell: u8) -> bool {
+    matches!(cell, b'O' | b'o' | b'*' | b'X' | b'x')
+}
+
+/// What stopped [`each_part`].
+pub(super) enum PartFlaw<E> {
+    /// A row does not have this character; its offset.
+    Letter(usize),
+    /// What it was called with said so.
+    Told(E),
+}
+
+/// Goes over the live cells of a row of characters, `.` dead: the offset of their first character,
+/// first column, how many. Returns the columns of the row.
+///
+/// Where cells may be `counted`, a number says how many of the next one there are, and with it
+/// letters that move a cursor mean nothing, both as dblife writes rows (`23.O15.3O`).
+pub(super) fn each_part<E>(
+    row: &[u8],
+    counted: bool,
+    mut live: impl FnMut(usize, u64, u64) -> Result<(), E>,
+) -> Result<u64, PartFlaw<E>> {
+    // The cells beside each other that have not been told yet: offset, first column, how many.
+    let mut part: Option<(usize, u64, u64)> = None;
+    let (mut x, mut count) = (0u64, None);
+    let counted = counted && row.iter().any(u8::is_ascii_digit);
+    for (at, &cell) in row.iter().enumerate() {
+        if counted && let Some(digit @ 0..=9) = cell.checked_sub(b'0') {
+            let (from, so_far) = count.unwrap_or((at, 0u64));
+            let more = so_far.saturating_mul(10).saturating_add(digit.into());
+            count = Some((from, more.min(u64::from(u32::MAX))));
+            continue;
+        }
+        let (from, cells) = count.take().unwrap_or((at, 1));
+        let cells = cells.max(1);
+        if is_live(cell) {
+            let (from, first, length) = part.unwrap_or((from, x, 0));
+            part = Some((from, first, length + cells));
+            x += cells;
+        } else {
+            if let Some((from, first, length)) = part.take() {
+                live(from, first, length).map_err(PartFlaw::Told)?;
+            }
+            match cell {
+                b'.' => x += cells,
+                b'h' | b'j' | b'k' | b'l' | b'@' if counted => {}
+                _ => return Err(PartFlaw::Letter(at)),
+            }
+        }
+    }
+    if let Some((from, first, length)) = part {
+        live(from, first, length).map_err(PartFlaw::Told)?;
+    }
+    Ok(x)
 }
 
 /// Writes the sheet: every row whole, so that the sides are kept.

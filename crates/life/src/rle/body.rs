@@ -1,7 +1,10 @@
-//! The body: counts and the letters `b o $ !`, read as runs of live cells.
+//! The body: counts and the letters `b o $ !`, read as runs of live cells. Cells may be given by
+//! their states too: `.` and `A` to `X`, `pA` to `yX`, as Golly writes them where there are more
+//! than two.
 
 use super::error::{Flaw, RleFault};
 use crate::Size;
+use crate::formats::Remarks;
 use crate::run::Run;
 use crate::text::{Shown, line_end};
 
@@ -13,6 +16,16 @@ pub(super) struct Cursor<'a> {
     at: usize,
     x: u32,
     y: u32,
+    met: Remarks,
+    has_ended: bool,
+}
+
+/// What a letter of a body says.
+enum Letter {
+    Dead,
+    Live,
+    RowEnd,
+    End,
 }
 
 impl<'a> Cursor<'a> {
@@ -23,20 +36,32 @@ impl<'a> Cursor<'a> {
             at,
             x: 0,
             y: 0,
+            met: Remarks::default(),
+            has_ended: false,
         }
     }
 
-    /// The next run of live cells; none at the `!`.
+    /// The highest state of a cell so far, or 0 where there were none but dead and live ones.
+    pub(super) fn states(&self) -> u8 {
+        self.met.states
+    }
+
+    /// Whether the `!` has been reached.
+    pub(super) fn has_ended(&self) -> bool {
+        self.has_ended
+    }
+
+    /// The next run of live cells; none at the `!`, or at the text's end.
     pub(super) fn next_run(&mut self) -> Result<Option<Run>, Flaw> {
         loop {
             let (count_at, count) = self.read_count()?;
-            let Some(&letter) = self.text.get(self.at) else {
-                return Err((self.at, RleFault::NoEnd));
+            let Some(&first) = self.text.get(self.at) else {
+                return Ok(None);
             };
-            match letter {
-                b'!' => return Ok(None),
-                b'b' => self.x = self.x.saturating_add(count),
-                b'o' => {
+            match self.read_letter(first)? {
+                Letter::End => return Ok(None),
+                Letter::Dead => self.x = self.x.saturating_add(count),
+                Letter::Live => {
                     let run = Run {
                         x: self.x,
                         y: self.y,
@@ -46,18 +71,50 @@ impl<'a> Cursor<'a> {
                     if self.x > Size::LONGEST_SIDE || self.y >= Size::LONGEST_SIDE {
                         return Err((count_at, RleFault::Far));
                     }
-                    self.at += 1;
                     return Ok(Some(run));
                 }
-                b'$' => (self.x, self.y) = (0, self.y.saturating_add(count)),
-                other => return Err((self.at, RleFault::Letter(Shown(other)))),
+                Letter::RowEnd => (self.x, self.y) = (0, self.y.saturating_add(count)),
             }
-            self.at += 1;
         }
     }
 
-    /// The count before the next letter (1 where there is none) and its offset; moves to the
-    /// letter, or to the text's end.
+    /// What stands here, which begins with this byte; moves past it, but for the `!`.
+    fn read_letter(&mut self, first: u8) -> Result<Letter, Flaw> {
+        let state = match first {
+            b'!' => {
+                self.has_ended = true;
+                return Ok(Letter::End);
+            }
+            b'$' => {
+                self.at += 1;
+                return Ok(Letter::RowEnd);
+            }
+            b'b' | b'.' => 0,
+            b'o' => 1,
+            b'A'..=b'X' => first - b'A' + 1,
+            b'p'..=b'y' => match self.text.get(self.at + 1) {
+                Some(&second @ b'A'..=b'X') => {
+                    let state = u16::from(first - b'p' + 1) * 24 + u16::from(second - b'A' + 1);
+                    let state = u8::try_from(state);
+                    let state =
+                        state.map_err(|_| (self.at + 1, RleFault::Letter(Shown(second))))?;
+                    self.at += 1;
+                    state
+                }
+                // By itself a live cell, where colours tell objects apart.
+                _ => 1,
+            },
+            other => return Err((self.at, RleFault::Letter(Shown(other)))),
+        };
+        self.at += 1;
+        Ok(match self.met.see(state) {
+            true => Letter::Live,
+            false => Letter::Dead,
+        })
+    }
+
+    /// The count before the next letter (1 where there is none, or 0, as Golly has it) and its
+    /// offset; moves to the letter, or to the text's end.
     fn read_count(&mut self) -> Result<(usize, u32), Flaw> {
         let mut count: Option<(usize, u32)> = None;
         while let Some(&byte) = self.text.get(self.at) {
@@ -78,11 +135,8 @@ impl<'a> Cursor<'a> {
                 _ => break,
             }
         }
-        match count {
-            Some((start, 0)) => Err((start, RleFault::Zero)),
-            Some(count) => Ok(count),
-            None => Ok((self.at, 1)),
-        }
+        let (start, count) = count.unwrap_or((self.at, 1));
+        Ok((start, count.max(1)))
     }
 
     fn at_line_start(&self) -> bool {

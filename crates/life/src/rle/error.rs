@@ -22,36 +22,27 @@ pub enum RleFault {
     /// No number where one belongs.
     #[error("{}", tr!("{it} must be a whole number of cells, such as '{it} = 3'", it = .0))]
     Number(char),
-    /// A header without its width or height.
+    /// A header without its width or height at all.
     #[error("{}", tr!("the header lacks {it}; write it as x = WIDTH, y = HEIGHT", it = .0))]
     Missing(char),
-    /// An extent longer than a lattice's side.
-    #[error("{}", tr!("{it} is more than {max}, the longest side of a lattice; a smaller pattern is needed", max = Size::LONGEST_SIDE, it = .0))]
-    Side(char),
     /// A rule that cannot be run.
     #[error(transparent)]
     Rule(#[from] RuleError),
     /// A topology other than a finite torus.
-    #[error("{}", tr!("'{it}' is no torus, and only a torus can be run; write both sides, such as :T100,100, or leave it out", it = .0))]
+    #[error("{}", tr!("'{it}' is no torus, and only a torus can be run; write its sides, such as :T100,100, or leave it out", it = .0))]
     Topology(String),
     /// A torus that is no lattice.
     #[error("{}", tr!("the torus {it}", it = .0))]
     Torus(#[source] SizeError),
     /// A character that a body does not have.
-    #[error("{}", tr!("unknown {it}; cells are b (dead) and o (alive), a row ends with $ and the pattern with !, and only two-state patterns can be run", it = .0))]
+    #[error("{}", tr!("unknown {it}; cells are b (dead) and o (alive), or . and A to X by their states, a row ends with $ and the pattern with !", it = .0))]
     Letter(Shown),
-    /// A run of nothing.
-    #[error("{}", tr!("a count of 0; leave the count out for 1, or leave out the whole run"))]
-    Zero,
     /// A count longer than a lattice's side.
     #[error("{}", tr!("a count is more than {max}, the longest side of a lattice; a smaller pattern is needed", max = Size::LONGEST_SIDE))]
     Count,
     /// A live cell further out than a lattice reaches.
     #[error("{}", tr!("live cells lie beyond {max} cells, the longest side of a lattice; a smaller pattern is needed", max = Size::LONGEST_SIDE))]
     Far,
-    /// The text ends before the pattern does.
-    #[error("{}", tr!("the pattern has no '!' at its end, so it seems cut short; fetch it again, or add the '!' if it is whole"))]
-    NoEnd,
 }
 
 /// A fault and the offset of its byte.

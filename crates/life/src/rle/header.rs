@@ -1,38 +1,88 @@
 //! The comments and the header line: `x = W, y = H, rule = R:TW,H`. Some files lack it, and begin
-//! with their cells: they have no rule, and are as large as their live cells need.
+//! with their cells: they are as large as their live cells need. XLife has the rule in a comment,
+//! `#r 23/3`, Golly the generation, `#CXRLE Gen=100`, and LifeBC has `skip`, `fps` and `gen` in the
+//! header.
 
 use super::error::{Flaw, RleFault};
 use crate::formats::Frame;
-use crate::text::{self, line_end};
-use crate::{Rule, RuleError, Size};
+use crate::text::{self, line_end, whole, word};
+use crate::{Rule, Size};
+use std::str::FromStr;
 
 /// The longest rule that is looked at, in bytes; the longest that makes sense is some 50.
 const LONGEST_RULE: usize = 200;
 
 /// The header and the offset at which the body starts.
 pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
-    let mut at = text::start(text);
+    let mut frame = Frame::default();
+    let mut at = read_comments(text, text::start(text), &mut frame)?;
+    let end = line_end(text, at);
+    match text.get(at) {
+        None => return Err((text.len(), RleFault::Empty)),
+        Some(b'x' | b'X') if text::is_header(&text[at + 1..end]) => {}
+        Some(_) if is_body(&text[at..end]) => return Ok((frame, at)),
+        Some(b'x' | b'X') => {}
+        Some(_) => return Err((at, RleFault::NoHeader)),
+    }
+    read_line(text, at, end, &mut frame)?;
+    // As Golly, which takes the last rule.
+    at = read_comments(text, end, &mut frame)?;
+    Ok((frame, at))
+}
+
+/// Reads blank lines and comments from this offset on, up to anything else.
+fn read_comments(text: &[u8], mut at: usize, frame: &mut Frame) -> Result<usize, Flaw> {
     loop {
         at += blanks(&text[at..]);
-        match text.get(at) {
-            None => return Err((text.len(), RleFault::Empty)),
-            Some(b'#') => at = line_end(text, at),
-            Some(b'x' | b'X') => break,
-            Some(_) if is_body(&text[at..line_end(text, at)]) => {
-                return Ok((Frame::default(), at));
+        if text.get(at) != Some(&b'#') {
+            return Ok(at);
+        }
+        let end = line_end(text, at);
+        let line = &text[at + 1..end];
+        let rest = &line[line.len().min(1)..];
+        let rule_at = at + 2 + blanks(rest);
+        let rule = rest.trim_ascii();
+        match line {
+            [b'r', ..] if !rule.is_empty() => {
+                let read = read_rule(rule).map_err(|fault| (rule_at, fault))?;
+                frame.take_rule(read);
             }
-            Some(_) => return Err((at, RleFault::NoHeader)),
+            // In some files a comment, or the place of the pattern.
+            [b'R', ..] if !is_place(rule) => match read_rule(rule) {
+                Ok(read) => frame.take_rule(read),
+                Err(RleFault::Rule(error)) if !error.is_notation() => {}
+                Err(fault) => return Err((rule_at, fault)),
+            },
+            _ => {
+                if let Some(keys) = line.strip_prefix(b"CXRLE") {
+                    read_keys(keys, frame);
+                }
+            }
+        }
+        at = end;
+    }
+}
+
+/// The generation among Golly's `Pos=0,-1377 Gen=3480106827776`.
+fn read_keys(keys: &[u8], frame: &mut Frame) {
+    let mut at = 0;
+    while let Some((_, key)) = word(keys, &mut at) {
+        if let Some(generation) = key.strip_prefix(b"Gen=") {
+            frame.read_generation(generation);
         }
     }
-    let end = line_end(text, at);
-    Ok((read_line(text, at, end)?, end))
+}
+
+fn is_place(text: &[u8]) -> bool {
+    let mut words = text.split(u8::is_ascii_whitespace);
+    words.all(|word| word.is_empty() || whole(word).is_some()) && !text.is_empty()
 }
 
 /// Whether a line can only be one of cells: nothing else in it, up to a `!`.
 fn is_body(line: &[u8]) -> bool {
     let cells = line.split(|&byte| byte == b'!').next().unwrap_or_default();
     let counts = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_whitespace();
-    let letter = |byte: &u8| b"bo$".contains(byte);
+    let letter = |byte: &u8| b"bo$xy".contains(byte);
     cells.iter().any(letter) && cells.iter().all(|byte| letter(byte) || counts(byte))
 }
 
@@ -43,15 +93,11 @@ fn blanks(text: &[u8]) -> usize {
 }
 
 /// Reads the header line, the bytes from `at` to `end`.
-fn read_line(text: &[u8], mut at: usize, end: usize) -> Result<Frame, Flaw> {
+fn read_line(text: &[u8], mut at: usize, end: usize, frame: &mut Frame) -> Result<(), Flaw> {
     let (mut width, mut height) = (None, None);
-    let mut rule_and_torus = (None, None);
     while at < end {
         let name_at = at;
-        let name_length = text[at..end]
-            .iter()
-            .take_while(|b| b.is_ascii_alphabetic())
-            .count();
+        let name_length = name_length(&text[at..end]);
         let name = &text[at..at + name_length];
         at += name_length;
         at += blanks(&text[at..end]);
@@ -60,17 +106,20 @@ fn read_line(text: &[u8], mut at: usize, end: usize) -> Result<Frame, Flaw> {
         }
         at += 1;
         at += blanks(&text[at..end]);
-        match name {
-            b"x" | b"X" if width.is_none() => {
-                width = Some(read_number(&text[..end], &mut at, 'x')?)
+        match name.to_ascii_lowercase().as_slice() {
+            b"x" if width.is_none() => width = Some(read_side(&text[..end], &mut at, 'x')?),
+            b"y" if height.is_none() => height = Some(read_side(&text[..end], &mut at, 'y')?),
+            b"rule" => {
+                let field = &text[at..at + rule_length(&text[at..end])];
+                frame.take_rule(read_rule(field.trim_ascii_end()).map_err(|fault| (at, fault))?);
+                at += field.len();
             }
-            b"y" | b"Y" if height.is_none() => {
-                height = Some(read_number(&text[..end], &mut at, 'y')?)
-            }
-            _ if name.eq_ignore_ascii_case(b"rule") => {
-                let rule = read_rule(text[at..end].trim_ascii_end());
-                rule_and_torus = rule.map_err(|fault| (at, fault))?;
-                at = end;
+            // LifeBC's own: how its window shows the pattern, and the generation.
+            b"skip" | b"fps" | b"gen" => {
+                if name.eq_ignore_ascii_case(b"gen") {
+                    frame.read_generation(&text[at..end]);
+                }
+                at += text[at..end].iter().take_while(|b| **b != b',').count();
             }
             _ => return Err((name_at, RleFault::Field)),
         }
@@ -79,62 +128,117 @@ fn read_line(text: &[u8], mut at: usize, end: usize) -> Result<Frame, Flaw> {
             .take_while(|b| **b == b',' || b.is_ascii_whitespace())
             .count();
     }
-    let (rule, torus) = rule_and_torus;
-    let width = width.ok_or((end, RleFault::Missing('x')))?;
-    let height = height.ok_or((end, RleFault::Missing('y')))?;
-    Ok(Frame {
-        width,
-        height,
-        rule,
-        torus,
-    })
+    frame.width = width.ok_or((end, RleFault::Missing('x')))?;
+    frame.height = height.ok_or((end, RleFault::Missing('y')))?;
+    Ok(())
 }
 
-/// The number at `at`, which moves past it.
-fn read_number(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
-    let digits = line[*at..]
-        .iter()
-        .take_while(|byte| byte.is_ascii_digit())
-        .count();
-    if digits == 0 {
+fn name_length(text: &[u8]) -> usize {
+    text.iter().take_while(|b| b.is_ascii_alphabetic()).count()
+}
+
+/// How long the rule is at the start of this text: it goes up to the line's end, or to a comma with
+/// another field behind it, since some rules have commas themselves.
+fn rule_length(text: &[u8]) -> usize {
+    let begins_field = |at: &usize| {
+        let rest = text[at + 1..].trim_ascii_start();
+        let name = name_length(rest);
+        name > 0 && text::is_header(&rest[name..])
+    };
+    let mut commas = (0..text.len()).filter(|&at| text[at] == b',');
+    commas.find(begins_field).unwrap_or(text.len())
+}
+
+/// The side at `at`, which moves past it; 0, which is as far as the live cells reach, where it is
+/// blank, negative or more than any lattice has.
+fn read_side(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
+    let value = &line[*at..];
+    let is_blank = matches!(value.first(), None | Some(b','));
+    let sign = usize::from(matches!(value.first(), Some(b'-' | b'+')));
+    let digits = value[sign..].iter().take_while(|b| b.is_ascii_digit());
+    let length = sign + digits.count();
+    if length == sign && !is_blank {
         return Err((*at, RleFault::Number(name)));
     }
-    let number = line[*at..*at + digits].iter().fold(0u32, |number, digit| {
-        number
-            .saturating_mul(10)
-            .saturating_add(u32::from(digit - b'0'))
-    });
-    if number > Size::LONGEST_SIDE {
-        return Err((*at, RleFault::Side(name)));
-    }
-    *at += digits;
-    Ok(number)
+    let number = whole(&value[..length]).unwrap_or(0);
+    *at += length;
+    let side = u32::try_from(number).ok();
+    Ok(side.filter(|&side| side <= Size::LONGEST_SIDE).unwrap_or(0))
+}
+
+/// A rule as files have it, with what may stand behind it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct FileRule {
+    pub(crate) rule: Rule,
+    pub(crate) torus: Option<Size>,
+    /// Whether it stands for one of several states, as LifeHistory does for Conway's Life.
+    pub(crate) history: bool,
 }
 
 /// The rule and, after a colon, the torus.
-pub(crate) fn read_rule(text: &[u8]) -> Result<(Option<Rule>, Option<Size>), RleFault> {
+pub(crate) fn read_rule(text: &[u8]) -> Result<FileRule, RleFault> {
     let text = shortened(text);
     let (rule, topology) = match text.split_once(':') {
         Some((rule, topology)) => (rule, Some(topology)),
         None => (text.as_str(), None),
     };
-    let rule = rule
-        .parse()
-        .map_err(|error: RuleError| RleFault::Rule(error))?;
-    Ok((Some(rule), topology.map(read_torus).transpose()?))
+    let (rule, history) = match without_history(rule) {
+        Some(rule) => (rule, true),
+        None => (rule.parse().map_err(RleFault::Rule)?, false),
+    };
+    let torus = topology.map(read_torus).transpose()?.flatten();
+    Ok(FileRule {
+        rule,
+        torus,
+        history,
+    })
 }
 
-/// The torus of `T100,80`. Golly also has planes, Klein bottles, twists, shifts and sides without
-/// an end; none of them is a torus.
-fn read_torus(topology: &str) -> Result<Size, RleFault> {
+/// The rule that `LifeHistory`, `B36/S23History` or `LifeSuper` marks the cells of: odd states are
+/// alive and even ones dead, whatever they tell besides.
+fn without_history(text: &str) -> Option<Rule> {
+    let text = text.trim();
+    let rule = ["history", "super"].iter().find_map(|suffix| {
+        let (rule, end) = text.split_at_checked(text.len().checked_sub(suffix.len())?)?;
+        end.eq_ignore_ascii_case(suffix).then_some(rule)
+    });
+    rule?.parse().ok()
+}
+
+/// The torus of `T100,80`, or of `T100`, which is square; none of `T0,0`, which is a plane without
+/// an end and no more than a rule alone. Golly also has planes, Klein bottles, twists, shifts and
+/// one side without an end; none of them is a torus.
+fn read_torus(topology: &str) -> Result<Option<Size>, RleFault> {
     let sides = || {
-        let (width, height) = topology.trim().strip_prefix(['T', 't'])?.split_once(',')?;
-        let side = |text: &str| text.trim().parse::<u64>().ok().filter(|&side| side > 0);
-        Some((side(width)?, side(height)?))
+        let sides = topology.trim().strip_prefix(['T', 't'])?;
+        let (width, height) = sides.split_once(',').unwrap_or((sides, sides));
+        let side = |text: &str| text.trim().parse::<u64>().ok();
+        Some((side(width)?, side(height)?)).filter(|(w, h)| (*w == 0) == (*h == 0))
     };
     let shown = || topology.trim().chars().take(40).collect();
-    let (width, height) = sides().ok_or_else(|| RleFault::Topology(shown()))?;
-    Size::new(width, height).map_err(RleFault::Torus)
+    match sides().ok_or_else(|| RleFault::Topology(shown()))? {
+        (0, _) => Ok(None),
+        (width, height) => Size::new(width, height).map(Some).map_err(RleFault::Torus),
+    }
+}
+
+/// A rule as people type it: with the torus behind it, if they know its size.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RuleAndTorus {
+    /// The rule.
+    pub rule: Rule,
+    /// The torus.
+    pub torus: Option<Size>,
+}
+
+impl FromStr for RuleAndTorus {
+    type Err = RleFault;
+
+    /// Reads `B3/S23`, `Day & Night` or `B3/S23:T64,64`; `LifeHistory` is Conway's Life.
+    fn from_str(text: &str) -> Result<RuleAndTorus, RleFault> {
+        let FileRule { rule, torus, .. } = read_rule(text.as_bytes())?;
+        Ok(RuleAndTorus { rule, torus })
+    }
 }
 
 /// The text without what a terminal would obey; cut, and marked so, where it is far too long.

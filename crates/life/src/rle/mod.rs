@@ -13,9 +13,10 @@ mod write;
 
 pub use body::Runs;
 pub use error::{RleError, RleFault};
+pub use header::RuleAndTorus;
 pub use write::{write, write_sheet};
 
-pub(crate) use header::read_rule;
+pub(crate) use header::{FileRule, read_rule};
 
 pub use super::run::Run;
 pub use super::text::Shown;
@@ -57,9 +58,12 @@ impl<'a> Rle<'a> {
         let (mut header, body_at) = header::read(text)?;
         let mut cursor = Cursor::new(text, body_at);
         while let Some(run) = cursor.next_run()? {
+            header.live.add(run);
             header.width = header.width.max(run.x + run.length);
             header.height = header.height.max(run.y + 1);
         }
+        header.remarks.states = cursor.states();
+        header.remarks.no_end = !cursor.has_ended();
         Ok(Rle {
             text,
             outline: Outline { header, body_at },
@@ -93,6 +97,17 @@ impl<'a> Rle<'a> {
     /// The torus, if the header gives one (`:TW,H` after the rule).
     pub fn torus(&self) -> Option<Size> {
         self.outline.header.torus
+    }
+
+    /// The generation that its cells are of; 0 where the text says nothing.
+    pub fn generation(&self) -> u64 {
+        self.outline.header.generation
+    }
+
+    /// Whether it is written just as it was read, with an end and in two states.
+    pub fn is_plain(&self) -> bool {
+        let remarks = self.outline.header.remarks;
+        !remarks.no_end && !remarks.history && remarks.states == 0
     }
 
     /// The live cells, from the top, as runs.

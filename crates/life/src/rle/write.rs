@@ -23,16 +23,22 @@ pub fn write(lattice: &Lattice, rule: Rule, out: &mut (impl Write + ?Sized)) -> 
         lattice,
         rule,
         torus: true,
+        generation: 0,
         notes,
     };
     write_sheet(sheet, out)
 }
 
-/// As [`write`], with the notes before the header, and the torus named only if it is one.
+/// As [`write`], with the generation, unless it is 0, and the notes before the header, and the torus
+/// named only if it is one.
 ///
 /// # Errors
 /// What `out` says.
 pub fn write_sheet(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
+    if sheet.generation > 0 {
+        // Golly looks for it in the first line alone.
+        writeln!(out, "#CXRLE Gen={}", sheet.generation)?;
+    }
     sheet.notes.write(Format::Rle, out)?;
     let lattice = sheet.lattice;
     let (width, height) = (lattice.size().width(), lattice.size().height());

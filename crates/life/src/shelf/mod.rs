@@ -12,6 +12,7 @@ pub use behaviour::{Behaviour, Kind};
 use behaviour::{STILL, fires, oscillates, puffs, settles, travels};
 
 use super::formats::{Format, Notes, Sheet};
+use super::words::nearest;
 use super::{Pattern, Rule, Symmetry, symmetric_soup};
 
 /// A pattern on the shelf.
@@ -45,6 +46,14 @@ impl Shelved {
         SHELF.iter().find(is_it)
     }
 
+    /// The shelf's pattern whose name, or full name, is most like this one, if any is much like it.
+    pub fn near(name: &str) -> Option<&'static Shelved> {
+        let full = |shelved: &Shelved| shelved.pattern().notes().name.unwrap_or_default();
+        let short = SHELF.iter().map(|shelved| (plain(shelved.name), shelved));
+        let long = SHELF.iter().map(|shelved| (plain(&full(shelved)), shelved));
+        nearest(&plain(name), short.chain(long))
+    }
+
     /// The kind it is listed under.
     pub const fn kind(&self) -> Kind {
         self.behaviour.kind()
@@ -59,6 +68,12 @@ impl Shelved {
         };
         Pattern::from_text(self.name, text).expect("the shelf's patterns are tested")
     }
+}
+
+/// The letters and digits of a name, in small letters.
+fn plain(name: &str) -> String {
+    let letters = name.chars().filter(|c| c.is_alphanumeric());
+    letters.flat_map(char::to_lowercase).collect()
 }
 
 /// A soup as RLE, with its notes.
@@ -76,6 +91,7 @@ fn soup_text(symmetry: Symmetry, seed: u64) -> Vec<u8> {
         lattice,
         rule: Rule::LIFE,
         torus: false,
+        generation: 0,
         notes,
     };
     let mut text = Vec::new();

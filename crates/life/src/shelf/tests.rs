@@ -327,3 +327,24 @@ fn the_r_pentomino_grows_as_it_is_known_to() {
         now = reference::step(&now, Rule::LIFE);
     }
 }
+
+#[test]
+fn a_name_that_is_nearly_one_is_offered() {
+    for (name, meant) in [
+        ("gosper-gum", "gosper-gun"),
+        ("gospergun", "gosper-gun"),
+        ("Gosper_Gun", "gosper-gun"),
+        ("Gosper glider gun", "gosper-gun"),
+        ("glidr", "glider"),
+        ("gliders", "glider"),
+        ("r-pentamino", "r-pentomino"),
+        ("pulser", "pulsar"),
+        ("pentadecatlon", "pentadecathlon"),
+    ] {
+        let near = Shelved::near(name).map(|shelved| shelved.name);
+        assert_eq!(near, Some(meant), "{name}");
+    }
+    for other in ["", "missing", "my-breeder", "x", "/tmp/a"] {
+        assert_eq!(Shelved::near(other), None, "{other}");
+    }
+}

@@ -22,7 +22,10 @@ fn shelved(size: Size, names: &[&str]) -> Vec<Arc<Lattice>> {
 
 fn of_patterns(names: &[&str], kernel: &str) -> Setup {
     Setup {
-        start: Start::Lattices(shelved(size(32), names)),
+        start: Start::Lattices {
+            lattices: shelved(size(32), names),
+            generation: 0,
+        },
         kernel: kernels::find(kernel).unwrap(),
         pace: Pace::Unthrottled,
         time: TimeSettings {

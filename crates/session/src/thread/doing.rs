@@ -211,7 +211,7 @@ impl Pilot {
                         density,
                         seed: seed.wrapping_add(1),
                     },
-                    Start::Lattices(_) => Start::Soup {
+                    Start::Lattices { .. } => Start::Soup {
                         density: 0.3,
                         seed: 1,
                     },

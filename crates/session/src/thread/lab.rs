@@ -1,17 +1,14 @@
 //! The lab: switches and their measured effect, overlap, and what stamps cost.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Pilot;
 use super::halves::TwoHalves;
-use super::recovery::Progress;
 use crate::statistics::{median, push};
 use crate::worlds::Worlds;
 use engine::{Kernel, Result};
 use lang::tr;
-use life::Lattice;
 use model::overlap::Alone;
 use model::trace::TimedRound;
 use model::{Choice, Effect, Overlap, PicturePlan, Switch, Switches};
@@ -115,11 +112,10 @@ impl Lab {
         self.watching && self.alone.is_some() && self.rounds.len() < LEAST_ROUNDS
     }
 
-    /// Every lattice as it was before there were two halves, when the engine that held them is
-    /// gone.
-    pub(super) fn leave_halves(&mut self) -> Option<(Vec<(usize, Arc<Lattice>, u64)>, Progress)> {
-        let halves = self.halves.take()?;
-        Some((halves.before, halves.progress))
+    /// The halves that there were, with every lattice as it was before, when the engine that held
+    /// them is gone.
+    pub(super) fn leave_halves(&mut self) -> Option<TwoHalves> {
+        self.halves.take()
     }
 
     /// By what factor stamps lengthen a launch, once there are enough of both.

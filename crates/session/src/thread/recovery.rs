@@ -167,7 +167,7 @@ impl Pilot {
             .retain(|at| now - *at < Duration::from_secs(10));
         self.recoveries.push_back(now);
         let (lattices, progress) = match self.lab.leave_halves() {
-            Some(before) => before,
+            Some(halves) => (halves.before, halves.progress),
             None => (self.last_lattices(), self.progress_known),
         };
         self.last_known = Some(lattices.clone());

@@ -218,7 +218,10 @@ fn what_was_opened_is_never_filled_with_a_soup() {
     // Patterns.
     let dead = || Arc::new(Lattice::new(dying().size));
     let patterns = Setup {
-        start: Start::Lattices(vec![dead()]),
+        start: Start::Lattices {
+            lattices: vec![dead()],
+            generation: 0,
+        },
         ..dying()
     };
     let mut pilot = Pilot::new(patterns, Box::new(|| {})).unwrap();

@@ -89,8 +89,8 @@ fn fields() -> [Screen; 5] {
                 let why = tr!("line {line}, column {column}: ", line = 2, column = 14);
                 let why = format!("~/patterns/glider.rle, {why}")
                     + &tr!(
-                        "unknown {it}; cells are b (dead) and o (alive), a row ends with $ and \
-                         the pattern with !, and only two-state patterns can be run",
+                        "unknown {it}; cells are b (dead) and o (alive), or . and A to X by their \
+                         states, a row ends with $ and the pattern with !",
                         it = "'?'"
                     );
                 let typed = "~/patterns/glider.rle".into();

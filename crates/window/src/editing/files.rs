@@ -58,7 +58,7 @@ impl<W: World> Handler<W> {
                     self.close_path();
                     self.note(what);
                 }
-                Parcel::Ghost(pattern) => self.take_ghost(pattern),
+                Parcel::Ghost(pattern, remarks) => self.take_ghost(pattern, remarks),
                 Parcel::Copied(text, what) => {
                     self.set_clipboard(text);
                     self.note(what);
@@ -130,6 +130,7 @@ impl<W: World> Handler<W> {
                         height = height,
                         size = size
                     );
+                    let why = [vec![why], pattern.remarks()].concat().join(" ");
                     Parcel::TooLarge(instance, Guest::Pattern(Arc::new(pattern)), why)
                 }
                 Err(error) => Parcel::NotOpened(error.to_string()),
@@ -145,6 +146,7 @@ impl<W: World> Handler<W> {
                             rule = rule
                         ),
                     };
+                    let what = [vec![what], pattern.remarks()].concat().join("; ");
                     Parcel::Opened(instance, Arc::new(lattice), what)
                 }
             }
@@ -209,10 +211,16 @@ impl<W: World> Handler<W> {
         if text.trim().is_empty() {
             return self.note(tr!("the clipboard has no text").into());
         }
+        let Some(size) = self.status().map(|status| status.size) else {
+            return;
+        };
         self.send(move || {
             let pattern = Pattern::from_text("the clipboard", text);
             match pattern.map_err(|error| tr!("no pattern: {error}", error = error)) {
-                Ok(pattern) => cells_of(&pattern).map_or_else(Parcel::Said, Parcel::Ghost),
+                Ok(pattern) => match cells_of(&pattern, size) {
+                    Ok(cells) => Parcel::Ghost(cells, pattern.remarks()),
+                    Err(why) => Parcel::Said(why),
+                },
                 Err(why) => Parcel::Said(why),
             }
         });
@@ -220,8 +228,11 @@ impl<W: World> Handler<W> {
 
     /// Takes a pattern of the shelf, to be placed.
     pub(crate) fn take_from_shelf(&mut self, shelved: &'static Shelved) {
-        match cells_of(&shelved.pattern()) {
-            Ok(cells) => self.take_ghost(cells),
+        let Some(size) = self.status().map(|status| status.size) else {
+            return;
+        };
+        match cells_of(&shelved.pattern(), size) {
+            Ok(cells) => self.take_ghost(cells, Vec::new()),
             Err(why) => self.note(why),
         }
     }
@@ -295,6 +306,7 @@ impl Saving {
             lattice: &self.cells,
             rule: self.rule,
             torus: self.torus,
+            generation: self.generation,
             notes,
         };
         format.write(sheet, out)

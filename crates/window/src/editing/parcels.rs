@@ -8,7 +8,7 @@ use super::files::Saving;
 use crate::larger::Guest;
 use app::Wake;
 use lang::tr;
-use life::{Lattice, Pattern};
+use life::{Lattice, Pattern, Size};
 
 /// What a thread brought.
 pub(crate) enum Parcel {
@@ -20,8 +20,8 @@ pub(crate) enum Parcel {
     Opened(usize, Arc<Lattice>, String),
     /// A pattern that is larger than the panel's lattice, and what is to be said of it.
     TooLarge(usize, Guest, String),
-    /// A pattern to be placed.
-    Ghost(Lattice),
+    /// A pattern to be placed, and what is to be said of how it was read, if anything.
+    Ghost(Lattice, Vec<String>),
     /// Text for the clipboard, and what is to be said of it.
     Copied(String, String),
     /// A file was chosen, to be opened or, if so, saved to.
@@ -75,12 +75,18 @@ impl Parcels {
     }
 }
 
-/// A pattern's cells alone.
-pub(super) fn cells_of(pattern: &Pattern) -> Result<Lattice, String> {
-    let sides = (pattern.width().into(), pattern.height().into());
-    let size = life::Size::new(sides.0, sides.1);
-    let size = size.map_err(|_| tr!("{} has no cells", pattern.name()))?;
-    let mut cells = Lattice::try_new(size).map_err(|error| error.to_string())?;
-    let drawn = pattern.draw_into(&mut cells, 0, 0);
-    drawn.map(|()| cells).map_err(|error| error.to_string())
+/// A pattern's cells alone: as many columns and rows as its text says, where lattices of this size
+/// have them, else from the first live cell to the last.
+pub(super) fn cells_of(pattern: &Pattern, lattices: Size) -> Result<Lattice, String> {
+    let (width, height) = (pattern.width(), pattern.height());
+    let fits = width <= lattices.width() && height <= lattices.height();
+    let cells = match Size::new(width.into(), height.into()) {
+        Ok(size) if fits => {
+            let mut cells = Lattice::try_new(size).map_err(|error| error.to_string())?;
+            let drawn = pattern.draw_into(&mut cells, 0, 0);
+            Some(drawn.map(|()| cells).map_err(|error| error.to_string())?)
+        }
+        _ => pattern.live_part().map_err(|error| error.to_string())?,
+    };
+    cells.ok_or_else(|| tr!("{} has no cells", pattern.name()))
 }

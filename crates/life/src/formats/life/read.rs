@@ -2,9 +2,9 @@
 
 use super::LifeFault;
 use crate::formats::Frame;
-use crate::formats::plaintext::runs_of_row;
+use crate::formats::plaintext::{PartFlaw, each_part};
 use crate::rle::read_rule;
-use crate::run::Run;
+use crate::run::{Extent, Run};
 use crate::text::{self, Flaw, Shown, lines, whole, word};
 use crate::{Rule, Size};
 
@@ -40,14 +40,12 @@ impl Bounds {
         Ok(())
     }
 
-    fn frame(self, rule: Option<Rule>, torus: Option<Size>) -> (Frame, Corner) {
+    /// Puts the sides into what is known of the pattern.
+    fn measure(self, mut frame: Frame) -> (Frame, Corner) {
         let [left, right, top, bottom] = self.0.unwrap_or([0, -1, 0, -1]);
-        let frame = Frame {
-            width: (right - left + 1) as u32,
-            height: (bottom - top + 1) as u32,
-            rule,
-            torus,
-        };
+        frame.width = (right - left + 1) as u32;
+        frame.height = (bottom - top + 1) as u32;
+        frame.live = Extent::whole(frame.width, frame.height);
         (frame, Corner { x: left, y: top })
     }
 }
@@ -55,39 +53,42 @@ impl Bounds {
 /// Checks a Life 1.05 text and measures it.
 pub(crate) fn read_105(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> {
     let mut bounds = Bounds::default();
-    let (mut rule, mut torus) = (None, None);
+    let mut frame = Frame::default();
     for step in Walk::new(text) {
         match step? {
             Step::Row { at, x, y, row } => {
-                let unknown = |cell: &u8| !b".O*".contains(cell);
-                if let Some(offset) = row.iter().position(unknown) {
-                    return Err((at + offset, LifeFault::Letter(Shown(row[offset]))));
-                }
-                for (first, length) in runs_of_row(row) {
+                let added = each_part(row, false, |offset, first, length| {
                     let added = bounds.add(x + first as i64, y, length as i64);
-                    added.map_err(|fault| (at + first, fault))?;
-                }
+                    added.map_err(|fault| (at + offset, fault))
+                });
+                added.map_err(|flaw| match flaw {
+                    PartFlaw::Letter(offset) => {
+                        (at + offset, LifeFault::Letter(Shown(row[offset])))
+                    }
+                    PartFlaw::Told(flaw) => flaw,
+                })?;
             }
             Step::Rule { at, text } => {
-                (rule, torus) = read_rule(text).map_err(|fault| (at, fault.into()))?;
+                frame.take_rule(read_rule(text).map_err(|fault| (at, fault.into()))?);
             }
-            Step::NormalRule => rule = Some(Rule::LIFE),
+            Step::NormalRule => frame.rule = Some(Rule::LIFE),
         }
     }
-    Ok(bounds.frame(rule, torus))
+    Ok(bounds.measure(frame))
 }
 
 /// Goes over the live cells of a Life 1.05 text that has been read.
 pub(crate) fn each_run_105(text: &[u8], corner: Corner, mut run: impl FnMut(Run)) {
     for step in Walk::new(text) {
         if let Ok(Step::Row { x, y, row, .. }) = step {
-            for (first, length) in runs_of_row(row) {
+            let _: Result<_, PartFlaw<()>> = each_part(row, false, |_, first, length| {
                 run(Run {
                     x: (x + first as i64 - corner.x) as u32,
                     y: (y - corner.y) as u32,
                     length: length as u32,
                 });
-            }
+                Ok(())
+            });
         }
     }
 }
@@ -153,7 +154,7 @@ impl<'a> Iterator for Walk<'a> {
                     Ok((x, y)) => (self.x, self.y) = (x, y),
                     Err(column) => return Some(Err((at + column, LifeFault::Block))),
                 },
-                Some((b'R', rule)) => {
+                Some((b'R' | b'r', rule)) => {
                     return Some(Ok(Step::Rule {
                         at: at + 2 + blanks(rule),
                         text: rule.trim_ascii(),
@@ -205,7 +206,7 @@ pub(crate) fn read_106(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> 
         let (x, y) = place(line, 0).map_err(|column| (at + column, LifeFault::Cell))?;
         bounds.add(x, y, 1).map_err(|fault| (at, fault))?;
     }
-    Ok(bounds.frame(None, None))
+    Ok(bounds.measure(Frame::default()))
 }
 
 /// Goes over the live cells of a Life 1.06 text that has been read.

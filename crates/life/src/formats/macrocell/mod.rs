@@ -33,8 +33,8 @@ pub enum MacrocellFault {
     /// The first line is another one.
     #[error("{}", tr!("the first line of a macrocell must start with [M2]; save it so with Golly"))]
     Version,
-    /// Cells of more than two states.
-    #[error("{}", tr!("this macrocell has cells of more than two states, and only two-state patterns can be run; save it as one with Golly"))]
+    /// A cell of no state.
+    #[error("{}", tr!("a cell's state must be from 0 to 255"))]
     States,
     /// A line that is no node.
     #[error("{}", tr!("a line must be a square of cells in . * $ or a node of five numbers, its level and its quarters, such as '4 0 1 2 3'"))]

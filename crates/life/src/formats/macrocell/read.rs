@@ -3,8 +3,9 @@
 use super::tree::{LEAF, Tree, leaf};
 use super::{HIGHEST_LEVEL, MOST_NODES, MacrocellFault};
 use crate::Size;
-use crate::formats::Frame;
+use crate::formats::{Frame, Remarks};
 use crate::rle::read_rule;
+use crate::run::Extent;
 use crate::text::{self, Flaw, Shown, lines, whole, word};
 
 /// Reads the text: the pattern's sides, and its tree.
@@ -27,10 +28,13 @@ pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw<MacrocellFault>> {
             headed = true;
         } else if let Some(rule) = line.strip_prefix(b"#R") {
             let offset = at + 2 + rule.len() - rule.trim_ascii_start().len();
-            (frame.rule, frame.torus) =
-                read_rule(rule.trim_ascii()).map_err(|fault| (offset, fault.into()))?;
+            let read = read_rule(rule.trim_ascii()).map_err(|fault| (offset, fault.into()))?;
+            frame.take_rule(read);
+        } else if let Some(generation) = line.strip_prefix(b"#G") {
+            frame.read_generation(generation.trim_ascii());
         } else if is_node(line) {
-            read_node(line, &mut tree).map_err(|(column, fault)| (at + column, fault))?;
+            read_node(line, &mut tree, &mut frame.remarks)
+                .map_err(|(column, fault)| (at + column, fault))?;
             last = at;
         }
     }
@@ -43,6 +47,7 @@ pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw<MacrocellFault>> {
         return Err((last, MacrocellFault::Far));
     }
     (frame.width, frame.height) = (width as u32, height as u32);
+    frame.live = Extent::whole(frame.width, frame.height);
     Ok((frame, tree))
 }
 
@@ -51,7 +56,11 @@ fn is_node(line: &[u8]) -> bool {
 }
 
 /// Reads one line; a flaw's offset is in the line.
-fn read_node(line: &[u8], tree: &mut Tree) -> Result<(), Flaw<MacrocellFault>> {
+fn read_node(
+    line: &[u8],
+    tree: &mut Tree,
+    remarks: &mut Remarks,
+) -> Result<(), Flaw<MacrocellFault>> {
     if matches!(line[0], b'.' | b'*' | b'$') {
         tree.push(LEAF, leaf(read_square(line)?));
         return Ok(());
@@ -74,10 +83,9 @@ fn read_node(line: &[u8], tree: &mut Tree) -> Result<(), Flaw<MacrocellFault>> {
         let (from, named) = number()?;
         *quarter = match level {
             // A cell's state.
-            1 => u32::try_from(named)
-                .ok()
-                .filter(|&state| state <= 1)
-                .ok_or((from, MacrocellFault::States))?,
+            1 => u8::try_from(named)
+                .map(|state| u32::from(remarks.see(state)))
+                .map_err(|_| (from, MacrocellFault::States))?,
             _ => read_quarter(tree, level - 1, named).map_err(|fault| (from, fault))?,
         };
     }

@@ -18,6 +18,9 @@ pub fn write(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     writeln!(out, "[M2] (lifestreams {})", env!("CARGO_PKG_VERSION"))?;
     sheet.notes.write(Format::Macrocell, &mut out)?;
     writeln!(out, "#R {}", sheet.rule_and_torus())?;
+    if sheet.generation > 0 {
+        writeln!(out, "#G {}", sheet.generation)?;
+    }
     let size = sheet.lattice.size();
     // Half a side on each side of the middle, and at least the lowest level that is no leaf.
     let half = size.width().max(size.height()).div_ceil(2);

@@ -14,10 +14,10 @@ fn flaws_have_a_place_and_a_remedy() {
         ("a.cells", "\n \n".into(), 3, 1, "the text is empty"),
         (
             "a.cells",
-            "!Name: x\n.O\nOX.\n".into(),
+            "!Name: x\n.O\nOZ.\n".into(),
             3,
             2,
-            "unknown character 'X'",
+            "unknown character 'Z'",
         ),
         ("a.cells", ".O\n.O .O\n".into(), 2, 3, "unknown byte 0x20"),
         ("a.cells", "é".into(), 1, 1, "unknown byte 0xc3"),
@@ -50,6 +50,27 @@ fn flaws_have_a_place_and_a_remedy() {
             "must be '#Life 1.05' or '#Life 1.06'",
         ),
         ("a.lif", "1 2\n3 4".into(), 1, 1, "unknown character '1'"),
+        (
+            "a.lif",
+            "#Life 1.05\n3.4*".into(),
+            2,
+            1,
+            "unknown character '3'",
+        ),
+        (
+            "a.cells",
+            "!\n23.O5k10h@\n23.O5q".into(),
+            3,
+            6,
+            "unknown character 'q'",
+        ),
+        (
+            "a.cells",
+            "!\n.O\n2O99999999999999999999999999O".into(),
+            3,
+            1,
+            "a smaller pattern is needed",
+        ),
         (
             "a.lif",
             "#Life 1.05\n#P 1\n*".into(),
@@ -137,8 +158,8 @@ fn flaws_have_a_place_and_a_remedy() {
         ("a.mc", "M2".into(), 1, 1, "must start with [M2]"),
         ("a.mc", "[M1]\n*$".into(), 1, 1, "must start with [M2]"),
         ("a.mc", "[M2]\n#C nothing\n".into(), 3, 1, "no nodes"),
-        ("a.mc", square("1 0 0 0 2"), 4, 9, "more than two states"),
-        ("a.mc", square("1 0 -1 0 1"), 4, 5, "more than two states"),
+        ("a.mc", square("1 0 0 0 256"), 4, 9, "from 0 to 255"),
+        ("a.mc", square("1 0 -1 0 1"), 4, 5, "from 0 to 255"),
         ("a.mc", square("2 0 1 0 0"), 4, 5, "must be of level 1"),
         (
             "a.mc",
@@ -244,10 +265,10 @@ fn what_is_packed_is_unpacked_and_its_flaws_are_those_of_its_text() {
         error.to_string().contains("must start with [M2]"),
         "{error}"
     );
-    let error = Pattern::from_text("a.rle.gz", packed(b"#N a\nx = 1, y = 1\noA!")).unwrap_err();
+    let error = Pattern::from_text("a.rle.gz", packed(b"#N a\nx = 1, y = 1\noz!")).unwrap_err();
     let message = error.to_string();
     assert!(
-        message.contains("a.rle.gz, line 3, column 2: unknown character 'A'"),
+        message.contains("a.rle.gz, line 3, column 2: unknown character 'z'"),
         "{message}"
     );
 }

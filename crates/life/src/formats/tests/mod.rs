@@ -45,6 +45,7 @@ fn written(format: Format, lattice: &Lattice, rule: Rule, torus: bool, notes: &N
         lattice,
         rule,
         torus,
+        generation: 0,
         notes,
     };
     let mut text = Vec::new();
@@ -109,6 +110,136 @@ fn gliders_of_every_format_are_read() {
             "{text:?}"
         );
     }
+}
+
+#[test]
+fn rows_are_drawn_with_whatever_people_draw_them_with() {
+    let glider = Some(drawn(&[".O.", "..O", "OOO"]));
+    for (name, text) in [
+        ("a.cells", ".o\n..o\nooo"),
+        ("a.cells", "!\n.X.\n..x\nX*O\n"),
+        ("a.cells", "ooo\no\n.o"),
+        ("a.lif", "#Life 1.05\n#P 4 4\n.X\n..x\nooo\n"),
+        ("a.lif", ".*.\n..*\n***\n\x1a"),
+        ("a.cells", "!dblife\n.O\n2.O\n3O\n"),
+        ("a.cells", "!dblife\n5k10h@\n1.O3.\n2.0O\n3O\n"),
+        ("a.rle", "x = 3, y = 3\nbo$2bo$3o!\r\n\x1a"),
+        ("a.rle", "x = 3, y = 3\nbo$2bo$3o\x1a"),
+        ("a.lif", "#Life 1.06\n1 0\n2 1\n0 2\n1 2\n2 2\n\x1a\0\0"),
+    ] {
+        let pattern = Pattern::from_text(name, text).unwrap_or_else(|error| panic!("{error}"));
+        let cells = trimmed(&alone(&pattern).unwrap());
+        match text.starts_with("ooo") {
+            true => assert_eq!(cells, Some(drawn(&["OOO", "O..", ".O."])), "{text:?}"),
+            false => assert_eq!(cells, glider, "{text:?}"),
+        }
+    }
+    // Small letters alone may as well be RLE.
+    assert_eq!(Pattern::from_text("a.rle", "oo").unwrap().width(), 2);
+    assert_eq!(Pattern::from_text("a.rle", "3o").unwrap().width(), 3);
+    let rows = parse("!name\n23.O15.3O15.3O15.O4.4O\n");
+    assert_eq!((rows.format(), rows.width()), (Format::Plaintext, 84));
+    let mut cells = 0;
+    rows.each_run(|run| cells += run.length);
+    assert_eq!((cells, rows.live_sides()), (12, (61, 1)));
+}
+
+#[test]
+fn what_is_read_otherwise_than_written_is_remarked_on() {
+    let remarks = |text: &str| parse(text).remarks().join("|");
+    for text in [
+        "bo$2bo$3o!",
+        "x = 1, y = 1\n.A!",
+        ".O",
+        "[M2]\n#G 5\n1 0 1 1 1\n",
+    ] {
+        assert_eq!(remarks(text), "");
+    }
+    assert_eq!(
+        remarks("x = 3, y = 1, rule = LifeHistory\n.AD!"),
+        "text has cells of several states; it is read as B3/S23, with odd states alive and even \
+         ones dead"
+    );
+    assert!(remarks("x = 3, y = 1\n.AB!").contains("several states"));
+    assert!(remarks("[M2]\n#R LifeHistory\n1 2 1 3 4\n").contains("several states"));
+    assert!(remarks("x = 3, y = 1\n3o").contains("no '!' at its end"));
+    assert!(remarks("#CXRLE Gen=9999999999999999999999\n3o!").contains("starts at generation 0"));
+}
+
+#[test]
+fn macrocells_of_several_states_have_odd_ones_alive() {
+    let pattern = parse(
+        "[M2] (golly 3.3)\n#R LifeHistory:T16,16\n1 2 1 0 4\n1 2 4 2 4\n1 3 5 4 2\n2 1 2 3 0\n",
+    );
+    assert_eq!(pattern.rule(), Some(Rule::LIFE));
+    assert_eq!(pattern.torus(), Some(size(16, 16)));
+    assert_eq!(
+        trimmed(&alone(&pattern).unwrap()),
+        Some(drawn(&[".O", "..", "OO"]))
+    );
+}
+
+#[test]
+fn the_generation_travels_where_formats_take_it() {
+    let lattice = drawn(&["O.O"]);
+    let notes = &Notes {
+        name: Some("a".into()),
+        ..Notes::default()
+    };
+    for format in Format::ALL {
+        for generation in [0, 1, 3_480_106_827_776] {
+            let sheet = Sheet {
+                lattice: &lattice,
+                rule: Rule::LIFE,
+                torus: true,
+                generation,
+                notes,
+            };
+            let mut text = Vec::new();
+            format.write(sheet, &mut text).unwrap();
+            let pattern = Pattern::from_text("a", text).unwrap();
+            let takes = matches!(format, Format::Rle | Format::Macrocell);
+            assert_eq!(
+                pattern.generation(),
+                if takes { generation } else { 0 },
+                "{format}"
+            );
+            assert_eq!(pattern.notes(), *notes, "{format}");
+            assert_eq!(pattern.format(), format);
+        }
+    }
+}
+
+#[test]
+fn live_cells_decide_whether_it_fits_and_the_header_where_it_lies() {
+    // A domino in a box of 9 x 5 cells, by the header of RLE and by rows.
+    for text in [
+        "x = 9, y = 5\n$5b2o!",
+        ".........\n.....OO..\n.........\n.........\n.........",
+    ] {
+        let pattern = parse(text);
+        assert_eq!((pattern.width(), pattern.height()), (9, 5));
+        assert_eq!(pattern.live_sides(), (2, 1));
+        // As ever, where the box has room.
+        let lattice = pattern.centred_in(size(12, 7)).unwrap();
+        assert_eq!(crate::testing::live_cells(&lattice), [(6, 2), (7, 2)]);
+        // (4 - 9) / 2 = -3 and (2 - 5) / 2 = -2, rounded down; it goes around.
+        let lattice = pattern.centred_in(size(4, 2)).unwrap();
+        assert_eq!(crate::testing::live_cells(&lattice), [(2, 1), (3, 1)]);
+        let error = pattern.centred_in(size(1, 2)).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "text is 2x1 cells, larger than the lattice 1x2; use --size 2x2"
+        );
+        assert_eq!(pattern.live_part().unwrap(), Some(drawn(&["OO"])));
+    }
+    let huge = parse("x = 16777216, y = 16777216\nbo$2bo$3o!");
+    assert_eq!(huge.centred_in(size(5, 5)).unwrap().population(), 5);
+    assert_eq!(
+        huge.live_part().unwrap(),
+        Some(drawn(&[".O.", "..O", "OOO"]))
+    );
+    assert_eq!(parse("x = 3, y = 3\n!").live_part().unwrap(), None);
 }
 
 #[test]
