@@ -21,7 +21,7 @@ struct Scene {
 @group(0) @binding(0) var<uniform> scene: Scene;
 @group(1) @binding(0) var words: texture_2d_array<u32>;     // 32 cells a texel, bit 0 leftmost
 @group(1) @binding(0) var densities: texture_2d_array<f32>; // one byte a texel
-@group(1) @binding(0) var traces: texture_2d<u32>;          // one cell a texel; see traces.wgsl
+@group(1) @binding(0) var traces: texture_2d<u32>;          // 16 cells a texel; see traces.wgsl
 
 struct Panel {
     @location(0) rect: vec4<f32>,    // left, top, width, height in pixels
@@ -29,11 +29,11 @@ struct Panel {
     @location(2) offset: vec2<f32>,  // densities: the texel at the panel's top left pixel
     @location(3) step: f32,          // densities: texels a pixel
     @location(4) layer: u32,
-    @location(5) texels: vec2<u32>,  // densities: how many hold anything; traces: the first cell's
+    @location(5) texels: vec2<u32>,  // densities: how many hold anything; traces: the first one
     @location(6) part: vec2<f32>,    // how far into `cell` the top left pixel begins, 0 to 1
     @location(7) cell: vec2<i32>,    // the cell at the top left pixel
-    @location(8) scale: vec3<f32>,   // cells a pixel; the exponent from density to shade; how
-                                     // strongly lines between cells are drawn, 0 to 1
+    @location(8) scale: vec3<f32>,   // cells a pixel; how far the picture is a reduced one, 0 to
+                                     // 1; how strongly lines between cells are drawn, 0 to 1
     @location(9) turn: vec2<f32>,    // densities: texels once around the torus
 }
 
@@ -90,6 +90,11 @@ fn cells_under(in: Corner, pixel: vec2<f32>) -> Box {
     return Box(max(lo, vec2<f32>(-in.cell)), min(hi, edge));
 }
 
+// Whether it lies within a cell, as most pixels of large cells do: those need no weights.
+fn is_one_cell(box: Box) -> bool {
+    return all(ceil(box.hi) <= floor(box.lo) + 1.0);
+}
+
 // How much of the unit interval from `at` lies between `lo` and `hi`.
 fn overlap(at: f32, lo: f32, hi: f32) -> f32 {
     return min(at + 1.0, hi) - max(at, lo);
@@ -119,9 +124,16 @@ fn alive_in_row(at_row: vec2<i32>, lo: f32, hi: f32, layer: u32) -> f32 {
     return sum;
 }
 
-// From the share of live cells under a pixel to how live it looks.
+// From the share of live cells under a pixel to how live it looks. Where cells are smaller than
+// pixels, ash (some 3 % of the cells) is told from what is busy (10 % and more), and what is
+// sparser still does not fade away.
 fn lively(density: f32, in: Corner) -> f32 {
-    return pow(clamp(density, 0.0, 1.0), in.scale.y);
+    let share = clamp(density, 0.0, 1.0);
+    if (in.scale.y == 0.0) {
+        return share;
+    }
+    let contrast = 1.0 - exp(-pow(share / 0.12, 1.4));
+    return mix(share, max(0.6 * sqrt(share), contrast), in.scale.y);
 }
 
 // From the share of live cells under a pixel to its colour.
@@ -153,12 +165,102 @@ fn bits(in: Corner) -> @location(0) vec4<f32> {
     if (is_empty(box)) {
         return scene.outside;
     }
+    if (is_one_cell(box)) {
+        let at = in.cell + vec2<i32>(floor(box.lo));
+        let word = textureLoad(words, vec2<i32>(at.x >> 5u, at.y), in.layer, 0).r;
+        return with_lines(shade(f32(cell_of(word, at.x)), in), in, pixel);
+    }
     var alive = 0.0;
     for (var y = floor(box.lo.y); y < box.hi.y; y += 1.0) {
         let row = in.cell + vec2<i32>(0, i32(y));
         alive += alive_in_row(row, box.lo.x, box.hi.x, in.layer) * overlap(y, box.lo.y, box.hi.y);
     }
     return with_lines(shade(alive / area(box), in), in, pixel);
+}
+
+// What traces say of the cells under a pixel, as shares of them all.
+struct Traced {
+    alive: f32,
+    // By age: the live cells' mean age, 0 to 1.
+    age: f32,
+    // By history: how much of a trail is left where cells are dead; in a reduced picture also how
+    // lately live ones were born: what is busy glows, and ash does not.
+    heat: f32,
+}
+
+// The byte of a cell.
+fn trace_of(in: Corner, at: vec2<i32>) -> u32 {
+    let four = textureLoad(traces, vec2<i32>(in.texels) + vec2<i32>(at.x >> 4u, at.y), 0);
+    return extractBits(four[(at.x >> 2u) & 3], u32(at.x & 3) * 8u, 8u);
+}
+
+// What a byte says.
+fn said_by(trace: u32, in: Corner) -> Traced {
+    if (trace < 128u) {
+        return Traced(0.0, 0.0, f32(trace) / 127.0);
+    }
+    let lately = in.scale.y * f32(255u - trace) / 127.0;
+    return Traced(1.0, log2(f32(trace - 127u)) / 7.0, lately);
+}
+
+// Cell by cell, the outer ones in part.
+fn traced_cells(in: Corner, box: Box) -> Traced {
+    if (is_one_cell(box)) {
+        return said_by(trace_of(in, in.cell + vec2<i32>(floor(box.lo))), in);
+    }
+    var out = Traced(0.0, 0.0, 0.0);
+    for (var y = floor(box.lo.y); y < box.hi.y; y += 1.0) {
+        for (var x = floor(box.lo.x); x < box.hi.x; x += 1.0) {
+            let part = overlap(x, box.lo.x, box.hi.x) * overlap(y, box.lo.y, box.hi.y);
+            let cell = said_by(trace_of(in, in.cell + vec2<i32>(i32(x), i32(y))), in);
+            out.alive += part * cell.alive;
+            out.age += part * cell.age;
+            out.heat += part * cell.heat;
+        }
+    }
+    out.age = clamp(out.age / max(out.alive, 1e-6), 0.0, 1.0);
+    out.alive /= area(box);
+    out.heat /= area(box);
+    return out;
+}
+
+// The bytes from this cell of a texel's 16 on.
+fn bytes_from(cell: i32) -> vec4<u32> {
+    let skipped = clamp(vec4<i32>(cell) - vec4<i32>(0, 4, 8, 12), vec4<i32>(0), vec4<i32>(4));
+    let bytes = vec4<u32>(0xFFFFFFFFu) << min(vec4<u32>(skipped) * 8u, vec4<u32>(31u));
+    return select(bytes, vec4<u32>(0u), skipped == vec4<i32>(4));
+}
+
+// The sum of a texel's 16 bytes, none of which is more than 127.
+fn sum_of(bytes: vec4<u32>) -> u32 {
+    const EVEN = vec4<u32>(0x00FF00FFu);
+    let pairs = (bytes & EVEN) + ((bytes >> vec4<u32>(8u)) & EVEN);
+    let sum = pairs.x + pairs.y + pairs.z + pairs.w;
+    return (sum & 0xFFFFu) + (sum >> 16u);
+}
+
+// Whole cells, 16 at a time: for pixels of several cells.
+fn traced_texels(in: Corner, box: Box) -> Traced {
+    let last = scene.lattice - 1;
+    let head = min(in.cell + vec2<i32>(floor(box.lo + 0.5)), last);
+    let tail = max(in.cell + vec2<i32>(floor(box.hi + 0.5)), head + 1);
+    var alive = 0u;
+    var sum = 0u;
+    for (var y = head.y; y < tail.y; y++) {
+        for (var x = head.x >> 4u; x <= (tail.x - 1) >> 4u; x++) {
+            let bytes = textureLoad(traces, vec2<i32>(in.texels) + vec2<i32>(x, y), 0);
+            let mask = bytes_from(head.x - x * 16) & ~bytes_from(tail.x - x * 16);
+            let live = (bytes >> vec4<u32>(7u)) & vec4<u32>(0x01010101u) & mask;
+            alive += sum_of(live);
+            // Ages of the living alone; or how lately any cell was born or died.
+            let ages = bytes & (live * 127u);
+            let lately = (bytes ^ (live * 255u)) & mask & vec4<u32>(0x7F7F7F7Fu);
+            sum += sum_of(select(ages, lately, scene.history > 0.5));
+        }
+    }
+    let cells = f32((tail.x - head.x) * (tail.y - head.y));
+    let age = log2(f32(sum) / max(f32(alive), 1.0) + 1.0) / 7.0;
+    return Traced(f32(alive) / cells, clamp(age, 0.0, 1.0), f32(sum) / (127.0 * cells));
 }
 
 // By age or by history: live cells in the colour of their mean age, over the trails of the dead.
@@ -169,34 +271,24 @@ fn traced(in: Corner) -> @location(0) vec4<f32> {
     if (is_empty(box)) {
         return scene.outside;
     }
-    let first = vec2<i32>(in.texels) + in.cell;
-    var alive = 0.0;
-    var age = 0.0;
-    var trail = 0.0;
-    for (var y = floor(box.lo.y); y < box.hi.y; y += 1.0) {
-        for (var x = floor(box.lo.x); x < box.hi.x; x += 1.0) {
-            let part = overlap(x, box.lo.x, box.hi.x) * overlap(y, box.lo.y, box.hi.y);
-            let trace = textureLoad(traces, first + vec2<i32>(i32(x), i32(y)), 0).r;
-            if (trace >= 128u) {
-                alive += part;
-                age += part * log2(f32(trace - 127u)) / 7.0;
-            } else {
-                trail += part * f32(trace) / 127.0;
-            }
-        }
+    var under: Traced;
+    if (in.scale.x < 2.0) {
+        under = traced_cells(in, box);
+    } else {
+        under = traced_texels(in, box);
     }
-    let live = lively(alive / area(box), in);
+    let live = lively(under.alive, in);
     if (scene.history > 0.5) {
-        let own = mix(scene.trail.rgb, mix(scene.ramp[0].rgb, in.tint.rgb, 0.35), in.tint.a);
-        let ground = mix(scene.ramp[0].rgb, own, lively(trail / area(box), in));
+        let glow = mix(0.35, 0.65, in.scale.y);
+        let own = mix(scene.trail.rgb, mix(scene.ramp[0].rgb, in.tint.rgb, glow), in.tint.a);
+        let ground = mix(scene.ramp[0].rgb, own, clamp(under.heat, 0.0, 1.0));
         let top = mix(scene.ramp[8].rgb, in.tint.rgb, in.tint.a);
         return with_lines(vec4<f32>(mix(ground, top, live), 1.0), in, pixel);
     }
-    let mean = clamp(age / max(alive, 1e-6), 0.0, 1.0);
-    let at = mean * 8.0;
+    let at = under.age * 8.0;
     let below = min(u32(at), 7u);
     let aged = mix(scene.ages[below].rgb, scene.ages[below + 1u].rgb, at - f32(below));
-    let own = mix(aged, mix(scene.ages[0].rgb, in.tint.rgb, mean), in.tint.a);
+    let own = mix(aged, mix(scene.ages[0].rgb, in.tint.rgb, under.age), in.tint.a);
     return with_lines(vec4<f32>(mix(scene.ramp[0].rgb, own, live), 1.0), in, pixel);
 }
 

@@ -1,22 +1,30 @@
 // How long each cell has been alive or dead, one byte a cell, made of the bytes before and of a
-// new picture's bits. A live cell has 128 and how many pictures ago it was born, at most 127; a
-// dead one 128 less how many pictures ago it was alive, at least 0. The lattices lie side by side
-// in a page; an instanced draw makes a page anew.
+// new picture's bits. A live cell has 128 and its age in generations, at most 127; a dead one 128
+// less the generations since it was seen alive, at least 0. A cell is looked at once a picture:
+// one that died and was born again in between counts as alive throughout.
+//
+// A texel is 16 cells of a row, four to each channel, the lowest byte leftmost; all 16 are
+// advanced by a few operations on whole channels. The lattices lie side by side in a page; an
+// instanced draw makes a page anew.
 //
 // A render pass and not a compute pass: weak OpenGL has none.
 
 @group(0) @binding(0) var words: texture_2d_array<u32>; // 32 cells a texel, bit 0 leftmost
 @group(1) @binding(0) var before: texture_2d<u32>;      // the page as it was
 
-const KEEP = 0u;   // there is no new picture
-const STEP = 1u;   // a later picture
-const SAME = 2u;   // a picture of the same generation: edited, perhaps
-const AFRESH = 3u; // there is nothing to go on from
+// What becomes of a lattice: so many generations go by, at most 127, or one of these.
+const KEEP = 128u;   // there is no new picture
+const AFRESH = 129u; // there is nothing to go on from
+
+// The lowest, the highest and the seven lower bits of every byte.
+const ONES = 0x01010101u;
+const TOPS = 0x80808080u;
+const REST = 0x7F7F7F7Fu;
 
 struct Lattice {
-    @location(0) rect: vec4<f32>, // left, top, width, height in cells
-    @location(1) page: vec2<f32>, // the page's sides in cells
-    @location(2) how: vec2<u32>,  // the layer of `words`, and one of the above
+    @location(0) rect: vec4<f32>, // left, top, width, height in texels
+    @location(1) page: vec2<f32>, // the page's sides in texels
+    @location(2) how: vec2<u32>,  // the layer of `words`, and what becomes of it
 }
 
 struct Corner {
@@ -35,20 +43,36 @@ fn corner(@builtin(vertex_index) index: u32, lattice: Lattice) -> Corner {
 }
 
 @fragment
-fn trace(in: Corner) -> @location(0) u32 {
-    let old = textureLoad(before, vec2<i32>(in.position.xy), 0).r;
+fn trace(in: Corner) -> @location(0) vec4<u32> {
+    let old = textureLoad(before, vec2<i32>(in.position.xy), 0);
     if (in.how.y == KEEP) {
         return old;
     }
-    let cell = vec2<i32>(in.position.xy - in.origin);
-    let word = textureLoad(words, vec2<i32>(cell.x >> 5u, cell.y), in.how.x, 0).r;
-    let alive = cell_of(word, cell.x);
+    let texel = vec2<i32>(in.position.xy - in.origin);
+    let word = textureLoad(words, vec2<i32>(texel.x >> 1u, texel.y), in.how.x, 0).r;
+    let cells = extractBits(word, u32(texel.x & 1) * 16u, 16u);
+    // Four bits, each in a byte of its own: 1 where the cell is alive.
+    let fours = (vec4<u32>(cells) >> vec4<u32>(0u, 4u, 8u, 12u)) & vec4<u32>(15u);
+    let alive = (fours * 0x00204081u) & vec4<u32>(ONES);
     if (in.how.y == AFRESH) {
-        return 128u * alive;
+        return alive * 128u;
     }
-    let step = select(0u, 1u, in.how.y == STEP);
-    if (alive == 1u) {
-        return select(128u, min(old + step, 255u), old >= 128u);
-    }
-    return select(old - min(old, step), 127u, old >= 128u);
+    let by = vec4<u32>(in.how.y * ONES);
+    let was = (old >> vec4<u32>(7u)) & vec4<u32>(ONES);
+    // Was and is alive: older, up to 127, which a carry into the highest bit says is passed.
+    let sum = (old & vec4<u32>(REST)) + by;
+    let older = ((sum | (((sum >> vec4<u32>(7u)) & vec4<u32>(ONES)) * 127u)) & vec4<u32>(REST))
+        | vec4<u32>(TOPS);
+    // Was and is dead: fainter, down to 0, which the highest bit says is passed where it is gone.
+    let difference = (old | vec4<u32>(TOPS)) - by;
+    let fainter = difference & (((difference >> vec4<u32>(7u)) & vec4<u32>(ONES)) * 127u);
+    let living = select_bytes(vec4<u32>(TOPS), older, was);
+    let dead = select_bytes(fainter, vec4<u32>(REST), was);
+    return select_bytes(dead, living, alive);
+}
+
+// Of each byte `yes` where `flag` is 1 there, and `no` where it is 0.
+fn select_bytes(no: vec4<u32>, yes: vec4<u32>, flag: vec4<u32>) -> vec4<u32> {
+    let mask = flag * 255u;
+    return (no & ~mask) | (yes & mask);
 }

@@ -15,7 +15,7 @@ use model::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
 use terminal::Glyphs;
-use view::{ColourBy, ViewOptions, theme};
+use view::{Camera, ColourBy, MIN_OPENING_PIXELS, ViewOptions, theme};
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///
@@ -225,21 +225,23 @@ impl SwitchArguments {
 #[derive(Args, Clone, Debug)]
 pub(super) struct LookArguments {
     /// The colours of cells and interface
-    #[arg(long, value_name = "NAME", default_value = "amber",
+    #[arg(long, value_name = "NAME", default_value = "hues",
           value_parser = PossibleValuesParser::new(theme_names()))]
     pub theme: String,
     /// What decides a cell's colour: whether it is alive, for how long it has been, or that and, for
-    /// a dead one, how long ago it was alive
-    #[arg(long, value_name = "WHAT", value_enum, default_value_t = ColourBy::State)]
-    pub colour_by: ColourBy,
+    /// a dead one, how long ago it was alive [default: history, where every cell is there to be
+    /// seen]
+    #[arg(long, value_name = "WHAT", value_enum)]
+    pub colour_by: Option<ColourBy>,
 }
 
 impl LookArguments {
-    /// As the view has them.
+    /// What a window shows at first: cells that are large enough to be told apart.
     pub(super) fn options(&self) -> ViewOptions {
         ViewOptions {
+            camera: Camera::opening(MIN_OPENING_PIXELS),
             colours: theme::find(&self.theme).unwrap_or_default(),
-            colour_by: self.colour_by,
+            colour_by: self.colour_by.unwrap_or(ColourBy::History),
             ..Default::default()
         }
     }
@@ -252,8 +254,9 @@ pub(super) struct TimeArguments {
     /// Stop when the selected panel, or all, are dead, still or periodic
     #[arg(long, value_name = "WHICH", value_enum, default_value_t = StopWhenStill::Never)]
     pub stop_when_still: StopWhenStill,
-    /// Fill panels that died down with new soups, one after the other, without end
-    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
+    /// Fill panels that died down with new soups, one after the other; never one that was drawn in
+    /// or opened from a file
+    #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::On)]
     pub reseed: OnOff,
     /// Memory for the way back in time, in MiB; 0 for none
     #[arg(long, value_name = "MIB", default_value_t = TimeSettings::DEFAULT.history_bytes >> 20,
@@ -392,9 +395,9 @@ pub(super) struct SnapshotArguments {
     /// With the result of this lesson beside the panels
     #[arg(long, value_name = "NAME", value_parser = lesson_index())]
     pub lesson: Option<usize>,
-    /// Zoomed in so many times
-    #[arg(long, value_name = "X", default_value_t = 1.0, value_parser = zoom)]
-    pub zoom: f64,
+    /// Zoomed in so many times; 1 shows the whole lattices [default: as a window opens]
+    #[arg(long, value_name = "X", value_parser = zoom)]
+    pub zoom: Option<f64>,
 }
 
 /// Options of `lesson`.

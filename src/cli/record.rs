@@ -46,7 +46,14 @@ pub(super) fn main(
     let heard = told.clone();
     // A second signal changes nothing.
     ctrlc::set_handler(move || heard.store(true, Ordering::Release)).ok();
-    let done = record(&session, &mut recorder, &mut renderer, frames, &told);
+    let options = window.look.options();
+    let done = record(
+        &session,
+        &mut recorder,
+        (&mut renderer, &options),
+        frames,
+        &told,
+    );
     // Whatever ended it, what there is of it is kept.
     let recorded = recorder.end()();
     let saved = session.save_to_its_file().map_err(NotSaved);
@@ -59,13 +66,12 @@ pub(super) fn main(
 fn record(
     session: &Session,
     recorder: &mut Recorder,
-    renderer: &mut Renderer,
+    (renderer, options): (&mut Renderer, &ViewOptions),
     frames: u64,
     told: &AtomicBool,
 ) -> Result<()> {
     let is_told = || told.load(Ordering::Acquire);
-    let options = ViewOptions::default();
-    session.request_view(renderer.request(&session.status(), &options));
+    session.request_view(renderer.request(&session.status(), options));
     let mut said = Instant::now();
     for frame in 0..frames {
         if frame > 0 {
@@ -83,8 +89,8 @@ fn record(
                 ));
                 return Ok(());
             }
-            renderer.frame(&status, session, &options)?;
-            if renderer.missing(&status, &options) == 0 {
+            renderer.frame(&status, session, options)?;
+            if renderer.missing(&status, options) == 0 {
                 break;
             }
             if let Some(why) = session.status().gives_up() {

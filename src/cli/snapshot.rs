@@ -51,8 +51,8 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         }
     }
     let status = session.status();
-    if arguments.zoom > 1.0 {
-        renderer.zoom(&status, &mut options, arguments.zoom);
+    if let Some(times) = arguments.zoom {
+        renderer.zoom(&status, &mut options, times);
     }
     session.request_view(renderer.request(&status, &options));
     let began = Instant::now();
@@ -85,7 +85,11 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         if let (true, Some(what)) = (status.finished, lacking(stamped, halved)) {
             bail!(BadArguments(what.into()));
         }
-        if through && let Some(why) = renderer.colour_refusal(&status, &options) {
+        let asked = arguments.look.colour_by.is_some();
+        if through
+            && asked
+            && let Some(why) = renderer.colour_refusal(&status, &options)
+        {
             bail!(BadArguments(why));
         }
         if through

@@ -16,13 +16,16 @@ use model::{DeviceChoice, Setup, Status};
 use session::{Keep, Kept};
 use terminal::TerminalOptions;
 use view::recording::Recorder;
-use view::{Drawing, ViewOptions};
+use view::{Camera, Drawing, ViewOptions};
 use window::WindowOptions;
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let (setup, keep) = kept_or_new(common, window)?;
     if let Some(path) = &window.record {
         Recorder::check(path)?;
+    }
+    if window.display != Display::None {
+        platform::draw_first();
     }
     match window.display {
         Display::None if window.record.is_some() => return without_window(setup, keep, window),
@@ -204,6 +207,11 @@ fn in_terminal(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()>
         frames: window.frames,
         limited: window.rounds.is_some(),
         glyphs: window.glyphs,
+        view: ViewOptions {
+            // A dot is half a character: far larger than a window's pixel.
+            camera: Camera::opening(1.0),
+            ..window.look.options()
+        },
     };
     let (start, unsaved) = starter(setup, keep);
     let answer = terminal::run(start, options);

@@ -105,7 +105,7 @@ pub enum Action {
     PanUp,
     /// Moves the view down.
     PanDown,
-    /// The whole lattice.
+    /// The whole lattice; where it is shown, the part from before.
     Fit,
     /// The next position of a switch that can be.
     NextOf(Switch),
@@ -555,7 +555,12 @@ pub static KEYS: &[Binding] = &[
     row(Action::PanRight, &[key(Key::Right)], "drag", "move right"),
     row(Action::PanUp, &[key(Key::Up)], "drag", "move up"),
     row(Action::PanDown, &[key(Key::Down)], "drag", "move down"),
-    row(Action::Fit, &[char('F')], "", "the whole lattice"),
+    row(
+        Action::Fit,
+        &[char('F')],
+        "",
+        "the whole lattice / the part from before",
+    ),
     row(
         Action::NextOf(Switch::Streams),
         &[key(Key::F(2))],

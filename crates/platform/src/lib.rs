@@ -1,6 +1,8 @@
 //! The few calls to the operating system that Rust calls unsafe, behind safe functions.
 #![allow(unsafe_code)] // each block says why it holds
 
+use std::sync::atomic::{AtomicBool, Ordering};
+
 use libloading::Library;
 
 /// Whether a shared library of this name can be opened here.
@@ -35,6 +37,29 @@ pub fn set_connections(asked: Option<u32>, usual: Option<u32>) {
     if let Some(connections) = asked.or(usual) {
         // SAFETY: no other thread reads the environment yet, as the caller promises.
         unsafe { std::env::set_var(NAME, connections.to_string()) };
+    }
+}
+
+/// Whether threads that compute give way to those that draw.
+static DRAWS_FIRST: AtomicBool = AtomicBool::new(false);
+
+/// Has the threads that compute, and call [`give_way`] from now on, give way to those that draw:
+/// where both share a few cores, the picture would stutter otherwise.
+pub fn draw_first() {
+    DRAWS_FIRST.store(true, Ordering::Relaxed);
+}
+
+/// Lowers the calling thread's priority if [`draw_first`] has been called. As long as there is an
+/// idle core that costs nothing. Threads that it starts inherit it. Only Linux has priorities of
+/// single threads; elsewhere nothing happens.
+pub fn give_way() {
+    #[cfg(target_os = "linux")]
+    if DRAWS_FIRST.load(Ordering::Relaxed) {
+        /// Of -20 to 19, where 0 is usual: about a tenth of the share of a usual thread.
+        const NICE: libc::c_int = 10;
+        // SAFETY: it takes plain numbers; on Linux 0 stands for the calling thread. Where it fails,
+        // the priority stays.
+        unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     }
 }
 
@@ -75,4 +100,31 @@ pub fn end_with_x_display(last_rites: impl Fn() -> i32 + Send + Sync + 'static) 
     }
     // Never closed: the handler set above must stay in the library that winit opens too.
     std::mem::forget(library);
+}
+
+#[cfg(all(test, target_os = "linux"))]
+mod tests {
+    use super::*;
+
+    /// The calling thread's.
+    fn niceness() -> i32 {
+        // SAFETY: it takes plain numbers; on Linux 0 stands for the calling thread.
+        unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
+    }
+
+    #[test]
+    fn only_threads_that_give_way_do_and_only_where_drawing_goes_first() {
+        let of_a_thread = || {
+            let thread = std::thread::spawn(|| {
+                give_way();
+                niceness()
+            });
+            thread.join().unwrap()
+        };
+        let before = niceness();
+        assert_eq!(of_a_thread(), before);
+        draw_first();
+        assert!(of_a_thread() > before);
+        assert_eq!(niceness(), before);
+    }
 }

@@ -254,9 +254,14 @@ impl Pilot {
         if self.edit_is_next() && self.left_of_round.is_none() && owed.is_none() {
             return Ok(()); // what it waits for comes soon, and it is next
         }
-        let timed = self
-            .sampling
-            .wants(now, self.lab.wants_rounds(), self.lab.is_split());
+        let exception = self
+            .worlds
+            .as_ref()
+            .is_some_and(Worlds::is_next_an_exception);
+        let timed = !exception
+            && self
+                .sampling
+                .wants(now, self.lab.wants_rounds(), self.lab.is_split());
         if let Some(left) = self.left_of_round {
             // What was begun is ended first, whatever has been asked for since.
             if self.issue_round(left, false)? && self.running {

@@ -87,6 +87,21 @@ pub fn starts(setup: &Setup, instances: Range<usize>) -> Vec<(usize, Arc<Lattice
         .collect()
 }
 
+/// Which rounds measure their lattices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Measuring {
+    /// None.
+    Never,
+    /// One in [`SPARSE_ROUNDS`], so that it costs next to nothing; never one that is timed.
+    Sparse,
+    /// Every round.
+    Always,
+}
+
+/// How many rounds lie between two that measure where measuring is sparse. A power of two: the way
+/// of a glider around a torus, mostly a power of two too, is then a repeat of few measures.
+pub const SPARSE_ROUNDS: u32 = 16;
+
 /// N lattices on an engine.
 pub struct Worlds {
     engine: Box<dyn Engine>,
@@ -104,8 +119,9 @@ pub struct Worlds {
     generations: Arc<[u64]>,
     /// Generations stepped, whatever was set anew since.
     clock: u64,
-    /// Whether every round measures the lattices.
-    measuring: bool,
+    measuring: Measuring,
+    /// Rounds since the last one that measured the lattices.
+    unmeasured: u32,
     /// The number of the last edit, by instance.
     edits: Arc<[u64]>,
     /// See [`Worlds::changes`].
@@ -114,8 +130,9 @@ pub struct Worlds {
     spec: SlotsSpec,
     under_way: VecDeque<UnderWay>,
     prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
-    /// Rounds as programs, by slot, generations and half: the same until something changes.
-    programs: HashMap<(Slot, u32, usize), Arc<Program>>,
+    /// Rounds as programs, by slot, generations, half and whether they measure: the same until
+    /// something changes.
+    programs: HashMap<(Slot, u32, usize, bool), Arc<Program>>,
     completions: Vec<Completion>,
     /// The streams of each way of sharing them, once made.
     streams: [Option<Vec<StreamId>>; 3],
@@ -173,7 +190,8 @@ impl Worlds {
             size: setup.size,
             generations: vec![0; setup.instances].into(),
             clock: 0,
-            measuring: false,
+            measuring: Measuring::Never,
+            unmeasured: 0,
             edits: vec![0; setup.instances].into(),
             changes: 0,
             slots,
@@ -259,8 +277,8 @@ impl Worlds {
         self.clock = clock;
     }
 
-    /// Has every round measure its lattices from now on, or not any more.
-    pub fn set_measuring(&mut self, measuring: bool) {
+    /// Has these rounds measure their lattices from now on.
+    pub fn set_measuring(&mut self, measuring: Measuring) {
         if self.measuring != measuring {
             self.measuring = measuring;
             self.forget_prepared();

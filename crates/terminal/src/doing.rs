@@ -65,7 +65,10 @@ impl<W: World> Shown<W> {
             Action::PanRight => self.pan([-1.0, 0.0]),
             Action::PanUp => self.pan([0.0, 1.0]),
             Action::PanDown => self.pan([0.0, -1.0]),
-            Action::Fit => self.view.options.camera.fit(),
+            Action::Fit => {
+                let status = self.world.status();
+                self.view.toggle_fit(&status, self.area);
+            }
             Action::ToggleTimeline => self.show_timeline(!self.view.options.timeline),
             Action::ToggleLab => {
                 self.show_card(|options| (options.lab ^= true, options.ladder = false))

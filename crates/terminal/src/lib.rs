@@ -27,6 +27,7 @@ use guard::Guard;
 use lang::tr;
 use model::PicturePlan;
 use typed::Typed;
+use view::ViewOptions;
 
 /// The least time between two frames.
 const LEAST: Duration = Duration::from_millis(33);
@@ -40,7 +41,7 @@ const NOTICE: Duration = Duration::from_secs(5);
 type Terminal = ratatui::Terminal<CrosstermBackend<std::io::Stdout>>;
 
 /// How the terminal shows it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct TerminalOptions {
     /// End after so many written frames.
     pub frames: Option<u64>,
@@ -48,6 +49,8 @@ pub struct TerminalOptions {
     pub limited: bool,
     /// What panels are made of.
     pub glyphs: Glyphs,
+    /// What is seen at first.
+    pub view: ViewOptions,
 }
 
 /// Starts what is shown, then shows it until the person quits, a signal comes, or
@@ -71,7 +74,7 @@ pub fn run<W: World>(
     let depth = Depth::detect(|name| std::env::var(name).ok());
     let mut shown = Shown {
         world,
-        view: TerminalView::new(options.glyphs, depth),
+        view: TerminalView::new(options.glyphs, depth, options.view.clone()),
         lessons: Lessons::default(),
         notice_until: None,
         requested: None,

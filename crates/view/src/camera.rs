@@ -5,15 +5,41 @@ use life::Size;
 /// The most pixels a cell is drawn with, except where the whole lattice takes more.
 pub const MOST_PIXELS_A_CELL: f64 = 64.0;
 
+/// The fewest pixels a cell has in a window that opens: so many that a glider is a shape.
+pub const MIN_OPENING_PIXELS: f64 = 2.0;
+
 /// What the person looks at; it does not know how large the panels are.
 #[derive(Clone, Copy, PartialEq, Default, Debug)]
 pub struct Camera {
     /// The point in the panels' middle, in cells.
     centre: [f64; 2],
-    /// Pixels a cell; `None` shows the whole lattice.
-    scale: Option<f64>,
+    scale: Scale,
+    /// What [`Camera::toggle_fit`] leads back to, once it has fitted the lattice.
+    before_fit: Option<Part>,
+    /// The fewest pixels a cell has where [`Camera::toggle_fit`] knows of nothing better.
+    opening: Option<f64>,
     /// On its way there, if it does not jump.
     glide: Option<Glide>,
+}
+
+/// How large cells are drawn.
+#[derive(Clone, Copy, PartialEq, Default, Debug)]
+enum Scale {
+    /// So that the whole lattice is seen.
+    #[default]
+    Fitted,
+    /// The same, but with at least so many pixels a cell: of a large lattice the middle is seen.
+    AtLeast(f64),
+    /// So many pixels a cell.
+    Pixels(f64),
+}
+
+/// A part of the lattice that a camera showed.
+#[derive(Clone, Copy, PartialEq, Debug)]
+struct Part {
+    centre: [f64; 2],
+    /// Pixels a cell.
+    scale: f64,
 }
 
 /// From where a camera glides, and how far it has come.
@@ -94,10 +120,41 @@ pub(crate) struct Piece {
 }
 
 impl Camera {
+    /// Shows the whole lattice where its cells then have at least so many pixels, and otherwise its
+    /// middle with cells of so many.
+    pub fn opening(pixels: f64) -> Camera {
+        Camera {
+            scale: Scale::AtLeast(pixels),
+            opening: Some(pixels),
+            ..Camera::default()
+        }
+    }
+
     /// Shows the whole lattice.
     pub fn fit(&mut self) {
-        self.scale = None;
+        self.scale = Scale::Fitted;
         self.glide = None;
+    }
+
+    /// Shows the whole lattice; where it is shown already, the part that was shown before, or the
+    /// one that the camera opened with.
+    pub fn toggle_fit(&mut self, size: Size, panel: [u32; 2]) {
+        if self.is_zoomed(size, panel) {
+            let look = self.look(size, panel);
+            self.before_fit = Some(Part {
+                centre: look.to_cells(panel.map(|side| f64::from(side) / 2.0)),
+                scale: look.scale,
+            });
+            self.fit();
+        } else if let Some(part) = self.before_fit.take() {
+            let lattice = sides(size);
+            self.scale = Scale::Pixels(part.scale);
+            self.glide = None;
+            self.centre = placed(part.centre, part.scale, lattice, panel.map(f64::from));
+        } else if let Some(pixels) = self.opening {
+            self.scale = Scale::AtLeast(pixels);
+            self.glide = None;
+        }
     }
 
     /// On which axes it goes around the torus, as seen through a panel of `panel` pixels.
@@ -111,8 +168,12 @@ impl Camera {
     pub fn look(&self, size: Size, panel: [u32; 2]) -> Look {
         let (lattice, panel) = (sides(size), panel.map(f64::from));
         let fitted = fitted(lattice, panel);
-        let scale = self.scale.map_or(fitted, |scale| limited(scale, fitted));
-        let centre = placed(self.centre, scale, lattice, panel);
+        let (scale, centre) = match self.scale {
+            Scale::Fitted => (fitted, self.centre),
+            Scale::AtLeast(least) => (fitted.max(least), lattice.map(|side| side / 2.0)),
+            Scale::Pixels(scale) => (limited(scale, fitted), self.centre),
+        };
+        let centre = placed(centre, scale, lattice, panel);
         let mut origin = [0, 1].map(|axis| centre[axis] - panel[axis] / (2.0 * scale));
         if scale >= 2.0 && scale.fract() == 0.0 {
             origin = origin.map(|at| (at * scale).round() / scale);
@@ -173,9 +234,7 @@ impl Camera {
 
     /// Moves a point of the lattice, in cells, into the middle of the axes that not all is seen of.
     pub fn centre_on(&mut self, cell: [f64; 2], size: Size, panel: [u32; 2]) {
-        let scale = self.look(size, panel).scale;
-        self.glide = None;
-        self.centre = placed(cell, scale, sides(size), panel.map(f64::from));
+        self.show(cell, self.look(size, panel).scale, size, panel);
     }
 
     /// Zooms by a factor; what is under `pixel` of a panel stays there.
@@ -197,7 +256,7 @@ impl Camera {
         }
         let scale = limited(scale, fitted);
         let middle = [0, 1].map(|axis| anchor[axis] + (panel[axis] / 2.0 - pixel[axis]) / scale);
-        self.scale = Some(scale);
+        self.scale = Scale::Pixels(scale);
         self.glide = None;
         self.centre = placed(middle, scale, lattice, panel);
     }
@@ -212,8 +271,16 @@ impl Camera {
         let look = self.look(size, panel);
         let half = panel.map(|side| f64::from(side) / 2.0);
         let centre = look.to_cells([half[0] - pixels[0], half[1] - pixels[1]]);
+        self.show(centre, look.scale, size, panel);
+    }
+
+    /// Shows another place at the scale that it has.
+    fn show(&mut self, centre: [f64; 2], scale: f64, size: Size, panel: [u32; 2]) {
+        if matches!(self.scale, Scale::AtLeast(_)) && self.is_zoomed(size, panel) {
+            self.scale = Scale::Pixels(scale);
+        }
         self.glide = None;
-        self.centre = placed(centre, look.scale, sides(size), panel.map(f64::from));
+        self.centre = placed(centre, scale, sides(size), panel.map(f64::from));
     }
 }
 
@@ -273,6 +340,67 @@ mod tests {
     }
 
     #[test]
+    fn a_large_lattice_opens_on_its_middle_and_a_small_one_whole() {
+        let camera = Camera::opening(2.0);
+        for (panel, width) in [([186, 186], 93.0), ([100, 61], 50.0)] {
+            let look = camera.look(size(1024, 1024), panel);
+            assert_eq!(look.scale, 2.0);
+            let middle = look.to_cells(panel.map(|side| f64::from(side) / 2.0));
+            assert!(near(middle, [512.0, 512.0], 0.5), "{middle:?}");
+            let seen = look.to_cells(panel.map(f64::from))[0] - look.origin[0];
+            assert_eq!(seen, width);
+            assert!(camera.is_zoomed(size(1024, 1024), panel));
+        }
+        let panel = [300, 300];
+        let (fitted, small) = (Camera::default(), size(100, 100));
+        assert_eq!(camera.look(small, panel), fitted.look(small, panel));
+        assert!(!camera.is_zoomed(small, panel));
+    }
+
+    #[test]
+    fn fitting_leads_to_the_whole_and_back_to_the_part() {
+        let (lattice, panel) = (size(1024, 1024), [186, 186]);
+        let mut camera = Camera::opening(2.0);
+        let opened = camera.look(lattice, panel);
+        camera.toggle_fit(lattice, panel);
+        assert!(!camera.is_zoomed(lattice, panel));
+        camera.toggle_fit(lattice, panel);
+        assert_eq!(camera.look(lattice, panel), opened);
+        // What somebody has moved to is what they come back to.
+        camera.zoom_at(4.0, [20.0, 30.0], lattice, panel);
+        camera.pan([300.0, -77.0], lattice, panel);
+        let moved = camera.look(lattice, panel);
+        camera.toggle_fit(lattice, panel);
+        camera.toggle_fit(lattice, panel);
+        assert_eq!(camera.look(lattice, panel), moved);
+        // Zoomed out by hand there is nothing to come back to but the opening.
+        while camera.is_zoomed(lattice, panel) {
+            camera.zoom(0.5, lattice, panel);
+        }
+        camera.toggle_fit(lattice, panel);
+        assert_eq!(camera.look(lattice, panel), opened);
+    }
+
+    #[test]
+    fn an_opening_camera_moves_from_where_it_opened() {
+        let (lattice, panel) = (size(1024, 1024), [200, 200]);
+        let mut camera = Camera::opening(2.0);
+        let before = camera.look(lattice, panel);
+        camera.pan([-40.0, 10.0], lattice, panel);
+        let after = camera.look(lattice, panel);
+        assert_eq!(after.scale, before.scale);
+        let by = [0, 1].map(|axis| after.origin[axis] - before.origin[axis]);
+        assert_eq!(by, [20.0, -5.0]);
+        camera.centre_on([10.0, 20.0], lattice, panel);
+        let middle = camera.look(lattice, panel).to_cells([100.0; 2]);
+        assert!(near(
+            middle.map(|at| at.rem_euclid(1024.0)),
+            [10.0, 20.0],
+            0.5
+        ));
+    }
+
+    #[test]
     fn zooming_out_ends_fitted_and_zooming_in_at_the_limit() {
         let (lattice, panel) = (size(512, 512), [400, 400]);
         let mut camera = Camera::default();
@@ -286,7 +414,7 @@ mod tests {
         assert_eq!(
             camera,
             Camera {
-                scale: None,
+                scale: Scale::Fitted,
                 ..camera
             }
         );

@@ -2,12 +2,12 @@
 //! machine does not change: `cargo test --lib view::cost -- --ignored --nocapture`.
 
 use crate::layout::Tiling;
-use crate::made_up::{MadeUp, soup};
+use crate::made_up::{MadeUp, aged, soup};
 use crate::offscreen::target;
 use crate::panels::{Looks, Panels, Placing, outside};
 use crate::pixel_tests::lavapipe;
 use crate::transfer::TextureLimits;
-use crate::{Camera, ViewOptions};
+use crate::{Camera, ColourBy, ViewOptions};
 use life::Size;
 
 const FRAMES: u32 = 60;
@@ -15,58 +15,82 @@ const FRAMES: u32 = 60;
 #[test]
 #[ignore = "a measurement"]
 fn panels() {
-    for (instances, columns, side, panel, zoom) in [
-        (16, 4, 512, 196, 1.0),
-        (16, 4, 1024, 196, 1.0),
-        (16, 4, 512, 196, 30.0),
-        (1, 1, 4096, 784, 1.0),
+    for (instances, columns, side, panel, zoom, colour_by) in [
+        (16, 4, 512, 196, 1.0, ColourBy::State),
+        (16, 4, 1024, 196, 1.0, ColourBy::State),
+        (16, 4, 512, 196, 30.0, ColourBy::State),
+        (1, 1, 4096, 784, 1.0, ColourBy::State),
+        // As it opens, and with all of it seen.
+        (16, 4, 1024, 196, 10.5, ColourBy::History),
+        (16, 4, 1024, 196, 1.0, ColourBy::History),
     ] {
         let size = Size::new(side, side).unwrap();
         let lattices: Vec<_> = (0..instances).map(|seed| soup(size, 0.3, seed)).collect();
         let gpu = lavapipe();
         let limits = TextureLimits::of(&gpu.device.limits());
         let format = wgpu::TextureFormat::Rgba8Unorm;
-        let options = ViewOptions::default();
+        let options = ViewOptions {
+            colour_by,
+            colours: 2,
+            ..Default::default()
+        };
         let mut panels = Panels::new(&gpu.device, &gpu.queue, format, limits);
-        let pictures = MadeUp::bits(&lattices);
-        panels.update((lattices.len(), size), &pictures, None, options.colour_by);
+        let of = (lattices.len(), size);
+        let next: Vec<_> = lattices.iter().cloned().map(|it| aged(it, 1)).collect();
+        let kinds = [lattices, next];
+        panels.update(of, &MadeUp::bits(&kinds[0]), None, colour_by);
         let mut camera = Camera::default();
         if zoom > 1.0 {
             camera.zoom(zoom, size, [panel; 2]);
         }
         let texture = target(&gpu.device, [800, 800], format);
-        let began = cpu_ms();
-        for _ in 0..FRAMES {
-            panels.prepare(&Placing {
-                pixels: [800, 800],
-                tiling: Tiling {
-                    count: lattices.len(),
-                    columns,
-                    panel: [panel; 2],
-                    origin: [1, 2],
-                    gap: 3,
-                    second: None,
-                },
-                looks: &Looks::One(camera.look(size, [panel; 2])),
-                small: &[],
-                only: None,
-                options: &options,
-                ground: None,
-            });
-            let mut encoder = gpu.device.create_command_encoder(&Default::default());
-            let view = texture.create_view(&Default::default());
-            panels.draw(&mut crate::scene::begin_pass(
-                &mut encoder,
-                &view,
-                outside(&options),
-            ));
-            gpu.queue.submit([encoder.finish()]);
-            gpu.device
-                .poll(wgpu::PollType::wait_indefinitely())
-                .unwrap();
-        }
-        let each = (cpu_ms() - began) / f64::from(FRAMES);
-        println!("{instances} × {side}², zoomed {zoom}: {each:.2} ms of processor time a frame");
+        let mut generation = 0;
+        let mut cost = |updates: bool, draws: bool| {
+            let began = cpu_ms();
+            for _ in 0..FRAMES {
+                if updates {
+                    generation += 1;
+                    let lattices = &kinds[generation as usize % 2];
+                    panels.update(of, &MadeUp::of(lattices, generation), None, colour_by);
+                }
+                panels.prepare(&Placing {
+                    pixels: [800, 800],
+                    tiling: Tiling {
+                        count: of.0,
+                        columns,
+                        panel: [panel; 2],
+                        origin: [1, 2],
+                        gap: 3,
+                        second: None,
+                    },
+                    looks: &Looks::One(camera.look(size, [panel; 2])),
+                    small: &[],
+                    only: None,
+                    options: &options,
+                    grounds: &[],
+                });
+                let mut encoder = gpu.device.create_command_encoder(&Default::default());
+                let view = texture.create_view(&Default::default());
+                let mut pass = crate::scene::begin_pass(&mut encoder, &view, outside(&options));
+                if draws {
+                    panels.draw(&mut pass);
+                }
+                drop(pass);
+                gpu.queue.submit([encoder.finish()]);
+                gpu.device
+                    .poll(wgpu::PollType::wait_indefinitely())
+                    .unwrap();
+            }
+            (cpu_ms() - began) / f64::from(FRAMES)
+        };
+        let [nothing, updates, draws] = [(false, false), (true, false), (false, true)]
+            .map(|(updates, draws)| cost(updates, draws));
+        println!(
+            "{instances} × {side}², by {colour_by:?}, zoomed {zoom}: a frame takes {:.2} ms of \
+             processor time to update and {:.2} ms to draw",
+            updates - nothing,
+            draws - nothing
+        );
     }
 }
 

@@ -100,7 +100,6 @@ pub fn entry_at(screen: &LessonScreen, layout: &Layout, [x, y]: [f64; 2]) -> Opt
 /// Paints what is open into its rectangle.
 pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) {
     let Some(screen) = frame.lesson else { return };
-    painter.rect_filled(rect, 0.0, GROUND);
     let line = (unit.max(1.0), RULE);
     painter.vline(rect.left() + 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);

@@ -49,7 +49,7 @@ mod pixel_tests;
 #[cfg(test)]
 mod reference;
 
-pub use camera::{Camera, Look, MOST_PIXELS_A_CELL};
+pub use camera::{Camera, Look, MIN_OPENING_PIXELS, MOST_PIXELS_A_CELL};
 pub use error::ViewError;
 pub use gpu::{AdapterFacts, list_adapters};
 pub use lab::Lab;

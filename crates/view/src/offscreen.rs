@@ -105,7 +105,6 @@ impl Renderer {
         if options.timeline {
             self.timeline.update(pictures);
         }
-        self.drawing.apart = self.scene.apart();
         if options.population {
             self.population.update(pictures, status, options);
         }

@@ -87,8 +87,8 @@ pub(crate) struct Placing<'a> {
     pub(crate) options: &'a ViewOptions,
     /// The minimaps.
     pub(crate) small: &'a [Small],
-    /// The HUD's place, which gets a ground of its own.
-    pub(crate) ground: Option<PixelRect>,
+    /// The places of the HUD, the timeline and the like, which get a ground of their own.
+    pub(crate) grounds: &'a [PixelRect],
 }
 
 /// See the module. Lives as long as the device.
@@ -246,12 +246,6 @@ impl Panels {
         store.bits = Some(bits);
     }
 
-    /// How many generations pictures are apart, while colours are by age or by history: 1 says that
-    /// those are exact.
-    pub(crate) fn apart(&self) -> Option<u64> {
-        self.traces.as_ref().map(Traces::apart)
-    }
-
     /// As [`Store::edits`].
     pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
         let edits = self.store.as_ref().map(|store| &store.edits);
@@ -345,7 +339,7 @@ impl Panels {
         let colour = ground(placing.options);
         panels.extend(
             grounds
-                .chain(placing.ground)
+                .chain(placing.grounds.iter().copied())
                 .map(|rect| plain(rect, colour)),
         );
         self.grounds = first..panels.len() as u32;
@@ -432,7 +426,7 @@ fn looking(
         texels: [0; 2],
         part: [0, 1].map(|axis| (look.origin[axis] - cell[axis]) as f32),
         cell: cell.map(|at| at as i32),
-        scale: [cells_per_pixel as f32, gamma(cells_per_pixel), lines],
+        scale: [cells_per_pixel as f32, reduced(cells_per_pixel), lines],
         turn: [1.0; 2],
     }
 }
@@ -472,10 +466,16 @@ fn plain(rect: PixelRect, colour: [f32; 4]) -> PanelInstance {
     }
 }
 
-/// Where cells are smaller than pixels, sparse life would fade away: from there on the shade is
-/// the square root of the density.
-pub fn gamma(cells_per_pixel: f64) -> f32 {
-    (1.5 - 0.5 * cells_per_pixel).clamp(0.5, 1.0) as f32
+/// How far a picture is a reduced one, from 0 where every cell has a pixel to 1 where a pixel's
+/// sides are two cells and more.
+pub fn reduced(cells_per_pixel: f64) -> f32 {
+    (cells_per_pixel - 1.0).clamp(0.0, 1.0) as f32
+}
+
+/// From the share of live cells under a pixel to how live it looks, as the shader does.
+pub fn lively(share: f32, reduced: f32) -> f32 {
+    let contrast = 1.0 - (-(share / 0.12).powf(1.4)).exp();
+    share + (contrast.max(0.6 * share.sqrt()) - share) * reduced
 }
 
 fn scene_uniform(placing: &Placing<'_>, size: Size, traced: bool) -> SceneUniform {

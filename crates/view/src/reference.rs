@@ -1,7 +1,7 @@
 //! What the shaders compute, on the CPU: slow, and easily seen to be right.
 
 use crate::layout::Tiling;
-use crate::panels::{LEAST_PIXELS_FOR_LINES, LINES, gamma, outside};
+use crate::panels::{LEAST_PIXELS_FOR_LINES, LINES, outside, reduced};
 use crate::picture_file::Image;
 use crate::theme::{mirrored, rgb, theme, tint};
 use crate::traces::Turn;
@@ -57,8 +57,31 @@ fn along(ramp: &[[f32; 4]; 9], t: f64) -> [f64; 3] {
     mix(ends[0], ends[1], t * 8.0 - below as f64)
 }
 
+/// As [`lively`](crate::panels::lively) and the shader.
 fn lively(density: f64, scale: f64) -> f64 {
-    density.clamp(0.0, 1.0).powf(f64::from(gamma(1.0 / scale)))
+    let share = density.clamp(0.0, 1.0);
+    let contrast = 1.0 - (-(share / 0.12).powf(1.4)).exp();
+    let strong = contrast.max(0.6 * share.sqrt());
+    share + (strong - share) * f64::from(reduced(1.0 / scale))
+}
+
+/// The cells of a pixel of several, whole: those whose edges are nearest to its own.
+fn whole_under(lattice: &Lattice, look: Look, pixel: [u32; 2]) -> Vec<([u32; 2], f64)> {
+    let size = lattice.size();
+    let lo = look.to_cells(pixel.map(f64::from));
+    let hi = look.to_cells(pixel.map(|at| f64::from(at + 1)));
+    let span = |axis: usize, side: u32| {
+        let [lo, hi] = [lo[axis].max(0.0), hi[axis].min(f64::from(side))];
+        if hi <= lo {
+            return 0..0;
+        }
+        let from = ((lo + 0.5).floor() as u32).min(side - 1);
+        from..((hi + 0.5).floor() as u32).max(from + 1)
+    };
+    let columns = span(0, size.width());
+    let rows = span(1, size.height());
+    rows.flat_map(|y| columns.clone().map(move |x| ([x, y], 1.0)))
+        .collect()
 }
 
 /// The colour of a density.
@@ -131,7 +154,11 @@ impl Trace {
     pub(crate) fn turn(&mut self, lattice: &Lattice, turn: Turn) {
         for (at, byte) in self.bytes.iter_mut().enumerate() {
             let alive = lattice.get(at as u32 % self.width, at as u32 / self.width);
-            let (was, step) = (*byte >= 128, u8::from(turn == Turn::Step));
+            let was = *byte >= 128;
+            let step = match turn {
+                Turn::Step(by) => by,
+                Turn::Keep | Turn::Afresh => 0,
+            };
             *byte = match (turn, alive, was) {
                 (Turn::Keep, ..) => *byte,
                 (Turn::Afresh, false, _) => 0,
@@ -143,7 +170,7 @@ impl Trace {
         }
     }
 
-    /// Pictures since the cell was born, if it is alive; else since it died, if it was.
+    /// Generations since the cell was born, if it is alive; else since it died, if it was.
     pub(crate) fn at(&self, [x, y]: [u32; 2]) -> Result<u8, Option<u8>> {
         match self.bytes[(y * self.width + x) as usize] {
             0 => Err(None),
@@ -160,7 +187,11 @@ impl Trace {
         instance: usize,
         options: &ViewOptions,
     ) -> [f64; 3] {
-        let cells = under(lattice, look, pixel);
+        let whole = 1.0 / look.scale >= 2.0;
+        let cells = match whole {
+            true => whole_under(lattice, look, pixel),
+            false => under(lattice, look, pixel),
+        };
         let alive = |cell| f64::from(u8::from(self.at(cell).is_ok()));
         let Some(density) = mean(&cells, alive) else {
             return rgb_of(outside(options));
@@ -174,20 +205,26 @@ impl Trace {
         let live = lively(density, look.scale);
         let own = |of: [f64; 3], tinted: [f64; 3]| if theme.tinted { tinted } else { of };
         if options.colour_by == ColourBy::History {
-            let left = |cell| match self.at(cell) {
+            let reduced = f64::from(reduced(1.0 / look.scale));
+            let lately = |cell| match self.at(cell) {
                 Err(Some(since)) => f64::from(127 - since) / 127.0,
-                _ => 0.0,
+                Err(None) => 0.0,
+                Ok(age) => reduced * f64::from(127 - age) / 127.0,
             };
-            let trail = lively(mean(&cells, left).unwrap(), look.scale);
-            let colour = own(rgb_of(theme.trail), mix(ground, rgb_of(tint), 0.35));
+            let heat = mean(&cells, lately).unwrap();
+            let glow = 0.35 + 0.3 * reduced;
+            let colour = own(rgb_of(theme.trail), mix(ground, rgb_of(tint), glow));
             let top = own(rgb_of(theme.ramp[8]), rgb_of(tint));
-            return mix(mix(ground, colour, trail), top, live);
+            return mix(mix(ground, colour, heat), top, live);
         }
-        let aged = |cell| match self.at(cell) {
-            Ok(age) => f64::from(age + 1).log2() / 7.0,
-            Err(_) => 0.0,
+        let ages = |of: fn(u8) -> f64| {
+            let aged = |cell| self.at(cell).map_or(0.0, of);
+            mean(&cells, aged).unwrap() / density.max(1e-6)
         };
-        let age = mean(&cells, aged).unwrap() / density.max(1e-6);
+        let age = match whole {
+            true => (ages(f64::from) + 1.0).log2() / 7.0,
+            false => ages(|age| f64::from(age + 1).log2() / 7.0),
+        };
         let youngest = rgb_of(theme.ages[0]);
         let top = own(along(&theme.ages, age), mix(youngest, rgb_of(tint), age));
         mix(ground, top, live)

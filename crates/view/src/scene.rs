@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use crate::dialogs::{Asked, Dialogs, Seen};
 use crate::interface::Interface;
-use crate::layout::{self, Layout, Wanted, lay_out};
+use crate::layout::{self, Layout, PixelRect, Wanted, lay_out};
 use crate::panels::{Looks, Panels, Placing, outside};
 use crate::stack::admit;
 use crate::theme::theme;
@@ -28,8 +28,6 @@ pub struct Drawing {
     pub forwarded: bool,
     /// Frames presented a second, where they are counted.
     pub frames_per_second: Option<f64>,
-    /// How many generations drawn pictures are apart, where colours count them.
-    pub apart: Option<u64>,
     /// Something the person should know, in one sentence.
     pub notice: Option<String>,
 }
@@ -258,11 +256,6 @@ impl Scene {
         Ok(())
     }
 
-    /// As [`Drawing::apart`].
-    pub fn apart(&self) -> Option<u64> {
-        self.panels.apart()
-    }
-
     /// How many of the frame's panels have no picture yet.
     pub fn missing(&self, frame: &Frame<'_>) -> usize {
         self.panels.missing(frame.only())
@@ -300,7 +293,7 @@ impl Scene {
                 only: frame.only(),
                 options: frame.options,
                 small: &minimap::minimaps(frame, layout),
-                ground: layout.dock.rect(),
+                grounds: &grounds(layout),
             });
         }
         self.interface.dress(frame.unit());
@@ -364,6 +357,13 @@ impl Scene {
         }
         input
     }
+}
+
+/// Where something stands on the HUD's ground.
+fn grounds(layout: &Layout) -> Vec<PixelRect> {
+    let beside = [layout.timeline, layout.lab, layout.population];
+    let beside = beside.into_iter().chain([layout.ladder, layout.lesson]);
+    beside.chain([layout.dock.rect()]).flatten().collect()
 }
 
 /// An egui with the program's type.

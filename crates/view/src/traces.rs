@@ -1,7 +1,9 @@
 //! How long each cell has been alive or dead, kept on the drawing GPU while colours are by age or
-//! by history: one byte a cell, made anew whenever pictures arrive (`shaders/traces.wgsl`).
+//! by history: one byte a cell, made anew whenever pictures arrive (`shaders/traces.wgsl`). It is
+//! counted in generations, however many lie between two pictures.
 //!
 //! The lattices lie side by side in pages, each two textures, the one before and the one after.
+//! A texel is 16 cells of a row.
 
 use bytemuck::{Pod, Zeroable};
 
@@ -18,6 +20,9 @@ use life::Size;
 /// The most bytes that are kept, two a cell.
 pub const MOST_TRACE_BYTES: u64 = 512 << 20;
 
+/// Cells of a texel.
+const CELLS: u32 = 16;
+
 /// Why colours cannot be so, for lattices whose pictures cross the bus like this, in one sentence.
 pub(crate) fn refusal(
     colour_by: ColourBy,
@@ -28,11 +33,12 @@ pub(crate) fn refusal(
     if colour_by == ColourBy::State {
         return None;
     }
-    let kept = 2 * size.cells() * instances as u64;
+    let row = u64::from(size.width().next_multiple_of(CELLS));
+    let kept = 2 * row * u64::from(size.height()) * instances as u64;
     let side = limits.side;
     if transfer == Transfer::View {
         Some(tr!("colours by age and history need every cell, and a view carries a byte a pixel; F7 changes that").into())
-    } else if size.width().max(size.height()) > side {
+    } else if size.width().div_ceil(CELLS).max(size.height()) > side {
         Some(tr!(
             "colours by age and history take lattices of up to {side} cells a side on this GPU",
             side = side
@@ -48,26 +54,35 @@ pub(crate) fn refusal(
     }
 }
 
-/// What becomes of a lattice's bytes; the numbers are the shader's.
+/// What becomes of a lattice's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Turn {
     /// There is no new picture.
-    Keep = 0,
-    /// A later picture.
-    Step = 1,
-    /// A picture of the same generation: edited, perhaps.
-    Same = 2,
+    Keep,
+    /// A picture of so many generations later, at most [`Turn::MOST`]; of none, it was edited.
+    Step(u8),
     /// There is nothing to go on from.
-    Afresh = 3,
+    Afresh,
 }
 
 impl Turn {
+    /// More generations than a byte tells apart.
+    const MOST: u64 = 127;
+
     /// From the generation of the picture before, if there was one, to that of the new one.
     pub(crate) fn between(before: Option<u64>, now: u64) -> Turn {
         match before {
-            Some(before) if now > before => Turn::Step,
-            Some(before) if now == before => Turn::Same,
+            Some(before) if now >= before => Turn::Step((now - before).min(Turn::MOST) as u8),
             _ => Turn::Afresh,
+        }
+    }
+
+    /// As the shader has it.
+    fn code(self) -> u32 {
+        match self {
+            Turn::Step(by) => by.into(),
+            Turn::Keep => 128,
+            Turn::Afresh => 129,
         }
     }
 }
@@ -84,21 +99,22 @@ struct LatticeInstance {
 /// How lattices of one size lie in pages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 struct Paging {
-    cells: [u32; 2],
+    /// A lattice's sides in texels.
+    texels: [u32; 2],
     columns: usize,
     rows: usize,
 }
 
 impl Paging {
     fn new(instances: usize, size: Size, side: u32) -> Paging {
-        let cells = [size.width(), size.height()];
-        let most = cells.map(|cells| (side / cells).max(1) as usize);
+        let texels = [size.width().div_ceil(CELLS), size.height()];
+        let most = texels.map(|texels| (side / texels).max(1) as usize);
         // As square as may be, so that the last page has little that is empty.
-        let square = (instances as f64 * f64::from(cells[1]) / f64::from(cells[0])).sqrt();
+        let square = (instances as f64 * f64::from(texels[1]) / f64::from(texels[0])).sqrt();
         let columns = (square.ceil() as usize).clamp(1, most[0]);
         let rows = instances.div_ceil(columns).clamp(1, most[1]);
         Paging {
-            cells,
+            texels,
             columns,
             rows,
         }
@@ -108,11 +124,11 @@ impl Paging {
         self.columns * self.rows
     }
 
-    /// The page, and the first cell there.
+    /// The page, and the first texel there.
     fn place(self, instance: usize) -> (usize, [u32; 2]) {
         let within = instance % self.each();
         let at = [within % self.columns, within / self.columns];
-        let corner = [0, 1].map(|axis| at[axis] as u32 * self.cells[axis]);
+        let corner = [0, 1].map(|axis| at[axis] as u32 * self.texels[axis]);
         (instance / self.each(), corner)
     }
 }
@@ -132,8 +148,6 @@ pub(crate) struct Traces {
     newest: usize,
     /// The generation of each instance's last picture.
     generations: Vec<Option<u64>>,
-    /// The most generations between two pictures of an instance, lately.
-    apart: u64,
     pipeline: wgpu::RenderPipeline,
     instances: wgpu::Buffer,
 }
@@ -156,7 +170,6 @@ impl Traces {
             pages,
             newest: 0,
             generations: vec![None; instances],
-            apart: 1,
             pipeline: pipeline(device, words_layout, &layout),
             instances: device.create_buffer(&wgpu::BufferDescriptor {
                 label: Some("traces"),
@@ -173,14 +186,9 @@ impl Traces {
         pages.map(|(number, page)| (&page.binds[self.newest], number))
     }
 
-    /// The page of an instance, and its first cell there.
+    /// The page of an instance, and its first texel there.
     pub(crate) fn place(&self, instance: usize) -> (usize, [u32; 2]) {
         self.paging.place(instance)
-    }
-
-    /// How many generations pictures are apart: 1 says that ages are exact.
-    pub(crate) fn apart(&self) -> u64 {
-        self.apart
     }
 
     /// Goes on to pictures that have arrived in the stack of bits (all of them, if nothing is
@@ -192,18 +200,10 @@ impl Traces {
         news: &[News],
     ) {
         let mut turns = vec![Turn::Keep; self.generations.len()];
-        let mut apart = 0;
         for news in news {
-            let before = self.generations[news.instance];
-            let turn = Turn::between(before, news.generation);
-            if let (Turn::Step, Some(before)) = (turn, before) {
-                apart = apart.max(news.generation - before);
-            }
-            turns[news.instance] = turn;
-            self.generations[news.instance] = Some(news.generation);
-        }
-        if apart > 0 {
-            self.apart = apart;
+            let generation = &mut self.generations[news.instance];
+            turns[news.instance] = Turn::between(*generation, news.generation);
+            *generation = Some(news.generation);
         }
         for (turn, held) in turns.iter_mut().zip(held) {
             if !matches!(held, Held::Bits) {
@@ -263,11 +263,11 @@ impl Traces {
                 let both = layers.start.max(here.start)..layers.end.min(here.end);
                 for (instance, turn) in turns.iter().enumerate().filter(|(i, _)| both.contains(i)) {
                     let (_, corner) = self.place(instance);
-                    let [width, height] = self.paging.cells;
+                    let [width, height] = self.paging.texels;
                     lattices.push(LatticeInstance {
                         rect: [corner[0], corner[1], width, height].map(|side| side as f32),
                         page: page.sides.map(|side| side as f32),
-                        how: [(instance - layers.start) as u32, *turn as u32],
+                        how: [(instance - layers.start) as u32, turn.code()],
                     });
                 }
                 if lattices.len() as u32 > first {
@@ -288,12 +288,12 @@ pub(crate) fn traces_layout(device: &wgpu::Device) -> wgpu::BindGroupLayout {
     bind_layout(device, wgpu::ShaderStages::FRAGMENT, ty)
 }
 
-const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::R8Uint;
+const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba32Uint;
 
 fn page(device: &wgpu::Device, layout: &wgpu::BindGroupLayout, paging: Paging) -> Page {
     let sides = [
-        paging.columns as u32 * paging.cells[0],
-        paging.rows as u32 * paging.cells[1],
+        paging.columns as u32 * paging.texels[0],
+        paging.rows as u32 * paging.texels[1],
     ];
     let views = [0, 1].map(|_| {
         let texture = device.create_texture(&wgpu::TextureDescriptor {
@@ -369,8 +369,8 @@ mod tests {
                 let (page, corner) = paging.place(instance);
                 assert!(seen.insert((page, corner)), "{paging:?}: {instance}");
                 for (axis, lattices) in [(0, paging.columns), (1, paging.rows)] {
-                    let end = corner[axis] + paging.cells[axis];
-                    assert!(end <= lattices as u32 * paging.cells[axis] && end <= side);
+                    let end = corner[axis] + paging.texels[axis];
+                    assert!(end <= lattices as u32 * paging.texels[axis] && end <= side);
                 }
             }
             assert!(instances.div_ceil(paging.each()) <= instances);
@@ -391,11 +391,9 @@ mod tests {
         assert_eq!(ask(16, 512, Transfer::Cells), None);
         assert_eq!(ask(1, 16_384, Transfer::Bits), None);
         assert!(ask(2, 16_384, Transfer::Bits).unwrap().contains("1.00 GiB"));
-        assert!(
-            ask(1, 16_416, Transfer::Bits)
-                .unwrap()
-                .contains("16384 cells")
-        );
+        let tall = Size::new(32, 16_416).unwrap();
+        let tall = refusal(ColourBy::Age, (1, tall), Transfer::Bits, limits);
+        assert!(tall.unwrap().contains("16384 cells"));
         assert!(ask(1, 512, Transfer::View).unwrap().contains("F7"));
         let state = refusal(
             ColourBy::State,
@@ -414,12 +412,12 @@ mod tests {
             layers: 256,
         };
         with(Language::Chinese, || {
-            for (instances, side, transfer) in [
-                (1, 512, Transfer::View),
-                (1, 16_416, Transfer::Bits),
-                (2, 16_384, Transfer::Bits),
+            for (instances, sides, transfer) in [
+                (1, [512; 2], Transfer::View),
+                (1, [32, 16_416], Transfer::Bits),
+                (2, [16_384; 2], Transfer::Bits),
             ] {
-                let size = Size::new(side, side).unwrap();
+                let size = Size::new(sides[0], sides[1]).unwrap();
                 let why = refusal(ColourBy::Age, (instances, size), transfer, limits).unwrap();
                 assert!(why.contains("年龄") && !why.contains("colours"), "{why}");
             }
@@ -427,9 +425,12 @@ mod tests {
     }
 
     #[test]
-    fn a_step_back_starts_afresh() {
-        let turns = [(None, 5), (Some(4), 5), (Some(5), 5), (Some(6), 5)]
-            .map(|(before, now)| Turn::between(before, now));
-        assert_eq!(turns, [Turn::Afresh, Turn::Step, Turn::Same, Turn::Afresh]);
+    fn ages_advance_by_the_generations_between_pictures_and_a_step_back_starts_afresh() {
+        let pairs = [(None, 5), (Some(4), 5), (Some(0), 5), (Some(5), 5)];
+        let turns = pairs.map(|(before, now)| Turn::between(before, now));
+        let wanted = [Turn::Afresh, Turn::Step(1), Turn::Step(5), Turn::Step(0)];
+        assert_eq!(turns, wanted);
+        assert_eq!(Turn::between(Some(6), 5), Turn::Afresh);
+        assert_eq!(Turn::between(Some(0), 1 << 40), Turn::Step(127));
     }
 }

@@ -32,7 +32,9 @@ impl<W: World> Handler<W> {
             Action::PanRight => self.pan_by_key([-1.0, 0.0]),
             Action::PanUp => self.pan_by_key([0.0, 1.0]),
             Action::PanDown => self.pan_by_key([0.0, -1.0]),
-            Action::Fit => self.move_camera(None, true, |camera, _, _| camera.fit()),
+            Action::Fit => self.move_camera(None, true, |camera, status, layout| {
+                camera.toggle_fit(status.size, layout.tiling.panel);
+            }),
             Action::ToggleSeparate => self.toggle_separate(),
             Action::ToggleMinimap => self.view.no_minimap ^= true,
             Action::ToggleTimeline => self.toggle_timeline(),

@@ -39,6 +39,21 @@ const RETRY: Duration = Duration::from_millis(100);
 /// A GPU that is lost more often than this in a row does not come back.
 const MOST_LOSSES: u32 = 3;
 
+/// What the desktop puts around a window at most: its frame, and a panel or a dock.
+const DECORATIONS: [f64; 2] = [16.0, 64.0];
+/// The monitor that a window fits where nothing is known of the one that it is to be on.
+const SMALL_MONITOR: [f64; 2] = [1280.0, 800.0];
+
+/// The sides of a window that is to be so large, and smaller where it and what is around it would
+/// not fit the monitor; all in points.
+fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
+    let monitor = monitor.unwrap_or(SMALL_MONITOR);
+    [0, 1].map(|axis| {
+        let room = (monitor[axis] - DECORATIONS[axis]).max(1.0);
+        f64::from(wanted[axis]).min(room)
+    })
+}
+
 /// See the module.
 pub(super) struct Handler<W> {
     pub(super) options: WindowOptions,
@@ -140,7 +155,8 @@ impl<W: World> Handler<W> {
         let asked = self.options.monitor.as_deref();
         self.monitor = asked.map(|it| monitor::find(event_loop, it)).transpose()?;
         let fullscreen = self.options.fullscreen || self.monitor.is_some();
-        let [width, height] = self.options.size;
+        let usual = monitor::usual(event_loop);
+        let [width, height] = fitting(self.options.size, usual.as_ref().map(monitor::points));
         let attributes = Window::default_attributes()
             .with_title(&self.options.title)
             // The frame goes with what is in it, where the desktop leaves that to the window.
@@ -279,9 +295,6 @@ impl<W: World> Handler<W> {
         }
         self.drawing.frames_per_second = self.rate.per_second(now);
         self.glide(now);
-        if let Some(screen) = &self.screen {
-            self.drawing.apart = screen.scene.apart();
-        }
         let status = self.status();
         self.request_view(status.as_deref());
         if let (true, Some(world)) = (self.view.timeline, &self.world) {
@@ -506,5 +519,34 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
         self.end_recording();
         // The surface must go before the connection to the display does.
         self.screen = None;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_window_and_its_frame_fit_the_monitor() {
+        for monitor in [[1280.0, 800.0], [1024.0, 768.0], [1366.0, 768.0]] {
+            let sides = fitting([1280, 800], Some(monitor));
+            for axis in [0, 1] {
+                assert!(
+                    sides[axis] + DECORATIONS[axis] <= monitor[axis],
+                    "{monitor:?}"
+                );
+            }
+        }
+        assert_eq!(
+            fitting([1280, 800], Some([1920.0, 1080.0])),
+            [1280.0, 800.0]
+        );
+        let unknown = fitting([1280, 800], None);
+        assert_eq!(unknown, fitting([1280, 800], Some([1280.0, 800.0])));
+        assert!(
+            fitting([1280, 800], Some([10.0, 10.0]))
+                .iter()
+                .all(|side| *side >= 1.0)
+        );
     }
 }

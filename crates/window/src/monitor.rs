@@ -37,6 +37,19 @@ pub(super) fn find(event_loop: &ActiveEventLoop, asked: &str) -> Result<MonitorH
     })
 }
 
+/// The monitor that a window opens on, as far as anything is known: the primary one, or the smallest.
+pub(super) fn usual(event_loop: &ActiveEventLoop) -> Option<MonitorHandle> {
+    let height = |monitor: &MonitorHandle| monitor.size().height;
+    let smallest = || event_loop.available_monitors().min_by_key(height);
+    event_loop.primary_monitor().or_else(smallest)
+}
+
+/// A monitor's sides in points.
+pub(super) fn points(monitor: &MonitorHandle) -> [f64; 2] {
+    let size = monitor.size().to_logical(monitor.scale_factor());
+    [size.width, size.height]
+}
+
 /// By number, by the whole name, or by a part that one name alone has.
 fn chosen(names: &[Option<String>], asked: &str) -> Option<usize> {
     if let Ok(number) = asked.parse::<usize>() {

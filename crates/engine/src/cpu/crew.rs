@@ -68,7 +68,8 @@ impl Crew {
 
 fn hire(threads: usize) -> Option<ThreadPool> {
     let pool = ThreadPoolBuilder::new().num_threads(threads);
-    pool.thread_name(|i| format!("cpu helper {i}")).build().ok()
+    let pool = pool.thread_name(|i| format!("cpu helper {i}"));
+    pool.start_handler(|_| platform::give_way()).build().ok()
 }
 
 /// How rows are shared out.

@@ -73,7 +73,10 @@ impl Pool {
             let shared = shared.clone();
             thread::Builder::new()
                 .name(format!("cpu worker {i}"))
-                .spawn(move || shared.work(i))
+                .spawn(move || {
+                    platform::give_way();
+                    shared.work(i);
+                })
         };
         let count = workers.get() as u32;
         let workers: Vec<_> = (0..count).map_while(|i| start(i).ok()).collect();

@@ -140,30 +140,34 @@ fn it_stops_for_the_selected_panel_alone() {
 
 #[test]
 fn what_died_down_gets_a_soup() {
-    let mut setup = of_patterns(&["", "glider"], "planar");
+    let mut setup = of_patterns(&["", ""], "planar");
+    let density = 0.15;
+    setup.start = Start::Soup { density, seed: 1 };
     setup.time.stop_when_still = StopWhenStill::Never;
     setup.time.reseed = true;
-    setup.pace = Pace::PerSecond(100.0);
+    setup.pace = Pace::PerSecond(500.0);
     let (size, rule) = (setup.size, setup.rule);
     let session = Session::start(setup, || {}).unwrap();
     let began = Instant::now();
-    loop {
-        let mut seeded = None;
+    let (mut last, mut seeded) = (0, None);
+    while seeded.is_none() {
         let pictures = session.pictures();
         pictures.visit_newer(&mut [0, 0], &mut |i, picture, words| {
-            let lattice = Lattice::from_words(size, words.to_vec());
-            if i == 0 && lattice.population() > 0 {
-                seeded = Some((picture.generation, lattice));
+            if i == 0 {
+                let began_anew = picture.generation < last;
+                last = picture.generation;
+                let lattice = Lattice::from_words(size, words.to_vec());
+                let lives = lattice.population() > 0;
+                seeded = (began_anew && lives).then_some((picture.generation, lattice));
             }
         });
-        if let Some((generation, lattice)) = seeded {
-            let soup = soup(size, 0.3, 2, 0);
-            assert_eq!(lattice, reference::run(&soup, rule, generation));
-            break;
-        }
         assert!(began.elapsed() < PATIENCE, "no soup came");
         std::thread::sleep(Duration::from_millis(2));
     }
+    let (generation, lattice) = seeded.unwrap();
+    let wanted = |seed| reference::run(&soup(size, density, seed, 0), rule, generation);
+    assert_eq!(lattice, wanted(2));
+    assert_ne!(lattice, wanted(1));
 }
 
 #[test]

@@ -203,8 +203,8 @@ impl Pilot {
             Action::WatchPopulation(shown) => self.watch_populations(shown),
             Action::Faster => self.set_pace(self.pace.faster()),
             Action::Slower => self.set_pace(self.pace.slower()),
-            Action::ResetPanel => self.restart(self.selected..self.selected + 1)?,
-            Action::ResetAll => self.restart(0..self.setup.instances)?,
+            Action::ResetPanel => self.reset(self.selected..self.selected + 1)?,
+            Action::ResetAll => self.reset(0..self.setup.instances)?,
             Action::NewSeed => {
                 self.setup.start = match self.setup.start {
                     Start::Soup { density, seed } => Start::Soup {
@@ -216,7 +216,7 @@ impl Pilot {
                         seed: 1,
                     },
                 };
-                self.restart(0..self.setup.instances)?;
+                self.reset(0..self.setup.instances)?;
             }
             Action::UseKernel(at) => self.use_kernel(at.into())?,
             Action::NextKernel => self.change_kernel(1)?,
@@ -302,6 +302,15 @@ impl Pilot {
         self.pace = pace;
         self.due = Instant::now();
         self.statistics.restart();
+    }
+
+    /// Brings instances back to their starts, as a person asked.
+    fn reset(&mut self, instances: std::ops::Range<usize>) -> Result<()> {
+        // What was drawn comes back when A and B are one again.
+        if !self.lab.is_split() {
+            self.watch.seeded(instances.clone());
+        }
+        self.restart(instances)
     }
 
     pub(super) fn restart(&mut self, instances: std::ops::Range<usize>) -> Result<()> {

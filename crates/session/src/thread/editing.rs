@@ -429,6 +429,7 @@ impl Pilot {
     }
 
     fn edited(&mut self, instances: &[usize]) {
+        self.watch.drawn(instances.iter().copied());
         for &instance in instances {
             self.history_changed(instance..instance + 1);
         }

@@ -113,6 +113,7 @@ impl Pilot {
             self.part_into(halves.second, numbered(halves.before))?;
         }
         let lattices = numbered(kept.lattices);
+        self.watch.drawn(0..lattices.len());
         if !self.lab.is_split() {
             self.progress_known = self.progress();
             self.last_known = Some(lattices.clone()); // should the engine be lost before a checkpoint

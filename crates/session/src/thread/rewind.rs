@@ -245,6 +245,7 @@ impl Pilot {
             .collect();
         worlds.upload(lattices)?;
         worlds.set_clock(from.clock);
+        self.watch.went_back();
         self.past.history.forget_after(to);
         self.past.wanted = false;
         let left = to - from.clock;

@@ -8,12 +8,16 @@ use crate::Kept;
 use engine::{EngineError, LatticeId, kernels};
 use life::{Rule, Size};
 use model::{Action, Change, Edit};
-use model::{DeviceChoice, Start, Switches, TimeSettings};
+use model::{DeviceChoice, Start, StopWhenStill, Switches, TimeSettings};
 
 const PATIENCE: Duration = Duration::from_secs(240);
 
 fn pilot(rounds: Option<u64>) -> Pilot {
-    let setup = Setup {
+    Pilot::new(setup(rounds), Box::new(|| {})).unwrap()
+}
+
+fn setup(rounds: Option<u64>) -> Setup {
+    Setup {
         instances: 2,
         size: Size::new(96, 64).unwrap(),
         rule: Rule::LIFE,
@@ -29,8 +33,30 @@ fn pilot(rounds: Option<u64>) -> Pilot {
         pace: Pace::Unthrottled,
         rounds,
         time: TimeSettings::DEFAULT,
+    }
+}
+
+/// Two soups so thin that they die down at once, reseeded.
+fn dying() -> Setup {
+    let mut setup = setup(None);
+    setup.time.reseed = true;
+    setup.start = Start::Soup {
+        density: 0.01,
+        seed: 3,
     };
-    Pilot::new(setup, Box::new(|| {})).unwrap()
+    setup
+}
+
+/// Which panel is filled anew, once every one has died down for a while.
+fn reseeded(pilot: &mut Pilot) -> Option<usize> {
+    turn_until(pilot, "all die down", |pilot| pilot.watch.are_all_settled());
+    pilot.reseed_one(Instant::now() + Duration::from_secs(60));
+    let asked = pilot.pending.iter().find_map(|(command, _)| match command {
+        Command::Reseed(instance) => Some(*instance),
+        _ => None,
+    });
+    turn_until(pilot, "it is filled", |pilot| pilot.pending.is_empty());
+    asked
 }
 
 /// Turns until this is so.
@@ -167,6 +193,83 @@ fn a_lost_engine_goes_on_to_the_generation_that_was_asked_for() {
     pilot.recover("for a test").unwrap();
     turn_until(&mut pilot, "the end", |pilot| !pilot.running);
     assert_eq!(pilot.worlds.as_ref().unwrap().generations()[0], 5000);
+}
+
+#[test]
+fn a_panel_that_somebody_drew_in_is_never_filled_with_a_soup() {
+    let mut pilot = Pilot::new(dying(), Box::new(|| {})).unwrap();
+    draw(&mut pilot, 7, false);
+    let generation = |pilot: &Pilot, i: usize| pilot.worlds.as_ref().unwrap().generations()[i];
+    for _ in 0..2 {
+        assert_eq!(reseeded(&mut pilot), Some(1));
+    }
+    let clock = pilot.worlds.as_ref().unwrap().clock();
+    assert_eq!(generation(&pilot, 0), clock, "it goes on");
+    assert!(generation(&pilot, 1) < clock, "it began anew");
+    // Reset by hand it is a soup as all others, until somebody goes back to before.
+    pilot.act(Action::ResetPanel).unwrap();
+    assert_eq!(reseeded(&mut pilot), Some(0));
+    pilot.watch.went_back();
+    assert_eq!(reseeded(&mut pilot), Some(1));
+}
+
+#[test]
+fn what_was_opened_is_never_filled_with_a_soup() {
+    // Patterns.
+    let dead = || Arc::new(Lattice::new(dying().size));
+    let patterns = Setup {
+        start: Start::Lattices {
+            lattices: vec![dead()],
+            generation: 0,
+        },
+        ..dying()
+    };
+    let mut pilot = Pilot::new(patterns, Box::new(|| {})).unwrap();
+    assert_eq!(reseeded(&mut pilot), None);
+    // A session.
+    let mut pilot = Pilot::new(dying(), Box::new(|| {})).unwrap();
+    let kept = Kept {
+        setup: dying(),
+        lattices: vec![(dead(), 12), (dead(), 12)],
+        halves: None,
+        running: true,
+        selected: 0,
+    };
+    pilot.restore(kept).unwrap();
+    assert_eq!(reseeded(&mut pilot), None);
+}
+
+#[test]
+fn what_stops_once_all_panels_are_still_fills_none_of_them() {
+    let mut setup = dying();
+    setup.time.stop_when_still = StopWhenStill::All;
+    let mut pilot = Pilot::new(setup, Box::new(|| {})).unwrap();
+    turn_until(&mut pilot, "all die down", |pilot| {
+        pilot.watch.are_all_settled()
+    });
+    pilot.running = true;
+    assert_eq!(reseeded(&mut pilot), None);
+}
+
+#[test]
+fn looking_for_dead_panels_measures_one_round_in_sixteen_and_times_none_of_them() {
+    let mut pilot = Pilot::new(dying(), Box::new(|| {})).unwrap();
+    let (mut rounds, mut measured) = (pilot.issued, 0);
+    let mut was_next = false;
+    turn_until(&mut pilot, "some rounds", |pilot| {
+        if pilot.issued > rounds {
+            assert_eq!(pilot.issued, rounds + 1, "a turn issues one round");
+            measured += u32::from(was_next);
+            rounds = pilot.issued;
+        }
+        was_next = pilot.worlds.as_ref().unwrap().is_next_an_exception();
+        rounds == 160
+    });
+    assert_eq!(measured, 10);
+    assert!(
+        pilot.watch.settled().is_empty(),
+        "nobody asked how they go on"
+    );
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What measures are looked at for: panels that are still or periodic, where to stop for them,
 //! new soups for those that died down, and populations over time.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
@@ -8,6 +9,7 @@ use std::time::{Duration, Instant};
 use super::Pilot;
 use crate::Command;
 use crate::settling::Detector;
+use crate::worlds::Measuring;
 use engine::{Measure, Result};
 use lang::tr;
 use life::soup;
@@ -27,6 +29,12 @@ pub(super) struct Watch {
     /// How each instance goes on, and since when that is known.
     settled: Arc<[Option<Settled>]>,
     since: Vec<Option<Instant>>,
+    /// Whether only dead panels are looked for: then how they go on is told to nobody.
+    sparse: bool,
+    /// Instances whose cells somebody drew or opened: they are never filled with a soup.
+    drawn: HashSet<usize>,
+    /// The same, and those that were reset since: who goes back in time finds them again.
+    once_drawn: HashSet<usize>,
     /// Whether it has stopped for what is settled now.
     stopped: bool,
     /// Soups that were put where something died down.
@@ -44,7 +52,34 @@ pub(super) struct Found {
 impl Watch {
     /// How each instance goes on; none where nobody looks.
     pub(super) fn settled(&self) -> Arc<[Option<Settled>]> {
-        self.settled.clone()
+        match self.sparse {
+            true => Arc::default(),
+            false => self.settled.clone(),
+        }
+    }
+
+    /// Whether all instances are known to be dead, still or periodic.
+    #[cfg(test)]
+    pub(super) fn are_all_settled(&self) -> bool {
+        !self.settled.is_empty() && self.settled.iter().all(Option::is_some)
+    }
+
+    /// Somebody has drawn in these instances, or opened what they hold.
+    pub(super) fn drawn(&mut self, instances: impl IntoIterator<Item = usize>) {
+        for instance in instances {
+            self.drawn.insert(instance);
+            self.once_drawn.insert(instance);
+        }
+    }
+
+    /// The lattices are what they were at some time before.
+    pub(super) fn went_back(&mut self) {
+        self.drawn.clone_from(&self.once_drawn);
+    }
+
+    /// These instances hold soups again.
+    pub(super) fn seeded(&mut self, instances: Range<usize>) {
+        self.drawn.retain(|instance| !instances.contains(instance));
     }
 
     fn with_populations(&self, work: impl FnOnce(&mut Populations)) {
@@ -116,14 +151,20 @@ impl Pilot {
     pub(super) fn settle_measuring(&mut self, anew: bool) {
         let settings = self.setup.time;
         let stops = settings.stop_when_still != StopWhenStill::Never;
-        let wanted = self.watch.shown || stops || settings.reseed;
+        let measuring = match (self.watch.shown || stops, settings.reseed) {
+            (true, _) => Measuring::Always,
+            (false, true) => Measuring::Sparse,
+            (false, false) => Measuring::Never,
+        };
+        let wanted = measuring != Measuring::Never;
+        self.watch.sparse = measuring == Measuring::Sparse;
         let measures = !self.watch.detectors.is_empty();
         if wanted != measures || anew {
             let instances = if wanted { self.setup.instances } else { 0 };
             self.watch.begin(instances);
         }
         if let Some(worlds) = &mut self.worlds {
-            worlds.set_measuring(wanted);
+            worlds.set_measuring(measuring);
         }
         self.changed = true;
     }
@@ -184,13 +225,19 @@ impl Pilot {
 
     /// Fills a panel that died down a while ago with a new soup, one at a time.
     pub(super) fn reseed_one(&mut self, now: Instant) {
-        let may = self.setup.time.reseed && self.running && !self.lab.is_split();
+        let settings = self.setup.time;
+        let may = settings.reseed && self.running && !self.lab.is_split();
         let may = may && self.run_to.is_none(); // it is about the lattices that are there
+        // What waits for all panels to be still would wait for ever.
+        let may = may && settings.stop_when_still != StopWhenStill::All;
+        // Patterns were opened, every one of them.
+        let may = may && matches!(self.setup.start, Start::Soup { .. });
         if !may || !self.pending.is_empty() || self.failed.is_some() {
             return;
         }
         let over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= SHOWN_SETTLED);
-        if let Some(instance) = self.watch.since.iter().position(over) {
+        let is_over = |&i: &usize| over(&self.watch.since[i]) && !self.watch.drawn.contains(&i);
+        if let Some(instance) = (0..self.watch.since.len()).find(is_over) {
             self.watch.since[instance] = None;
             self.put_off(Command::Reseed(instance));
         }
@@ -198,11 +245,13 @@ impl Pilot {
 
     /// Fills a panel with a soup that has not been there; it is uploaded in its own stream.
     pub(super) fn reseed(&mut self, instance: usize) -> Result<()> {
-        self.watch.soups += 1;
-        let (density, seed) = match self.setup.start {
-            Start::Soup { density, seed } => (density, seed),
-            Start::Lattices { .. } => (0.3, 1),
+        let Start::Soup { density, seed } = self.setup.start else {
+            return Ok(());
         };
+        if self.watch.drawn.contains(&instance) {
+            return Ok(()); // it was drawn in while this waited
+        }
+        self.watch.soups += 1;
         let seed = seed.wrapping_add(self.watch.soups);
         let lattice = soup(self.setup.size, density, seed, instance as u64);
         self.set_lattices(vec![(instance, Arc::new(lattice), 0)])

@@ -4,7 +4,7 @@ use std::hash::Hasher;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{DEPTH, Worlds};
+use super::{DEPTH, Measuring, SPARSE_ROUNDS, Worlds};
 use crate::round::RoundPlan;
 use engine::kernels::Iteration;
 use engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, Step};
@@ -69,6 +69,7 @@ pub(super) struct PreparedKey {
     pub(super) generations: u32,
     pub(super) timed: bool,
     pub(super) half: usize,
+    pub(super) measured: bool,
 }
 
 /// The most launches of one graph: beyond, capturing it takes seconds and gigabytes.
@@ -134,6 +135,11 @@ impl Worlds {
         match issued {
             Ok(()) => {
                 self.part_began = None;
+                self.unmeasured = if self.measures_next() {
+                    0
+                } else {
+                    self.unmeasured + 1
+                };
                 self.owed = generations + std::mem::take(&mut self.parts);
                 self.turn = (self.turn + 1) % self.plans.len();
                 Ok(true)
@@ -195,13 +201,39 @@ impl Worlds {
 
     /// The next plan's round as a program, made once.
     fn round(&mut self, generations: u32, slot: Slot) -> Arc<Program> {
-        let key = (slot, generations, self.turn);
+        let key = (slot, generations, self.turn, self.measures_next());
         if let Some(known) = self.programs.get(&key) {
             return known.clone();
         }
-        let made = Arc::new(self.next_plan().program(generations, slot));
+        let made = Arc::new(self.next_program(generations, slot));
         self.programs.insert(key, made.clone());
         made
+    }
+
+    fn next_program(&self, generations: u32, slot: Slot) -> Program {
+        let plan = self.next_plan();
+        if self.measures_next() {
+            return plan.program(generations, slot);
+        }
+        let unmeasured = RoundPlan {
+            measures: None,
+            ..plan.clone()
+        };
+        unmeasured.program(generations, slot)
+    }
+
+    /// Whether the next round measures its lattices, if its plan says where to.
+    fn measures_next(&self) -> bool {
+        match self.measuring {
+            Measuring::Never => false,
+            Measuring::Sparse => self.unmeasured + 1 >= SPARSE_ROUNDS,
+            Measuring::Always => true,
+        }
+    }
+
+    /// Whether the next round is one of the few that measure: its times say nothing of the others'.
+    pub fn is_next_an_exception(&self) -> bool {
+        self.measuring == Measuring::Sparse && self.measures_next()
     }
 
     /// Issues some generations of a round that is too long for one submission, with no picture.
@@ -264,11 +296,12 @@ impl Worlds {
             generations,
             timed,
             half: self.turn,
+            measured: self.measures_next(),
         };
         let (prepared, steps) = match self.prepared.get(&key) {
             Some(known) => known.clone(),
             None => {
-                let mut program = self.next_plan().program(generations, slot);
+                let mut program = self.next_program(generations, slot);
                 // A graph cannot be waited for within; the host waits behind it.
                 program
                     .steps
@@ -337,7 +370,7 @@ impl Worlds {
             _ => (issued, stepped),
         };
         let (generations, half) = (self.generations.clone(), self.turn);
-        let (clock, measured) = (self.clock, self.measuring);
+        let (clock, measured) = (self.clock, self.measuring != Measuring::Never);
         self.under_way.push_back(UnderWay {
             run,
             generations,

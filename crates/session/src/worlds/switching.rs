@@ -1,6 +1,6 @@
 //! The lab's switches, thrown between two rounds; and two halves that run two settings.
 
-use super::{PICTURE_SLOTS, Worlds, shares};
+use super::{Measuring, PICTURE_SLOTS, Worlds, shares};
 use crate::round::RoundPlan;
 use engine::{Engine, Layout, Result, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer};
 use model::PicturePlan;
@@ -117,7 +117,8 @@ impl Worlds {
     /// Sets what each plan downloads.
     pub(super) fn plan_pictures(&mut self) {
         let (split, bits) = (self.is_split(), self.all_bits());
-        let (measuring, spec) = (self.measuring && !split, self.spec);
+        let measuring = self.measuring != Measuring::Never && !split;
+        let spec = self.spec;
         for plan in &mut self.plans {
             plan.picture = picture_of(self.request, plan, split, bits);
             plan.measures = measuring.then(|| spec.measure_slot(0));

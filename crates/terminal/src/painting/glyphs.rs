@@ -6,7 +6,7 @@ use ratatui::style::{Color, Style};
 
 use crate::painting::colours::{Depth, bytes};
 use view::ViewOptions;
-use view::panels::gamma;
+use view::panels::{lively, reduced};
 use view::theme::{theme, tint};
 
 /// What panels are made of.
@@ -93,10 +93,10 @@ impl Paint<'_> {
     /// Paints a panel of these densities, dot by dot and row by row.
     pub(super) fn panel(&self, densities: &[Option<u8>], rect: Rect, buffer: &mut Buffer) {
         let width = u32::from(rect.width) * self.dots.across;
-        let gamma = gamma(1.0 / self.scale);
+        let reduced = reduced(1.0 / self.scale);
         let shade = |x: u32, y: u32| -> Option<f32> {
             let density = densities.get((y * width + x) as usize).copied()??;
-            let lively = (f32::from(density) / 255.0).powf(gamma);
+            let lively = lively(f32::from(density) / 255.0, reduced);
             Some(if self.options.invert {
                 1.0 - lively
             } else {

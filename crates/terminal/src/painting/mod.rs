@@ -61,9 +61,9 @@ pub struct TerminalView {
 
 impl TerminalView {
     /// With nothing to show yet.
-    pub fn new(glyphs: Glyphs, depth: Depth) -> TerminalView {
+    pub fn new(glyphs: Glyphs, depth: Depth, options: ViewOptions) -> TerminalView {
         TerminalView {
-            options: ViewOptions::default(),
+            options,
             lesson: None,
             notice: None,
             frames_per_second: None,
@@ -150,6 +150,14 @@ impl TerminalView {
                 camera.zoom_at(factor, pixel, status.size, pixels);
             }
             Some(None) => {}
+        }
+    }
+
+    /// Shows the whole lattice, or the part from before.
+    pub fn toggle_fit(&mut self, status: &Status, area: Rect) {
+        if let Some(places) = self.places(status, area) {
+            let panel = Dots::PIXELS.of(places.panel);
+            self.options.camera.toggle_fit(status.size, panel);
         }
     }
 

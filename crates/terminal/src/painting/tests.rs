@@ -64,7 +64,7 @@ fn text(terminal: &Terminal<TestBackend>) -> Vec<String> {
 }
 
 fn view() -> TerminalView {
-    TerminalView::new(Glyphs::Auto, Depth::True)
+    TerminalView::new(Glyphs::Auto, Depth::True, ViewOptions::default())
 }
 
 #[test]
@@ -202,7 +202,7 @@ fn without_colours_all_is_said_by_signs() {
     let mut status = status(1, size);
     status.instances = 2;
     status.selected = 1;
-    let mut view = TerminalView::new(Glyphs::Auto, Depth::None);
+    let mut view = TerminalView::new(Glyphs::Auto, Depth::None, ViewOptions::default());
     let terminal = screen(&mut view, &status, [80, 30]);
     let buffer = terminal.backend().buffer();
     for cell in buffer.content() {
@@ -220,7 +220,7 @@ fn without_colours_all_is_said_by_signs() {
 #[test]
 fn ascii_is_ascii_everywhere() {
     let status = status(16, size(64, 64));
-    let mut view = TerminalView::new(Glyphs::Ascii, Depth::Basic);
+    let mut view = TerminalView::new(Glyphs::Ascii, Depth::Basic, ViewOptions::default());
     view.options.timeline = true;
     for help in [false, true] {
         view.options.help = help;

@@ -2,7 +2,7 @@
 
 use crate::gallery::{SCREEN, Screen};
 use crate::made_up::lesson_page;
-use crate::{ColourBy, LessonScreen, ViewOptions};
+use crate::{Camera, ColourBy, LessonScreen, MIN_OPENING_PIXELS, ViewOptions};
 use engine::Transfer;
 use life::Size;
 
@@ -13,6 +13,15 @@ pub(super) fn screens() -> Vec<Screen> {
         ..SCREEN
     };
     vec![
+        // What a person sees at first, with no option given.
+        Screen {
+            name: "looking-opening",
+            options: |o, _, _| {
+                o.camera = Camera::opening(MIN_OPENING_PIXELS);
+                (o.colours, o.colour_by) = (2, ColourBy::History);
+            },
+            ..SCREEN
+        },
         Screen {
             name: "looking-minimap",
             size: (512, 256),

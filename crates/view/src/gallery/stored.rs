@@ -18,7 +18,7 @@ use crate::picture_file::{Image, write_png};
 use lang::with;
 
 /// The screens that are stored.
-const GOLDEN: [&str; 17] = [
+const GOLDEN: [&str; 18] = [
     "panels",
     "panels-256",
     "panels-alone",
@@ -30,6 +30,7 @@ const GOLDEN: [&str; 17] = [
     "lesson-page",
     "looking-history",
     "looking-minimap",
+    "looking-opening",
     "looking-theme-paper",
     "help",
     "palette-found",

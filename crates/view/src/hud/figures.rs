@@ -124,11 +124,7 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
             switches(status),
             machine(status, drawing),
         ],
-        messages: {
-            let mut all = messages(status, drawing, no_room(frame, layout));
-            all.extend(counting(status, frame).map(|sentence| (Urgency::Warning, sentence)));
-            all
-        },
+        messages: messages(status, drawing, no_room(frame, layout)),
     }
 }
 
@@ -198,12 +194,19 @@ fn lattices(status: &Status, frame: &Frame<'_>) -> Vec<Figure> {
     if frame.is_separate() {
         figures.push(figure(8, tr!("cameras"), tr!("one each")));
     }
-    let by = match frame.options.colour_by {
+    let exact = tr!(
+        "ages in generations; a cell that died and was born again between two pictures counts as \
+         alive throughout"
+    );
+    let colours = match frame.options.colour_by {
         ColourBy::State => return figures,
-        ColourBy::Age => tr!("by age"),
-        ColourBy::History => tr!("by history"),
+        _ if status.transfer == Transfer::View => figure(8, tr!("colours"), tr!("by state")).tip(
+            tr!("ages need every cell, and a reduced view crosses the bus; F7 changes that"),
+        ),
+        ColourBy::Age => figure(8, tr!("colours"), tr!("by age")).tip(exact),
+        ColourBy::History => figure(8, tr!("colours"), tr!("by history")).tip(exact),
     };
-    figures.push(figure(8, tr!("colours"), by));
+    figures.push(colours);
     figures
 }
 
@@ -234,7 +237,11 @@ fn time(status: &Status) -> Vec<Figure> {
         StopWhenStill::All => figures.push(figure(6, tr!("stops when still"), tr!("all"))),
     }
     if time.settings.reseed {
-        figures.push(figure(6, tr!("what died down"), tr!("new soup")));
+        let tip = tr!(
+            "soups that are dead, still or periodic get a new seed after a while; panels that you \
+             drew in or opened never do; U changes it"
+        );
+        figures.push(figure(11, tr!("dead panels"), tr!("reseeded")).tip(tip));
     }
     if let Some(oldest) = time.oldest {
         figures.push(figure(10, tr!("way back to"), grouped(oldest)));
@@ -332,23 +339,6 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         figures.push(draws.tip(tr!("what draws this window")).wide());
     }
     figures
-}
-
-/// What colours by age and by history are worth, where they are not exact.
-fn counting(status: &Status, frame: &Frame<'_>) -> Option<String> {
-    if frame.options.colour_by == ColourBy::State {
-        return None;
-    }
-    match frame.drawing.apart {
-        _ if status.transfer == Transfer::View => Some(
-            tr!("coloured by state: a view crosses the bus, and ages need every cell (F7)").into(),
-        ),
-        Some(apart) if apart > 1 => Some(tr!(
-            "colours count drawn pictures, {} generations apart",
-            grouped(apart)
-        )),
-        _ => None,
-    }
 }
 
 /// What is wanted and has no place.

@@ -35,7 +35,6 @@ fn drawing() -> Drawing {
         }),
         forwarded: false,
         frames_per_second: Some(29.97),
-        apart: None,
         notice: Some("saved lifestreams-20261121-110812.png".into()),
     }
 }

@@ -22,7 +22,6 @@ const CODE: Color32 = Color32::from_rgb(0x0C, 0x0E, 0x11);
 /// Paints the lab into its rectangle.
 pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect: Rect, unit: f32) {
     let places = Places::new(rect, unit, status);
-    painter.rect_filled(rect, 0.0, GROUND);
     let line = (unit.max(1.0), RULE);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);

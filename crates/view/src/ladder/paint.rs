@@ -22,7 +22,6 @@ const MARK: f32 = 5.5;
 pub(crate) fn paint(painter: &Painter, status: &Status, rect: Rect, unit: f32) {
     let shown = Shown::of(status);
     let places = Places::new(rect, unit, shown.rungs.len());
-    painter.rect_filled(rect, 0.0, GROUND);
     let line = (unit.max(1.0), RULE);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);

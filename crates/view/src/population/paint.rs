@@ -15,7 +15,6 @@ use model::Status;
 use model::actions::{Action, KEYS};
 use model::population::Sample;
 
-const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
 const ALIVE: Color32 = Color32::from_rgb(0xF0, 0xE4, 0x42);
 const BORN: Color32 = Color32::from_rgb(0x56, 0xB4, 0xE9);
 const DIED: Color32 = Color32::from_rgb(0xE6, 0x9F, 0x00);
@@ -30,7 +29,6 @@ pub(crate) fn paint(
 ) {
     let shown = Shown::of(population, status);
     let places = Places::new(rect, unit);
-    painter.rect_filled(rect, 0.0, GROUND);
     let line = (unit.max(1.0), RULE);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);

@@ -25,7 +25,6 @@ pub(crate) fn paint(
 ) {
     let timeline = frame.timeline;
     let places = Places::new(rect, unit, units);
-    painter.rect_filled(rect, 0.0, GROUND);
     painter.hline(
         rect.x_range(),
         rect.top() + 0.5 * unit,
