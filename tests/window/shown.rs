@@ -43,6 +43,16 @@ impl Shown {
         let start = format!("--size {}x{} --device cpu {line}", SIDES[0], SIDES[1]);
         let mut command = program(folder.path());
         command.args(start.split_whitespace());
+        // Two colours, by which a picture is read, and no soup but the one at the start.
+        for [name, value] in [
+            ["--theme", "amber"],
+            ["--colour-by", "state"],
+            ["--reseed", "off"],
+        ] {
+            if !line.contains(name) {
+                command.args([name, value]);
+            }
+        }
         command.env("DISPLAY", &display.name);
         command.env("LIFESTREAMS_LOG", "off,lifestreams=trace");
         let mut running = Running::start(&mut command);
