@@ -1,0 +1,1 @@
+//! Copies of all lattices at positions of the log, within a budget of memory.
