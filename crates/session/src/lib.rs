@@ -17,6 +17,7 @@ mod sampling;
 pub mod settling;
 pub mod snapshots;
 pub mod start;
+pub mod state;
 mod statistics;
 mod thread;
 pub mod worlds;

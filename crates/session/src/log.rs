@@ -455,6 +455,13 @@ impl Log {
         after
     }
 
+    /// Takes records off that were never applied, from number `at` on.
+    pub fn discard_from(&mut self, at: u64) {
+        self.stroke = None;
+        self.records
+            .truncate(at.saturating_sub(self.first) as usize);
+    }
+
     /// Gives a record its inverse.
     pub fn set_inverse(&mut self, at: u64, inverse: Inverse) {
         let at = at.checked_sub(self.first).map(|at| at as usize);

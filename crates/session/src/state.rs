@@ -1,0 +1,982 @@
+//! What a session is doing, and what comes next: decided here, with no engine, thread or clock.
+//!
+//! Requests wait in one queue and are taken in order. [`State::take`] turns a request that concerns
+//! cells or time into records of the log or into another [`Mode`]; [`next_work`] says what to do
+//! now, given a few facts about the engine; the worker does it and reports back ([`State::stepped`],
+//! [`State::applied`], [`State::restored`], [`State::arrived`]). So whatever fails in between, the
+//! log has every edit, and the position says which of them the cells have.
+
+use std::collections::VecDeque;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::log::{Author, CellChange, Content, Log, Position, Record, Route, Undo};
+use lang::tr;
+use life::{Rule, Size};
+use model::{Change, Edit, Pace, Start};
+
+/// At most so many single steps wait: a key that is held down must not queue minutes of work.
+const MAX_QUEUED_STEPS: usize = 4;
+
+/// A copy is made so many generations before the position that a move leads to: who goes back
+/// once goes back again.
+const WAYPOINT_DISTANCE: u64 = 64;
+
+/// About how long a round of a run or a move is made: long enough to go fast, short enough to see
+/// it go.
+const CHUNK_TIME: Duration = Duration::from_millis(16);
+
+/// What the session is doing.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Mode {
+    /// Nothing by itself.
+    Paused,
+    /// Rounds follow one another at the pace.
+    Running,
+    /// One round of so many generations, asked for by hand; then it pauses.
+    Stepping(u32),
+    /// As fast as it can, until the clock shows a generation; then it pauses.
+    RunningTo(RunTo),
+    /// On the way to a position by way of a copy.
+    Moving(Box<Move>),
+}
+
+/// A run that ends by itself.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct RunTo {
+    /// The generation at which it ends.
+    pub generation: u64,
+    /// Generations of a round: grows while rounds are short.
+    pub chunk: u32,
+}
+
+/// A way to a position.
+#[derive(Clone, PartialEq, Debug)]
+pub struct Move {
+    /// Where it leads.
+    pub target: Position,
+    /// Why.
+    pub purpose: Purpose,
+    /// What the session does once it is there.
+    pub then: Mode,
+    /// Whether the cells are those that the route begins with, or already farther.
+    pub begun: bool,
+    /// Generations of a round on the way.
+    pub chunk: u32,
+    /// Generations to step when it began.
+    pub total: u64,
+    /// Where a copy is made on the way.
+    pub waypoint: Option<u64>,
+}
+
+/// Why a session moves to a position.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Purpose {
+    /// A person went back in time.
+    Back,
+    /// A person undid something; the session stood at this position.
+    Undo {
+        /// Where the session stood.
+        from: Position,
+        /// What is undone.
+        undo: Undo,
+    },
+    /// A person took an undo back.
+    Redo,
+    /// The cells were lost, with the device or by a submission that failed half-way.
+    Recovery,
+    /// The session goes on from a file.
+    Opening,
+    /// A comparison ended.
+    Return,
+}
+
+/// Something asked of the session.
+#[derive(Clone, Debug)]
+pub enum Request {
+    /// Runs or pauses; stops a move.
+    TogglePause,
+    /// Pauses while a lesson is open, or goes on if it ran before.
+    PauseForLesson(bool),
+    /// Pauses, and steps so many generations as one round.
+    Step(u32),
+    /// Pauses, and goes so many generations back.
+    StepBack(u64),
+    /// Runs to a generation of the present start, or goes back to it.
+    RunTo(u64),
+    /// A person edits cells. The number is the one that pictures show.
+    Edit(Edit, u64),
+    /// A person sets an instance back to its start.
+    ResetPanel(usize),
+    /// A person begins again, with this start.
+    Begin(Start),
+    /// The program fills an instance that died.
+    Reseed {
+        /// Which.
+        instance: usize,
+        /// The chance of each cell to be alive.
+        density: f64,
+        /// The seed.
+        seed: u64,
+    },
+    /// Another rule.
+    SetRule(Rule),
+    /// Larger lattices or another number of them, with something placed in one.
+    SetGrid {
+        /// The size of every lattice.
+        size: Size,
+        /// How many.
+        instances: usize,
+        /// What is put into one of them at once, if anything.
+        place: Option<(usize, Change)>,
+    },
+    /// Undoes the last edit, in two steps.
+    Undo,
+    /// Takes the last undo back.
+    Redo,
+    /// An instance's cells are wanted as they are once everything before is done.
+    Copy(usize),
+    /// All that the session can go on from is wanted.
+    Save,
+    /// Something that changes no cells and that the engine must be at rest for.
+    Quiet,
+    /// Something that changes no cells and needs all of them on the host.
+    Whole,
+    /// Something that changes no cells and needs nothing.
+    Now,
+}
+
+/// What a request needs before it is taken.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Needs {
+    Nothing,
+    /// No round is half made.
+    Cells,
+    /// The same, and nothing moves or steps by hand.
+    Boundary,
+    /// The same, and nothing is under way on the engine.
+    Quiet,
+    /// The same, and a copy of all lattices as they are.
+    Whole,
+}
+
+impl Request {
+    fn needs(&self) -> Needs {
+        match self {
+            Request::TogglePause | Request::PauseForLesson(_) | Request::Now => Needs::Nothing,
+            Request::Save => Needs::Cells,
+            Request::Step(_) | Request::Edit(..) | Request::Reseed { .. } | Request::Copy(_) => {
+                Needs::Boundary
+            }
+            Request::StepBack(_)
+            | Request::RunTo(_)
+            | Request::ResetPanel(_)
+            | Request::Begin(_)
+            | Request::SetRule(_)
+            | Request::SetGrid { .. }
+            | Request::Undo
+            | Request::Redo
+            | Request::Quiet => Needs::Quiet,
+            Request::Whole => Needs::Whole,
+        }
+    }
+}
+
+/// What the person is told of a request.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Answer {
+    /// What was done.
+    Tell(String),
+    /// Why it was not.
+    Refuse(String),
+}
+
+/// What decisions depend on beside the state.
+#[derive(Clone, Debug)]
+pub struct EngineFacts {
+    /// Nothing is under way on the engine, nor being read from its slots.
+    pub quiet: bool,
+    /// One more round could be issued.
+    pub has_room: bool,
+    /// A round is run op by op.
+    pub calibrating: bool,
+    /// A calibration is wanted, and a round of so many generations can be run op by op.
+    pub wants_calibration: bool,
+    /// Generations of the round that A has made and B has not.
+    pub pending_b_round: Option<u32>,
+    /// A slot is free for a copy of all lattices.
+    pub has_free_slot: bool,
+    /// Where copies of all lattices are, or are on their way from.
+    pub copies: Arc<[Position]>,
+    /// The copy that was last asked for as a whole, once it is on the host.
+    pub whole: Option<Position>,
+    /// The instance whose cells the host knows as they are here.
+    pub known: Option<usize>,
+    /// A periodic copy is due.
+    pub copy_due: bool,
+    /// A copy is wanted by someone who waits for it, as of this position.
+    pub copy_wanted: Option<Why>,
+}
+
+/// Why a copy of all lattices is made.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Why {
+    /// It is time for one.
+    Periodic,
+    /// A person is about to change cells, or a move passes its waypoint.
+    Landmark,
+    /// All lattices are wanted on the host.
+    Whole,
+    /// One instance's cells are wanted on the host.
+    Cells(usize),
+}
+
+/// What is to be done now.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Work {
+    /// Nothing before this time, unless something happens.
+    Wait(Option<Instant>),
+    /// Take the first request.
+    TakeRequest,
+    /// Apply the record that is due.
+    Apply,
+    /// Issue a round of so many generations, or as much of it as one submission takes.
+    Round(u32),
+    /// Copy all lattices to the host.
+    Snapshot(Why),
+    /// Set the lattices to what the route to the move's target begins with.
+    Restore,
+    /// The move is at its target.
+    Arrive,
+    /// Bring new pictures, with no step.
+    Refresh,
+    /// Run a round op by op.
+    Calibrate,
+}
+
+/// See the module.
+#[derive(Clone, Debug)]
+pub struct State {
+    /// What it does.
+    pub mode: Mode,
+    /// What changed the cells.
+    pub log: Log,
+    /// Which of it the cells have; of what they were last, while they are lost.
+    pub position: Position,
+    /// Whether the cells on the device are those of the position.
+    pub cells_known: bool,
+    /// What was asked for and not taken yet, each with a number of the worker's.
+    pub requests: VecDeque<(Request, u64)>,
+    /// Generations of a round by hand or at the pace.
+    pub generations_per_round: u32,
+    /// Generations of the round under way that are still to be issued.
+    pub round_left: Option<u32>,
+    /// How fast rounds follow one another.
+    pub pace: Pace,
+    /// When the next is due.
+    pub due: Instant,
+    /// Rounds issued since the start.
+    pub rounds: u64,
+    /// It pauses behind so many.
+    pub max_rounds: Option<u64>,
+    /// Pictures are wanted though nothing steps.
+    pub refresh: bool,
+    /// What it did before a lesson paused it.
+    pub before_lesson: Option<Mode>,
+    /// The number of the edit that the next record applied was asked for as.
+    pub edit_number: Option<u64>,
+    /// Copies of later positions are of no use any more: the log has changed behind this one.
+    pub stale_after: Option<Position>,
+}
+
+impl State {
+    /// A session that stands at the beginning of a log.
+    pub fn new(log: Log, generations_per_round: u32, pace: Pace, now: Instant) -> State {
+        State {
+            mode: Mode::Running,
+            position: log.base(),
+            log,
+            cells_known: true,
+            requests: VecDeque::new(),
+            generations_per_round,
+            round_left: None,
+            pace,
+            due: now,
+            rounds: 0,
+            max_rounds: None,
+            refresh: true,
+            before_lesson: None,
+            edit_number: None,
+            stale_after: None,
+        }
+    }
+
+    /// Adds a record where the session stands; it is due then.
+    fn push(&mut self, author: Author, content: Content, joins: bool) -> Position {
+        if self.has_records_ahead() {
+            self.stale_after = Some(self.position);
+        }
+        self.log.push(self.position, author, content, joins)
+    }
+
+    /// Whether rounds go on by themselves, or will where it moves to.
+    pub fn is_running(&self) -> bool {
+        match &self.mode {
+            Mode::Running | Mode::RunningTo(_) => true,
+            Mode::Moving(moving) => matches!(moving.then, Mode::Running | Mode::RunningTo(_)),
+            Mode::Paused | Mode::Stepping(_) => false,
+        }
+    }
+
+    /// Whether lattices step or are about to.
+    pub fn is_at_work(&self) -> bool {
+        self.mode != Mode::Paused
+    }
+
+    /// The move under way.
+    pub fn moving(&self) -> Option<&Move> {
+        match &self.mode {
+            Mode::Moving(moving) => Some(moving),
+            _ => None,
+        }
+    }
+
+    /// How far a move is, from 0 to 1.
+    pub fn progress(&self) -> Option<f64> {
+        let moving = self.moving().filter(|moving| moving.begun)?;
+        let here = Some(self.position);
+        let left = self.log.route(here, std::iter::empty(), moving.target)?;
+        let done = moving.total.saturating_sub(left.generations);
+        Some(done as f64 / moving.total.max(1) as f64)
+    }
+
+    /// Puts a request at the end of the queue; it may be taken at once.
+    pub fn ask(&mut self, request: Request, number: u64) {
+        let steps = self.requests.iter();
+        let steps = steps.filter(|(request, _)| matches!(request, Request::Step(_)));
+        if matches!(request, Request::Step(_)) && steps.count() >= MAX_QUEUED_STEPS {
+            return;
+        }
+        // A long move must not keep the person waiting: what stops it overtakes what waits for it.
+        if matches!(request, Request::TogglePause) && self.moving().is_some() {
+            self.requests.push_front((request, number));
+        } else {
+            self.requests.push_back((request, number));
+        }
+    }
+
+    /// Does what a request comes to in the log and in time. `copies` is where copies of all
+    /// lattices are. Requests that concern neither are for the worker alone.
+    pub fn take(&mut self, request: Request, copies: &[Position], now: Instant) -> Option<Answer> {
+        match request {
+            Request::TogglePause => self.toggle_pause(now),
+            Request::PauseForLesson(pause) => {
+                self.pause_for_lesson(pause, now);
+                None
+            }
+            Request::Step(generations) => {
+                self.before_lesson = None;
+                self.max_rounds = None;
+                self.mode = Mode::Stepping(generations);
+                None
+            }
+            Request::StepBack(by) => {
+                self.before_lesson = None;
+                self.max_rounds = None;
+                self.step_back(by, copies)
+            }
+            Request::RunTo(generation) => {
+                self.before_lesson = None;
+                self.max_rounds = None;
+                self.run_to(generation, copies)
+            }
+            Request::Edit(edit, number) => {
+                let (instance, joins) = (edit.instance, edit.joins);
+                let cells = CellChange::Edit(edit.change);
+                let content = Content::Cells { instance, cells };
+                let other = self.leave_run_to();
+                self.push(Author::Person, content, joins);
+                self.edit_number = Some(number);
+                other
+            }
+            Request::ResetPanel(instance) => {
+                let cells = CellChange::Start;
+                self.change(Author::Person, Content::Cells { instance, cells })
+            }
+            Request::Begin(start) => self.change(Author::Person, Content::Start(start)),
+            Request::Reseed {
+                instance,
+                density,
+                seed,
+            } => {
+                let cells = CellChange::Soup { density, seed };
+                self.change(Author::Program, Content::Cells { instance, cells })
+            }
+            Request::SetRule(rule) => self.change(Author::Person, Content::Rule(rule)),
+            Request::SetGrid {
+                size,
+                instances,
+                place,
+            } => {
+                let grid = Content::Grid { size, instances };
+                let other = self.leave_run_to();
+                let after = self.push(Author::Person, grid, false);
+                if let Some((instance, change)) = place {
+                    let cells = CellChange::Edit(change);
+                    let content = Content::Cells { instance, cells };
+                    self.log.push_joined(after, Author::Person, content);
+                }
+                other
+            }
+            Request::Undo => self.undo(copies),
+            Request::Redo => self.redo(copies),
+            Request::Copy(_) | Request::Save | Request::Quiet | Request::Whole | Request::Now => {
+                None
+            }
+        }
+    }
+
+    fn change(&mut self, author: Author, content: Content) -> Option<Answer> {
+        let other = self.leave_run_to();
+        self.push(author, content, false);
+        other
+    }
+
+    /// Cells change on the way to a generation: that run is over.
+    fn leave_run_to(&mut self) -> Option<Answer> {
+        let Mode::RunningTo(run_to) = self.mode else {
+            return None;
+        };
+        self.mode = Mode::Paused;
+        let generation = run_to.generation;
+        Some(Answer::Tell(tr!(
+            "Stopped before generation {generation}: the cells were changed",
+            generation = generation
+        )))
+    }
+
+    fn toggle_pause(&mut self, now: Instant) -> Option<Answer> {
+        self.before_lesson = None;
+        self.due = now;
+        let (mode, answer) = match &self.mode {
+            Mode::Paused | Mode::Stepping(_) => (Mode::Running, None),
+            Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
+            // Cells that are lost must come back, and an edit is not undone by halves.
+            Mode::Moving(moving) if !moving.begun => {
+                let mut moving = moving.clone();
+                moving.then = match moving.then {
+                    Mode::Running | Mode::RunningTo(_) => Mode::Paused,
+                    _ => Mode::Running,
+                };
+                (Mode::Moving(moving), None)
+            }
+            Mode::Moving(moving) => {
+                let (now, target) = (self.position.generation, moving.target.generation);
+                let stopped = tr!(
+                    "Stopped at generation {now}, on the way to {target}",
+                    now = now,
+                    target = target
+                );
+                (Mode::Paused, Some(Answer::Tell(stopped)))
+            }
+        };
+        if mode == Mode::Running && self.max_rounds.is_some_and(|rounds| self.rounds >= rounds) {
+            self.max_rounds = None; // they are through; the person wants more
+        }
+        self.mode = mode;
+        answer
+    }
+
+    fn pause_for_lesson(&mut self, pause: bool, now: Instant) {
+        let here = self.position.generation;
+        // What it does, or will do where it moves to.
+        let mode = match &mut self.mode {
+            Mode::Moving(moving) => &mut moving.then,
+            mode => mode,
+        };
+        match (pause, &mode) {
+            (true, Mode::Running | Mode::RunningTo(_)) => {
+                self.before_lesson = Some(std::mem::replace(mode, Mode::Paused));
+            }
+            (false, Mode::Paused) => {
+                if let Some(before) = self.before_lesson.take() {
+                    let is_over = |run_to: &RunTo| run_to.generation <= here;
+                    *mode = match before {
+                        Mode::RunningTo(run_to) if is_over(&run_to) => Mode::Paused,
+                        other => other,
+                    };
+                    self.due = now;
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Begins a move, if a route leads there.
+    fn move_to(&mut self, target: Position, purpose: Purpose, copies: &[Position]) -> bool {
+        let route = self.route(copies, target);
+        if route.is_some() {
+            self.begin_move(target, purpose, Mode::Paused);
+        }
+        route.is_some()
+    }
+
+    /// Begins a move; what leads there is looked up when it is carried out.
+    pub fn begin_move(&mut self, target: Position, purpose: Purpose, then: Mode) {
+        self.round_left = None;
+        self.mode = Mode::Moving(Box::new(Move {
+            target,
+            purpose,
+            then,
+            begun: false,
+            chunk: self.generations_per_round,
+            total: 0,
+            waypoint: None,
+        }));
+    }
+
+    /// The shortest way to a position.
+    pub fn route(&self, copies: &[Position], target: Position) -> Option<Route> {
+        let here = self.cells_known.then_some(self.position);
+        self.log.route(here, copies.iter().copied(), target)
+    }
+
+    fn step_back(&mut self, by: u64, copies: &[Position]) -> Option<Answer> {
+        self.mode = Mode::Paused;
+        let start = self.log.start_of(self.position);
+        if self.position.generation == start.generation {
+            let generation = start.generation;
+            return Some(Answer::Tell(tr!(
+                "Generation {generation} is the start; Ctrl+Z goes back to what was before it",
+                generation = generation
+            )));
+        }
+        let wanted = self.position.generation.saturating_sub(by);
+        self.go_back(wanted.max(start.generation), copies)
+    }
+
+    /// Goes back to a generation of the present start, or as far as anything leads.
+    fn go_back(&mut self, generation: u64, copies: &[Position]) -> Option<Answer> {
+        let target = self.log.at_generation(self.position, generation);
+        if self.move_to(target, Purpose::Back, copies) {
+            return None;
+        }
+        let here = self.cells_known.then_some(self.position);
+        let oldest = self.log.oldest_reachable(here, copies.iter().copied());
+        let oldest = oldest.filter(|&oldest| {
+            oldest < self.position && self.log.start_of(oldest) == self.log.start_of(self.position)
+        });
+        match oldest {
+            Some(oldest) if self.move_to(oldest, Purpose::Back, copies) => {
+                let generation = oldest.generation;
+                Some(Answer::Tell(tr!(
+                    "Generation {generation} is the oldest that is remembered",
+                    generation = generation
+                )))
+            }
+            _ => Some(Answer::Refuse(
+                tr!("Nothing earlier is remembered; --history-memory makes room for more").into(),
+            )),
+        }
+    }
+
+    fn run_to(&mut self, generation: u64, copies: &[Position]) -> Option<Answer> {
+        let now = self.position.generation;
+        if generation > now {
+            self.mode = Mode::RunningTo(RunTo {
+                generation,
+                chunk: self.generations_per_round,
+            });
+            return None;
+        }
+        self.mode = Mode::Paused;
+        let start = self.log.start_of(self.position).generation;
+        match generation {
+            _ if generation == now => None,
+            before if before < start => Some(Answer::Refuse(tr!(
+                "The present start began at generation {start}",
+                start = start
+            ))),
+            _ => self.go_back(generation, copies),
+        }
+    }
+
+    fn undo(&mut self, copies: &[Position]) -> Option<Answer> {
+        self.before_lesson = None;
+        self.max_rounds = None;
+        self.mode = Mode::Paused;
+        let Some(undo) = self.log.undo(self.position) else {
+            return Some(Answer::Refuse(tr!("Nothing to undo").into()));
+        };
+        let from = self.position;
+        if self.move_to(undo.position(), Purpose::Undo { from, undo }, copies) {
+            return None;
+        }
+        // Where the way to just after the edit is forgotten, the edit itself may still be undone.
+        let generation = undo.position().generation;
+        Some(Answer::Refuse(tr!(
+            "Generation {generation} is no longer remembered; --history-memory makes room for more",
+            generation = generation
+        )))
+    }
+
+    fn redo(&mut self, copies: &[Position]) -> Option<Answer> {
+        self.before_lesson = None;
+        self.mode = Mode::Paused;
+        let Some((log, position)) = self.log.redone() else {
+            return Some(Answer::Refuse(tr!("Nothing to redo").into()));
+        };
+        let here = self.cells_known.then_some(self.position);
+        if log.route(here, copies.iter().copied(), position).is_none() {
+            let generation = position.generation;
+            return Some(Answer::Refuse(tr!(
+                "Generation {generation} is no longer remembered; --history-memory makes room for more",
+                generation = generation
+            )));
+        }
+        self.log = log;
+        self.begin_move(position, Purpose::Redo, Mode::Paused);
+        None
+    }
+
+    /// The record that is due was applied.
+    pub fn applied(&mut self) {
+        self.position = self.log.after_next(self.position);
+        self.edit_number = None;
+        self.refresh = true;
+    }
+
+    /// The record that is due cannot be applied: it is taken off the log with all behind it.
+    pub fn cannot_apply(&mut self) {
+        self.log.discard_from(self.position.records);
+        self.stale_after = Some(self.position);
+        self.edit_number = None;
+        self.refresh = true;
+    }
+
+    /// So many generations were issued, and so many of their round are left.
+    pub fn stepped_part(&mut self, generations: u32, left: u32) {
+        self.position.generation += u64::from(generations);
+        self.round_left = Some(left);
+    }
+
+    /// A round of so many generations was issued, or what was left of one.
+    pub fn stepped(&mut self, generations: u32, now: Instant) {
+        self.position.generation += u64::from(generations);
+        self.round_left = None;
+        self.refresh = false; // the round's own pictures are newer
+        match self.mode {
+            Mode::Stepping(asked) => {
+                // A record cuts a round short: the rest follows it.
+                self.mode = match asked.saturating_sub(generations) {
+                    0 => Mode::Paused,
+                    left => Mode::Stepping(left),
+                };
+                self.count_round();
+            }
+            Mode::Running => {
+                self.count_round();
+                self.keep_pace(now);
+            }
+            Mode::RunningTo(run_to) => {
+                self.count_round();
+                if self.position.generation >= run_to.generation {
+                    self.mode = Mode::Paused;
+                }
+            }
+            Mode::Paused | Mode::Moving(_) => {}
+        }
+    }
+
+    /// Fits the length of the rounds of a run or a move to what the last one took.
+    pub fn fit_chunk(&mut self, took: Duration, max: u32) {
+        let least = self.generations_per_round;
+        let chunk = match &mut self.mode {
+            Mode::RunningTo(run_to) => &mut run_to.chunk,
+            Mode::Moving(moving) => &mut moving.chunk,
+            Mode::Paused | Mode::Running | Mode::Stepping(_) => return,
+        };
+        if took < CHUNK_TIME {
+            *chunk = chunk.saturating_mul(2).min(max.max(least));
+        } else if took > 3 * CHUNK_TIME {
+            *chunk = (*chunk / 2).max(least);
+        }
+    }
+
+    /// Counts a round, and pauses behind the last that was asked for.
+    pub fn count_round(&mut self) {
+        self.rounds += 1;
+        if self.max_rounds.is_some_and(|rounds| self.rounds >= rounds) && self.mode == Mode::Running
+        {
+            self.mode = Mode::Paused;
+        }
+    }
+
+    /// Sets when the next round is due; rounds missed by far are not made up for.
+    pub fn keep_pace(&mut self, now: Instant) {
+        let period = self.pace.period();
+        self.due += period;
+        if self.pace == Pace::Unthrottled || self.due + 4 * period < now {
+            self.due = now;
+        }
+    }
+
+    /// The cells are those that a route begins with, after `inverses` records were taken back.
+    pub fn restored(&mut self, position: Position) {
+        self.position = position;
+        self.cells_known = true;
+        self.refresh = true;
+        let Mode::Moving(moving) = &mut self.mode else {
+            return;
+        };
+        moving.begun = true;
+        let route = self
+            .log
+            .route(Some(position), std::iter::empty(), moving.target);
+        moving.total = route.map_or(0, |route| route.generations);
+        let far = moving.total > 2 * WAYPOINT_DISTANCE && moving.purpose == Purpose::Back;
+        let waypoint = moving.target.generation.saturating_sub(WAYPOINT_DISTANCE);
+        moving.waypoint = Some(waypoint).filter(|_| far);
+    }
+
+    /// The copy at a move's waypoint is under way.
+    pub fn passed_waypoint(&mut self) {
+        if let Mode::Moving(moving) = &mut self.mode {
+            moving.waypoint = None;
+        }
+    }
+
+    /// The move is at its target.
+    pub fn arrived(&mut self, now: Instant) -> Option<Answer> {
+        let Mode::Moving(moving) = std::mem::replace(&mut self.mode, Mode::Paused) else {
+            return None;
+        };
+        let generation = self.position.generation;
+        self.mode = match moving.then {
+            Mode::RunningTo(run_to) if run_to.generation <= generation => Mode::Paused,
+            then => then,
+        };
+        self.due = now;
+        self.refresh = true;
+        let told = match moving.purpose {
+            Purpose::Back | Purpose::Recovery | Purpose::Return | Purpose::Opening => return None,
+            Purpose::Undo { from, undo } => {
+                self.log.undid(from, undo);
+                if let Undo::Before(position) = undo {
+                    self.stale_after = Some(position);
+                }
+                match undo {
+                    Undo::After(_) => tr!(
+                        "Back to generation {generation}, just after the last edit",
+                        generation = generation
+                    ),
+                    Undo::Before(_) => tr!(
+                        "Back to generation {generation}, before the last edit",
+                        generation = generation
+                    ),
+                }
+            }
+            Purpose::Redo => tr!(
+                "At generation {generation} again, as before the undo",
+                generation = generation
+            ),
+        };
+        Some(Answer::Tell(told))
+    }
+
+    /// The cells are lost: they are made again, and then everything goes on as it was.
+    pub fn lost_cells(&mut self) {
+        self.cells_known = false;
+        let mode = std::mem::replace(&mut self.mode, Mode::Paused);
+        let position = self.position;
+        match mode {
+            Mode::Moving(mut moving) => {
+                moving.begun = false;
+                moving.waypoint = None;
+                self.mode = Mode::Moving(moving);
+            }
+            mode => {
+                let round_left = self.round_left;
+                self.begin_move(position, Purpose::Recovery, mode);
+                self.round_left = round_left;
+            }
+        }
+    }
+
+    /// Whether a record is due and the mode lets it be applied: a move stops at its target.
+    fn due(&self) -> Option<&Record> {
+        let within = self
+            .moving()
+            .is_none_or(|moving| self.position.records < moving.target.records);
+        self.log.due(self.position).filter(|_| within)
+    }
+
+    /// Whether records lie ahead.
+    pub fn has_records_ahead(&self) -> bool {
+        self.log.record(self.position.records).is_some()
+    }
+
+    /// The generations of the next round where `wanted` are: none past a record or a move's target.
+    fn until_next(&self, wanted: u64) -> u32 {
+        let next = self.log.generations_to_next(self.position);
+        let left = wanted.min(next.unwrap_or(u64::MAX));
+        left.min(u32::MAX.into()) as u32
+    }
+
+    /// Whether cells at a position can be had with no step.
+    fn is_at_hand(&self, copies: &[Position], position: Position) -> bool {
+        let route = self.log.route(None, copies.iter().copied(), position);
+        route.is_some_and(|route| route.generations == 0)
+    }
+}
+
+/// What is to be done now.
+pub fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Work {
+    let wait = Work::Wait(None);
+    if facts.calibrating {
+        return wait;
+    }
+    // Cells that are lost come first: nothing else can be done with them.
+    if let Some(moving) = state.moving()
+        && !moving.begun
+    {
+        if let Some((Request::TogglePause | Request::Now, _)) = state.requests.front() {
+            return Work::TakeRequest;
+        }
+        return if facts.quiet { Work::Restore } else { wait };
+    }
+    // What was begun is ended before anything else.
+    if let (Some(left), None) = (state.round_left, state.moving()) {
+        return round(left, facts);
+    }
+    if let Some(generations) = facts.pending_b_round {
+        return b_round(state, generations, facts, now);
+    }
+    if let Some(record) = state.due() {
+        return apply_due(state, record, facts);
+    }
+    if let Some(why) = facts.copy_wanted {
+        return match facts.has_free_slot {
+            true => Work::Snapshot(why),
+            false => wait,
+        };
+    }
+    if let Some((request, _)) = state.requests.front()
+        && let Needs::Nothing | Needs::Cells = request.needs()
+    {
+        return Work::TakeRequest;
+    }
+    match &state.mode {
+        Mode::Moving(moving) => return go_on_moving(state, moving, facts),
+        Mode::Stepping(generations) => {
+            return round(state.until_next(u64::from(*generations)), facts);
+        }
+        Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
+    }
+    if let Some((request, _)) = state.requests.front() {
+        return match request.needs() {
+            Needs::Nothing | Needs::Cells | Needs::Boundary => Work::TakeRequest,
+            Needs::Quiet if facts.quiet => Work::TakeRequest,
+            Needs::Whole if facts.quiet && facts.whole == Some(state.position) => Work::TakeRequest,
+            Needs::Whole if facts.quiet && facts.has_free_slot => Work::Snapshot(Why::Whole),
+            Needs::Quiet | Needs::Whole => wait,
+        };
+    }
+    if facts.wants_calibration && state.mode == Mode::Running {
+        return if facts.quiet { Work::Calibrate } else { wait };
+    }
+    if facts.copy_due && facts.has_free_slot {
+        return Work::Snapshot(Why::Periodic);
+    }
+    match &state.mode {
+        Mode::Running if now >= state.due => {
+            let wanted = u64::from(state.generations_per_round);
+            round(state.until_next(wanted), facts)
+        }
+        Mode::Running if state.refresh && facts.has_room => Work::Refresh,
+        Mode::Running => Work::Wait(Some(state.due)),
+        Mode::RunningTo(run_to) => {
+            let left = run_to.generation.saturating_sub(state.position.generation);
+            let wanted = state.until_next(left.min(u64::from(run_to.chunk)));
+            round(wanted, facts)
+        }
+        Mode::Paused | Mode::Stepping(_) | Mode::Moving(_) => match state.refresh {
+            true if facts.has_room => Work::Refresh,
+            _ => wait,
+        },
+    }
+}
+
+fn round(generations: u32, facts: &EngineFacts) -> Work {
+    match facts.has_room {
+        true => Work::Round(generations),
+        false => Work::Wait(None),
+    }
+}
+
+/// B makes the round that A has made: at its pace while both run, at once when something waits.
+fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> Work {
+    let at_once = state.mode != Mode::Running || !state.requests.is_empty();
+    match at_once || now >= state.due {
+        true => round(generations, facts),
+        false => Work::Wait(Some(state.due)),
+    }
+}
+
+/// What comes before a record is applied, or that it is.
+fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
+    let (here, wait) = (state.position, Work::Wait(None));
+    // What a person does can be undone: all lattices as they are before.
+    let previous = here
+        .records
+        .checked_sub(1)
+        .and_then(|at| state.log.record(at));
+    let begins = previous.is_none_or(|previous| previous.entry != record.entry);
+    let is_landmark = record.author == Author::Person && begins && state.moving().is_none();
+    if is_landmark && !state.is_at_hand(&facts.copies, here) {
+        return match facts.has_free_slot {
+            true => Work::Snapshot(Why::Landmark),
+            false => wait,
+        };
+    }
+    match &record.content {
+        Content::Cells { instance, cells } => {
+            let instance = state.log.base_scene().instances_of(*instance)[0];
+            let reads = matches!(
+                cells,
+                CellChange::Edit(Change::Flip { .. } | Change::Turn { .. })
+            );
+            match reads && facts.known != Some(instance) {
+                false => Work::Apply,
+                true if facts.quiet && facts.has_free_slot => Work::Snapshot(Why::Cells(instance)),
+                true => wait,
+            }
+        }
+        Content::Start(_) | Content::Rule(_) if facts.quiet => Work::Apply,
+        Content::Grid { .. } if facts.quiet && facts.whole == Some(here) => Work::Apply,
+        Content::Grid { .. } if facts.quiet && facts.has_free_slot => Work::Snapshot(Why::Whole),
+        Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => wait,
+    }
+}
+
+fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> Work {
+    let here = state.position;
+    if here >= moving.target {
+        return Work::Arrive;
+    }
+    if moving.waypoint == Some(here.generation) && here.records == moving.target.records {
+        return match facts.has_free_slot {
+            true => Work::Snapshot(Why::Landmark),
+            false => Work::Wait(None),
+        };
+    }
+    let end = match here.records == moving.target.records {
+        true => moving.target.generation,
+        false => u64::MAX,
+    };
+    let waypoint = moving.waypoint.filter(|&at| at > here.generation);
+    let end = waypoint.map_or(end, |at| end.min(at));
+    let left = end - here.generation;
+    let wanted = state.until_next(left.min(u64::from(moving.chunk)));
+    round(wanted, facts)
+}
