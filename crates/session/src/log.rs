@@ -16,7 +16,7 @@
 //!
 //! [`snapshots`]: crate::snapshots
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use crate::start::start_lattice;
@@ -143,6 +143,8 @@ pub struct Scene {
     /// counterpart of B: what happens to one happens to the other, and instances behind both
     /// halves are not stepped.
     pub counterparts: Option<usize>,
+    /// Instances whose cells a person drew or opened: the program never fills them again.
+    pub drawn: BTreeSet<usize>,
 }
 
 impl Scene {
@@ -171,8 +173,19 @@ impl Scene {
     /// What a record makes of it.
     fn apply(&mut self, content: &Content) {
         match content {
-            Content::Start(start) => self.start = start.clone(),
-            Content::Cells { .. } => {}
+            Content::Start(start) => {
+                self.start = start.clone();
+                self.drawn.clear();
+            }
+            Content::Cells { instance, cells } => {
+                let drawn = matches!(cells, CellChange::Edit(_));
+                for instance in self.instances_of(*instance) {
+                    match drawn {
+                        true => self.drawn.insert(instance),
+                        false => self.drawn.remove(&instance),
+                    };
+                }
+            }
             Content::Rule(rule) => self.rule = *rule,
             Content::Grid { size, instances } => {
                 (self.size, self.instances) = (*size, *instances);

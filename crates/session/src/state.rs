@@ -142,8 +142,6 @@ pub enum Request {
     Quiet,
     /// Something that changes no cells and needs all of them on the host.
     Whole,
-    /// Something that changes no cells and needs nothing.
-    Now,
 }
 
 /// What a request needs before it is taken.
@@ -163,7 +161,7 @@ enum Needs {
 impl Request {
     fn needs(&self) -> Needs {
         match self {
-            Request::TogglePause | Request::PauseForLesson(_) | Request::Now => Needs::Nothing,
+            Request::TogglePause | Request::PauseForLesson(_) => Needs::Nothing,
             Request::Save => Needs::Cells,
             Request::Step(_) | Request::Edit(..) | Request::Reseed { .. } | Request::Copy(_) => {
                 Needs::Boundary
@@ -430,9 +428,7 @@ impl State {
             }
             Request::Undo => self.undo(copies),
             Request::Redo => self.redo(copies),
-            Request::Copy(_) | Request::Save | Request::Quiet | Request::Whole | Request::Now => {
-                None
-            }
+            Request::Copy(_) | Request::Save | Request::Quiet | Request::Whole => None,
         }
     }
 
@@ -840,7 +836,7 @@ pub fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Work {
     if let Some(moving) = state.moving()
         && !moving.begun
     {
-        if let Some((Request::TogglePause | Request::Now, _)) = state.requests.front() {
+        if let Some((Request::TogglePause, _)) = state.requests.front() {
             return Work::TakeRequest;
         }
         return if facts.quiet { Work::Restore } else { wait };
