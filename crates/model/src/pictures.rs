@@ -122,11 +122,12 @@ impl Pictures {
         }
     }
 
-    /// Notes that pictures of instances are complete, given every instance's generation and last edit.
+    /// Notes that pictures of instances are complete, given their generation and every instance's
+    /// last edit.
     pub fn note(
         &self,
         instances: Range<usize>,
-        (generations, edits): (&[u64], &[u64]),
+        (generation, edits): (u64, &[u64]),
         plan: PicturePlan,
         slot: Slot,
     ) {
@@ -144,7 +145,7 @@ impl Pictures {
         for instance in instances {
             board.newest[instance] = Some(Picture {
                 sequence,
-                generation: generations[instance],
+                generation,
                 edits: edits[instance],
                 viewport,
                 words,

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
+use crate::instances::ensure_room;
 use crate::thread::WHOLE_SLOTS;
-use crate::worlds::ensure_room;
 use crate::{Keep, Kept, Session};
 use engine::Result;
 use engine::kernels::{self, KERNELS, Kernel};

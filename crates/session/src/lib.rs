@@ -2,12 +2,13 @@
 //!
 //! A [`Session`] owns the engine's thread (`thread`). The window (or the terminal) sends it
 //! [`actions`](Action) and draws the newest complete [`pictures`](Pictures); neither ever waits
-//! for the other. What a round is stands in [`round`]; [`worlds`] holds the instances and their
-//! engine, and is what the programs without a window use directly.
+//! for the other. What a round is stands in [`round`]; [`instances`] holds the instances and
+//! their engine, and is what the programs without a window use directly.
 
 mod aside;
 pub mod edits;
 mod history;
+pub mod instances;
 mod keeping;
 mod kept;
 mod larger;
@@ -20,7 +21,6 @@ pub mod start;
 pub mod state;
 mod statistics;
 mod thread;
-pub mod worlds;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};

@@ -2,12 +2,12 @@
 
 use std::ops::Range;
 
-use crate::worlds::MEASURE_SLOTS;
+use crate::instances::MEASURE_SLOTS;
 use engine::{HostMemory, Kernel, Layout, Op, Program, Scope, Slot, StreamId, Transfer};
 use life::Rule;
 use model::{Order, PicturePlan, Streams, Switches, Wait};
 
-/// What the rounds of the moment are made of.
+/// What rounds are made of at present.
 #[derive(Clone, Debug)]
 pub struct RoundPlan {
     /// The instances that it steps; instance i is lattice i.
@@ -22,7 +22,7 @@ pub struct RoundPlan {
     pub rule: Rule,
     /// What is downloaded, if anything.
     pub picture: Option<PicturePlan>,
-    /// The first of [`MEASURE_SLOTS`](crate::worlds::MEASURE_SLOTS) slots that measures
+    /// The first of [`MEASURE_SLOTS`](crate::instances::MEASURE_SLOTS) slots that measures
     /// go to, if the lattices are measured.
     pub measures: Option<Slot>,
     /// How it is issued, copied and waited for; each stream's own order is the same in all.
@@ -85,7 +85,7 @@ impl RoundPlan {
     }
 
     /// Every lattice's bits into `slot`.
-    pub fn checkpoint(&self, slot: Slot) -> Program {
+    pub fn snapshot(&self, slot: Slot) -> Program {
         let mut program = Program::default();
         for group in self.groups(0..self.streams.len()) {
             self.pack(&mut program, group.clone());
@@ -407,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn a_half_leaves_the_other_instances_alone() {
+    fn a_plan_leaves_other_instances_alone() {
         let mut plan = plan("bits", Transfer::View);
         plan.instances = 1..2;
         assert!(

@@ -1,13 +1,82 @@
-//! The lab's switches, thrown between two rounds; and two halves that run two settings.
+//! What rounds are made of, changed between two of them: the kernel, the rule, the switches, and
+//! what is downloaded.
 
-use super::{Measuring, PICTURE_SLOTS, Worlds, shares};
+use super::issue::Kind;
+use super::{Instances, Measuring, PICTURE_SLOTS, shares, validate_devices};
 use crate::round::RoundPlan;
-use engine::{Engine, Layout, Result, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer};
+use engine::{
+    Engine, Kernel, Layout, Result, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer,
+};
+use life::Rule;
 use model::PicturePlan;
 use model::{Streams, Switches, TransferChoice};
 
-impl Worlds {
-    /// Changes how rounds of all instances, or of a half, are issued, copied and waited for.
+impl Instances {
+    /// Whether a kernel takes these lattices and every device can run it.
+    ///
+    /// # Errors
+    /// Why not.
+    pub fn validate(&self, kernel: &Kernel) -> Result<()> {
+        kernel.admit(self.size)?;
+        validate_devices(&*self.engine, kernel)
+    }
+
+    /// Changes the kernel between two rounds; every lattice keeps its cells.
+    pub fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
+        self.validate(kernel)?;
+        self.forget_prepared();
+        let layout = kernel.layout;
+        if layout != self.plan().kernel.layout {
+            let pack = self.plan().pack_all();
+            self.submit(&pack, Kind::Other, None)?;
+            // The bits are complete before another layout's memory is given back.
+            if let Err(error) = self.engine.reserve(layout) {
+                // What was given back is made again: the lattices go on as they were.
+                let before = self.plan().kernel.layout;
+                self.engine.reserve(before)?;
+                if before != Layout::Bits {
+                    let unpack = self.plan().relayout(before);
+                    self.submit(&unpack, Kind::Other, None)?;
+                }
+                return Err(error);
+            }
+            let unpack = self.plan().relayout(layout);
+            self.submit(&unpack, Kind::Other, None)?;
+        }
+        // The drawing side learns of the kernel a moment later, and asks for no cells that are not
+        // there.
+        if let Some(request) = &mut self.request
+            && request.transfer == Transfer::Cells
+            && layout != Layout::I32
+        {
+            request.transfer = Transfer::Bits;
+        }
+        for plan in &mut self.plans {
+            plan.kernel = kernel;
+            plan.switches = plan.switches.fitted_to(kernel);
+        }
+        self.plan_pictures();
+        Ok(())
+    }
+
+    /// Changes the rule between two rounds.
+    pub fn set_rule(&mut self, rule: Rule) {
+        self.forget_prepared();
+        for plan in &mut self.plans {
+            plan.rule = rule;
+        }
+    }
+
+    /// Says which rounds measure their lattices from now on.
+    pub fn set_measuring(&mut self, measuring: Measuring) {
+        if self.measuring != measuring {
+            self.measuring = measuring;
+            self.forget_prepared();
+            self.plan_pictures();
+        }
+    }
+
+    /// Changes how rounds (in a comparison, A's or B's) are issued, copied and waited for.
     /// Waits until nothing runs where streams or slots change. Answers whether the slots were
     /// made anew.
     pub fn set_switches(&mut self, half: usize, switches: Switches) -> Result<bool> {
@@ -35,50 +104,6 @@ impl Worlds {
         settled
     }
 
-    /// Parts the instances into two halves, the first as it is and the second with other
-    /// switches; or makes them one again, with the first's. Waits until nothing runs. Answers
-    /// whether the slots were made anew.
-    pub fn split(&mut self, second: Option<Switches>) -> Result<bool> {
-        self.engine.synchronize()?;
-        self.forget_prepared();
-        self.turn = 0;
-        self.plans.truncate(1);
-        let all = self.instances();
-        let streams = self.plans[0].switches.streams;
-        self.plans[0].streams = self.streams_of(streams)?;
-        self.plans[0].instances = 0..all;
-        if let Some(switches) = second {
-            let each = all / 2;
-            self.plans[0].instances = 0..each;
-            let other = RoundPlan {
-                instances: each..2 * each,
-                ..self.plans[0].clone()
-            };
-            self.plans.push(other);
-            let answer = self.set_switches(1, switches);
-            if answer.is_err() {
-                self.plans.truncate(1);
-                self.plans[0].instances = 0..all;
-                self.plans[0].streams = self.streams_of(streams)?;
-                self.renew_devices();
-                self.plan_pictures();
-            }
-            return answer;
-        }
-        self.renew_devices();
-        self.settle_slots()
-    }
-
-    /// The generations of the round that A has made and B has not, if there is one.
-    pub fn owed(&self) -> Option<u32> {
-        (self.turn > 0).then_some(self.owed)
-    }
-
-    /// Whether the instances are two halves.
-    pub fn is_split(&self) -> bool {
-        self.plans.len() > 1
-    }
-
     /// Whether every second timed round is stamped by its blocks from now on.
     pub fn set_stamped(&mut self, stamped: bool) {
         self.stamped = stamped;
@@ -97,11 +122,11 @@ impl Worlds {
 
     /// Whether such pictures need other slots than there are.
     pub fn needs_slots(&self, request: Option<PicturePlan>) -> bool {
-        let (split, bits) = (self.is_split(), self.all_bits());
+        let (comparing, bits) = (self.is_comparing(), self.all_bits());
         let pictures = self
             .plans
             .iter()
-            .map(|plan| picture_of(request, plan, split, bits));
+            .map(|plan| picture_of(request, plan, comparing, bits));
         self.wanted_slots(pictures).is_some()
     }
 
@@ -116,33 +141,34 @@ impl Worlds {
 
     /// Sets what each plan downloads.
     pub(super) fn plan_pictures(&mut self) {
-        let (split, bits) = (self.is_split(), self.all_bits());
-        let measuring = self.measuring != Measuring::Never && !split;
+        let (comparing, bits) = (self.is_comparing(), self.all_bits());
+        let measuring = self.measuring != Measuring::Never && !comparing;
         let spec = self.spec;
         for plan in &mut self.plans {
-            plan.picture = picture_of(self.request, plan, split, bits);
+            plan.picture = picture_of(self.request, plan, comparing, bits);
             plan.measures = measuring.then(|| spec.measure_slot(0));
         }
     }
 
-    fn settle_slots(&mut self) -> Result<bool> {
-        let (split, bits) = (self.is_split(), self.all_bits());
+    /// Makes the slots anew if the plans' pictures need others; whether it did.
+    pub(super) fn settle_slots(&mut self) -> Result<bool> {
+        let (comparing, bits) = (self.is_comparing(), self.all_bits());
         let pictures = self
             .plans
             .iter()
-            .map(|plan| picture_of(self.request, plan, split, bits));
+            .map(|plan| picture_of(self.request, plan, comparing, bits));
         let anew = self.wanted_slots(pictures);
         if let Some(spec) = anew {
             self.slots = self.engine.allocate_slots(spec)?;
             self.spec = spec;
-            // What was under way has ended, in slots that are gone.
-            self.under_way.iter_mut().for_each(|old| old.forget_slots());
+            // What was in flight has ended, in slots that are gone.
+            self.in_flight.iter_mut().for_each(|old| old.forget_slots());
         }
         self.plan_pictures();
         Ok(anew.is_some())
     }
 
-    /// The slots for such pictures, if they are not those that there are.
+    /// The slots needed for such pictures, or `None` if the present ones fit.
     fn wanted_slots(
         &self,
         pictures: impl Iterator<Item = Option<PicturePlan>>,
@@ -169,7 +195,7 @@ impl Worlds {
     }
 
     /// A stream for every instance, shared or not; made once.
-    fn streams_of(&mut self, how: Streams) -> Result<Vec<StreamId>> {
+    pub(super) fn streams_of(&mut self, how: Streams) -> Result<Vec<StreamId>> {
         let how = how.sharing();
         if let Some(made) = &self.streams[how as usize] {
             return Ok(made.clone());
@@ -180,12 +206,8 @@ impl Worlds {
         Ok(made)
     }
 
-    /// Bytes of all instances' bits.
-    pub fn all_bits(&self) -> u64 {
-        4 * self.size.words() as u64 * self.instances() as u64
-    }
-
-    fn renew_devices(&mut self) {
+    /// Notes a stream of each device for every plan.
+    pub(super) fn renew_devices(&mut self) {
         let devices = self.engine.devices().len();
         for plan in &mut self.plans {
             plan.devices = one_of_each_device(&plan.streams, devices);
@@ -193,15 +215,15 @@ impl Worlds {
     }
 }
 
-/// What a plan downloads of what whoever draws asked for; all instances' bits are so many bytes.
+/// What a plan downloads of what the drawing side asked for; all instances' bits are so many bytes.
 fn picture_of(
     request: Option<PicturePlan>,
     plan: &RoundPlan,
-    split: bool,
+    comparing: bool,
     all_bits: u64,
 ) -> Option<PicturePlan> {
     let mut picture = request?;
-    if split {
+    if comparing {
         picture.transfer = match plan.switches.transfer {
             TransferChoice::Bits => Transfer::Bits,
             TransferChoice::Cells => Transfer::Cells,
@@ -210,7 +232,7 @@ fn picture_of(
             TransferChoice::Auto => Transfer::View,
         };
     }
-    // Who draws learns of another kernel a moment later.
+    // The drawing side learns of another kernel a moment later.
     if picture.transfer == Transfer::Cells && plan.kernel.layout != Layout::I32 {
         picture.transfer = Transfer::Bits;
     }

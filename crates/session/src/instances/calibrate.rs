@@ -1,13 +1,14 @@
 //! A round whose every op runs alone: what each takes by itself, so that overlap can be told.
 //!
-//! It is a real round: the lattices advance by it, and its pictures are drawn. Only, each op is
-//! submitted when the one before it has ended.
+//! It is a real round: the lattices advance by it, and its pictures are drawn. But each op is
+//! submitted only when the one before it has ended.
 
 use model::Alone;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use super::{Kind, Worlds, shares};
+use super::issue::{InFlight, Kind};
+use super::{Instances, Measuring, shares};
 use engine::{DeviceId, EngineError, Nanos, Op, Program, Result, Slot, Step};
 use model::PicturePlan;
 
@@ -16,21 +17,23 @@ pub(super) struct Calibration {
     left: VecDeque<(Step, Alone)>,
     /// What its pictures show.
     picture: Option<PicturePlan>,
-    /// The op under way.
-    under_way: Option<Alone>,
+    /// The generation that it leads to.
+    generation: u64,
+    /// The op that runs.
+    running: Option<Alone>,
     done: Vec<Alone>,
 }
 
-impl Worlds {
+impl Instances {
     /// Begins a round of so many generations whose ops run alone, one after the other; what they
     /// took comes as [`Event::Calibrated`](super::Event::Calibrated). Nothing else is issued
-    /// meanwhile. Answers whether it could begin now: nothing must be under way.
+    /// meanwhile. Answers whether it could begin now: nothing must be in flight, and nothing compared.
     pub fn begin_calibration(
         &mut self,
         generations: u32,
         newest: impl Fn(Slot) -> bool,
     ) -> Result<bool> {
-        if !self.is_idle() || self.calibration.is_some() || self.is_split() {
+        if !self.is_idle() || self.calibration.is_some() || self.is_comparing() {
             return Ok(false);
         }
         let Some(slot) = self.next_slot(newest) else {
@@ -53,12 +56,11 @@ impl Worlds {
             };
             left.push_back((step, alone));
         }
-        self.count(generations);
-        let picture = self.next_plan().picture;
         self.calibration = Some(Calibration {
             left,
-            picture,
-            under_way: None,
+            picture: self.next_plan().picture,
+            generation: self.generation() + u64::from(generations),
+            running: None,
             done: Vec::new(),
         });
         self.run_next_alone()?;
@@ -75,42 +77,59 @@ impl Worlds {
         let Some(calibration) = &mut self.calibration else {
             return Ok(());
         };
-        if calibration.under_way.is_some() || !self.under_way.is_empty() {
+        if calibration.running.is_some() || !self.in_flight.is_empty() {
             return Ok(());
         }
-        let picture = calibration.picture;
+        let (picture, generation) = (calibration.picture, calibration.generation);
         let Some((step, alone)) = calibration.left.pop_front() else {
             return Ok(());
         };
-        let program = Program {
+        let steps_lattices = |step: &Step| matches!(step.op, Op::Advance { .. });
+        let is_last_advance = steps_lattices(&step)
+            && !calibration
+                .left
+                .iter()
+                .any(|(step, _)| steps_lattices(step));
+        let mut program = Program {
             steps: vec![step],
             timed: true,
             stamped: false,
         };
         let issued = Instant::now();
-        let answer = self.engine.submit(&program);
-        let Some(calibration) = &mut self.calibration else {
-            return answer.map(|_| ());
-        };
-        let run = match answer {
+        let run = match self.engine.submit(&program) {
             Ok(run) => run,
             Err(error) => {
                 // It is tried again: a lattice must not stop in the middle of a round.
-                let step = program.steps.into_iter().next().expect("it has one");
+                let step = program.steps.pop().expect("it has one");
                 calibration.left.push_front((step, alone));
                 let busy = matches!(error, EngineError::SlotBusy(..));
                 return if busy { Ok(()) } else { Err(error) };
             }
         };
-        calibration.under_way = Some(alone);
-        self.push(run, issued, Kind::Alone, picture, [].into(), 0);
+        calibration.running = Some(alone);
+        if is_last_advance {
+            self.set_generation(generation);
+        }
+        self.in_flight.push_back(InFlight {
+            run,
+            generation,
+            measured: self.measuring != Measuring::Never,
+            edits: self.edit_numbers.clone(),
+            picture,
+            kind: Kind::Alone,
+            steps: [].into(),
+            half: 0,
+            launches: 1,
+            stepped: 0,
+            issued,
+        });
         Ok(())
     }
 
     /// Notes what an op took alone; all of them, when it was the last.
     pub(super) fn measured_alone(&mut self, took: Option<Nanos>) -> Option<Vec<Alone>> {
         let calibration = self.calibration.as_mut()?;
-        let alone = calibration.under_way.take()?;
+        let alone = calibration.running.take()?;
         let took = took.unwrap_or(Nanos(0));
         calibration.done.push(Alone { took, ..alone });
         if !calibration.left.is_empty() {

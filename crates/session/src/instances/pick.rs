@@ -1,5 +1,5 @@
 //! `--kernel auto`: where this device and such lattices were measured before, the table says which
-//! kernel is the fastest; elsewhere those that can be are timed once, on the lattices themselves.
+//! kernel is the fastest; elsewhere the eligible ones are timed once, on the lattices themselves.
 
 use std::time::{Duration, Instant};
 
@@ -7,7 +7,8 @@ mod table;
 
 pub use table::{DevicePicks, PickTable, Work};
 
-use super::{DEPTH, Worlds};
+use super::issue::Kind;
+use super::{Instances, MAX_IN_FLIGHT};
 use engine::kernels::{self, KERNELS};
 use engine::{EngineError, Kernel, Layout, Result};
 use model::Switches;
@@ -22,28 +23,28 @@ pub struct Timed {
 }
 
 /// How long a kernel is timed at least.
-const LEAST: Duration = Duration::from_millis(20);
+const MIN_TIMING: Duration = Duration::from_millis(20);
 
 /// How long a first round may take to load what it needs.
-const LOADING: Duration = Duration::from_millis(500);
+const MAX_LOADING: Duration = Duration::from_millis(500);
 
 /// The most generations of a round that is timed: one of a slow kernel's is to be over soon.
-const MOST_GENERATIONS: u32 = 64;
+const MAX_TIMED_GENERATIONS: u32 = 64;
 
 /// The most bytes that an `i32` a cell may take for such a kernel to be timed: beyond, bits are
 /// faster on every device, and the memory is better left alone.
-const MOST_CELL_BYTES: u64 = 64 << 20;
+const MAX_CELL_BYTES: u64 = 64 << 20;
 
-impl Worlds {
-    /// Times rounds of so many generations with every kernel that can be, pictures included if
-    /// there are any; the fastest comes first, and is the kernel then. The lattices go on
-    /// meanwhile: upload them again.
+impl Instances {
+    /// Times rounds of so many generations with every eligible kernel, pictures included if there
+    /// are any; the fastest comes first, and is the kernel then. The lattices are stepped
+    /// meanwhile: set them and the generation again.
     pub fn time_kernels(&mut self, generations: u32) -> Result<Vec<Timed>> {
-        let generations = generations.min(MOST_GENERATIONS);
+        let generations = generations.min(MAX_TIMED_GENERATIONS);
         let (asked, before) = (self.plan().switches, self.plan().kernel);
         let candidates: Vec<&'static Kernel> = KERNELS
             .iter()
-            .filter(|kernel| self.can_be(kernel))
+            .filter(|kernel| self.is_eligible(kernel))
             .collect();
         let mut timed: Vec<Timed> = Vec::new();
         // The upper rungs first: what is far slower than they are gets no second round.
@@ -65,7 +66,13 @@ impl Worlds {
                     | EngineError::Driver { .. }),
                 ) => {
                     tracing::warn!("kernel '{}' is not taken: {error}", kernel.name);
-                    self.finish()?;
+                    // Which lattices are in which layout is unknown, and so are their cells.
+                    self.abandon()?;
+                    let layout = self.plan().kernel.layout;
+                    if layout != Layout::Bits {
+                        let relayout = self.plan().relayout(layout);
+                        self.submit(&relayout, Kind::Other, None)?;
+                    }
                 }
                 Err(error) => return Err(error),
             }
@@ -108,21 +115,23 @@ impl Worlds {
         let instances = self.instances().div_ceil(1 + others.len());
         let work = table.of(&first.name, self.size.cells(), instances, generations)?;
         let mut kernels = work.kernels.iter().filter_map(|name| kernels::find(name));
-        kernels.find(|kernel| self.can_be(kernel))
+        kernels.find(|kernel| self.is_eligible(kernel))
     }
 
     /// Whether a kernel takes these lattices, these devices and these switches.
-    fn can_be(&self, kernel: &Kernel) -> bool {
-        let can_be = |kernel: &Kernel| {
-            self.plan().switches.refusal(kernel).is_none() && self.admit(kernel).is_ok()
+    fn is_eligible(&self, kernel: &Kernel) -> bool {
+        let is_eligible = |kernel: &Kernel| {
+            self.plan().switches.refusal(kernel).is_none() && self.validate(kernel).is_ok()
         };
         let cells = 4 * self.size.cells().saturating_mul(self.instances() as u64);
         let of_bits = |kernel: &Kernel| kernel.layout != Layout::I32;
         // Unless there is no other way.
-        let too_much = cells > MOST_CELL_BYTES
+        let too_much = cells > MAX_CELL_BYTES
             && !of_bits(kernel)
-            && KERNELS.iter().any(|other| of_bits(other) && can_be(other));
-        !too_much && can_be(kernel)
+            && KERNELS
+                .iter()
+                .any(|other| of_bits(other) && is_eligible(other));
+        !too_much && is_eligible(kernel)
     }
 
     /// Rounds a second, behind some that load what is needed and make the graphs. Where those say
@@ -131,7 +140,7 @@ impl Worlds {
         let began = Instant::now();
         self.rounds_of(1, generations)?;
         let first = began.elapsed().as_secs_f64();
-        if first > LOADING.as_secs_f64() + 4.0 / best {
+        if first > MAX_LOADING.as_secs_f64() + 4.0 / best {
             return Ok(1.0 / first);
         }
         let mut rounds = 1;
@@ -142,10 +151,10 @@ impl Worlds {
             if self.prepared.len() > made {
                 continue; // capturing is no stepping
             }
-            if took >= LEAST {
+            if took >= MIN_TIMING {
                 return Ok(rounds as f64 / took.as_secs_f64());
             }
-            let more = LEAST.as_secs_f64() / took.as_secs_f64().max(1e-6);
+            let more = MIN_TIMING.as_secs_f64() / took.as_secs_f64().max(1e-6);
             rounds = (rounds as f64 * more.clamp(2.0, 100.0)).ceil() as u64;
         }
     }
@@ -157,7 +166,7 @@ impl Worlds {
                 issued += 1;
             }
             self.poll(|_| {})?;
-            if self.depth() >= DEPTH {
+            if self.depth() >= MAX_IN_FLIGHT {
                 self.wait(Duration::from_millis(1));
             }
         }

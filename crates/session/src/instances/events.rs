@@ -1,25 +1,24 @@
-//! What comes back of rounds: events one by one, or all of them waited for.
+//! What comes back of what was issued: events one by one, or all of them waited for.
 
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::issue::{Kind, UnderWay};
-use super::{DEPTH, Worlds, read_lattice};
+use super::issue::{InFlight, Kind};
+use super::{Instances, MAX_IN_FLIGHT};
 use engine::{Completion, EngineError, LatticeId, Measure, Result, Slot};
-use life::Lattice;
 use model::Alone;
 use model::PicturePlan;
 use model::trace::TimedRound;
 
-/// What came of polling.
+/// Something that has completed.
 pub enum Event {
-    /// Pictures landed.
+    /// Pictures have arrived.
     Pictures {
         /// Of which instances.
         instances: Range<usize>,
-        /// Every instance's generation.
-        generations: Arc<[u64]>,
+        /// Their generation.
+        generation: u64,
         /// The number of every instance's last edit.
         edits: Arc<[u64]>,
         /// What they show.
@@ -31,8 +30,8 @@ pub enum Event {
     Measured {
         /// The first of the instances, which follow one another.
         first: usize,
-        /// Every instance's generation.
-        generations: Arc<[u64]>,
+        /// Their generation.
+        generation: u64,
         /// A measure each.
         measures: Vec<Measure>,
     },
@@ -40,7 +39,7 @@ pub enum Event {
     Round {
         /// What was timed, if it was.
         timed: Option<TimedRound>,
-        /// Whose: 0, or 1 for B's.
+        /// Whose in a comparison: 0 for A's, 1 for B's; otherwise 0.
         half: usize,
         /// Generations it stepped.
         generations: u32,
@@ -51,35 +50,27 @@ pub enum Event {
     },
     /// Every op of a round has run alone.
     Calibrated(Vec<Alone>),
-    /// The lattice that was asked for is in this slot.
-    Fetched {
-        /// Which.
-        slot: Slot,
-    },
-    /// All lattices' bits are in this slot.
-    Checkpoint {
-        /// Which.
-        slot: Slot,
-        /// Of which generations.
-        generations: Arc<[u64]>,
-        /// How many generations had been stepped: see [`Worlds::clock`].
-        clock: u64,
+    /// All lattices' bits are in a whole-lattice slot.
+    Snapshot {
+        /// Which, as [`Instances::issue_snapshot`] was told.
+        index: u8,
     },
 }
 
-fn lost(error: EngineError) -> EngineError {
+/// An error that says that the engine is lost.
+pub(super) fn lost(error: EngineError) -> EngineError {
     match error {
         lost @ EngineError::ContextLost(_) => lost,
         other => EngineError::ContextLost(other.to_string()),
     }
 }
 
-impl Worlds {
-    /// Hands over what has come to pass. Never blocks.
+impl Instances {
+    /// Hands over what has completed. Never blocks.
     ///
     /// # Errors
-    /// An engine that does not say what has ended is lost, whatever it says instead: what is under
-    /// way would never end.
+    /// An engine that does not say what has ended is lost, whatever it says instead: what is in
+    /// flight would never end.
     pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
         let mut completions = std::mem::take(&mut self.completions);
         let polled = self.engine.poll(&mut completions).map_err(lost);
@@ -90,16 +81,15 @@ impl Worlds {
                     lattices,
                     slot,
                 } => {
-                    let of = self.under_way.iter().find(|under_way| under_way.run == run);
+                    let of = self.in_flight.iter().find(|one| one.run == run);
                     if let Some(of) = of
                         && slot >= self.spec.measure_slot(0)
                     {
-                        let of = (of.measured, of.generations.clone());
                         if let Some(measured) = self.measured(of, lattices, slot) {
                             tell(measured);
                         }
-                    } else if let Some(UnderWay {
-                        generations,
+                    } else if let Some(InFlight {
+                        generation,
                         edits,
                         picture: Some(picture),
                         ..
@@ -107,7 +97,7 @@ impl Worlds {
                     {
                         tell(Event::Pictures {
                             instances: lattices.start as usize..lattices.end as usize,
-                            generations: generations.clone(),
+                            generation: *generation,
                             edits: edits.clone(),
                             picture: *picture,
                             slot,
@@ -120,10 +110,10 @@ impl Worlds {
                     host,
                     stamps,
                 } => {
-                    let Some(at) = self.under_way.iter().position(|u| u.run == run) else {
+                    let Some(at) = self.in_flight.iter().position(|one| one.run == run) else {
                         continue;
                     };
-                    let done = self.under_way.remove(at).expect("its place was found");
+                    let done = self.in_flight.remove(at).expect("its place was found");
                     match done.kind {
                         Kind::Round { replayed } => {
                             let steps = done.steps;
@@ -146,14 +136,7 @@ impl Worlds {
                                 took,
                             });
                         }
-                        Kind::Checkpoint(slot) => {
-                            tell(Event::Checkpoint {
-                                slot,
-                                generations: done.generations,
-                                clock: done.clock,
-                            });
-                        }
-                        Kind::Fetch(_, slot) => tell(Event::Fetched { slot }),
+                        Kind::Snapshot(index) => tell(Event::Snapshot { index }),
                         Kind::Alone => {
                             let length = spans.first().map(|span| span.length());
                             if let Some(measured) = self.measured_alone(length) {
@@ -170,12 +153,7 @@ impl Worlds {
     }
 
     /// What a round's measures found; nothing where their slots are gone.
-    fn measured(
-        &self,
-        (measured, generations): (bool, Arc<[u64]>),
-        lattices: Range<u32>,
-        slot: Slot,
-    ) -> Option<Event> {
+    fn measured(&self, of: &InFlight, lattices: Range<u32>, slot: Slot) -> Option<Event> {
         let first = lattices.start as usize;
         let read = |lattice| {
             let mut measure = None;
@@ -183,22 +161,20 @@ impl Worlds {
             self.slots.read(LatticeId(lattice), slot, &mut look);
             measure
         };
-        let measures = lattices.map(read).collect::<Option<_>>();
-        measures
-            .filter(|_| measured)
-            .map(|measures| Event::Measured {
-                first,
-                generations,
-                measures,
-            })
+        let measures = lattices.map(read).collect::<Option<_>>()?;
+        of.measured.then_some(Event::Measured {
+            first,
+            generation: of.generation,
+            measures,
+        })
     }
 
-    /// Sleeps until something may have come to pass.
+    /// Sleeps until something may have completed.
     pub fn wait(&mut self, timeout: Duration) {
         self.engine.wait(timeout);
     }
 
-    /// Blocks until nothing is under way.
+    /// Blocks until nothing is in flight.
     pub fn finish(&mut self) -> Result<()> {
         self.engine.synchronize()?;
         while !self.is_idle() {
@@ -235,7 +211,7 @@ impl Worlds {
                 left -= u64::from(now);
             }
             self.poll(&mut tell)?;
-            if self.depth() >= DEPTH {
+            if self.depth() >= MAX_IN_FLIGHT {
                 self.wait(Duration::from_millis(1));
             }
         }
@@ -244,18 +220,5 @@ impl Worlds {
             self.poll(&mut tell)?;
         }
         Ok(began.elapsed())
-    }
-
-    /// Downloads every lattice and waits for them.
-    pub fn fetch(&mut self) -> Result<Vec<Lattice>> {
-        self.finish()?;
-        let slot = Slot(self.spec.pictures());
-        if !self.issue_checkpoint(0)? {
-            return Err(EngineError::SlotBusy(LatticeId(0), slot));
-        }
-        self.finish()?;
-        (0..self.instances())
-            .map(|i| read_lattice(&*self.slots, i, slot, self.size))
-            .collect()
     }
 }

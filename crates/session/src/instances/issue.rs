@@ -4,7 +4,7 @@ use std::hash::Hasher;
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::{DEPTH, Measuring, SPARSE_ROUNDS, Worlds};
+use super::{Instances, MAX_IN_FLIGHT, Measuring, SPARSE_ROUNDS};
 use crate::round::RoundPlan;
 use engine::kernels::Iteration;
 use engine::{EngineError, LatticeId, Op, Program, Result, RunId, Slot, Step};
@@ -12,13 +12,11 @@ use model::PicturePlan;
 use model::Wait;
 use model::trace::StepFacts;
 
-/// A round under way.
-pub(super) struct UnderWay {
+/// A program that the engine has accepted and not completed.
+pub(super) struct InFlight {
     pub(super) run: RunId,
-    /// The generations of its pictures, by instance; shared with the rounds that change nothing.
-    pub(super) generations: Arc<[u64]>,
-    /// Generations stepped before its end.
-    pub(super) clock: u64,
+    /// The generation of the lattices that it downloads.
+    pub(super) generation: u64,
     /// Whether the slots of its measures are there.
     pub(super) measured: bool,
     /// The last edit in its pictures, by instance.
@@ -26,7 +24,7 @@ pub(super) struct UnderWay {
     pub(super) picture: Option<PicturePlan>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
-    /// Whose round: 0, or 1 for B's.
+    /// Whose round in a comparison: 0 for A's, 1 for B's.
     pub(super) half: usize,
     pub(super) launches: u32,
     /// Generations stepped.
@@ -35,12 +33,12 @@ pub(super) struct UnderWay {
     pub(super) issued: Instant,
 }
 
-impl UnderWay {
+impl InFlight {
     /// The slots that it was to fill are gone.
     pub(super) fn forget_slots(&mut self) {
         self.picture = None;
         self.measured = false;
-        if let Kind::Checkpoint(_) | Kind::Fetch(..) = self.kind {
+        if let Kind::Snapshot(_) = self.kind {
             self.kind = Kind::Other;
         }
     }
@@ -49,15 +47,14 @@ impl UnderWay {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) enum Kind {
     /// A round, issued step by step or replayed as a graph.
-    Round {
-        replayed: bool,
-    },
+    Round { replayed: bool },
+    /// Pictures of the lattices as they are.
     Refresh,
-    Checkpoint(Slot),
-    /// An instance's lattice on its way to a slot.
-    Fetch(usize, Slot),
-    /// One step of a round that runs alone.
+    /// All lattices' bits into the whole-lattice slot of this index.
+    Snapshot(u8),
+    /// One step of a round that runs op by op.
     Alone,
+    /// Whose end nobody waits for.
     Other,
 }
 
@@ -73,13 +70,13 @@ pub(super) struct PreparedKey {
 }
 
 /// The most launches of one graph: beyond, capturing it takes seconds and gigabytes.
-pub const MOST_GRAPH_LAUNCHES: u64 = 1 << 16;
+pub const MAX_GRAPH_LAUNCHES: u64 = 1 << 16;
 
-impl Worlds {
+impl Instances {
     /// A picture slot that no download of the next round is bound for and nobody reads; one that
     /// `newest` says holds somebody's newest picture only where there is no other and nothing is
-    /// under way. (That picture is then unreadable until its successor is there; nothing is torn.)
-    pub(super) fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
+    /// in flight. (That picture is then unreadable until its successor is there; nothing is torn.)
+    fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
         let plan = self.next_plan();
         let free = |slot: &Slot| {
             let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
@@ -102,21 +99,25 @@ impl Worlds {
         }
     }
 
-    /// How many rounds may be under way at once. The rounds of two halves are timed alone.
-    fn most_under_way(&self) -> usize {
-        if self.is_split() { 1 } else { DEPTH }
+    /// How many rounds may be in flight at once. Those of a comparison are timed one by one.
+    fn max_in_flight(&self) -> usize {
+        if self.is_comparing() {
+            1
+        } else {
+            MAX_IN_FLIGHT
+        }
     }
 
-    /// Issues a round of so many generations (of the half whose turn it is), if there is room for
-    /// one: not more than two under way, and a slot free. With `timed`, spans come back. A round
-    /// of none only downloads, and is everybody's.
+    /// Issues a round of so many generations (in a comparison, of A and B in turn), if there is
+    /// room for one: not more than two in flight, and a slot free. With `timed`, spans come back.
+    /// A round of no generations only downloads all instances.
     pub fn issue_round(
         &mut self,
         generations: u32,
         timed: bool,
         newest: impl Fn(Slot) -> bool,
     ) -> Result<bool> {
-        if self.under_way.len() >= self.most_under_way() || self.calibration.is_some() {
+        if self.in_flight.len() >= self.max_in_flight() || self.is_calibrating() {
             return Ok(false);
         }
         if generations == 0 {
@@ -125,7 +126,6 @@ impl Worlds {
         let Some(slot) = self.next_slot(newest) else {
             return Ok(false);
         };
-        let before = self.count(generations);
         let graphs = self.next_plan().switches.graphs;
         let issued = if graphs && self.fits_a_graph(generations) {
             self.replay_round(generations, slot, timed)
@@ -133,25 +133,20 @@ impl Worlds {
             self.submit_round(generations, slot, timed, Kind::Round { replayed: false })
         };
         match issued {
-            Ok(()) => {
-                self.part_began = None;
-                self.unmeasured = if self.measures_next() {
-                    0
-                } else {
-                    self.unmeasured + 1
-                };
-                self.owed = generations + std::mem::take(&mut self.parts);
-                self.turn = (self.turn + 1) % self.plans.len();
-                Ok(true)
-            }
-            Err(error) => {
-                self.generations = before;
-                self.clock -= u64::from(generations);
-                // Somebody began to read the slot just now: there will be another.
-                let busy = matches!(error, EngineError::SlotBusy(..));
-                if busy { Ok(false) } else { Err(error) }
-            }
+            Ok(()) => {}
+            // Somebody began to read the slot just now: there will be another.
+            Err(EngineError::SlotBusy(..)) => return Ok(false),
+            Err(error) => return Err(error),
         }
+        self.part_began = None;
+        self.unmeasured = if self.measures_next() {
+            0
+        } else {
+            self.unmeasured + 1
+        };
+        self.last_round = generations + std::mem::take(&mut self.parts);
+        self.turn = (self.turn + 1) % self.plans.len();
+        Ok(true)
     }
 
     /// Downloads every instance as it is, each plan's by its own way.
@@ -236,31 +231,27 @@ impl Worlds {
         self.measuring == Measuring::Sparse && self.measures_next()
     }
 
-    /// Issues some generations of a round that is too long for one submission, with no picture.
+    /// Issues some generations of a round that is too long for one submission, with no picture;
+    /// whether there was room for them.
     pub fn issue_part(&mut self, generations: u32) -> Result<bool> {
-        if self.under_way.len() >= self.most_under_way() {
+        if self.in_flight.len() >= self.max_in_flight() || self.is_calibrating() {
             return Ok(false);
         }
-        self.part_began.get_or_insert_with(Instant::now);
-        let before = self.count(generations);
+        let began = Instant::now();
         let plan = RoundPlan {
             picture: None,
             measures: None,
             ..self.next_plan().clone()
         };
-        let issued = self.submit(&plan.program(generations, Slot(0)), Kind::Other, None);
-        if issued.is_ok() {
-            self.parts += generations;
-        }
-        issued.map(|()| true).inspect_err(|_| {
-            self.generations = before;
-            self.clock -= u64::from(generations);
-        })
+        self.submit(&plan.program(generations, Slot(0)), Kind::Other, None)?;
+        self.part_began.get_or_insert(began);
+        self.parts += generations;
+        Ok(true)
     }
 
     /// The most generations that one submission should issue: the host is inside its calls
     /// meanwhile, and hears nobody.
-    pub fn most_at_once(&self) -> u32 {
+    pub fn max_at_once(&self) -> u32 {
         const LAUNCHES: u32 = 1 << 14; // some 40 ms of calls
         let each = (LAUNCHES / self.instances() as u32).max(1);
         match self.plan().kernel.iteration {
@@ -271,25 +262,12 @@ impl Worlds {
     }
 
     /// Whether a round of so many generations is a graph that a driver digests.
-    pub(super) fn fits_a_graph(&self, generations: u32) -> bool {
+    fn fits_a_graph(&self, generations: u32) -> bool {
         let nodes = u64::from(self.launches(generations)) * self.instances() as u64;
-        nodes <= MOST_GRAPH_LAUNCHES
+        nodes <= MAX_GRAPH_LAUNCHES
     }
 
-    /// Counts generations that are about to be issued; the count before.
-    pub(super) fn count(&mut self, generations: u32) -> Arc<[u64]> {
-        self.changes += 1;
-        let stepped = &self.next_plan().instances;
-        let one = |(i, count): (usize, &u64)| match stepped.contains(&i) {
-            true => count + u64::from(generations),
-            false => *count,
-        };
-        let counted = self.generations.iter().enumerate().map(one).collect();
-        self.clock += u64::from(generations);
-        std::mem::replace(&mut self.generations, counted)
-    }
-
-    pub(super) fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
+    fn replay_round(&mut self, generations: u32, slot: Slot, timed: bool) -> Result<()> {
         let key = PreparedKey {
             slot,
             parities: self.parities(),
@@ -314,27 +292,16 @@ impl Worlds {
         };
         let issued = Instant::now();
         let run = self.engine.replay(prepared)?;
-        let (picture, wait) = (self.next_plan().picture, self.next_plan().switches.wait);
+        if self.next_plan().switches.wait == Wait::All {
+            self.engine.synchronize()?;
+        }
+        let picture = self.next_plan().picture;
         let kind = Kind::Round { replayed: true };
-        self.push(run, issued, kind, picture, steps, generations);
-        match wait {
-            Wait::All => self.engine.synchronize(),
-            Wait::Poll | Wait::Each => Ok(()),
-        }
+        self.accepted(run, issued, kind, picture, steps, generations);
+        Ok(())
     }
 
-    /// Downloads every lattice's bits into a whole-lattice slot; `false` where that is still being
-    /// read.
-    pub fn issue_checkpoint(&mut self, index: u8) -> Result<bool> {
-        let slot = Slot(self.spec.pictures() + index);
-        let program = self.plan().checkpoint(slot);
-        match self.submit(&program, Kind::Checkpoint(slot), None) {
-            Ok(()) => Ok(true),
-            Err(EngineError::SlotBusy(..)) => Ok(false),
-            Err(error) => Err(error),
-        }
-    }
-
+    /// Submits a program, and counts what it steps once the engine has accepted it.
     pub(super) fn submit(
         &mut self,
         program: &Program,
@@ -351,11 +318,12 @@ impl Worlds {
             Op::Advance { generations, .. } => Some(generations),
             _ => None,
         });
-        self.push(run, issued, kind, picture, steps, generations.unwrap_or(0));
+        self.accepted(run, issued, kind, picture, steps, generations.unwrap_or(0));
         Ok(())
     }
 
-    pub(super) fn push(
+    /// Counts the generations of a program that the engine has accepted, and expects its end.
+    fn accepted(
         &mut self,
         run: RunId,
         issued: Instant,
@@ -364,19 +332,18 @@ impl Worlds {
         steps: Arc<[StepFacts]>,
         stepped: u32,
     ) {
+        let half = self.turn;
+        self.generations[half] += u64::from(stepped);
         let launches = self.launches(stepped.max(1));
         let (issued, stepped) = match kind {
             Kind::Round { .. } => (self.part_began.unwrap_or(issued), stepped + self.parts),
             _ => (issued, stepped),
         };
-        let (generations, half) = (self.generations.clone(), self.turn);
-        let (clock, measured) = (self.clock, self.measuring != Measuring::Never);
-        self.under_way.push_back(UnderWay {
+        self.in_flight.push_back(InFlight {
             run,
-            generations,
-            clock,
-            measured,
-            edits: self.edits.clone(),
+            generation: self.generations[half],
+            measured: self.measuring != Measuring::Never,
+            edits: self.edit_numbers.clone(),
             picture,
             kind,
             steps,
@@ -401,7 +368,7 @@ impl Worlds {
     }
 
     /// Which buffer holds each lattice's cells, as one number: a graph holds their addresses.
-    pub(super) fn parities(&self) -> u64 {
+    fn parities(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
         for i in self.next_plan().instances.clone() {
             hasher.write_u8(self.engine.parity(LatticeId(i as u32)));
@@ -409,7 +376,7 @@ impl Worlds {
         hasher.finish()
     }
 
-    pub(super) fn launches(&self, generations: u32) -> u32 {
+    fn launches(&self, generations: u32) -> u32 {
         self.plan().kernel.launches(generations)
     }
 }

@@ -1,0 +1,413 @@
+//! The instances on their engine: rounds are issued here, completions become events, and kernels
+//! and settings change without losing a cell.
+//!
+//! All instances are at the same generation at every round boundary: [`Instances::generation`].
+//! Generations are counted only once the engine has accepted what steps them. After an error that
+//! may have left half of a program done ([`EngineError::loses_lattices`], or a failed call of the
+//! driver) nothing is counted and the cells are unknown: [`Instances::abandon`], then
+//! [`Instances::set_lattices`] with all of them.
+
+use std::collections::{HashMap, VecDeque};
+use std::num::NonZero;
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Instant;
+
+use crate::round::RoundPlan;
+use crate::start::start_lattice;
+use engine::cpu::CpuEngine;
+use engine::cuda::{CudaEngine, Ordinals};
+use engine::{
+    Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Measure, PreparedId,
+    Program, Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
+};
+use lang::tr;
+use life::{Lattice, MemoryError, Size, counted_lattices};
+use model::KernelChoice;
+use model::PicturePlan;
+use model::trace::StepFacts;
+use model::{DeviceChoice, Setup};
+
+mod calibrate;
+mod cells;
+mod comparison;
+mod events;
+mod issue;
+mod pick;
+mod settings;
+#[cfg(test)]
+mod tests;
+
+use calibrate::Calibration;
+pub use cells::read_lattice;
+pub use events::Event;
+pub use issue::MAX_GRAPH_LAUNCHES;
+use issue::{InFlight, PreparedKey};
+pub use pick::{DevicePicks, PickTable, Timed, Work};
+use settings::{make_streams, one_of_each_device};
+
+/// Picture slots of an instance: one being drawn, one newest, one being filled.
+pub const PICTURE_SLOTS: u8 = 3;
+
+/// Measure slots of an instance: one for each picture slot of a kind of memory.
+pub const MEASURE_SLOTS: u8 = PICTURE_SLOTS;
+
+/// How many rounds may be in flight at once: the next is queued while one runs, so that the device
+/// never waits for the host.
+const MAX_IN_FLIGHT: usize = 2;
+
+/// Makes the engine that a choice asks for; `Auto` falls back to the CPU.
+pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+    let cuda = |ordinals| Ok(Box::new(CudaEngine::open(ordinals)?) as Box<dyn Engine>);
+    match choice {
+        DeviceChoice::Cpu => {
+            let workers = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+            Ok(Box::new(CpuEngine::new(workers)))
+        }
+        DeviceChoice::Cuda => cuda(Ordinals::All),
+        DeviceChoice::CudaOrdinal(i) => cuda(Ordinals::One(i)),
+        DeviceChoice::Auto => match cuda(Ordinals::First) {
+            Err(EngineError::NoCuda(why)) => {
+                tracing::debug!("no CUDA: {why}");
+                open_engine(DeviceChoice::Cpu)
+            }
+            Err(why) => {
+                tracing::warn!("{why}; the CPU computes instead");
+                open_engine(DeviceChoice::Cpu)
+            }
+            answer => answer,
+        },
+    }
+}
+
+/// The lattices of a setup's start, as [`Instances::set_lattices`] takes them.
+///
+/// # Errors
+/// The host has no memory for them.
+pub fn starts(
+    setup: &Setup,
+    instances: Range<usize>,
+) -> Result<Vec<(usize, Arc<Lattice>)>, MemoryError> {
+    instances
+        .map(|i| Ok((i, start_lattice(&setup.start, setup.size, i)?)))
+        .collect()
+}
+
+/// Which rounds measure their lattices.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Measuring {
+    /// None.
+    Never,
+    /// One in [`SPARSE_ROUNDS`], so that it costs next to nothing; never one that is timed.
+    Sparse,
+    /// Every round.
+    Always,
+}
+
+/// How many rounds lie between two that measure where measuring is sparse. A power of two: the way
+/// of a glider around a torus, mostly a power of two too, is then a repeat of few measures.
+pub const SPARSE_ROUNDS: u32 = 16;
+
+/// N lattices on an engine, all at one generation at every round boundary.
+pub struct Instances {
+    engine: Box<dyn Engine>,
+    /// What rounds are made of: all instances' or, in a comparison, A's and B's in turn.
+    plans: Vec<RoundPlan>,
+    /// Whose round is next: the index of its plan.
+    turn: usize,
+    /// The generations of A's last round, which B makes next if it is B's turn.
+    last_round: u32,
+    /// Generations of the round that is being issued in parts, so far.
+    parts: u32,
+    /// What the drawing side asked for.
+    request: Option<PicturePlan>,
+    size: Size,
+    /// How many lattices there are.
+    count: usize,
+    /// A's generation and B's, as of what was issued last; without a comparison, the first is all
+    /// instances'.
+    generations: [u64; 2],
+    measuring: Measuring,
+    /// Rounds since the last one that measured the lattices.
+    unmeasured: u32,
+    /// The number of the last edit, by instance.
+    edit_numbers: Arc<[u64]>,
+    slots: Arc<dyn Slots>,
+    spec: SlotsSpec,
+    in_flight: VecDeque<InFlight>,
+    prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
+    /// Rounds as programs, by slot, generations, plan and whether they measure: the same until
+    /// something changes.
+    programs: HashMap<(Slot, u32, usize, bool), Arc<Program>>,
+    completions: Vec<Completion>,
+    /// The streams of each way of sharing them, once made.
+    streams: [Option<Vec<StreamId>>; 3],
+    /// When the last round ended.
+    ended: Option<Instant>,
+    /// When the first part of the round that is being issued was.
+    part_began: Option<Instant>,
+    /// Whether every second timed round is stamped by its blocks.
+    stamped: bool,
+    /// How many rounds were timed.
+    timed: u64,
+    calibration: Option<Calibration>,
+}
+
+impl Instances {
+    /// Makes the instances of a setup on an engine, dead and at generation 0;
+    /// [`Instances::start`] or [`Instances::set_lattices`] brings them to life. `whole_slots` is
+    /// the number of host slots for whole lattices.
+    pub fn new(mut engine: Box<dyn Engine>, setup: &Setup, whole_slots: u8) -> Result<Instances> {
+        setup.kernel.admit(setup.size)?;
+        validate_devices(&*engine, setup.kernel)?;
+        ensure_host_memory(&*engine, setup, whole_slots)?;
+        let devices = engine.devices().len();
+        let streams = make_streams(&mut *engine, setup.instances, setup.switches.streams)?;
+        for (device, count) in shares(setup.instances, devices) {
+            engine.create_lattices(device, count, setup.size)?;
+        }
+        engine.reserve(setup.kernel.layout)?;
+        let spec = SlotsSpec {
+            pinned: 0,
+            pageable: 0,
+            picture_words: 0,
+            checkpoints: whole_slots,
+            measures: MEASURE_SLOTS,
+        };
+        let slots = engine.allocate_slots(spec)?;
+        let devices = one_of_each_device(&streams, devices);
+        let mut made = [None, None, None];
+        made[setup.switches.streams.sharing() as usize] = Some(streams.clone());
+        Ok(Instances {
+            engine,
+            plans: vec![RoundPlan {
+                instances: 0..setup.instances,
+                streams,
+                devices,
+                kernel: setup.kernel,
+                rule: setup.rule,
+                picture: None,
+                measures: None,
+                switches: setup.switches,
+            }],
+            turn: 0,
+            last_round: 0,
+            parts: 0,
+            request: None,
+            size: setup.size,
+            count: setup.instances,
+            generations: [0; 2],
+            measuring: Measuring::Never,
+            unmeasured: 0,
+            edit_numbers: vec![0; setup.instances].into(),
+            slots,
+            spec,
+            in_flight: VecDeque::new(),
+            prepared: HashMap::new(),
+            programs: HashMap::new(),
+            completions: Vec::new(),
+            streams: made,
+            ended: None,
+            part_began: None,
+            stamped: false,
+            timed: 0,
+            calibration: None,
+        })
+    }
+
+    /// Sets every lattice to the setup's start, and the generation to the start's. Where the setup
+    /// leaves the kernel open, it is picked before, and entered there.
+    pub fn start(&mut self, setup: &mut Setup) -> Result<()> {
+        let starts = starts(setup, 0..setup.instances)?;
+        self.set_lattices(starts.clone())?;
+        if setup.kernel_choice == KernelChoice::Open {
+            let generations = setup.generations_per_round;
+            let known = self.known_kernel(PickTable::built_in(), generations);
+            if known.is_some_and(|kernel| self.set_kernel(kernel).is_ok()) {
+                setup.kernel_choice = KernelChoice::Measured;
+            } else {
+                let timed = self.time_kernels(generations)?;
+                setup.kernel_choice = match timed.len() {
+                    0 | 1 => KernelChoice::Asked, // there is no other
+                    of => KernelChoice::Timed(of),
+                };
+                for one in &timed {
+                    tracing::debug!("{}: {:.0} rounds/s", one.kernel.name, one.rounds_per_second);
+                }
+                self.set_lattices(starts)?;
+            }
+            setup.kernel = self.plan().kernel;
+            setup.switches = self.plan().switches;
+        }
+        self.set_generation(setup.start.generation());
+        Ok(())
+    }
+
+    /// The engine, for its figures.
+    pub fn engine(&self) -> &dyn Engine {
+        &*self.engine
+    }
+
+    /// What rounds are made of now; in a comparison, A's.
+    pub fn plan(&self) -> &RoundPlan {
+        &self.plans[0]
+    }
+
+    /// What the next round is made of.
+    pub fn next_plan(&self) -> &RoundPlan {
+        &self.plans[self.turn]
+    }
+
+    /// How many instances there are.
+    pub fn instances(&self) -> usize {
+        self.count
+    }
+
+    /// The lattices' size.
+    pub fn size(&self) -> Size {
+        self.size
+    }
+
+    /// The generation of the instances, as of the last round issued. In a comparison it is A's,
+    /// which may be a round ahead of B's. While a round is issued in parts, those are counted; one
+    /// that is calibrated is counted once all its launches are issued.
+    pub fn generation(&self) -> u64 {
+        self.generations[0]
+    }
+
+    /// Says which generation the lattices are at.
+    pub fn set_generation(&mut self, generation: u64) {
+        self.generations = [generation; 2];
+    }
+
+    /// The host slots.
+    pub fn slots(&self) -> &Arc<dyn Slots> {
+        &self.slots
+    }
+
+    /// Whether nothing is in flight, nor a round that is run op by op.
+    pub fn is_idle(&self) -> bool {
+        self.in_flight.is_empty() && self.calibration.is_none()
+    }
+
+    /// How many rounds (and other programs) are in flight.
+    pub fn depth(&self) -> usize {
+        self.in_flight.len()
+    }
+
+    /// Bytes that a round carries over the bus; in a comparison, a round of A.
+    pub fn bytes_per_round(&self) -> u64 {
+        let words = self.plan().picture.map_or(0, |p| self.picture_words(p));
+        words as u64 * 4 * self.plan().downloads().len() as u64
+    }
+
+    /// Bytes of all instances' bits.
+    pub fn all_bits(&self) -> u64 {
+        4 * self.size.words() as u64 * self.instances() as u64
+    }
+
+    /// Gives up what is under way, after a submission that failed midway: waits until nothing
+    /// runs, and forgets what was in flight (its events never come), prepared programs and a
+    /// round that was issued in part or by A alone. The cells are unknown then, until
+    /// [`Instances::set_lattices`] has set all of them; so is the generation.
+    ///
+    /// # Errors
+    /// The engine is lost.
+    pub fn abandon(&mut self) -> Result<()> {
+        self.forget_prepared();
+        self.forget_round();
+        self.calibration = None;
+        self.ended = None;
+        self.in_flight.clear();
+        self.engine.synchronize()?;
+        self.engine
+            .poll(&mut self.completions)
+            .map_err(events::lost)?;
+        self.completions.clear();
+        // A change of kernels that failed may have left another layout's memory.
+        self.engine.reserve(self.plan().kernel.layout)
+    }
+
+    /// The next round is A's, from its beginning, and B is where A is.
+    fn forget_round(&mut self) {
+        self.turn = 0;
+        self.parts = 0;
+        self.part_began = None;
+        self.generations[1] = self.generations[0];
+    }
+
+    /// The words of an instance's picture.
+    fn picture_words(&self, picture: PicturePlan) -> usize {
+        match picture.transfer {
+            Transfer::Bits => self.size.words(),
+            Transfer::View => picture.viewport.words(),
+            Transfer::Cells => self.size.cells() as usize,
+            Transfer::Measure => Measure::WORDS,
+        }
+    }
+
+    fn forget_prepared(&mut self) {
+        self.programs.clear();
+        for (_, (prepared, _)) in self.prepared.drain() {
+            self.engine.release(prepared);
+        }
+    }
+}
+
+fn validate_devices(engine: &dyn Engine, kernel: &Kernel) -> Result<()> {
+    let mut devices = engine.devices().iter();
+    devices.try_for_each(|device| kernel.admit_device(device))
+}
+
+/// Refuses a setup that this machine's memory cannot hold before any of it is taken: on the CPU
+/// the lattices themselves, and in any case every start, its copy on the way to the device, and
+/// the slots. What is missed here ends the process without a word.
+fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, whole_slots: u8) -> Result<()> {
+    let layout = (engine.name() == "cpu").then_some(setup.kernel.layout);
+    Ok(ensure_room(
+        setup.size,
+        setup.instances,
+        layout,
+        whole_slots,
+    )?)
+}
+
+/// Refuses so many lattices of this size that the host's memory cannot hold, in this layout if the
+/// CPU steps them: before anything is known of the engine, without one.
+///
+/// # Errors
+/// What was needed, what is free, and what fits.
+pub fn ensure_room(
+    size: Size,
+    instances: usize,
+    layout: Option<Layout>,
+    whole_slots: u8,
+) -> Result<(), MemoryError> {
+    let bytes = |size: Size| {
+        let bits = size.words() as u64 * 4;
+        let cells = match layout {
+            Some(Layout::I32) => 2 * bits + 8 * size.cells(),
+            Some(Layout::Bits) => 2 * bits,
+            Some(Layout::Planar) => 4 * bits,
+            None => 0,
+        };
+        let one = cells + (2 + u64::from(whole_slots)) * bits;
+        one.saturating_mul(instances as u64)
+    };
+    life::memory::ensure(size, bytes, || {
+        tr!(
+            "{} of {} with their starts",
+            counted_lattices(instances),
+            size
+        )
+    })
+}
+
+/// Which devices step how many instances: contiguous shares, so that a device's lattices lie side
+/// by side.
+fn shares(instances: usize, devices: usize) -> impl Iterator<Item = (DeviceId, usize)> {
+    let share = move |device: usize| device * instances / devices;
+    (0..devices)
+        .map(move |device| (DeviceId(device as u16), share(device + 1) - share(device)))
+        .filter(|(_, count)| *count > 0)
+}
