@@ -6,6 +6,7 @@
 //! their engine, and is what the programs without a window use directly.
 
 mod aside;
+mod background;
 pub mod edits;
 mod history;
 pub mod instances;
