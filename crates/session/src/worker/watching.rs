@@ -1,18 +1,17 @@
 //! What measures are looked at for: panels that are still or periodic, where to stop for them,
 //! new soups for those that died down, and populations over time.
 
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
-use super::Pilot;
-use crate::Command;
+use super::SessionWorker;
+use crate::instances::Measuring;
 use crate::settling::Detector;
-use crate::worlds::Measuring;
-use engine::{Measure, Result};
+use crate::state::Mode;
+use engine::Measure;
 use lang::tr;
-use life::soup;
 use model::Settled;
 use model::population::Populations;
 use model::{Start, StopWhenStill};
@@ -32,9 +31,7 @@ pub(super) struct Watch {
     /// Whether only dead panels are looked for: then how they go on is told to nobody.
     sparse: bool,
     /// Instances whose cells somebody drew or opened: they are never filled with a soup.
-    drawn: HashSet<usize>,
-    /// The same, and those that were reset since: who goes back in time finds them again.
-    once_drawn: HashSet<usize>,
+    drawn: BTreeSet<usize>,
     /// Whether it has stopped for what is settled now.
     stopped: bool,
     /// Soups that were put where something died down.
@@ -45,7 +42,7 @@ pub(super) struct Watch {
 /// What a round's measures found of instances that follow one another.
 pub(super) struct Found {
     pub(super) first: usize,
-    pub(super) generations: Arc<[u64]>,
+    pub(super) generation: u64,
     pub(super) measures: Vec<Measure>,
 }
 
@@ -64,22 +61,9 @@ impl Watch {
         !self.settled.is_empty() && self.settled.iter().all(Option::is_some)
     }
 
-    /// Somebody has drawn in these instances, or opened what they hold.
-    pub(super) fn drawn(&mut self, instances: impl IntoIterator<Item = usize>) {
-        for instance in instances {
-            self.drawn.insert(instance);
-            self.once_drawn.insert(instance);
-        }
-    }
-
-    /// The lattices are what they were at some time before.
-    pub(super) fn went_back(&mut self) {
-        self.drawn.clone_from(&self.once_drawn);
-    }
-
-    /// These instances hold soups again.
-    pub(super) fn seeded(&mut self, instances: Range<usize>) {
-        self.drawn.retain(|instance| !instances.contains(instance));
+    /// These are the instances whose cells somebody drew or opened.
+    pub(super) fn set_drawn(&mut self, drawn: BTreeSet<usize>) {
+        self.drawn = drawn;
     }
 
     fn with_populations(&self, work: impl FnOnce(&mut Populations)) {
@@ -115,7 +99,7 @@ impl Watch {
     }
 }
 
-impl Pilot {
+impl SessionWorker {
     /// Says whether somebody looks at the populations.
     pub(super) fn watch_populations(&mut self, shown: bool) {
         self.watch.shown = shown;
@@ -163,8 +147,8 @@ impl Pilot {
             let instances = if wanted { self.setup.instances } else { 0 };
             self.watch.begin(instances);
         }
-        if let Some(worlds) = &mut self.worlds {
-            worlds.set_measuring(measuring);
+        if let Some(instances) = &mut self.instances {
+            instances.set_measuring(measuring);
         }
         self.changed = true;
     }
@@ -181,12 +165,11 @@ impl Pilot {
             .unwrap_or_else(|poisoned| poisoned.into_inner());
         for Found {
             first,
-            generations,
+            generation,
             measures,
         } in found
         {
             for (i, measure) in (first..).zip(measures) {
-                let generation = generations[i];
                 populations.note(i, generation, measure);
                 let settled = watch.detectors[i].note(generation, measure, self.setup.rule);
                 let since = watch.since[i].filter(|_| settled.is_some());
@@ -211,50 +194,48 @@ impl Pilot {
         let still = self.watch.settled[about.clone()]
             .iter()
             .all(Option::is_some);
-        if still && self.running && !self.watch.stopped {
-            self.running = false;
-            self.run_to = None;
-            self.statistics.restart();
+        let running = matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
+        if still && running && !self.watch.stopped {
+            self.pause();
             self.tell(match self.watch.settled[about.start] {
                 Some(how) if about.len() == 1 => stopped_by(how),
                 _ => tr!("Stopped: every panel is still or periodic").into(),
             });
         }
-        self.watch.stopped = still && (self.watch.stopped || !self.running);
+        self.watch.stopped = still && (self.watch.stopped || self.state.mode == Mode::Paused);
     }
 
     /// Fills a panel that died down a while ago with a new soup, one at a time.
     pub(super) fn reseed_one(&mut self, now: Instant) {
         let settings = self.setup.time;
-        let may = settings.reseed && self.running && !self.lab.is_split();
-        let may = may && self.run_to.is_none(); // it is about the lattices that are there
+        // Not on the way to a generation: that is about the lattices that are there.
+        let may = settings.reseed && self.state.mode == Mode::Running && self.pinned.is_none();
         // What waits for all panels to be still would wait for ever.
         let may = may && settings.stop_when_still != StopWhenStill::All;
-        // Patterns were opened, every one of them.
-        let may = may && matches!(self.setup.start, Start::Soup { .. });
-        if !may || !self.pending.is_empty() || self.failed.is_some() {
+        // Where records lie ahead, they say what happens.
+        let may = may && self.state.requests.is_empty() && !self.state.has_records_ahead();
+        // Patterns that were opened, every one of them, are left alone.
+        let Start::Soup { density, seed } = self.setup.start else {
+            return;
+        };
+        if !may || self.failed.is_some() {
             return;
         }
         let over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= SHOWN_SETTLED);
         let is_over = |&i: &usize| over(&self.watch.since[i]) && !self.watch.drawn.contains(&i);
         if let Some(instance) = (0..self.watch.since.len()).find(is_over) {
             self.watch.since[instance] = None;
-            self.put_off(Command::Reseed(instance));
+            self.watch.soups += 1;
+            let seed = seed.wrapping_add(self.watch.soups);
+            self.ask_for_soup(instance, density, seed);
         }
     }
 
-    /// Fills a panel with a soup that has not been there; it is uploaded in its own stream.
-    pub(super) fn reseed(&mut self, instance: usize) -> Result<()> {
-        let Start::Soup { density, seed } = self.setup.start else {
-            return Ok(());
-        };
-        if self.watch.drawn.contains(&instance) {
-            return Ok(()); // it was drawn in while this waited
-        }
-        self.watch.soups += 1;
-        let seed = seed.wrapping_add(self.watch.soups);
-        let lattice = soup(self.setup.size, density, seed, instance as u64);
-        self.set_lattices(vec![(instance, Arc::new(lattice), 0)])
+    /// Whether an instance may still be filled by the program.
+    pub(super) fn may_reseed(&self, instance: usize) -> bool {
+        !self.watch.drawn.contains(&instance)
+            && self.pinned.is_none()
+            && !self.state.has_records_ahead()
     }
 
     /// Says what came of something that was asked for.

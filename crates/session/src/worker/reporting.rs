@@ -3,11 +3,11 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::Pilot;
+use super::SessionWorker;
 use model::Status;
 use model::ladder::recorded;
 
-impl Pilot {
+impl SessionWorker {
     pub(super) fn say(&mut self, what: String) {
         tracing::warn!("{what}");
         self.notice = Some((what, Instant::now()));
@@ -29,22 +29,22 @@ impl Pilot {
         let (rounds, generations) = self.statistics.rates(now);
         let at_work = self.running || !self.steps.is_empty();
         let rate = |per_second: f64| if at_work { per_second } else { 0.0 };
-        if let Some(worlds) = &self.worlds {
-            let engine = worlds.engine();
+        if let Some(instances) = &self.instances {
+            let engine = instances.engine();
             status.engine = engine.name();
             status.devices = engine.devices().to_vec();
             status.recorded = engine.devices().first().and_then(|d| recorded(&d.name));
             status.startup = engine.startup();
-            status.generation = worlds.generations().iter().copied().min().unwrap_or(0);
-            status.newest_generation = worlds.generations().iter().copied().max().unwrap_or(0);
-            status.bytes_per_round = worlds.bytes_per_round();
-            let idle = worlds.is_idle();
+            status.generation = instances.generations().iter().copied().min().unwrap_or(0);
+            status.newest_generation = instances.generations().iter().copied().max().unwrap_or(0);
+            status.bytes_per_round = instances.bytes_per_round();
+            let idle = instances.is_idle();
             let through = self
                 .setup
                 .rounds
                 .is_some_and(|rounds| self.issued >= rounds);
             status.finished = through && idle && self.owed().is_none();
-            if let Some(picture) = worlds.plan().picture {
+            if let Some(picture) = instances.plan().picture {
                 status.transfer = picture.transfer;
             }
         }

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::Pilot;
-use super::halves::TwoHalves;
+use super::{RETRY_AFTER, SessionWorker};
 use crate::statistics::{median, push};
-use crate::worlds::Worlds;
+use crate::instances::Instances;
+use crate::state::Mode;
 use engine::{Kernel, Result};
 use lang::tr;
 use model::overlap::Alone;
@@ -28,8 +28,6 @@ pub(super) struct Lab {
     pub(super) last_effect: Option<Effect>,
     /// The setting before the last switch.
     pub(super) previous: Option<Switches>,
-    /// Two settings on two halves of the instances, while there are two.
-    pub(super) halves: Option<TwoHalves>,
     /// Whether somebody looks at the overlap.
     watching: bool,
     /// What each op takes alone, of the present setting; asked for when it is not known.
@@ -55,11 +53,6 @@ pub(super) struct Switched {
 }
 
 impl Lab {
-    /// Whether there are two halves.
-    pub(super) fn is_split(&self) -> bool {
-        self.halves.is_some()
-    }
-
     /// Says whether somebody looks at the overlap.
     pub(super) fn watch(&mut self, watching: bool) {
         self.watching = watching;
@@ -73,14 +66,10 @@ impl Lab {
         self.launches.iter_mut().for_each(VecDeque::clear);
     }
 
-    /// There is another kernel now: nothing that was thrown before is measured, and B's switches
-    /// are those that it takes.
-    pub(super) fn kernel_changed(&mut self, kernel: &'static Kernel) {
+    /// There is another kernel now: nothing that was thrown before is measured.
+    pub(super) fn kernel_changed(&mut self) {
         self.changed();
         self.switched = None;
-        if let Some(halves) = &mut self.halves {
-            halves.second = halves.second.fitted_to(kernel);
-        }
     }
 
     /// Counts a timed launch.
@@ -112,12 +101,6 @@ impl Lab {
         self.watching && self.alone.is_some() && self.rounds.len() < LEAST_ROUNDS
     }
 
-    /// The halves that there were, with every lattice as it was before, when the engine that held
-    /// them is gone.
-    pub(super) fn leave_halves(&mut self) -> Option<TwoHalves> {
-        self.halves.take()
-    }
-
     /// By what factor stamps lengthen a launch, once there are enough of both.
     pub(super) fn stamp_cost(&self) -> Option<f64> {
         let enough = |launches: &VecDeque<f64>| median(launches).filter(|_| launches.len() >= 5);
@@ -136,17 +119,17 @@ impl Lab {
     }
 }
 
-impl Pilot {
+impl SessionWorker {
     /// The switches that keys act on: B's, where there are two halves.
     pub(super) fn current_switches(&self) -> Switches {
-        let halves = self.lab.halves.as_ref();
-        halves.map_or(self.setup.switches, |halves| halves.second)
+        let pinned = self.pinned.as_ref();
+        pinned.map_or(self.setup.switches, |pinned| pinned.second)
     }
 
     /// Throws a switch; its measured effect follows.
     pub(super) fn throw(&mut self, switch: Switch, choice: Choice) -> Result<()> {
         let before = self.current_switches();
-        let half = usize::from(self.lab.is_split());
+        let half = usize::from(self.pinned.is_some());
         let before_us = self.statistics.round_us().filter(|_| half == 0);
         self.set_switches(half, choice.switches)?;
         let what = match switch {
@@ -169,33 +152,22 @@ impl Pilot {
     }
 
     fn set_switches(&mut self, half: usize, switches: Switches) -> Result<()> {
-        let needed = |worlds: &Worlds| worlds.switches_need_slots(half, switches);
-        if self.worlds.as_ref().is_some_and(needed) {
-            // Checkpoints live in the slots that are given back.
-            self.last_known = Some(self.last_lattices());
-        }
-        let anew = match &mut self.worlds {
-            Some(worlds) => worlds.set_switches(half, switches)?,
-            None => false,
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
         };
+        if instances.switches_need_slots(half, switches) {
+            // Copies live in the slots that are given back.
+            self.copies
+                .save_from_slots(instances, self.state.log.bytes());
+        }
+        let anew = instances.set_switches(half, switches)?;
         self.take_slots(anew);
-        match &mut self.lab.halves {
-            Some(halves) if half == 1 => halves.second = switches,
+        match &mut self.pinned {
+            Some(pinned) if half == 1 => pinned.second = switches,
             _ => self.setup.switches = switches,
         }
         self.lab.changed();
         Ok(())
-    }
-
-    /// Goes over to slots that were made anew.
-    pub(super) fn take_slots(&mut self, anew: bool) {
-        if let (true, Some(worlds)) = (anew, &self.worlds) {
-            self.pictures.replace_slots(worlds.slots().clone());
-            self.past.lost_one();
-            self.editor.forget_copies();
-            self.checkpoints.begin_anew();
-            self.refresh = true;
-        }
     }
 
     /// Two seconds after a switch: by what factor the time of a round changed.
@@ -224,44 +196,59 @@ impl Pilot {
         }
         self.lab.stamped = !self.lab.stamped;
         self.lab.launches.iter_mut().for_each(VecDeque::clear);
-        if let Some(worlds) = &mut self.worlds {
-            worlds.set_stamped(self.lab.stamped);
+        if let Some(instances) = &mut self.instances {
+            instances.set_stamped(self.lab.stamped);
         }
     }
 
-    /// Runs a round op by op where its overlap is wanted and not known; whether that is under
-    /// way, and nothing else to be issued.
-    pub(super) fn calibrate(&mut self) -> Result<bool> {
-        let Some(worlds) = &mut self.worlds else {
-            return Ok(false);
-        };
-        let picture = worlds.plan().picture;
-        let setting = (self.setup.switches, self.setup.kernel, picture);
-        if worlds.is_calibrating() {
-            return Ok(true);
-        }
-        if self.lab.calibrating.take().is_some_and(|of| of != setting) {
-            self.lab.alone = None; // a switch was thrown meanwhile
-        }
-        // In the middle of a round, or while somebody steps by hand, none is run op by op.
-        let between = self.left_of_round.is_none() && self.steps.is_empty() && self.running;
-        let wanted = self.lab.watching && self.lab.alone.is_none() && !self.lab.is_split();
+    /// What a calibration is of now.
+    fn setting(&self, instances: &Instances) -> Setting {
+        let picture = instances.plan().picture;
+        (self.setup.switches, self.setup.kernel, picture)
+    }
+
+    /// Whether a round is to be run op by op: its overlap is wanted and not known. In the middle
+    /// of a round, past a record that lies ahead or while somebody steps by hand, none is.
+    pub(super) fn wants_calibration(&self, instances: &Instances) -> bool {
         let generations = self.setup.generations_per_round;
-        if !(between && wanted && generations <= worlds.most_at_once()) {
-            return Ok(false);
-        }
-        if !worlds.is_idle() {
-            return Ok(true);
-        }
+        self.lab.watching
+            && self.lab.alone.is_none()
+            && self.pinned.is_none()
+            && !self.state.has_records_ahead()
+            && self.state.mode == Mode::Running
+            && generations <= instances.max_at_once()
+    }
+
+    /// Runs a round op by op; nothing is under way.
+    pub(super) fn calibrate(&mut self) -> Result<()> {
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let generations = self.setup.generations_per_round;
         let pictures = &self.pictures;
-        let downloads = worlds.next_plan().downloads();
+        let downloads = instances.next_plan().downloads();
         let newest = |slot| pictures.holds_newest(slot, downloads.clone());
-        if worlds.begin_calibration(generations, newest)? {
-            self.lab.calibrating = Some(setting);
-            self.count_round();
-            self.checkpoints.stale = true;
+        if instances.begin_calibration(generations, newest)? {
+            let now = Instant::now();
+            self.lab.calibrating = Some((
+                self.setup.switches,
+                self.setup.kernel,
+                instances.plan().picture,
+            ));
+            self.state.stepped(generations, now);
+            self.copies.stale();
+        } else {
+            self.retry_at = Some(Instant::now() + RETRY_AFTER);
         }
-        Ok(true)
+        Ok(())
+    }
+
+    /// A calibration has ended: what it found counts if no switch was thrown meanwhile.
+    pub(super) fn check_calibration(&mut self) {
+        let now = self.instances.as_ref().map(|it| self.setting(it));
+        if self.lab.calibrating.take() != now {
+            self.lab.alone = None;
+        }
     }
 
     /// Makes the overlap of what was measured alone and together.

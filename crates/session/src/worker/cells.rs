@@ -1,0 +1,360 @@
+//! Records of the log on their way to the engine, and what takes them back.
+//!
+//! A change of few cells travels as the words that it touches, behind everything issued before to
+//! the lattice's stream, so rounds do not wait for it. Where nothing has stepped since a copy of a
+//! lattice came to the host, the host knows its cells as they are: then every change gets an
+//! [`Inverse`], by which undo needs neither a copy nor a step.
+
+use std::sync::Arc;
+
+use super::SessionWorker;
+use crate::log::{CellChange, Content, Inverse, Position, Record, Scene};
+use engine::{EngineError, Result, WordEdit};
+use life::{Lattice, MemoryError};
+
+/// An instance's cells as they are at a position.
+pub(super) struct KnownCells {
+    instance: usize,
+    lattice: Arc<Lattice>,
+    at: Position,
+}
+
+/// What a change does to one lattice.
+enum Touched {
+    Words(Vec<WordEdit>),
+    Whole(Arc<Lattice>),
+}
+
+/// What a change touches; of one that depends on the cells, given them.
+fn touched(
+    cells: &CellChange,
+    scene: &Scene,
+    instance: usize,
+    before: Option<&Arc<Lattice>>,
+) -> Result<Option<Touched>, MemoryError> {
+    if let Some(whole) = cells.whole(scene, instance)? {
+        return Ok(Some(Touched::Whole(whole)));
+    }
+    let CellChange::Edit(change) = cells else {
+        return Ok(None);
+    };
+    let words = match change.touched(scene.size) {
+        Some(words) => words,
+        None => {
+            let Some(before) = before else {
+                return Ok(None);
+            };
+            WordEdit::between(before, &change.apply(before))
+        }
+    };
+    // An edit of a word is three words.
+    if let Some(before) = before
+        && 3 * words.len() > before.words().len()
+        && words.len() > WordEdit::MOST_AT_ONCE
+    {
+        let mut after = Lattice::try_copy(scene.size, before.words())?;
+        let cells = after.words_mut();
+        words
+            .iter()
+            .for_each(|edit| edit.apply(&mut cells[edit.word as usize]));
+        return Ok(Some(Touched::Whole(Arc::new(after))));
+    }
+    Ok(Some(Touched::Words(words)))
+}
+
+impl Touched {
+    /// What takes it back.
+    fn inverse(&self, before: &Arc<Lattice>) -> Inverse {
+        match self {
+            Touched::Whole(_) => Inverse::Lattice(before.clone()),
+            Touched::Words(words) => {
+                let words = words.iter().map(|edit| WordEdit {
+                    bits: before.words()[edit.word as usize] & edit.mask,
+                    ..*edit
+                });
+                Inverse::Words(words.collect())
+            }
+        }
+    }
+
+    fn apply(self, lattice: &mut Arc<Lattice>) {
+        match self {
+            Touched::Whole(whole) => *lattice = whole,
+            Touched::Words(words) => {
+                let cells = Arc::make_mut(lattice).words_mut();
+                words
+                    .iter()
+                    .for_each(|edit| edit.apply(&mut cells[edit.word as usize]));
+            }
+        }
+    }
+}
+
+impl Inverse {
+    /// Makes a lattice what it was before.
+    pub(super) fn apply(&self, lattice: &mut Arc<Lattice>) {
+        match self {
+            Inverse::Lattice(before) => *lattice = before.clone(),
+            Inverse::Words(words) => {
+                Touched::Words(words.to_vec()).apply(lattice);
+            }
+        }
+    }
+}
+
+impl SessionWorker {
+    /// The instance whose cells the host knows as they are.
+    pub(super) fn known_instance(&self) -> Option<usize> {
+        let known = self.known.as_ref()?;
+        (known.at == self.state.position && self.state.cells_known).then_some(known.instance)
+    }
+
+    /// An instance's cells, if the host knows them as they are.
+    pub(super) fn known_cells(&self, instance: usize) -> Option<Arc<Lattice>> {
+        let instance = self.state.log.base_scene().instances_of(instance)[0];
+        let known = self.known.as_ref()?;
+        (self.known_instance() == Some(instance)).then(|| known.lattice.clone())
+    }
+
+    /// The host does not know any cells as they are any more.
+    pub(super) fn forget_known(&mut self) {
+        self.known = None;
+    }
+
+    /// Applies the record that is due.
+    pub(super) fn apply_due(&mut self) -> Result<()> {
+        let Some(record) = self.state.log.record(self.state.position.records).cloned() else {
+            return Ok(());
+        };
+        let applied = match &record.content {
+            Content::Cells { instance, cells } => self.apply_cells(*instance, cells),
+            Content::Start(_) => self.apply_start(),
+            Content::Rule(rule) => {
+                if let Some(instances) = &mut self.instances {
+                    instances.set_rule(*rule);
+                }
+                self.statistics.restart();
+                Ok(())
+            }
+            Content::Grid { .. } => self.apply_grid(),
+        };
+        match applied {
+            Ok(()) => {
+                self.record_applied(&record);
+                Ok(())
+            }
+            // It stays on the log, and is applied once the cells are back.
+            Err(lost) if lost.loses_lattices() => Err(lost),
+            Err(why) => {
+                self.state.cannot_apply();
+                self.log_changed();
+                self.say(why.to_string());
+                self.changed = true;
+                Ok(())
+            }
+        }
+    }
+
+    fn record_applied(&mut self, record: &Record) {
+        let (number, before) = (self.state.edit_number, self.state.position);
+        self.state.applied();
+        self.log_changed();
+        let touched = match &record.content {
+            Content::Cells { instance, .. } => {
+                self.state.log.base_scene().instances_of(*instance)
+            }
+            Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => {
+                (0..self.setup.instances).collect()
+            }
+        };
+        if let Some(instances) = &mut self.instances {
+            instances.set_generation(self.state.position.generation);
+            if let Some(number) = number {
+                instances.set_edit_number(&touched, number);
+            }
+        }
+        for &instance in &touched {
+            match &record.content {
+                Content::Cells {
+                    cells: CellChange::Edit(_),
+                    ..
+                } => self.watch.changed(instance..instance + 1),
+                _ => self.watch.replaced(instance..instance + 1),
+            }
+        }
+        if let Some(known) = &mut self.known
+            && known.at == before
+        {
+            known.at = self.state.position;
+            if !matches!(record.content, Content::Cells { .. }) {
+                self.known = None;
+            }
+        }
+        self.copies.stale();
+        self.changed = true;
+    }
+
+    fn apply_cells(&mut self, instance: usize, cells: &CellChange) -> Result<()> {
+        let scene = self.state.log.scene(self.state.position.records);
+        let instances = scene.instances_of(instance);
+        let known = self.known_instance() == Some(instances[0]);
+        let mut known = self.known.take_if(|_| known);
+        let before = known.as_ref().map(|known| &known.lattice);
+        let done = touched(cells, &scene, instances[0], before)?;
+        let issued = match &done {
+            None => Ok(()),
+            Some(touched) => self.issue_touched(&instances, touched),
+        };
+        if let Some(known) = &mut known
+            && issued.is_ok()
+            && let Some(touched) = done
+        {
+            let inverse = touched.inverse(&known.lattice);
+            self.state
+                .log
+                .set_inverse(self.state.position.records, inverse);
+            touched.apply(&mut known.lattice);
+        }
+        if issued.is_ok() {
+            self.known = known.or(self.known.take());
+        }
+        issued
+    }
+
+    fn issue_touched(&mut self, instances: &[usize], touched: &Touched) -> Result<()> {
+        let Some(engine) = &mut self.instances else {
+            return Ok(());
+        };
+        match touched {
+            Touched::Words(words) => engine.edit(instances, &words.as_slice().into()),
+            Touched::Whole(lattice) => {
+                let all = instances.iter().map(|&i| (i, lattice.clone()));
+                engine.set_lattices(all.collect())
+            }
+        }
+    }
+
+    /// Every lattice begins again.
+    fn apply_start(&mut self) -> Result<()> {
+        let after = self.state.log.scene(self.state.position.records + 1);
+        let all = (0..after.instances).map(|i| Ok((i, after.start_lattice(i)?)));
+        let all = all.collect::<Result<Vec<_>, MemoryError>>()?;
+        self.forget_known();
+        self.statistics.restart();
+        match &mut self.instances {
+            Some(instances) => instances.set_lattices(all),
+            None => Ok(()),
+        }
+    }
+
+    /// Larger lattices, or another number of them: another engine takes this one's place once it
+    /// has them.
+    fn apply_grid(&mut self) -> Result<()> {
+        let before = self.state.log.scene(self.state.position.records);
+        let after = self.state.log.scene(self.state.position.records + 1);
+        let Some(lattices) = self.copies.take_whole() else {
+            return Ok(());
+        };
+        let all = grown(lattices, &before, &after)?;
+        let setup = self.setup_for(&after);
+        let mut instances = self.make_instances(&setup, setup.device, true)?;
+        instances.set_lattices(all.into_iter().enumerate().collect())?;
+        self.take_instances(instances, setup);
+        Ok(())
+    }
+
+    /// A lattice has come to the host, as it was at a position: changes since get their inverses,
+    /// and where nothing was stepped since the host knows the lattice as it is.
+    pub(super) fn learn(&mut self, instance: usize, lattice: Arc<Lattice>, position: Position) {
+        let mut lattice = lattice;
+        let mut at = position.records;
+        let same = |record: &Record| record.generation == position.generation;
+        while at < self.state.position.records
+            && let Some(record) = self.state.log.record(at).filter(|record| same(record))
+        {
+            let Content::Cells { instance: of, cells } = &record.content else {
+                break;
+            };
+            let scene = self.state.log.scene(at);
+            if scene.instances_of(*of)[0] == instance {
+                let Ok(Some(touched)) = touched(cells, &scene, instance, Some(&lattice)) else {
+                    return;
+                };
+                let inverse = touched.inverse(&lattice);
+                touched.apply(&mut lattice);
+                self.state.log.set_inverse(at, inverse);
+            }
+            at += 1;
+        }
+        let at = Position {
+            records: at,
+            ..position
+        };
+        if at == self.state.position && self.state.cells_known {
+            self.known = Some(KnownCells {
+                instance,
+                lattice,
+                at,
+            });
+        }
+    }
+
+    /// Takes so many records back by their inverses, from where the session stands.
+    pub(super) fn take_back(&mut self, count: u64) -> Result<()> {
+        for at in (self.state.position.records - count..self.state.position.records).rev() {
+            let Some(record) = self.state.log.record(at) else {
+                continue;
+            };
+            let (Content::Cells { instance, .. }, Some(inverse)) =
+                (&record.content, record.inverse.clone())
+            else {
+                continue;
+            };
+            let instances = self.state.log.base_scene().instances_of(*instance);
+            let touched = match &inverse {
+                Inverse::Words(words) => Touched::Words(words.to_vec()),
+                Inverse::Lattice(lattice) => Touched::Whole(lattice.clone()),
+            };
+            self.issue_touched(&instances, &touched)?;
+            for &instance in &instances {
+                self.watch.changed(instance..instance + 1);
+            }
+            // The host knows what is there then too.
+            match &mut self.known {
+                Some(known) if known.instance == instances[0] => {
+                    inverse.apply(&mut known.lattice);
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// After records were taken back: the host still knows what it knew.
+    pub(super) fn known_moved(&mut self, from: Position) {
+        if let Some(known) = &mut self.known
+            && known.at == from
+        {
+            known.at = self.state.position;
+        }
+    }
+}
+
+/// The lattices of a scene in the middle of those of a larger one; those added are at their start.
+pub(super) fn grown(
+    lattices: Vec<Arc<Lattice>>,
+    before: &Scene,
+    after: &Scene,
+) -> Result<Vec<Arc<Lattice>>, EngineError> {
+    let mut all = Vec::with_capacity(after.instances);
+    for lattice in lattices.into_iter().take(after.instances) {
+        all.push(match before.size == after.size {
+            true => lattice,
+            false => Arc::new(lattice.in_the_middle_of(after.size)?),
+        });
+    }
+    for instance in all.len()..after.instances {
+        all.push(after.start_lattice(instance)?);
+    }
+    Ok(all)
+}

@@ -1,0 +1,174 @@
+//! A and B: two settings on two halves of the instances, from the same starts.
+//!
+//! The main log and its position are pinned meanwhile; what happens to the two halves is on a
+//! scratch log of its own, which is forgotten when they become one again.
+
+use std::sync::Arc;
+
+use super::SessionWorker;
+use crate::log::{Log, Position};
+use crate::snapshots::Snapshots;
+use crate::state::{Mode, Purpose};
+use engine::Result;
+use lang::tr;
+use life::Lattice;
+use model::{Halves, Streams, Switches};
+
+/// What is pinned while two settings are compared.
+pub(super) struct Pinned {
+    /// B's switches; A's are the session's.
+    pub(super) second: Switches,
+    /// The main log.
+    pub(super) log: Log,
+    /// Where the session stood on it.
+    pub(super) position: Position,
+    /// Copies along the main log; one of them is of that position.
+    pub(super) copies: Snapshots,
+    /// All lattices, as they were there (or before, where it was not reached yet).
+    pub(super) copy: (Position, Vec<Arc<Lattice>>),
+    /// Instances of a half.
+    each: usize,
+    /// Cells that differ, and of which generation.
+    differing: Option<(u64, u64)>,
+}
+
+impl SessionWorker {
+    /// Begins or ends a comparison; nothing is under way, and to begin one all lattices are on the
+    /// host.
+    pub(super) fn toggle_comparison(&mut self) -> Result<()> {
+        self.lab.changed();
+        self.statistics.restart();
+        self.lab.switched = None;
+        self.watch.replaced(0..self.setup.instances);
+        if self.pinned.is_some() {
+            self.end_comparison()
+        } else if self.setup.instances < 2 {
+            self.say(tr!("A and B need two instances or more; start with --instances 2").into());
+            Ok(())
+        } else {
+            self.begin_comparison()
+        }
+    }
+
+    fn begin_comparison(&mut self) -> Result<()> {
+        let Some(lattices) = self.copies.take_whole() else {
+            return Ok(());
+        };
+        let mut scene = self.state.log.scene(self.state.position.records);
+        scene.counterparts = Some(scene.instances / 2);
+        let (log, position) = (Log::new(scene), self.state.position);
+        let begin = log.base();
+        self.split(self.other_setting(), log, begin, (position, lattices))?;
+        self.move_without_asking(begin);
+        let from = position.generation;
+        self.tell(tr!(
+            "A and B run from the same starts, in turn; F2 to F8 change B; B returns to generation {from}",
+            from = from
+        ));
+        Ok(())
+    }
+
+    /// Goes over to two halves, B with these switches, which stand at a position of a scratch log;
+    /// `copy` is one of all lattices before.
+    pub(super) fn split(
+        &mut self,
+        second: Switches,
+        log: Log,
+        position: Position,
+        copy: (Position, Vec<Arc<Lattice>>),
+    ) -> Result<()> {
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let anew = instances.compare(Some(second))?;
+        let left = self.copies.kept().bytes();
+        let budget = self.setup.time.history_bytes.saturating_sub(left);
+        let copies = self.copies.exchange(Snapshots::new(budget));
+        let each = log.base_scene().instances / 2;
+        self.pinned = Some(Pinned {
+            second,
+            log: std::mem::replace(&mut self.state.log, log),
+            position: self.state.position,
+            copies,
+            copy,
+            each,
+            differing: None,
+        });
+        self.state.position = position;
+        self.state.cells_known = false;
+        self.state.round_left = None;
+        self.forget_known();
+        self.take_slots(anew);
+        Ok(())
+    }
+
+    fn end_comparison(&mut self) -> Result<()> {
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let anew = instances.compare(None)?;
+        let Some(pinned) = self.pinned.take() else {
+            return Ok(());
+        };
+        self.copies.exchange(pinned.copies);
+        self.state.log = pinned.log;
+        self.state.position = pinned.position;
+        self.state.cells_known = false;
+        self.state.round_left = None;
+        self.forget_known();
+        self.copies
+            .add(pinned.copy.0, pinned.copy.1, self.state.log.bytes());
+        self.take_slots(anew);
+        self.move_without_asking(pinned.position);
+        self.tell(tr!("One setting for all again; every lattice is where it was").into());
+        Ok(())
+    }
+
+    /// Has the lattices of a position set, and goes on as before.
+    fn move_without_asking(&mut self, position: Position) {
+        let mode = match std::mem::replace(&mut self.state.mode, Mode::Paused) {
+            Mode::Running => Mode::Running,
+            _ => Mode::Paused,
+        };
+        self.state.begin_move(position, Purpose::Return, mode);
+        self.log_changed();
+    }
+
+    /// What B begins with: the setting before the last switch, or another number of streams.
+    fn other_setting(&self) -> Switches {
+        let (now, kernel) = (self.setup.switches, self.setup.kernel);
+        let fits = |other: &Switches| *other != now && other.refusal(kernel).is_none();
+        let streams = match now.streams {
+            Streams::PerInstance => Streams::One,
+            _ => Streams::PerInstance,
+        };
+        let previous = self.lab.previous.map(|before| before.fitted_to(kernel));
+        previous.filter(fits).unwrap_or(Switches { streams, ..now })
+    }
+
+    /// Counts the cells that differ between A and B in a copy of both.
+    pub(super) fn compare_lattices(&mut self, lattices: &[Arc<Lattice>], generation: u64) {
+        let Some(pinned) = &mut self.pinned else {
+            return;
+        };
+        let (a, rest) = lattices.split_at(pinned.each.min(lattices.len()));
+        let differing = a.iter().zip(rest).map(|(a, b)| {
+            let words = a.words().iter().zip(b.words());
+            let differ = words.map(|(a, b)| u64::from((a ^ b).count_ones()));
+            differ.sum::<u64>()
+        });
+        pinned.differing = Some((differing.sum(), generation));
+        self.changed = true;
+    }
+
+    /// What the status says of the comparison.
+    pub(super) fn comparison(&self) -> Option<Halves> {
+        let pinned = self.pinned.as_ref()?;
+        Some(Halves {
+            switches: [self.setup.switches, pinned.second],
+            round_us: self.statistics.half_us(),
+            differing: pinned.differing,
+            each: pinned.each,
+        })
+    }
+}

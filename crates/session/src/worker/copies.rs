@@ -1,0 +1,644 @@
+//! Copies of all lattices on the host.
+//!
+//! A copy is made by downloading every lattice into one of three page-locked slots: once a second
+//! while something steps, before a person changes cells, and when somebody waits for one. From its
+//! slot it is read on a background thread into the [`Snapshots`], where the budget of memory has
+//! room for it, or only in part, where one lattice is wanted. Where there is no room it stays in its
+//! slot: the newest copy and the one before the last edit are never overwritten before others have
+//! taken their place.
+
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::time::{Duration, Instant};
+
+use super::{RETRY_AFTER, SessionWorker};
+use crate::background;
+use crate::instances::{Instances, read_lattice};
+use crate::log::{Content, Position};
+use crate::saved::SavedSession;
+use crate::snapshots::{Keep, Snapshots};
+use crate::state::Why;
+use crate::Command;
+use engine::{Result, Slot, Slots};
+use life::{Lattice, Size};
+
+/// Page-locked slots for copies of all lattices.
+pub(crate) const WHOLE_SLOTS: u8 = 3;
+
+/// How old the last copy may get while something changes.
+const COPY_INTERVAL: Duration = Duration::from_secs(1);
+
+/// Of a core's time, no more than one part in so many is spent on reading periodic copies.
+const READING_SHARE: u32 = 50;
+
+/// How long stepping from one copy to the next may take, in microseconds.
+const MAX_GAP_US: f64 = 2e6;
+
+/// What a slot is used for.
+#[derive(Clone, Copy, PartialEq, Debug)]
+enum SlotUse {
+    Free,
+    /// A copy of this position is on its way to it.
+    UnderWay(Position, Why),
+    /// It holds the copy of this position.
+    Holds(Position, Why),
+}
+
+/// All copies of a session, and who waits for one.
+pub(super) struct Copies {
+    slots: [SlotUse; WHOLE_SLOTS as usize],
+    kept: Snapshots,
+    readings: VecDeque<Reading>,
+    /// The last copy that was wanted whole.
+    whole: Option<(Position, Vec<Arc<Lattice>>)>,
+    /// Where a person changed cells last.
+    landmark: Option<Position>,
+    /// Every position that there is a copy of, or will be.
+    positions: Arc<[Position]>,
+    waiters: Vec<Waiter>,
+    /// Whether cells changed since the last copy was begun.
+    is_stale: bool,
+    begun: Option<Instant>,
+    /// How long reading the last periodic copy took, and when that ended.
+    read: Option<(Duration, Instant)>,
+    generation_us: Option<f64>,
+}
+
+/// Somebody who waits for a copy.
+enum Waiter {
+    /// For one instance's cells; and of which position the copy is, once it is under way.
+    Cells(usize, Sender<(Arc<Lattice>, u64)>, Option<Position>),
+    /// For the whole session, which lacks only its newest copy once that is under way.
+    Session(Sender<SavedSession>, Option<Box<(Position, SavedSession)>>),
+}
+
+/// A copy on its way out of its slot, which nothing may be bound for meanwhile.
+struct Reading {
+    slot: usize,
+    position: Position,
+    why: Why,
+    instances: Range<usize>,
+    /// The log has changed meanwhile: the copy is of no use but to who waits for it.
+    is_void: bool,
+    done: Receiver<(Result<Vec<Arc<Lattice>>>, Duration)>,
+}
+
+/// What was read out of a slot.
+struct Read {
+    position: Position,
+    why: Why,
+    first: usize,
+    lattices: Vec<Arc<Lattice>>,
+    is_void: bool,
+}
+
+impl Copies {
+    /// No copy yet; of so many bytes of memory at most.
+    pub(super) fn new(budget: u64) -> Copies {
+        Copies {
+            slots: [SlotUse::Free; WHOLE_SLOTS as usize],
+            kept: Snapshots::new(budget),
+            readings: VecDeque::new(),
+            whole: None,
+            landmark: None,
+            positions: Arc::default(),
+            waiters: Vec::new(),
+            is_stale: true,
+            begun: None,
+            read: None,
+            generation_us: None,
+        }
+    }
+
+    /// Cells change from now on.
+    pub(super) fn stale(&mut self) {
+        self.is_stale = true;
+    }
+
+    /// Whether a copy is being read.
+    pub(super) fn is_reading(&self) -> bool {
+        !self.readings.is_empty()
+    }
+
+    /// Every position that there is a copy of, or will be.
+    pub(super) fn positions(&self) -> Arc<[Position]> {
+        self.positions.clone()
+    }
+
+    fn list_positions(&mut self) {
+        let in_slots = self.slots.iter().filter_map(|slot| match slot {
+            SlotUse::Free => None,
+            SlotUse::UnderWay(position, _) | SlotUse::Holds(position, _) => Some(*position),
+        });
+        let whole = self.whole.iter().map(|(position, _)| *position);
+        let read = self.readings.iter().filter(|reading| !reading.is_void);
+        let read = read.map(|reading| reading.position);
+        let all = self.kept.positions().chain(in_slots).chain(whole).chain(read);
+        let mut all: Vec<Position> = all.collect();
+        all.sort_unstable();
+        all.dedup();
+        self.positions = all.into();
+    }
+
+    /// The position of the copy that was last wanted whole, once it is there.
+    pub(super) fn whole(&self) -> Option<Position> {
+        self.whole.as_ref().map(|(position, _)| *position)
+    }
+
+    /// That copy itself; it is nobody else's then.
+    pub(super) fn take_whole(&mut self) -> Option<Vec<Arc<Lattice>>> {
+        let (_, lattices) = self.whole.take()?;
+        self.list_positions();
+        Some(lattices)
+    }
+
+    /// Whether a periodic copy is due.
+    pub(super) fn is_due(&self, now: Instant) -> bool {
+        let on_its_way = |slot: &SlotUse| matches!(slot, SlotUse::UnderWay(..));
+        let old = |begun| now - begun >= COPY_INTERVAL;
+        self.is_stale && self.begun.is_none_or(old) && !self.slots.iter().any(on_its_way)
+    }
+
+    /// What kind of copy somebody waits for that is not under way.
+    pub(super) fn wanted(&self) -> Option<Why> {
+        let mut wanted = None;
+        for waiter in &self.waiters {
+            let why = match waiter {
+                Waiter::Cells(instance, _, None) => Why::Cells(*instance),
+                Waiter::Session(_, None) => Why::Whole,
+                Waiter::Cells(_, _, Some(_)) | Waiter::Session(_, Some(_)) => continue,
+            };
+            wanted = match wanted {
+                None => Some(why),
+                Some(other) if other == why => Some(why),
+                Some(_) => Some(Why::Whole),
+            };
+        }
+        wanted
+    }
+
+    /// A slot that a copy may be bound for: one that holds nothing of use, then one that holds
+    /// what is kept elsewhere too, then any but the newest copy and the one before the last edit.
+    pub(super) fn free_slot(&self) -> Option<usize> {
+        let newest = self.slots.iter().filter_map(|slot| match slot {
+            SlotUse::Holds(position, _) => Some(*position),
+            SlotUse::Free | SlotUse::UnderWay(..) => None,
+        });
+        let newest = newest.max();
+        let kept = |position: Position| self.kept.positions().any(|at| at == position);
+        let rank = |at: &usize| {
+            if self.readings.iter().any(|reading| reading.slot == *at) {
+                return None;
+            }
+            match self.slots[*at] {
+                SlotUse::UnderWay(..) => None,
+                SlotUse::Free => Some(0),
+                SlotUse::Holds(position, _) if kept(position) => Some(1),
+                SlotUse::Holds(position, _) => {
+                    let needed = Some(position) == newest || Some(position) == self.landmark;
+                    (!needed).then_some(2)
+                }
+            }
+        };
+        let mut slots: Vec<(u8, usize)> = (0..self.slots.len())
+            .filter_map(|at| Some((rank(&at)?, at)))
+            .collect();
+        slots.sort_unstable();
+        slots.first().map(|&(_, at)| at)
+    }
+
+    /// Copies of later positions are of no use any more.
+    pub(super) fn forget_after(&mut self, position: Position) {
+        self.retain(|at| at <= position);
+    }
+
+    /// Only copies of these positions are of use.
+    pub(super) fn retain(&mut self, of_use: impl Fn(Position) -> bool) {
+        if self.positions.iter().all(|&position| of_use(position)) {
+            return;
+        }
+        self.kept.retain(&of_use);
+        for slot in &mut self.slots {
+            match slot {
+                SlotUse::Holds(position, _) if !of_use(*position) => *slot = SlotUse::Free,
+                // It lands, and is forgotten then.
+                SlotUse::UnderWay(position, _) if !of_use(*position) => {
+                    position.records = u64::MAX;
+                }
+                _ => {}
+            }
+        }
+        for reading in &mut self.readings {
+            reading.is_void |= !of_use(reading.position);
+        }
+        self.whole.take_if(|(position, _)| !of_use(*position));
+        self.landmark.take_if(|position| !of_use(*position));
+        self.list_positions();
+    }
+
+    /// Counts a round, for how far apart copies may lie.
+    pub(super) fn round(&mut self, generations: u32, took: Duration) {
+        let us = took.as_secs_f64() * 1e6 / f64::from(generations.max(1));
+        let before = self.generation_us.unwrap_or(us);
+        self.generation_us = Some(before + 0.1 * (us - before));
+    }
+
+    /// By how many generations two neighbouring copies may lie apart for the sake of memory.
+    fn max_gap(&self) -> u64 {
+        let most = self.generation_us.map(|us| MAX_GAP_US / us.max(1e-6));
+        most.map_or(u64::from(u32::MAX), |most| {
+            most.clamp(1.0, u32::MAX.into()) as u64
+        })
+    }
+
+    /// The lattices of a copy, read out of its slot if it is nowhere else.
+    fn lattices(&self, position: Position, instances: &Instances) -> Option<Vec<Arc<Lattice>>> {
+        if let Some((_, lattices)) = self.whole.as_ref().filter(|(at, _)| *at == position) {
+            return Some(lattices.clone());
+        }
+        match self.kept.get(position) {
+            Some(Ok(lattices)) => return Some(lattices),
+            Some(Err(why)) => tracing::warn!("{why}"),
+            None => {}
+        }
+        let holds = |slot: &SlotUse| matches!(slot, SlotUse::Holds(at, _) if *at == position);
+        let slot = instances.snapshot_slot(self.slots.iter().position(holds)? as u8);
+        let all = 0..instances.instances();
+        let read = read_all(&**instances.slots(), all, slot, instances.size());
+        read.inspect_err(|why| tracing::warn!("{why}")).ok()
+    }
+
+    /// Adds a copy to those that are kept.
+    pub(super) fn add(&mut self, position: Position, lattices: Vec<Arc<Lattice>>, log_bytes: u64) {
+        let keep = Keep {
+            max_gap: self.max_gap(),
+            log_bytes,
+            dear: self.landmark == Some(position),
+        };
+        self.kept.add(position, lattices, keep);
+        self.list_positions();
+    }
+
+    /// The slots are about to be given back: what only they hold and is needed is kept elsewhere.
+    pub(super) fn save_from_slots(&mut self, instances: &Instances, log_bytes: u64) {
+        let held = self.slots.iter().filter_map(|slot| match slot {
+            SlotUse::Holds(position, _) => Some(*position),
+            SlotUse::Free | SlotUse::UnderWay(..) => None,
+        });
+        let mut held: Vec<Position> = held.collect();
+        held.sort_unstable();
+        let newest = held.last().copied();
+        for position in held {
+            let needed = Some(position) == newest || Some(position) == self.landmark;
+            if needed && !self.kept.positions().any(|at| at == position)
+                && let Some(lattices) = self.lattices(position, instances)
+            {
+                self.add(position, lattices, log_bytes);
+            }
+        }
+    }
+
+    /// The slots are gone, and what was under way to them never comes; who waits for a copy waits
+    /// on.
+    pub(super) fn lost_slots(&mut self) {
+        self.slots = [SlotUse::Free; WHOLE_SLOTS as usize];
+        self.readings.clear();
+        self.is_stale = true;
+        self.begun = None;
+        for waiter in &mut self.waiters {
+            match waiter {
+                Waiter::Cells(.., begun) => *begun = None,
+                Waiter::Session(_, begun) => *begun = None,
+            }
+        }
+        self.list_positions();
+    }
+
+    /// Copies of another log take the place of these, which are handed over; what is in slots is
+    /// forgotten.
+    pub(super) fn exchange(&mut self, mut kept: Snapshots) -> Snapshots {
+        self.lost_slots();
+        self.whole = None;
+        self.landmark = None;
+        std::mem::swap(&mut self.kept, &mut kept);
+        self.list_positions();
+        kept
+    }
+
+    /// Copies that are kept, for another log beside this one.
+    pub(super) fn kept(&mut self) -> &mut Snapshots {
+        &mut self.kept
+    }
+}
+
+fn read_all(
+    slots: &dyn Slots,
+    instances: Range<usize>,
+    slot: Slot,
+    size: Size,
+) -> Result<Vec<Arc<Lattice>>> {
+    instances
+        .map(|i| read_lattice(slots, i, slot, size).map(Arc::new))
+        .collect()
+}
+
+impl SessionWorker {
+    /// Somebody wants an instance's cells as they are.
+    pub(super) fn wait_for_cells(
+        &mut self,
+        instance: usize,
+        answer: Sender<(Arc<Lattice>, u64)>,
+    ) {
+        if let Some(lattice) = self.known_cells(instance) {
+            let _ = answer.send((lattice, self.state.position.generation)); // who asked may be gone
+            (self.wake)();
+            return;
+        }
+        self.copies.waiters.push(Waiter::Cells(instance, answer, None));
+    }
+
+    /// Somebody wants all that the session can go on from.
+    pub(super) fn wait_for_session(&mut self, answer: Sender<SavedSession>) {
+        self.copies.waiters.push(Waiter::Session(answer, None));
+    }
+
+    /// Begins a copy of all lattices as they are.
+    pub(super) fn issue_copy(&mut self, why: Why, now: Instant) -> Result<()> {
+        let (Some(slot), Some(instances)) = (self.copies.free_slot(), &mut self.instances) else {
+            return Ok(());
+        };
+        // Whatever it held is overwritten.
+        self.copies.slots[slot] = SlotUse::Free;
+        let issued = instances.issue_snapshot(slot as u8)?;
+        if !issued {
+            self.copies.list_positions();
+            self.retry_at = Some(now + RETRY_AFTER);
+            return Ok(());
+        }
+        let position = self.state.position;
+        self.copies.slots[slot] = SlotUse::UnderWay(position, why);
+        self.copies.is_stale = false;
+        self.copies.begun = Some(now);
+        if why == Why::Landmark {
+            match self.state.moving() {
+                Some(_) => self.state.passed_waypoint(),
+                None => self.copies.landmark = Some(position),
+            }
+        }
+        self.copies.list_positions();
+        let mut waiters = std::mem::take(&mut self.copies.waiters);
+        for waiter in &mut waiters {
+            match waiter {
+                Waiter::Cells(.., begun) => {
+                    begun.get_or_insert(position);
+                }
+                Waiter::Session(_, begun @ None) => {
+                    *begun = Some(Box::new((position, self.session_without_copy())));
+                }
+                Waiter::Session(_, Some(_)) => {}
+            }
+        }
+        self.copies.waiters = waiters;
+        Ok(())
+    }
+
+    /// A copy has landed in its slot: begins to read what is wanted of it.
+    pub(super) fn copy_landed(&mut self, slot: usize) {
+        let (SlotUse::UnderWay(position, why), Some(instances)) =
+            (self.copies.slots[slot], &self.instances)
+        else {
+            return;
+        };
+        let is_void = position.records == u64::MAX;
+        self.copies.slots[slot] = match is_void {
+            true => SlotUse::Free,
+            false => SlotUse::Holds(position, why),
+        };
+        let all = 0..instances.instances();
+        let wants_all = |waiter: &Waiter| {
+            matches!(waiter, Waiter::Session(_, Some(begun)) if begun.0 == position)
+        };
+        let recently = |(took, at): (Duration, Instant)| at.elapsed() < took * READING_SHARE;
+        let throttled = why == Why::Periodic && self.copies.read.is_some_and(recently);
+        let has_room = !is_void
+            && !throttled
+            && self
+                .copies
+                .kept
+                .would_keep(instances.all_bits(), self.state.log.bytes());
+        let wanted = if why == Why::Whole
+            || has_room
+            || self.pinned.is_some() // cells that differ are counted
+            || self.copies.waiters.iter().any(wants_all)
+        {
+            Some(all)
+        } else {
+            match why {
+                Why::Cells(instance) => Some(instance..instance + 1),
+                Why::Landmark => self.edited_at(position).map(|i| i..i + 1),
+                Why::Periodic | Why::Whole => None,
+            }
+        };
+        // Who waits for one instance's cells gets them with the others, or alone.
+        let waits = self.copies.waiters.iter().find_map(|waiter| match waiter {
+            Waiter::Cells(instance, _, Some(at)) if *at == position => Some(*instance),
+            _ => None,
+        });
+        let wanted = wanted.or_else(|| waits.map(|instance| instance..instance + 1));
+        let Some(range) = wanted else {
+            return self.copies.list_positions();
+        };
+        let (answer, done) = channel();
+        let (slots, size) = (instances.slots().clone(), instances.size());
+        let (whole_slot, read) = (instances.snapshot_slot(slot as u8), range.clone());
+        let told = self.sender.clone();
+        background::spawn(move || {
+            let began = Instant::now();
+            let lattices = read_all(&*slots, read, whole_slot, size);
+            drop(slots); // whoever has heard of the end may give them back
+            let _ = answer.send((lattices, began.elapsed())); // who asked may have forgotten it
+            let _ = told.send(Command::Ready); // and may have ended
+        });
+        self.copies.readings.push_back(Reading {
+            slot,
+            position,
+            why,
+            instances: range,
+            is_void,
+            done,
+        });
+        self.copies.list_positions();
+    }
+
+    /// The instance that the record at a position is about.
+    fn edited_at(&self, position: Position) -> Option<usize> {
+        let record = self.state.log.record(position.records)?;
+        match record.content {
+            Content::Cells { instance, .. } => {
+                Some(self.state.log.base_scene().instances_of(instance)[0])
+            }
+            Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => None,
+        }
+    }
+
+    /// Takes what was read out of slots.
+    pub(super) fn take_read(&mut self) -> Result<()> {
+        while let Some(reading) = self.copies.readings.front() {
+            let Ok((lattices, took)) = reading.done.try_recv() else {
+                return Ok(());
+            };
+            let Some(reading) = self.copies.readings.pop_front() else {
+                return Ok(());
+            };
+            if reading.why == Why::Periodic {
+                self.copies.read = Some((took, Instant::now()));
+            }
+            self.changed = true;
+            let lattices = lattices.inspect_err(|_| self.copies.list_positions())?;
+            self.take_one(Read {
+                position: reading.position,
+                why: reading.why,
+                first: reading.instances.start,
+                lattices,
+                is_void: reading.is_void,
+            });
+        }
+        Ok(())
+    }
+
+    fn take_one(&mut self, read: Read) {
+        let all = read.lattices.len() == self.setup.instances;
+        if !read.is_void {
+            let edited = match read.why {
+                Why::Cells(instance) => Some(instance),
+                _ => self.edited_at(read.position),
+            };
+            if let Some(instance) = edited
+                && let Some(lattice) = read.lattices.get(instance.wrapping_sub(read.first))
+            {
+                self.learn(instance, lattice.clone(), read.position);
+            }
+            if all && self.pinned.is_some() {
+                self.compare_lattices(&read.lattices, read.position.generation);
+            }
+            if read.why == Why::Whole {
+                self.copies.whole = Some((read.position, read.lattices.clone()));
+            }
+            let bytes = self.instances.as_ref().map_or(0, Instances::all_bits);
+            let log_bytes = self.state.log.bytes();
+            if all && self.copies.kept.would_keep(bytes, log_bytes) {
+                self.copies
+                    .add(read.position, read.lattices.clone(), log_bytes);
+                self.forget_unreachable();
+            }
+            self.copy_is_kept(read.position);
+        }
+        self.copies.list_positions();
+        self.answer_waiters(&read, all);
+    }
+
+    fn answer_waiters(&mut self, read: &Read, all: bool) {
+        let mut told = false;
+        let waiters = std::mem::take(&mut self.copies.waiters);
+        for waiter in waiters {
+            match waiter {
+                Waiter::Cells(instance, answer, Some(at)) if at == read.position => {
+                    let lattice = read.lattices.get(instance.wrapping_sub(read.first));
+                    match lattice {
+                        Some(lattice) => {
+                            let copy = (lattice.clone(), read.position.generation);
+                            let _ = answer.send(copy); // who asked may be gone
+                            told = true;
+                        }
+                        // Another instance's were read: once more.
+                        None => self.copies.waiters.push(Waiter::Cells(instance, answer, None)),
+                    }
+                }
+                Waiter::Session(answer, Some(begun)) if all && begun.0 == read.position => {
+                    let (position, mut session) = *begun;
+                    session.set_newest(position, read.lattices.clone());
+                    let _ = answer.send(session); // who no longer listens has gone
+                    told = true;
+                }
+                waiter => self.copies.waiters.push(waiter),
+            }
+        }
+        if told {
+            (self.wake)();
+        }
+    }
+
+    /// Records that nothing leads to any more go.
+    pub(super) fn forget_unreachable(&mut self) {
+        let here = self.state.cells_known.then_some(self.state.position);
+        let copies = self.copies.positions();
+        let oldest = self.state.log.oldest_reachable(here, copies.iter().copied());
+        if let Some(oldest) = oldest {
+            self.state.log.discard_before(oldest);
+        }
+    }
+
+    /// The lattices of a position that a copy leads to with no step.
+    pub(super) fn lattices_of_copy(&self, position: Position) -> Option<Vec<Arc<Lattice>>> {
+        self.copies.lattices(position, self.instances.as_ref()?)
+    }
+
+    /// The newest cells that are on the host, and of which position: for who wants a copy once
+    /// the session has ended.
+    pub(super) fn last_lattices(&self) -> Option<(Position, Vec<Arc<Lattice>>)> {
+        let positions = self.copies.positions();
+        let mut positions = positions.iter().rev();
+        positions.find_map(|&position| {
+            let lattices = match &self.instances {
+                Some(instances) => self.copies.lattices(position, instances),
+                None => self.copies.kept.get(position).and_then(|it| it.ok()),
+            };
+            Some((position, lattices?))
+        })
+    }
+
+    /// The session has ended: who waits gets what there is. Nobody gets a session where its file
+    /// was not taken up: that would be written over.
+    pub(super) fn answer_waiters_at_the_end(&mut self) {
+        let waiters = std::mem::take(&mut self.copies.waiters);
+        if waiters.is_empty() {
+            return;
+        }
+        let last = self.last_or_start();
+        for waiter in waiters {
+            let Some((position, lattices)) = &last else {
+                continue;
+            };
+            match waiter {
+                Waiter::Cells(instance, answer, _) => {
+                    if let Some(lattice) = lattices.get(instance) {
+                        let _ = answer.send((lattice.clone(), position.generation)); // as above
+                    }
+                }
+                Waiter::Session(answer, _) if !self.unopened => {
+                    let mut session = self.session_without_copy();
+                    session.set_newest(*position, lattices.clone());
+                    let _ = answer.send(session); // as above
+                }
+                Waiter::Session(..) => {}
+            }
+        }
+        (self.wake)();
+    }
+
+    /// The newest cells on the host, or those of the start.
+    fn last_or_start(&self) -> Option<(Position, Vec<Arc<Lattice>>)> {
+        if let Some(last) = self.last_lattices() {
+            return Some(last);
+        }
+        let log = &self.state.log;
+        if !log.base_is_start() {
+            return None;
+        }
+        let scene = log.base_scene();
+        let all = (0..scene.instances).map(|i| scene.start_lattice(i));
+        Some((log.base(), all.collect::<Result<_, _>>().ok()?))
+    }
+}

@@ -1,0 +1,129 @@
+//! A move begins: the lattices are set to what its route begins with.
+
+use super::SessionWorker;
+use crate::log::{Content, Position, Source};
+use engine::{EngineError, Result};
+use lang::tr;
+
+impl SessionWorker {
+    /// Sets the lattices to what the way to the move's target begins with; nothing is under way.
+    pub(super) fn restore(&mut self) -> Result<()> {
+        let Some(target) = self.state.moving().map(|moving| moving.target) else {
+            return Ok(());
+        };
+        let copies = self.copies.positions();
+        let Some(route) = self.state.route(&copies, target) else {
+            return self.nothing_leads_there();
+        };
+        let before = self.state.position;
+        let from = match route.source {
+            Source::Here => before,
+            Source::Start(position) | Source::Snapshot(position) => position,
+        };
+        let begin = Position {
+            records: from.records - route.inverses,
+            ..from
+        };
+        match route.source {
+            Source::Here => {
+                self.take_back(route.inverses)?;
+                self.state.restored(begin);
+                self.known_moved(before);
+            }
+            Source::Start(_) | Source::Snapshot(_) => {
+                self.restore_from(route.source, from, begin)?;
+                self.state.restored(begin);
+            }
+        }
+        self.log_changed();
+        if let Some(instances) = &mut self.instances {
+            instances.set_generation(begin.generation);
+        }
+        // Whoever watches the lattices sees others now.
+        if route.source != Source::Here {
+            self.watch.replaced(0..self.setup.instances);
+        }
+        self.copies.stale();
+        self.statistics.restart();
+        self.changed = true;
+        Ok(())
+    }
+
+    fn restore_from(&mut self, source: Source, from: Position, begin: Position) -> Result<()> {
+        let scene = self.state.log.scene(from.records);
+        let mut lattices = match source {
+            Source::Snapshot(position) => match self.lattices_of_copy(position) {
+                Some(lattices) => lattices,
+                None => {
+                    // It cannot be read: another copy has to do.
+                    self.copies.retain(|at| at != position);
+                    return Err(EngineError::NoMemory(life::MemoryError {
+                        what: tr!("a copy of all lattices").into(),
+                        needed_mib: 0,
+                        free_mib: 0,
+                        fits: None,
+                    }));
+                }
+            },
+            _ => {
+                let all = (0..scene.instances).map(|i| scene.start_lattice(i));
+                all.collect::<Result<_, _>>()?
+            }
+        };
+        // Records are taken back on the host.
+        for at in (begin.records..from.records).rev() {
+            let record = self.state.log.record(at);
+            if let Some(record) = record
+                && let (Content::Cells { instance, .. }, Some(inverse)) =
+                    (&record.content, &record.inverse)
+            {
+                for instance in scene.instances_of(*instance) {
+                    inverse.apply(&mut lattices[instance]);
+                }
+            }
+        }
+        self.forget_known();
+        self.state.cells_known = false;
+        let scene = self.state.log.scene(begin.records);
+        let setup = self.setup_for(&scene);
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let all: Vec<_> = lattices.into_iter().enumerate().collect();
+        if (instances.size(), instances.instances()) == (scene.size, scene.instances) {
+            instances.set_rule(scene.rule);
+            return instances.set_lattices(all);
+        }
+        let mut instances = self.make_instances(&setup, setup.device, true)?;
+        instances.set_lattices(all)?;
+        self.take_instances(instances, setup);
+        Ok(())
+    }
+
+    /// Copies that led to a move's target are gone: as near as anything leads, or the session ends.
+    fn nothing_leads_there(&mut self) -> Result<()> {
+        if self.state.cells_known {
+            self.state.mode = crate::state::Mode::Paused;
+            self.say(tr!("What leads there is no longer remembered").into());
+            return Ok(());
+        }
+        let copies = self.copies.positions();
+        let start = self.state.log.start_of(self.state.position);
+        let nearest = copies.iter().rev().copied().chain([start]);
+        let nearest = nearest
+            .filter(|&position| self.state.route(&copies, position).is_some())
+            .max();
+        match nearest {
+            Some(position) => {
+                let generation = position.generation;
+                self.state.retarget(position);
+                self.say(tr!(
+                    "Only generation {generation} is remembered",
+                    generation = generation
+                ));
+            }
+            None => self.fail(tr!("no copy of the lattices is left").into()),
+        }
+        Ok(())
+    }
+}

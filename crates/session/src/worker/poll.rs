@@ -1,0 +1,111 @@
+//! What the engine tells: pictures, rounds, measures, copies.
+
+use std::time::Instant;
+
+use super::SessionWorker;
+use super::watching::Found;
+use crate::instances::Event;
+use engine::Result;
+
+impl SessionWorker {
+    /// Takes all of it, and does what follows.
+    pub(super) fn poll(&mut self, now: Instant) -> Result<()> {
+        if self.failed.is_some() {
+            return Ok(()); // whatever becomes of what was under way
+        }
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let comparing = instances.is_comparing();
+        // A graph is made for each length of a round.
+        let max = match self.setup.switches.graphs {
+            true => 1,
+            false => instances.max_at_once(),
+        };
+        let mut news = false;
+        let mut calibrated = false;
+        let mut landed = Vec::new();
+        let mut found = Vec::new();
+        let (pictures, statistics) = (&self.pictures, &mut self.statistics);
+        let (trace, lab) = (&self.trace, &mut self.lab);
+        let (copies, state) = (&mut self.copies, &mut self.state);
+        let polled = instances.poll(|event| {
+            news |= !matches!(event, Event::Snapshot { .. });
+            match event {
+                Event::Pictures {
+                    instances,
+                    generation,
+                    edits,
+                    picture,
+                    slot,
+                } => pictures.note(instances, (generation, &edits), picture, slot),
+                Event::Round {
+                    half,
+                    generations,
+                    timed,
+                    launches,
+                    took,
+                } => {
+                    copies.round(generations, took);
+                    state.fit_chunk(took, max);
+                    if comparing {
+                        statistics.half(half, took);
+                    }
+                    if !comparing || half == 1 {
+                        statistics.round(now, generations, took);
+                    }
+                    let Some(timed) = timed else {
+                        return;
+                    };
+                    let plain = timed.stamps.is_empty();
+                    if let (true, Some((kernel, rate))) = (plain, timed.stepping()) {
+                        statistics.stepping(kernel, rate);
+                    }
+                    if let Some(length) = timed.median_launch() {
+                        let us = length.as_us() / f64::from(launches.max(1));
+                        lab.launch(us, plain);
+                        if plain {
+                            statistics.launch(us);
+                        }
+                    }
+                    lab.round(&timed);
+                    // Where stamps are looked at, a round without them only says their cost.
+                    if !lab.stamped() || !plain {
+                        // Held for no longer than this: those who draw look at it too.
+                        let trace = trace.lock();
+                        trace
+                            .unwrap_or_else(|poisoned| poisoned.into_inner())
+                            .add(timed);
+                    }
+                }
+                Event::Calibrated(alone) => {
+                    lab.calibrated(alone);
+                    calibrated = true;
+                }
+                Event::Measured {
+                    first,
+                    generation,
+                    measures,
+                } => found.push(Found {
+                    first,
+                    generation,
+                    measures,
+                }),
+                Event::Snapshot { index } => landed.push(usize::from(index)),
+            }
+        });
+        if calibrated {
+            self.check_calibration();
+        }
+        for slot in landed {
+            self.copy_landed(slot);
+        }
+        self.take_read()?;
+        self.look_at(found, now);
+        if news {
+            self.changed = true;
+            (self.wake)();
+        }
+        polled
+    }
+}

@@ -1,0 +1,245 @@
+//! What follows errors: a lost engine is replaced, and the cells are made again from the newest
+//! copy and the log; what could not be done is said.
+
+use std::time::{Duration, Instant};
+
+use super::{SessionWorker, WHOLE_SLOTS};
+use crate::instances::{Instances, open_engine};
+use crate::log::{Position, Scene};
+use crate::state::Mode;
+use engine::kernels::{self, KERNELS, Kernel};
+use engine::{EngineError, Result};
+use lang::tr;
+use life::Size;
+use model::{DeviceChoice, Setup};
+
+/// How many turns in a row may fail before the session ends: each is said, and without an end they
+/// would be thousands a second.
+const MAX_FAILURES: u32 = 3;
+
+/// How many losses in a row end the session.
+const MAX_LOSSES: u32 = 3;
+
+/// How long the old engine's host memory is waited for.
+const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// Losses since the session last got beyond where it was.
+#[derive(Default)]
+pub(super) struct Losses {
+    in_a_row: u32,
+    /// Where the session stood at the last one.
+    at: Option<Position>,
+    /// The sentence of the last one, until its move has arrived.
+    said: Option<String>,
+}
+
+impl SessionWorker {
+    /// Meets an error. `while_working` says that it would come again with the next piece of work.
+    pub(super) fn meet(&mut self, error: EngineError, while_working: bool) {
+        self.changed = true;
+        if self.failed.is_some() {
+            return;
+        }
+        match error {
+            EngineError::ContextLost(why) | EngineError::HalfDone(why) => self.recover(&why),
+            EngineError::BadProgram(_) | EngineError::Driver { .. } => {
+                self.fail(error.to_string());
+            }
+            could_not => {
+                let why = could_not.to_string();
+                if while_working {
+                    self.failures += 1;
+                    if self.failures > MAX_FAILURES {
+                        return self.fail(why);
+                    }
+                    if self.state.cells_known {
+                        self.state.mode = Mode::Paused;
+                        self.state.round_left = None;
+                        self.state.refresh = false;
+                    }
+                    self.halted = Some(why.clone());
+                }
+                self.say(why);
+            }
+        }
+    }
+
+    /// The session ends: whoever waits gets what there is.
+    pub(super) fn fail(&mut self, why: String) {
+        tracing::error!("{why}");
+        self.failed = Some(why);
+        self.state.mode = Mode::Paused;
+        self.end_requests();
+        self.answer_waiters_at_the_end();
+        self.changed = true;
+        (self.wake)();
+    }
+
+    /// A copy that was made after a loss is on the host: what was lost is made up for.
+    pub(super) fn copy_is_kept(&mut self, position: Position) {
+        if self.losses.at.is_some_and(|at| position > at) {
+            self.losses = Losses::default();
+        }
+    }
+
+    /// Makes a new engine; its lattices are made again from the newest copy, and the session goes
+    /// on to where it was.
+    fn recover(&mut self, why: &str) {
+        let position = self.state.position;
+        self.losses.in_a_row += 1;
+        self.losses.at = Some(self.losses.at.unwrap_or(position).max(position));
+        if self.losses.in_a_row > MAX_LOSSES {
+            return self.fail(tr!(
+                "the engine was lost {MAX_LOSSES} times in a row, at last so: {why}",
+                MAX_LOSSES = MAX_LOSSES,
+                why = why
+            ));
+        }
+        self.lab.changed();
+        self.lab.switched = None;
+        self.forget_known();
+        self.state.lost_cells();
+        let numbers = self.instances.as_ref().map(|it| it.edit_numbers().clone());
+        self.let_go();
+        // Its last try is the CPU's: a device that is lost again at once will not do.
+        let choices: &[DeviceChoice] = match self.losses.in_a_row {
+            1 => &[self.setup.device, DeviceChoice::Cpu],
+            _ => &[DeviceChoice::Cpu],
+        };
+        let mut made = Err(EngineError::ContextLost(why.into()));
+        for &device in choices {
+            made = self.make_instances(&self.setup.clone(), device, false);
+            match &made {
+                Ok(_) => break,
+                Err(error) => tracing::warn!("{error}"),
+            }
+        }
+        let mut instances = match made {
+            Ok(instances) => instances,
+            Err(error) => {
+                return self.fail(tr!(
+                    "the engine was lost ({why}), and then: {error}",
+                    why = why,
+                    error = error
+                ));
+            }
+        };
+        for (i, &number) in numbers.iter().flat_map(|numbers| numbers.iter().enumerate()) {
+            instances.set_edit_number(&[i], number);
+        }
+        let place = match instances.engine().name() {
+            "cpu" => tr!("on the CPU"),
+            _ => tr!("on the GPU"),
+        };
+        let setup = self.setup.clone();
+        self.take_instances(instances, setup);
+        let generation = position.generation;
+        let said = tr!(
+            "The engine was lost ({why}); everything goes on from generation {generation} {place}",
+            why = why,
+            generation = generation,
+            place = place
+        );
+        self.say(said.clone());
+        self.losses.said = Some(said);
+    }
+
+    /// An engine with lattices for a setup, their cells dead still. While there is another, the
+    /// host must have memory for both.
+    pub(super) fn make_instances(
+        &self,
+        setup: &Setup,
+        device: DeviceChoice,
+        _beside: bool,
+    ) -> Result<Instances> {
+        let mut instances = Instances::new(open_engine(device)?, setup, WHOLE_SLOTS)?;
+        instances.set_stamped(self.lab.stamped());
+        if let Some(pinned) = &self.pinned {
+            instances.compare(Some(pinned.second))?;
+        }
+        Ok(instances)
+    }
+
+    /// The setup as it is for a scene: with a kernel that takes its lattices.
+    pub(super) fn setup_for(&self, scene: &Scene) -> Setup {
+        let kernel = kernel_for(scene.size, self.setup.kernel);
+        Setup {
+            size: scene.size,
+            instances: scene.instances,
+            rule: scene.rule,
+            start: scene.start.clone(),
+            kernel,
+            switches: self.setup.switches.fitted_to(kernel),
+            ..self.setup.clone()
+        }
+    }
+
+    /// Takes other instances in place of those that there are, if any.
+    pub(super) fn take_instances(&mut self, instances: Instances, setup: Setup) {
+        let is_other_grid =
+            (setup.size, setup.instances) != (self.pictures.size(), self.pictures.instances());
+        if self.setup.kernel.name != setup.kernel.name {
+            self.lab.kernel_changed(setup.kernel);
+        }
+        self.setup = setup;
+        if let Some(old) = &self.instances {
+            self.copies.save_from_slots(old, self.state.log.bytes());
+        }
+        self.copies.lost_slots();
+        if is_other_grid {
+            self.pictures.replace_grid(
+                instances.slots().clone(),
+                self.setup.instances,
+                self.setup.size,
+            );
+        } else {
+            self.pictures.replace_slots(instances.slots().clone());
+        }
+        self.instances = Some(instances);
+        self.statistics.restart();
+        self.lab.changed();
+        self.settle_measuring(true);
+        self.state.refresh = true;
+        if let Some(view) = self.view {
+            // A view of other lattices is of no use; who draws says anew what it wants.
+            let view = if is_other_grid {
+                None
+            } else {
+                Some(view)
+            };
+            let plan = view.or((self.setup.size.words() <= super::MAX_PICTURE_WORDS)
+                .then_some(model::PicturePlan::BITS));
+            if let Some(plan) = plan
+                && let Err(error) = self.set_view(plan)
+            {
+                tracing::warn!("{error}");
+            }
+        }
+    }
+
+    /// Lets the old engine go, its context and its host memory too: only then is a new context a
+    /// new one. A reader of a picture keeps them for some milliseconds.
+    fn let_go(&mut self) {
+        if let Some(old) = &self.instances {
+            self.copies.save_from_slots(old, self.state.log.bytes());
+        }
+        self.copies.lost_slots();
+        let slots = self.instances.as_ref();
+        let slots = slots.map(|old| std::sync::Arc::downgrade(old.slots()));
+        self.pictures.clear();
+        self.instances = None;
+        let until = Instant::now() + RELEASE_TIMEOUT;
+        while slots.as_ref().is_some_and(|slots| slots.strong_count() > 0) && Instant::now() < until
+        {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+}
+
+/// The present kernel, or one that takes lattices of this size where it does not.
+fn kernel_for(size: Size, kernel: &'static Kernel) -> &'static Kernel {
+    let takes = |kernel: &&'static Kernel| kernel.admit(size).is_ok();
+    let others = kernels::find("bits").into_iter().chain(KERNELS.iter());
+    let mut all = std::iter::once(kernel).chain(others);
+    all.find(takes).unwrap_or(kernel)
+}

@@ -1,0 +1,430 @@
+//! What people ask: done at once where it concerns neither cells nor time, or else a request of the
+//! state, which is taken in its turn.
+
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::Instant;
+
+use super::SessionWorker;
+use crate::Command;
+use crate::saved::SavedSession;
+use crate::state::{Mode, Request};
+use engine::kernels::KERNELS;
+use engine::{Kernel, Result};
+use lang::tr;
+use life::{Lattice, Size};
+use model::{Action, Change, Choice, Edit, KernelChoice, Pace, PicturePlan, Start};
+
+/// What a request of the state is for.
+pub(super) enum Task {
+    /// Nothing but what the state does with it.
+    State,
+    /// A kernel or a switch.
+    Act(Action),
+    /// Other pictures, for which slots are made anew.
+    View(PicturePlan),
+    /// Two settings on two halves, or one again.
+    Comparison,
+    Copy(usize, Sender<(Arc<Lattice>, u64)>),
+    Save(Sender<SavedSession>),
+    Open(Box<SavedSession>),
+}
+
+/// Something that is asked about cells.
+pub(crate) enum Asked {
+    /// An edit, by its number.
+    Edit(Edit, u64),
+    /// Lattices of this size, and what is placed in one of them.
+    Grow(Size, Option<(usize, Change)>),
+    /// An instance's lattice and generation are wanted.
+    Copy(usize, Sender<(Arc<Lattice>, u64)>),
+}
+
+impl SessionWorker {
+    /// Takes a command in.
+    pub(super) fn hear(&mut self, command: Command) {
+        if self.failed.is_some() {
+            return self.hear_after_the_end(command);
+        }
+        match command {
+            Command::Act(action) => {
+                self.act(action);
+                self.debug_action(action);
+            }
+            Command::View(plan) => self.hear_view(plan),
+            Command::Ask(Asked::Edit(edit, number)) => {
+                self.ask(Request::Edit(edit, number), Task::State);
+            }
+            Command::Ask(Asked::Grow(size, place)) => {
+                let instances = self.setup.instances;
+                let request = Request::SetGrid {
+                    size,
+                    instances,
+                    place,
+                };
+                self.ask(request, Task::State);
+            }
+            Command::Ask(Asked::Copy(instance, answer)) => {
+                self.ask(Request::Copy(instance), Task::Copy(instance, answer));
+            }
+            Command::Save(answer) => self.ask(Request::Save, Task::Save(answer)),
+            Command::Open(session) => {
+                self.unopened = true;
+                self.ask(Request::Quiet, Task::Open(session));
+            }
+            Command::Say(sentence) => {
+                self.say(sentence);
+                (self.wake)();
+            }
+            Command::Tell(sentence) => {
+                self.tell(sentence);
+                (self.wake)();
+            }
+            Command::Ready | Command::Close => {}
+        }
+    }
+
+    /// Does what needs no engine; everything else comes too late.
+    fn hear_after_the_end(&mut self, command: Command) {
+        match command {
+            Command::Ask(Asked::Copy(instance, answer)) => {
+                self.wait_for_cells(instance, answer);
+                self.answer_waiters_at_the_end();
+            }
+            Command::Save(answer) => {
+                self.wait_for_session(answer);
+                self.answer_waiters_at_the_end();
+            }
+            Command::Act(action) if selects(action) => self.act(action),
+            Command::Act(action) if action.needs_engine() => {
+                self.tell(tr!("the session has ended").into());
+                (self.wake)();
+            }
+            Command::Say(sentence) => self.say(sentence),
+            Command::Tell(sentence) => self.tell(sentence),
+            Command::Act(_)
+            | Command::View(_)
+            | Command::Ask(_)
+            | Command::Open(_)
+            | Command::Ready
+            | Command::Close => {}
+        }
+        self.changed = true;
+    }
+
+    /// The session has ended: who waits for an answer gets one, and the rest comes to nothing.
+    pub(super) fn end_requests(&mut self) {
+        self.state.requests.clear();
+        for (_, task) in std::mem::take(&mut self.tasks) {
+            match task {
+                Task::Copy(instance, answer) => self.wait_for_cells(instance, answer),
+                Task::Save(answer) => self.wait_for_session(answer),
+                Task::State | Task::Act(_) | Task::View(_) | Task::Comparison | Task::Open(_) => {}
+            }
+        }
+    }
+
+    fn ask(&mut self, request: Request, task: Task) {
+        self.next_task += 1;
+        let asked = self.state.requests.len();
+        self.state.ask(request, self.next_task);
+        if self.state.requests.len() > asked {
+            self.tasks.insert(self.next_task, task);
+        }
+        self.changed = true;
+    }
+
+    /// Does what a person asked for, or puts it in the queue.
+    fn act(&mut self, action: Action) {
+        self.changed = true;
+        let per_round = self.setup.generations_per_round;
+        match action {
+            Action::TogglePause => self.ask(Request::TogglePause, Task::State),
+            Action::PauseForLesson(pause) => {
+                self.ask(Request::PauseForLesson(pause), Task::State);
+            }
+            Action::StepGeneration => self.ask(Request::Step(1), Task::State),
+            Action::StepRound => self.ask(Request::Step(per_round), Task::State),
+            Action::StepBack => self.ask(Request::StepBack(1), Task::State),
+            Action::RoundBack => self.ask(Request::StepBack(per_round.into()), Task::State),
+            Action::RunTo(generation) => self.ask(Request::RunTo(generation), Task::State),
+            Action::ResetPanel => self.ask(Request::ResetPanel(self.selected), Task::State),
+            Action::ResetAll | Action::NewSeed => {
+                // Which start that is depends on what is asked before it.
+                self.ask(Request::Begin(self.setup.start.clone()), Task::Act(action));
+            }
+            Action::Undo => self.ask(Request::Undo, Task::State),
+            Action::Redo => self.ask(Request::Redo, Task::State),
+            Action::UseKernel(_)
+            | Action::NextKernel
+            | Action::PreviousKernel
+            | Action::NextOf(_)
+            | Action::Choose(..) => self.ask(Request::Quiet, Task::Act(action)),
+            Action::ToggleHalves => {
+                let ends = self.pinned.is_some() || self.setup.instances < 2;
+                let request = if ends { Request::Quiet } else { Request::Whole };
+                self.ask(request, Task::Comparison);
+            }
+            Action::Faster => self.set_pace(self.state.pace.faster()),
+            Action::Slower => self.set_pace(self.state.pace.slower()),
+            Action::NextStopWhenStill => self.next_stop_when_still(),
+            Action::ToggleReseed => self.toggle_reseed(),
+            Action::WatchPopulation(shown) => self.watch_populations(shown),
+            Action::ToggleBlocks => self.toggle_stamps(),
+            Action::WatchOverlap(watching) => self.lab.watch(watching),
+            Action::SelectNext => self.selected = (self.selected + 1) % self.setup.instances,
+            Action::SelectPrevious => {
+                let all = self.setup.instances;
+                self.selected = (self.selected + all - 1) % all;
+            }
+            Action::Select(instance) => self.selected = instance.min(self.setup.instances - 1),
+            _ => {}
+        }
+    }
+
+    fn hear_view(&mut self, plan: PicturePlan) {
+        let needs_slots = |it: &crate::instances::Instances| it.needs_slots(Some(plan));
+        let waiting = self.tasks.values_mut().find_map(|task| match task {
+            Task::View(plan) => Some(plan),
+            _ => None,
+        });
+        if let Some(waiting) = waiting {
+            *waiting = plan; // the last one counts
+        } else if self.instances.as_ref().is_none_or(needs_slots) {
+            self.ask(Request::Quiet, Task::View(plan));
+        } else if let Err(error) = self.set_view(plan) {
+            self.meet(error, false);
+        }
+    }
+
+    /// Takes the first request.
+    pub(super) fn take_request(&mut self) -> Result<()> {
+        let Some((mut request, number)) = self.state.requests.pop_front() else {
+            return Ok(());
+        };
+        let task = self.tasks.remove(&number).unwrap_or(Task::State);
+        if let (Request::Begin(start), Task::Act(action)) = (&mut request, &task) {
+            *start = self.start_for(*action);
+        }
+        let is_wish = matches!(request, Request::Reseed { instance, .. } if !self.may_reseed(instance));
+        if is_wish {
+            return Ok(()); // somebody drew there meanwhile
+        }
+        let (mode, now) = (self.state.mode.clone(), Instant::now());
+        let copies = self.copies.positions();
+        let answer = self.state.take(request, &copies, now);
+        self.log_changed();
+        if self.state.mode != mode {
+            self.statistics.restart();
+            self.halted = None;
+        }
+        self.changed = true;
+        self.answer(answer);
+        let done = match task {
+            Task::State => Ok(()),
+            Task::Act(action) => self.switch(action),
+            Task::View(plan) => self.set_view(plan),
+            Task::Comparison => self.toggle_comparison(),
+            Task::Copy(instance, answer) => {
+                self.wait_for_cells(instance, answer);
+                Ok(())
+            }
+            Task::Save(answer) => {
+                self.wait_for_session(answer);
+                Ok(())
+            }
+            Task::Open(session) => self.open(*session),
+        };
+        if let Err(error) = done {
+            self.meet(error, false);
+        }
+        Ok(())
+    }
+
+    /// The start that an action begins with.
+    fn start_for(&self, action: Action) -> Start {
+        match (&self.setup.start, action) {
+            (Start::Soup { density, seed }, Action::NewSeed) => Start::Soup {
+                density: *density,
+                seed: seed.wrapping_add(1),
+            },
+            (Start::Lattices { .. }, Action::NewSeed) => Start::Soup {
+                density: 0.3,
+                seed: 1,
+            },
+            (start, _) => start.clone(),
+        }
+    }
+
+    /// Changes the kernel or a switch; nothing is under way.
+    fn switch(&mut self, action: Action) -> Result<()> {
+        match action {
+            Action::UseKernel(at) => self.use_kernel(at.into()),
+            Action::NextKernel => self.change_kernel(1),
+            Action::PreviousKernel => self.change_kernel(KERNELS.len() - 1),
+            Action::NextOf(switch) => {
+                match switch.next(self.current_switches(), self.setup.kernel) {
+                    Ok(choice) => self.throw(switch, choice),
+                    Err(why) => {
+                        self.say(why);
+                        Ok(())
+                    }
+                }
+            }
+            Action::Choose(switch, at) => {
+                let choices = switch.choices(self.current_switches(), self.setup.kernel);
+                match choices.into_iter().nth(at.into()) {
+                    Some(Choice {
+                        refusal: Some(why), ..
+                    }) => {
+                        self.say(why);
+                        Ok(())
+                    }
+                    Some(choice) => self.throw(switch, choice),
+                    None => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// What came of an action, for `LIFESTREAMS_LOG=debug`.
+    fn debug_action(&self, action: Action) {
+        let (mode, generation) = (&self.state.mode, self.state.position.generation);
+        let (kernel, selected) = (self.setup.kernel.name, self.selected);
+        tracing::debug!(
+            "{action:?}: {mode:?} at generation {generation}, kernel {kernel}, instance {selected} selected"
+        );
+    }
+
+    fn set_pace(&mut self, pace: Pace) {
+        self.state.pace = pace;
+        self.state.due = Instant::now();
+        self.statistics.restart();
+    }
+
+    /// Goes `ahead` kernels on in the table, past those that cannot be here.
+    fn change_kernel(&mut self, ahead: usize) -> Result<()> {
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let mut at = self.setup.kernel.index();
+        let kernel: &'static Kernel = loop {
+            at = (at + ahead) % KERNELS.len();
+            if instances.validate(&KERNELS[at]).is_ok() {
+                break &KERNELS[at];
+            }
+        };
+        self.set_kernel(kernel)
+    }
+
+    /// The kernel at this place in the table, if it can be here.
+    fn use_kernel(&mut self, at: usize) -> Result<()> {
+        let (Some(instances), Some(kernel)) = (&self.instances, KERNELS.get(at)) else {
+            return Ok(());
+        };
+        if let Err(why) = instances.validate(kernel) {
+            self.say(why.to_string());
+            return Ok(());
+        }
+        self.set_kernel(kernel)
+    }
+
+    fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        instances.set_kernel(kernel)?;
+        self.setup.kernel = kernel;
+        self.setup.kernel_choice = KernelChoice::Asked;
+        let asked = self.setup.switches;
+        self.setup.switches = asked.fitted_to(kernel);
+        if let Some(why) = asked.refusal(kernel) {
+            let now = self.setup.switches;
+            let (streams, transfer) = (now.streams, now.transfer);
+            self.tell(tr!(
+                "{why}: now streams {streams}, transfer {transfer}",
+                why = why,
+                streams = streams,
+                transfer = transfer
+            ));
+        }
+        if let Some(pinned) = &mut self.pinned {
+            pinned.second = pinned.second.fitted_to(kernel);
+        }
+        self.lab.kernel_changed();
+        self.statistics.restart();
+        Ok(())
+    }
+
+    pub(super) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
+        self.view = Some(view);
+        let plan = Some(view);
+        let Some(instances) = &mut self.instances else {
+            return Ok(());
+        };
+        let before = instances.plan().picture;
+        if before != plan {
+            self.lab.changed();
+        }
+        if instances.needs_slots(plan) {
+            // Copies live in the slots that are given back.
+            self.copies
+                .save_from_slots(instances, self.state.log.bytes());
+        }
+        let anew = instances.set_picture(plan)?;
+        self.take_slots(anew);
+        self.state.refresh |= before != plan;
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Goes over to slots that were made anew.
+    pub(super) fn take_slots(&mut self, anew: bool) {
+        if let (true, Some(instances)) = (anew, &self.instances) {
+            self.pictures.replace_slots(instances.slots().clone());
+            self.copies.lost_slots();
+            self.state.refresh = true;
+        }
+    }
+
+    /// Asks for a soup where an instance died.
+    pub(super) fn ask_for_soup(&mut self, instance: usize, density: f64, seed: u64) {
+        let request = Request::Reseed {
+            instance,
+            density,
+            seed,
+        };
+        self.ask(request, Task::State);
+    }
+
+    /// How many edits wait.
+    pub(super) fn waiting_edits(&self) -> usize {
+        let requests = self.state.requests.iter();
+        let edits = requests.filter(|(request, _)| {
+            matches!(
+                request,
+                Request::Edit(..) | Request::Undo | Request::Redo | Request::Copy(_)
+            )
+        });
+        edits.count()
+    }
+
+    /// Whether rounds go on by themselves.
+    pub(super) fn is_running(&self) -> bool {
+        self.failed.is_none() && self.state.is_running()
+    }
+
+    /// Pauses, whatever it does.
+    pub(super) fn pause(&mut self) {
+        self.state.mode = Mode::Paused;
+        self.statistics.restart();
+    }
+}
+
+fn selects(action: Action) -> bool {
+    matches!(
+        action,
+        Action::SelectNext | Action::SelectPrevious | Action::Select(_)
+    )
+}

@@ -1,0 +1,186 @@
+//! A session handed over to be saved, and taken up again from a file.
+
+use std::sync::Arc;
+
+use super::SessionWorker;
+use crate::log::{Content, Log, Position};
+use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
+use crate::state::{Mode, Purpose};
+use engine::{EngineError, Result};
+use lang::tr;
+use life::Lattice;
+use model::Setup;
+
+impl SavedSession {
+    /// Gives it the newest copy: of the scratch log, where two settings are compared.
+    pub(super) fn set_newest(&mut self, position: Position, lattices: Vec<Arc<Lattice>>) {
+        let timeline = match &mut self.comparison {
+            Some(comparison) => &mut comparison.timeline,
+            None => &mut self.main,
+        };
+        if timeline.base.is_none() && !timeline.log.base_is_start() {
+            // What was before the copy is not to be had any more.
+            timeline.log.discard_before(position);
+            timeline.base = (!timeline.log.base_is_start()).then(|| lattices.clone());
+        }
+        timeline.newest = (position, lattices);
+    }
+}
+
+impl SessionWorker {
+    /// Everything that the session can go on from but the newest copy of its cells.
+    pub(super) fn session_without_copy(&self) -> SavedSession {
+        let position = match self.state.moving() {
+            // Where it will be: what lies between follows from the log.
+            Some(moving) => moving.target,
+            None => self.state.position,
+        };
+        let now = SavedTimeline {
+            log: self.state.log.clone(),
+            position,
+            base: self.base_lattices(&self.state.log),
+            newest: (position, Vec::new()),
+        };
+        let (main, comparison) = match &self.pinned {
+            None => (now, None),
+            Some(pinned) => {
+                let mut log = pinned.log.clone();
+                let base = self.pinned_base(&mut log);
+                let main = SavedTimeline {
+                    log,
+                    position: pinned.position,
+                    base,
+                    newest: pinned.copy.clone(),
+                };
+                let comparison = SavedComparison {
+                    second: pinned.second,
+                    timeline: now,
+                };
+                (main, Some(comparison))
+            }
+        };
+        let scene = main.log.scene(main.position.records);
+        SavedSession {
+            setup: Setup {
+                pace: self.state.pace,
+                rounds: None,
+                size: scene.size,
+                instances: scene.instances,
+                rule: scene.rule,
+                start: scene.start,
+                ..self.setup.clone()
+            },
+            main,
+            comparison,
+            running: self.is_running(),
+            selected: self.selected,
+        }
+    }
+
+    /// The lattices of a log's base, where it is no start and a copy leads there with no step.
+    fn base_lattices(&self, log: &Log) -> Option<Vec<Arc<Lattice>>> {
+        if log.base_is_start() {
+            return None;
+        }
+        let copies = self.copies.positions();
+        let from = copies.iter().copied().find(|&from| {
+            let route = log.route(None, std::iter::once(from), log.base());
+            route.is_some_and(|route| route.generations == 0)
+        })?;
+        taken_back(log, from, self.lattices_of_copy(from)?)
+    }
+
+    /// The same of the main log, while two settings are compared; where no copy leads there, the
+    /// log begins where it is pinned.
+    fn pinned_base(&self, log: &mut Log) -> Option<Vec<Arc<Lattice>>> {
+        let pinned = self.pinned.as_ref()?;
+        if log.base_is_start() {
+            return None;
+        }
+        let leads = |&from: &Position| {
+            let route = log.route(None, std::iter::once(from), log.base());
+            route.is_some_and(|route| route.generations == 0)
+        };
+        let kept = pinned.copies.positions().find(leads);
+        let lattices = kept.and_then(|from| {
+            let lattices = pinned.copies.get(from)?.ok()?;
+            taken_back(log, from, lattices)
+        });
+        lattices.or_else(|| {
+            let (position, lattices) = pinned.copy.clone();
+            log.discard_before(position);
+            (!log.base_is_start()).then_some(lattices)
+        })
+    }
+
+    /// Goes on from a saved session of this very setup; nothing is under way. Where that cannot
+    /// be, the session ends, and the file stays as it is.
+    pub(super) fn open(&mut self, saved: SavedSession) -> Result<()> {
+        match self.take_up(saved) {
+            // The lattices are known: they come with the new engine.
+            Err(error) if !error.loses_lattices() => {
+                self.fail(tr!(
+                    "the session in the file cannot be gone on with: {error}",
+                    error = error
+                ));
+                Ok(())
+            }
+            taken => taken,
+        }
+    }
+
+    fn take_up(&mut self, saved: SavedSession) -> Result<()> {
+        self.selected = saved.selected.min(self.setup.instances - 1);
+        let limited = self.setup.rounds.is_some(); // whoever wants some rounds wants them made
+        let runs = (saved.running || limited) && self.setup.rounds != Some(0);
+        let mode = if runs { Mode::Running } else { Mode::Paused };
+        self.forget_known();
+        self.statistics.restart();
+        self.take_timeline(saved.main);
+        if let Some(SavedComparison { second, timeline }) = saved.comparison {
+            let copy = self
+                .last_lattices()
+                .ok_or(EngineError::ContextLost(tr!("no copy").into()))?;
+            let (log, position) = (timeline.log.clone(), timeline.position);
+            self.split(second, log, position, copy)?;
+            self.take_timeline(timeline);
+        }
+        let target = self.state.position;
+        self.state.begin_move(target, Purpose::Opening, mode);
+        self.log_changed();
+        self.changed = true;
+        Ok(())
+    }
+
+    /// Takes a log in place of the one that there is, with its copies; its cells are not on the
+    /// device yet.
+    fn take_timeline(&mut self, timeline: SavedTimeline) {
+        let log_bytes = timeline.log.bytes();
+        self.state.log = timeline.log;
+        self.state.position = timeline.position;
+        self.state.cells_known = false;
+        if let Some(base) = timeline.base {
+            self.copies.add(self.state.log.base(), base, log_bytes);
+        }
+        let (newest, lattices) = timeline.newest;
+        self.copies.add(newest, lattices, log_bytes);
+    }
+}
+
+/// The lattices of a log's base, from those of a position whose records can be taken back.
+fn taken_back(
+    log: &Log,
+    from: Position,
+    mut lattices: Vec<Arc<Lattice>>,
+) -> Option<Vec<Arc<Lattice>>> {
+    for at in (log.base().records..from.records).rev() {
+        let record = log.record(at)?;
+        if let (Content::Cells { instance, .. }, Some(inverse)) = (&record.content, &record.inverse)
+        {
+            for instance in log.base_scene().instances_of(*instance) {
+                inverse.apply(lattices.get_mut(instance)?);
+            }
+        }
+    }
+    Some(lattices)
+}
