@@ -16,6 +16,7 @@ mod larger;
 pub mod log;
 pub mod round;
 mod sampling;
+mod saved;
 pub mod settling;
 pub mod snapshots;
 pub mod start;
@@ -32,6 +33,7 @@ use std::time::Duration;
 pub use keeping::{Keep, Saver};
 pub use kept::{Kept, KeptError, KeptHalves};
 pub use sampling::Sampling;
+pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
 
 use thread::editing::Asked;
 

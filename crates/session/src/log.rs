@@ -21,6 +21,7 @@ use std::sync::Arc;
 
 use crate::start::start_lattice;
 use engine::WordEdit;
+use lang::tr;
 use life::{Lattice, MemoryError, Rule, Size, soup};
 use model::{Change, Start};
 
@@ -673,6 +674,71 @@ impl Log {
         });
         let records = self.records.iter().chain(undone.flatten());
         records.map(Record::bytes).sum()
+    }
+
+    /// A log of these parts, as a file has them; what its records do to the cells is not checked.
+    ///
+    /// # Errors
+    /// A sentence that says why no log has these parts.
+    pub fn from_parts(
+        base: Scene,
+        base_position: Position,
+        base_is_start: bool,
+        records: Vec<Record>,
+    ) -> Result<Log, String> {
+        // Numbers up to here can be added to without care.
+        const MAX: u64 = life::MAX_GENERATION;
+        let within = |number: u64| match number {
+            0..=MAX => Ok(()),
+            _ => Err(tr!(
+                "its log has the number {number}; take at most {MAX}",
+                number = number,
+                MAX = MAX
+            )),
+        };
+        within(base_position.records)?;
+        within(base_position.generation)?;
+        within(base.start.generation())?;
+        if base_is_start && base_position.generation != base.start.generation() {
+            return Err(tr!(
+                "its log begins with a start at generation {}, but the start has generation {}",
+                base_position.generation,
+                base.start.generation()
+            ));
+        }
+        let mut now = base_position.generation;
+        let mut generations = 0;
+        let mut next_entry = 0;
+        for (record, number) in records.iter().zip(base_position.records..) {
+            within(record.entry)?;
+            within(record.generation)?;
+            if record.generation < now {
+                return Err(tr!(
+                    "in record {number}: it has generation {}, but the clock shows {now} before it",
+                    record.generation,
+                    number = number,
+                    now = now
+                ));
+            }
+            generations += record.generation - now;
+            within(generations)?;
+            now = match &record.content {
+                Content::Start(start) => start.generation(),
+                Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => {
+                    record.generation
+                }
+            };
+            within(now)?;
+            next_entry = next_entry.max(record.entry + 1);
+        }
+        Ok(Log {
+            first: base_position.records,
+            base_generation: base_position.generation,
+            base_is_start,
+            records: records.into(),
+            next_entry,
+            ..Log::new(base)
+        })
     }
 }
 

@@ -1,0 +1,381 @@
+//! A session in a file: its log, where it stands on it, and the cells there.
+//!
+//! The file is JSON with each lattice as the text of an RLE file, so that it can be read, compared
+//! and taken apart with ordinary tools. It has the base of the log, the records since, the position
+//! and the newest snapshot: the session goes on from the snapshot, and can still go back as far as
+//! the log does. What could be redone is not saved.
+//!
+//! Loading checks everything: a file that this program cannot have written is refused with a
+//! sentence, with the line and column where they are known, and takes no more memory than the
+//! machine has. Files of version 1, which had the lattices but no log, are read too.
+
+mod cells;
+mod version1;
+mod version2;
+
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::num::NonZeroU32;
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::ser::{Serialize, Serializer};
+
+use crate::log::{Log, Position};
+use engine::kernels;
+use lang::tr;
+use life::{Lattice, SaveError, Size, read_regular_file, shown, write_atomically};
+use model::{DeviceChoice, KernelChoice, Pace, Setup, Switches, TimeSettings};
+
+/// A session as it can go on from a file.
+#[derive(Clone, Debug)]
+pub struct SavedSession {
+    /// The settings. Instances, size, rule and start are those of the main log's scene at its
+    /// position.
+    pub setup: Setup,
+    /// The session itself.
+    pub main: SavedTimeline,
+    /// The comparison of A and B, while there is one.
+    pub comparison: Option<SavedComparison>,
+    /// Whether rounds follow one another by themselves.
+    pub running: bool,
+    /// The selected instance.
+    pub selected: usize,
+}
+
+/// A log, where the session stands on it, and the cells to go on from.
+#[derive(Clone, Debug)]
+pub struct SavedTimeline {
+    /// What happened.
+    pub log: Log,
+    /// Where the session stands.
+    pub position: Position,
+    /// The lattices of the log's base, where that is no start.
+    pub base: Option<Vec<Arc<Lattice>>>,
+    /// The newest lattices that are known, of this position or an earlier one.
+    pub newest: (Position, Vec<Arc<Lattice>>),
+}
+
+/// Two settings that are compared.
+#[derive(Clone, Debug)]
+pub struct SavedComparison {
+    /// B's switches; A's are the setup's.
+    pub second: Switches,
+    /// The log that only the comparison has.
+    pub timeline: SavedTimeline,
+}
+
+/// Why a session's file was refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{}", tr!("{path}{place}: {reason}; the file was not changed", path = .path, place = .place, reason = .reason))]
+pub struct SavedError {
+    /// The file.
+    pub path: String,
+    place: Place,
+    reason: String,
+    /// Whether the file is sound, but this machine has no memory for its lattices.
+    pub lacks_memory: bool,
+}
+
+/// A line and a column, counted from 1, or none.
+#[derive(Clone, Copy, Debug)]
+struct Place(usize, usize);
+
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Place(0, _) => Ok(()),
+            Place(line, column) => write!(f, ", line {line}, column {column}"),
+        }
+    }
+}
+
+/// The most instances that a session has.
+const MAX_INSTANCES: usize = 4096;
+
+/// The longest file that is read.
+const MAX_FILE_BYTES: u64 = 16 << 30;
+
+impl SavedSession {
+    /// Writes the file, whole or not at all.
+    ///
+    /// # Errors
+    /// The file could not be written.
+    pub fn save(&self, path: &Path) -> Result<(), SaveError> {
+        let file = version2::File::of(self);
+        write_atomically(path, |out| {
+            serde_json::to_writer_pretty(&mut *out, &file)?;
+            out.write_all(b"\n")
+        })
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// What is wrong with it, and where.
+    pub fn load(path: &Path) -> Result<SavedSession, SavedError> {
+        let refused = |place, reason: String| SavedError {
+            path: shown(path),
+            place,
+            reason,
+            lacks_memory: false,
+        };
+        let text = read_regular_file(path, MAX_FILE_BYTES).map_err(|error| {
+            let reason = tr!("it cannot be read: {error}", error = error);
+            refused(Place(0, 0), reason)
+        })?;
+        let (file, lacking) = cells::within_memory(|| serde_json::from_slice(&text));
+        let file: AnyFile = file.map_err(|error| {
+            let place = Place(error.line(), error.column());
+            let located = format!(" at line {} column {}", place.0, place.1);
+            let reason = error.to_string();
+            let reason = reason.strip_suffix(&located).unwrap_or(&reason).to_owned();
+            match &lacking {
+                Some(error) => SavedError {
+                    lacks_memory: true,
+                    ..refused(place, error.to_string())
+                },
+                None => refused(place, reason),
+            }
+        })?;
+        drop(text); // before anything else is made
+        let session = match file {
+            AnyFile::Version1(file) => file.session(),
+            AnyFile::Version2(file) => file.session(),
+        };
+        session.map_err(|reason| refused(Place(0, 0), reason))
+    }
+}
+
+/// The file of any version that is read.
+enum AnyFile {
+    Version1(Box<version1::File>),
+    Version2(Box<version2::File>),
+}
+
+/// The first field of every file: its version.
+const VERSION_FIELD: &str = "lifestreams_session";
+
+impl<'de> Deserialize<'de> for AnyFile {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<AnyFile, D::Error> {
+        from.deserialize_map(AnyVersion)
+    }
+}
+
+struct AnyVersion;
+
+impl<'de> Visitor<'de> for AnyVersion {
+    type Value = AnyFile;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a session that lifestreams saved")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<AnyFile, A::Error> {
+        if fields.next_key::<String>()?.as_deref() != Some(VERSION_FIELD) {
+            let why = tr!(
+                "this is no saved session: its first field is not \"{VERSION_FIELD}\"",
+                VERSION_FIELD = VERSION_FIELD
+            );
+            return Err(A::Error::custom(why));
+        }
+        match fields.next_value::<u64>()? {
+            1 => version1::File::deserialize(MapAccessDeserializer::new(fields))
+                .map(|file| AnyFile::Version1(Box::new(file))),
+            version2::VERSION => version2::File::deserialize(MapAccessDeserializer::new(fields))
+                .map(|file| AnyFile::Version2(Box::new(file))),
+            other => Err(A::Error::custom(tr!(
+                "it has format {other}, and this program reads formats 1 and 2",
+                other = other
+            ))),
+        }
+    }
+}
+
+/// How the session runs; nothing here changes what the cells become.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Settings {
+    kernel: KernelName,
+    device: Text<DeviceChoice>,
+    switches: Switches,
+    generations_per_round: NonZeroU32,
+    /// Rounds per second, or `null` for as many as possible.
+    pace: Option<f64>,
+    time: TimeSettings,
+}
+
+impl Settings {
+    fn of(setup: &Setup) -> Settings {
+        let paces = Pace::MIN_PER_SECOND..=Pace::MAX_PER_SECOND;
+        Settings {
+            kernel: KernelName(setup.kernel),
+            device: Text(setup.device),
+            switches: setup.switches,
+            generations_per_round: setup
+                .generations_per_round
+                .try_into()
+                .unwrap_or(NonZeroU32::MIN),
+            pace: match setup.pace {
+                // As `Pace::period` understands those beyond.
+                Pace::PerSecond(rounds) => Some(rounds.max(*paces.start()).min(*paces.end())),
+                Pace::Unthrottled => None,
+            },
+            time: TimeSettings {
+                history_bytes: setup
+                    .time
+                    .history_bytes
+                    .min(TimeSettings::MAX_HISTORY_BYTES),
+                ..setup.time
+            },
+        }
+    }
+
+    /// A session with these settings, if all of it fits together.
+    fn session(
+        self,
+        main: SavedTimeline,
+        comparison: Option<SavedComparison>,
+        running: bool,
+        selected: usize,
+    ) -> Result<SavedSession, String> {
+        let (slowest, fastest) = (Pace::MIN_PER_SECOND, Pace::MAX_PER_SECOND);
+        if let Some(rounds) = self.pace
+            && !(slowest..=fastest).contains(&rounds)
+        {
+            return Err(tr!(
+                "its pace is {rounds} rounds/s; take {slowest} to {fastest}",
+                rounds = rounds,
+                slowest = slowest,
+                fastest = fastest
+            ));
+        }
+        let most = TimeSettings::MAX_HISTORY_BYTES;
+        if self.time.history_bytes > most {
+            return Err(tr!(
+                "its history takes {} bytes; take at most {most}",
+                self.time.history_bytes,
+                most = most
+            ));
+        }
+        let kernel = self.kernel.0;
+        let scene = main.log.scene(main.position.records);
+        let compared = comparison.as_ref().map(|comparison| &comparison.timeline);
+        let compared = compared.map(|own| own.log.scene(own.position.records));
+        for scene in std::iter::once(&scene).chain(&compared) {
+            kernel
+                .admit(scene.size)
+                .map_err(|error| error.to_string())?;
+        }
+        let second = comparison.as_ref().map(|comparison| comparison.second);
+        for switches in std::iter::once(self.switches).chain(second) {
+            switches.refusal(kernel).map_or(Ok(()), Err)?;
+        }
+        let instances = compared.as_ref().unwrap_or(&scene).instances;
+        if selected >= instances {
+            return Err(tr!(
+                "instance {selected} is selected, but there are {instances}, counted from 0",
+                selected = selected,
+                instances = instances
+            ));
+        }
+        Ok(SavedSession {
+            setup: Setup {
+                instances: scene.instances,
+                size: scene.size,
+                rule: scene.rule,
+                start: scene.start,
+                kernel,
+                kernel_choice: KernelChoice::Asked,
+                device: self.device.0,
+                switches: self.switches,
+                generations_per_round: self.generations_per_round.get(),
+                pace: self.pace.map_or(Pace::Unthrottled, Pace::PerSecond),
+                rounds: None,
+                time: self.time,
+            },
+            main,
+            comparison,
+            running,
+            selected,
+        })
+    }
+}
+
+/// Refuses a number of instances that no session has.
+fn check_instances(instances: usize) -> Result<(), String> {
+    if (1..=MAX_INSTANCES).contains(&instances) {
+        return Ok(());
+    }
+    Err(tr!(
+        "it has {instances} instances; take 1 to {most}",
+        instances = instances,
+        most = MAX_INSTANCES
+    ))
+}
+
+/// Refuses a generation that no session gets to.
+fn check_generation(generation: u64) -> Result<(), String> {
+    let most = life::MAX_GENERATION;
+    if generation <= most {
+        return Ok(());
+    }
+    Err(tr!(
+        "it has generation {generation}; take at most {most}",
+        generation = generation,
+        most = most
+    ))
+}
+
+/// Refuses a density that is no probability.
+fn check_density(density: f64) -> Result<(), String> {
+    if (0.0..=1.0).contains(&density) {
+        return Ok(());
+    }
+    Err(tr!(
+        "it has a soup of density {density}; take 0 to 1",
+        density = density
+    ))
+}
+
+/// Whether a lattice of one size has room on one of another.
+fn fits(inner: Size, outer: Size) -> bool {
+    inner.width() <= outer.width() && inner.height() <= outer.height()
+}
+
+/// A value that the file has as text.
+struct Text<T>(T);
+
+impl<T: fmt::Display> Serialize for Text<T> {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(&self.0)
+    }
+}
+
+impl<'de, T: FromStr<Err: fmt::Display>> Deserialize<'de> for Text<T> {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Text<T>, D::Error> {
+        let text = String::deserialize(from)?;
+        text.parse().map(Text).map_err(D::Error::custom)
+    }
+}
+
+struct KernelName(&'static kernels::Kernel);
+
+impl Serialize for KernelName {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(self.0.name)
+    }
+}
+
+impl<'de> Deserialize<'de> for KernelName {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<KernelName, D::Error> {
+        let name = String::deserialize(from)?;
+        let found = kernels::find(&name).map(KernelName);
+        found.ok_or_else(|| D::Error::custom(tr!("there is no kernel '{name}'", name = name)))
+    }
+}

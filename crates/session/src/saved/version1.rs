@@ -1,0 +1,169 @@
+//! The first version of the file: every instance's lattice and generation, and no log.
+//!
+//! Its lattices become the base of a log, and the clock is that of the selected instance: instances
+//! could be at different generations then.
+
+use std::num::NonZeroU32;
+use std::sync::Arc;
+
+use super::cells::Cells;
+use super::{KernelName, SavedComparison, SavedSession, SavedTimeline, Settings, Text};
+use super::{check_density, check_generation, check_instances};
+use crate::log::{Log, Position, Scene};
+use lang::tr;
+use life::{Lattice, Rule, Size};
+use model::{DeviceChoice, Start, Switches, TimeSettings};
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    size: Text<Size>,
+    rule: Text<Rule>,
+    kernel: KernelName,
+    device: Text<DeviceChoice>,
+    switches: Switches,
+    generations_per_round: NonZeroU32,
+    pace: Option<f64>,
+    time: TimeSettings,
+    running: bool,
+    selected: usize,
+    start: StartFile,
+    /// While A and B were compared.
+    #[serde(default)]
+    halves: Option<HalvesFile>,
+    instances: Vec<Instance>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HalvesFile {
+    /// B's switches; A's are the session's.
+    second: Switches,
+    /// The instances as they were before the comparison.
+    before: Vec<Instance>,
+}
+
+#[derive(serde::Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum StartFile {
+    Soup { density: f64, seed: u64 },
+    Lattices(Vec<Cells>),
+}
+
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Instance {
+    generation: u64,
+    cells: Cells,
+}
+
+impl File {
+    pub(super) fn session(self) -> Result<SavedSession, String> {
+        let (size, rule) = (self.size.0, self.rule.0);
+        let instances = self.instances.len();
+        check_instances(instances)?;
+        let scene = Scene {
+            size,
+            instances,
+            rule,
+            start: self.start.start(size, rule)?,
+            counterparts: None,
+        };
+        let (main, comparison) = match self.halves {
+            None => (timeline(scene, self.instances, self.selected)?, None),
+            Some(halves) => {
+                let before = halves.before.len();
+                if instances < 2 || before != instances {
+                    return Err(tr!(
+                        "before A and B it had {before} instances, and now it has {instances}",
+                        before = before,
+                        instances = instances
+                    ));
+                }
+                let compared = Scene {
+                    counterparts: Some(instances / 2),
+                    ..scene.clone()
+                };
+                let comparison = SavedComparison {
+                    second: halves.second,
+                    timeline: timeline(compared, self.instances, self.selected)?,
+                };
+                let main = timeline(scene, halves.before, self.selected)?;
+                (main, Some(comparison))
+            }
+        };
+        let settings = Settings {
+            kernel: self.kernel,
+            device: self.device,
+            switches: self.switches,
+            generations_per_round: self.generations_per_round,
+            pace: self.pace,
+            time: self.time,
+        };
+        settings.session(main, comparison, self.running, self.selected)
+    }
+}
+
+impl StartFile {
+    fn start(self, size: Size, rule: Rule) -> Result<Start, String> {
+        match self {
+            StartFile::Soup { density, seed } => {
+                check_density(density)?;
+                Ok(Start::Soup { density, seed })
+            }
+            StartFile::Lattices(all) => {
+                let Some(generation) = all.first().map(|first| first.generation) else {
+                    return Err(tr!("its start has no lattice").into());
+                };
+                check_generation(generation)?;
+                let lattices = all
+                    .into_iter()
+                    .map(|cells| checked(cells, size, rule, tr!("a lattice of its start")));
+                Ok(Start::Lattices {
+                    lattices: lattices.collect::<Result<_, _>>()?,
+                    generation,
+                })
+            }
+        }
+    }
+}
+
+/// A log that begins with these lattices.
+fn timeline(
+    scene: Scene,
+    instances: Vec<Instance>,
+    selected: usize,
+) -> Result<SavedTimeline, String> {
+    let clock = instances.get(selected).or(instances.first());
+    let position = Position {
+        records: 0,
+        generation: clock.map_or(0, |instance| instance.generation),
+    };
+    check_generation(position.generation)?;
+    let lattices = instances.into_iter().enumerate().map(|(at, instance)| {
+        let what = tr!("instance {at}", at = at);
+        checked(instance.cells, scene.size, scene.rule, &what)
+    });
+    let lattices = lattices.collect::<Result<Vec<_>, String>>()?;
+    Ok(SavedTimeline {
+        log: Log::from_snapshot(scene, position),
+        position,
+        base: Some(lattices.clone()),
+        newest: (position, lattices),
+    })
+}
+
+fn checked(cells: Cells, size: Size, rule: Rule, what: &str) -> Result<Arc<Lattice>, String> {
+    let (has, of) = (cells.lattice.size(), cells.rule);
+    if has == size && of == rule {
+        return Ok(cells.lattice);
+    }
+    Err(tr!(
+        "{what} has size {has} and rule {of}, not {size} and {rule}",
+        what = what,
+        has = has,
+        of = of,
+        size = size,
+        rule = rule
+    ))
+}

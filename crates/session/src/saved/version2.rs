@@ -1,0 +1,696 @@
+//! The file as it is written now.
+
+use std::sync::Arc;
+
+use super::cells::{Cells, DrawnCells};
+use super::{SavedComparison, SavedSession, SavedTimeline, Settings, Text, fits};
+use super::{check_density, check_generation, check_instances};
+use crate::log::{Author, CellChange, Content, Log, Position, Record, Scene};
+use lang::tr;
+use life::{Lattice, Rule, Size};
+use model::{Area, Change, Start, Switches};
+
+/// The version of this format.
+pub(super) const VERSION: u64 = 2;
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct File {
+    /// Read before the rest: it says what the rest is.
+    #[serde(skip_deserializing, default = "version")]
+    lifestreams_session: u64,
+    settings: Settings,
+    running: bool,
+    selected: usize,
+    main: TimelineFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    comparison: Option<ComparisonFile>,
+}
+
+fn version() -> u64 {
+    VERSION
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ComparisonFile {
+    second: Switches,
+    timeline: TimelineFile,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct TimelineFile {
+    base: BaseFile,
+    records: Vec<RecordFile>,
+    position: Position,
+    newest: SnapshotFile,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct BaseFile {
+    position: Position,
+    /// Whether its lattices are those of the start.
+    is_start: bool,
+    size: Text<Size>,
+    instances: usize,
+    rule: Text<Rule>,
+    start: StartFile,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    counterparts: Option<usize>,
+    /// Its lattices, where it is no start and the newest ones are others.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    lattices: Option<Vec<Cells>>,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SnapshotFile {
+    position: Position,
+    lattices: Vec<Cells>,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RecordFile {
+    entry: u64,
+    author: Author,
+    generation: u64,
+    content: ContentFile,
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum StartFile {
+    Soup { density: f64, seed: u64 },
+    Lattices(Vec<Cells>),
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum ContentFile {
+    Start(StartFile),
+    Cells { instance: usize, change: ChangeFile },
+    Rule(Text<Rule>),
+    Grid { size: Text<Size>, instances: usize },
+}
+
+/// A change of an instance's cells.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum ChangeFile {
+    /// Back to the start in force.
+    Start,
+    Soup {
+        density: f64,
+        seed: u64,
+    },
+    Draw {
+        cells: Text<DrawnCells>,
+        alive: bool,
+    },
+    Place {
+        pattern: Cells,
+        at: [u32; 2],
+        dead_too: bool,
+    },
+    Clear(AreaFile),
+    Fill {
+        area: AreaFile,
+        density: f64,
+        seed: u64,
+    },
+    Flip {
+        area: AreaFile,
+        sideways: bool,
+    },
+    Turn {
+        area: AreaFile,
+        clockwise: bool,
+    },
+}
+
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AreaFile {
+    x: u32,
+    y: u32,
+    size: Text<Size>,
+}
+
+/// What the lattices are like at a position: the part of a [`Scene`] that records are checked
+/// against.
+#[derive(Clone, Copy)]
+struct Shape {
+    size: Size,
+    instances: usize,
+    rule: Rule,
+}
+
+impl Shape {
+    fn of(scene: &Scene) -> Shape {
+        Shape {
+            size: scene.size,
+            instances: scene.instances,
+            rule: scene.rule,
+        }
+    }
+
+    fn apply(&mut self, content: &Content) {
+        match content {
+            Content::Rule(rule) => self.rule = *rule,
+            Content::Grid { size, instances } => {
+                (self.size, self.instances) = (*size, *instances);
+            }
+            Content::Start(_) | Content::Cells { .. } => {}
+        }
+    }
+}
+
+impl File {
+    pub(super) fn of(session: &SavedSession) -> File {
+        File {
+            lifestreams_session: VERSION,
+            settings: Settings::of(&session.setup),
+            running: session.running,
+            selected: session.selected,
+            main: TimelineFile::of(&session.main),
+            comparison: session.comparison.as_ref().map(|own| ComparisonFile {
+                second: own.second,
+                timeline: TimelineFile::of(&own.timeline),
+            }),
+        }
+    }
+
+    pub(super) fn session(self) -> Result<SavedSession, String> {
+        let main = self.main.timeline(false)?;
+        let comparison = self.comparison.map(|file| {
+            let timeline = file
+                .timeline
+                .timeline(true)
+                .map_err(|reason| tr!("in the comparison of A and B: {reason}", reason = reason))?;
+            Ok::<_, String>(SavedComparison {
+                second: file.second,
+                timeline,
+            })
+        });
+        let comparison = comparison.transpose()?;
+        self.settings
+            .session(main, comparison, self.running, self.selected)
+    }
+}
+
+impl TimelineFile {
+    fn of(timeline: &SavedTimeline) -> TimelineFile {
+        let (newest, lattices) = &timeline.newest;
+        let mut log = timeline.log.clone();
+        if timeline.base.is_none() && !log.base_is_start() {
+            // Nothing leads to what was before the newest lattices.
+            log.discard_before(*newest);
+        }
+        let scene = log.base_scene();
+        let base = timeline.base.as_ref();
+        let base = base.filter(|_| !log.base_is_start() && log.base() != *newest);
+        let all = |lattices: &[Arc<Lattice>], rule, generation| {
+            let cells = |lattice| cells(lattice, rule, generation);
+            lattices.iter().map(cells).collect::<Vec<_>>()
+        };
+        let mut shape = Shape::of(scene);
+        let records = log.records().map(|record| {
+            let file = RecordFile::of(record, shape);
+            shape.apply(&record.content);
+            file
+        });
+        TimelineFile {
+            records: records.collect(),
+            base: BaseFile {
+                position: log.base(),
+                is_start: log.base_is_start(),
+                size: Text(scene.size),
+                instances: scene.instances,
+                rule: Text(scene.rule),
+                start: StartFile::of(&scene.start, scene.rule),
+                counterparts: scene.counterparts,
+                lattices: base.map(|base| all(base, scene.rule, log.base().generation)),
+            },
+            position: timeline.position,
+            newest: SnapshotFile {
+                position: *newest,
+                lattices: all(lattices, log.scene(newest.records).rule, newest.generation),
+            },
+        }
+    }
+
+    /// The log and the lattices, checked; of a comparison, or of the session itself.
+    fn timeline(self, compares: bool) -> Result<SavedTimeline, String> {
+        let base = self.base;
+        let scene = Scene {
+            size: base.size.0,
+            instances: base.instances,
+            rule: base.rule.0,
+            start: base.start.start(base.size.0, base.rule.0)?,
+            counterparts: base.counterparts,
+        };
+        let counterparts = scene.counterparts;
+        let check_counterparts = |instances: usize| {
+            check_instances(instances)?;
+            let wanted = compares.then_some(instances / 2);
+            if wanted == counterparts && wanted != Some(0) {
+                return Ok(());
+            }
+            Err(match counterparts {
+                Some(_) if !compares => tr!("it has counterparts, but compares nothing").into(),
+                Some(each) => tr!(
+                    "it has {instances} instances, so instance {each} is not the counterpart of instance 0",
+                    instances = instances,
+                    each = each
+                ),
+                None => tr!("it has no counterparts").into(),
+            })
+        };
+        check_counterparts(scene.instances)?;
+        let mut shape = Shape::of(&scene);
+        let mut records = Vec::new();
+        for file in self.records {
+            let number = base.position.records.saturating_add(records.len() as u64);
+            let record = file.record(shape).and_then(|record| {
+                shape.apply(&record.content);
+                check_counterparts(shape.instances)?;
+                Ok(record)
+            });
+            let record = record.map_err(|reason| {
+                tr!(
+                    "in record {number}: {reason}",
+                    number = number,
+                    reason = reason
+                )
+            });
+            records.push(record?);
+        }
+        let log = Log::from_parts(scene, base.position, base.is_start, records)?;
+        for position in [self.position, self.newest.position] {
+            check_generation(position.generation)?;
+            if !log.passes(position) {
+                return Err(tr!(
+                    "generation {} with {} records applied is not on its log",
+                    position.generation,
+                    position.records
+                ));
+            }
+        }
+        let newest = self.newest.position;
+        if newest > self.position {
+            return Err(tr!(
+                "its newest lattices are of generation {}, which comes after its position, generation {}",
+                newest.generation,
+                self.position.generation
+            ));
+        }
+        let lattices = |lattices: Vec<Cells>, position: Position, what: &str| {
+            let scene = log.scene(position.records);
+            checked_lattices(lattices, Shape::of(&scene), position.generation, what)
+        };
+        let newest_lattices = lattices(self.newest.lattices, newest, tr!("its newest lattices"))?;
+        let is_newest = log.base() == newest;
+        let base = match (log.base_is_start(), is_newest, base.lattices) {
+            (true, _, None) => None,
+            (false, true, None) => Some(newest_lattices.clone()),
+            (false, false, Some(own)) => {
+                Some(lattices(own, log.base(), tr!("its first lattices"))?)
+            }
+            (false, false, None) => {
+                return Err(tr!("it lacks the lattices that its log begins with").into());
+            }
+            (true, _, Some(_)) => {
+                return Err(tr!(
+                    "its log begins with a start, and yet it has other lattices there"
+                )
+                .into());
+            }
+            (false, true, Some(_)) => {
+                return Err(tr!("it has the lattices that its log begins with twice").into());
+            }
+        };
+        Ok(SavedTimeline {
+            log,
+            position: self.position,
+            base,
+            newest: (newest, newest_lattices),
+        })
+    }
+}
+
+impl RecordFile {
+    fn of(record: &Record, shape: Shape) -> RecordFile {
+        RecordFile {
+            entry: record.entry,
+            author: record.author,
+            generation: record.generation,
+            content: match &record.content {
+                Content::Start(start) => ContentFile::Start(StartFile::of(start, shape.rule)),
+                Content::Cells { instance, cells } => ContentFile::Cells {
+                    instance: *instance,
+                    change: ChangeFile::of(cells, shape),
+                },
+                Content::Rule(rule) => ContentFile::Rule(Text(*rule)),
+                Content::Grid { size, instances } => ContentFile::Grid {
+                    size: Text(*size),
+                    instances: *instances,
+                },
+            },
+        }
+    }
+
+    /// The record, where the lattices are like this before it.
+    fn record(self, shape: Shape) -> Result<Record, String> {
+        let content = match self.content {
+            ContentFile::Start(start) => Content::Start(start.start(shape.size, shape.rule)?),
+            ContentFile::Cells { instance, .. } if instance >= shape.instances => {
+                return Err(tr!(
+                    "cells of instance {instance} change, but there are {}, counted from 0",
+                    shape.instances,
+                    instance = instance
+                ));
+            }
+            ContentFile::Cells { instance, change } => Content::Cells {
+                instance,
+                cells: change.change(shape)?,
+            },
+            ContentFile::Rule(rule) => Content::Rule(rule.0),
+            ContentFile::Grid { size, instances } => {
+                check_instances(instances)?;
+                if !fits(shape.size, size.0) {
+                    return Err(tr!(
+                        "lattices of {} become {}, but they can only grow",
+                        shape.size,
+                        size.0
+                    ));
+                }
+                Content::Grid {
+                    size: size.0,
+                    instances,
+                }
+            }
+        };
+        Ok(Record {
+            entry: self.entry,
+            author: self.author,
+            generation: self.generation,
+            content,
+            inverse: None,
+        })
+    }
+}
+
+impl StartFile {
+    fn of(start: &Start, rule: Rule) -> StartFile {
+        match start {
+            Start::Soup { density, seed } => StartFile::Soup {
+                density: probability(*density),
+                seed: *seed,
+            },
+            Start::Lattices {
+                lattices,
+                generation,
+            } => {
+                let cells = |lattice| cells(lattice, rule, *generation);
+                StartFile::Lattices(lattices.iter().map(cells).collect())
+            }
+        }
+    }
+
+    /// The start of lattices of this size, which may have grown since.
+    fn start(self, size: Size, rule: Rule) -> Result<Start, String> {
+        match self {
+            StartFile::Soup { density, seed } => {
+                check_density(density)?;
+                Ok(Start::Soup { density, seed })
+            }
+            StartFile::Lattices(all) => {
+                let Some(generation) = all.first().map(|first| first.generation) else {
+                    return Err(tr!("a start has no lattice").into());
+                };
+                check_generation(generation)?;
+                let lattices = all.into_iter().map(|cells| {
+                    if !fits(cells.lattice.size(), size) {
+                        return Err(tr!(
+                            "a lattice of a start has size {}, more than {size}",
+                            cells.lattice.size(),
+                            size = size
+                        ));
+                    }
+                    checked_cells(cells, rule, generation, tr!("a lattice of a start"))
+                });
+                Ok(Start::Lattices {
+                    lattices: lattices.collect::<Result<_, _>>()?,
+                    generation,
+                })
+            }
+        }
+    }
+}
+
+impl ChangeFile {
+    fn of(change: &CellChange, shape: Shape) -> ChangeFile {
+        let change = match change {
+            CellChange::Start => return ChangeFile::Start,
+            CellChange::Soup { density, seed } => {
+                return ChangeFile::Soup {
+                    density: probability(*density),
+                    seed: *seed,
+                };
+            }
+            CellChange::Edit(change) => change,
+        };
+        let size = shape.size;
+        // Edits go around the torus; in the file they begin on the lattice.
+        let on_lattice = |[x, y]: [u32; 2]| [x % size.width(), y % size.height()];
+        let area = |area: &Area| {
+            let [x, y] = on_lattice([area.x, area.y]);
+            AreaFile {
+                x,
+                y,
+                size: Text(area.size),
+            }
+        };
+        match change {
+            Change::Draw { cells, alive } => {
+                let inside = cells.iter().all(|&cell| cell == on_lattice(cell));
+                let cells = match inside {
+                    true => cells.clone(),
+                    false => cells.iter().copied().map(on_lattice).collect(),
+                };
+                ChangeFile::Draw {
+                    cells: Text(DrawnCells(cells)),
+                    alive: *alive,
+                }
+            }
+            Change::Place {
+                pattern,
+                at,
+                dead_too,
+            } if fits(pattern.size(), size) => ChangeFile::Place {
+                pattern: cells(pattern, shape.rule, 0),
+                at: on_lattice(*at),
+                dead_too: *dead_too,
+            },
+            Change::Clear(own) if fits(own.size, size) => ChangeFile::Clear(area(own)),
+            Change::Fill {
+                area: own,
+                density,
+                seed,
+            } if fits(own.size, size) => ChangeFile::Fill {
+                area: area(own),
+                density: probability(*density),
+                seed: *seed,
+            },
+            Change::Flip {
+                area: own,
+                sideways,
+            } if fits(own.size, size) => ChangeFile::Flip {
+                area: area(own),
+                sideways: *sideways,
+            },
+            Change::Turn {
+                area: own,
+                clockwise,
+            } if fits(own.size, size) => ChangeFile::Turn {
+                area: area(own),
+                clockwise: *clockwise,
+            },
+            // What is larger than the lattice changes nothing.
+            Change::Place { .. }
+            | Change::Clear(_)
+            | Change::Fill { .. }
+            | Change::Flip { .. }
+            | Change::Turn { .. } => ChangeFile::Draw {
+                cells: Text(DrawnCells(Arc::default())),
+                alive: false,
+            },
+        }
+    }
+
+    /// The change of a lattice that is like this.
+    fn change(self, shape: Shape) -> Result<CellChange, String> {
+        let size = shape.size;
+        let on_lattice = |[x, y]: [u32; 2]| {
+            if x < size.width() && y < size.height() {
+                return Ok(());
+            }
+            Err(tr!(
+                "cell {x},{y} is not on a lattice of {size}",
+                x = x,
+                y = y,
+                size = size
+            ))
+        };
+        let has_room = |own: Size| {
+            if fits(own, size) {
+                return Ok(());
+            }
+            Err(tr!(
+                "an area of {own} is changed, more than a lattice of {size} has",
+                own = own,
+                size = size
+            ))
+        };
+        let area = |area: AreaFile| {
+            on_lattice([area.x, area.y])?;
+            has_room(area.size.0)?;
+            Ok::<_, String>(Area {
+                x: area.x,
+                y: area.y,
+                size: area.size.0,
+            })
+        };
+        Ok(CellChange::Edit(match self {
+            ChangeFile::Start => return Ok(CellChange::Start),
+            ChangeFile::Soup { density, seed } => {
+                check_density(density)?;
+                return Ok(CellChange::Soup { density, seed });
+            }
+            ChangeFile::Draw { cells, alive } => {
+                let cells = cells.0.0;
+                cells.iter().try_for_each(|&cell| on_lattice(cell))?;
+                Change::Draw { cells, alive }
+            }
+            ChangeFile::Place {
+                pattern,
+                at,
+                dead_too,
+            } => {
+                on_lattice(at)?;
+                has_room(pattern.lattice.size())?;
+                Change::Place {
+                    pattern: checked_cells(pattern, shape.rule, 0, tr!("a pattern"))?,
+                    at,
+                    dead_too,
+                }
+            }
+            ChangeFile::Clear(own) => Change::Clear(area(own)?),
+            ChangeFile::Fill {
+                area: own,
+                density,
+                seed,
+            } => {
+                check_density(density)?;
+                Change::Fill {
+                    area: area(own)?,
+                    density,
+                    seed,
+                }
+            }
+            ChangeFile::Flip {
+                area: own,
+                sideways,
+            } => Change::Flip {
+                area: area(own)?,
+                sideways,
+            },
+            ChangeFile::Turn {
+                area: own,
+                clockwise,
+            } => Change::Turn {
+                area: area(own)?,
+                clockwise,
+            },
+        }))
+    }
+}
+
+fn cells(lattice: &Arc<Lattice>, rule: Rule, generation: u64) -> Cells {
+    Cells {
+        lattice: lattice.clone(),
+        rule,
+        generation,
+    }
+}
+
+/// A density as [`life::soup`] understands it.
+fn probability(density: f64) -> f64 {
+    match density.is_nan() {
+        true => 0.0,
+        false => density.clamp(0.0, 1.0),
+    }
+}
+
+/// All lattices at a position, if they are what the log says.
+fn checked_lattices(
+    lattices: Vec<Cells>,
+    shape: Shape,
+    generation: u64,
+    what: &str,
+) -> Result<Vec<Arc<Lattice>>, String> {
+    let (count, instances) = (lattices.len(), shape.instances);
+    if count != instances {
+        return Err(tr!(
+            "{what}: there are {count} for {instances} instances",
+            what = what,
+            count = count,
+            instances = instances
+        ));
+    }
+    let lattices = lattices.into_iter().enumerate().map(|(at, cells)| {
+        let has = cells.lattice.size();
+        if has != shape.size {
+            return Err(tr!(
+                "{what}: instance {at} has size {has}, not {size}",
+                what = what,
+                at = at,
+                has = has,
+                size = shape.size
+            ));
+        }
+        let what = tr!("{what}: instance {at}", what = what, at = at);
+        checked_cells(cells, shape.rule, generation, &what)
+    });
+    lattices.collect()
+}
+
+/// The lattice, if its text has this rule and generation.
+fn checked_cells(
+    cells: Cells,
+    rule: Rule,
+    generation: u64,
+    what: &str,
+) -> Result<Arc<Lattice>, String> {
+    let (of, at) = (cells.rule, cells.generation);
+    if of != rule {
+        return Err(tr!(
+            "{what} has rule {of}, not {rule}",
+            what = what,
+            of = of,
+            rule = rule
+        ));
+    }
+    if at != generation {
+        return Err(tr!(
+            "{what} has generation {at}, not {generation}",
+            what = what,
+            at = at,
+            generation = generation
+        ));
+    }
+    Ok(cells.lattice)
+}
