@@ -168,6 +168,25 @@ impl Pictures {
         self.replace_slots(Arc::new(NoSlots));
     }
 
+    /// Goes over to other lattices with slots of their own, which hold no picture yet. Sequences
+    /// go on growing.
+    pub fn replace_grid(&self, slots: Arc<dyn Slots>, instances: usize, size: Size) {
+        let mut board = self.lock();
+        board.slots = slots;
+        board.size = size;
+        board.newest = vec![None; instances];
+    }
+
+    /// The size of the lattices.
+    pub fn size(&self) -> Size {
+        self.lock().size
+    }
+
+    /// How many lattices there are.
+    pub fn instances(&self) -> usize {
+        self.lock().newest.len()
+    }
+
     /// Goes over to new slots, which hold no picture yet; the old ones stay until nobody reads
     /// them.
     pub fn replace_slots(&self, slots: Arc<dyn Slots>) {

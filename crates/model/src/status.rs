@@ -40,10 +40,8 @@ pub struct Status {
     pub generations_per_round: u32,
     /// Rounds completed since the start.
     pub rounds: u64,
-    /// The generation of the instance that is least far.
+    /// What the clock shows: the generation of every instance, as of the last round issued.
     pub generation: u64,
-    /// The generation of the instance that is farthest.
-    pub newest_generation: u64,
     /// Generations a second, of each instance, over the last half second or so.
     pub generations_per_second: f64,
     /// Rounds a second.
@@ -81,9 +79,6 @@ pub struct Status {
     pub last_effect: Option<Effect>,
     /// Edits that wait for what is under way.
     pub waiting_edits: usize,
-    /// Where undoing was asked for and nothing that was ever edited stood any more: how many edits,
-    /// undoings and redoings had been asked for by then, itself among them.
-    pub undid_all: Option<u64>,
     /// The selected instance.
     pub selected: usize,
     /// Something the person should know, in one sentence; it stays for a few seconds.
@@ -191,7 +186,6 @@ impl Status {
             generations_per_round: setup.generations_per_round,
             rounds: 0,
             generation: 0,
-            newest_generation: 0,
             generations_per_second: 0.0,
             rounds_per_second: 0.0,
             cells_per_second: 0.0,
@@ -213,7 +207,6 @@ impl Status {
             },
             last_effect: None,
             waiting_edits: 0,
-            undid_all: None,
             selected: 0,
             notice: None,
             finished: false,

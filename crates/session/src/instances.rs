@@ -18,7 +18,7 @@ use crate::start::start_lattice;
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Completion, DeviceId, Engine, EngineError, Kernel, LatticeId, Layout, Measure, PreparedId,
+    Completion, DeviceId, Engine, EngineError, Kernel, Layout, Measure, PreparedId,
     Program, Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
 use lang::tr;

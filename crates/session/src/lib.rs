@@ -1,19 +1,14 @@
 //! N instances, stepped round by round on a thread of their own.
 //!
-//! A [`Session`] owns the engine's thread (`thread`). The window (or the terminal) sends it
+//! A [`Session`] owns the engine's thread (`worker`). The window (or the terminal) sends it
 //! [`actions`](Action) and draws the newest complete [`pictures`](Pictures); neither ever waits
 //! for the other. What a round is stands in [`round`]; [`instances`] holds the instances and
 //! their engine, and is what the programs without a window use directly.
 
-mod aside;
 mod background;
-pub mod edits;
-mod history;
 pub mod instances;
-mod keeping;
-mod kept;
-mod larger;
 pub mod log;
+mod persistence;
 pub mod round;
 mod sampling;
 mod saved;
@@ -22,7 +17,7 @@ pub mod snapshots;
 pub mod start;
 pub mod state;
 mod statistics;
-mod thread;
+mod worker;
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -30,12 +25,11 @@ use std::sync::{Arc, TryLockError};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-pub use keeping::{Keep, Saver};
-pub use kept::{Kept, KeptError, KeptHalves};
+pub use persistence::{Saver, SessionFile};
 pub use sampling::Sampling;
 pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
 
-use thread::editing::Asked;
+use worker::requests::Asked;
 
 use engine::{EngineError, Result};
 use lang::tr;
@@ -44,33 +38,30 @@ use model::{
     Action, Edit, Picture, PicturePlan, PictureSource, Pictures, Series, Setup, Status, Trace,
 };
 
-/// The most instances that a kept session has.
-const MOST_KEPT: usize = 4096;
-
-/// What the engine's thread is told.
+/// What the session's thread is told.
 enum Command {
     Act(Action),
     View(PicturePlan),
-    /// A new soup for an instance that died down.
-    Reseed(usize),
-    /// Everything that the session can go on from.
-    Keep(Sender<Kept>),
+    Ask(Asked),
+    /// Everything that the session can go on from is wanted.
+    Save(Sender<SavedSession>),
     /// Goes on from this.
-    Restore(Box<Kept>),
+    Open(Box<SavedSession>),
     /// A notice about what went wrong.
     Say(String),
     /// A notice about what was done.
     Tell(String),
-    Ask(Asked),
+    /// A task in the background has ended: there is something to do.
+    Ready,
     Close,
 }
 
 /// A running session; see the module.
 pub struct Session {
     /// The file that it is saved in, if any.
-    kept_in: Option<std::path::PathBuf>,
+    file: Option<std::path::PathBuf>,
     commands: Sender<Command>,
-    shared: thread::Shared,
+    shared: worker::Shared,
     /// How many edits were asked for.
     edits: AtomicU64,
     thread: Option<JoinHandle<()>>,
@@ -96,12 +87,13 @@ impl Session {
             let _ = commands.send(first); // there is a receiver
         }
         let (ready, started) = channel();
+        let own = commands.clone();
         let (closing, closed) = channel();
         let thread = std::thread::Builder::new()
             .name("engine".into())
             .spawn(move || {
                 let _closing = closing; // dropped, and so told, when the thread ends
-                thread::run(setup, received, Box::new(wake), ready);
+                worker::run(setup, (own, received), Box::new(wake), ready);
             })
             .map_err(|_| EngineError::NoThread)?;
         let shared = match started.recv() {
@@ -113,7 +105,7 @@ impl Session {
             }
         };
         Ok(Session {
-            kept_in: None,
+            file: None,
             commands,
             shared,
             edits: AtomicU64::new(0),
@@ -173,6 +165,12 @@ impl Session {
         let number = self.edits.fetch_add(1, Ordering::Relaxed) + 1;
         let _ = self.commands.send(Command::Ask(Asked::Edit(edit, number)));
         number
+    }
+
+    /// Makes every lattice larger, what it has in the middle, and puts something into one of them;
+    /// undo takes both back. What went wrong is said in the status.
+    pub fn grow(&self, size: life::Size, place: Option<(usize, model::Change)>) {
+        let _ = self.commands.send(Command::Ask(Asked::Grow(size, place)));
     }
 
     /// Asks for an instance's lattice and generation as they are once everything asked for before

@@ -23,7 +23,7 @@ use crate::start::start_lattice;
 use engine::WordEdit;
 use lang::tr;
 use life::{Lattice, MemoryError, Rule, Size, soup};
-use model::{Change, Start};
+use model::{Change, Setup, Start};
 
 /// Where a session stands. Positions are ordered as the session passes them.
 #[derive(
@@ -149,6 +149,18 @@ pub struct Scene {
 }
 
 impl Scene {
+    /// What a session begins with.
+    pub fn of(setup: &Setup) -> Scene {
+        Scene {
+            size: setup.size,
+            instances: setup.instances,
+            rule: setup.rule,
+            start: setup.start.clone(),
+            counterparts: None,
+            drawn: BTreeSet::new(),
+        }
+    }
+
     /// The lattice that an instance has at the start in force; where the lattices have grown
     /// since, in the middle of one of their present size.
     ///

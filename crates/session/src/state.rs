@@ -287,6 +287,25 @@ pub struct State {
     pub stale_after: Option<Position>,
 }
 
+impl EngineFacts {
+    /// While there is no engine.
+    pub fn none() -> EngineFacts {
+        EngineFacts {
+            quiet: false,
+            has_room: false,
+            calibrating: false,
+            wants_calibration: false,
+            pending_b_round: None,
+            has_free_slot: false,
+            copies: Arc::default(),
+            whole: None,
+            known: None,
+            copy_due: false,
+            copy_wanted: None,
+        }
+    }
+}
+
 impl State {
     /// A session that stands at the beginning of a log.
     pub fn new(log: Log, generations_per_round: u32, pace: Pace, now: Instant) -> State {
@@ -681,6 +700,21 @@ impl State {
                 }
             }
             Mode::Paused | Mode::Moving(_) => {}
+        }
+    }
+
+    /// B's round, or what was left of it, was issued: it is where A is.
+    pub fn stepped_b(&mut self, now: Instant) {
+        self.round_left = None;
+        if self.mode == Mode::Running {
+            self.keep_pace(now);
+        }
+    }
+
+    /// A move leads elsewhere from now on.
+    pub fn retarget(&mut self, target: Position) {
+        if let Mode::Moving(moving) = &mut self.mode {
+            moving.target = target;
         }
     }
 

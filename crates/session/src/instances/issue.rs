@@ -108,6 +108,11 @@ impl Instances {
         }
     }
 
+    /// Whether another round may be in flight.
+    pub fn has_room(&self) -> bool {
+        self.in_flight.len() < self.max_in_flight() && !self.is_calibrating()
+    }
+
     /// Issues a round of so many generations (in a comparison, of A and B in turn), if there is
     /// room for one: not more than two in flight, and a slot free. With `timed`, spans come back.
     /// A round of no generations only downloads all instances.
@@ -117,7 +122,7 @@ impl Instances {
         timed: bool,
         newest: impl Fn(Slot) -> bool,
     ) -> Result<bool> {
-        if self.in_flight.len() >= self.max_in_flight() || self.is_calibrating() {
+        if !self.has_room() {
             return Ok(false);
         }
         if generations == 0 {

@@ -68,6 +68,7 @@ impl File {
             rule,
             start: self.start.start(size, rule)?,
             counterparts: None,
+            drawn: (0..instances).collect(), // it does not say which
         };
         let (main, comparison) = match self.halves {
             None => (timeline(scene, self.instances, self.selected)?, None),

@@ -1,5 +1,6 @@
 //! The file as it is written now.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cells::{Cells, DrawnCells};
@@ -59,6 +60,9 @@ struct BaseFile {
     start: StartFile,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     counterparts: Option<usize>,
+    /// Instances whose cells a person drew or opened.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    drawn: BTreeSet<usize>,
     /// Its lattices, where it is no start and the newest ones are others.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lattices: Option<Vec<Cells>>,
@@ -232,6 +236,7 @@ impl TimelineFile {
                 rule: Text(scene.rule),
                 start: StartFile::of(&scene.start, scene.rule),
                 counterparts: scene.counterparts,
+                drawn: scene.drawn.clone(),
                 lattices: base.map(|base| all(base, scene.rule, log.base().generation)),
             },
             position: timeline.position,
@@ -251,6 +256,7 @@ impl TimelineFile {
             rule: base.rule.0,
             start: base.start.start(base.size.0, base.rule.0)?,
             counterparts: base.counterparts,
+            drawn: base.drawn,
         };
         let counterparts = scene.counterparts;
         let check_counterparts = |instances: usize| {
@@ -270,6 +276,9 @@ impl TimelineFile {
             })
         };
         check_counterparts(scene.instances)?;
+        if let Some(last) = scene.drawn.last().filter(|&&last| last >= scene.instances) {
+            return Err(tr!("instance {last} was drawn, of {}", scene.instances, last = last));
+        }
         let mut shape = Shape::of(&scene);
         let mut records = Vec::new();
         for file in self.records {

@@ -2,7 +2,7 @@
 
 use super::SessionWorker;
 use crate::log::{Content, Position, Source};
-use engine::{EngineError, Result};
+use engine::Result;
 use lang::tr;
 
 impl SessionWorker {
@@ -31,7 +31,9 @@ impl SessionWorker {
                 self.known_moved(before);
             }
             Source::Start(_) | Source::Snapshot(_) => {
-                self.restore_from(route.source, from, begin)?;
+                if !self.restore_from(route.source, from, begin)? {
+                    return Ok(());
+                }
                 self.state.restored(begin);
             }
         }
@@ -49,7 +51,8 @@ impl SessionWorker {
         Ok(())
     }
 
-    fn restore_from(&mut self, source: Source, from: Position, begin: Position) -> Result<()> {
+    /// Sets the lattices from a copy or a start; `false` where it could not be read.
+    fn restore_from(&mut self, source: Source, from: Position, begin: Position) -> Result<bool> {
         let scene = self.state.log.scene(from.records);
         let mut lattices = match source {
             Source::Snapshot(position) => match self.lattices_of_copy(position) {
@@ -57,12 +60,7 @@ impl SessionWorker {
                 None => {
                     // It cannot be read: another copy has to do.
                     self.copies.retain(|at| at != position);
-                    return Err(EngineError::NoMemory(life::MemoryError {
-                        what: tr!("a copy of all lattices").into(),
-                        needed_mib: 0,
-                        free_mib: 0,
-                        fits: None,
-                    }));
+                    return Ok(false);
                 }
             },
             _ => {
@@ -87,17 +85,18 @@ impl SessionWorker {
         let scene = self.state.log.scene(begin.records);
         let setup = self.setup_for(&scene);
         let Some(instances) = &mut self.instances else {
-            return Ok(());
+            return Ok(false);
         };
         let all: Vec<_> = lattices.into_iter().enumerate().collect();
         if (instances.size(), instances.instances()) == (scene.size, scene.instances) {
             instances.set_rule(scene.rule);
-            return instances.set_lattices(all);
+            instances.set_lattices(all)?;
+            return Ok(true);
         }
         let mut instances = self.make_instances(&setup, setup.device, true)?;
         instances.set_lattices(all)?;
         self.take_instances(instances, setup);
-        Ok(())
+        Ok(true)
     }
 
     /// Copies that led to a move's target are gone: as near as anything leads, or the session ends.

@@ -179,7 +179,7 @@ impl SessionWorker {
         let is_other_grid =
             (setup.size, setup.instances) != (self.pictures.size(), self.pictures.instances());
         if self.setup.kernel.name != setup.kernel.name {
-            self.lab.kernel_changed(setup.kernel);
+            self.lab.kernel_changed();
         }
         self.setup = setup;
         if let Some(old) = &self.instances {

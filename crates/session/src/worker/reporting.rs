@@ -4,6 +4,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::SessionWorker;
+use crate::state::Mode;
+use lang::tr;
 use model::Status;
 use model::ladder::recorded;
 
@@ -27,7 +29,7 @@ impl SessionWorker {
     pub(super) fn make_status(&self, now: Instant) -> Status {
         let mut status = Status::before_start(&self.setup);
         let (rounds, generations) = self.statistics.rates(now);
-        let at_work = self.running || !self.steps.is_empty();
+        let at_work = self.state.is_at_work();
         let rate = |per_second: f64| if at_work { per_second } else { 0.0 };
         if let Some(instances) = &self.instances {
             let engine = instances.engine();
@@ -35,22 +37,22 @@ impl SessionWorker {
             status.devices = engine.devices().to_vec();
             status.recorded = engine.devices().first().and_then(|d| recorded(&d.name));
             status.startup = engine.startup();
-            status.generation = instances.generations().iter().copied().min().unwrap_or(0);
-            status.newest_generation = instances.generations().iter().copied().max().unwrap_or(0);
             status.bytes_per_round = instances.bytes_per_round();
             let idle = instances.is_idle();
-            let through = self
-                .setup
-                .rounds
-                .is_some_and(|rounds| self.issued >= rounds);
-            status.finished = through && idle && self.owed().is_none();
+            let through = |rounds: u64| self.state.rounds >= rounds;
+            status.finished = self.state.max_rounds.is_some_and(through)
+                && idle
+                && self.state.cells_known
+                && self.state.round_left.is_none()
+                && instances.pending_b_round().is_none();
             if let Some(picture) = instances.plan().picture {
                 status.transfer = picture.transfer;
             }
         }
         let cells = self.setup.size.cells() as f64 * self.setup.instances as f64;
-        status.running = self.running;
-        status.pace = self.pace;
+        status.generation = self.state.position.generation;
+        status.running = self.is_running();
+        status.pace = self.state.pace;
         status.rounds = self.statistics.rounds();
         status.rounds_per_second = rate(rounds);
         status.generations_per_second = rate(generations);
@@ -62,20 +64,48 @@ impl SessionWorker {
         status.timed_one_in = self.sampling.one_in();
         status.switches = self.current_switches();
         status.overlap = self.lab.overlap();
-        status.halves = self.halves();
+        status.halves = self.comparison();
         status.stamped = self.lab.stamped();
         status.stamp_cost = self.lab.stamp_cost();
         status.time.settings = self.setup.time;
         status.time.settled = self.watch.settled();
-        status.time.run_to = self.run_to.map(|run_to| run_to.generation);
-        status.time.oldest = self.oldest_remembered();
+        status.time.run_to = match self.state.mode {
+            Mode::RunningTo(run_to) => Some(run_to.generation),
+            _ => None,
+        };
+        status.time.oldest = self.oldest_generation();
         status.last_effect = self.lab.last_effect.clone();
-        status.waiting_edits = self.editor.waiting();
-        status.undid_all = self.editor.undid_all;
+        status.waiting_edits = self.waiting_edits();
         status.selected = self.selected;
-        status.notice = self.notice.as_ref().map(|(text, _)| text.clone());
+        let notice = self.notice.as_ref().map(|(text, _)| text.clone());
+        status.notice = self.progress_notice().or(notice);
         status.halted = self.halted.clone();
         status.failed = self.failed.clone();
         status
+    }
+
+    /// The oldest generation of the present start that anything leads to.
+    fn oldest_generation(&self) -> Option<u64> {
+        let (log, here) = (&self.state.log, self.state.position);
+        let copies = self.copies.positions();
+        let oldest = log.oldest_reachable(
+            self.state.cells_known.then_some(here),
+            copies.iter().copied(),
+        )?;
+        Some(oldest.max(log.start_of(here)).generation)
+    }
+
+    /// How far a long move is, and what stops it.
+    fn progress_notice(&self) -> Option<String> {
+        let (moving, progress) = (self.state.moving()?, self.state.progress()?);
+        if moving.total < 2 * u64::from(moving.chunk) {
+            return None;
+        }
+        let (target, percent) = (moving.target.generation, (100.0 * progress).floor());
+        Some(tr!(
+            "On the way to generation {target}: {percent} %; Space stops it",
+            target = target,
+            percent = percent
+        ))
     }
 }

@@ -34,8 +34,6 @@ pub(super) struct Watch {
     drawn: BTreeSet<usize>,
     /// Whether it has stopped for what is settled now.
     stopped: bool,
-    /// Soups that were put where something died down.
-    soups: u64,
     pub(super) populations: Arc<Mutex<Populations>>,
 }
 
@@ -225,8 +223,8 @@ impl SessionWorker {
         let is_over = |&i: &usize| over(&self.watch.since[i]) && !self.watch.drawn.contains(&i);
         if let Some(instance) = (0..self.watch.since.len()).find(is_over) {
             self.watch.since[instance] = None;
-            self.watch.soups += 1;
-            let seed = seed.wrapping_add(self.watch.soups);
+            // Another one for each record that there was.
+            let seed = seed.wrapping_add(1 + self.state.log.end());
             self.ask_for_soup(instance, density, seed);
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
-use crate::{Command, Kept, Session};
+use crate::{Command, SavedSession, Session};
 use engine::Result;
 use lang::tr;
 use life::shown;
@@ -15,11 +15,11 @@ const PATIENCE: Duration = Duration::from_secs(20);
 
 /// The file that a session is kept in.
 #[derive(Clone, Debug, Default)]
-pub struct Keep {
+pub struct SessionFile {
     /// Where it is saved, if anywhere.
     pub path: Option<PathBuf>,
     /// What it goes on from, if it does.
-    pub from: Option<Kept>,
+    pub from: Option<SavedSession>,
 }
 
 impl Session {
@@ -29,19 +29,19 @@ impl Session {
     /// As [`Session::start`].
     pub fn start_from(
         setup: Setup,
-        keep: Keep,
+        file: SessionFile,
         wake: impl Fn() + Send + 'static,
     ) -> Result<Session> {
-        let first = keep.from.map(|kept| Command::Restore(Box::new(kept)));
+        let first = file.from.map(|saved| Command::Open(Box::new(saved)));
         let mut session = Session::start_with(setup, first, wake)?;
-        session.kept_in = keep.path;
+        session.file = file.path;
         Ok(session)
     }
 
     /// Asks for everything that the session can go on from, as it is between two rounds; it comes
     /// soon, or never where the engine is lost meanwhile.
-    pub fn kept(&self) -> Receiver<Kept> {
-        kept(&self.commands)
+    pub fn saved(&self) -> Receiver<SavedSession> {
+        saved(&self.commands)
     }
 
     /// Saves it to its file, if it has one, and waits for it: the last thing that is done.
@@ -56,7 +56,7 @@ impl Session {
     pub fn saver(&self) -> Option<Saver> {
         Some(Saver {
             commands: self.commands.clone(),
-            path: self.kept_in.clone()?,
+            path: self.file.clone()?,
         })
     }
 
@@ -100,19 +100,19 @@ impl Saver {
                 why = why
             )
         };
-        let kept = kept(&self.commands).recv_timeout(PATIENCE);
-        let kept = kept.map_err(|why| match why {
+        let saved = saved(&self.commands).recv_timeout(PATIENCE);
+        let saved = saved.map_err(|why| match why {
             RecvTimeoutError::Timeout => failed(tr!("the launch under way does not end")),
             RecvTimeoutError::Disconnected => failed(tr!(
                 "what it was to go on from was never taken up, and is left as it is"
             )),
         })?;
-        kept.save(&self.path).map_err(|error| error.to_string())
+        saved.save(&self.path).map_err(|error| error.to_string())
     }
 }
 
-fn kept(commands: &Sender<Command>) -> Receiver<Kept> {
-    let (answer, kept) = channel();
-    let _ = commands.send(Command::Keep(answer)); // where nobody answers, nothing comes
-    kept
+fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {
+    let (answer, saved) = channel();
+    let _ = commands.send(Command::Save(answer)); // where nobody answers, nothing comes
+    saved
 }

@@ -1,3 +1,0 @@
-//! The background pool's former name.
-
-pub(super) use crate::background::spawn as aside;
