@@ -9,7 +9,7 @@ use engine::kernels;
 use life::{Rule, Size};
 use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
-use session::worlds::{Worlds, start_lattice};
+use session::instances::{Instances, starts};
 
 const GENERATIONS: u32 = 48;
 
@@ -19,9 +19,9 @@ fn stepping(criterion: &mut Criterion) {
         group.throughput(Throughput::Elements(side * side * u64::from(GENERATIONS)));
         for kernel in ["bits", "planar", "multistep"] {
             for rule in ["B3/S23", "B36/S23"] {
-                let mut worlds = worlds(kernel, side, rule.parse().expect("a rule"));
+                let mut instances = open_instances(kernel, side, rule.parse().expect("a rule"));
                 group.bench_function(format!("{kernel} {rule}"), |bencher| {
-                    bencher.iter(|| worlds.run(GENERATIONS.into(), GENERATIONS, None));
+                    bencher.iter(|| instances.run(GENERATIONS.into(), GENERATIONS, None));
                 });
             }
         }
@@ -30,7 +30,7 @@ fn stepping(criterion: &mut Criterion) {
 }
 
 /// One lattice of random cells on an engine of one thread.
-fn worlds(kernel: &str, side: u64, rule: Rule) -> Worlds {
+fn open_instances(kernel: &str, side: u64, rule: Rule) -> Instances {
     let start = Start::Soup {
         density: 0.3,
         seed: 1,
@@ -39,7 +39,7 @@ fn worlds(kernel: &str, side: u64, rule: Rule) -> Worlds {
         instances: 1,
         size: Size::new(side, side).expect("a size"),
         rule,
-        start: start.clone(),
+        start,
         kernel: kernels::find(kernel).expect("a kernel of the table"),
         kernel_choice: KernelChoice::Asked,
         device: DeviceChoice::Cpu,
@@ -50,13 +50,13 @@ fn worlds(kernel: &str, side: u64, rule: Rule) -> Worlds {
         time: TimeSettings::DEFAULT,
     };
     let engine = Box::new(CpuEngine::new(NonZero::<usize>::MIN));
-    let mut worlds = Worlds::new(engine, &setup, 0).expect("room for a lattice");
-    let lattice = start_lattice(&start, setup.size, 0);
-    worlds
-        .upload(vec![(0, lattice, 0)])
-        .and_then(|()| worlds.finish())
+    let mut instances = Instances::new(engine, &setup, 0).expect("room for a lattice");
+    let starts = starts(&setup, 0..1).expect("room for a lattice");
+    instances
+        .set_lattices(starts)
+        .and_then(|()| instances.finish())
         .expect("an engine that works");
-    worlds
+    instances
 }
 
 criterion_group!(benches, stepping);

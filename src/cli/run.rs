@@ -14,7 +14,7 @@ use life::{Lattice, Notes, Rule, SaveError, Sheet, rle, write_atomically};
 use model::PicturePlan;
 use model::TransferChoice;
 use model::trace::{TimedRound, write_chrome};
-use session::worlds::{Worlds, open_engine};
+use session::instances::{Instances, open_engine};
 
 /// How many rounds `--trace` keeps: the last ones.
 const ROUNDS_TRACED: usize = 64;
@@ -44,9 +44,9 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         std::fs::create_dir_all(folder).map_err(|error| SaveError::new(folder, &error))?;
     }
     let engine = open_engine(setup.device)?;
-    let mut worlds = Worlds::new(engine, &setup, 1)?;
-    worlds.start(&mut setup)?;
-    worlds.finish()?;
+    let mut instances = Instances::new(engine, &setup, 1)?;
+    instances.start(&mut setup)?;
+    instances.finish()?;
     let mut traced = VecDeque::new();
     let mut keep = |round: TimedRound| {
         traced.push_back(round);
@@ -60,7 +60,7 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
                 TransferChoice::Cells => Transfer::Cells,
                 _ => Transfer::Bits,
             };
-            worlds.set_picture(Some(PicturePlan {
+            instances.set_picture(Some(PicturePlan {
                 transfer,
                 ..PicturePlan::BITS
             }))?;
@@ -68,22 +68,22 @@ pub(super) fn main(arguments: &RunArguments) -> Result<()> {
         }
         None => None,
     };
-    let took = worlds.run(arguments.generations, setup.generations_per_round, keep)?;
-    let lattices = worlds.fetch()?;
+    let took = instances.run(arguments.generations, setup.generations_per_round, keep)?;
+    let lattices = instances.fetch()?;
     if let Some(folder) = &arguments.save {
         let generation = setup.start.generation();
         let generation = generation.saturating_add(arguments.generations);
         save_all(folder, &lattices, setup.rule, generation)?;
     }
     if let Some(path) = &arguments.trace {
-        let device = worlds.engine().devices()[0].name.clone();
+        let device = instances.engine().devices()[0].name.clone();
         write_atomically(path, |out| write_chrome(&traced, &device, out))?;
     }
     let stepped = setup.size.cells() as f64 * setup.instances as f64 * arguments.generations as f64;
     let seconds = took.as_secs_f64();
-    let devices = worlds.engine().devices();
+    let devices = instances.engine().devices();
     let report = Report {
-        engine: worlds.engine().name(),
+        engine: instances.engine().name(),
         device: devices
             .iter()
             .map(|d| d.name.as_str())

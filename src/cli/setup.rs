@@ -14,7 +14,7 @@ use lang::tr;
 use life::{Format, Pattern, PatternError, Shelved, Size, settle, settle_generation};
 use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
-use session::worlds::{MOST_GRAPH_LAUNCHES, ensure_room};
+use session::instances::{MAX_GRAPH_LAUNCHES, ensure_room};
 
 /// The side of a lattice when nothing says otherwise: so large that a block's kernel over one lasts
 /// longer than the calls of a round keep the host, or it would be those that F2 measures.
@@ -37,10 +37,10 @@ impl Common {
     fn check_graphs(&self, kernel: &Kernel) -> Result<(), BadArguments> {
         let each = kernel.launches(self.generations_per_round);
         let launches = self.instances as u64 * u64::from(each);
-        let many = launches > MOST_GRAPH_LAUNCHES && kernel.iteration != Iteration::InKernel;
+        let many = launches > MAX_GRAPH_LAUNCHES && kernel.iteration != Iteration::InKernel;
         if self.switches.graphs == OnOff::On && many {
             return Err(BadArguments(format!(
-                "--graphs on takes at most {MOST_GRAPH_LAUNCHES} launches a round, and this would be {launches}; use fewer --generations-per-round"
+                "--graphs on takes at most {MAX_GRAPH_LAUNCHES} launches a round, and this would be {launches}; use fewer --generations-per-round"
             )));
         }
         Ok(())

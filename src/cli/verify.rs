@@ -11,7 +11,7 @@ use engine::kernels::{KERNELS, Kernel};
 use lang::tr;
 use life::{Rule, Size};
 use model::DeviceChoice;
-use session::worlds::open_engine;
+use session::instances::open_engine;
 
 mod batches;
 mod checks;

@@ -12,7 +12,7 @@ use engine::{
 use life::Size;
 use model::DeviceChoice;
 use model::trace::{StepFacts, StepKind, TimedRound};
-use session::worlds::open_engine;
+use session::instances::open_engine;
 
 /// An engine and what a lesson has on it.
 pub struct Bench {

@@ -14,7 +14,7 @@ use model::KernelChoice;
 use model::PicturePlan;
 use model::trace::TimedRound;
 use model::{Pace, Setup, Start, Switches, TimeSettings, TransferChoice};
-use session::worlds::{Worlds, read_lattice, starts};
+use session::instances::{Instances, read_lattice, starts};
 
 /// The soups of the lessons.
 pub(super) const SEED: u64 = 1;
@@ -79,11 +79,11 @@ impl Rounds {
             time: TimeSettings::DEFAULT,
         };
         let runs = bench.pick(5, 3);
-        let mut worlds = Worlds::new(bench.take_fresh()?, &setup, 1)?;
-        let starts = starts(&setup, 0..setup.instances);
+        let mut instances = Instances::new(bench.take_fresh()?, &setup, 1)?;
+        let starts = starts(&setup, 0..setup.instances)?;
         let first = starts[0].1.clone();
-        worlds.upload(starts)?;
-        worlds.set_picture(Some(PicturePlan {
+        instances.set_lattices(starts)?;
+        instances.set_picture(Some(PicturePlan {
             transfer: match self.switches.transfer {
                 TransferChoice::Cells => Transfer::Cells,
                 _ => Transfer::Bits,
@@ -93,22 +93,22 @@ impl Rounds {
 
         let each = self.generations_per_round;
         let mut stepped = 0;
-        let mut step = |rounds: u32, worlds: &mut Worlds, traced| -> Result<f64> {
+        let mut step = |rounds: u32, instances: &mut Instances, traced| -> Result<f64> {
             let generations = u64::from(rounds) * u64::from(each);
             stepped += generations;
-            let took = worlds.run(generations, each, traced)?;
+            let took = instances.run(generations, each, traced)?;
             Ok(took.as_secs_f64() * 1e3)
         };
-        step(4, &mut worlds, None)?; // modules are loaded, graphs prepared
+        step(4, &mut instances, None)?; // modules are loaded, graphs prepared
         let mut times = Vec::new();
         for _ in 0..runs {
-            times.push(step(self.rounds, &mut worlds, None)? / f64::from(self.rounds));
+            times.push(step(self.rounds, &mut instances, None)? / f64::from(self.rounds));
         }
         let mut trace = None;
         let mut keep = |round: TimedRound| trace = Some(round);
-        step(4, &mut worlds, Some(&mut keep))?;
+        step(4, &mut instances, Some(&mut keep))?;
 
-        let got = worlds.fetch()?;
+        let got = instances.fetch()?;
         let want = reference::run(&first, Rule::LIFE, stepped);
         let all = tr!(
             "after {stepped} generations the first of {} lattices is as the reference has it",

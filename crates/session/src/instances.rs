@@ -18,8 +18,8 @@ use crate::start::start_lattice;
 use engine::cpu::CpuEngine;
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::{
-    Completion, DeviceId, Engine, EngineError, Kernel, Layout, Measure, PreparedId,
-    Program, Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
+    Completion, DeviceId, Engine, EngineError, Kernel, Layout, Measure, PreparedId, Program,
+    Result, Slot, Slots, SlotsSpec, StreamId, Transfer,
 };
 use lang::tr;
 use life::{Lattice, MemoryError, Size, counted_lattices};
@@ -84,10 +84,7 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
 ///
 /// # Errors
 /// The host has no memory for them.
-pub fn starts(
-    setup: &Setup,
-    instances: Range<usize>,
-) -> Result<Vec<(usize, Arc<Lattice>)>, MemoryError> {
+pub fn starts(setup: &Setup, instances: Range<usize>) -> Result<Vec<(usize, Arc<Lattice>)>> {
     instances
         .map(|i| Ok((i, start_lattice(&setup.start, setup.size, i)?)))
         .collect()

@@ -9,7 +9,7 @@ use super::{Record, Table, fits, setup};
 use life::write_atomically;
 use model::KernelChoice;
 use model::{DeviceChoice, PicturePlan, Setup};
-use session::worlds::{DevicePicks, PickTable, Work, Worlds, open_engine};
+use session::instances::{DevicePicks, Instances, PickTable, Work, open_engine};
 
 /// Sides of the lattices, and how many of them there are.
 const SIDES: [u64; 9] = [32, 64, 128, 256, 512, 1024, 2048, 4096, 16_384];
@@ -31,9 +31,9 @@ pub(super) fn measure(device: DeviceChoice) -> Result<(Table, Vec<Work>)> {
             if setup.size.cells() * instances as u64 > MOST_CELLS || !fits(&setup)? {
                 continue;
             }
-            let mut worlds = started(&setup)?;
+            let mut started = started(&setup)?;
             for generations in GENERATIONS {
-                let timed = worlds.time_kernels(generations)?;
+                let timed = started.time_kernels(generations)?;
                 let best = &timed[0];
                 let what = format!(
                     "{instances} × {side}², {generations} a round: `{}`",
@@ -52,15 +52,15 @@ pub(super) fn measure(device: DeviceChoice) -> Result<(Table, Vec<Work>)> {
     Ok((table, works))
 }
 
-fn started(setup: &Setup) -> Result<Worlds> {
+fn started(setup: &Setup) -> Result<Instances> {
     let mut setup = Setup {
         kernel_choice: KernelChoice::Asked,
         ..setup.clone()
     };
-    let mut worlds = Worlds::new(open_engine(setup.device)?, &setup, 0)?;
-    worlds.set_picture(Some(PicturePlan::BITS))?;
-    worlds.start(&mut setup)?;
-    Ok(worlds)
+    let mut instances = Instances::new(open_engine(setup.device)?, &setup, 0)?;
+    instances.set_picture(Some(PicturePlan::BITS))?;
+    instances.start(&mut setup)?;
+    Ok(instances)
 }
 
 /// Puts what was measured into the table in a folder.

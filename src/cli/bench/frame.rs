@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Result, bail};
 
-use super::{RUN, RUNS, Table, fits, rate, setup, worlds};
+use super::{RUN, RUNS, Table, fits, open_instances, rate, setup};
 use crate::cli::setup::DEFAULT_SIDE;
 use model::PicturePlan;
 use model::PictureSource;
 use model::{Action, DeviceChoice, Order, Pace, Picture, Setup, Streams, Switch, Switches};
 use session::Session;
-use session::worlds::{Event, Worlds};
+use session::instances::{Event, Instances};
 use view::offscreen::Renderer;
 use view::{ViewOptions, list_adapters};
 
@@ -121,38 +121,35 @@ fn streams(table: &mut Table, side: u64, device: DeviceChoice) -> Result<()> {
     Ok(())
 }
 
-fn with_pictures(setup: &Setup) -> Result<Worlds> {
-    let mut worlds = worlds(setup, None)?;
-    worlds.set_picture(Some(PicturePlan::BITS))?;
-    Ok(worlds)
+fn with_pictures(setup: &Setup) -> Result<Instances> {
+    let mut instances = open_instances(setup, None)?;
+    instances.set_picture(Some(PicturePlan::BITS))?;
+    Ok(instances)
 }
 
 fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
-    let mut worlds = with_pictures(setup)?;
+    let mut instances = with_pictures(setup)?;
     let mut latest = u64::MAX;
     rate(|rounds| {
         let (mut issued, mut done, mut pictures) = (0, 0, 0);
         while done < rounds {
-            if issued < rounds && worlds.issue_round(1, false, |_| false)? {
+            if issued < rounds && instances.issue_round(1, false, |_| false)? {
                 issued += 1;
             }
-            worlds.poll(|event| match event {
+            instances.poll(|event| match event {
                 Event::Round { .. } => done += 1,
                 Event::Pictures {
                     instances,
-                    generations,
+                    generation,
                     ..
                 } => {
                     pictures += instances.len() as u64;
-                    latest = generations[instances.start];
+                    latest = generation;
                 }
-                Event::Checkpoint { .. }
-                | Event::Fetched { .. }
-                | Event::Calibrated(_)
-                | Event::Measured { .. } => {}
+                Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured { .. } => {}
             })?;
-            if worlds.depth() > 1 {
-                worlds.wait(Duration::from_millis(1));
+            if instances.depth() > 1 {
+                instances.wait(Duration::from_millis(1));
             }
         }
         if pictures != rounds * setup.instances as u64 {
@@ -165,13 +162,13 @@ fn rounds_per_second(setup: &Setup) -> Result<[f64; RUNS]> {
 /// The time from a round's first call to its last event, with no other under way, in
 /// milliseconds.
 fn round_times(setup: &Setup) -> Result<Vec<f64>> {
-    let mut worlds = with_pictures(setup)?;
+    let mut instances = with_pictures(setup)?;
     let mut times = Vec::new();
     for _ in 0..50 {
         let began = Instant::now();
-        worlds.issue_round(1, false, |_| false)?;
-        while !worlds.is_idle() {
-            worlds.poll(|_| {})?;
+        instances.issue_round(1, false, |_| false)?;
+        while !instances.is_idle() {
+            instances.poll(|_| {})?;
         }
         times.push(began.elapsed().as_secs_f64() * 1e3);
     }

@@ -8,11 +8,11 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::{RUN, RUNS, Table, setup, worlds};
+use super::{RUN, RUNS, Table, open_instances, setup};
 use engine::cpu::limit;
 use life::Rule;
 use model::{DeviceChoice, Setup};
-use session::worlds::Worlds;
+use session::instances::Instances;
 
 /// Generations of a launch: enough for passes as deep as a kernel likes.
 const LAUNCH: u32 = 48;
@@ -21,7 +21,7 @@ const LAUNCH: u32 = 48;
 struct Case {
     what: String,
     cells: f64,
-    worlds: Worlds,
+    instances: Instances,
     /// Launches of a run.
     launches: u64,
     rates: Vec<f64>,
@@ -98,7 +98,7 @@ impl Case {
         let mut case = Case {
             what,
             cells: setup.size.cells() as f64,
-            worlds: worlds(setup, threads)?,
+            instances: open_instances(setup, threads)?,
             launches: 1,
             rates: Vec::new(),
             shares: Vec::new(),
@@ -113,7 +113,7 @@ impl Case {
     fn run(&mut self) -> Result<f64> {
         let generations = self.launches * u64::from(LAUNCH);
         let began = Instant::now();
-        self.worlds.run(generations, LAUNCH, None)?;
+        self.instances.run(generations, LAUNCH, None)?;
         Ok(self.cells * generations as f64 / began.elapsed().as_secs_f64())
     }
 }

@@ -27,7 +27,7 @@ use engine::kernels;
 use life::{Rule, Size};
 use model::KernelChoice;
 use model::{DeviceChoice, Pace, Setup, Start, Switches, TimeSettings};
-use session::worlds::{Worlds, open_engine, starts};
+use session::instances::{Instances, open_engine, starts};
 
 pub use record::{Origin, Record, Row, Table};
 
@@ -154,15 +154,15 @@ fn setup(kernel: &str, instances: usize, side: u64, device: DeviceChoice) -> Res
 }
 
 /// The setup's instances, uploaded. `threads` limits the CPU engine's.
-fn worlds(setup: &Setup, threads: Option<std::num::NonZero<usize>>) -> Result<Worlds> {
+fn open_instances(setup: &Setup, threads: Option<std::num::NonZero<usize>>) -> Result<Instances> {
     let engine = match threads {
         Some(threads) => Box::new(CpuEngine::new(threads)),
         None => open_engine(setup.device)?,
     };
-    let mut worlds = Worlds::new(engine, setup, 0)?;
-    worlds.upload(starts(setup, 0..setup.instances))?;
-    worlds.finish()?;
-    Ok(worlds)
+    let mut instances = Instances::new(engine, setup, 0)?;
+    instances.set_lattices(starts(setup, 0..setup.instances)?)?;
+    instances.finish()?;
+    Ok(instances)
 }
 
 /// Whether a device surely has the memory for a setup (its bits and another layout's, both twice,

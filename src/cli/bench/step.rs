@@ -4,12 +4,12 @@ use std::num::NonZero;
 
 use anyhow::Result;
 
-use super::{Table, fits, rate, setup, worlds};
+use super::{Table, fits, open_instances, rate, setup};
 use engine::EngineError;
 use engine::kernels::{Iteration, KERNELS};
 use life::Size;
 use model::{DeviceChoice, Setup, Streams, Switches};
-use session::worlds::open_engine;
+use session::instances::open_engine;
 
 /// Generations of one graph, or of one launch that iterates in the kernel.
 const LONG_ROUND: u32 = 50;
@@ -131,9 +131,9 @@ fn add(
     per_round: u32,
     threads: Option<NonZero<usize>>,
 ) -> Result<()> {
-    let mut worlds = worlds(setup, threads)?;
+    let mut instances = open_instances(setup, threads)?;
     let runs = rate(|rounds| {
-        worlds
+        instances
             .run(rounds * u64::from(per_round), per_round, None)
             .map(|_| ())
             .map_err(EngineError::into)

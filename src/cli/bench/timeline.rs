@@ -5,10 +5,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::Result;
 
-use super::{RUN, RUNS, Table, setup, worlds};
+use super::{RUN, RUNS, Table, open_instances, setup};
 use model::PicturePlan;
 use model::{Action, DeviceChoice};
-use session::worlds::Worlds;
+use session::instances::Instances;
 use session::{Sampling, Session};
 use view::offscreen::Renderer;
 use view::{ViewOptions, list_adapters};
@@ -26,8 +26,8 @@ enum Timed {
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let setup = setup("bits", 16, 1024, device)?;
-    let mut worlds = worlds(&setup, None)?;
-    worlds.set_picture(Some(PicturePlan::BITS))?;
+    let mut instances = open_instances(&setup, None)?;
+    instances.set_picture(Some(PicturePlan::BITS))?;
     let ways = [
         ("no spans", Timed::None),
         ("spans of one round in M", Timed::Some { stamped: false }),
@@ -39,7 +39,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     let mut rates = ways.map(|_| Vec::new());
     for turn in 0..=RUNS {
         for ((_, timed), rates) in ways.iter().zip(&mut rates) {
-            let (rate, m) = rounds_per_second(&mut worlds, *timed)?;
+            let (rate, m) = rounds_per_second(&mut instances, *timed)?;
             if let Timed::Some { stamped: false } = timed {
                 one_in = m;
             }
@@ -61,7 +61,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     };
     table.add("cost of spans of one round in M", "%", &cost(1));
     table.add("cost of stamps besides", "%", &cost(2));
-    drop(worlds);
+    drop(instances);
     if !list_adapters().is_empty() {
         let [closed, open] = drawn(&setup, adapter)?;
         table.add("rounds while drawn at 1920×1080", "rounds/s", &closed);
@@ -77,8 +77,8 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
 }
 
 /// Rounds a second for some time, and of how many one was timed.
-fn rounds_per_second(worlds: &mut Worlds, timed: Timed) -> Result<(f64, u32)> {
-    worlds.set_stamped(matches!(timed, Timed::Some { stamped: true }));
+fn rounds_per_second(instances: &mut Instances, timed: Timed) -> Result<(f64, u32)> {
+    instances.set_stamped(matches!(timed, Timed::Some { stamped: true }));
     let mut sampling = Sampling::default();
     let (mut rounds, began) = (0u32, Instant::now());
     while began.elapsed() < 2 * RUN {
@@ -87,16 +87,16 @@ fn rounds_per_second(worlds: &mut Worlds, timed: Timed) -> Result<(f64, u32)> {
             Timed::Some { .. } => sampling.wants(Instant::now(), false, false),
             Timed::All => true,
         };
-        if worlds.issue_round(1, now, |_| false)? {
+        if instances.issue_round(1, now, |_| false)? {
             sampling.issued(Instant::now(), now);
             rounds += 1;
         }
-        worlds.poll(|_| {})?;
-        if worlds.depth() > 1 {
-            worlds.wait(Duration::from_millis(1));
+        instances.poll(|_| {})?;
+        if instances.depth() > 1 {
+            instances.wait(Duration::from_millis(1));
         }
     }
-    worlds.finish()?;
+    instances.finish()?;
     let rate = f64::from(rounds) / began.elapsed().as_secs_f64();
     Ok((rate, sampling.one_in()))
 }

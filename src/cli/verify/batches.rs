@@ -7,7 +7,7 @@ use super::checks::{Bench, SLOT, VIEW_PIXELS, VIEW_SLOT};
 use super::views::reduced;
 use engine::{Kernel, LatticeId, Op, Program, Transfer, Viewport};
 use life::{Lattice, Rule, Size, reference, soup};
-use session::worlds::read_lattice;
+use session::instances::read_lattice;
 
 /// Lattices of one allocation.
 pub(super) const COUNT: usize = 3;

@@ -15,7 +15,7 @@ use model::trace::{StepKind, TimedRound};
 use model::{
     DeviceChoice, Order, Pace, Setup, Start, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
-use session::worlds::{Event, Worlds, open_engine, start_lattice};
+use session::instances::{Event, Instances, open_engine, starts};
 
 /// Instances of a check.
 const INSTANCES: usize = 4;
@@ -100,13 +100,13 @@ fn setup(kernel: &'static Kernel, side: u64, device: DeviceChoice) -> Result<Set
     })
 }
 
-/// The instances of a setup, uploaded; and as they start.
-fn worlds(setup: &Setup) -> Result<(Worlds, Vec<Lattice>)> {
-    let mut worlds = Worlds::new(open_engine(setup.device)?, setup, 1)?;
-    let start = |i| start_lattice(&setup.start, setup.size, i);
-    worlds.upload((0..setup.instances).map(|i| (i, start(i), 0)).collect())?;
-    let lattices = (0..setup.instances).map(|i| (*start(i)).clone()).collect();
-    Ok((worlds, lattices))
+/// The instances of a setup at their start, and their lattices.
+fn open_instances(setup: &Setup) -> Result<(Instances, Vec<Lattice>)> {
+    let mut instances = Instances::new(open_engine(setup.device)?, setup, 1)?;
+    let starts = starts(setup, 0..setup.instances)?;
+    let lattices = starts.iter().map(|(_, start)| (**start).clone()).collect();
+    instances.set_lattices(starts)?;
+    Ok((instances, lattices))
 }
 
 fn picture(switches: Switches) -> PicturePlan {
@@ -133,20 +133,20 @@ fn named(kernel: &Kernel, s: Switches) -> String {
     )
 }
 
-/// Makes rounds in the worlds' present setting; those that were timed, and the last pictures'
+/// Makes rounds with the present settings; those that were timed, and the last pictures'
 /// slots by instance.
 fn rounds(
-    worlds: &mut Worlds,
+    instances: &mut Instances,
     generations: u32,
     timed: bool,
 ) -> Result<(Vec<TimedRound>, Vec<Option<Slot>>)> {
     let (mut seen, mut slots) = (Vec::new(), vec![None; INSTANCES]);
     let (mut issued, mut ended) = (0, 0);
     while ended < ROUNDS {
-        if issued < ROUNDS && worlds.issue_round(generations, timed, |_| false)? {
+        if issued < ROUNDS && instances.issue_round(generations, timed, |_| false)? {
             issued += 1;
         }
-        worlds.poll(|event| match event {
+        instances.poll(|event| match event {
             Event::Round { timed, .. } => {
                 ended += 1;
                 seen.extend(timed);
@@ -154,13 +154,10 @@ fn rounds(
             Event::Pictures {
                 instances, slot, ..
             } => slots[instances].fill(Some(slot)),
-            Event::Checkpoint { .. }
-            | Event::Fetched { .. }
-            | Event::Calibrated(_)
-            | Event::Measured { .. } => {}
+            Event::Snapshot { .. } | Event::Calibrated(_) | Event::Measured { .. } => {}
         })?;
         if issued == ROUNDS {
-            worlds.wait(Duration::from_millis(1));
+            instances.wait(Duration::from_millis(1));
         }
     }
     Ok((seen, slots))
@@ -172,18 +169,18 @@ pub(super) fn check_settings(device: DeviceChoice) -> Result<Outcome> {
     for name in ["global", "bits"] {
         let kernel = kernels::find(name).expect("a kernel of the table");
         let setup = setup(kernel, 65, device)?;
-        let (mut worlds, mut lattices) = worlds(&setup)?;
+        let (mut instances, mut lattices) = open_instances(&setup)?;
         for switches in settings(kernel) {
-            worlds.finish()?;
-            worlds.set_switches(0, switches)?;
-            worlds.set_picture(Some(picture(switches)))?;
-            let (_, slots) = rounds(&mut worlds, 1, false)?;
+            instances.finish()?;
+            instances.set_switches(0, switches)?;
+            instances.set_picture(Some(picture(switches)))?;
+            let (_, slots) = rounds(&mut instances, 1, false)?;
             for (instance, lattice) in lattices.iter_mut().enumerate() {
                 *lattice = reference::run(lattice, setup.rule, ROUNDS as u64);
                 let same = slots[instance].is_some_and(|slot| {
                     let mut same = false;
                     let id = LatticeId(instance as u32);
-                    worlds.slots().read(id, slot, &mut |words| {
+                    instances.slots().read(id, slot, &mut |words| {
                         same = agrees(lattice, words, switches.transfer);
                     });
                     same
@@ -193,7 +190,7 @@ pub(super) fn check_settings(device: DeviceChoice) -> Result<Outcome> {
                 });
             }
         }
-        let same = worlds.fetch()? == lattices;
+        let same = instances.fetch()? == lattices;
         outcome.expect(same, || format!("{name}: the lattices after all settings"));
     }
     Ok(outcome)
@@ -217,25 +214,29 @@ pub(super) fn check_order(device: DeviceChoice, small: bool) -> Result<Outcome> 
     let mut outcome = Outcome::default();
     let kernel = kernels::find("sync-global").expect("a kernel of the table");
     let setup = setup(kernel, 128, device)?;
-    let (mut worlds, _) = worlds(&setup)?;
-    let units = worlds.engine().devices().iter().map(|device| device.units);
-    let (devices, side_by_side) = (worlds.engine().devices().len(), units.max() > Some(1));
+    let (mut instances, _) = open_instances(&setup)?;
+    let units = instances
+        .engine()
+        .devices()
+        .iter()
+        .map(|device| device.units);
+    let (devices, side_by_side) = (instances.engine().devices().len(), units.max() > Some(1));
     let simple = |s: &Switches| {
         s.host_memory == HostMemory::Pinned
             && s.transfer == TransferChoice::Auto
             && s.block.is_none()
     };
     for switches in settings(kernel).into_iter().filter(simple) {
-        worlds.finish()?;
-        worlds.set_switches(0, switches)?;
-        worlds.set_picture(Some(PicturePlan::BITS))?;
+        instances.finish()?;
+        instances.set_switches(0, switches)?;
+        instances.set_picture(Some(PicturePlan::BITS))?;
         let one_by_one = (switches.wait, switches.order) == (Wait::Each, Order::Depth);
         let free = switches.streams == Streams::PerInstance && !one_by_one;
         let mut overlapped = false;
         // Whether things happen at the same time is up to the machine: it has some tries, and
         // ever longer launches, that slow calls of the host's do not keep apart.
         for generations in [20, 20, 80, 320, 1280] {
-            let (timed, _) = rounds(&mut worlds, generations, true)?;
+            let (timed, _) = rounds(&mut instances, generations, true)?;
             let name = || named(kernel, switches);
             outcome.expect(timed.len() == ROUNDS, || {
                 format!("{} rounds were timed: {}", timed.len(), name())

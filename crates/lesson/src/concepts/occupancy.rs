@@ -6,7 +6,7 @@ use crate::{Bench, Group, Lesson, Measured, Outcome, Part, Result, Work};
 use engine::{LatticeId, Layout, Op, Program, Slot, SlotsSpec, StreamSpec, Transfer};
 use lang::tr;
 use life::{Rule, reference, soup};
-use session::worlds::read_lattice;
+use session::instances::read_lattice;
 
 const SIDE: u64 = 1024;
 

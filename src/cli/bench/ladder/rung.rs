@@ -15,7 +15,7 @@ use life::{Lattice, Rule, Size, reference};
 use model::KernelChoice;
 use model::ladder::{LeftOut, Rate, Work};
 use model::{DeviceChoice, Pace, Setup, Start, Streams, Switches, TimeSettings};
-use session::worlds::{Event, Worlds, open_engine, starts};
+use session::instances::{Event, Instances, open_engine, starts};
 
 /// Runs of each measurement.
 const RUNS: usize = 3;
@@ -197,13 +197,13 @@ impl Case {
     /// Checks the cells and says what they are, then measures and says the rate, which it returns.
     fn measure(&self, rule: Rule, say: &dyn Fn(Said) -> Result<()>) -> Result<f64> {
         let setup = self.setup(rule)?;
-        let mut worlds = Worlds::new(open_engine(self.device)?, &setup, 1)?;
-        let starts = starts(&setup, 0..setup.instances);
+        let mut instances = Instances::new(open_engine(self.device)?, &setup, 1)?;
+        let starts = starts(&setup, 0..setup.instances)?;
         let first = starts[0].1.clone();
-        worlds.upload(starts)?;
+        instances.set_lattices(starts)?;
         let generations = generations(self.work);
-        worlds.run(u64::from(generations), generations, None)?;
-        let lattices = worlds.fetch()?;
+        instances.run(u64::from(generations), generations, None)?;
+        let lattices = instances.fetch()?;
         let cost = setup.size.cells() as f64 * f64::from(generations);
         if cost <= REFERENCE_BUDGET
             && lattices[0] != reference::run(&first, rule, u64::from(generations))
@@ -217,13 +217,13 @@ impl Case {
         }
         drop((lattices, first));
 
-        let per_round = self.round(&mut worlds, generations)?;
-        let one = timed(&mut worlds, per_round, 1)?;
+        let per_round = self.round(&mut instances, generations)?;
+        let one = timed(&mut instances, per_round, 1)?;
         let rounds = (self.run.as_secs_f64() / one).ceil().clamp(1.0, 1e6) as u64;
         let cells = self.work.cells() * f64::from(per_round);
         let mut rates = Vec::new();
         for _ in 0..RUNS {
-            let seconds = timed(&mut worlds, per_round, rounds)?;
+            let seconds = timed(&mut instances, per_round, rounds)?;
             rates.push(rounds as f64 * cells / seconds);
         }
         let [median, lowest, highest] = spread(&rates);
@@ -242,7 +242,7 @@ impl Case {
 
     /// How many generations a round has: so many that it is long enough to be timed. Rounds of so
     /// many have then been run, timed and not, from either of two buffers.
-    fn round(&self, worlds: &mut Worlds, generations: u32) -> Result<u32> {
+    fn round(&self, instances: &mut Instances, generations: u32) -> Result<u32> {
         let (times, long) = match self.kernel.iteration {
             Iteration::InKernel => (10, LONG_LAUNCH),
             Iteration::Launches | Iteration::Steps(_) => (5, LONG_GRAPH),
@@ -252,14 +252,14 @@ impl Case {
             u64::from(self.kernel.launches(generations)) * self.work.instances as u64
         };
         let mut per_round = generations;
-        while timed(worlds, per_round, 1)? < long {
+        while timed(instances, per_round, 1)? < long {
             let more = per_round.saturating_mul(times);
             if more > 1_000_000 || launches(more) > MOST_LAUNCHES.max(launches(generations)) {
                 break;
             }
             per_round = more;
         }
-        timed(worlds, per_round, 4)?;
+        timed(instances, per_round, 4)?;
         Ok(per_round)
     }
 
@@ -283,23 +283,23 @@ impl Case {
 /// Runs rounds one behind the other; the seconds from the first step's start to the last one's
 /// end, by events. Only the first round and the last have some: between them nothing is different
 /// for being timed.
-fn timed(worlds: &mut Worlds, per_round: u32, rounds: u64) -> Result<f64> {
+fn timed(instances: &mut Instances, per_round: u32, rounds: u64) -> Result<f64> {
     let mut spans: Vec<(Nanos, Nanos)> = Vec::new();
     let (mut issued, mut done) = (0, 0);
     while done < rounds {
         let by_events = issued == 0 || issued + 1 == rounds;
-        if issued < rounds && worlds.issue_round(per_round, by_events, |_| false)? {
+        if issued < rounds && instances.issue_round(per_round, by_events, |_| false)? {
             issued += 1;
         }
-        worlds.poll(|event| {
+        instances.poll(|event| {
             if let Event::Round { timed, .. } = event {
                 done += 1;
                 let timed = timed.into_iter().flat_map(|round| round.spans);
                 spans.extend(timed.map(|span| (span.start, span.end)));
             }
         })?;
-        if worlds.depth() > 1 || issued == rounds {
-            worlds.wait(Duration::from_millis(1));
+        if instances.depth() > 1 || issued == rounds {
+            instances.wait(Duration::from_millis(1));
         }
     }
     let start = spans.iter().map(|(start, _)| start).min();
