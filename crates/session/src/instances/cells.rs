@@ -34,10 +34,12 @@ impl Instances {
                 );
             }
         }
-        self.forget_prepared(); // parities start anew
-        self.submit(&program, Kind::Other, None)?;
         // What is set anew is in the first of two buffers: in a batch, so must be the others.
-        if some { self.align_buffers() } else { Ok(()) }
+        if some {
+            program.steps.extend(self.alignment().steps);
+        }
+        self.forget_prepared(); // parities start anew
+        self.submit(&program, Kind::Other, None)
     }
 
     /// Sets cells of instances whose lattices are alike, each in its own stream, behind everything
@@ -111,13 +113,18 @@ impl Instances {
 
     /// Brings all lattices into the same one of their two buffers, if batches need it.
     pub(super) fn align_buffers(&mut self) -> Result<()> {
+        self.submit(&self.alignment(), Kind::Other, None)
+    }
+
+    /// What brings all lattices into the same one of their two buffers, if batches need it.
+    fn alignment(&self) -> Program {
         let layout = self.plan().kernel.layout;
         if layout == Layout::Bits || !self.batches_in_two_buffers() {
-            return Ok(());
+            return Program::default();
         }
         let mut program = self.plan().pack_all();
         program.steps.extend(self.plan().relayout(layout).steps);
-        self.submit(&program, Kind::Other, None)
+        program
     }
 }
 

@@ -7,7 +7,6 @@ mod table;
 
 pub use table::{DevicePicks, PickTable, Work};
 
-use super::issue::Kind;
 use super::{Instances, MAX_IN_FLIGHT};
 use engine::kernels::{self, KERNELS};
 use engine::{EngineError, Kernel, Layout, Result};
@@ -68,11 +67,7 @@ impl Instances {
                     tracing::warn!("kernel '{}' is not taken: {error}", kernel.name);
                     // Which lattices are in which layout is unknown, and so are their cells.
                     self.abandon()?;
-                    let layout = self.plan().kernel.layout;
-                    if layout != Layout::Bits {
-                        let relayout = self.plan().relayout(layout);
-                        self.submit(&relayout, Kind::Other, None)?;
-                    }
+                    self.enter_layout(self.plan().kernel.layout)?;
                 }
                 Err(error) => return Err(error),
             }

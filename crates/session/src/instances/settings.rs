@@ -26,22 +26,17 @@ impl Instances {
         self.validate(kernel)?;
         self.forget_prepared();
         let layout = kernel.layout;
-        if layout != self.plan().kernel.layout {
+        let before = self.plan().kernel.layout;
+        if layout != before {
             let pack = self.plan().pack_all();
             self.submit(&pack, Kind::Other, None)?;
             // The bits are complete before another layout's memory is given back.
-            if let Err(error) = self.engine.reserve(layout) {
-                // What was given back is made again: the lattices go on as they were.
-                let before = self.plan().kernel.layout;
-                self.engine.reserve(before)?;
-                if before != Layout::Bits {
-                    let unpack = self.plan().relayout(before);
-                    self.submit(&unpack, Kind::Other, None)?;
+            if let Err(error) = self.change_layout(layout) {
+                if !error.loses_lattices() {
+                    self.change_layout(before)?; // the lattices go on as they were
                 }
                 return Err(error);
             }
-            let unpack = self.plan().relayout(layout);
-            self.submit(&unpack, Kind::Other, None)?;
         }
         // The drawing side learns of the kernel a moment later, and asks for no cells that are not
         // there.
@@ -57,6 +52,18 @@ impl Instances {
         }
         self.plan_pictures();
         Ok(())
+    }
+
+    /// Brings every lattice from its bits, which are complete, into a layout.
+    fn change_layout(&mut self, layout: Layout) -> Result<()> {
+        self.engine.reserve(layout)?;
+        self.enter_layout(layout)
+    }
+
+    /// Makes every lattice's cells anew from its bits, in a layout that there is memory for.
+    pub(super) fn enter_layout(&mut self, layout: Layout) -> Result<()> {
+        let unpack = self.plan().relayout(layout);
+        self.submit(&unpack, Kind::Other, None)
     }
 
     /// Changes the rule between two rounds.

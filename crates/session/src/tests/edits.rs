@@ -260,7 +260,7 @@ fn an_edit_of_either_half_is_undone_on_either() {
 fn the_way_back_crosses_an_edit() {
     let size = Size::new(40, 24).unwrap();
     let setup = paused(kernels::find("bits").unwrap(), size);
-    let start = worlds::start_lattice(&setup.start, size, 0);
+    let start = start::start_lattice(&setup.start, size, 0).unwrap();
     let session = Session::start(setup.clone(), || {}).unwrap();
     let step = |wanted: u64| {
         session.act(Action::StepGeneration);
