@@ -8,9 +8,11 @@ use std::thread::{Builder, JoinHandle};
 use crate::{LessonSource, Wake, World};
 use lang::tr;
 use lesson::{LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
-use life::Lattice;
+use life::{Lattice, Size};
 use model::PictureSource;
-use model::{Action, DeviceChoice, Edit, Picture, PicturePlan, Series, Setup, Status, Trace};
+use model::{
+    Action, Change, DeviceChoice, Edit, Picture, PicturePlan, Series, Setup, Status, Trace,
+};
 use session::{Keep, Kept, Saver, Session};
 use view::{LessonEntry, LessonPage};
 
@@ -100,14 +102,6 @@ impl Classroom {
     /// The session.
     pub fn session(&self) -> &Session {
         &self.session
-    }
-
-    /// As [`World::go_on_from`].
-    fn succeed(&mut self, kept: Kept) -> Result<(), String> {
-        let woken = self.wake.clone();
-        let next = self.session.succeeded_by(kept, move || call(&woken));
-        self.session = next.map_err(|error| error.to_string())?;
-        Ok(())
     }
 
     /// Begins to measure, when a page wants it and nobody does yet.
@@ -339,8 +333,8 @@ impl World for Classroom {
         self.session.saver()
     }
 
-    fn go_on_from(&mut self, kept: Kept) -> Result<(), String> {
-        self.succeed(kept)
+    fn grow(&self, size: Size, place: Option<(usize, Change)>) {
+        self.session.grow(size, place);
     }
 
     fn act(&self, action: Action) -> bool {

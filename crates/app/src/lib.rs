@@ -11,8 +11,8 @@ mod rescue;
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
-use life::Lattice;
-use model::{Action, Edit, PicturePlan, PictureSource, Status};
+use life::{Lattice, Size};
+use model::{Action, Change, Edit, PicturePlan, PictureSource, Status};
 use session::{Kept, Saver, Session};
 
 pub use classroom::{Classroom, Unsaved};
@@ -44,10 +44,8 @@ pub trait World: PictureSource + Send + 'static {
     fn saver(&self) -> Option<Saver> {
         None
     }
-    /// Goes on from this, whatever its size; may take long. On an error it is as it was.
-    fn go_on_from(&mut self, _kept: Kept) -> Result<(), String> {
-        Err("there is nothing to go on from".into())
-    }
+    /// As [`Session::grow`]; nothing happens where nothing can be edited.
+    fn grow(&self, _size: Size, _place: Option<(usize, Change)>) {}
     /// The lessons, where there are any; none by default.
     fn lessons(&mut self) -> Option<&mut dyn LessonSource> {
         None
@@ -73,6 +71,10 @@ impl World for Session {
 
     fn copy(&self, instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
         Some(Session::copy(self, instance))
+    }
+
+    fn grow(&self, size: Size, place: Option<(usize, Change)>) {
+        Session::grow(self, size, place);
     }
 
     fn saver(&self) -> Option<Saver> {

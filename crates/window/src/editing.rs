@@ -4,13 +4,13 @@
 //! stroke follows the pointer whatever the engine is busy with.
 
 mod files;
-mod parcels;
+pub(crate) mod parcels;
 
 use std::sync::Arc;
 use std::time::Instant;
 
 use crate::handler::Handler;
-use crate::larger::Guest;
+use crate::larger::OversizedPattern;
 use crate::pointer::Spot;
 use app::World;
 use lang::tr;
@@ -159,13 +159,10 @@ impl<W: World> Handler<W> {
             Action::SavePattern => self.ask_for_file(false),
             Action::Undo => {
                 self.editing.holding = None; // what a stroke adds would be of none that can be undone
-                self.count_asked();
-                self.look_for_undone_room(true);
                 return false;
             }
             Action::Redo => {
                 self.editing.holding = None;
-                self.count_asked();
                 return false;
             }
             Action::ToggleShelf => {
@@ -222,7 +219,6 @@ impl<W: World> Handler<W> {
             change: change.clone(),
             joins,
         };
-        self.count_asked();
         if let Some(number) = self.world.as_ref().and_then(|world| world.edit(edit)) {
             self.editing.marks.pending.push_back(Pending {
                 instance,
@@ -368,9 +364,9 @@ impl<W: World> Handler<W> {
                 size = pattern.size(),
                 all = all
             );
-            let guest = Guest::Cells(pattern);
+            let oversized = OversizedPattern::Cells(pattern);
             self.editing.marks.ghost = None;
-            return self.offer_room(instance, guest, why);
+            return self.offer_larger(instance, oversized, why);
         }
         let change = Change::Place {
             pattern,

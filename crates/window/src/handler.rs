@@ -15,7 +15,7 @@ use winit::window::{Fullscreen, Theme, Window, WindowId};
 
 use crate::editing::Editing;
 use crate::input::{self, Offered};
-use crate::larger::Room;
+use crate::larger::Offer;
 use crate::pointer::Pointer;
 use crate::recording::Recording;
 use crate::screen::{Outcome, Screen, WindowCanvas};
@@ -24,6 +24,7 @@ use app::lessons::Lessons;
 use app::pacing::{Pacer, Rate};
 use app::{AppError, Rescue, Wake, World};
 use lang::tr;
+use life::Size;
 use model::{PicturePlan, Status};
 use view::theme::theme;
 use view::{
@@ -90,7 +91,10 @@ pub(super) struct Handler<W> {
     pub(super) glided: Option<Instant>,
     pub(super) dialogs: Dialogs,
     pub(super) editing: Editing,
-    pub(super) room: Room<W>,
+    /// Larger lattices that were offered to a pattern.
+    pub(super) offer: Option<Offer>,
+    /// The size and the number of the lattices, as of the last look.
+    pub(super) grid: Option<(Size, usize)>,
     /// Where fullscreen is, if that was asked for.
     pub(super) monitor: Option<MonitorHandle>,
     /// The place under the mouse that has a tip or is a button.
@@ -142,7 +146,8 @@ impl<W: World> Handler<W> {
             glided: None,
             dialogs: Dialogs::default(),
             editing: Editing::default(),
-            room: Room::default(),
+            offer: None,
+            grid: None,
             monitor: None,
             spot: None,
             wheel: 0.0,
@@ -248,13 +253,13 @@ impl<W: World> Handler<W> {
             Asked::Path(saves, path) => self.typed_path(saves, path),
             Asked::Shelved(shelved) => self.take_from_shelf(shelved),
             Asked::Lesson(index) => self.show_lesson(index),
-            Asked::Room => self.make_room(),
+            Asked::Room => self.take_offer(),
         }
     }
 
     /// Takes over the session once it has started.
     fn look_for_world(&mut self, event_loop: &ActiveEventLoop) {
-        if self.world.is_some() || self.room.is_exchanging() {
+        if self.world.is_some() {
             return;
         }
         match self.started.try_recv() {
@@ -419,8 +424,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
             return event_loop.exit();
         }
         self.look_for_world(event_loop);
-        self.look_for_return();
-        self.look_for_undone_room(false);
+        self.notice_other_grid();
         self.look_for_end(event_loop);
         while let Ok(notice) = self.saved.1.try_recv() {
             self.note(notice);

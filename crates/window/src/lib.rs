@@ -106,7 +106,6 @@ pub fn run<W: World>(
         handler::Handler::new(options, started, wakes, display, saved, rescue.clone());
     let ran = event_loop.run_app(&mut handler);
     handler.finish_recording();
-    handler.await_return();
     let failed = handler.failed.take();
     drop(handler.world.take()); // and so saved
     rescue.forget();

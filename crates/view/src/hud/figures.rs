@@ -94,12 +94,6 @@ impl Figure {
 /// The figures of a frame.
 pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Figures {
     let drawing = frame.drawing;
-    let ahead = status.newest_generation.saturating_sub(status.generation);
-    let ahead = if ahead == 0 {
-        String::new()
-    } else {
-        tr!("up to {} ahead", grouped(ahead))
-    };
     Figures {
         state: match (&status.failed, status.running) {
             (Some(_), _) => State::Ended,
@@ -113,8 +107,7 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
             pace => pace.to_string(),
         },
         lead: figure(0, tr!("generation"), grouped(status.generation))
-            .note(ahead)
-            .tip(tr!("the generation of the lattice that is least far")),
+            .tip(tr!("the generation of every lattice since the last start")),
         groups: vec![
             speed(status, drawing),
             costs(status),

@@ -162,7 +162,6 @@ pub(crate) fn texts(shapes: &[Shape]) -> impl Iterator<Item = (&str, Rect)> {
 pub(crate) fn busy() -> Status {
     let mut status = status(200, Size::new(262_144, 131_072).unwrap());
     status.generation = 123_456_789_012;
-    status.newest_generation = 123_456_999_999;
     status.seed = Some(u64::MAX);
     status.devices[0].name = "NVIDIA GeForce RTX 4090 Laptop GPU".into();
     status.notice =
@@ -282,9 +281,8 @@ fn numbers_move_nothing_but_themselves() {
         places
     };
     let mut early = status(16, Size::new(512, 512).unwrap());
-    early.newest_generation = early.generation;
     let mut late = early.clone();
-    (late.generation, late.newest_generation) = (987_654_321, 987_654_321);
+    late.generation = 987_654_321;
     (late.cells_per_second, late.generations_per_second) = (1.0, 7.5);
     late.launch_us = Some(98_765.4);
     late.bytes_per_round = 3;

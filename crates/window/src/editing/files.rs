@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use super::parcels::{Parcel, cells_of};
 use crate::handler::Handler;
-use crate::larger::Guest;
+use crate::larger::OversizedPattern;
 use app::World;
 use lang::tr;
 use life::{
@@ -45,9 +45,10 @@ impl<W: World> Handler<W> {
                     self.edit(instance, change, false);
                     self.note(what);
                 }
-                Parcel::TooLarge(instance, guest, why) => {
+                Parcel::Centred(instance, lattice) => self.grow(instance, lattice),
+                Parcel::TooLarge(instance, pattern, why) => {
                     self.close_path();
-                    self.offer_room(instance, guest, why);
+                    self.offer_larger(instance, pattern, why);
                 }
                 Parcel::NotOpened(why) => {
                     if let Err(why) = self.refuse_path(why) {
@@ -103,7 +104,7 @@ impl<W: World> Handler<W> {
     }
 
     /// Does something on a thread of its own.
-    fn send(&mut self, work: impl FnOnce() -> Parcel + Send + 'static) {
+    pub(crate) fn send(&mut self, work: impl FnOnce() -> Parcel + Send + 'static) {
         if let Err(why) = self.editing.parcels.send(&self.wake, work) {
             self.note(why);
         }
@@ -131,7 +132,7 @@ impl<W: World> Handler<W> {
                         size = size
                     );
                     let why = [vec![why], pattern.remarks()].concat().join(" ");
-                    Parcel::TooLarge(instance, Guest::Pattern(Arc::new(pattern)), why)
+                    Parcel::TooLarge(instance, OversizedPattern::Pattern(Arc::new(pattern)), why)
                 }
                 Err(error) => Parcel::NotOpened(error.to_string()),
                 Ok(lattice) => {

@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 
 use super::files::Saving;
-use crate::larger::Guest;
+use crate::larger::OversizedPattern;
 use app::Wake;
 use lang::tr;
 use life::{Lattice, Pattern, Size};
@@ -19,7 +19,9 @@ pub(crate) enum Parcel {
     /// A pattern that was read for a panel, as a whole lattice.
     Opened(usize, Arc<Lattice>, String),
     /// A pattern that is larger than the panel's lattice, and what is to be said of it.
-    TooLarge(usize, Guest, String),
+    TooLarge(usize, OversizedPattern, String),
+    /// Such a pattern in the middle of a larger lattice, and for which instance.
+    Centred(usize, Arc<Lattice>),
     /// A pattern to be placed, and what is to be said of how it was read, if anything.
     Ghost(Lattice, Vec<String>),
     /// Text for the clipboard, and what is to be said of it.
