@@ -119,36 +119,46 @@ impl SavedSession {
     /// # Errors
     /// What is wrong with it, and where.
     pub fn load(path: &Path) -> Result<SavedSession, SavedError> {
-        let refused = |place, reason: String| SavedError {
-            path: shown(path),
-            place,
-            reason,
-            lacks_memory: false,
-        };
         let text = read_regular_file(path, MAX_FILE_BYTES).map_err(|error| {
             let reason = tr!("it cannot be read: {error}", error = error);
-            refused(Place(0, 0), reason)
+            SavedError::new(path, Place(0, 0), reason)
         })?;
+        SavedSession::parse(path, text)
+    }
+
+    /// Reads the text of a file.
+    fn parse(path: &Path, text: Vec<u8>) -> Result<SavedSession, SavedError> {
         let (file, lacking) = cells::within_memory(|| serde_json::from_slice(&text));
         let file: AnyFile = file.map_err(|error| {
             let place = Place(error.line(), error.column());
+            if let Some(error) = lacking {
+                return SavedError {
+                    lacks_memory: true,
+                    ..SavedError::new(path, place, error.to_string())
+                };
+            }
             let located = format!(" at line {} column {}", place.0, place.1);
             let reason = error.to_string();
             let reason = reason.strip_suffix(&located).unwrap_or(&reason).to_owned();
-            match &lacking {
-                Some(error) => SavedError {
-                    lacks_memory: true,
-                    ..refused(place, error.to_string())
-                },
-                None => refused(place, reason),
-            }
+            SavedError::new(path, place, reason)
         })?;
         drop(text); // before anything else is made
         let session = match file {
             AnyFile::Version1(file) => file.session(),
             AnyFile::Version2(file) => file.session(),
         };
-        session.map_err(|reason| refused(Place(0, 0), reason))
+        session.map_err(|reason| SavedError::new(path, Place(0, 0), reason))
+    }
+}
+
+impl SavedError {
+    fn new(path: &Path, place: Place, reason: String) -> SavedError {
+        SavedError {
+            path: shown(path),
+            place,
+            reason,
+            lacks_memory: false,
+        }
     }
 }
 

@@ -1,1 +1,1094 @@
+//! Sessions go into a file and come back; whatever else is in a file is refused or sound.
 
+use super::*;
+use crate::log::{Author, CellChange, Content, Record, Scene};
+use life::{Rule, reference, soup};
+use model::{Area, Change, Start, StopWhenStill, Streams, Wait};
+use proptest::prelude::*;
+use std::iter::once;
+use std::time::{Duration, Instant};
+
+/// Far longer than a small file takes on a busy machine.
+const LIMIT: Duration = Duration::from_secs(20);
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+fn parse(text: impl Into<Vec<u8>>) -> Result<SavedSession, SavedError> {
+    let begun = Instant::now();
+    let session = SavedSession::parse(Path::new("session.json"), text.into());
+    assert!(begun.elapsed() < LIMIT, "{:?}", begun.elapsed());
+    session
+}
+
+fn text_of(session: &SavedSession) -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.json");
+    session.save(&path).unwrap();
+    std::fs::read_to_string(path).unwrap()
+}
+
+/// Numbers that look random, all from one seed.
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, end: u64) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ self.0 >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
+        (mixed ^ mixed >> 31) % end
+    }
+
+    fn chance(&mut self) -> bool {
+        self.below(2) == 0
+    }
+
+    fn density(&mut self) -> f64 {
+        self.below(1001) as f64 / 1000.0
+    }
+
+    fn size(&mut self, most: Size) -> Size {
+        let side = |most: u32, random: &mut Random| 1 + random.below(most.into());
+        size(side(most.width(), self), side(most.height(), self))
+    }
+
+    fn lattices(&mut self, count: usize, size: Size) -> Vec<Arc<Lattice>> {
+        let (density, seed) = (self.density(), self.below(1 << 40));
+        (0..count)
+            .map(|i| Arc::new(soup(size, density, seed, i as u64)))
+            .collect()
+    }
+
+    fn start(&mut self, most: Size) -> Start {
+        let (density, seed) = (self.density(), self.below(u64::MAX));
+        if self.chance() {
+            return Start::Soup { density, seed };
+        }
+        let (count, of) = (1 + self.below(3) as usize, self.size(most));
+        Start::Lattices {
+            lattices: self.lattices(count, of),
+            generation: self.below(3) * 1000,
+        }
+    }
+
+    fn change(&mut self, on: Size) -> CellChange {
+        let at = |random: &mut Random| {
+            let (x, y) = (
+                random.below(on.width().into()),
+                random.below(on.height().into()),
+            );
+            [x as u32, y as u32]
+        };
+        let [x, y] = at(self);
+        let (density, seed) = (self.density(), self.below(u64::MAX));
+        let area = Area {
+            x,
+            y,
+            size: self.size(on),
+        };
+        let (one, other) = (self.chance(), self.chance());
+        CellChange::Edit(match self.below(8) {
+            0 => return CellChange::Start,
+            1 => return CellChange::Soup { density, seed },
+            2 => Change::Draw {
+                cells: (0..self.below(9)).map(|_| at(self)).collect(),
+                alive: one,
+            },
+            3 => Change::Place {
+                pattern: self.lattices(1, area.size).remove(0),
+                at: [x, y],
+                dead_too: other,
+            },
+            4 => Change::Clear(area),
+            5 => Change::Fill {
+                area,
+                density,
+                seed,
+            },
+            6 => Change::Flip {
+                area,
+                sideways: one,
+            },
+            _ => Change::Turn {
+                area,
+                clockwise: one,
+            },
+        })
+    }
+
+    fn rule(&mut self) -> Rule {
+        Rule::from_masks(self.below(512) as u16, self.below(512) as u16)
+    }
+
+    fn content(&mut self, scene: &Scene) -> Content {
+        match self.below(10) {
+            0 | 1 => Content::Start(self.start(scene.size)),
+            2 => Content::Rule(self.rule()),
+            3 => Content::Grid {
+                size: size(
+                    u64::from(scene.size.width()) + self.below(9),
+                    u64::from(scene.size.height()) + self.below(9),
+                ),
+                // So that the counterparts stay the same.
+                instances: match scene.counterparts {
+                    Some(each) => 2 * each + self.below(2) as usize,
+                    None => 1 + self.below(6) as usize,
+                },
+            },
+            _ => Content::Cells {
+                instance: self.below(scene.instances as u64) as usize,
+                cells: self.change(scene.size),
+            },
+        }
+    }
+
+    /// A log of some records, with a base that may be a start or not.
+    fn log(&mut self, scene: Scene) -> (Log, Vec<Position>) {
+        let mut log = match self.chance() {
+            true => Log::new(scene),
+            false => {
+                let (records, generation) = (self.below(100), self.below(1 << 50));
+                Log::from_snapshot(
+                    scene,
+                    Position {
+                        records,
+                        generation,
+                    },
+                )
+            }
+        };
+        let mut passed = vec![log.base()];
+        let mut here = log.base();
+        for _ in 0..self.below(12) {
+            here.generation += self.below(4) * self.below(4);
+            passed.push(here);
+            let content = self.content(&log.scene(here.records));
+            let author = match self.chance() {
+                true => Author::Person,
+                false => Author::Program,
+            };
+            here = match self.below(4) {
+                0 => log.push_joined(here, author, content),
+                _ => log.push(here, author, content, self.chance()),
+            };
+            passed.push(here);
+        }
+        here.generation += self.below(50);
+        passed.push(here);
+        if self.below(3) == 0 {
+            let to = passed[self.below(passed.len() as u64) as usize];
+            log.discard_before(to);
+            passed.retain(|&position| log.passes(position));
+        }
+        (log, passed)
+    }
+
+    fn timeline(&mut self, scene: Scene) -> SavedTimeline {
+        let (log, passed) = self.log(scene);
+        let at = self.below(passed.len() as u64) as usize;
+        let newest = passed[self.below(at as u64 + 1) as usize];
+        let mut lattices = |records| {
+            let scene = log.scene(records);
+            self.lattices(scene.instances, scene.size)
+        };
+        let newest_lattices = lattices(newest.records);
+        let base = (!log.base_is_start()).then(|| match newest == log.base() {
+            true => newest_lattices.clone(),
+            false => lattices(log.base().records),
+        });
+        SavedTimeline {
+            position: passed[at],
+            base,
+            newest: (newest, newest_lattices),
+            log,
+        }
+    }
+
+    fn session(&mut self) -> SavedSession {
+        let of = size(1 + self.below(70), 1 + self.below(30));
+        let scene = |random: &mut Random, instances, counterparts| Scene {
+            size: of,
+            instances,
+            rule: random.rule(),
+            start: random.start(of),
+            counterparts,
+        };
+        let own = 1 + self.below(5) as usize;
+        let main = scene(self, own, None);
+        let main = self.timeline(main);
+        let compared = 2 + self.below(4) as usize;
+        let comparison = self.chance().then(|| {
+            let compared = scene(self, compared, Some(compared / 2));
+            SavedComparison {
+                second: Switches {
+                    wait: Wait::All,
+                    streams: Streams::One,
+                    ..Switches::DEFAULT
+                },
+                timeline: self.timeline(compared),
+            }
+        });
+        let scene = main.log.scene(main.position.records);
+        let shown = comparison.as_ref().map_or(scene.instances, |comparison| {
+            let SavedTimeline { log, position, .. } = &comparison.timeline;
+            log.scene(position.records).instances
+        });
+        SavedSession {
+            setup: Setup {
+                instances: scene.instances,
+                size: scene.size,
+                rule: scene.rule,
+                start: scene.start,
+                kernel: kernels::find("bits").unwrap(),
+                kernel_choice: KernelChoice::Asked,
+                device: [DeviceChoice::CudaOrdinal(3), DeviceChoice::Cpu][self.below(2) as usize],
+                switches: Switches {
+                    graphs: self.chance(),
+                    ..Switches::DEFAULT
+                },
+                generations_per_round: 1 + self.below(9) as u32,
+                pace: match self.chance() {
+                    true => Pace::PerSecond(59.94),
+                    false => Pace::Unthrottled,
+                },
+                rounds: None,
+                time: TimeSettings {
+                    stop_when_still: StopWhenStill::Selected,
+                    ..TimeSettings::DEFAULT
+                },
+            },
+            selected: self.below(shown as u64) as usize,
+            running: self.chance(),
+            main,
+            comparison,
+        }
+    }
+}
+
+/// A session with every kind of record.
+fn sample() -> SavedSession {
+    let of = size(20, 12);
+    let lattices = |count, seed| Random(seed).lattices(count, of);
+    let area = Area {
+        x: 18,
+        y: 3,
+        size: size(5, 4),
+    };
+    let scene = |counterparts| Scene {
+        size: of,
+        instances: 4,
+        rule: Rule::LIFE,
+        start: Start::Soup {
+            density: 0.3,
+            seed: 7,
+        },
+        counterparts,
+    };
+    let base = Position {
+        records: 40,
+        generation: 300,
+    };
+    let mut log = Log::from_snapshot(scene(None), base);
+    let mut here = base;
+    let contents = [
+        Change::Draw {
+            cells: [[3, 4], [19, 11]].into(),
+            alive: true,
+        },
+        Change::Place {
+            pattern: Arc::new(soup(size(6, 5), 0.5, 1, 1)),
+            at: [17, 2],
+            dead_too: true,
+        },
+        Change::Clear(area),
+        Change::Fill {
+            area,
+            density: 0.25,
+            seed: 9,
+        },
+        Change::Flip {
+            area,
+            sideways: true,
+        },
+        Change::Turn {
+            area,
+            clockwise: false,
+        },
+    ];
+    let contents = contents.into_iter().map(CellChange::Edit);
+    let contents = contents.chain([
+        CellChange::Start,
+        CellChange::Soup {
+            density: 0.5,
+            seed: 11,
+        },
+    ]);
+    for (cells, instance) in contents.zip([1, 2, 3].into_iter().cycle()) {
+        here.generation += 5;
+        here = log.push(
+            here,
+            Author::Person,
+            Content::Cells { instance, cells },
+            false,
+        );
+    }
+    here.generation += 1;
+    here = log.push(
+        here,
+        Author::Person,
+        Content::Rule("B36/S23".parse().unwrap()),
+        false,
+    );
+    let grown = size(24, 16);
+    let grid = Content::Grid {
+        size: grown,
+        instances: 5,
+    };
+    here = log.push(here, Author::Person, grid, false);
+    let start = Start::Lattices {
+        lattices: lattices(2, 3),
+        generation: 100,
+    };
+    here = log.push(here, Author::Program, Content::Start(start.clone()), false);
+    let newest = here;
+    here.generation += 3;
+    log.push(
+        Position {
+            generation: here.generation + 10,
+            ..here
+        },
+        Author::Program,
+        Content::Cells {
+            instance: 4,
+            cells: CellChange::Start,
+        },
+        false,
+    );
+    let setup = Setup {
+        instances: 5,
+        size: grown,
+        rule: "B36/S23".parse().unwrap(),
+        start,
+        ..Random(1).session().setup
+    };
+    let scratch = Position {
+        records: 0,
+        generation: 150,
+    };
+    let compared = lattices(4, 5);
+    SavedSession {
+        setup,
+        main: SavedTimeline {
+            log,
+            position: here,
+            base: Some(lattices(4, 1)),
+            newest: (newest, Random(2).lattices(5, grown)),
+        },
+        comparison: Some(SavedComparison {
+            second: Switches::DEFAULT,
+            timeline: SavedTimeline {
+                log: Log::from_snapshot(scene(Some(2)), scratch),
+                position: Position {
+                    generation: 160,
+                    ..scratch
+                },
+                base: Some(compared.clone()),
+                newest: (scratch, compared),
+            },
+        }),
+        running: true,
+        selected: 3,
+    }
+}
+
+/// The timelines of a session.
+fn timelines(session: &SavedSession) -> impl Iterator<Item = &SavedTimeline> {
+    let compared = session.comparison.as_ref().map(|own| &own.timeline);
+    once(&session.main).chain(compared)
+}
+
+/// The session without what is not saved: inverses, and what could be redone.
+fn without_unsaved(session: &SavedSession) -> SavedSession {
+    let without = |timeline: &mut SavedTimeline| {
+        let log = &timeline.log;
+        let records = log.records().map(|record| Record {
+            inverse: None,
+            ..record.clone()
+        });
+        let parts = (log.base_scene().clone(), records.collect());
+        timeline.log = Log::from_parts(parts.0, log.base(), log.base_is_start(), parts.1).unwrap();
+    };
+    let mut session = session.clone();
+    without(&mut session.main);
+    if let Some(comparison) = &mut session.comparison {
+        without(&mut comparison.timeline);
+    }
+    session
+}
+
+#[track_caller]
+fn assert_same(before: &SavedSession, after: &SavedSession) {
+    assert_eq!(format!("{before:#?}"), format!("{after:#?}"));
+    for (before, after) in timelines(before).zip(timelines(after)) {
+        assert!(before.base == after.base && before.newest == after.newest);
+    }
+}
+
+/// A session can go on from it: every invariant holds, and its log can be followed from the newest
+/// lattices to its end.
+#[track_caller]
+fn assert_sound(session: &SavedSession) {
+    let SavedSession { setup, main, .. } = session;
+    assert!(setup.kernel.admit(setup.size).is_ok());
+    assert!(setup.switches.refusal(setup.kernel).is_none());
+    let scene = main.log.scene(main.position.records);
+    assert!((scene.size, scene.instances) == (setup.size, setup.instances));
+    assert!(scene.rule == setup.rule);
+    assert!(session.comparison.is_some() || session.selected < setup.instances);
+    for (timeline, compares) in timelines(session).zip([false, true]) {
+        let SavedTimeline { log, position, .. } = timeline;
+        let (newest, lattices) = &timeline.newest;
+        assert!(log.passes(*position) && log.passes(*newest) && newest <= position);
+        assert!(log.route(None, once(*newest), *position).is_some());
+        assert_eq!(timeline.base.is_some(), !log.base_is_start());
+        let base = timeline
+            .base
+            .as_ref()
+            .map(|lattices| (log.base(), lattices));
+        for (at, lattices) in once((*newest, lattices)).chain(base) {
+            let scene = log.scene(at.records);
+            assert_eq!(lattices.len(), scene.instances);
+            assert!(lattices.iter().all(|own| own.size() == scene.size));
+        }
+        let mut lattices = lattices.clone();
+        let mut before = log.base();
+        for number in log.base().records..=log.end() {
+            let scene = log.scene(number);
+            assert!((1..=MAX_INSTANCES).contains(&scene.instances));
+            let each = compares.then_some(scene.instances / 2);
+            assert_eq!(scene.counterparts, each);
+            let Some(record) = log.record(number) else {
+                continue;
+            };
+            assert!((before.generation..=life::MAX_GENERATION).contains(&record.generation));
+            before = log.after_next(Position {
+                records: number,
+                generation: record.generation,
+            });
+            if number < newest.records {
+                continue;
+            }
+            match &record.content {
+                Content::Cells { instance, cells } => {
+                    for instance in scene.instances_of(*instance) {
+                        let lattice = &mut lattices[instance];
+                        cells.apply(&scene, instance, lattice).unwrap();
+                    }
+                }
+                Content::Start(_) | Content::Rule(_) => {}
+                Content::Grid { size, instances } => {
+                    lattices.resize(*instances, Arc::new(Lattice::new(scene.size)));
+                    for lattice in &mut lattices {
+                        *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
+                    }
+                }
+            }
+            let scene = log.scene(number + 1);
+            scene.start_lattice(0).unwrap();
+            assert!(lattices.iter().all(|own| own.size() == scene.size));
+        }
+    }
+}
+
+/// What was read is sound and is written as it was read.
+#[track_caller]
+fn assert_sound_and_stable(session: &SavedSession) {
+    assert_sound(session);
+    assert_same(session, &parse(text_of(session)).unwrap());
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(200))]
+    #[test]
+    fn a_session_comes_back_as_it_was(seed: u64) {
+        let before = Random(seed).session();
+        let after = parse(text_of(&before)).unwrap();
+        assert_same(&without_unsaved(&before), &after);
+        assert_sound_and_stable(&after);
+    }
+}
+
+/// The text is that of the file in `fixtures`: a change of the format is a new version.
+#[test]
+fn the_format_stays_as_it_is() {
+    let text = include_str!("fixtures/version2.json");
+    assert_eq!(text_of(&sample()), text);
+    let session = parse(text).unwrap();
+    assert_same(&without_unsaved(&sample()), &session);
+    assert_sound_and_stable(&session);
+}
+
+/// Where nothing leads to the base any more, the file begins with the newest lattices.
+#[test]
+fn a_log_without_the_lattices_of_its_base_begins_with_the_newest() {
+    let mut session = sample();
+    session.main.base = None;
+    let loaded = parse(text_of(&session)).unwrap();
+    assert_eq!(loaded.main.log.base(), session.main.newest.0);
+    assert_eq!(loaded.main.position, session.main.position);
+    assert_sound_and_stable(&loaded);
+}
+
+/// Edits that go around the torus, or do nothing, are written as edits that do the same.
+#[test]
+fn edits_are_written_as_the_file_has_them() {
+    let of = size(33, 9);
+    let edits = [
+        Change::Draw {
+            cells: [[3, 4], [40, 10]].into(),
+            alive: true,
+        },
+        Change::Place {
+            pattern: Arc::new(soup(size(6, 5), 0.5, 1, 1)),
+            at: [u32::MAX, 70],
+            dead_too: false,
+        },
+        Change::Fill {
+            area: Area {
+                x: 70,
+                y: 10,
+                size: size(5, 6),
+            },
+            density: 1.5,
+            seed: 4,
+        },
+        Change::Clear(Area::whole(size(34, 9))),
+        Change::Flip {
+            area: Area::whole(size(9, 33)),
+            sideways: true,
+        },
+        Change::Place {
+            pattern: Arc::new(soup(size(6, 50), 0.5, 1, 1)),
+            at: [1, 2],
+            dead_too: false,
+        },
+    ];
+    let mut session = Random(3).session();
+    session.comparison = None;
+    session.selected = 0;
+    let scene = Scene {
+        size: of,
+        instances: 1,
+        rule: Rule::LIFE,
+        start: Start::Soup {
+            density: f64::NAN,
+            seed: 3,
+        },
+        counterparts: None,
+    };
+    let mut log = Log::new(scene);
+    let mut here = log.base();
+    for change in &edits {
+        let cells = CellChange::Edit(change.clone());
+        let content = Content::Cells { instance: 0, cells };
+        here = log.push(here, Author::Person, content, false);
+    }
+    session.main = SavedTimeline {
+        base: None,
+        newest: (log.base(), Random(4).lattices(1, of)),
+        position: here,
+        log,
+    };
+    let loaded = parse(text_of(&session)).unwrap();
+    assert_sound_and_stable(&loaded);
+    let lattice = soup(of, 0.5, 1, 2);
+    for (before, record) in edits.iter().zip(loaded.main.log.records()) {
+        let Content::Cells {
+            cells: CellChange::Edit(after),
+            ..
+        } = &record.content
+        else {
+            panic!("{record:?}");
+        };
+        assert!(
+            before.apply(&lattice) == after.apply(&lattice),
+            "{before:?}"
+        );
+    }
+}
+
+#[test]
+fn a_file_that_is_cut_short_anywhere_is_refused() {
+    let text = text_of(&sample());
+    let whole = text.trim_end();
+    assert_eq!(text.len(), whole.len() + 1, "a line feed");
+    parse(whole).unwrap();
+    for length in 0..whole.len() {
+        let error = parse(&text[..length]).unwrap_err();
+        let said = error.to_string();
+        assert!(
+            said.contains("EOF") && !error.lacks_memory,
+            "{length}: {said}"
+        );
+        assert!(said.contains(", line ") || length == 0, "{length}: {said}");
+    }
+}
+
+/// Bytes that are changed at random: 2,000 times, or as often as `SAVED_FLIPS` says.
+#[test]
+fn a_file_with_a_wrong_byte_is_refused_or_sound() {
+    let flips = std::env::var("SAVED_FLIPS").ok();
+    let flips: u64 = flips.map_or(2000, |flips| flips.parse().unwrap());
+    let texts = [
+        text_of(&sample()),
+        include_str!("fixtures/version1-halves.json").to_owned(),
+    ];
+    let mut random = Random(13);
+    let mut taken = 0;
+    for flip in 0..flips {
+        let mut text = texts[usize::from(flip % 4 == 0)].clone().into_bytes();
+        let at = random.below(text.len() as u64) as usize;
+        let was = text[at];
+        text[at] = match random.below(3) {
+            0 => was ^ 1 << random.below(8),
+            1 => b"0123456789"[random.below(10) as usize],
+            _ => random.below(256) as u8,
+        };
+        match parse(text) {
+            Ok(session) => {
+                taken += 1;
+                assert_sound_and_stable(&session);
+            }
+            Err(error) => {
+                let said = error.to_string();
+                assert!(said.starts_with("session.json"), "{said}");
+                assert!(said.ends_with("; the file was not changed"), "{said}");
+            }
+        }
+    }
+    assert!(taken > flips / 20, "{taken} of {flips} were taken");
+}
+
+/// The text with its first `from` replaced.
+#[track_caller]
+fn replaced(text: &str, from: &str, to: &str) -> String {
+    assert!(text.contains(from), "{from}");
+    text.replacen(from, to, 1)
+}
+
+#[test]
+fn errors_name_the_line_and_the_column() {
+    let text = text_of(&sample());
+    let line_of = |part: &str| 1 + text[..text.find(part).unwrap()].matches('\n').count();
+    for (from, to, words) in [
+        ("\"bits\"", "\"nope\"", "there is no kernel 'nope'"),
+        ("\"20x12\"", "\"0x12\"", "0x12"),
+        ("\"running\"", "\"runing\"", "unknown field `runing`"),
+        (
+            "_session\": 2",
+            "_session\": 9",
+            "format 9, and this program reads formats 1 and 2",
+        ),
+        ("\"person\"", "\"nobody\"", "unknown variant `nobody`"),
+        (
+            "3,4 19,11",
+            "3,4 19",
+            "'19' is not a cell: write COLUMN,ROW",
+        ),
+        ("!\\n", "\\n", "this lattice is not whole"),
+        (":T20,12", "", "this lattice lacks its torus"),
+        (":T20,12", ":T2,12", "this lattice is larger than its torus"),
+        ("\"B36/S23\"", "\"B9\"", "unknown rule 'B9'"),
+    ] {
+        let error = parse(replaced(&text, from, to)).unwrap_err();
+        let said = error.to_string();
+        assert!(said.contains(words) && said.contains(", column "), "{said}");
+        // An error in an element of a list is found with the next one begun.
+        let line = line_of(from);
+        assert!((line..=line + 1).contains(&error.place.0), "{line}: {said}");
+        assert!(!error.lacks_memory, "{said}");
+    }
+    for (other, words) in [
+        ("[]", "a session that lifestreams saved"),
+        ("{}", "this is no saved session"),
+        (
+            "{\"size\": \"3x3\"}",
+            "its first field is not \"lifestreams_session\"",
+        ),
+    ] {
+        let said = parse(other).unwrap_err().to_string();
+        assert!(said.contains(words) && said.contains("line 1"), "{said}");
+    }
+}
+
+#[test]
+fn what_does_not_fit_together_is_named() {
+    let text = text_of(&sample());
+    let (main, compared) = text.split_at(text.find("\"comparison\"").unwrap());
+    let beyond = (life::MAX_GENERATION + 1).to_string();
+    for (from, to, words) in [
+        (
+            "\"selected\": 3",
+            "\"selected\": 4",
+            "instance 4 is selected, but there are 4",
+        ),
+        (
+            "\"pace\": null",
+            "\"pace\": 1e10",
+            "its pace is 10000000000 rounds/s; take",
+        ),
+        (
+            "\"history_bytes\": 268435456",
+            "\"history_bytes\": 17592186044417",
+            "its history takes",
+        ),
+        (
+            "\"kernel\": \"bits\"",
+            "\"kernel\": \"resident\"",
+            "kernel 'resident'",
+        ),
+        (
+            "\"transfer\": \"auto\"",
+            "\"transfer\": \"i32\"",
+            "kernel 'bits' has no i32 cells",
+        ),
+        (
+            "\"instances\": 4,",
+            "\"instances\": 0,",
+            "it has 0 instances; take 1 to 4096",
+        ),
+        (
+            "\"instances\": 5",
+            "\"instances\": 4097",
+            "record 49: it has 4097 instances",
+        ),
+        (
+            "\"density\": 0.3",
+            "\"density\": 1.3",
+            "density 1.3; take 0 to 1",
+        ),
+        (
+            "\"density\": 0.25",
+            "\"density\": -1",
+            "in record 43: it has a soup of density -1",
+        ),
+        (
+            "\"rule\": \"B3/S23\"",
+            "\"rule\": \"B3/S2\"",
+            "a pattern has rule B3/S23, not B3/S2",
+        ),
+        (
+            "\"instance\": 3",
+            "\"instance\": 4",
+            "in record 42: cells of instance 4 change",
+        ),
+        (
+            "19,11",
+            "20,11",
+            "in record 40: cell 20,11 is not on a lattice of 20x12",
+        ),
+        (
+            "\"x\": 18",
+            "\"x\": 20",
+            "in record 42: cell 20,3 is not on",
+        ),
+        (
+            "\"size\": \"5x4\"",
+            "\"size\": \"21x4\"",
+            "an area of 21x4 is changed",
+        ),
+        (
+            "\"size\": \"24x16\"",
+            "\"size\": \"24x11\"",
+            "lattices of 20x12 become 24x11",
+        ),
+        (
+            "\"size\": \"24x16\"",
+            "\"size\": \"25x16\"",
+            "instance 0 has size 24x16, not 25x16",
+        ),
+        (
+            "\"generation\": 310",
+            "\"generation\": 304",
+            "record 41: it has generation 304, but the clock",
+        ),
+        (
+            "\"generation\": 305",
+            &format!("\"generation\": {beyond}"),
+            &beyond,
+        ),
+        (
+            "\"records\": 40",
+            "\"records\": 18446744073709551615",
+            "number 18446744073709551615",
+        ),
+        (
+            "\"entry\": 3",
+            "\"entry\": 18446744073709551615",
+            "number 18446744073709551615",
+        ),
+        (
+            "\"records\": 51,\n      \"generation\": 103",
+            "\"records\": 51,\n      \"generation\": 99",
+            "generation 99 with 51 records applied is not on its log",
+        ),
+        (
+            "\"records\": 51,\n      \"generation\": 103",
+            "\"records\": 99,\n      \"generation\": 103",
+            "with 99 records applied",
+        ),
+        (
+            "\"records\": 51,\n        \"generation\": 100",
+            "\"records\": 51,\n        \"generation\": 104",
+            "newest lattices are of generation 104, which comes after",
+        ),
+        (
+            "\"is_start\": false",
+            "\"is_start\": true",
+            "begins with a start at generation 300",
+        ),
+        (
+            "#CXRLE Gen=300",
+            "#CXRLE Gen=301",
+            "its first lattices: instance 0 has generation 301, not 300",
+        ),
+        (
+            "\"is_start\": false,",
+            "\"is_start\": false, \"counterparts\": 2,",
+            "compares nothing",
+        ),
+    ] {
+        let broken = replaced(main, from, to) + compared;
+        let Err(error) = parse(broken) else {
+            panic!("{from} → {to} is taken");
+        };
+        let said = error.to_string();
+        assert!(said.contains(words), "{from} → {to}: {said}");
+        assert!(!error.lacks_memory, "{said}");
+    }
+    for (from, to, words) in [
+        (
+            "\"counterparts\": 2",
+            "\"counterparts\": 1",
+            "instance 1 is not the counterpart",
+        ),
+        (
+            "\"counterparts\": 2",
+            "\"counterparts\": 0",
+            "instance 0 is not the counterpart",
+        ),
+        (
+            ",\n        \"counterparts\": 2",
+            "",
+            "it has no counterparts",
+        ),
+        (
+            "\"instances\": 4",
+            "\"instances\": 5",
+            "there are 4 for 5 instances",
+        ),
+        ("\"instances\": 4", "\"instances\": 1", "it has 1 instances"),
+        (
+            "\"counterparts\": 2",
+            "\"counterparts\": 2, \"lattices\": []",
+            "begins with twice",
+        ),
+        (
+            "\"transfer\": \"auto\"",
+            "\"transfer\": \"i32\"",
+            "kernel 'bits' has no i32 cells",
+        ),
+        ("\"block\": null", "\"block\": [5, 5]", "not 5x5"),
+    ] {
+        let said = parse(main.to_owned() + &replaced(compared, from, to)).unwrap_err();
+        let said = said.to_string();
+        assert!(said.contains(words), "{from} → {to}: {said}");
+    }
+}
+
+/// However much a file asks for, it is refused soon, and nothing is used up.
+#[test]
+fn a_hostile_file_is_refused() {
+    let text = text_of(&sample());
+    let deep = format!(
+        "{{\"lifestreams_session\": 2, \"main\": {}",
+        "[".repeat(1 << 20)
+    );
+    let said = parse(deep).unwrap_err().to_string();
+    assert!(said.contains("invalid type: sequence"), "{said}");
+    let deep = "{\"lifestreams_session\": 2, \"main\": {\"records\": ".to_owned();
+    let said = parse(deep + &"[".repeat(1 << 20)).unwrap_err().to_string();
+    assert!(said.contains("line 1"), "{said}");
+    // 8 GiB each, none with a cell.
+    let empty = "\"x = 0, y = 0, rule = B3/S23:T262144,262144\\n!\"";
+    let all = vec![empty; 4096].join(",");
+    let many = replaced(&text, "\"lattices\": [", &format!("\"lattices\": [{all},"));
+    if life::memory::available().is_some() {
+        let error = parse(many).unwrap_err();
+        assert!(error.lacks_memory && error.place.0 > 0, "{error}");
+        assert!(error.to_string().contains("out of host memory"), "{error}");
+    }
+    // Records are only as many as the file has.
+    let record = "{\"entry\": 1, \"author\": \"program\", \"generation\": 300, \
+                  \"content\": {\"rule\": \"B3/S23\"}},";
+    let records = format!("\"records\": [{}", record.repeat(100_000));
+    let said = parse(replaced(&text, "\"records\": [", &records)).unwrap_err();
+    assert!(said.to_string().contains("is not on its log"), "{said}");
+    // Starts between which the clock goes far, again and again.
+    let far = "{\"entry\": 1, \"author\": \"program\", \"generation\": 4611686018427387903, \
+               \"content\": {\"start\": {\"soup\": {\"density\": 0.5, \"seed\": 1}}}},";
+    let records = format!("\"records\": [{}", far.repeat(9));
+    let said = parse(replaced(&text, "\"records\": [", &records)).unwrap_err();
+    assert!(said.to_string().contains("take at most"), "{said}");
+}
+
+/// The lattices of an instance's soup after some generations.
+fn stepped(of: Size, density: f64, seed: u64, rule: &str, generations: u64) -> Vec<Arc<Lattice>> {
+    let rule = rule.parse().unwrap();
+    let lattice = |i| reference::run(&soup(of, density, seed, i), rule, generations);
+    (0..5).map(|i| Arc::new(lattice(i))).collect()
+}
+
+#[track_caller]
+fn version1(text: &str) -> SavedSession {
+    assert!(text.contains("\"lifestreams_session\": 1,"));
+    let session = parse(text).unwrap();
+    assert_sound_and_stable(&session);
+    for timeline in timelines(&session) {
+        let here = timeline.position;
+        assert!(here == timeline.newest.0 && here == timeline.log.base());
+        assert_eq!(here.records, 0);
+        assert!(!timeline.log.base_is_start());
+    }
+    session
+}
+
+/// Files that version 1 of the program wrote.
+#[test]
+fn a_soup_of_version_1_is_read() {
+    let session = version1(include_str!("fixtures/version1-soup.json"));
+    assert_eq!(session.setup.kernel.name, "bits");
+    assert_eq!(session.setup.device, DeviceChoice::Cpu);
+    assert_eq!(session.setup.pace, Pace::PerSecond(60.0));
+    assert_eq!(session.main.position.generation, 5);
+    assert_eq!(
+        session.main.newest.1,
+        stepped(size(33, 20), 0.4, 5, "B3/S23", 5)[..3]
+    );
+    assert!(matches!(
+        session.setup.start,
+        Start::Soup {
+            density: 0.4,
+            seed: 5
+        }
+    ));
+    assert!(session.comparison.is_none() && !session.running && session.selected == 0);
+}
+
+#[test]
+fn another_rule_of_version_1_is_read() {
+    let session = version1(include_str!("fixtures/version1-rule.json"));
+    assert_eq!(session.setup.rule.to_string(), "B36/S23");
+    assert_eq!(session.main.position.generation, 4);
+    let want = stepped(size(24, 16), 0.3, 9, "B36/S23", 4);
+    assert_eq!(session.main.newest.1, want[..2]);
+}
+
+#[test]
+fn lattices_to_start_from_of_version_1_are_read() {
+    let session = version1(include_str!("fixtures/version1-lattices.json"));
+    let Start::Lattices { lattices, .. } = &session.setup.start else {
+        panic!("{:?}", session.setup.start);
+    };
+    assert_eq!(lattices.len(), 2);
+    let rule = session.setup.rule;
+    let generations = session.main.position.generation - session.setup.start.generation();
+    for (lattice, start) in session.main.newest.1.iter().zip(lattices.iter().cycle()) {
+        assert!(**lattice == reference::run(start, rule, generations));
+    }
+}
+
+/// Instances at different generations get the clock of the selected one.
+#[test]
+fn the_clock_of_version_1_is_that_of_the_selected_instance() {
+    let session = version1(include_str!("fixtures/version1-selected.json"));
+    assert_eq!((session.selected, session.main.position.generation), (1, 2));
+    let [early, late] = [2, 8].map(|generations| {
+        let Start::Soup { density, seed } = session.setup.start else {
+            panic!("{:?}", session.setup.start);
+        };
+        stepped(size(24, 16), density, seed, "B3/S23", generations)
+    });
+    let want = [&late[0], &early[1], &late[2]].map(Arc::clone);
+    assert_eq!(session.main.newest.1, want);
+}
+
+/// What was before A and B is the session's, and what they became is the comparison's.
+#[test]
+fn a_comparison_of_version_1_is_read() {
+    let session = version1(include_str!("fixtures/version1-halves.json"));
+    assert_eq!(session.main.position.generation, 6);
+    let comparison = session.comparison.as_ref().unwrap();
+    let timeline = &comparison.timeline;
+    assert_ne!(comparison.second, session.setup.switches);
+    assert_eq!(timeline.position.generation, 9);
+    assert_eq!(timeline.log.base_scene().counterparts, Some(2));
+    let Start::Soup { density, seed } = session.setup.start else {
+        panic!("{:?}", session.setup.start);
+    };
+    let before = stepped(size(24, 16), density, seed, "B3/S23", 6);
+    assert_eq!(session.main.newest.1, before);
+    let [a, b] = [0, 1].map(|i| {
+        Arc::new(reference::run(
+            &soup(size(24, 16), density, seed, i),
+            Rule::LIFE,
+            9,
+        ))
+    });
+    let want = [&a, &b, &a, &b, &before[4]].map(Arc::clone);
+    assert_eq!(timeline.newest.1, want);
+}
+
+#[test]
+fn what_is_wrong_with_version_1_is_named() {
+    let text = include_str!("fixtures/version1-halves.json");
+    let beyond = format!("\"generation\": {}", life::MAX_GENERATION + 1);
+    for (from, to, words) in [
+        (
+            "\"selected\": 0",
+            "\"selected\": 5",
+            "instance 5 is selected, but there are 5",
+        ),
+        (
+            ":T24,16",
+            ":T40,40",
+            "instance 0 has size 40x40 and rule B3/S23, not 24x16 and B3/S23",
+        ),
+        ("\"generation\": 6", &beyond, "take at most"),
+        ("\"halves\"", "\"thirds\"", "unknown field `thirds`"),
+        ("_session\": 1", "_session\": 0", "it has format 0"),
+    ] {
+        let said = parse(replaced(text, from, to)).unwrap_err().to_string();
+        assert!(said.contains(words), "{from} → {to}: {said}");
+    }
+    for length in 0..text.trim_end().len() {
+        parse(&text[..length]).unwrap_err();
+    }
+}
+
+#[test]
+fn files_are_written_whole_and_read_where_they_can_be() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.json");
+    let said = SavedSession::load(&path).unwrap_err().to_string();
+    assert!(said.contains("session.json: it cannot be read"), "{said}");
+    sample().save(&path).unwrap();
+    assert_same(
+        &without_unsaved(&sample()),
+        &SavedSession::load(&path).unwrap(),
+    );
+    std::fs::write(&path, "{").unwrap();
+    SavedSession::load(&path).unwrap_err();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{");
+}
