@@ -96,22 +96,19 @@ pub(super) fn within_memory<T>(read: impl FnOnce() -> T) -> (T, Option<MemoryErr
 }
 
 fn empty_lattice(size: Size) -> Result<Lattice, MemoryError> {
+    let lattice = Lattice::try_new(size)?;
     MEMORY.with_borrow_mut(|memory| {
-        let needed = memory.taken + size.words() as u64 * 4;
+        memory.taken += size.words() as u64 * 4;
         match memory.free {
-            Some(free) if needed > free => Err(MemoryError {
+            Some(free) if memory.taken > free => Err(MemoryError {
                 what: tr!("the lattices of the session").into(),
-                needed_mib: needed.div_ceil(1 << 20),
+                needed_mib: memory.taken.div_ceil(1 << 20),
                 free_mib: free >> 20,
                 fits: None,
             }),
-            _ => {
-                memory.taken = needed;
-                Ok(())
-            }
+            _ => Ok(lattice),
         }
-    })?;
-    Lattice::try_new(size)
+    })
 }
 
 /// Cells by column and row, as the text `3,4 5,4`.
