@@ -202,6 +202,7 @@ impl Scene {
             Content::Rule(rule) => self.rule = *rule,
             Content::Grid { size, instances } => {
                 (self.size, self.instances) = (*size, *instances);
+                self.drawn.split_off(instances);
             }
         }
     }

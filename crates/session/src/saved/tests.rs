@@ -5,6 +5,7 @@ use crate::log::{Author, CellChange, Content, Record, Scene};
 use life::{Rule, reference, soup};
 use model::{Area, Change, Start, StopWhenStill, Streams, Wait};
 use proptest::prelude::*;
+use std::collections::BTreeSet;
 use std::iter::once;
 use std::time::{Duration, Instant};
 
@@ -213,6 +214,7 @@ impl Random {
             rule: random.rule(),
             start: random.start(of),
             counterparts,
+            drawn: (0..instances).filter(|_| random.chance()).collect(),
         };
         let own = 1 + self.below(5) as usize;
         let main = scene(self, own, None);
@@ -284,6 +286,7 @@ fn sample() -> SavedSession {
             seed: 7,
         },
         counterparts,
+        drawn: [1, 3].into(),
     };
     let base = Position {
         records: 40,
@@ -370,6 +373,10 @@ fn sample() -> SavedSession {
         size: grown,
         rule: "B36/S23".parse().unwrap(),
         start,
+        device: DeviceChoice::Cpu,
+        switches: Switches::DEFAULT,
+        generations_per_round: 8,
+        pace: Pace::Unthrottled,
         ..Random(1).session().setup
     };
     let scratch = Position {
@@ -468,6 +475,7 @@ fn assert_sound(session: &SavedSession) {
             assert!((1..=MAX_INSTANCES).contains(&scene.instances));
             let each = compares.then_some(scene.instances / 2);
             assert_eq!(scene.counterparts, each);
+            assert!(scene.drawn.iter().all(|&drawn| drawn < scene.instances));
             let Some(record) = log.record(number) else {
                 continue;
             };
@@ -586,6 +594,7 @@ fn edits_are_written_as_the_file_has_them() {
             seed: 3,
         },
         counterparts: None,
+        drawn: BTreeSet::new(),
     };
     let mut log = Log::new(scene);
     let mut here = log.base();
@@ -857,6 +866,11 @@ fn what_does_not_fit_together_is_named() {
             "\"is_start\": false,",
             "\"is_start\": false, \"counterparts\": 2,",
             "compares nothing",
+        ),
+        (
+            "\"drawn\": [\n        1",
+            "\"drawn\": [\n        4",
+            "a person drew on instance 4, but there are 4",
         ),
     ] {
         let broken = replaced(main, from, to) + compared;

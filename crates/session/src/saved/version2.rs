@@ -277,7 +277,11 @@ impl TimelineFile {
         };
         check_counterparts(scene.instances)?;
         if let Some(last) = scene.drawn.last().filter(|&&last| last >= scene.instances) {
-            return Err(tr!("instance {last} was drawn, of {}", scene.instances, last = last));
+            return Err(tr!(
+                "a person drew on instance {last}, but there are {}, counted from 0",
+                scene.instances,
+                last = last
+            ));
         }
         let mut shape = Shape::of(&scene);
         let mut records = Vec::new();
