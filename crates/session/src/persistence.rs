@@ -1,4 +1,4 @@
-//! Sessions that go on from a file and are kept in it.
+//! Sessions that go on from a file and are saved in it.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -10,20 +10,20 @@ use lang::tr;
 use life::shown;
 use model::Setup;
 
-/// How long the end of the program waits for the last lattices: a launch may take long.
-const PATIENCE: Duration = Duration::from_secs(20);
+/// How long saving waits for the lattices: the launch before them may be a long one.
+const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The file that a session is kept in.
+/// The file that a session is saved in.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFile {
-    /// Where it is saved, if anywhere.
+    /// Where the session is saved, if anywhere.
     pub path: Option<PathBuf>,
-    /// What it goes on from, if it does.
+    /// What the session goes on from; `None` for a new one.
     pub from: Option<SavedSession>,
 }
 
 impl Session {
-    /// As [`Session::start`], and goes on from what was kept, if anything was.
+    /// As [`Session::start`], and goes on from a saved session, if there is one.
     ///
     /// # Errors
     /// As [`Session::start`].
@@ -38,21 +38,21 @@ impl Session {
         Ok(session)
     }
 
-    /// Asks for everything that the session can go on from, as it is between two rounds; it comes
-    /// soon, or never where the engine is lost meanwhile.
+    /// Asks for everything that the session can go on from, as it is between two rounds. The answer
+    /// comes soon; the channel closes without one where a saved session was never restored.
     pub fn saved(&self) -> Receiver<SavedSession> {
         saved(&self.commands)
     }
 
-    /// Saves it to its file, if it has one, and waits for it: the last thing that is done.
+    /// Saves the session in its file, if it has one, and waits until that is done.
     ///
     /// # Errors
-    /// A sentence.
+    /// A sentence that says why it was not saved.
     pub fn save_to_its_file(&self) -> Result<(), String> {
         self.saver().map_or(Ok(()), |saver| saver.save())
     }
 
-    /// What saves it to its file from any thread, if it has a file.
+    /// Saves the session from any thread; `None` if it has no file.
     pub fn saver(&self) -> Option<Saver> {
         Some(Saver {
             commands: self.commands.clone(),
@@ -60,7 +60,7 @@ impl Session {
         })
     }
 
-    /// Saves it to its file meanwhile, and says so.
+    /// Saves the session in the background, with a notice once that is done.
     pub(super) fn save_soon(&self) {
         let commands = self.commands.clone();
         let Some(saver) = self.saver() else {
@@ -73,14 +73,13 @@ impl Session {
                 Ok(()) => Command::Tell(tr!("the session is saved in {}", shown(&saver.path))),
                 Err(why) => Command::Say(why),
             };
-            // Nobody is left to be told only when the session has ended.
-            let _ = commands.send(said);
+            let _ = commands.send(said); // a session that has ended shows no notice
         };
-        let _ = std::thread::Builder::new().name("keep".into()).spawn(write);
+        let _ = std::thread::Builder::new().name("save".into()).spawn(write);
     }
 }
 
-/// Saves a session to its file, also where whoever shows it is stuck, as long as the session runs.
+/// Saves a session in its file while the session runs, even if its window hangs.
 #[derive(Clone)]
 pub struct Saver {
     commands: Sender<Command>,
@@ -88,23 +87,26 @@ pub struct Saver {
 }
 
 impl Saver {
-    /// Saves it and waits for it.
+    /// Saves the session and waits until that is done.
     ///
     /// # Errors
-    /// A sentence.
+    /// A sentence that says why it was not saved.
     pub fn save(&self) -> Result<(), String> {
         let failed = |why: &str| {
             tr!(
-                "the session is not saved in {}: {why}",
+                "the session was not saved in {}: {why}",
                 shown(&self.path),
                 why = why
             )
         };
-        let saved = saved(&self.commands).recv_timeout(PATIENCE);
+        let saved = saved(&self.commands).recv_timeout(SAVE_TIMEOUT);
         let saved = saved.map_err(|why| match why {
-            RecvTimeoutError::Timeout => failed(tr!("the launch under way does not end")),
+            RecvTimeoutError::Timeout => failed(&tr!(
+                "the device did not finish its work within {} s",
+                SAVE_TIMEOUT.as_secs()
+            )),
             RecvTimeoutError::Disconnected => failed(tr!(
-                "what it was to go on from was never taken up, and is left as it is"
+                "the session in the file was never restored; the file was not changed"
             )),
         })?;
         saved.save(&self.path).map_err(|error| error.to_string())
