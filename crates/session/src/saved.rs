@@ -22,8 +22,7 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use serde::de::value::MapAccessDeserializer;
-use serde::de::{Deserialize, Deserializer, Error as _, MapAccess, Visitor};
+use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 
 use crate::log::{Log, Position};
@@ -128,8 +127,8 @@ impl SavedSession {
 
     /// Reads the text of a file.
     fn parse(path: &Path, text: Vec<u8>) -> Result<SavedSession, SavedError> {
-        let (file, lacking) = cells::within_memory(|| serde_json::from_slice(&text));
-        let file: AnyFile = file.map_err(|error| {
+        let (file, lacking) = cells::within_memory(|| AnyFile::read(&text));
+        let file = file.map_err(|error| {
             let place = Place(error.line(), error.column());
             if let Some(error) = lacking {
                 return SavedError {
@@ -168,42 +167,59 @@ enum AnyFile {
     Version2(Box<version2::File>),
 }
 
-/// The first field of every file: its version.
-const VERSION_FIELD: &str = "lifestreams_session";
-
-impl<'de> Deserialize<'de> for AnyFile {
-    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<AnyFile, D::Error> {
-        from.deserialize_map(AnyVersion)
+impl AnyFile {
+    fn read(text: &[u8]) -> serde_json::Result<AnyFile> {
+        match read_version(text)? {
+            Version::One => serde_json::from_slice(text).map(AnyFile::Version1),
+            Version::Two => serde_json::from_slice(text).map(AnyFile::Version2),
+        }
     }
 }
 
-struct AnyVersion;
+/// The versions that are read.
+#[derive(Clone, Copy)]
+enum Version {
+    One = 1,
+    Two = 2,
+}
 
-impl<'de> Visitor<'de> for AnyVersion {
-    type Value = AnyFile;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "a session that lifestreams saved")
+impl Serialize for Version {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_u64(*self as u64)
     }
+}
 
-    fn visit_map<A: MapAccess<'de>>(self, mut fields: A) -> Result<AnyFile, A::Error> {
-        if fields.next_key::<String>()?.as_deref() != Some(VERSION_FIELD) {
-            let why = tr!(
-                "this is no saved session: its first field is not \"{VERSION_FIELD}\"",
-                VERSION_FIELD = VERSION_FIELD
-            );
-            return Err(A::Error::custom(why));
-        }
-        match fields.next_value::<u64>()? {
-            1 => version1::File::deserialize(MapAccessDeserializer::new(fields))
-                .map(|file| AnyFile::Version1(Box::new(file))),
-            version2::VERSION => version2::File::deserialize(MapAccessDeserializer::new(fields))
-                .map(|file| AnyFile::Version2(Box::new(file))),
-            other => Err(A::Error::custom(tr!(
+impl<'de> Deserialize<'de> for Version {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Version, D::Error> {
+        match u64::deserialize(from)? {
+            1 => Ok(Version::One),
+            2 => Ok(Version::Two),
+            other => Err(D::Error::custom(tr!(
                 "it has format {other}, and this program reads formats 1 and 2",
                 other = other
             ))),
         }
+    }
+}
+
+/// The version of a file's format.
+fn read_version(text: &[u8]) -> serde_json::Result<Version> {
+    #[derive(serde::Deserialize)]
+    #[serde(expecting = "a session that lifestreams saved")]
+    struct Header {
+        lifestreams_session: Version,
+    }
+    // A file as it was written begins with its version. Other programs may have sorted its fields:
+    // then all of it is read for the version, which takes a while.
+    let first = text.trim_ascii_start().strip_prefix(b"{");
+    let first = first.and_then(|text| {
+        let text = text.trim_ascii_start();
+        text.strip_prefix(b"\"lifestreams_session\":")
+    });
+    match first.map(<[u8]>::trim_ascii_start) {
+        Some([b'1', b',', ..]) => Ok(Version::One),
+        Some([b'2', b',', ..]) => Ok(Version::Two),
+        _ => serde_json::from_slice(text).map(|header: Header| header.lifestreams_session),
     }
 }
 

@@ -7,7 +7,7 @@ use std::num::NonZeroU32;
 use std::sync::Arc;
 
 use super::cells::Cells;
-use super::{KernelName, SavedComparison, SavedSession, SavedTimeline, Settings, Text};
+use super::{KernelName, SavedComparison, SavedSession, SavedTimeline, Settings, Text, Version};
 use super::{check_density, check_generation, check_instances};
 use crate::log::{Log, Position, Scene};
 use lang::tr;
@@ -17,6 +17,8 @@ use model::{DeviceChoice, Start, Switches, TimeSettings};
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
+    #[serde(rename = "lifestreams_session")]
+    _version: Version,
     size: Text<Size>,
     rule: Text<Rule>,
     kernel: KernelName,

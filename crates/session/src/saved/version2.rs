@@ -4,32 +4,23 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cells::{Cells, DrawnCells};
-use super::{SavedComparison, SavedSession, SavedTimeline, Settings, Text, fits};
+use super::{SavedComparison, SavedSession, SavedTimeline, Settings, Text, Version, fits};
 use super::{check_density, check_generation, check_instances};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, Scene};
 use lang::tr;
 use life::{Lattice, Rule, Size};
 use model::{Area, Change, Start, Switches};
 
-/// The version of this format.
-pub(super) const VERSION: u64 = 2;
-
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct File {
-    /// Read before the rest: it says what the rest is.
-    #[serde(skip_deserializing, default = "version")]
-    lifestreams_session: u64,
+    lifestreams_session: Version,
     settings: Settings,
     running: bool,
     selected: usize,
     main: TimelineFile,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     comparison: Option<ComparisonFile>,
-}
-
-fn version() -> u64 {
-    VERSION
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -175,7 +166,7 @@ impl Shape {
 impl File {
     pub(super) fn of(session: &SavedSession) -> File {
         File {
-            lifestreams_session: VERSION,
+            lifestreams_session: Version::Two,
             settings: Settings::of(&session.setup),
             running: session.running,
             selected: session.selected,
