@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use app::AppError;
 use engine::EngineError;
 use life::{MemoryError, PatternError, SaveError};
-use session::KeptError;
+use session::SavedError;
 use view::ViewError;
 
 /// A check that failed, in words.
@@ -19,7 +19,7 @@ pub(super) struct CheckFailed(pub String);
 #[error("{0}")]
 pub(super) struct BadArguments(pub String);
 
-/// What was to be kept and could not be.
+/// A session that could not be saved.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub(super) struct NotSaved(pub String);
@@ -27,18 +27,18 @@ pub(super) struct NotSaved(pub String);
 /// The exit code for an error, by what is at its root.
 pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
     let code = error.chain().find_map(|cause| {
-        let kept = cause.downcast_ref::<KeptError>();
+        let refused = cause.downcast_ref::<SavedError>();
         if cause.is::<CheckFailed>() {
             Some(1)
         } else if cause.is::<MemoryError>()
             || matches!(cause.downcast_ref(), Some(PatternError::Memory(_)))
-            || kept.is_some_and(|error| error.lacks_memory)
+            || refused.is_some_and(|error| error.lacks_memory)
         {
             Some(3)
         } else if cause.is::<NotSaved>()
             || cause.is::<BadArguments>()
             || cause.is::<PatternError>()
-            || kept.is_some()
+            || refused.is_some()
         {
             Some(2)
         } else if let Some(error) = cause.downcast_ref::<SaveError>() {

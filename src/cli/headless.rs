@@ -11,16 +11,16 @@ use super::text::{print, print_to_reader, si};
 use engine::{Transfer, Viewport};
 use life::Size;
 use model::{PicturePlan, Setup, Status, StopWhenStill};
-use session::{Keep, Session};
+use session::{Session, SessionFile};
 
 /// Runs until it is stopped, or until the rounds or frames asked for are through.
-pub(super) fn main(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()> {
+pub(super) fn main(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
     let (stop, stopped) = channel();
     ctrlc::set_handler(move || {
         let _ = stop.send(()); // a second Ctrl+C changes nothing
     })
     .ok();
-    let session = Session::start_from(setup, keep, || {})?;
+    let session = Session::start_from(setup, file, || {})?;
     let done = until_stopped(&session, &stopped, window);
     let saved = session.save_to_its_file();
     match (done, saved) {

@@ -11,7 +11,7 @@ use super::failure::{BadArguments, NotSaved};
 use super::options::WindowArguments;
 use super::text::say;
 use model::{Action, Setup};
-use session::{Keep, Session};
+use session::{Session, SessionFile};
 use view::ViewOptions;
 use view::offscreen::Renderer;
 use view::recording::Recorder;
@@ -28,7 +28,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 /// Records so many frames, a round apart, from the start on.
 pub(super) fn main(
     mut setup: Setup,
-    keep: Keep,
+    file: SessionFile,
     window: &WindowArguments,
     path: &Path,
 ) -> Result<()> {
@@ -41,7 +41,7 @@ pub(super) fn main(
     setup.rounds = Some(0);
     let mut renderer = Renderer::new(window.adapter.as_deref(), PIXELS, 1.0)?;
     let mut recorder = Recorder::begin(path, PIXELS)?;
-    let session = Session::start_from(setup, keep, || {})?;
+    let session = Session::start_from(setup, file, || {})?;
     let told = Arc::new(AtomicBool::new(false));
     let heard = told.clone();
     // A second signal changes nothing.

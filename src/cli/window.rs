@@ -13,14 +13,14 @@ use app::{AppError, Classroom, Unsaved, Wake};
 use engine::{DeviceInfo, EngineError, cuda};
 use life::check_writable;
 use model::{DeviceChoice, Setup, Status};
-use session::{Keep, Kept};
+use session::{SavedSession, SessionFile};
 use terminal::TerminalOptions;
 use view::recording::Recorder;
 use view::{Camera, Drawing, ViewOptions};
 use window::WindowOptions;
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
-    let (setup, keep) = kept_or_new(common, window)?;
+    let (setup, file) = saved_or_new(common, window)?;
     if let Some(path) = &window.record {
         Recorder::check(path)?;
     }
@@ -28,12 +28,12 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         platform::draw_first();
     }
     match window.display {
-        Display::None if window.record.is_some() => return without_window(setup, keep, window),
+        Display::None if window.record.is_some() => return without_window(setup, file, window),
         Display::None => {
             say_without_window("--display none", setup.device, WITHOUT);
-            return headless::main(setup, keep, window);
+            return headless::main(setup, file, window);
         }
-        Display::Terminal => return in_terminal(setup, keep, window),
+        Display::Terminal => return in_terminal(setup, file, window),
         Display::Auto | Display::Window => {}
     }
     let options = WindowOptions {
@@ -52,7 +52,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         }),
         ..Default::default()
     };
-    let (start, unsaved) = starter(setup.clone(), keep.clone());
+    let (start, unsaved) = starter(setup.clone(), file.clone());
     let answer = ::window::run(start, options);
     unsaved.check()?;
     match answer {
@@ -60,14 +60,14 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
             if window.display == Display::Auto =>
         {
             if window.record.is_some() {
-                return without_window(setup, keep, window);
+                return without_window(setup, file, window);
             }
             if takes_panels() {
                 say_without_window(&why.to_string(), setup.device, IN_TERMINAL);
-                return in_terminal(setup, keep, window);
+                return in_terminal(setup, file, window);
             }
             say_without_window(&why.to_string(), setup.device, WITHOUT);
-            headless::main(setup, keep, window)
+            headless::main(setup, file, window)
         }
         // The session's own errors know their exit codes; the wrapping would hide them.
         Err(AppError::Session(error)) => Err(error),
@@ -76,17 +76,19 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
 }
 
 /// The session of the file that is there, or a new one.
-fn kept_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Keep)> {
+fn saved_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, SessionFile)> {
     let path = window.session.clone();
     let from = match &path {
         Some(path) => {
             check_writable(path)?; // said now, not when there is something to lose
-            path.exists().then(|| Kept::load(path)).transpose()?
+            path.exists()
+                .then(|| SavedSession::load(path))
+                .transpose()?
         }
         None => None,
     };
     let mut setup = match &from {
-        Some(kept) => kept.setup.clone(),
+        Some(saved) => saved.setup.clone(),
         None => common.setup()?,
     };
     if from.is_some() && common.device != DeviceChoice::Auto {
@@ -96,13 +98,13 @@ fn kept_or_new(common: &Common, window: &WindowArguments) -> Result<(Setup, Keep
     if from.is_none() {
         setup.time = window.time.settings();
     }
-    Ok((setup, Keep { path, from }))
+    Ok((setup, SessionFile { path, from }))
 }
 
 /// What starts the session, and tells afterwards whether it was saved.
 fn starter(
     setup: Setup,
-    keep: Keep,
+    file: SessionFile,
 ) -> (
     impl FnOnce(Wake) -> Result<Classroom> + Send + 'static,
     Saved,
@@ -110,7 +112,7 @@ fn starter(
     let saved = Saved::default();
     let told = saved.0.clone();
     let start = move |wake| {
-        let room = Classroom::start_from(setup, keep, wake)?;
+        let room = Classroom::start_from(setup, file, wake)?;
         if let Ok(mut told) = told.lock() {
             *told = Some(room.unsaved());
         }
@@ -185,14 +187,14 @@ fn takes_panels() -> bool {
 }
 
 /// What a display's absence leaves to be done of a recording: all of it.
-fn without_window(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()> {
+fn without_window(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
     match &window.record {
-        Some(path) => record::main(setup, keep, window, path),
-        None => headless::main(setup, keep, window),
+        Some(path) => record::main(setup, file, window, path),
+        None => headless::main(setup, file, window),
     }
 }
 
-fn in_terminal(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()> {
+fn in_terminal(setup: Setup, file: SessionFile, window: &WindowArguments) -> Result<()> {
     if window.record.is_some() {
         let sentence =
             "a terminal has no pictures to record; use --display window or none with --record";
@@ -213,7 +215,7 @@ fn in_terminal(setup: Setup, keep: Keep, window: &WindowArguments) -> Result<()>
             ..window.look.options()
         },
     };
-    let (start, unsaved) = starter(setup, keep);
+    let (start, unsaved) = starter(setup, file);
     let answer = terminal::run(start, options);
     unsaved.check()?;
     match answer {

@@ -8,16 +8,16 @@ use crate::common::{self, Running, lifestreams, names, needs, program, scratch, 
 
 const START: &str = "--size 70x40 --instances 3 --seed 11 --kernel bits --device cpu";
 
-/// The lattices of a session's file, each as RLE, and their generations.
+/// The newest lattices of a session's file, each as RLE with its generation.
 fn lattices(file: &Path) -> Vec<(String, u64)> {
     let text = fs::read_to_string(file).unwrap();
     let session: serde_json::Value = serde_json::from_str(&text).unwrap();
-    let instances = session["instances"].as_array().unwrap();
-    let one = |instance: &serde_json::Value| {
-        let cells = instance["cells"].as_str().unwrap().to_owned();
-        (cells, instance["generation"].as_u64().unwrap())
-    };
-    instances.iter().map(one).collect()
+    let newest = &session["main"]["newest"];
+    let generation = newest["position"]["generation"].as_u64().unwrap();
+    let lattices = newest["lattices"].as_array().unwrap().iter();
+    lattices
+        .map(|cells| (cells.as_str().unwrap().to_owned(), generation))
+        .collect()
 }
 
 /// What the simulator has after so many generations from the start.
@@ -271,7 +271,7 @@ fn every_picture_of_an_mp4_reaches_ffmpeg_and_its_failure_is_told() {
 }
 
 /// A session of a round in `s.json`, and the line that goes on with it for no more.
-fn kept_session(folder: &Path) -> (String, String) {
+fn saved_session(folder: &Path) -> (String, String) {
     let start = format!("--display none --rounds 1 --session s.json {START}");
     lifestreams(folder, &start);
     let text = fs::read_to_string(folder.join("s.json")).unwrap();
@@ -282,19 +282,19 @@ fn kept_session(folder: &Path) -> (String, String) {
 fn a_number_that_nothing_can_be_counted_on_by_is_refused_with_its_bounds() {
     let folder = scratch();
     let folder = folder.path();
-    let (good, line) = kept_session(folder);
+    let (good, line) = saved_session(folder);
     let session: serde_json::Value = serde_json::from_str(&good).unwrap();
     for (pointer, value, words) in [
-        ("/pace", "1e-20", "take 0.001 to 1000000000"),
-        ("/pace", "0", "take 0.001 to"),
-        ("/pace", "1e300", "take 0.001 to"),
+        ("/settings/pace", "1e-20", "take 0.001 to 1000000000"),
+        ("/settings/pace", "0", "take 0.001 to"),
+        ("/settings/pace", "1e300", "take 0.001 to"),
         (
-            "/instances/1/generation",
+            "/main/position/generation",
             "18446744073709551615",
-            "instance 1 is at generation 18446744073709551615; take at most",
+            "generation 18446744073709551615; take at most",
         ),
         (
-            "/time/history_bytes",
+            "/settings/time/history_bytes",
             "18446744073709551615",
             "take at most",
         ),
@@ -308,7 +308,7 @@ fn a_number_that_nothing_can_be_counted_on_by_is_refused_with_its_bounds() {
     }
     // The slowest pace is one that a session stands.
     let mut slow = session.clone();
-    slow["pace"] = serde_json::Value::from(0.001);
+    slow["settings"]["pace"] = serde_json::Value::from(0.001);
     fs::write(folder.join("s.json"), slow.to_string()).unwrap();
     let ended = lifestreams(folder, &line);
     assert_eq!(ended.code, Some(0), "{ended:?}");
@@ -402,7 +402,7 @@ fn a_saved_file_keeps_its_permissions_and_a_link_is_followed() {
 fn nothing_from_files_or_arguments_is_obeyed_by_a_terminal() {
     let folder = scratch();
     let folder = folder.path();
-    let (good, line) = kept_session(folder);
+    let (good, line) = saved_session(folder);
     let refused = |ended: &common::Ended, words: &[&str]| {
         ended.refuses(2, words);
         assert!(!ended.stderr.contains('\u{7}'), "{ended:?}");

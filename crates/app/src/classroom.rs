@@ -13,7 +13,7 @@ use model::PictureSource;
 use model::{
     Action, Change, DeviceChoice, Edit, Picture, PicturePlan, Series, Setup, Status, Trace,
 };
-use session::{Keep, Kept, Saver, Session};
+use session::{SavedSession, Saver, Session, SessionFile};
 use view::{LessonEntry, LessonPage};
 
 /// See the module.
@@ -32,7 +32,7 @@ pub struct Classroom {
 pub type Unsaved = Arc<Mutex<Option<String>>>;
 
 impl Drop for Classroom {
-    /// What is kept in a file is saved, however the window ends.
+    /// A session with a file is saved, however the window ends.
     fn drop(&mut self) {
         if let Err(why) = self.session.save_to_its_file()
             && let Ok(mut unsaved) = self.unsaved.lock()
@@ -73,19 +73,19 @@ impl Classroom {
     /// # Errors
     /// As [`Session::start`].
     pub fn start(setup: Setup, wake: Wake) -> engine::Result<Classroom> {
-        Classroom::start_from(setup, Keep::default(), wake)
+        Classroom::start_from(setup, SessionFile::default(), wake)
     }
 
-    /// The same, with a session that is kept in a file.
+    /// The same, with the file that the session is saved in.
     ///
     /// # Errors
     /// As [`Session::start`].
-    pub fn start_from(setup: Setup, keep: Keep, wake: Wake) -> engine::Result<Classroom> {
+    pub fn start_from(setup: Setup, file: SessionFile, wake: Wake) -> engine::Result<Classroom> {
         let device = setup.device;
         let wake = Arc::new(Mutex::new(wake));
         let woken = wake.clone();
         Ok(Classroom {
-            session: Session::start_from(setup, keep, move || call(&woken))?,
+            session: Session::start_from(setup, file, move || call(&woken))?,
             unsaved: Unsaved::default(),
             device,
             wake,
@@ -325,8 +325,8 @@ impl PictureSource for Classroom {
 }
 
 impl World for Classroom {
-    fn kept(&self) -> Option<Receiver<Kept>> {
-        Some(self.session.kept())
+    fn saved(&self) -> Option<Receiver<SavedSession>> {
+        Some(self.session.saved())
     }
 
     fn saver(&self) -> Option<Saver> {

@@ -13,7 +13,7 @@ use std::sync::mpsc::Receiver;
 
 use life::{Lattice, Size};
 use model::{Action, Change, Edit, PicturePlan, PictureSource, Status};
-use session::{Kept, Saver, Session};
+use session::{SavedSession, Saver, Session};
 
 pub use classroom::{Classroom, Unsaved};
 pub use error::AppError;
@@ -36,11 +36,11 @@ pub trait World: PictureSource + Send + 'static {
     fn copy(&self, _instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
         None
     }
-    /// Everything that it could go on from, soon; `None` where nothing is kept.
-    fn kept(&self) -> Option<Receiver<Kept>> {
+    /// As [`Session::saved`]; `None` where nothing can be saved.
+    fn saved(&self) -> Option<Receiver<SavedSession>> {
         None
     }
-    /// What saves it from any thread; `None` where it is kept in no file.
+    /// As [`Session::saver`]; `None` where there is no file.
     fn saver(&self) -> Option<Saver> {
         None
     }

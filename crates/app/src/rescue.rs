@@ -22,7 +22,7 @@ struct Lost {
 }
 
 impl Rescue {
-    /// The session that is to be saved from now on, if it is kept in a file.
+    /// Sets the session that is saved from now on; `None` if it has no file.
     pub fn session(&self, saver: Option<Saver>) {
         self.lock().session = saver;
     }
