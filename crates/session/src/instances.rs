@@ -272,9 +272,11 @@ impl Instances {
         self.generations[0]
     }
 
-    /// Says which generation the lattices are at.
+    /// Says that all lattices are at this generation: no round is begun in parts then, nor made by
+    /// A alone.
     pub fn set_generation(&mut self, generation: u64) {
-        self.generations = [generation; 2];
+        self.generations[0] = generation;
+        self.forget_round();
     }
 
     /// The host slots.

@@ -84,7 +84,7 @@ impl RoundPlan {
         self.switches.host_memory == HostMemory::Pinned
     }
 
-    /// Every lattice's bits into `slot`.
+    /// Downloads every lattice's bits into `slot`.
     pub fn snapshot(&self, slot: Slot) -> Program {
         let mut program = Program::default();
         for group in self.groups(0..self.streams.len()) {
@@ -101,7 +101,7 @@ impl RoundPlan {
         program
     }
 
-    /// Every lattice out of its present layout into `to`.
+    /// Makes every lattice's cells anew from its bits, in layout `to`.
     pub fn relayout(&self, to: Layout) -> Program {
         let mut program = Program::default();
         for group in self.groups(0..self.streams.len()) {
@@ -116,7 +116,7 @@ impl RoundPlan {
         program
     }
 
-    /// Every lattice's bits made anew from its layout.
+    /// Makes every lattice's bits anew from its layout.
     pub fn pack_all(&self) -> Program {
         let mut program = Program::default();
         for group in self.groups(0..self.streams.len()) {

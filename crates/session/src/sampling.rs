@@ -3,10 +3,10 @@
 use std::time::{Duration, Instant};
 
 /// At least so many rounds lie from one that is timed to the next.
-const LEAST_ROUNDS: u32 = 32;
+const MIN_ROUNDS: u32 = 32;
 
-/// At least so long it is from one that is timed to the next: nobody sees more of them.
-const LEAST_TIME: Duration = Duration::from_millis(25);
+/// At least this long from one that is timed to the next: nobody sees more of them.
+const MIN_INTERVAL: Duration = Duration::from_millis(25);
 
 /// Chooses the rounds that are timed: one in 32, and fewer where they follow one another fast.
 #[derive(Debug)]
@@ -22,20 +22,21 @@ impl Default for Sampling {
         Sampling {
             since: 0,
             last: None,
-            one_in: LEAST_ROUNDS,
+            one_in: MIN_ROUNDS,
         }
     }
 }
 
 impl Sampling {
-    /// Whether the round that is issued now should be timed. `soon` asks for one as soon as may
-    /// be, as when something waits to be measured; of two halves that take turns, so does each.
+    /// Whether the round that is issued now should be timed. `soon` asks for one as soon as
+    /// possible, as when something waits to be measured; `in_turns` says that A and B take turns,
+    /// so that each of them is timed.
     pub fn wants(&self, now: Instant, soon: bool, in_turns: bool) -> bool {
-        let least = if soon { 2 } else { LEAST_ROUNDS } + u32::from(in_turns);
+        let min = if soon { 2 } else { MIN_ROUNDS } + u32::from(in_turns);
         match self.last {
             // The very first round loads modules.
             None => self.since > 0,
-            Some(last) => self.since + 1 >= least && now - last >= LEAST_TIME,
+            Some(last) => self.since + 1 >= min && now - last >= MIN_INTERVAL,
         }
     }
 
@@ -51,7 +52,7 @@ impl Sampling {
         }
     }
 
-    /// One round in so many is timed, lately.
+    /// One round in so many has been timed lately.
     pub fn one_in(&self) -> u32 {
         self.one_in
     }

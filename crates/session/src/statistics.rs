@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-/// How far back rates look.
+/// The time over which rates are averaged.
 const WINDOW: Duration = Duration::from_millis(500);
 
-/// How many timed launches, and rounds, the medians are taken over.
-const LATEST: usize = 31;
+/// How many of the latest timed launches, and rounds, the medians are taken over.
+const MAX_LATEST: usize = 31;
 
 /// Counts rounds and generations as they complete.
 #[derive(Default)]
@@ -18,18 +18,17 @@ pub(super) struct Statistics {
     generations: u64,
     launches: VecDeque<f64>,
     round_us: VecDeque<f64>,
-    /// Of A and of B, while there are two halves.
+    /// Of A and of B, while two settings are compared.
     half_us: [VecDeque<f64>; 2],
     /// Cells a second while launches ran, of the last timed rounds, and what stepped them.
     stepping: (&'static str, VecDeque<f64>),
-    /// What every kernel reached last.
+    /// Cells a second of every kernel, as of its last timed rounds.
     reached: Vec<(&'static str, f64)>,
 }
 
 impl Statistics {
-    /// Counts a completed round of so many generations.
-    /// It took `took` from its first call (or, where the round before it was still under way,
-    /// from that one's end) to its last event.
+    /// Counts a completed round of so many generations, which took so long: from its first call
+    /// (or, where the round before it was still in flight, from that one's end) to its last event.
     pub(super) fn round(&mut self, now: Instant, generations: u32, took: Duration) {
         push(&mut self.round_us, took.as_secs_f64() * 1e6);
         self.rounds += 1;
@@ -73,8 +72,8 @@ impl Statistics {
         }
     }
 
-    /// What every kernel reached while it stepped this session's lattices: the median of its last
-    /// timed rounds.
+    /// Cells a second of every kernel that has stepped this session's lattices: the median of its
+    /// last timed rounds.
     pub(super) fn reached(&self) -> &[(&'static str, f64)] {
         &self.reached
     }
@@ -132,15 +131,15 @@ impl Statistics {
     }
 }
 
-/// Adds the newest to the latest.
+/// Adds a time to the latest ones, and drops the oldest of too many.
 pub(super) fn push(latest: &mut VecDeque<f64>, us: f64) {
     latest.push_back(us);
-    if latest.len() > LATEST {
+    if latest.len() > MAX_LATEST {
         latest.pop_front();
     }
 }
 
-/// The middle one.
+/// The median.
 pub(super) fn median(latest: &VecDeque<f64>) -> Option<f64> {
     let mut lengths: Vec<f64> = latest.iter().copied().collect();
     lengths.sort_unstable_by(f64::total_cmp);

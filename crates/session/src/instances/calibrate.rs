@@ -26,14 +26,16 @@ pub(super) struct Calibration {
 
 impl Instances {
     /// Begins a round of so many generations whose ops run alone, one after the other; what they
-    /// took comes as [`Event::Calibrated`](super::Event::Calibrated). Nothing else is issued
-    /// meanwhile. Answers whether it could begin now: nothing must be in flight, and nothing compared.
+    /// took comes as [`Event::Calibrated`](super::Event::Calibrated). No round, part or snapshot
+    /// is issued meanwhile. Answers whether it could begin now: nothing must be in flight or begun
+    /// in parts, and no settings compared. An op that cannot be submitted is tried again by the
+    /// next [`Instances::poll`].
     pub fn begin_calibration(
         &mut self,
         generations: u32,
         newest: impl Fn(Slot) -> bool,
     ) -> Result<bool> {
-        if !self.is_idle() || self.calibration.is_some() || self.is_comparing() {
+        if !self.is_idle() || self.parts > 0 || self.is_comparing() {
             return Ok(false);
         }
         let Some(slot) = self.next_slot(newest) else {
@@ -108,7 +110,7 @@ impl Instances {
         };
         calibration.running = Some(alone);
         if is_last_advance {
-            self.set_generation(generation);
+            self.generations[0] = generation;
         }
         self.in_flight.push_back(InFlight {
             run,

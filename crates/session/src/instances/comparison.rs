@@ -6,7 +6,7 @@ use engine::Result;
 use model::Switches;
 
 impl Instances {
-    /// Compares two settings: the first half of the instances (A) goes on as it is, the second (B)
+    /// Compares two settings, of two instances or more: the first half of the instances (A) goes on as it is, the second (B)
     /// with these switches, and where their number is odd the last instance is not stepped. With
     /// `None`, all instances are stepped with A's switches again; those of B and the last are
     /// where they are then. The next round is A's. Waits until nothing runs. Answers whether the

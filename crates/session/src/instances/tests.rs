@@ -188,6 +188,14 @@ fn in_a_comparison_the_clock_is_that_of_a_and_b_follows() {
         assert_eq!(pictures(&events)[0], (2 * half, 11));
     }
     assert_eq!(instances.pending_b_round(), None);
+    let before = instances.fetch().unwrap();
+    // Whoever sets all lattices anew leaves nothing to B.
+    round(&mut instances, 1);
+    assert_eq!(instances.pending_b_round(), Some(1));
+    let lattices = before.into_iter().map(Arc::new).enumerate();
+    instances.set_lattices(lattices.collect()).unwrap();
+    instances.set_generation(11);
+    assert_eq!(instances.pending_b_round(), None);
     instances.compare(None).unwrap();
     assert!(!instances.is_comparing());
     assert_eq!(instances.generation(), 11);
