@@ -13,6 +13,7 @@
 //! ([`kernels`]) and the same results bit by bit.
 
 pub mod called;
+mod check;
 pub mod cpu;
 pub mod cuda;
 mod edit;
@@ -57,7 +58,9 @@ pub trait Engine: Send {
 
     /// Makes room for every lattice in a layout, and gives back what other layouts than it and
     /// [`Layout::Bits`] held. Waits until nothing runs. Cells that were only in a layout given
-    /// back are lost, and the working layout is then [`Layout::Bits`]: [`Op::Pack`] first.
+    /// back are lost, and the working layout is then [`Layout::Bits`]: [`Op::Pack`] first. Where
+    /// memory runs out, what other layouts held has been given back all the same, and lattices
+    /// that were in this layout before are still in it.
     fn reserve(&mut self, layout: Layout) -> Result<()>;
 
     /// Makes the host slots of every lattice anew: `pictures` slots of `picture_words` each and
@@ -91,11 +94,12 @@ pub trait Engine: Send {
     /// Makes an event for [`Op::Record`] and [`Op::Wait`].
     fn create_event(&mut self, device: DeviceId) -> Result<EventId>;
 
-    /// Starts a program; returns as soon as it is queued.
+    /// Starts a program; returns as soon as it is queued. One that is refused leaves no trace, nor
+    /// does one whose memory cannot be had: it is taken before the first step is issued.
     fn submit(&mut self, program: &Program) -> Result<RunId>;
 
     /// Readies a program for replay from the lattices' present state (layout and buffer parity);
-    /// it takes effect on replay only.
+    /// it takes effect on replay only. Memory that it needs is taken now.
     fn prepare(&mut self, program: &Program) -> Result<PreparedId>;
 
     /// Starts a prepared program. The lattices must be in the state it was prepared from.
@@ -173,6 +177,11 @@ impl SlotsSpec {
     /// The picture slots of a lattice.
     pub fn pictures(self) -> u8 {
         self.pinned + self.pageable
+    }
+
+    /// Whether a slot is in pageable memory.
+    pub(crate) fn is_pageable(self, slot: Slot) -> bool {
+        (self.pinned..self.pictures()).contains(&slot.0)
     }
 }
 

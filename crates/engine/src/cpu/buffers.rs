@@ -9,7 +9,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 
 use super::kernels::lessons::{Twin, Value};
 use super::memory;
-use crate::{Argument, BufferId, Call, DeviceId, EngineError, Op, Place, Region, Result, StreamId};
+use crate::{Argument, BufferId, Call, EngineError, Op, Place, Region, Result};
 
 /// All buffers, shared with the workers; those given back leave their place empty.
 #[derive(Default)]
@@ -18,21 +18,16 @@ pub(super) struct Buffers {
 }
 
 struct Buffer {
-    device: DeviceId,
     place: Place,
     words: Vec<AtomicU32>,
 }
 
 impl Buffers {
     /// Makes a buffer of zeros.
-    pub(super) fn create(&self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
-        if !bytes.is_multiple_of(4) {
-            return refuse(format!("a buffer of {bytes} bytes, no multiple of 4"));
-        }
+    pub(super) fn create(&self, bytes: usize, place: Place) -> Result<BufferId> {
         let what = "a buffer";
         memory::ensure(bytes as u64, what)?;
         let buffer = Buffer {
-            device,
             place,
             words: memory::zeroed(bytes / 4, what)?,
         };
@@ -64,70 +59,28 @@ impl Buffers {
         Ok(())
     }
 
-    /// Says why an op on buffers cannot be; `context` gives the device of a stream.
-    pub(super) fn check(
-        &self,
-        stream: StreamId,
-        op: &Op,
-        context: impl Fn(StreamId) -> DeviceId,
-    ) -> Result<()> {
-        match op {
-            Op::Copy { from, to, bytes } => {
-                if !bytes.is_multiple_of(4) {
-                    return refuse(format!("a copy of {bytes} bytes, no multiple of 4"));
-                }
-                self.at(*from)?.words(*bytes)?;
-                self.at(*to)?.words(*bytes)?;
-                Ok(())
-            }
-            Op::Call(call) => self.with_twin(call, Some(context(stream)), |_| Ok(())),
-            _ => Ok(()),
-        }
-    }
-
     /// Does an op that has been checked.
     pub(super) fn execute(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
         match op {
             Op::Copy { from, to, bytes } => {
                 let (from, to) = (self.at(*from)?, self.at(*to)?);
-                for (to, from) in to.words(*bytes)?.iter().zip(from.words(*bytes)?) {
+                for (to, from) in to.words(*bytes).iter().zip(from.words(*bytes)) {
                     to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
                 }
                 Ok(())
             }
-            Op::Call(call) => self.with_twin(call, None, |twin| {
-                twin.run(stop);
-                Ok(())
-            }),
+            Op::Call(call) => self.call(call, stop),
             other => refuse(format!("{} is not for buffers", other.label())),
         }
     }
 
-    /// Hands over the twin of a call's kernel with its arguments in place, which must be on
-    /// `device` if one is named.
-    fn with_twin<T>(
-        &self,
-        call: &Call,
-        device: Option<DeviceId>,
-        work: impl FnOnce(Twin) -> Result<T>,
-    ) -> Result<T> {
+    /// Runs the twin of a call's kernel with its arguments in place.
+    fn call(&self, call: &Call, stop: &AtomicBool) -> Result<()> {
         let places = call.arguments.iter().map(|argument| match argument {
             Argument::Buffer(region) => self.at(*region).map(Some),
             _ => Ok(None),
         });
         let places: Vec<Option<At>> = places.collect::<Result<_>>()?;
-        for At { buffer, .. } in places.iter().flatten() {
-            if buffer.place != Place::Device {
-                return refuse(format!(
-                    "{} is given a buffer of the host",
-                    call.kernel.name
-                ));
-            }
-            if device.is_some_and(|device| device != buffer.device) {
-                let why = format!("{} is given a buffer of another device", call.kernel.name);
-                return refuse(why);
-            }
-        }
         let values = call.arguments.iter().zip(&places);
         let values: Vec<Value> = values
             .map(|(argument, place)| match (*argument, place) {
@@ -139,28 +92,21 @@ impl Buffers {
                 (Argument::F32(number), _) => Value::F32(number),
             })
             .collect();
-        work(Twin::new(call, &values)?)
+        Twin::new(call, &values)?.run(stop);
+        Ok(())
     }
 
     fn get(&self, buffer: BufferId) -> Result<Arc<Buffer>> {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         match all.get(buffer.0 as usize) {
             Some(Some(buffer)) => Ok(buffer.clone()),
-            _ => refuse(format!("no {buffer:?}")),
+            _ => refuse(format!("there is no {buffer:?}")),
         }
     }
 
     fn at(&self, region: Region) -> Result<At> {
         let buffer = self.get(region.buffer)?;
-        let Region { offset, .. } = region;
-        if !offset.is_multiple_of(4) || offset / 4 > buffer.words.len() {
-            let bytes = 4 * buffer.words.len();
-            return refuse(format!(
-                "offset {offset} of {:?}, which has {bytes} bytes",
-                region.buffer
-            ));
-        }
-        let first = offset / 4;
+        let first = region.offset / 4;
         Ok(At { buffer, first })
     }
 }
@@ -178,14 +124,8 @@ impl At {
     }
 
     /// The words of so many bytes from here.
-    fn words(&self, bytes: usize) -> Result<&[AtomicU32]> {
-        match self.rest().get(..bytes / 4) {
-            Some(words) => Ok(words),
-            None => refuse(format!(
-                "a copy of {bytes} bytes where there are {}",
-                4 * self.rest().len()
-            )),
-        }
+    fn words(&self, bytes: usize) -> &[AtomicU32] {
+        &self.rest()[..bytes / 4]
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::bit_rows::BitRows;
 use super::crew::Crew;
@@ -16,8 +16,24 @@ use life::{Rule, Size, counted_lattices};
 /// All lattices and the slots that they are downloaded to, shared with the workers.
 pub(super) struct Lattices {
     crew: Crew,
-    all: RwLock<Vec<Arc<Mutex<Stored>>>>,
+    all: RwLock<Vec<Arc<Entry>>>,
     slots: RwLock<Option<Arc<CpuSlots>>>,
+}
+
+/// A lattice, and memory that programs on their way need for it. That is handed over beside the
+/// lattice, which may be at work for long.
+struct Entry {
+    stored: Mutex<Stored>,
+    spare: Mutex<Spare>,
+}
+
+/// Memory that waits for the first op that needs it.
+#[derive(Default)]
+struct Spare {
+    /// For a larger view.
+    view: Vec<u32>,
+    /// For the bits that the first measure sees: zeros.
+    before: Vec<u32>,
 }
 
 /// One lattice's buffers.
@@ -67,7 +83,10 @@ impl Lattices {
                 view: Vec::new(),
                 measured: Default::default(),
             };
-            Ok(Arc::new(Mutex::new(stored)))
+            Ok(Arc::new(Entry {
+                stored: Mutex::new(stored),
+                spare: Mutex::default(),
+            }))
         };
         let new: Vec<_> = (0..count).map(stored).collect::<Result<_>>()?;
         self.all
@@ -80,10 +99,7 @@ impl Lattices {
     /// Makes the room for a layout, and gives back that of others; nothing runs meanwhile.
     pub(super) fn reserve(&self, layout: Layout) -> Result<()> {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-        let mut all: Vec<_> = all
-            .iter()
-            .map(|one| one.lock().unwrap_or_else(PoisonError::into_inner))
-            .collect();
+        let mut all: Vec<_> = all.iter().map(|one| one.stored()).collect();
         all.iter_mut().for_each(|stored| stored.keep_only(layout));
         let mut without: Vec<_> = all.into_iter().filter(|one| one.lacks(layout)).collect();
         let count = without.len();
@@ -120,6 +136,51 @@ impl Lattices {
         Ok(())
     }
 
+    /// Whether a lattice has memory for a layout that it can be in.
+    pub(super) fn has(&self, lattice: LatticeId, layout: Layout) -> bool {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        !all[lattice.index()].stored().lacks(layout)
+    }
+
+    /// Makes room for views of so many words. Waits for nothing.
+    pub(super) fn make_views(
+        &self,
+        lattices: impl Iterator<Item = LatticeId> + Clone,
+        words: usize,
+    ) -> Result<()> {
+        let bytes = memory::bytes_of::<u32>(words);
+        memory::ensure(
+            bytes.saturating_mul(lattices.clone().count() as u64),
+            "a view",
+        )?;
+        for lattice in lattices {
+            let view = memory::zeroed(words, "a view")?;
+            self.entry(lattice).spare().view = view;
+        }
+        Ok(())
+    }
+
+    /// Makes room for the bits of every lattice's last measure. Waits for nothing.
+    pub(super) fn make_measures(
+        &self,
+        lattices: impl Iterator<Item = LatticeId> + Clone,
+        size: Size,
+    ) -> Result<()> {
+        let (words, what) = (size.words(), "the cells of the measure before");
+        let bytes = memory::bytes_of::<u32>(words);
+        memory::ensure(bytes.saturating_mul(lattices.clone().count() as u64), what)?;
+        for lattice in lattices {
+            let before = memory::zeroed(words, what)?;
+            self.entry(lattice).spare().before = before;
+        }
+        Ok(())
+    }
+
+    fn entry(&self, lattice: LatticeId) -> Arc<Entry> {
+        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
+        all[lattice.index()].clone()
+    }
+
     /// Downloads go here from now on.
     pub(super) fn set_slots(&self, slots: Arc<CpuSlots>) {
         *self.slots.write().unwrap_or_else(PoisonError::into_inner) = Some(slots);
@@ -149,14 +210,24 @@ impl Lattices {
             } => self.each(lattices, |_, stored| {
                 stored.advance(kernel, *rule, *generations, stop, &self.crew)
             }),
-            Op::Reduce { lattices, viewport } => self.each(lattices, |_, stored| {
-                reduce::reduce(&stored.bits.now, *viewport, &mut stored.view)
-            }),
-            Op::Measure(lattices) => self.each(lattices, |_, stored| {
-                let (measure, before) = &mut stored.measured;
-                *measure = measure::measure(&stored.bits.now, before)?;
+            Op::Reduce { lattices, viewport } => {
+                for entry in lattices.clone().map(|id| self.entry(LatticeId(id))) {
+                    let mut stored = entry.stored();
+                    stored.take_larger_view(&mut entry.spare());
+                    let Stored { bits, view, .. } = &mut *stored;
+                    reduce::reduce(&bits.now, *viewport, view);
+                }
                 Ok(())
-            }),
+            }
+            Op::Measure(lattices) => {
+                for entry in lattices.clone().map(|id| self.entry(LatticeId(id))) {
+                    let mut stored = entry.stored();
+                    stored.take_measures(&mut entry.spare());
+                    let Stored { bits, measured, .. } = &mut *stored;
+                    measured.0 = measure::measure(&bits.now, &mut measured.1);
+                }
+                Ok(())
+            }
             Op::Download {
                 lattices,
                 slot,
@@ -194,10 +265,7 @@ impl Lattices {
     }
 
     fn with(&self, lattice: LatticeId, work: impl FnOnce(&mut Stored) -> Result<()>) -> Result<()> {
-        let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
-        let stored = all[lattice.index()].clone();
-        drop(all);
-        work(&mut stored.lock().unwrap_or_else(PoisonError::into_inner))
+        work(&mut self.entry(lattice).stored())
     }
 }
 
@@ -209,7 +277,31 @@ fn room<T: Default + Clone>(length: usize, what: &str) -> Result<Pair<Vec<T>>> {
     })
 }
 
+impl Entry {
+    fn stored(&self) -> MutexGuard<'_, Stored> {
+        self.stored.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Spare> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 impl Stored {
+    /// Takes over memory for larger views; what was reduced before is about to be replaced.
+    fn take_larger_view(&mut self, spare: &mut Spare) {
+        if spare.view.capacity() > self.view.capacity() {
+            self.view = std::mem::take(&mut spare.view);
+        }
+    }
+
+    /// Takes over the memory of measures, before the first.
+    fn take_measures(&mut self, spare: &mut Spare) {
+        if self.measured.1.is_empty() {
+            self.measured.1 = std::mem::take(&mut spare.before);
+        }
+    }
+
     /// Gives back what layouts other than this one and bits hold.
     fn keep_only(&mut self, layout: Layout) {
         if layout != Layout::I32 {

@@ -3,18 +3,14 @@
 use multiversion::multiversion;
 
 use super::bit_rows::BitRows;
-use super::memory;
-use crate::{Measure, Result};
+use crate::Measure;
 
-/// Measures a lattice against the words of its last measure, which are replaced; there are none
+/// Measures a lattice against the words of its last measure, which are replaced; they are zeros
 /// before the first.
-pub(super) fn measure(bits: &BitRows, before: &mut Vec<u32>) -> Result<Measure> {
+pub(super) fn measure(bits: &BitRows, before: &mut [u32]) -> Measure {
     let size = bits.size();
-    if before.len() != size.words() {
-        *before = memory::zeroed(size.words(), "the cells of the measure before")?;
-    }
     let row = (size.words_per_row(), size.last_word_mask());
-    Ok(measure_rows(bits.words(), bits.stride(), row, before))
+    measure_rows(bits.words(), bits.stride(), row, before)
 }
 
 /// `words` are rows `stride` apart, behind a halo word each; of `per_row` words the last has only
@@ -76,11 +72,11 @@ mod tests {
         for (width, height) in AWKWARD {
             let size = Size::new(width, height).unwrap();
             let mut bits = BitRows::new(size, "a test").unwrap();
-            let (mut before, mut then) = (Vec::new(), Lattice::new(size));
+            let (mut before, mut then) = (vec![0; size.words()], Lattice::new(size));
             for seed in 0..3 {
                 let now = soup(size, seed);
                 bits.load(now.words());
-                let measured = measure(&bits, &mut before).unwrap();
+                let measured = measure(&bits, &mut before);
                 assert_eq!(measured, by_definition(&now, &then), "{size}");
                 then = now;
             }

@@ -2,14 +2,13 @@
 //!
 //! A stream is a queue, served by a pool of threads ([`stream`]); a lattice is buffers behind a
 //! lock ([`lattices`]), stepped by twins of the CUDA kernels ([`kernels`]), with the help of idle
-//! cores ([`crew`]); host slots are memory
-//! that a download fills ([`slots`]); lessons have other memory ([`buffers`]). What a program asks is checked against the state that will
-//! be ([`issue`]) before any of it is queued, so a refused program leaves no trace.
+//! cores ([`crew`]); host slots are memory that a download fills ([`slots`]); lessons have other
+//! memory ([`buffers`]). Programs are judged by [`check`](crate::check), and have all the memory
+//! that they need, before any of their steps is queued.
 
 mod bit_rows;
 mod buffers;
 mod crew;
-mod issue;
 mod kernels;
 mod lattices;
 pub mod limit;
@@ -24,20 +23,19 @@ mod vector;
 #[cfg(test)]
 mod tests;
 
-use std::collections::HashMap;
 use std::fs;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use crate::check::{Plan, Purpose, Validator};
 use crate::{
     BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
-    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, Step,
-    StreamId, StreamSpec,
+    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
+    StreamKind, StreamSpec,
 };
 use buffers::Buffers;
 use crew::Crew;
-use issue::{Account, Log, Phase};
 use lattices::Lattices;
 use life::Size;
 use slots::CpuSlots;
@@ -45,22 +43,12 @@ use stream::Pool;
 
 /// The engine for machines without CUDA, and the one that the others are held against.
 pub struct CpuEngine {
-    /// This processor, once for each context.
-    devices: Vec<DeviceInfo>,
+    /// What there is, this processor once for each context, and the lattices' states.
+    check: Validator,
     startup: Startup,
     pool: Pool,
     lattices: Arc<Lattices>,
     buffers: Arc<Buffers>,
-    accounts: Vec<Account>,
-    slots: Option<Arc<CpuSlots>>,
-    prepared: HashMap<PreparedId, Prepared>,
-    next_prepared: u32,
-}
-
-struct Prepared {
-    program: Arc<Program>,
-    /// The lattices that it is about, as they must be.
-    before: Vec<(usize, Phase)>,
     slots: Option<Arc<CpuSlots>>,
 }
 
@@ -76,7 +64,7 @@ impl CpuEngine {
             _ => store.execute(op, stop),
         });
         CpuEngine {
-            devices: vec![describe(pool.workers())],
+            check: Validator::new(vec![describe(pool.workers())]),
             startup: Startup {
                 driver_ms: started.elapsed().as_secs_f64() * 1e3,
                 modules_ms: 0.0,
@@ -84,51 +72,39 @@ impl CpuEngine {
             pool,
             lattices,
             buffers,
-            accounts: Vec::new(),
             slots: None,
-            prepared: HashMap::new(),
-            next_prepared: 0,
         }
     }
 
-    fn known(&self, device: DeviceId) -> Result<()> {
-        match self.devices.get(device.0 as usize) {
-            Some(_) => Ok(()),
-            None => Err(EngineError::BadProgram(format!("no {device:?}"))),
+    /// Takes the memory that a program needs, before any of it is queued.
+    fn make_room(&mut self, plan: &Plan) -> Result<()> {
+        let groups = &mut self.check.lattices.groups;
+        for &(group, words) in &plan.views {
+            self.lattices.make_views(groups[group].lattices(), words)?;
+            groups[group].view_room = words;
         }
+        for &group in &plan.measures {
+            let size = groups[group].size;
+            self.lattices
+                .make_measures(groups[group].lattices(), size)?;
+            groups[group].measures_room = true;
+        }
+        Ok(())
     }
 
-    /// Enters a program into the accounts if it can be.
-    fn issue(&mut self, program: &Program) -> Result<Log> {
-        self.pool.sound()?;
-        self.pool.check(program)?;
-        issue::issuers_apart(program)?;
-        for Step { stream, op, .. } in &program.steps {
-            let context = |stream| self.pool.context(stream);
-            self.buffers.check(*stream, op, context)?;
-        }
-        issue::issue(program, &mut self.accounts, self.slots.as_deref())
-    }
-
-    /// Starts a program; `queue` is [`Pool::submit`] or [`Pool::replay`].
+    /// Starts a program that is valid and has room; `queue` is [`Pool::submit`] or
+    /// [`Pool::replay`].
     fn start(
         &mut self,
         program: &Arc<Program>,
         queue: fn(&mut Pool, &Arc<Program>) -> Result<RunId>,
     ) -> Result<RunId> {
-        let log = self.issue(program)?;
-        if let Err(busy) = self.bind_slots(program) {
-            issue::undo(&mut self.accounts, log);
-            return Err(busy);
-        }
+        self.bind_slots(program)?;
         let run = queue(&mut self.pool, program);
         if let (Err(EngineError::NoThread), Some(slots)) = (&run, &self.slots) {
             program
                 .downloads()
                 .for_each(|(lattice, slot)| slots.release(lattice, slot));
-        }
-        if let Err(EngineError::NoThread) = run {
-            issue::undo(&mut self.accounts, log);
         }
         run
     }
@@ -157,53 +133,57 @@ impl Engine for CpuEngine {
     }
 
     fn devices(&self) -> &[DeviceInfo] {
-        &self.devices
+        &self.check.devices
     }
 
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
-        self.known(device)?;
+        self.check.check_device(device)?;
         self.lattices.create(count, size)?;
-        self.accounts.extend((0..count).map(|_| Account::new(size)));
+        self.check.add_lattices(device, count, size);
         Ok(())
     }
 
     fn reserve(&mut self, layout: Layout) -> Result<()> {
         self.pool.synchronize()?;
-        self.lattices.reserve(layout)?;
-        self.accounts
-            .iter_mut()
-            .for_each(|account| account.reserve(layout));
-        Ok(())
+        let answer = self.lattices.reserve(layout);
+        let groups = self.check.lattices.groups.iter();
+        let has_room = groups.map(|group| self.lattices.has(group.first, layout));
+        let has_room: Vec<bool> = has_room.collect();
+        self.check.reserve(layout, &has_room);
+        answer
     }
 
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
         self.pool.synchronize()?;
-        let words: Vec<_> = self
-            .accounts
-            .iter()
-            .map(|account| account.size.words())
-            .collect();
-        let slots = Arc::new(CpuSlots::new(spec, &words)?);
+        let groups = self.check.lattices.groups.iter();
+        let words = groups.flat_map(|group| vec![group.size.words(); group.count]);
+        let slots = Arc::new(CpuSlots::new(spec, &words.collect::<Vec<_>>())?);
+        self.check.set_slots(spec);
         self.lattices.set_slots(slots.clone());
         self.slots = Some(slots.clone());
         Ok(slots)
     }
 
     fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
-        self.known(device)?;
-        Ok(self.pool.create_stream(device, spec))
+        self.check.check_device(device)?;
+        let stream = self.pool.create_stream(device, spec);
+        let is_default = spec.kind == StreamKind::Default;
+        self.check.add_stream(stream, device, is_default);
+        Ok(stream)
     }
 
     fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
-        self.known(device)?;
-        self.devices.push(self.devices[device.0 as usize].clone());
+        self.check.check_device(device)?;
         self.pool.create_context();
-        Ok(DeviceId(self.devices.len() as u16 - 1))
+        Ok(self.check.add_context(device))
     }
 
     fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
-        self.known(device)?;
-        self.buffers.create(device, bytes, place)
+        self.check.check_device(device)?;
+        self.check.check_buffer_size(bytes)?;
+        let buffer = self.buffers.create(bytes, place)?;
+        self.check.add_buffer(device, bytes, place);
+        Ok(buffer)
     }
 
     fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
@@ -214,10 +194,12 @@ impl Engine for CpuEngine {
     fn drop_buffers(&mut self) -> Result<()> {
         self.pool.synchronize()?;
         self.buffers.clear();
+        self.check.drop_buffers();
         Ok(())
     }
 
     fn query(&mut self, event: EventId) -> Result<bool> {
+        self.check.check_event(event)?;
         self.pool.query(event)
     }
 
@@ -226,71 +208,41 @@ impl Engine for CpuEngine {
     }
 
     fn create_event(&mut self, device: DeviceId) -> Result<EventId> {
-        self.known(device)?;
+        self.check.check_device(device)?;
+        self.check.add_event(device);
         Ok(self.pool.create_event())
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        self.start(&Arc::new(program.clone()), Pool::submit)
+        self.pool.sound()?;
+        let plan = self.check.validate(program, Purpose::Submit)?;
+        self.make_room(&plan)?;
+        let run = self.start(&Arc::new(program.clone()), Pool::submit)?;
+        self.check.states.commit();
+        Ok(run)
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
-        let log = self.issue(program)?;
-        let possible = issue::preparable(program, |stream| self.pool.is_default(stream));
-        let mut about: Vec<usize> = log.iter().map(|&(at, _)| at).collect();
-        issue::undo(&mut self.accounts, log);
-        possible?;
-        about.sort_unstable();
-        about.dedup();
-        let before = about
-            .into_iter()
-            .map(|at| (at, self.accounts[at].phase))
-            .collect();
-        let id = PreparedId(self.next_prepared);
-        self.next_prepared += 1;
-        let program = Arc::new(program.clone());
-        self.prepared.insert(
-            id,
-            Prepared {
-                program,
-                before,
-                slots: self.slots.clone(),
-            },
-        );
-        Ok(id)
+        self.pool.sound()?;
+        let plan = self.check.validate(program, Purpose::Prepare)?;
+        self.make_room(&plan)?;
+        Ok(self.check.remember(&Arc::new(program.clone()), &plan))
     }
 
-    fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {
-        let refuse = |why: String| Err(EngineError::BadProgram(why));
-        let Some(ready) = self.prepared.get(&prepared) else {
-            return refuse(format!("no {prepared:?}"));
-        };
-        let same = |(a, b): (&Arc<CpuSlots>, &Arc<CpuSlots>)| Arc::ptr_eq(a, b);
-        if !ready
-            .slots
-            .as_ref()
-            .zip(self.slots.as_ref())
-            .is_none_or(same)
-        {
-            return refuse(format!("{prepared:?} is for slots that were replaced"));
-        }
-        for &(at, phase) in &ready.before {
-            let now = self.accounts[at].phase;
-            if now != phase {
-                return refuse(format!(
-                    "{prepared:?} is for {phase:?} of lattice {at}, not {now:?}"
-                ));
-            }
-        }
-        self.start(&ready.program.clone(), Pool::replay)
+    fn replay(&mut self, id: PreparedId) -> Result<RunId> {
+        self.pool.sound()?;
+        let program = self.check.validate_replay(id)?.program.clone();
+        let run = self.start(&program, Pool::replay)?;
+        self.check.commit_replay(id);
+        Ok(run)
     }
 
     fn release(&mut self, prepared: PreparedId) {
-        self.prepared.remove(&prepared);
+        self.check.release(prepared);
     }
 
     fn parity(&self, lattice: LatticeId) -> u8 {
-        self.accounts[lattice.index()].phase.parity()
+        self.check.parity(lattice)
     }
 
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {

@@ -3,14 +3,11 @@
 use std::ops::Range;
 
 use super::bit_rows::BitRows;
-use super::memory;
-use crate::{Result, Viewport};
+use crate::Viewport;
 
-/// Makes the bytes, four a word.
-pub(super) fn reduce(bits: &BitRows, viewport: Viewport, view: &mut Vec<u32>) -> Result<()> {
-    if view.len() != viewport.words() {
-        *view = memory::zeroed(viewport.words(), "a view")?;
-    }
+/// Makes the bytes, four a word. The view has the capacity.
+pub(super) fn reduce(bits: &BitRows, viewport: Viewport, view: &mut Vec<u32>) {
+    view.resize(viewport.words(), 0);
     let size = bits.size();
     let mut columns = Vec::with_capacity(viewport.width as usize);
     // Few pixels go on at the other side, so what they have there is counted apart.
@@ -45,7 +42,6 @@ pub(super) fn reduce(bits: &BitRows, viewport: Viewport, view: &mut Vec<u32>) ->
             *word = u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)]);
         }
     }
-    Ok(())
 }
 
 /// Which cells of a side a range of them covers: those up to its end, and those that come around
@@ -119,7 +115,7 @@ mod tests {
             let mut bits = BitRows::new(size, "a test").unwrap();
             bits.load(lattice.words());
             let mut view = Vec::new();
-            reduce(&bits, viewport, &mut view).unwrap();
+            reduce(&bits, viewport, &mut view);
             let bytes: Vec<u8> = view.iter().flat_map(|word| word.to_le_bytes()).collect();
             prop_assert_eq!(bytes, by_definition(&lattice, viewport));
         }

@@ -14,8 +14,6 @@ pub(super) struct CpuSlots {
 struct HostSlot {
     /// How many read it; [`BOUND`] while a download is bound for it.
     readers: AtomicI32,
-    /// How many words.
-    length: usize,
     /// Never contended: the download owns the slot while it is bound, readers while not.
     words: RwLock<Vec<u32>>,
 }
@@ -39,7 +37,6 @@ impl CpuSlots {
             let words = RwLock::new(memory::zeroed(length, "a host slot")?);
             Ok(HostSlot {
                 readers: AtomicI32::new(0),
-                length,
                 words,
             })
         };
@@ -52,11 +49,6 @@ impl CpuSlots {
         Ok(CpuSlots {
             lattices: lattice_words.iter().map(lattice).collect::<Result<_>>()?,
         })
-    }
-
-    /// Words of a slot, if it is there.
-    pub(super) fn words(&self, lattice: LatticeId, slot: Slot) -> Option<usize> {
-        Some(self.slot(lattice, slot)?.length)
     }
 
     /// Binds a slot for a download.
@@ -146,10 +138,12 @@ mod tests {
 
     #[test]
     fn pictures_come_first_and_checkpoints_are_whole() {
-        let words: Vec<_> = (0..4)
-            .map(|slot| slots().words(LATTICE, Slot(slot)))
-            .collect();
-        assert_eq!(words, [Some(3), Some(3), Some(7), None]);
+        let words = |slot| {
+            let mut words = None;
+            slots().read(LATTICE, Slot(slot), &mut |slot| words = Some(slot.len()));
+            words
+        };
+        assert_eq!([0, 1, 2, 3].map(words), [Some(3), Some(3), Some(7), None]);
     }
 
     #[test]

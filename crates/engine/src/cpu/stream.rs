@@ -25,12 +25,8 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use desk::Desk;
-pub(super) use queue::issuers;
 
-use crate::{
-    Completion, DeviceId, EngineError, EventId, Nanos, Op, Program, Result, Step, StreamId,
-    StreamSpec,
-};
+use crate::{Completion, DeviceId, EngineError, EventId, Nanos, Op, Result, StreamId, StreamSpec};
 
 /// Does one op other than a record, a wait or a synchronization. The flag is set when the result
 /// will not be looked at any more.
@@ -107,16 +103,6 @@ impl Pool {
         self.shared.desk().create_stream(context, spec)
     }
 
-    /// The context of a stream that is there.
-    pub(super) fn context(&self, stream: StreamId) -> DeviceId {
-        self.shared.desk().stream(stream).context
-    }
-
-    /// Whether a stream that is there is its context's default stream.
-    pub(super) fn is_default(&self, stream: StreamId) -> bool {
-        self.shared.desk().is_default(stream)
-    }
-
     /// Makes an event.
     pub(super) fn create_event(&mut self) -> EventId {
         let mut desk = self.shared.desk();
@@ -124,30 +110,13 @@ impl Pool {
         EventId(desk.events.len() as u32 - 1)
     }
 
-    /// Whether what an event's latest mark stands behind is done; so it is if there never was one.
+    /// Whether what the latest mark of an event that is there stands behind is done; so it is if
+    /// there never was one.
     pub(super) fn query(&self, event: EventId) -> Result<bool> {
         let desk = self.shared.desk();
         desk.sound()?;
-        match desk.events.get(event.0 as usize) {
-            Some(mark) => Ok(mark.is_none_or(|mark| desk.passed(mark))),
-            None => Err(EngineError::BadProgram(format!("no {event:?}"))),
-        }
-    }
-
-    /// Says what in a program is not there.
-    pub(super) fn check(&self, program: &Program) -> Result<()> {
-        let desk = self.shared.desk();
-        for Step { stream, op, .. } in &program.steps {
-            let missing = match op {
-                _ if stream.0 as usize >= desk.streams.len() => format!("no {stream:?}"),
-                Op::Record(event) | Op::Wait(event) if event.0 as usize >= desk.events.len() => {
-                    format!("no {event:?}")
-                }
-                _ => continue,
-            };
-            return Err(EngineError::BadProgram(missing));
-        }
-        Ok(())
+        let mark = desk.events[event.0 as usize];
+        Ok(mark.is_none_or(|mark| desk.passed(mark)))
     }
 
     /// The fault that ended the pool, if one did.

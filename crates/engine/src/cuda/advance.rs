@@ -5,9 +5,10 @@ use std::ops::Range;
 use cust::sys;
 
 use super::calls::Arguments;
-use super::issue::{Home, Issuer, sides};
+use super::issue::{Issuer, sides};
 use super::stamps::StampPlace;
-use crate::kernels::{Iteration, Kernel, Launch, Layout};
+use crate::check::Lattices;
+use crate::kernels::{Iteration, Kernel, Launch};
 use crate::{EngineError, LatticeId, Result};
 use life::{Rule, Size};
 
@@ -30,9 +31,9 @@ impl Issuer<'_> {
     ) -> Result<()> {
         let count = lattices.len() as u32;
         let first = LatticeId(lattices.start);
-        let (.., state, _) = self.home(first)?;
-        let homes = &self.homes[lattices.start as usize..lattices.end as usize];
-        if homes.iter().any(|home| home.state != state) {
+        let state = self.states.get(first);
+        let differs = |lattice| !self.states.get(lattice).has_buffers_of(state);
+        if lattices.clone().map(LatticeId).any(differs) {
             // Not all in the same buffer.
             return lattices.zip(0..).try_for_each(|(lattice, index)| {
                 let place = place.map(|place| place.share(index, count));
@@ -50,18 +51,8 @@ impl Issuer<'_> {
         count: u32,
         place: Option<StampPlace>,
     ) -> Result<()> {
-        let (group, index, state, size) = self.home(lattice)?;
+        let (group, index, state, size) = self.place(lattice);
         let kernel = advance.kernel;
-        kernel.admit(size)?;
-        kernel.admit_block(advance.block)?;
-        if state.layout != kernel.layout {
-            let have = state.layout;
-            let why = format!(
-                "{} needs {:?}, {lattice:?} is {have:?}",
-                kernel.name, kernel.layout
-            );
-            return Err(EngineError::BadProgram(why));
-        }
         let group = &self.gpu.groups[group];
         let buffer = |parity| group.buffer_at(kernel.layout, index, parity);
         let buffers = [buffer(0)?, buffer(1)?];
@@ -69,18 +60,10 @@ impl Issuer<'_> {
         if kernel.batched {
             shape = shape.batch(count);
         }
-        let parity =
-            self.launch_generations(advance, (size, shape), buffers, state.parity, place)?;
-        for home in &mut self.homes[lattice.index()..][..count as usize] {
-            home.state.parity = parity;
-            if kernel.layout == Layout::Bits {
-                home.state.bits_parity = parity;
-            }
-        }
-        Ok(())
+        self.launch_generations(advance, (size, shape), buffers, state.parity, place)
     }
 
-    /// Launches a kernel as often as it takes; the parity of the buffer that then holds the cells.
+    /// Launches a kernel as often as it takes, first from the buffer of this parity.
     fn launch_generations(
         &mut self,
         advance: Advance,
@@ -88,7 +71,7 @@ impl Issuer<'_> {
         buffers: [sys::CUdeviceptr; 2],
         mut parity: u8,
         place: Option<StampPlace>,
-    ) -> Result<u8> {
+    ) -> Result<()> {
         let Advance {
             kernel,
             rule,
@@ -122,22 +105,17 @@ impl Issuer<'_> {
             }
             parity ^= u8::from(kernel.flips(stepped));
         }
-        Ok(parity)
+        Ok(())
     }
 }
 
 /// Which of an op's lattices one launch can step: those that lie one behind the other, if the
 /// kernel is batched, else each by itself.
-pub(super) fn together(batched: bool, lattices: Range<u32>, homes: &[Home]) -> Vec<Range<u32>> {
-    let place = |i: u32| homes.get(i as usize).map(|h| (h.gpu, h.group, h.index));
+pub(super) fn together(batched: bool, range: Range<u32>, lattices: &Lattices) -> Vec<Range<u32>> {
+    let group = |i: u32| lattices.group_of(LatticeId(i));
     let mut batches: Vec<Range<u32>> = Vec::new();
-    for i in lattices {
-        let follows = |batch: &&mut Range<u32>| {
-            let (Some((gpu, group, before)), Some(this)) = (place(batch.end - 1), place(i)) else {
-                return false;
-            };
-            batched && this == (gpu, group, before + 1)
-        };
+    for i in range {
+        let follows = |batch: &&mut Range<u32>| batched && group(batch.end - 1) == group(i);
         match batches.last_mut().filter(follows) {
             Some(batch) => batch.end = i + 1,
             None => batches.push(i..i + 1),

@@ -8,9 +8,8 @@ use super::context;
 use super::driver::check;
 use super::issue::Issuer;
 use super::memory::{DeviceWords, HostWords};
-use crate::called::Parameter;
 use crate::kernels::Launch;
-use crate::{Argument, BufferId, Call, DeviceId, EngineError, HostMemory, Place, Region, Result};
+use crate::{Argument, BufferId, Call, DeviceId, EngineError, Place, Region, Result};
 
 /// A buffer of a lesson.
 pub(super) struct Buffer {
@@ -25,11 +24,6 @@ enum Memory {
 }
 
 impl Buffer {
-    /// Whether the driver must copy through memory of its own.
-    pub(super) fn is_pageable(&self) -> bool {
-        matches!(&self.memory, Memory::Host(words) if words.kind() == HostMemory::Pageable)
-    }
-
     /// Hands its words over; nothing may be using them.
     fn look(&self, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         let words = match &self.memory {
@@ -71,10 +65,8 @@ impl CudaEngine {
         bytes: usize,
         place: Place,
     ) -> Result<BufferId> {
-        if bytes == 0 || !bytes.is_multiple_of(4) {
-            return Err(bad(format!("{bytes} bytes are no buffer")));
-        }
         let gpu = self.gpu_at(device)?;
+        self.check.check_buffer_size(bytes)?;
         self.make_current(gpu)?;
         let context = &self.gpus[gpu].context;
         let what = || "a buffer".to_owned();
@@ -83,6 +75,7 @@ impl CudaEngine {
             Place::Host(kind) => Memory::Host(HostWords::new(context, bytes / 4, kind, what)?),
         };
         self.buffers.push(Some(Buffer { gpu, bytes, memory }));
+        self.check.add_buffer(device, bytes, place);
         Ok(BufferId(self.buffers.len() as u32 - 1))
     }
 
@@ -98,27 +91,10 @@ impl CudaEngine {
 }
 
 impl Issuer<'_> {
-    /// A buffer's memory where an op of so many bytes uses it.
-    fn region(&self, region: Region, bytes: usize) -> Result<&Memory> {
-        let buffer = find(self.buffers, region.buffer)?;
-        let end = region.offset.checked_add(bytes);
-        if !region.offset.is_multiple_of(4) || end.is_none_or(|end| end > buffer.bytes) {
-            let why = format!("{bytes} bytes from {region:?}, which has {}", buffer.bytes);
-            return Err(bad(why));
-        }
-        if buffer.gpu != self.at && matches!(buffer.memory, Memory::Device(_)) {
-            let why = format!("{:?} is not of this stream's device", region.buffer);
-            return Err(bad(why));
-        }
-        Ok(&buffer.memory)
-    }
-
     pub(super) fn copy(&mut self, from: Region, to: Region, bytes: usize) -> Result<()> {
-        if bytes == 0 || !bytes.is_multiple_of(4) {
-            return Err(bad(format!("{bytes} bytes are no copy")));
-        }
         let stream = self.stream;
-        let (source, target) = (self.region(from, bytes)?, self.region(to, bytes)?);
+        let source = &find(self.buffers, from.buffer)?.memory;
+        let target = &find(self.buffers, to.buffer)?.memory;
         let call = match (source, target) {
             (Memory::Host(source), Memory::Device(target)) => DriverCall::CopyIn {
                 to: target.at() + to.offset as u64,
@@ -139,7 +115,7 @@ impl Issuer<'_> {
                 stream,
             },
             (Memory::Host(_), Memory::Host(_)) => {
-                return Err(bad("a copy from host to host is not the device's"));
+                return Err(bad("a device cannot copy from host to host"));
             }
         };
         self.sink.give(call)
@@ -149,30 +125,19 @@ impl Issuer<'_> {
     pub(super) fn launch_call(&mut self, call: &Call) -> Result<()> {
         let kernel = call.kernel;
         let shape = shape_of(call);
-        if call.arguments.len() != kernel.parameters.len() {
-            let (given, wanted) = (call.arguments.len(), kernel.parameters.len());
-            return Err(bad(format!(
-                "{} takes {wanted} arguments, not {given}",
-                kernel.name
-            )));
-        }
         let mut arguments = Arguments::default();
-        for (argument, parameter) in call.arguments.iter().zip(kernel.parameters) {
-            match (*argument, parameter) {
-                (Argument::Buffer(region), Parameter::Buffer) => {
-                    let Memory::Device(words) = self.region(region, 4)? else {
+        for argument in &call.arguments {
+            match *argument {
+                Argument::Buffer(region) => {
+                    let Memory::Device(words) = &find(self.buffers, region.buffer)?.memory else {
                         return Err(bad(format!("{:?} is not on the device", region.buffer)));
                     };
                     arguments.push(&(words.at() + region.offset as u64));
                 }
-                (Argument::I32(number), Parameter::I32) => arguments.push(&number),
-                (Argument::U32(number), Parameter::U32) => arguments.push(&number),
-                (Argument::U64(number), Parameter::U64) => arguments.push(&number),
-                (Argument::F32(number), Parameter::F32) => arguments.push(&number),
-                (given, wanted) => {
-                    let why = format!("{} takes {wanted:?}, not {given:?}", kernel.name);
-                    return Err(bad(why));
-                }
+                Argument::I32(number) => arguments.push(&number),
+                Argument::U32(number) => arguments.push(&number),
+                Argument::U64(number) => arguments.push(&number),
+                Argument::F32(number) => arguments.push(&number),
             }
         }
         let place = self.stamp_place(0);

@@ -25,7 +25,10 @@ impl CudaEngine {
         let mut stamps = Vec::new();
         for (gpu, stamper) in ended.stampers {
             let (of_gpu, memory) = stamper.stamps();
-            let before: u32 = self.infos[..gpu].iter().map(|info| info.units).sum();
+            let before: u32 = self.check.devices[..gpu]
+                .iter()
+                .map(|info| info.units)
+                .sum();
             stamps.extend(of_gpu.into_iter().map(|stamp| Stamp {
                 unit: before + stamp.unit,
                 ..stamp

@@ -61,8 +61,6 @@ pub(super) struct Group {
     view: Option<(DeviceBuffer<u32>, usize)>,
     /// What measures leave, once there has been one.
     measures: Option<Measures>,
-    /// How often they were moved; a graph holds their addresses.
-    pub(super) view_moves: u64,
 }
 
 impl Gpu {
@@ -136,6 +134,26 @@ impl Gpu {
         Ok(function)
     }
 
+    /// Makes room for larger views in one of its groups, whose views stay as they are. Waits for
+    /// what runs.
+    pub(super) fn grow_views(&mut self, group: usize, words: usize) -> Result<()> {
+        let stream = self.clock_stream.raw(); // where nothing runs
+        let group = &mut self.groups[group];
+        let larger = uninitialized("the reduced views", words * group.count)?;
+        if let Some((smaller, pitch)) = &group.view {
+            context::synchronize()?;
+            copy_rows(
+                stream,
+                (larger.as_device_ptr().as_raw(), words),
+                (smaller.as_device_ptr().as_raw(), *pitch),
+                group.count,
+            )?;
+            context::synchronize()?;
+        }
+        group.view = Some((larger, words));
+        Ok(())
+    }
+
     pub(super) fn add_group(&mut self, count: usize, size: Size) -> Result<()> {
         let words = count * size.words();
         let what = "the lattices' bits";
@@ -150,7 +168,6 @@ impl Gpu {
             planar: None,
             view: None,
             measures: None,
-            view_moves: 0,
         });
         Ok(())
     }
@@ -211,6 +228,37 @@ fn uninitialized<T: cust::memory::DeviceCopy>(
     })
 }
 
+/// Copies rows on the device to rows that are longer; each with the words from one to the next.
+fn copy_rows(
+    stream: sys::CUstream,
+    (to, to_pitch): (sys::CUdeviceptr, usize),
+    (from, from_pitch): (sys::CUdeviceptr, usize),
+    rows: usize,
+) -> Result<()> {
+    let copy = sys::CUDA_MEMCPY2D {
+        srcXInBytes: 0,
+        srcY: 0,
+        srcMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        srcHost: std::ptr::null(),
+        srcDevice: from,
+        srcArray: std::ptr::null_mut(),
+        srcPitch: from_pitch * 4,
+        dstXInBytes: 0,
+        dstY: 0,
+        dstMemoryType: sys::CUmemorytype::CU_MEMORYTYPE_DEVICE,
+        dstHost: std::ptr::null_mut(),
+        dstDevice: to,
+        dstArray: std::ptr::null_mut(),
+        dstPitch: to_pitch * 4,
+        WidthInBytes: from_pitch * 4,
+        Height: rows,
+    };
+    // SAFETY: so many rows are there on both sides, and the stream is alive.
+    check("cuMemcpy2DAsync", unsafe {
+        sys::cuMemcpy2DAsync_v2(&copy, stream)
+    })
+}
+
 impl Group {
     /// The address of a lattice's bit buffer of this parity.
     pub(super) fn bits_at(&self, index: usize, parity: u8) -> sys::CUdeviceptr {
@@ -253,50 +301,37 @@ impl Group {
         }
     }
 
-    /// The address of a lattice's reduced view of `words` words, and how many words there are
-    /// from one lattice's view to the next one's.
-    pub(super) fn view_at(
-        &mut self,
-        index: usize,
-        words: usize,
-    ) -> Result<(sys::CUdeviceptr, usize)> {
-        let (buffer, stride) = match &mut self.view {
-            Some((buffer, stride)) if *stride >= words => (buffer, *stride),
-            grown => {
-                *grown = None; // freeing waits for what runs
-                self.view_moves += 1;
-                let buffer = uninitialized("the reduced views", words * self.count)?;
-                let (buffer, stride) = grown.insert((buffer, words));
-                (buffer, *stride)
-            }
-        };
+    /// The address of a lattice's reduced view, and how many words there are from one lattice's
+    /// view to the next one's.
+    pub(super) fn view_at(&self, index: usize) -> Result<(sys::CUdeviceptr, usize)> {
+        let missing = || EngineError::BadProgram("there is no memory for views".into());
+        let (buffer, stride) = self.view.as_ref().ok_or_else(missing)?;
         let at = buffer.as_device_ptr().as_raw() + (index * stride * 4) as u64;
-        Ok((at, stride))
+        Ok((at, *stride))
     }
 
-    /// Makes room for measures, if there is none; waits then for what runs.
-    pub(super) fn reserve_measures(&mut self) -> Result<()> {
-        if self.measures.is_none() {
-            let what = "the measures of lattices";
-            let blocks = Launch::measure(self.size, 1).grid[0] as usize;
-            let words = ((blocks + 1) * Measure::WORDS + 1) * self.count;
-            self.measures = Some(Measures {
-                before: zeroed(what, self.count * self.size.words())?,
-                shares: zeroed(what, words)?,
-            });
-        }
+    /// Takes the memory of measures; waits for what runs.
+    pub(super) fn make_measures(&mut self) -> Result<()> {
+        let what = "the measures of lattices";
+        let blocks = Launch::measure(self.size, 1).grid[0] as usize;
+        let words = ((blocks + 1) * Measure::WORDS + 1) * self.count;
+        self.measures = Some(Measures {
+            before: zeroed(what, self.count * self.size.words())?,
+            shares: zeroed(what, words)?,
+        });
         Ok(())
     }
 
-    /// Where a lattice's measures are, if there is room for them.
-    pub(super) fn measures_at(&self, index: usize) -> Option<MeasureAt> {
-        let room = self.measures.as_ref()?;
+    /// Where a lattice's measures are.
+    pub(super) fn measures_at(&self, index: usize) -> Result<MeasureAt> {
+        let missing = || EngineError::BadProgram("there is no memory for measures".into());
+        let room = self.measures.as_ref().ok_or_else(missing)?;
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
         let shares: sys::CUdeviceptr = room.shares.as_device_ptr().as_raw();
         let of = |words: usize| shares + (words * 4) as u64;
         let whole = blocks * Measure::WORDS * self.count;
         let before: sys::CUdeviceptr = room.before.as_device_ptr().as_raw();
-        Some(MeasureAt {
+        Ok(MeasureAt {
             before: before + (index * self.size.words() * 4) as u64,
             shares: of(blocks * Measure::WORDS * index),
             measures: of(whole + Measure::WORDS * index),
@@ -304,13 +339,27 @@ impl Group {
         })
     }
 
-    pub(super) fn reserve(&mut self, layout: Layout) -> Result<()> {
+    /// Gives back what layouts other than this one and bits hold.
+    pub(super) fn keep_only(&mut self, layout: Layout) {
         if layout != Layout::I32 {
             self.cells = None;
         }
         if layout != Layout::Planar {
             self.planar = None;
         }
+    }
+
+    /// Whether there is memory for a layout, as far as its lattices can be in it.
+    pub(super) fn has(&self, layout: Layout) -> bool {
+        match layout {
+            Layout::Bits => true,
+            Layout::I32 => self.cells.is_some(),
+            Layout::Planar => self.planar.is_some() || !layout.takes(self.size),
+        }
+    }
+
+    /// Takes the memory of a layout, if there is none.
+    pub(super) fn reserve(&mut self, layout: Layout) -> Result<()> {
         match layout {
             Layout::I32 if self.cells.is_none() => {
                 let cells = self.count as u64 * self.size.cells();

@@ -10,40 +10,12 @@ use super::calls::{Arguments, Call, Sink};
 use super::gpu::Gpu;
 use super::slots::CudaSlots;
 use super::stamps::{StampPlace, Stamper};
+use crate::check::{LatticeState, Lattices, States};
 use crate::kernels::{Launch, Layout};
 use crate::{
     EngineError, LatticeId, Measure, Op, Result, Scope, Slot, Transfer, Viewport, WordEdit,
 };
 use life::Size;
-
-/// Where a lattice's cells are, as of the last op issued for it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct State {
-    pub(super) layout: Layout,
-    pub(super) parity: u8,
-    /// Which bit buffer holds the bits; in other layouts, those of the last pack.
-    pub(super) bits_parity: u8,
-}
-
-impl State {
-    pub(super) const NEW: State = State {
-        layout: Layout::Bits,
-        parity: 0,
-        bits_parity: 0,
-    };
-}
-
-/// A lattice's place and state.
-pub(super) struct Home {
-    pub(super) gpu: usize,
-    pub(super) group: usize,
-    pub(super) index: usize,
-    pub(super) state: State,
-    /// The length of its last reduced view.
-    pub(super) view_words: usize,
-    /// Whether it has ever been measured.
-    pub(super) measured: bool,
-}
 
 /// Lattices that lie one behind the other in one state.
 #[derive(Clone, Copy)]
@@ -53,10 +25,9 @@ struct Batch {
     /// Of the first.
     group: usize,
     index: usize,
-    /// Of each.
-    state: State,
     size: Size,
-    view_words: usize,
+    /// Of each, but for what it may be of the first alone: views and measures.
+    state: LatticeState,
 }
 
 impl Batch {
@@ -77,12 +48,12 @@ struct Rows {
 /// Issues ops of one GPU, eagerly, into a capture or for another thread: the calls are the same.
 pub(super) struct Issuer<'a> {
     pub(super) gpu: &'a mut Gpu,
-    pub(super) homes: &'a mut [Home],
+    pub(super) lattices: &'a Lattices,
+    /// The states that the steps so far leave.
+    pub(super) states: &'a mut States,
     pub(super) buffers: &'a [Option<Buffer>],
     pub(super) slots: Option<&'a CudaSlots>,
     pub(super) stream: sys::CUstream,
-    /// Which GPU it is.
-    pub(super) at: usize,
     /// Where the calls go.
     pub(super) sink: &'a mut Sink,
     /// The step's index, and where its kernels' stamps go, if they are stamped.
@@ -90,8 +61,15 @@ pub(super) struct Issuer<'a> {
 }
 
 impl Issuer<'_> {
-    /// Issues one op; events are the caller's.
+    /// Issues one op of a valid program, and drafts what it does to its lattices; events are the
+    /// caller's.
     pub(super) fn issue(&mut self, op: &Op) -> Result<()> {
+        self.give(op)?;
+        self.states.apply(op);
+        Ok(())
+    }
+
+    fn give(&mut self, op: &Op) -> Result<()> {
         match op {
             Op::Upload { lattice, words } => self.upload(*lattice, words),
             Op::Edit { lattice, edits } => self.edit(*lattice, edits),
@@ -112,7 +90,7 @@ impl Issuer<'_> {
                     generations: *generations,
                     block: *block,
                 };
-                let launches = together(kernel.batched, lattices.clone(), self.homes);
+                let launches = together(kernel.batched, lattices.clone(), self.lattices);
                 let mut parts = launches.into_iter().zip(0..);
                 parts.try_for_each(|(lattices, part)| {
                     let place = self.stamp_place(part);
@@ -138,14 +116,11 @@ impl Issuer<'_> {
         }
     }
 
-    pub(super) fn home(&self, lattice: LatticeId) -> Result<(usize, usize, State, Size)> {
-        let home = self
-            .homes
-            .get(lattice.index())
-            .filter(|home| home.gpu == self.at)
-            .ok_or_else(|| no_lattice(lattice))?;
-        let size = self.gpu.groups[home.group].size;
-        Ok((home.group, home.index, home.state, size))
+    /// The group of a lattice on its device, its index there, its state and its size.
+    pub(super) fn place(&self, lattice: LatticeId) -> (usize, usize, LatticeState, Size) {
+        let group = &self.lattices.groups[self.lattices.group_of(lattice)];
+        let index = (lattice.0 - group.first.0) as usize;
+        (group.on_device, index, self.states.get(lattice), group.size)
     }
 
     /// Does something for lattices, at once for those that lie one behind the other in one state;
@@ -159,47 +134,35 @@ impl Issuer<'_> {
         let mut rest = lattices.clone();
         while !rest.is_empty() {
             let first = LatticeId(rest.start);
-            let (group, index, state, size) = self.home(first)?;
-            let of_first = &self.homes[first.index()];
-            let view_words = of_first.view_words;
+            let (group, index, state, size) = self.place(first);
+            let of_first = self.lattices.group_of(first);
             // As one tall lattice, whose rows the kernels number by an int, or each as a layer of
             // a grid.
             let most = (i32::MAX as u32 / size.height()).min(Launch::MOST_LAYERS) as usize;
-            let follows = |(i, home): &(usize, &Home)| {
-                let place = (home.gpu, home.group, home.index);
-                place == (self.at, group, index + i)
-                    && home.state == state
-                    && (!of_views || home.view_words == view_words)
+            let follows = |&lattice: &LatticeId| {
+                let other = self.states.get(lattice);
+                self.lattices.group_of(lattice) == of_first
+                    && other.has_buffers_of(state)
+                    && (!of_views || other.view_words == state.view_words)
             };
-            let homes = self.homes[first.index()..].iter().enumerate();
-            let count = homes.take(rest.len().min(most)).take_while(follows).count();
+            let candidates = rest.clone().map(LatticeId).take(most);
+            let count = candidates.take_while(follows).count();
             rest.start += count as u32;
             let batch = Batch {
                 first,
                 count,
                 group,
                 index,
-                state,
                 size,
-                view_words,
+                state,
             };
             work(self, batch)?;
         }
         Ok(())
     }
 
-    fn homes_of(&mut self, batch: Batch) -> &mut [Home] {
-        &mut self.homes[batch.first.index()..][..batch.count]
-    }
-
     fn upload(&mut self, lattice: LatticeId, words: &[u32]) -> Result<()> {
-        let (group, index, _, size) = self.home(lattice)?;
-        if words.len() != size.words() {
-            return Err(EngineError::BadProgram(format!(
-                "{} words for {size}",
-                words.len()
-            )));
-        }
+        let (group, index, ..) = self.place(lattice);
         let to = self.gpu.groups[group].bits_at(index, 0);
         // The lengths were compared, and the program holds the words until the call is made.
         self.sink.give(Call::CopyIn {
@@ -207,14 +170,11 @@ impl Issuer<'_> {
             from: words.as_ptr().cast(),
             bytes: words.len() * 4,
             stream: self.stream,
-        })?;
-        self.homes[lattice.index()].state = State::NEW;
-        Ok(())
+        })
     }
 
     fn edit(&mut self, lattice: LatticeId, edits: &[WordEdit]) -> Result<()> {
-        let (group, index, state, size) = self.home(lattice)?;
-        WordEdit::check_all(edits, size)?;
+        let (group, index, state, size) = self.place(lattice);
         let group = &self.gpu.groups[group];
         let cells = group.buffer_at(state.layout, index, state.parity)?;
         let list = group.edits_at(index);
@@ -254,39 +214,30 @@ impl Issuer<'_> {
         let shape = Launch::convert(size, batch.count as u32, state.layout);
         let (width, height) = batch.sides();
         let arguments = Arguments::of([&cells, &bits, &width, &height]);
-        self.launch(file, symbol, shape, arguments)?;
-        let homes = self.homes_of(batch).iter_mut();
-        homes.for_each(|home| home.state.bits_parity = 0);
-        Ok(())
+        self.launch(file, symbol, shape, arguments)
     }
 
     fn unpack(&mut self, batch: Batch, to: Layout) -> Result<()> {
-        let bits_parity = batch.state.bits_parity;
-        if to != Layout::Bits {
-            let (file, symbol) = unpacked_by(to);
-            let group = &self.gpu.groups[batch.group];
-            let bits = group.bits_at(batch.index, bits_parity);
-            let cells = group.buffer_at(to, batch.index, 0)?;
-            let shape = Launch::convert(batch.size, batch.count as u32, to);
-            let (width, height) = batch.sides();
-            let arguments = Arguments::of([&bits, &cells, &width, &height]);
-            self.launch(file, symbol, shape, arguments)?;
+        if to == Layout::Bits {
+            return Ok(()); // the bits are there
         }
-        let state = State {
-            layout: to,
-            parity: if to == Layout::Bits { bits_parity } else { 0 },
-            bits_parity,
+        let (file, symbol) = match to {
+            Layout::Planar => ("unpack_planar", "unpack_planar"),
+            Layout::I32 | Layout::Bits => ("unpack", "unpack_i32"),
         };
-        let homes = self.homes_of(batch).iter_mut();
-        homes.for_each(|home| home.state = state);
-        Ok(())
+        let group = &self.gpu.groups[batch.group];
+        let bits = group.bits_at(batch.index, batch.state.bits_parity);
+        let cells = group.buffer_at(to, batch.index, 0)?;
+        let shape = Launch::convert(batch.size, batch.count as u32, to);
+        let (width, height) = batch.sides();
+        let arguments = Arguments::of([&bits, &cells, &width, &height]);
+        self.launch(file, symbol, shape, arguments)
     }
 
     fn reduce(&mut self, batch: Batch, viewport: Viewport) -> Result<()> {
-        viewport.check()?;
-        let group = &mut self.gpu.groups[batch.group];
+        let group = &self.gpu.groups[batch.group];
         let bits = group.bits_at(batch.index, batch.state.bits_parity);
-        let (pixels, stride) = group.view_at(batch.index, viewport.words())?;
+        let (pixels, stride) = group.view_at(batch.index)?;
         let (width, height) = sides(batch.size);
         let (across, down) = (viewport.width as i32, viewport.height as i32);
         let (x0, y0, step) = (viewport.x0, viewport.y0, viewport.step);
@@ -295,17 +246,13 @@ impl Issuer<'_> {
         let arguments = Arguments::of([
             &bits, &pixels, &width, &height, &x0, &y0, &step, &across, &down, &stride,
         ]);
-        self.launch("reduce", "reduce_bits", shape, arguments)?;
-        let homes = self.homes_of(batch).iter_mut();
-        homes.for_each(|home| home.view_words = viewport.words());
-        Ok(())
+        self.launch("reduce", "reduce_bits", shape, arguments)
     }
 
     fn measure(&mut self, batch: Batch) -> Result<()> {
-        let group = &mut self.gpu.groups[batch.group];
-        group.reserve_measures()?;
+        let group = &self.gpu.groups[batch.group];
         let bits = group.bits_at(batch.index, batch.state.bits_parity);
-        let at = group.measures_at(batch.index).expect("just reserved");
+        let at = group.measures_at(batch.index)?;
         let words = batch.size.words() as u64;
         let shape = Launch::measure(batch.size, batch.count as u32);
         let arguments = Arguments::of([
@@ -316,16 +263,13 @@ impl Issuer<'_> {
             &at.measures,
             &words,
         ]);
-        self.launch("measure", "measure_bits", shape, arguments)?;
-        let homes = self.homes_of(batch).iter_mut();
-        homes.for_each(|home| home.measured = true);
-        Ok(())
+        self.launch("measure", "measure_bits", shape, arguments)
     }
 
     /// What a download copies of each lattice of a batch.
-    fn source(&mut self, what: Transfer, batch: Batch) -> Result<Rows> {
+    fn source(&self, what: Transfer, batch: Batch) -> Result<Rows> {
         let (index, state, size) = (batch.index, batch.state, batch.size);
-        let group = &mut self.gpu.groups[batch.group];
+        let group = &self.gpu.groups[batch.group];
         let dense = |at, words| Rows {
             at,
             words,
@@ -333,32 +277,17 @@ impl Issuer<'_> {
         };
         match what {
             Transfer::Bits => Ok(dense(group.bits_at(index, state.bits_parity), size.words())),
-            Transfer::Cells if state.layout != Layout::I32 => {
-                let why = format!("{:?} has no i32 cells", batch.first);
-                Err(EngineError::BadProgram(why))
-            }
             Transfer::Cells => {
                 let cells = group.buffer_at(Layout::I32, index, state.parity)?;
                 Ok(dense(cells, size.cells() as usize))
             }
             Transfer::Measure => {
-                let measured = self.homes[batch.first.index()..][..batch.count].iter();
-                let at = group
-                    .measures_at(index)
-                    .filter(|_| measured.clone().all(|home| home.measured));
-                let none = || {
-                    let why = format!("{:?} has not been measured", batch.first);
-                    EngineError::BadProgram(why)
-                };
-                Ok(dense(at.ok_or_else(none)?.measures, Measure::WORDS))
-            }
-            Transfer::View if batch.view_words == 0 => {
-                let why = format!("no view of {:?} has been made", batch.first);
-                Err(EngineError::BadProgram(why))
+                let at = group.measures_at(index)?;
+                Ok(dense(at.measures, Measure::WORDS))
             }
             Transfer::View => {
-                let words = batch.view_words;
-                let (at, pitch) = group.view_at(index, words)?;
+                let words = state.view_words;
+                let (at, pitch) = group.view_at(index)?;
                 Ok(Rows { at, words, pitch })
             }
         }
@@ -369,10 +298,10 @@ impl Issuer<'_> {
         let slots = self
             .slots
             .ok_or_else(|| EngineError::BadProgram("there are no slots".into()))?;
-        let to = slots.address(batch.first, slot, from.words)?;
+        let to = slots.address(batch.first, slot);
         let pitch = slots.pitch(batch.first, slot);
         let stream = self.stream;
-        // `address` checked that the slot holds so many words, and the group's slots lie one
+        // The program is valid: the slot holds so many words, and the group's slots lie one
         // behind the other as its lattices do; they are bound to this download, so nobody else
         // touches them until the event behind the copy has fired. That holds for pageable memory
         // too, where the copy has landed by then or by the call's return.
@@ -447,18 +376,6 @@ impl Issuer<'_> {
     }
 }
 
-/// What makes a layout other than bits from them.
-pub(super) fn unpacked_by(to: Layout) -> (&'static str, &'static str) {
-    match to {
-        Layout::Planar => ("unpack_planar", "unpack_planar"),
-        Layout::I32 | Layout::Bits => ("unpack", "unpack_i32"),
-    }
-}
-
 pub(super) fn sides(size: Size) -> (i32, i32) {
     (size.width() as i32, size.height() as i32)
-}
-
-pub(super) fn no_lattice(lattice: LatticeId) -> EngineError {
-    EngineError::BadProgram(format!("there is no {lattice:?} on this device"))
 }

@@ -27,7 +27,9 @@ impl CudaEngine {
         });
         self.runs.marks.push(Default::default());
         let id = StreamId(self.streams.len() as u32 - 1);
-        if spec.kind == StreamKind::Default {
+        let is_default = spec.kind == StreamKind::Default;
+        self.check.add_stream(id, device, is_default);
+        if is_default {
             self.gpus[gpu].default_stream = Some(id);
         }
         Ok(id)
@@ -35,36 +37,29 @@ impl CudaEngine {
 
     pub(super) fn make_context(&mut self, device: DeviceId) -> Result<DeviceId> {
         let of = self.gpu_at(device)?;
-        let id = u16::try_from(self.gpus.len())
-            .map_err(|_| EngineError::BadProgram("too many contexts".into()))?;
-        let device = self.gpus[of].device;
+        if self.gpus.len() > usize::from(u16::MAX) {
+            return Err(EngineError::BadProgram("too many contexts".into()));
+        }
+        let raw = self.gpus[of].device;
         self.current = None;
-        let context = OwnedContext::further(device)?;
-        self.gpus.push(Gpu::new(device, context, self.zero)?);
-        self.infos.push(self.infos[of].clone());
-        Ok(DeviceId(id))
+        let context = OwnedContext::further(raw)?;
+        self.gpus.push(Gpu::new(raw, context, self.zero)?);
+        Ok(self.check.add_context(device))
     }
 
     pub(super) fn make_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
         self.synchronize()?;
-        self.epoch += 1;
-        let mut shapes: Vec<GroupShape> = Vec::new();
-        let mut seen = None;
-        for home in &self.homes {
-            if seen != Some((home.gpu, home.group)) {
-                seen = Some((home.gpu, home.group));
-                let gpu = &self.gpus[home.gpu];
-                let group = &gpu.groups[home.group];
-                let context = gpu.context.clone();
-                shapes.push(GroupShape {
-                    context,
-                    count: group.count,
-                    words: group.size.words(),
-                });
-            }
-        }
+        let groups = self.check.lattices.groups.iter();
+        let shapes: Vec<GroupShape> = groups
+            .map(|group| GroupShape {
+                context: self.gpus[usize::from(group.device.0)].context.clone(),
+                count: group.count,
+                words: group.size.words(),
+            })
+            .collect();
         self.current = None; // allocating goes through all contexts
         let slots = Arc::new(CudaSlots::allocate(spec, &shapes)?);
+        self.check.set_slots(spec);
         self.slots = Some(slots.clone());
         Ok(slots)
     }

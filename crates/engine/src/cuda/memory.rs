@@ -49,10 +49,6 @@ impl HostWords {
     pub(super) fn words(&self) -> usize {
         self.words
     }
-
-    pub(super) fn kind(&self) -> HostMemory {
-        self.kind
-    }
 }
 
 fn page_locked(words: usize, what: impl Fn() -> String) -> Result<*mut u32> {

@@ -32,6 +32,7 @@ mod threads;
 mod timing;
 pub mod weave;
 
+use std::collections::HashMap;
 use std::sync::Arc;
 use std::thread::ThreadId;
 use std::time::{Duration, Instant};
@@ -44,11 +45,11 @@ use driver::cust;
 use event::Event;
 use gpu::Gpu;
 use graph::Prepared;
-use issue::{Home, State};
 use runs::Runs;
 use slots::CudaSlots;
 use stream::RawStream;
 
+use crate::check::{Plan, Purpose, Validator};
 use crate::{
     BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
     Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
@@ -71,7 +72,7 @@ pub enum Ordinals {
 pub struct CudaEngine {
     // Dropped in this order: what is under way, what refers to contexts, the contexts.
     runs: Runs,
-    prepared: Vec<Option<Prepared>>,
+    prepared: HashMap<PreparedId, Prepared>,
     /// Each with its device.
     events: Vec<(usize, Event)>,
     streams: Vec<Stream>,
@@ -79,10 +80,9 @@ pub struct CudaEngine {
     buffers: Vec<Option<Buffer>>,
     slots: Option<Arc<CudaSlots>>,
     gpus: Vec<Gpu>,
-    homes: Vec<Home>,
-    infos: Vec<DeviceInfo>,
+    /// What there is, and the lattices' states.
+    check: Validator,
     current: Option<(ThreadId, usize)>,
-    epoch: u64,
     driver_ms: f64,
     /// When every device's clock showed 0.
     zero: Instant,
@@ -150,16 +150,14 @@ impl CudaEngine {
             .map_err(driver::at_start)?;
         Ok(CudaEngine {
             runs: Runs::default(),
-            prepared: Vec::new(),
+            prepared: HashMap::new(),
             events: Vec::new(),
             streams: Vec::new(),
             buffers: Vec::new(),
             slots: None,
             gpus,
-            homes: Vec::new(),
-            infos,
+            check: Validator::new(infos),
             current: None,
-            epoch: 0,
             driver_ms: began.elapsed().as_secs_f64() * 1e3,
             zero: began,
             idle_polls: 0,
@@ -178,22 +176,48 @@ impl CudaEngine {
 
     /// The place of a device, or of a further context.
     fn gpu_at(&self, device: DeviceId) -> Result<usize> {
-        let at = usize::from(device.0);
-        let there = (at < self.gpus.len()).then_some(at);
-        there.ok_or_else(|| EngineError::BadProgram(format!("there is no {device:?}")))
+        self.check.check_device(device)?;
+        Ok(usize::from(device.0))
     }
 
-    /// Whether a stream is its context's default stream.
-    fn is_default(&self, stream: StreamId) -> bool {
-        let stream = self.streams.get(stream.0 as usize);
-        stream.is_some_and(|stream| stream.raw.is_default())
+    /// The GPU of a stream that there is.
+    fn gpu_of(&self, stream: StreamId) -> usize {
+        self.streams[stream.0 as usize].gpu
     }
 
-    fn gpu_of(&self, stream: StreamId) -> Result<usize> {
-        let stream = self.streams.get(stream.0 as usize);
-        stream
-            .map(|s| s.gpu)
-            .ok_or_else(|| EngineError::BadProgram("there is no such stream".into()))
+    /// Takes the memory and loads the functions that a program needs, before any of its steps is
+    /// issued: none of that could be done while a stream is captured, and a program that fails
+    /// here has left every lattice as it was.
+    fn make_room(&mut self, plan: &Plan, stamped: bool) -> Result<()> {
+        for &(group, words) in &plan.views {
+            let (gpu, on_device) = self.place_of(group);
+            self.make_current(gpu)?;
+            self.gpus[gpu].grow_views(on_device, words)?;
+            self.check.lattices.groups[group].view_room = words;
+        }
+        for &group in &plan.measures {
+            let (gpu, on_device) = self.place_of(group);
+            self.make_current(gpu)?;
+            self.gpus[gpu].groups[on_device].make_measures()?;
+            self.check.lattices.groups[group].measures_room = true;
+        }
+        for &(device, functions) in &plan.functions {
+            let gpu = usize::from(device.0);
+            self.make_current(gpu)?;
+            for (file, symbol, can_be_stamped) in functions.names() {
+                self.gpus[gpu].function(file, symbol)?;
+                if stamped && can_be_stamped {
+                    self.gpus[gpu].stamped_function(file, symbol)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The GPU of a group of lattices, and which of its groups it is.
+    fn place_of(&self, group: usize) -> (usize, usize) {
+        let group = &self.check.lattices.groups[group];
+        (usize::from(group.device.0), group.on_device)
     }
 }
 
@@ -203,43 +227,40 @@ impl Engine for CudaEngine {
     }
 
     fn devices(&self) -> &[DeviceInfo] {
-        &self.infos
+        &self.check.devices
     }
 
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: Size) -> Result<()> {
         let gpu = self.gpu_at(device)?;
         self.make_current(gpu)?;
         self.gpus[gpu].add_group(count, size)?;
-        let group = self.gpus[gpu].groups.len() - 1;
-        let homes = (0..count).map(|index| Home {
-            gpu,
-            group,
-            index,
-            state: State::NEW,
-            view_words: 0,
-            measured: false,
-        });
-        self.homes.extend(homes);
+        self.check.add_lattices(device, count, size);
         Ok(())
     }
 
     fn reserve(&mut self, layout: Layout) -> Result<()> {
         self.synchronize()?;
-        self.epoch += 1;
         for gpu in 0..self.gpus.len() {
             self.make_current(gpu)?;
-            self.gpus[gpu]
-                .groups
-                .iter_mut()
-                .try_for_each(|group| group.reserve(layout))?;
+            let groups = self.gpus[gpu].groups.iter_mut();
+            groups.for_each(|group| group.keep_only(layout));
         }
-        // What was in another layout has its bits alone.
-        let lost = |home: &&mut Home| home.state.layout != layout;
-        for Home { state, .. } in self.homes.iter_mut().filter(lost) {
-            state.layout = Layout::Bits;
-            state.parity = state.bits_parity;
-        }
-        Ok(())
+        let answer = (0..self.gpus.len()).try_for_each(|gpu| {
+            self.make_current(gpu)?;
+            let mut groups = self.gpus[gpu].groups.iter_mut();
+            groups.try_for_each(|group| group.reserve(layout))
+        });
+        let Validator { lattices, .. } = &self.check;
+        let has_room: Vec<bool> = lattices
+            .groups
+            .iter()
+            .map(|group| {
+                let gpu = &self.gpus[usize::from(group.device.0)];
+                gpu.groups[group.on_device].has(layout)
+            })
+            .collect();
+        self.check.reserve(layout, &has_room);
+        answer
     }
 
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
@@ -266,14 +287,14 @@ impl Engine for CudaEngine {
     fn drop_buffers(&mut self) -> Result<()> {
         let answer = self.synchronize();
         self.current = None; // freeing goes through their contexts
-        self.epoch += 1;
+        self.check.drop_buffers();
         self.buffers.iter_mut().for_each(|buffer| *buffer = None);
         answer
     }
 
     fn query(&mut self, event: EventId) -> Result<bool> {
-        let known = self.events.get(event.0 as usize).map(|(gpu, _)| *gpu);
-        let gpu = known.ok_or_else(|| EngineError::BadProgram(format!("there is no {event:?}")))?;
+        self.check.check_event(event)?;
+        let gpu = self.events[event.0 as usize].0;
         self.make_current(gpu)?;
         self.events[event.0 as usize].1.fired()
     }
@@ -287,66 +308,51 @@ impl Engine for CudaEngine {
         self.make_current(gpu)?;
         let event = self.gpus[gpu].pool.plain()?;
         self.events.push((gpu, event));
+        self.check.add_event(device);
         Ok(EventId(self.events.len() as u32 - 1))
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        let downloads = program.downloads();
-        let parts = {
-            let mut streams: Vec<_> = program.steps.iter().map(|step| step.stream).collect();
-            streams.sort_unstable();
-            streams.dedup();
-            streams.len()
-        };
-        self.bind(downloads.clone())?;
+        let plan = self.check.validate(program, Purpose::Submit)?;
+        self.make_room(&plan, program.stamped)?;
+        self.bind(program.downloads())?;
         let run = self.runs.begin();
-        if parts == 0 {
+        if program.steps.is_empty() {
             self.empty_runs.push(run);
             return Ok(run);
         }
-        let open = runs::Run {
-            open: parts,
-            ..Default::default()
-        };
-        self.runs.open.insert(run, open);
-        if let Err(error) = self.submit_issued(run, program) {
-            self.abandon(run, downloads);
-            return Err(match program.changes_cells() {
-                true => driver::half_done(error),
-                false => error,
-            });
-        }
+        self.submit_issued(run, program, &plan)?;
+        self.check.states.commit();
         self.idle_polls = 0;
         Ok(run)
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
-        let program = self.capture_all(program)?;
-        self.prepared.push(Some(program));
-        Ok(PreparedId(self.prepared.len() as u32 - 1))
+        let plan = self.check.validate(program, Purpose::Prepare)?;
+        self.make_room(&plan, false)?;
+        let prepared = self.capture_all(program)?;
+        let id = self.check.remember(&Arc::new(program.clone()), &plan);
+        self.prepared.insert(id, prepared);
+        Ok(id)
     }
 
-    fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {
-        let gone = || EngineError::BadProgram(format!("{prepared:?} was released"));
-        let slot = self
-            .prepared
-            .get_mut(prepared.0 as usize)
-            .ok_or_else(gone)?;
-        let program = slot.take().ok_or_else(gone)?;
-        let answer = self.replay_taken(&program);
-        self.prepared[prepared.0 as usize] = Some(program);
-        answer
+    fn replay(&mut self, id: PreparedId) -> Result<RunId> {
+        let changes_cells = self.check.validate_replay(id)?.changes_cells;
+        let program = self.prepared.remove(&id).expect("it was validated");
+        let answer = self.replay_taken(&program, changes_cells);
+        self.prepared.insert(id, program);
+        let run = answer?;
+        self.check.commit_replay(id);
+        Ok(run)
     }
 
     fn release(&mut self, prepared: PreparedId) {
-        if let Some(slot) = self.prepared.get_mut(prepared.0 as usize) {
-            *slot = None;
-        }
+        self.check.release(prepared);
+        self.prepared.remove(&prepared);
     }
 
     fn parity(&self, lattice: LatticeId) -> u8 {
-        let state = self.homes.get(lattice.index()).map(|home| home.state);
-        state.map_or(0, |state| state.parity | state.bits_parity << 1)
+        self.check.parity(lattice)
     }
 
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {

@@ -6,8 +6,7 @@ use cust::sys;
 use super::CudaEngine;
 use super::buffers::shape_of;
 use super::driver::{check, cust};
-use super::issue::no_lattice;
-use crate::{DeviceId, LatticeId, Occupancy, Op, Result};
+use crate::{DeviceId, EngineError, LatticeId, Occupancy, Op, Result};
 
 impl CudaEngine {
     /// Of the first lattice, where an op steps several: they are of one size as a rule.
@@ -22,9 +21,11 @@ impl CudaEngine {
                 ..
             } => {
                 let first = LatticeId(lattices.start);
-                let home = self.homes.get(first.index()).filter(|home| home.gpu == gpu);
-                let home = home.ok_or_else(|| no_lattice(first))?;
-                let size = self.gpus[gpu].groups[home.group].size;
+                let group = self.check.lattices.find(first);
+                let group = group.filter(|group| group.device == device);
+                let size = group.map(|group| group.size).ok_or_else(|| {
+                    EngineError::BadProgram(format!("{first:?} is not on {device:?}"))
+                })?;
                 kernel.admit(size)?;
                 kernel.admit_block(*block)?;
                 let mut shape = kernel.launch(size, *block);

@@ -36,10 +36,6 @@ pub(super) struct GroupShape {
     pub(super) words: usize,
 }
 
-fn is_pageable(spec: SlotsSpec, slot: Slot) -> bool {
-    (spec.pinned..spec.pictures()).contains(&slot.0)
-}
-
 // SAFETY: the addresses are of host memory that lives as long as the struct; who may touch which
 // slot when is decided by `locks`.
 unsafe impl Send for CudaSlots {}
@@ -56,7 +52,7 @@ impl CudaSlots {
             let mut bases = Vec::new();
             for slot in 0..spec.count() {
                 let words = spec.words(Slot(slot), group.words);
-                let kind = if is_pageable(spec, Slot(slot)) {
+                let kind = if spec.is_pageable(Slot(slot)) {
                     HostMemory::Pageable
                 } else {
                     HostMemory::Pinned
@@ -91,18 +87,11 @@ impl CudaSlots {
         self.spec.words(slot, home.words)
     }
 
-    /// The address that a download of `words` is bound for.
-    pub(super) fn address(&self, lattice: LatticeId, slot: Slot, words: usize) -> Result<*mut u32> {
-        let fits = |home: &&Home| words <= self.words(home, slot);
-        let home = self.homes.get(lattice.index()).filter(fits);
-        let home = home.ok_or_else(|| {
-            EngineError::BadProgram(format!("{words} words do not fit {slot:?} of {lattice:?}"))
-        })?;
-        let base = *home
-            .bases
-            .get(usize::from(slot.0))
-            .ok_or_else(|| EngineError::BadProgram(format!("there is no {slot:?}")))?;
-        Ok(base.wrapping_add(home.index * self.words(home, slot)))
+    /// The address of a slot that there is.
+    pub(super) fn address(&self, lattice: LatticeId, slot: Slot) -> *mut u32 {
+        let home = &self.homes[lattice.index()];
+        let base = home.bases[usize::from(slot.0)];
+        base.wrapping_add(home.index * self.words(home, slot))
     }
 
     /// Words from a lattice's slot to the same slot of the one created behind it.
@@ -117,11 +106,6 @@ impl CudaSlots {
             self.locks
                 .get(lattice.index() * per_lattice + usize::from(slot.0))
         })?
-    }
-
-    /// Whether a slot is pageable memory.
-    pub(super) fn is_pageable(&self, slot: Slot) -> bool {
-        is_pageable(self.spec, slot)
     }
 
     /// Reserves a slot for a download.

@@ -14,11 +14,11 @@ use super::buffers::shape_of;
 use super::driver::check;
 use super::event::Event;
 use super::gpu::Gpu;
-use super::issue::Home;
 use super::memory::{DeviceWords, HostWords};
 use super::weave;
+use crate::check::Lattices;
 use crate::kernels::Launch;
-use crate::{HostMemory, Nanos, Op, Program, Result, Stamp, StreamId};
+use crate::{HostMemory, LatticeId, Nanos, Op, Program, Result, Stamp, StreamId};
 
 /// The most launches of an op that are stamped.
 const MOST_LAUNCHES: u32 = 64;
@@ -101,7 +101,7 @@ impl Stamper {
     pub(super) fn plan(
         program: &Program,
         streams: &[StreamId],
-        homes: &[Home],
+        lattices: &Lattices,
         gpu: &mut Gpu,
     ) -> Result<Option<Stamper>> {
         let mut pieces: Vec<(StreamId, Piece)> = Vec::new();
@@ -110,7 +110,7 @@ impl Stamper {
             if !streams.contains(&of.stream) {
                 continue;
             }
-            for (part, (shape, launches)) in launches(&of.op, homes, gpu).into_iter().enumerate() {
+            for (part, (shape, launches)) in launches(&of.op, lattices).into_iter().enumerate() {
                 let blocks: u64 = shape.grid.iter().copied().map(u64::from).product();
                 let wanted = blocks * u64::from(launches);
                 if wanted == 0 || (records as u64 + wanted) * 32 > MOST_BYTES as u64 {
@@ -230,7 +230,7 @@ impl Stamper {
 }
 
 /// How a kernel is launched, and how many of the launches are stamped, for each lattice or batch.
-fn launches(op: &Op, homes: &[Home], gpu: &Gpu) -> Vec<(Launch, u32)> {
+fn launches(op: &Op, all: &Lattices) -> Vec<(Launch, u32)> {
     match op {
         Op::Call(call) => vec![(shape_of(call), 1)],
         Op::Advance {
@@ -240,20 +240,20 @@ fn launches(op: &Op, homes: &[Home], gpu: &Gpu) -> Vec<(Launch, u32)> {
             block,
             ..
         } => {
-            let batches = together(kernel.batched, lattices.clone(), homes);
+            let batches = together(kernel.batched, lattices.clone(), all);
             let each = (MOST_LAUNCHES / (batches.len() as u32).max(1)).max(1);
             let launches = kernel.launches(*generations).min(each);
             let shape = |batch: &Range<u32>| {
-                let group = gpu.groups.get(homes.get(batch.start as usize)?.group)?;
+                let group = &all.groups[all.group_of(LatticeId(batch.start))];
                 let one = kernel.launch(group.size, *block);
-                Some(match kernel.batched {
+                match kernel.batched {
                     true => one.batch(batch.len() as u32),
                     false => one,
-                })
+                }
             };
             batches
                 .iter()
-                .map_while(shape)
+                .map(shape)
                 .take(MOST_LAUNCHES as usize)
                 .map(|shape| (shape, launches))
                 .collect()

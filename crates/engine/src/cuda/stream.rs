@@ -41,11 +41,6 @@ impl RawStream {
     pub(super) fn raw(&self) -> sys::CUstream {
         self.raw
     }
-
-    /// Whether it is the context's default stream.
-    pub(super) fn is_default(&self) -> bool {
-        !self.made
-    }
 }
 
 impl Drop for RawStream {

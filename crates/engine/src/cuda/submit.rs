@@ -4,14 +4,13 @@ use std::ops::Range;
 
 use super::CudaEngine;
 use super::calls::{Call, Sink};
+use super::driver::half_done;
 use super::issue::Issuer;
-use super::runs::Mark;
+use super::runs::{Mark, Run};
 use super::stamps::Stamper;
-use super::threads;
 use super::timing::Timer;
-use crate::{
-    Engine, EngineError, EventId, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId,
-};
+use crate::check::{Plan, issuers};
+use crate::{Engine, EventId, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId};
 
 /// A program on its way to the driver.
 pub(super) struct Submission<'a> {
@@ -26,6 +25,8 @@ pub(super) struct Submission<'a> {
     stampers: Vec<(usize, Stamper)>,
     /// Whether several threads issue it, and the streams' ends are marked when all have.
     pub(super) threaded: bool,
+    /// Whether the driver may have been given any of its steps.
+    pub(super) begun: bool,
 }
 
 impl CudaEngine {
@@ -35,10 +36,7 @@ impl CudaEngine {
         downloads: impl Iterator<Item = (LatticeId, Slot)> + Clone,
     ) -> Result<()> {
         let Some(slots) = &self.slots else {
-            return match downloads.clone().next() {
-                Some((lattice, slot)) => Err(EngineError::SlotBusy(lattice, slot)),
-                None => Ok(()),
-            };
+            return Ok(());
         };
         for (bound, (lattice, slot)) in downloads.clone().enumerate() {
             if let Err(busy) = slots.bind(lattice, slot) {
@@ -60,24 +58,20 @@ impl CudaEngine {
         stamps: Option<(u32, &mut Stamper)>,
     ) -> Result<()> {
         let stream = self.streams[step.stream.0 as usize].raw.raw();
-        let event = |id: &EventId| {
-            let known = self.events.get(id.0 as usize);
-            let known = known.map(|(_, event)| event.raw());
-            known.ok_or_else(|| EngineError::BadProgram(format!("there is no {id:?}")))
-        };
+        let event = |id: &EventId| self.events[id.0 as usize].1.raw();
         match &step.op {
             Op::Record(id) => {
-                let event = event(id)?;
+                let event = event(id);
                 sink.give(Call::Record { event, stream })
             }
             Op::Wait(id) => {
-                let event = event(id)?;
+                let event = event(id);
                 sink.give(Call::Hold { event, stream })
             }
             op => Issuer {
-                at: gpu,
                 gpu: &mut self.gpus[gpu],
-                homes: &mut self.homes,
+                lattices: &self.check.lattices,
+                states: &mut self.check.states,
                 buffers: &self.buffers,
                 slots: self.slots.as_deref(),
                 stream,
@@ -103,11 +97,11 @@ impl CudaEngine {
     }
 
     /// Which devices a program touches, and its streams there in the order of first use.
-    pub(super) fn streams_used(&self, program: &Program) -> Result<Vec<(usize, Vec<StreamId>)>> {
+    pub(super) fn streams_used(&self, program: &Program) -> Vec<(usize, Vec<StreamId>)> {
         let mut used: Vec<(usize, Vec<StreamId>)> = Vec::new();
         let mut known = vec![false; self.streams.len()];
         for step in &program.steps {
-            let gpu = self.gpu_of(step.stream)?;
+            let gpu = self.gpu_of(step.stream);
             if std::mem::replace(&mut known[step.stream.0 as usize], true) {
                 continue;
             }
@@ -116,15 +110,26 @@ impl CudaEngine {
                 None => used.push((gpu, vec![step.stream])),
             }
         }
-        Ok(used)
+        used
     }
 
-    pub(super) fn submit_issued(&mut self, run: RunId, program: &Program) -> Result<()> {
+    /// Issues a program that is valid, has room and whose slots are bound.
+    pub(super) fn submit_issued(
+        &mut self,
+        run: RunId,
+        program: &Program,
+        plan: &Plan,
+    ) -> Result<()> {
         let mut last_step = vec![usize::MAX; self.streams.len()];
-        let used = self.streams_used(program)?;
+        let used = self.streams_used(program);
         for (index, step) in program.steps.iter().enumerate() {
             last_step[step.stream.0 as usize] = index;
         }
+        let open = Run {
+            open: used.iter().map(|(_, streams)| streams.len()).sum(),
+            ..Run::default()
+        };
+        self.runs.open.insert(run, open);
         let mut submission = Submission {
             run,
             program,
@@ -132,13 +137,17 @@ impl CudaEngine {
             last_step,
             timers: Vec::new(),
             stampers: Vec::new(),
-            threaded: false,
+            threaded: plan.several_issuers,
+            begun: false,
         };
-        let answer = self.issue_all(&mut submission);
-        if answer.is_err() && !submission.stampers.is_empty() {
-            let _ = self.synchronize(); // no stamp may land in memory that has been given back
+        if let Err(error) = self.issue_all(&mut submission) {
+            // Waits for what was issued: no stamp may land in memory that has been given back.
+            self.abandon(run, program.downloads());
+            return Err(match submission.begun && plan.changes_cells {
+                true => half_done(error),
+                false => error,
+            });
         }
-        answer?;
         let open = self.runs.open.get_mut(&run).expect("the run was opened");
         let timings = submission.timers.into_iter().map(Timer::finish);
         open.timings.extend(timings);
@@ -148,15 +157,10 @@ impl CudaEngine {
 
     fn issue_all(&mut self, submission: &mut Submission) -> Result<()> {
         let program = submission.program;
-        let issuers = threads::issuers(program)?;
-        let takes_memory = |step: &Step| matches!(step.op, Op::Reduce { .. } | Op::Measure(_));
-        if program.steps.iter().any(takes_memory) {
-            // Before anything is issued: out of memory must leave every lattice as it was.
-            for (gpu, _) in &submission.used {
-                self.make_current(*gpu)?;
-                self.load_functions(*gpu, program)?;
-            }
-        }
+        let issuers = match submission.threaded {
+            true => issuers(program),
+            false => vec![program.steps[0].issuer],
+        };
         for (gpu, streams) in &submission.used {
             self.make_current(*gpu)?;
             for &stream in streams {
@@ -169,7 +173,8 @@ impl CudaEngine {
             }
             if program.stamped {
                 let of_gpu = &mut self.gpus[*gpu];
-                if let Some(stamper) = Stamper::plan(program, streams, &self.homes, of_gpu)? {
+                let lattices = &self.check.lattices;
+                if let Some(stamper) = Stamper::plan(program, streams, lattices, of_gpu)? {
                     submission.stampers.push((*gpu, stamper));
                     let (_, stamper) = submission.stampers.last().expect("just pushed");
                     for &stream in streams {
@@ -178,9 +183,12 @@ impl CudaEngine {
                 }
             }
         }
-        if issuers.len() > 1 {
+        // From here on the steps leave in the draft what they left in it when they were validated.
+        self.check.states.begin();
+        if submission.threaded {
             return self.issue_from_threads(submission, &issuers);
         }
+        submission.begun = true;
         let mut sink = Sink::Now;
         for index in 0..program.steps.len() {
             self.issue_step(submission, index, &mut sink)?;
@@ -197,7 +205,7 @@ impl CudaEngine {
     ) -> Result<()> {
         let step = &submission.program.steps[index];
         let (stream, at) = (step.stream, index as u32);
-        let gpu = self.gpu_of(stream)?;
+        let gpu = self.gpu_of(stream);
         self.make_current(gpu)?;
         let raw = self.streams[stream.0 as usize].raw.raw();
         let mut stampers = submission.stampers.iter_mut();

@@ -10,33 +10,7 @@ use std::thread;
 use super::CudaEngine;
 use super::calls::{Call, Entry, HostTime, Sink, make_all};
 use super::submit::Submission;
-use crate::{EngineError, IssuerId, Op, Program, Result, Step};
-
-/// Who issues a program's steps, in the order of their numbers. Refuses a wait for an event that
-/// another issuer records, which may or may not have come to that.
-pub(super) fn issuers(program: &Program) -> Result<Vec<IssuerId>> {
-    let first = program
-        .steps
-        .first()
-        .map_or(IssuerId(0), |step| step.issuer);
-    if program.steps.iter().all(|step| step.issuer == first) {
-        return Ok(vec![first]);
-    }
-    for step in &program.steps {
-        let Op::Wait(awaited) = step.op else { continue };
-        let elsewhere = |other: &Step| {
-            matches!(other.op, Op::Record(event) if event == awaited) && other.issuer != step.issuer
-        };
-        if program.steps.iter().any(elsewhere) {
-            let why = format!("{awaited:?} is recorded by another issuer");
-            return Err(EngineError::BadProgram(why));
-        }
-    }
-    let mut issuers: Vec<_> = program.steps.iter().map(|step| step.issuer).collect();
-    issuers.sort_unstable();
-    issuers.dedup();
-    Ok(issuers)
-}
+use crate::{EngineError, IssuerId, Result};
 
 /// What one issuer has to do.
 struct Part {
@@ -51,14 +25,7 @@ impl CudaEngine {
         submission: &mut Submission,
         issuers: &[IssuerId],
     ) -> Result<()> {
-        submission.threaded = true;
         let program = submission.program;
-        for at in 0..submission.used.len() {
-            let (gpu, _) = submission.used[at];
-            self.make_current(gpu)?;
-            // Room for the views is made now: what was turned into a call keeps its address.
-            self.load_functions(gpu, program)?;
-        }
         let part = |&issuer| Part {
             issuer,
             gpu: None,
@@ -66,7 +33,7 @@ impl CudaEngine {
         };
         let mut parts: Vec<Part> = issuers.iter().map(part).collect();
         for (index, step) in program.steps.iter().enumerate() {
-            let gpu = self.gpu_of(step.stream)?;
+            let gpu = self.gpu_of(step.stream);
             let part = parts.iter_mut().find(|part| part.issuer == step.issuer);
             let part = part.expect("every step's issuer is among them");
             if part.gpu.replace(gpu) != Some(gpu) {
@@ -79,9 +46,10 @@ impl CudaEngine {
             Sink::Later(entries) => (part.issuer, entries),
             Sink::Now => unreachable!("it was made to keep"),
         });
+        submission.begun = true;
         self.current = None; // issuer 0 goes from context to context
         for time in make_together(&lists.collect::<Vec<_>>())? {
-            let gpu = self.gpu_of(time.stream)?;
+            let gpu = self.gpu_of(time.stream);
             let issuer = program.steps[time.step as usize].issuer;
             let mut timers = submission.timers.iter_mut();
             if let Some(timer) = timers.find(|t| t.gpu == gpu && t.issuer == issuer) {

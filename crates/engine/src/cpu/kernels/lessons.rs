@@ -1,8 +1,6 @@
 //! Twins of the kernels that only lessons and the bench's probes launch.
 //!
-//! A [`Twin`] is made from a call: it has its arguments in place, of the right kinds and long
-//! enough. The engine makes one when a call is issued, to refuse what cannot be, and another to
-//! run it.
+//! A [`Twin`] is made from a call that is valid, and has its arguments in place.
 
 mod barrier;
 mod scale;
@@ -14,8 +12,7 @@ use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::called::Parameter;
-use crate::{Argument, Call, EngineError, Result, probe_kernels};
+use crate::{Call, EngineError, Result, probe_kernels};
 use barrier::Block;
 
 /// An argument, resolved.
@@ -68,38 +65,23 @@ pub(in crate::cpu) enum Twin<'a> {
 }
 
 impl<'a> Twin<'a> {
-    /// The twin of a call's kernel with these values of its arguments.
+    /// The twin of a valid call's kernel with these values of its arguments.
     ///
     /// # Errors
     ///
-    /// [`EngineError::BadProgram`] if they are not what the kernel takes.
+    /// [`EngineError::BadProgram`] for a kernel without a twin.
     pub(in crate::cpu) fn new(call: &Call, values: &[Value<'a>]) -> Result<Twin<'a>> {
         let name = call.kernel.name;
-        let kinds = call.arguments.iter().map(kind);
-        if !kinds.eq(call.kernel.parameters.iter().copied()) {
-            let wanted = call.kernel.parameters;
-            return refuse(format!("{name} takes {wanted:?}, not {:?}", call.arguments));
-        }
-        if call.grid == 0 || !(1..=1024).contains(&call.block) {
-            let Call { grid, block, .. } = call;
-            return refuse(format!("{name} in {grid} blocks of {block} threads"));
-        }
         use Value::{Buffer, F32, I32, U32, U64};
         Ok(match (name, values) {
             ("scale", &[Buffer(array), I32(length), I32(times)]) => Twin::Scale {
-                array: first(array, count(length)?)?,
+                array: first(array, length),
                 times: repetitions(times),
             },
-            ("gray", &[Buffer(pixels), Buffer(gray), I32(length)]) => {
-                let length = count(length)?;
-                if !length.is_multiple_of(4) {
-                    return refuse(format!("{length} pixels, no multiple of 4"));
-                }
-                Twin::Gray {
-                    pixels: first(pixels, length)?,
-                    gray: first(gray, length / 4)?,
-                }
-            }
+            ("gray", &[Buffer(pixels), Buffer(gray), I32(length)]) => Twin::Gray {
+                pixels: first(pixels, length),
+                gray: first(gray, length / 4),
+            },
             (
                 "mandelbrot",
                 &[
@@ -110,20 +92,20 @@ impl<'a> Twin<'a> {
                     F32(bound),
                 ],
             ) => Twin::Mandelbrot {
-                numbers: first(numbers, 2 * count(length)?)?,
-                graph: first(graph, count(length)?)?,
+                numbers: first(numbers, 2 * length),
+                graph: first(graph, length),
                 iterations: repetitions(iterations),
                 bound,
             },
             ("spin", &[Buffer(done), U64(nanoseconds)]) => Twin::Spin {
-                done: &first(done, 1)?[0],
+                done: &done[0],
                 length: Duration::from_nanos(nanoseconds),
             },
             ("meet", &[Buffer(entered), U32(wanted), U64(most), Buffer(met)]) => Twin::Meet {
-                entered: &first(entered, 1)?[0],
+                entered: &entered[0],
                 wanted,
                 most: Duration::from_nanos(most),
-                met: &first(met, 1)?[0],
+                met: &met[0],
             },
             (
                 "barrier",
@@ -138,17 +120,10 @@ impl<'a> Twin<'a> {
                     U64(_),
                 ],
             ) => {
-                let (width, height) = (count(width)?, count(height)?);
-                let cells = width.saturating_mul(height);
-                if cells == 0 || call.grid != 1 || !call.block.is_multiple_of(32) {
-                    let Call { grid, block, .. } = call;
-                    return refuse(format!(
-                        "{name} of {width}x{height} in {grid} blocks of {block} threads"
-                    ));
-                }
+                let (width, height) = (width as usize, height as usize);
                 Twin::Barrier(Block {
-                    a: first(a, cells)?,
-                    b: first(b, cells)?,
+                    a: &a[..width * height],
+                    b: &b[..width * height],
                     width,
                     height,
                     rule,
@@ -158,20 +133,21 @@ impl<'a> Twin<'a> {
                 })
             }
             ("lop3_rate", &[Buffer(out), U32(seed), I32(iterations)]) => Twin::Lop3Rate {
-                out: first(out, call.grid as usize * call.block as usize)?,
+                out: &out[..call.grid as usize * call.block as usize],
                 seed,
                 iterations: repetitions(iterations),
             },
             ("copy_rate", &[Buffer(from), Buffer(to), U64(quads)]) => {
-                let words = usize::try_from(quads)
-                    .unwrap_or(usize::MAX)
-                    .saturating_mul(4);
+                let words = 4 * quads as usize;
                 Twin::CopyRate {
-                    from: first(from, words)?,
-                    to: first(to, words)?,
+                    from: &from[..words],
+                    to: &to[..words],
                 }
             }
-            _ => return refuse(format!("kernel {name} has no twin on the CPU")),
+            _ => {
+                let why = format!("kernel {name} has no twin on the CPU");
+                return Err(EngineError::BadProgram(why));
+            }
         })
     }
 
@@ -226,36 +202,14 @@ impl<'a> Twin<'a> {
     }
 }
 
-fn kind(argument: &Argument) -> Parameter {
-    match argument {
-        Argument::Buffer(_) => Parameter::Buffer,
-        Argument::I32(_) => Parameter::I32,
-        Argument::U32(_) => Parameter::U32,
-        Argument::U64(_) => Parameter::U64,
-        Argument::F32(_) => Parameter::F32,
-    }
-}
-
-/// How many there are of something.
-fn count(number: i32) -> Result<usize> {
-    usize::try_from(number).or_else(|_| refuse(format!("a length of {number}")))
-}
-
 /// How often a loop up to `number` goes round.
 fn repetitions(number: i32) -> u32 {
     number.max(0) as u32
 }
 
 /// The words that a kernel reads or writes.
-fn first(words: &[AtomicU32], count: usize) -> Result<&[AtomicU32]> {
-    match words.get(..count) {
-        Some(words) => Ok(words),
-        None => refuse(format!("{count} words of a buffer with {}", words.len())),
-    }
-}
-
-fn refuse<T>(why: String) -> Result<T> {
-    Err(EngineError::BadProgram(why))
+fn first(words: &[AtomicU32], count: i32) -> &[AtomicU32] {
+    &words[..count as usize]
 }
 
 /// Sleeps until `done`, at most `most` from `since` on, and looks whenever it has slept for `nap`.

@@ -141,10 +141,6 @@ impl Desk {
         &mut self.streams[stream.0 as usize]
     }
 
-    pub(super) fn is_default(&self, stream: StreamId) -> bool {
-        self.stream(stream).spec.kind == StreamKind::Default
-    }
-
     /// The fault, if there is one.
     pub(super) fn sound(&self) -> Result<()> {
         self.fault.clone().map_or(Ok(()), Err)

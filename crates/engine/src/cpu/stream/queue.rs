@@ -7,6 +7,7 @@ use std::thread;
 
 use super::desk::{Desk, Point};
 use super::{Pool, Shared};
+use crate::check::issuers;
 use crate::{EngineError, IssuerId, Nanos, Op, Program, Result, RunId, Span, Step};
 
 impl Pool {
@@ -50,14 +51,6 @@ impl Pool {
         self.shared.desk().put_up_fence();
         Ok(run)
     }
-}
-
-/// Who issues steps of a program, in ascending order.
-pub(in crate::cpu) fn issuers(program: &Program) -> Vec<IssuerId> {
-    let mut issuers: Vec<_> = program.steps.iter().map(|step| step.issuer).collect();
-    issuers.sort_unstable();
-    issuers.dedup();
-    issuers
 }
 
 impl Shared {

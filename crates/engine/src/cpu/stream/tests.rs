@@ -4,7 +4,7 @@ use std::sync::Barrier;
 use std::sync::mpsc::channel;
 
 use super::*;
-use crate::{EngineError, LatticeId, Priority, RunId, StreamKind};
+use crate::{EngineError, LatticeId, Priority, Program, RunId, StreamKind};
 
 /// A pool, so many streams, and events.
 fn pool(

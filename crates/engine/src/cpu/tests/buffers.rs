@@ -3,7 +3,7 @@
 use super::lab::{Lab, call, issued, start};
 use super::*;
 use crate::lesson_kernels::SCALE;
-use crate::{Argument, HostMemory, Region, Scope, StreamKind};
+use crate::{Argument, HostMemory, Region};
 
 fn copy(from: Region, to: Region, bytes: usize) -> Op {
     Op::Copy { from, to, bytes }
@@ -18,7 +18,6 @@ fn copies_go_between_any_places_and_calls_work_on_them() {
         Place::Device,
         Place::Device,
         Place::Host(HostMemory::Pinned),
-        Place::Host(HostMemory::Pageable),
     ];
     let buffers = places.map(|place| engine.create_buffer(DeviceId(0), 400, place).unwrap());
     let numbers: Vec<u32> = (0..100).map(|i| (i as f32 * 0.3).to_bits()).collect();
@@ -34,63 +33,33 @@ fn copies_go_between_any_places_and_calls_work_on_them() {
     let scale = call(&SCALE, [array, Argument::I32(100), Argument::I32(3)]);
     steps.insert(1, (stream, scale));
     let some = |offset| Region {
-        buffer: buffers[4],
+        buffer: buffers[3],
         offset,
     };
-    steps.push((stream, copy(start(buffers[3]), some(8), 12)));
+    steps.push((stream, copy(start(buffers[2]), some(8), 12)));
     engine.submit(&program(steps)).unwrap();
     let mut seen = Vec::new();
     let mut see = |words: &mut [u32]| seen = words.to_vec();
-    engine.access(buffers[4], &mut see).unwrap();
+    engine.access(buffers[3], &mut see).unwrap();
     let mut expected = numbers.clone();
     expected[2..5].copy_from_slice(&numbers[..3]);
     assert_eq!(seen, expected);
 }
 
 #[test]
-fn what_buffers_cannot_do_is_refused_before_anything_is_queued() {
+fn buffers_that_cannot_be_are_refused() {
     let mut lab = Lab::new(1);
-    let stream = lab.streams(1)[0];
-    let context = lab.engine.create_context(DeviceId(0)).unwrap();
-    let foreign = lab.stream(context, StreamKind::NonBlocking);
-    let (device, host) = (lab.device, lab.host);
-    let at = |buffer, offset| Region { buffer, offset };
-    let none = BufferId(9);
-    let number = Argument::I32(1);
-    let scale = |buffer| call(&SCALE, [Argument::Buffer(start(buffer)), number, number]);
-    let before = lab.spin(Duration::ZERO);
-    for (stream, op, why) in [
-        (stream, copy(at(host, 0), at(device, 0), 260), "260 bytes"),
-        (stream, copy(at(host, 4), at(device, 0), 256), "256 bytes"),
-        (stream, copy(at(host, 0), at(device, 2), 4), "offset 2"),
-        (stream, copy(at(host, 0), at(device, 260), 4), "offset 260"),
-        (stream, copy(at(host, 0), at(device, 0), 6), "6 bytes"),
-        (
-            stream,
-            copy(at(none, 0), at(device, 0), 4),
-            "no BufferId(9)",
-        ),
-        (stream, scale(host), "a buffer of the host"),
-        (foreign, scale(device), "another device"),
-        (
-            stream,
-            call(&SCALE, [number, number, number]),
-            "scale takes",
-        ),
-    ] {
-        let steps = program([(stream, before.clone()), (stream, op)]);
-        let error = lab.engine.submit(&steps).unwrap_err();
-        assert!(error.to_string().contains(why), "{error}");
-    }
     let mut never = |_: &mut [u32]| panic!("no look");
-    assert!(lab.engine.access(device, &mut never).is_err());
-    assert!(lab.engine.create_buffer(context, 6, Place::Device).is_err());
-    let huge = lab.engine.create_buffer(context, 1 << 60, Place::Device);
+    assert!(lab.engine.access(lab.device, &mut never).is_err());
+    for bytes in [0, 6] {
+        let error = lab.engine.create_buffer(DeviceId(0), bytes, Place::Device);
+        let error = error.unwrap_err().to_string();
+        assert!(error.contains("no positive multiple of 4"), "{error}");
+    }
+    let huge = lab
+        .engine
+        .create_buffer(DeviceId(0), 1 << 60, Place::Device);
     assert!(matches!(huge, Err(EngineError::OutOfMemory { .. })));
-    let mut nothing = Vec::new();
-    lab.engine.synchronize().unwrap();
-    lab.engine.poll(&mut nothing).unwrap();
-    assert!(nothing.is_empty(), "{nothing:?}");
 }
 
 #[test]
@@ -102,29 +71,6 @@ fn buffers_given_back_are_gone_and_their_ids_are_not_used_again() {
     let place = Place::Host(HostMemory::Pinned);
     let new = lab.engine.create_buffer(DeviceId(0), 4, place).unwrap();
     assert!(new > lab.host);
-}
-
-#[test]
-fn what_a_graph_cannot_hold_is_not_prepared() {
-    let mut lab = Lab::new(1);
-    let [one, two] = lab.streams(2)[..] else {
-        unreachable!()
-    };
-    let default = lab.stream(DeviceId(0), StreamKind::Default);
-    let op = lab.spin(Duration::ZERO);
-    let mut stamped = program([(one, op.clone())]);
-    lab.engine.prepare(&stamped).unwrap();
-    stamped.stamped = true;
-    let synchronizes = [(one, op.clone()), (one, Op::Synchronize(Scope::Device))];
-    for (program, why) in [
-        (stamped, "stamps"),
-        (program(synchronizes), "wait within"),
-        (program([(default, op.clone())]), "default stream"),
-        (issued([(0, one, op.clone()), (1, two, op)]), "one issuer"),
-    ] {
-        let error = lab.engine.prepare(&program).unwrap_err();
-        assert!(error.to_string().contains(why), "{error}");
-    }
 }
 
 #[test]
@@ -192,7 +138,7 @@ fn cells_are_downloaded_as_they_are() {
         slot: Slot(slot),
         what: Transfer::Cells,
     };
-    assert!(bench.refused(cells(0)).contains("layout i32"));
+    assert!(bench.refused(cells(0)).contains("no i32 cells"));
     let (lattice, to) = (FIRST, Layout::I32);
     bench.run([
         (

@@ -70,12 +70,7 @@ impl Lab {
 
     /// Is done at once, and in any context.
     pub(super) fn nothing(&self) -> Op {
-        let here = start(self.host);
-        Op::Copy {
-            from: here,
-            to: here,
-            bytes: 0,
-        }
+        Op::Pack(0..0)
     }
 
     /// Runs a program to its end.

@@ -1,0 +1,489 @@
+//! The only judge of a program, for both engines.
+//!
+//! A [`Validator`] knows what an engine has (devices, streams, events, buffers, lattices, slots)
+//! and in which [state](state) every lattice will be once everything issued so far is done. An
+//! engine that is given a program
+//!
+//! 1. has it [validated](Validator::validate), against the states that its own steps leave; the
+//!    [`Plan`] that comes back says what memory it needs,
+//! 2. makes room for all of that,
+//! 3. binds the host slots of its downloads,
+//! 4. issues its steps, and
+//! 5. [commits](States::commit) the states that it leaves.
+//!
+//! Whatever fails before the last of these leaves the states as they were. So a refused program
+//! leaves no trace, and both engines refuse it in the same words.
+
+mod buffers;
+mod plan;
+mod prepared;
+mod state;
+
+#[cfg(test)]
+mod tests;
+
+use crate::{
+    DeviceId, DeviceInfo, EngineError, EventId, IssuerId, LatticeId, Layout, Measure, Op, Place,
+    Program, Result, Slot, SlotsSpec, Step, StreamId, Transfer, WordEdit,
+};
+use buffers::BufferFacts;
+use life::Size;
+use plan::Functions;
+use prepared::Prepared;
+
+pub(crate) use plan::Plan;
+pub(crate) use state::{LatticeState, States};
+
+/// What a program is validated for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum Purpose {
+    /// To be issued at once.
+    Submit,
+    /// To be prepared and replayed, as a CUDA graph.
+    Prepare,
+}
+
+/// What an engine has, and the states of its lattices.
+#[derive(Default)]
+pub(crate) struct Validator {
+    /// The devices, a context each.
+    pub(crate) devices: Vec<DeviceInfo>,
+    streams: Vec<StreamFacts>,
+    /// The device of every event.
+    events: Vec<DeviceId>,
+    /// `None` where one was given back.
+    buffers: Vec<Option<BufferFacts>>,
+    slots: Option<SlotFacts>,
+    prepared: Vec<Option<Prepared>>,
+    /// How often memory was replaced that a prepared program may refer to.
+    memory: u64,
+    pub(crate) lattices: Lattices,
+    pub(crate) states: States,
+}
+
+#[derive(Clone, Copy)]
+struct StreamFacts {
+    device: DeviceId,
+    is_default: bool,
+}
+
+/// The host slots of the lattices that there were when they were made.
+struct SlotFacts {
+    spec: SlotsSpec,
+    lattices: usize,
+}
+
+/// Which lattices there are, and the memory that they have beside their cells.
+#[derive(Default)]
+pub(crate) struct Lattices {
+    pub(crate) groups: Vec<Group>,
+    /// The group of each lattice.
+    group_of: Vec<u32>,
+}
+
+/// Lattices of one size that were created together, in one allocation.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Group {
+    pub(crate) device: DeviceId,
+    /// How many groups the device had before.
+    pub(crate) on_device: usize,
+    pub(crate) first: LatticeId,
+    pub(crate) count: usize,
+    pub(crate) size: Size,
+    /// Words that each lattice's view has memory for.
+    pub(crate) view_room: usize,
+    /// Whether each lattice has memory for its measures.
+    pub(crate) measures_room: bool,
+}
+
+impl Group {
+    /// Its lattices.
+    pub(crate) fn lattices(&self) -> impl Iterator<Item = LatticeId> + Clone + use<> {
+        (self.first.0..self.first.0 + self.count as u32).map(LatticeId)
+    }
+}
+
+impl Lattices {
+    /// The index of the group of a lattice that there is.
+    pub(crate) fn group_of(&self, lattice: LatticeId) -> usize {
+        self.group_of[lattice.index()] as usize
+    }
+
+    /// The group of a lattice, if there is such a lattice.
+    pub(crate) fn find(&self, lattice: LatticeId) -> Option<&Group> {
+        let group = self.group_of.get(lattice.index())?;
+        Some(&self.groups[*group as usize])
+    }
+}
+
+fn refuse<T>(why: String) -> Result<T> {
+    Err(EngineError::BadProgram(why))
+}
+
+/// What an engine has.
+impl Validator {
+    pub(crate) fn new(devices: Vec<DeviceInfo>) -> Validator {
+        Validator {
+            devices,
+            ..Validator::default()
+        }
+    }
+
+    /// Refuses a device that there is not.
+    pub(crate) fn check_device(&self, device: DeviceId) -> Result<()> {
+        match self.devices.get(usize::from(device.0)) {
+            Some(_) => Ok(()),
+            None => refuse(format!("there is no {device:?}")),
+        }
+    }
+
+    /// Refuses an event that there is not.
+    pub(crate) fn check_event(&self, event: EventId) -> Result<()> {
+        self.device_of(event).map(drop)
+    }
+
+    fn device_of(&self, event: EventId) -> Result<DeviceId> {
+        match self.events.get(event.0 as usize) {
+            Some(device) => Ok(*device),
+            None => refuse(format!("there is no {event:?}")),
+        }
+    }
+
+    /// Refuses the size of a buffer.
+    pub(crate) fn check_buffer_size(&self, bytes: usize) -> Result<()> {
+        if bytes == 0 || !bytes.is_multiple_of(4) {
+            return refuse(format!(
+                "a buffer of {bytes} bytes, which is no positive multiple of 4"
+            ));
+        }
+        Ok(())
+    }
+
+    /// Adds a further context on a device that there is.
+    pub(crate) fn add_context(&mut self, of: DeviceId) -> DeviceId {
+        self.devices.push(self.devices[usize::from(of.0)].clone());
+        DeviceId(self.devices.len() as u16 - 1)
+    }
+
+    /// Adds a stream, unless it is a default stream that was added before.
+    pub(crate) fn add_stream(&mut self, id: StreamId, device: DeviceId, is_default: bool) {
+        if id.0 as usize == self.streams.len() {
+            self.streams.push(StreamFacts { device, is_default });
+        }
+    }
+
+    pub(crate) fn add_event(&mut self, device: DeviceId) {
+        self.events.push(device);
+    }
+
+    pub(crate) fn add_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) {
+        self.buffers.push(Some(BufferFacts {
+            device,
+            bytes,
+            place,
+        }));
+    }
+
+    /// Notes that every buffer was given back.
+    pub(crate) fn drop_buffers(&mut self) {
+        self.memory += 1;
+        self.buffers.fill_with(|| None);
+    }
+
+    /// Adds new lattices in one allocation.
+    pub(crate) fn add_lattices(&mut self, device: DeviceId, count: usize, size: Size) {
+        let Lattices { groups, group_of } = &mut self.lattices;
+        let first = LatticeId(group_of.len() as u32);
+        let group = groups.len() as u32;
+        group_of.resize(group_of.len() + count, group);
+        groups.push(Group {
+            device,
+            on_device: groups.iter().filter(|one| one.device == device).count(),
+            first,
+            count,
+            size,
+            view_room: 0,
+            measures_room: false,
+        });
+        self.states.add(count);
+    }
+
+    /// Notes that memory was reserved for a layout in those groups that have room for it; where it
+    /// ran out, not in all. What other layouts held is gone in either case.
+    pub(crate) fn reserve(&mut self, layout: Layout, has_room: &[bool]) {
+        self.memory += 1;
+        for (group, has_room) in self.lattices.groups.iter().zip(has_room) {
+            for lattice in group.lattices() {
+                let state = self.states.committed_mut(lattice);
+                state.reserve(layout, *has_room);
+            }
+        }
+    }
+
+    /// Notes that all slots were made anew, for the lattices that there are now.
+    pub(crate) fn set_slots(&mut self, spec: SlotsSpec) {
+        self.memory += 1;
+        let lattices = self.lattices.group_of.len();
+        self.slots = Some(SlotFacts { spec, lattices });
+    }
+
+    /// See [`Engine::parity`](crate::Engine::parity).
+    pub(crate) fn parity(&self, lattice: LatticeId) -> u8 {
+        let known = self.lattices.find(lattice).is_some();
+        let state = known.then(|| self.states.committed(lattice));
+        state.map_or(0, |state| state.parity | state.bits_parity << 1)
+    }
+}
+
+/// What a program must be.
+impl Validator {
+    /// Says what a program needs, or why it cannot be. Drafts the states that it leaves.
+    pub(crate) fn validate(&mut self, program: &Program, purpose: Purpose) -> Result<Plan> {
+        self.states.begin();
+        let mut plan = Plan::default();
+        let first = program.steps.first().map(|step| step.issuer);
+        plan.several_issuers = program.steps.iter().any(|step| Some(step.issuer) != first);
+        if plan.several_issuers {
+            check_issuers(program)?;
+        }
+        if purpose == Purpose::Prepare {
+            self.check_preparable(program, &plan)?;
+        }
+        for step in &program.steps {
+            let stream = self.stream(step.stream)?;
+            match &step.op {
+                Op::Synchronize(_) => {}
+                Op::Wait(event) => self.check_event(*event)?,
+                Op::Record(event) => {
+                    if self.device_of(*event)? != stream.device {
+                        return refuse(format!("{event:?} is not of the stream's device"));
+                    }
+                }
+                Op::Copy { from, to, bytes } => {
+                    self.check_copy(*from, *to, *bytes, stream.device)?;
+                }
+                Op::Call(call) => {
+                    let Some(function) = Functions::called(call.kernel) else {
+                        return refuse(format!("there is no kernel {}", call.kernel.name));
+                    };
+                    self.check_call(call, stream.device)?;
+                    plan.launches(stream.device, function);
+                }
+                op => self.validate_op(op, stream.device, &mut plan)?,
+            }
+        }
+        Ok(plan)
+    }
+
+    fn stream(&self, id: StreamId) -> Result<StreamFacts> {
+        match self.streams.get(id.0 as usize) {
+            Some(stream) => Ok(*stream),
+            None => refuse(format!("there is no {id:?}")),
+        }
+    }
+
+    /// Drafts what an op leaves of its lattices, which must be on this device.
+    fn validate_op(&mut self, op: &Op, device: DeviceId, plan: &mut Plan) -> Result<()> {
+        let mut functions = match op {
+            Op::Advance { kernel, block, .. } => {
+                let Some(function) = Functions::kernel(kernel) else {
+                    return refuse(format!("there is no kernel {}", kernel.name));
+                };
+                kernel.admit_block(*block)?;
+                kernel.admit_device(&self.devices[usize::from(device.0)])?;
+                function
+            }
+            Op::Reduce { viewport, .. } => {
+                viewport.check()?;
+                Functions::REDUCE
+            }
+            Op::Edit { .. } => Functions::EDIT,
+            Op::Measure(_) => Functions::MEASURE,
+            Op::Unpack { to, .. } => Functions::unpack(*to),
+            _ => Functions::NONE,
+        };
+        let lattices = op.lattices();
+        for lattice in lattices.clone().map(LatticeId) {
+            let Some(&group) = self.lattices.group_of.get(lattice.index()) else {
+                return refuse(format!("there is no {lattice:?}"));
+            };
+            let group = group as usize;
+            let facts = &self.lattices.groups[group];
+            if facts.device != device {
+                return refuse(format!("{lattice:?} is not on the stream's device"));
+            }
+            let state = self.states.get(lattice);
+            self.check_state(op, lattice, state, facts.size)?;
+            match op {
+                Op::Pack(_) => functions = functions.and(Functions::pack(state.layout)),
+                Op::Reduce { viewport, .. } if viewport.words() > facts.view_room => {
+                    plan.needs_view(group, viewport.words());
+                }
+                Op::Measure(_) if !facts.measures_room => plan.needs_measures(group),
+                _ => {}
+            }
+            plan.changes_cells |= state.is_changed_by(op);
+            self.states.set(lattice, state.after(op));
+        }
+        if !lattices.is_empty() {
+            self.states.touch(lattices);
+            plan.launches(device, functions);
+        }
+        Ok(())
+    }
+
+    /// Says why an op is incompatible with a lattice's state, if it is.
+    fn check_state(
+        &self,
+        op: &Op,
+        lattice: LatticeId,
+        state: LatticeState,
+        size: Size,
+    ) -> Result<()> {
+        match op {
+            Op::Upload { words, .. } if words.len() != size.words() => refuse(format!(
+                "an upload of {} words to {lattice:?}, which has {}",
+                words.len(),
+                size.words()
+            )),
+            Op::Edit { edits, .. } => WordEdit::check_all(edits, size),
+            Op::Unpack { to, .. } if !to.takes(size) => {
+                refuse(format!("a lattice of {size} cannot be in layout {to:?}"))
+            }
+            Op::Unpack { to, .. } if *to != Layout::Bits && *to != state.reserved => {
+                refuse(format!("layout {to:?} is not reserved for {lattice:?}"))
+            }
+            Op::Advance { kernel, .. } => {
+                kernel.admit(size)?;
+                if kernel.layout == state.layout {
+                    return Ok(());
+                }
+                refuse(format!(
+                    "{} needs layout {:?}, and {lattice:?} is in layout {:?}",
+                    kernel.name, kernel.layout, state.layout
+                ))
+            }
+            Op::Download { slot, what, .. } => {
+                let words = match what {
+                    Transfer::Bits => size.words(),
+                    Transfer::View if state.view_words == 0 => {
+                        return refuse(format!("{lattice:?} has no view: reduce it first"));
+                    }
+                    Transfer::View => state.view_words,
+                    Transfer::Cells if state.layout != Layout::I32 => {
+                        return refuse(format!(
+                            "{lattice:?} has no i32 cells: it is in layout {:?}",
+                            state.layout
+                        ));
+                    }
+                    Transfer::Cells => size.cells() as usize,
+                    Transfer::Measure if !state.measured => {
+                        return refuse(format!("{lattice:?} has not been measured"));
+                    }
+                    Transfer::Measure => Measure::WORDS,
+                };
+                match self.slot_words(lattice, *slot, size) {
+                    None => refuse(format!("{lattice:?} has no {slot:?}")),
+                    Some(room) if room < words => refuse(format!(
+                        "{what:?} of {lattice:?} are {words} words, and {slot:?} has {room}"
+                    )),
+                    Some(_) => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Words of a lattice's slot, if there is one.
+    fn slot_words(&self, lattice: LatticeId, slot: Slot, size: Size) -> Option<usize> {
+        let slots = self.slots.as_ref()?;
+        let there = lattice.index() < slots.lattices && slot.0 < slots.spec.count();
+        there.then(|| slots.spec.words(slot, size.words()))
+    }
+
+    /// Refuses what a CUDA graph cannot hold.
+    fn check_preparable(&self, program: &Program, plan: &Plan) -> Result<()> {
+        let refuse = |what: &str| refuse(format!("{what} cannot be prepared"));
+        if program.stamped {
+            return refuse("a stamped program");
+        }
+        if plan.several_issuers {
+            return refuse("a program that several threads issue");
+        }
+        for (at, step) in program.steps.iter().enumerate() {
+            let stream = self.stream(step.stream)?;
+            if stream.is_default {
+                return refuse("work in the default stream");
+            }
+            match &step.op {
+                Op::Upload { .. } => {
+                    return refuse("an upload, of which a graph would keep the address,");
+                }
+                Op::Edit { .. } => {
+                    return refuse("an edit, of which a graph would keep the address,");
+                }
+                Op::Synchronize(_) => return refuse("waiting on the host"),
+                Op::Download { slot, .. } if self.is_pageable_slot(*slot) => {
+                    return refuse("a download to pageable memory");
+                }
+                Op::Copy { from, to, .. }
+                    if self.is_pageable(*from)? || self.is_pageable(*to)? =>
+                {
+                    return refuse("a copy of pageable memory");
+                }
+                Op::Wait(event) => {
+                    let records = |step: &Step| {
+                        let same = matches!(step.op, Op::Record(of) if of == *event);
+                        let device = self.stream(step.stream).map(|of| of.device);
+                        same && device == Ok(stream.device)
+                    };
+                    self.check_event(*event)?;
+                    if !program.steps[..at].iter().any(records) {
+                        return refuse("a wait for an event that the program has not recorded");
+                    }
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn is_pageable_slot(&self, slot: Slot) -> bool {
+        let spec = self.slots.as_ref().map(|slots| slots.spec);
+        spec.is_some_and(|spec| spec.is_pageable(slot))
+    }
+}
+
+/// Refuses a wait for an event that another issuer records in the same program: nobody could say
+/// for which of its marks.
+fn check_issuers(program: &Program) -> Result<()> {
+    let mut recorded: Vec<(EventId, IssuerId)> = Vec::new();
+    for step in &program.steps {
+        if let Op::Record(event) = step.op {
+            recorded.push((event, step.issuer));
+        }
+    }
+    recorded.sort_unstable();
+    recorded.dedup();
+    for Step { issuer, op, .. } in &program.steps {
+        let Op::Wait(event) = *op else { continue };
+        let first = recorded.partition_point(|(of, _)| *of < event);
+        let by_others = recorded[first..].iter();
+        let mut by_others = by_others.take_while(|(of, _)| *of == event);
+        if let Some((_, other)) = by_others.find(|(_, by)| by != issuer) {
+            return refuse(format!(
+                "{issuer:?} waits for {event:?}, which {other:?} records: another issuer"
+            ));
+        }
+    }
+    Ok(())
+}
+
+/// Who issues steps of a program, in ascending order.
+pub(crate) fn issuers(program: &Program) -> Vec<IssuerId> {
+    let mut issuers: Vec<_> = program.steps.iter().map(|step| step.issuer).collect();
+    issuers.dedup();
+    issuers.sort_unstable();
+    issuers.dedup();
+    issuers
+}

@@ -1,0 +1,124 @@
+//! What a valid program needs before its first step may be issued.
+
+use crate::kernels::{KERNELS, Layout};
+use crate::lesson_kernels::LESSON_KERNELS;
+use crate::probe_kernels::PROBE_KERNELS;
+use crate::{CalledKernel, DeviceId, Kernel};
+
+/// What a valid program needs before its first step is issued. (Its host slots are those of
+/// [`Program::downloads`](crate::Program::downloads), its stamps need what the engine knows of them.)
+#[derive(Default, Debug)]
+pub(crate) struct Plan {
+    /// Groups of lattices whose views need more memory than there is, and how many words each
+    /// lattice's view needs.
+    pub(crate) views: Vec<(usize, usize)>,
+    /// Groups of lattices that have no memory for measures yet.
+    pub(crate) measures: Vec<usize>,
+    /// The functions that are launched on each device.
+    pub(crate) functions: Vec<(DeviceId, Functions)>,
+    /// Whether it changes cells: if only half of it is done, every lattice must be restored.
+    pub(crate) changes_cells: bool,
+    /// Whether several threads of the host issue it.
+    pub(crate) several_issuers: bool,
+}
+
+impl Plan {
+    pub(super) fn needs_view(&mut self, group: usize, words: usize) {
+        match self.views.iter_mut().find(|(of, _)| *of == group) {
+            Some((_, most)) => *most = words.max(*most),
+            None => self.views.push((group, words)),
+        }
+    }
+
+    pub(super) fn needs_measures(&mut self, group: usize) {
+        if !self.measures.contains(&group) {
+            self.measures.push(group);
+        }
+    }
+
+    pub(super) fn launches(&mut self, device: DeviceId, functions: Functions) {
+        match self.functions.iter_mut().find(|(of, _)| *of == device) {
+            Some((_, all)) => all.0 |= functions.0,
+            None if functions == Functions::NONE => {}
+            None => self.functions.push((device, functions)),
+        }
+    }
+}
+
+/// A set of functions of kernel files.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct Functions(u64);
+
+/// The functions that lattices need beside the ladder's: file and symbol.
+const SUPPORT: [(&str, &str); 7] = [
+    ("edit", "edit_cells"),
+    ("reduce", "reduce_bits"),
+    ("measure", "measure_bits"),
+    ("pack", "pack_i32"),
+    ("pack_planar", "pack_planar"),
+    ("unpack", "unpack_i32"),
+    ("unpack_planar", "unpack_planar"),
+];
+
+/// The first of each table's functions.
+const CALLED: usize = KERNELS_LENGTH + SUPPORT.len();
+const KERNELS_LENGTH: usize = KERNELS.len();
+
+impl Functions {
+    pub(super) const NONE: Functions = Functions(0);
+    pub(super) const EDIT: Functions = Functions::support(0);
+    pub(super) const REDUCE: Functions = Functions::support(1);
+    pub(super) const MEASURE: Functions = Functions::support(2);
+
+    const fn support(index: usize) -> Functions {
+        Functions(1 << (KERNELS_LENGTH + index))
+    }
+
+    /// What packs a layout into bits.
+    pub(super) const fn pack(layout: Layout) -> Functions {
+        match layout {
+            Layout::Bits => Functions::NONE,
+            Layout::I32 => Functions::support(3),
+            Layout::Planar => Functions::support(4),
+        }
+    }
+
+    /// What makes a layout of bits.
+    pub(super) const fn unpack(layout: Layout) -> Functions {
+        match layout {
+            Layout::Bits => Functions::NONE,
+            Layout::I32 => Functions::support(5),
+            Layout::Planar => Functions::support(6),
+        }
+    }
+
+    /// A kernel of the ladder; `None` for one that is not in its table.
+    #[inline]
+    pub(super) fn kernel(kernel: &Kernel) -> Option<Functions> {
+        let at = KERNELS.iter().position(|known| std::ptr::eq(known, kernel));
+        at.map(|at| Functions(1 << at))
+    }
+
+    /// A kernel without lattices; `None` for one that is in no table.
+    pub(super) fn called(kernel: &CalledKernel) -> Option<Functions> {
+        let at = called().position(|known| std::ptr::eq(known, kernel));
+        at.map(|at| Functions(1 << (CALLED + at)))
+    }
+
+    pub(super) fn and(self, other: Functions) -> Functions {
+        Functions(self.0 | other.0)
+    }
+
+    /// The file and the symbol of each; the ladder's and those of calls can be stamped.
+    pub(crate) fn names(self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
+        let ladder = KERNELS.iter().map(|one| (one.file, one.symbol, true));
+        let support = SUPPORT.map(|(file, symbol)| (file, symbol, false));
+        let called = called().map(|one| (one.name, one.symbol, true));
+        let all = ladder.chain(support).chain(called).enumerate();
+        all.filter_map(move |(at, names)| (self.0 >> at & 1 == 1).then_some(names))
+    }
+}
+
+fn called() -> impl Iterator<Item = &'static CalledKernel> {
+    LESSON_KERNELS.into_iter().chain(PROBE_KERNELS)
+}

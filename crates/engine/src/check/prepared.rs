@@ -1,0 +1,112 @@
+//! Programs that were prepared, and what must still hold when they are replayed.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use super::state::LatticeState;
+use super::{Plan, Validator, refuse};
+use crate::{LatticeId, Op, PreparedId, Program, Result, Transfer};
+
+/// A prepared program, and what it was prepared from.
+pub(crate) struct Prepared {
+    pub(crate) program: Arc<Program>,
+    /// Whether it changes cells.
+    pub(crate) changes_cells: bool,
+    /// The lattices that it is about, as they must be.
+    before: Vec<(LatticeId, LatticeState)>,
+    /// Those whose view it downloads without making it anew.
+    reads_view: HashSet<LatticeId>,
+    /// The groups whose views it uses, and how many words each view had room for.
+    views: Vec<(usize, usize)>,
+    /// [`Validator::memory`] as it was.
+    memory: u64,
+}
+
+impl Validator {
+    /// Remembers a program that was validated for it and that its engine has prepared.
+    pub(crate) fn remember(&mut self, program: &Arc<Program>, plan: &Plan) -> PreparedId {
+        let mut reduced = HashSet::new();
+        let mut reads_view = HashSet::new();
+        let mut viewed = Vec::new();
+        self.states.begin();
+        for step in &program.steps {
+            self.states.apply(&step.op);
+            let is_reduce = matches!(step.op, Op::Reduce { .. });
+            let what = match step.op {
+                Op::Download { what, .. } => Some(what),
+                _ => None,
+            };
+            if !is_reduce && what != Some(Transfer::View) {
+                continue;
+            }
+            for lattice in step.op.lattices().map(LatticeId) {
+                if is_reduce {
+                    reduced.insert(lattice);
+                } else if !reduced.contains(&lattice) {
+                    reads_view.insert(lattice);
+                }
+                viewed.push(self.lattices.group_of(lattice));
+            }
+        }
+        viewed.sort_unstable();
+        viewed.dedup();
+        let room = |group: usize| (group, self.lattices.groups[group].view_room);
+        let before = self.states.touched().into_iter();
+        let prepared = Prepared {
+            program: program.clone(),
+            changes_cells: plan.changes_cells,
+            before: before
+                .map(|lattice| (lattice, self.states.committed(lattice)))
+                .collect(),
+            reads_view,
+            views: viewed.into_iter().map(room).collect(),
+            memory: self.memory,
+        };
+        self.states.begin();
+        self.prepared.push(Some(prepared));
+        PreparedId(self.prepared.len() as u32 - 1)
+    }
+
+    /// A prepared program that can be replayed now.
+    pub(crate) fn validate_replay(&self, id: PreparedId) -> Result<&Prepared> {
+        let Some(Some(prepared)) = self.prepared.get(id.0 as usize) else {
+            return refuse(format!("there is no {id:?}"));
+        };
+        let room = |group: usize| self.lattices.groups[group].view_room;
+        let moved = |&(group, words): &(usize, usize)| room(group) != words;
+        if prepared.memory != self.memory || prepared.views.iter().any(moved) {
+            return refuse(format!(
+                "memory that {id:?} uses was replaced since it was prepared"
+            ));
+        }
+        for &(lattice, before) in &prepared.before {
+            let now = self.states.committed(lattice);
+            let other_view =
+                now.view_words != before.view_words && prepared.reads_view.contains(&lattice);
+            if !now.has_buffers_of(before) || other_view {
+                return refuse(format!(
+                    "{id:?} was prepared from another state of {lattice:?}"
+                ));
+            }
+        }
+        Ok(prepared)
+    }
+
+    /// Commits what a replay does.
+    pub(crate) fn commit_replay(&mut self, id: PreparedId) {
+        self.states.begin();
+        if let Some(Some(prepared)) = self.prepared.get(id.0 as usize) {
+            for step in &prepared.program.steps {
+                self.states.apply(&step.op);
+            }
+        }
+        self.states.commit();
+    }
+
+    /// Forgets a prepared program.
+    pub(crate) fn release(&mut self, id: PreparedId) {
+        if let Some(prepared) = self.prepared.get_mut(id.0 as usize) {
+            *prepared = None;
+        }
+    }
+}

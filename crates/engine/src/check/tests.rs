@@ -1,0 +1,246 @@
+//! The transitions of one lattice, and drafts.
+
+use std::sync::Arc;
+
+use super::*;
+use crate::kernels::{KERNELS, find};
+use crate::{LatticeId, Viewport};
+use life::Rule;
+
+fn advance(kernel: &str, generations: u32) -> Op {
+    let kernel = find(kernel).unwrap();
+    Op::Advance {
+        kernel,
+        lattices: 0..1,
+        rule: Rule::LIFE,
+        generations,
+        block: kernel.block(),
+    }
+}
+
+fn unpack(to: Layout) -> Op {
+    let lattices = 0..1;
+    Op::Unpack { lattices, to }
+}
+
+fn upload(words: usize) -> Op {
+    Op::Upload {
+        lattice: LatticeId(0),
+        words: Arc::from(vec![0; words]),
+    }
+}
+
+/// Layout, parity of the cells, parity of the bits, and whether these are current.
+fn after(ops: &[Op]) -> (Layout, u8, u8, bool) {
+    let state = ops
+        .iter()
+        .fold(LatticeState::NEW, |state, op| state.after(op));
+    (
+        state.layout,
+        state.parity,
+        state.bits_parity,
+        state.bits_current,
+    )
+}
+
+#[test]
+fn every_op_leaves_the_state_that_it_should() {
+    use Layout::{Bits, I32, Planar};
+    let pack = || Op::Pack(0..1);
+    let edit = || Op::Edit {
+        lattice: LatticeId(0),
+        edits: Arc::from([]),
+    };
+    let bits = || advance("bits", 1);
+    for (ops, expected) in [
+        (vec![], (Bits, 0, 0, true)),
+        (vec![bits()], (Bits, 1, 1, true)),
+        (vec![advance("bits", 2)], (Bits, 0, 0, true)),
+        (vec![bits(), pack(), edit()], (Bits, 1, 1, true)),
+        (vec![bits(), upload(1)], (Bits, 0, 0, true)),
+        (vec![bits(), unpack(I32)], (I32, 0, 1, true)),
+        (vec![bits(), unpack(I32), edit()], (I32, 0, 1, false)),
+        (
+            vec![bits(), unpack(I32), advance("global", 3)],
+            (I32, 1, 1, false),
+        ),
+        (vec![unpack(I32), advance("global", 0)], (I32, 0, 0, true)),
+        (
+            vec![bits(), unpack(I32), advance("global", 3), pack()],
+            (I32, 1, 0, true),
+        ),
+        (
+            vec![bits(), unpack(I32), advance("global", 3), unpack(Bits)],
+            (Bits, 1, 1, true),
+        ),
+        (
+            vec![unpack(Planar), advance("multistep", 5), unpack(I32)],
+            (I32, 0, 0, true),
+        ),
+        (
+            vec![unpack(Planar), advance("resident", 5)],
+            (Planar, 0, 0, false),
+        ),
+    ] {
+        assert_eq!(after(&ops), expected, "{ops:?}");
+    }
+}
+
+#[test]
+fn what_goes_back_to_earlier_bits_changes_cells() {
+    let stepped = LatticeState::NEW
+        .after(&unpack(Layout::I32))
+        .after(&advance("global", 1));
+    assert!(!LatticeState::NEW.is_changed_by(&unpack(Layout::I32)));
+    assert!(stepped.is_changed_by(&unpack(Layout::I32)));
+    assert!(
+        !stepped
+            .after(&Op::Pack(0..1))
+            .is_changed_by(&unpack(Layout::Bits))
+    );
+    assert!(stepped.is_changed_by(&upload(1)));
+    assert!(!stepped.is_changed_by(&Op::Measure(0..1)));
+}
+
+#[test]
+fn a_layout_that_is_given_back_takes_its_cells_with_it() {
+    let start = LatticeState::NEW.after(&advance("bits", 1));
+    let mut state = start.after(&unpack(Layout::I32));
+    state.reserve(Layout::I32, true);
+    state = state.after(&advance("global", 1));
+    let kept = state;
+    state.reserve(Layout::I32, true);
+    assert!(state.has_buffers_of(kept), "it was reserved already");
+    for (layout, has_room) in [
+        (Layout::Planar, true),
+        (Layout::I32, false),
+        (Layout::Bits, true),
+    ] {
+        let mut state = kept;
+        state.reserve(layout, has_room);
+        assert!(state.has_buffers_of(start), "{layout:?}");
+        let reserved = if has_room { layout } else { Layout::Bits };
+        assert_eq!(state.reserved, reserved);
+        assert!(state.bits_current);
+    }
+}
+
+/// A validator of two groups of lattices on a device.
+fn validator() -> Validator {
+    let device = DeviceInfo {
+        name: String::new(),
+        driver: String::new(),
+        capability: Some((8, 6)),
+        units: 1,
+        memory: None,
+        cache: None,
+        copy_engines: 0,
+        kernel_time_limit: false,
+        pci_bus_id: None,
+    };
+    let mut check = Validator::new(vec![device]);
+    check.add_stream(StreamId(0), DeviceId(0), false);
+    check.add_lattices(DeviceId(0), 2, Size::new(512, 512).unwrap());
+    check.add_lattices(DeviceId(0), 3, Size::new(33, 5).unwrap());
+    check.reserve(Layout::I32, &[true, true]);
+    check
+}
+
+fn program(ops: impl IntoIterator<Item = Op>) -> Program {
+    let mut program = Program::default();
+    ops.into_iter().for_each(|op| program.push(StreamId(0), op));
+    program
+}
+
+fn reduce(lattices: std::ops::Range<u32>, height: u32) -> Op {
+    let viewport = Viewport {
+        x0: 0,
+        y0: 0,
+        step: Viewport::ONE,
+        width: 8,
+        height,
+    };
+    Op::Reduce { lattices, viewport }
+}
+
+#[test]
+fn a_plan_says_which_memory_a_program_needs() {
+    let mut check = validator();
+    let ops = [
+        reduce(0..3, 2),
+        reduce(4..5, 7),
+        Op::Measure(1..4),
+        Op::Measure(4..5),
+        reduce(2..3, 3),
+    ];
+    let plan = check
+        .validate(&program(ops.clone()), Purpose::Submit)
+        .unwrap();
+    assert_eq!(plan.views, [(0, 4), (1, 14)]);
+    assert_eq!(plan.measures, [0, 1]);
+    assert!(!plan.changes_cells && !plan.several_issuers);
+    let symbols: Vec<_> = plan.functions[0]
+        .1
+        .names()
+        .map(|(_, symbol, _)| symbol)
+        .collect();
+    assert_eq!(symbols, ["reduce_bits", "measure_bits"]);
+    check.lattices.groups[1].view_room = 14;
+    check.lattices.groups[0].measures_room = true;
+    let plan = check.validate(&program(ops), Purpose::Prepare).unwrap();
+    assert_eq!((plan.views, plan.measures), (vec![(0, 4)], vec![1]));
+}
+
+#[test]
+fn a_plan_names_every_function_that_is_launched() {
+    let mut check = validator();
+    let ops = [
+        unpack(Layout::I32),
+        advance("global", 1),
+        Op::Pack(0..5),
+        advance("shared", 1),
+    ];
+    let plan = check.validate(&program(ops), Purpose::Submit).unwrap();
+    let files: Vec<_> = plan.functions[0].1.names().map(|(file, ..)| file).collect();
+    assert_eq!(files, ["01_global", "02_shared", "pack", "unpack"]);
+    assert!(plan.changes_cells);
+    for kernel in &KERNELS {
+        let names: Vec<_> = Functions::kernel(kernel).unwrap().names().collect();
+        assert_eq!(names, [(kernel.file, kernel.symbol, true)]);
+    }
+    for kernel in crate::lesson_kernels::LESSON_KERNELS {
+        let names: Vec<_> = Functions::called(kernel).unwrap().names().collect();
+        assert_eq!(names, [(kernel.name, kernel.symbol, true)]);
+    }
+    for layout in [Layout::I32, Layout::Planar] {
+        assert_eq!(Functions::pack(layout).names().count(), 1);
+        assert_eq!(Functions::unpack(layout).names().count(), 1);
+    }
+}
+
+#[test]
+fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
+    let mut check = validator();
+    let of_cluster = program([advance("cluster", 1)]);
+    let error = check.validate(&of_cluster, Purpose::Submit).unwrap_err();
+    assert!(matches!(error, EngineError::TooOldDevice { .. }), "{error}");
+}
+
+#[test]
+fn a_draft_that_is_not_committed_leaves_no_trace() {
+    let mut check = validator();
+    let all = LatticeId(0);
+    let step = program([advance("bits", 1)]);
+    for _ in 0..2 {
+        check.validate(&step, Purpose::Submit).unwrap();
+        assert_eq!(check.parity(all), 0);
+    }
+    check.states.commit();
+    assert_eq!(check.parity(all), 3);
+    let twice = program([advance("bits", 1), advance("bits", 2), advance("global", 1)]);
+    check.validate(&twice, Purpose::Submit).unwrap_err();
+    check.states.begin();
+    assert_eq!(check.states.get(all), check.states.committed(all));
+    check.validate(&step, Purpose::Prepare).unwrap();
+    assert_eq!(check.parity(all), 3);
+}

@@ -1,0 +1,943 @@
+//! Programs that cannot be, on both engines: refused in the same words, and without a trace.
+
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+
+use engine::cpu::CpuEngine;
+use engine::cuda::{CudaEngine, Ordinals};
+use engine::kernels::{self, Iteration, Kernel, Sides};
+use engine::lesson_kernels::{BARRIER, GRAY, MANDELBROT, MEET, SCALE, SPIN};
+use engine::probe_kernels::{COPY_RATE, LOP3_RATE};
+use engine::{
+    Argument, BufferId, Call, CalledKernel, Completion, DeviceId, Engine, EngineError, EventId,
+    HostMemory, IssuerId, LatticeId, Layout, Op, Place, PreparedId, Priority, Program, Region,
+    Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer, Viewport, WordEdit,
+};
+use life::{Lattice, Rule, Size, reference, soup};
+use proptest::prelude::*;
+
+use crate::cuda_lab::{ALONE, use_fake_driver};
+
+const D0: DeviceId = DeviceId(0);
+const NOWHERE: u32 = 99;
+
+/// Lattices 0 to 2 are of this size, on the first device; 3 is of [`WIDE`], and 4 of the first
+/// size again, in another context.
+const SMALL: (u64, u64) = (45, 23);
+const WIDE: (u64, u64) = (128, 256);
+const LATTICES: u32 = 5;
+/// The lattice that programs which work are about.
+const GOOD: u32 = 0;
+
+/// An engine with something of everything that programs can be wrong about.
+struct Stage {
+    engine: Box<dyn Engine>,
+    slots: Arc<dyn Slots>,
+    spec: SlotsSpec,
+    ids: Ids,
+    /// The cells that each lattice has.
+    cells: Vec<Lattice>,
+}
+
+/// What there is on both engines, by the same numbers.
+#[derive(Clone, Copy)]
+struct Ids {
+    stream: StreamId,
+    second: StreamId,
+    default: StreamId,
+    foreign: StreamId,
+    event: EventId,
+    foreign_event: EventId,
+    device: BufferId,
+    foreign_device: BufferId,
+    pinned: BufferId,
+    pageable: BufferId,
+    gone: BufferId,
+}
+
+fn size_of(lattice: u32) -> Size {
+    let (width, height) = if lattice == 3 { WIDE } else { SMALL };
+    Size::new(width, height).unwrap()
+}
+
+impl Stage {
+    fn new(mut engine: Box<dyn Engine>) -> Stage {
+        let further = engine.create_context(D0).unwrap();
+        let buffer = |engine: &mut dyn Engine, device, place| {
+            engine.create_buffer(device, 256, place).unwrap()
+        };
+        let gone = buffer(&mut *engine, D0, Place::Device);
+        engine.drop_buffers().unwrap();
+        engine.create_lattices(D0, 3, size_of(0)).unwrap();
+        engine.create_lattices(D0, 1, size_of(3)).unwrap();
+        engine.create_lattices(further, 1, size_of(4)).unwrap();
+        engine.reserve(Layout::I32).unwrap();
+        let spec = SlotsSpec {
+            pinned: 2,
+            pageable: 1,
+            picture_words: size_of(0).words(),
+            checkpoints: 1,
+            measures: 1,
+        };
+        let slots = engine.allocate_slots(spec).unwrap();
+        let of = |kind| StreamSpec {
+            kind,
+            priority: Priority::Normal,
+        };
+        let mut stream = |device, kind| engine.create_stream(device, of(kind)).unwrap();
+        let ids = Ids {
+            stream: stream(D0, StreamKind::NonBlocking),
+            second: stream(D0, StreamKind::NonBlocking),
+            default: stream(D0, StreamKind::Default),
+            foreign: stream(further, StreamKind::NonBlocking),
+            event: engine.create_event(D0).unwrap(),
+            foreign_event: engine.create_event(further).unwrap(),
+            device: buffer(&mut *engine, D0, Place::Device),
+            foreign_device: buffer(&mut *engine, further, Place::Device),
+            pinned: buffer(&mut *engine, D0, Place::Host(HostMemory::Pinned)),
+            pageable: buffer(&mut *engine, D0, Place::Host(HostMemory::Pageable)),
+            gone,
+        };
+        let cells = (0..LATTICES).map(|i| soup(size_of(i), 0.4, 3, u64::from(i)));
+        let mut stage = Stage {
+            engine,
+            slots,
+            spec,
+            ids,
+            cells: cells.collect(),
+        };
+        let uploads = (0..LATTICES).map(|i| {
+            let words = stage.cells[i as usize].words().into();
+            (
+                stage.stream_of(i),
+                Op::Upload {
+                    lattice: LatticeId(i),
+                    words,
+                },
+            )
+        });
+        let uploads = program(uploads.collect::<Vec<_>>());
+        stage.run(&uploads);
+        stage
+    }
+
+    /// A stream of a lattice's device.
+    fn stream_of(&self, lattice: u32) -> StreamId {
+        match lattice {
+            4 => self.ids.foreign,
+            _ => self.ids.stream,
+        }
+    }
+
+    fn run(&mut self, program: &Program) {
+        self.engine.submit(program).unwrap();
+        self.finish();
+    }
+
+    /// Waits until nothing runs; whether the last run has finished.
+    fn finish(&mut self) -> bool {
+        self.engine.synchronize().unwrap();
+        let mut completions = Vec::new();
+        self.engine.poll(&mut completions).unwrap();
+        matches!(completions.last(), Some(Completion::Finished { .. }))
+    }
+
+    fn parities(&self) -> Vec<u8> {
+        (0..LATTICES)
+            .map(|i| self.engine.parity(LatticeId(i)))
+            .collect()
+    }
+
+    /// Every slot is free, and another round of every lattice is what the reference makes of it.
+    fn is_as_it_was(&mut self, parities: &[u8], why: &str) {
+        assert_eq!(self.parities(), parities, "{why}");
+        for lattice in (0..LATTICES).map(LatticeId) {
+            for slot in (0..self.spec.count()).map(Slot) {
+                assert!(
+                    self.slots.is_free(lattice, slot),
+                    "{lattice:?} {slot:?}: {why}"
+                );
+            }
+        }
+        let checkpoint = Slot(self.spec.pictures());
+        let round = (0..LATTICES).flat_map(|i| {
+            let stream = self.stream_of(i);
+            let lattices = i..i + 1;
+            let download = Op::Download {
+                lattices,
+                slot: checkpoint,
+                what: Transfer::Bits,
+            };
+            [(stream, advance("bits", i..i + 1, 1)), (stream, download)]
+        });
+        let round = program(round.collect::<Vec<_>>());
+        self.run(&round);
+        for (i, cells) in self.cells.iter_mut().enumerate() {
+            *cells = reference::run(cells, Rule::LIFE, 1);
+            let look = &mut |words: &[u32]| assert_eq!(words, cells.words(), "{i}: {why}");
+            assert!(self.slots.read(LatticeId(i as u32), checkpoint, look));
+        }
+    }
+}
+
+fn engines() -> [Stage; 2] {
+    use_fake_driver();
+    let cpu = CpuEngine::new(NonZeroUsize::new(2).unwrap());
+    let cuda = CudaEngine::open(Ordinals::First).unwrap();
+    let engines: [Box<dyn Engine>; 2] = [Box::new(cpu), Box::new(cuda)];
+    engines.map(Stage::new)
+}
+
+fn program(steps: impl IntoIterator<Item = (StreamId, Op)>) -> Program {
+    let mut program = Program::default();
+    steps
+        .into_iter()
+        .for_each(|(stream, op)| program.push(stream, op));
+    program
+}
+
+fn advance(kernel: &str, lattices: std::ops::Range<u32>, generations: u32) -> Op {
+    let kernel = kernels::find(kernel).unwrap();
+    let (rule, block) = (Rule::LIFE, kernel.block());
+    Op::Advance {
+        kernel,
+        lattices,
+        rule,
+        generations,
+        block,
+    }
+}
+
+fn download(lattices: std::ops::Range<u32>, slot: u8, what: Transfer) -> Op {
+    Op::Download {
+        lattices,
+        slot: Slot(slot),
+        what,
+    }
+}
+
+fn unpack(lattices: std::ops::Range<u32>, to: Layout) -> Op {
+    Op::Unpack { lattices, to }
+}
+
+fn reduce(lattices: std::ops::Range<u32>, width: u32, height: u32) -> Op {
+    let viewport = Viewport {
+        x0: 0,
+        y0: 0,
+        step: Viewport::ONE,
+        width,
+        height,
+    };
+    Op::Reduce { lattices, viewport }
+}
+
+fn upload(lattice: u32, words: usize) -> Op {
+    Op::Upload {
+        lattice: LatticeId(lattice),
+        words: vec![0; words].into(),
+    }
+}
+
+fn edit(lattice: u32, edits: &[(u32, u32)]) -> Op {
+    let edits = edits.iter().map(|&(word, mask)| WordEdit {
+        word,
+        mask,
+        bits: 0,
+    });
+    Op::Edit {
+        lattice: LatticeId(lattice),
+        edits: edits.collect(),
+    }
+}
+
+fn at(buffer: BufferId, offset: usize) -> Region {
+    Region { buffer, offset }
+}
+
+fn copy(from: Region, to: Region, bytes: usize) -> Op {
+    Op::Copy { from, to, bytes }
+}
+
+fn call(kernel: &'static CalledKernel, grid: u32, block: u32, arguments: &[Argument]) -> Op {
+    let arguments = arguments.to_vec();
+    Op::Call(Call {
+        kernel,
+        grid,
+        block,
+        shared_bytes: 0,
+        arguments,
+    })
+}
+
+/// A kernel that is in no table.
+static STRANGE: Kernel = Kernel {
+    name: "strange",
+    file: "strange",
+    symbol: "strange",
+    title: "",
+    layout: Layout::Bits,
+    iteration: Iteration::Launches,
+    blocks: &[(32, 8)],
+    rows_per_thread: 1,
+    shared_bytes: |_, _| 0,
+    in_place: false,
+    cluster: 1,
+    batched: false,
+    sides: Sides::Any,
+    most_cells: None,
+};
+
+static STRANGE_CALL: CalledKernel = CalledKernel {
+    name: "strange",
+    symbol: "strange",
+    parameters: &[],
+};
+
+/// What is wrong with a program, and how that is said.
+type Wrong = (&'static str, Program, &'static str);
+
+/// Programs that are wrong in one step, which comes after one that is right.
+#[rustfmt::skip]
+fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
+    use Argument::{Buffer, F32, I32, U32, U64};
+    let Ids {
+        stream,
+        foreign,
+        device,
+        pinned,
+        ..
+    } = *ids;
+    let on_device = Buffer(at(device, 0)); // 64 words
+    let size = size_of(GOOD);
+    let words = size.words();
+    let viewport = |viewport: Viewport| Op::Reduce {
+        lattices: 0..1,
+        viewport,
+    };
+    let view = Viewport {
+        x0: 0,
+        y0: 0,
+        step: Viewport::ONE,
+        width: 4,
+        height: 1,
+    };
+    let by = |kernel: &str, block| match advance(kernel, 0..1, 1) {
+        Op::Advance {
+            kernel,
+            lattices,
+            rule,
+            generations,
+            ..
+        } => Op::Advance {
+            kernel,
+            lattices,
+            rule,
+            generations,
+            block,
+        },
+        _ => unreachable!(),
+    };
+    let strange = Op::Advance {
+        kernel: &STRANGE,
+        lattices: 0..1,
+        rule: Rule::LIFE,
+        generations: 1,
+        block: (32, 8),
+    };
+    vec![
+        // Ids that are not there.
+        ("unknown stream", StreamId(NOWHERE), Op::Pack(0..1), "no StreamId(99)"),
+        ("unknown stream, no lattice", StreamId(NOWHERE), Op::Pack(0..0), "no StreamId(99)"),
+        ("unknown event recorded", stream, Op::Record(EventId(NOWHERE)), "no EventId(99)"),
+        ("unknown event awaited", stream, Op::Wait(EventId(NOWHERE)), "no EventId(99)"),
+        ("unknown lattice packed", stream, Op::Pack(NOWHERE..NOWHERE + 1), "no LatticeId(99)"),
+        ("unknown lattice uploaded", stream, upload(NOWHERE, words), "no LatticeId(99)"),
+        ("unknown lattice edited", stream, edit(NOWHERE, &[]), "no LatticeId(99)"),
+        ("unknown lattice advanced", stream, advance("bits", 99..100, 1), "no LatticeId(99)"),
+        ("unknown lattice unpacked", stream, unpack(99..100, Layout::I32), "no LatticeId(99)"),
+        ("unknown lattice reduced", stream, reduce(99..100, 4, 1), "no LatticeId(99)"),
+        ("unknown lattice measured", stream, Op::Measure(99..100), "no LatticeId(99)"),
+        ("unknown lattice downloaded", stream, download(99..100, 0, Transfer::Bits), "no LatticeId(99)"),
+        ("a range beyond the last lattice", foreign, advance("bits", 4..6, 1), "no LatticeId(5)"),
+        ("a range without end", foreign, advance("bits", 4..u32::MAX, 1), "no LatticeId(5)"),
+        ("an unknown kernel", stream, strange, "no kernel strange"),
+        ("an unknown called kernel", stream, call(&STRANGE_CALL, 1, 1, &[]), "no kernel strange"),
+        // Other devices.
+        ("a foreign lattice advanced", stream, advance("bits", 4..5, 1), "LatticeId(4) is not on the stream's device"),
+        ("a range into another device", stream, advance("bits", 3..5, 1), "LatticeId(4) is not on the stream's device"),
+        ("a foreign stream", foreign, advance("bits", 0..1, 1), "LatticeId(0) is not on the stream's device"),
+        ("a foreign lattice uploaded", stream, upload(4, words), "not on the stream's device"),
+        ("a foreign lattice downloaded", stream, download(4..5, 0, Transfer::Bits), "not on the stream's device"),
+        ("a foreign event recorded", stream, Op::Record(ids.foreign_event), "not of the stream's device"),
+        ("an event recorded by a foreign stream", foreign, Op::Record(ids.event), "not of the stream's device"),
+        ("a copy from a foreign buffer", stream, copy(at(ids.foreign_device, 0), at(pinned, 0), 4), "not on the stream's device"),
+        ("a copy to a foreign buffer", stream, copy(at(pinned, 0), at(ids.foreign_device, 0), 4), "not on the stream's device"),
+        ("a call with a foreign buffer", stream, call(&SPIN, 1, 1, &[Buffer(at(ids.foreign_device, 0)), U64(0)]), "not on the stream's device"),
+        // Layouts.
+        ("a kernel in another layout", stream, advance("global", 0..1, 1), "global needs layout I32"),
+        ("a planar kernel in bits", stream, advance("planar", 3..4, 1), "planar needs layout Planar"),
+        ("a layout that is not reserved", stream, unpack(3..4, Layout::Planar), "layout Planar is not reserved"),
+        ("a layout that the size does not take", stream, unpack(0..1, Layout::Planar), "45x23 cannot be in layout Planar"),
+        ("cells in layout bits", stream, download(0..1, 0, Transfer::Cells), "no i32 cells"),
+        // Kernels.
+        ("a width of no whole words", stream, advance("planar", 0..1, 1), "multiple of 32"),
+        ("a width of no whole lanes", stream, advance("multistep", 0..1, 1), "multiple of 128"),
+        ("no square", stream, advance("resident", 3..4, 1), "resident"),
+        ("no square of a cluster", stream, advance("cluster", 3..4, 1), "cluster"),
+        ("too many cells", stream, advance("sync-shared", 3..4, 1), "24576 cells"),
+        ("a size only of the last of a range", stream, advance("sync-shared", 0..4, 1), "sync-shared"),
+        ("another block", stream, by("bits", (7, 3)), "not 7x3"),
+        ("another block, of one warp", stream, by("multistep", (32, 8)), "not 32x8"),
+        ("no block", stream, by("bits", (0, 0)), "not 0x0"),
+        // Uploads and edits.
+        ("an upload too short", stream, upload(GOOD, words - 1), "45 words"),
+        ("an upload too long", stream, upload(GOOD, words + 1), "47 words"),
+        ("an empty upload", stream, upload(GOOD, 0), "0 words"),
+        ("an edit beyond", stream, edit(GOOD, &[(words as u32, 1)]), "45x23"),
+        ("an edit far beyond", stream, edit(GOOD, &[(u32::MAX, 1)]), "45x23"),
+        ("an edit beyond the width", stream, edit(GOOD, &[(1, 1 << 13)]), "45x23"),
+        ("edits in disorder", stream, edit(GOOD, &[(1, 1), (0, 1)]), "not in order"),
+        ("an edit twice", stream, edit(GOOD, &[(1, 1), (1, 1)]), "not in order"),
+        // Views.
+        ("a view of no whole words", stream, viewport(Viewport { width: 6, ..view }), "Viewport"),
+        ("a view of no width", stream, viewport(Viewport { width: 0, ..view }), "Viewport"),
+        ("a view of no height", stream, viewport(Viewport { height: 0, ..view }), "Viewport"),
+        ("a view too high", stream, viewport(Viewport { height: 65_536, ..view }), "Viewport"),
+        ("a view of no cells", stream, viewport(Viewport { step: 0, ..view }), "Viewport"),
+        ("a view backwards", stream, viewport(Viewport { step: -1, ..view }), "Viewport"),
+        ("a view of too large steps", stream, viewport(Viewport { step: 1 << 42, ..view }), "Viewport"),
+        ("a view that overflows", stream, viewport(Viewport { x0: i64::MAX, ..view }), "Viewport"),
+        ("a view never reduced", stream, download(0..1, 0, Transfer::View), "reduce it first"),
+        ("a measure never made", stream, download(0..1, 4, Transfer::Measure), "not been measured"),
+        // Slots.
+        ("a slot out of range", stream, download(0..1, 5, Transfer::Bits), "no Slot(5)"),
+        ("a slot far out of range", stream, download(0..1, 255, Transfer::Bits), "no Slot(255)"),
+        ("bits in a measure's slot", stream, download(0..1, 4, Transfer::Bits), "Slot(4) has 8"),
+        ("bits in a picture's slot", stream, download(3..4, 0, Transfer::Bits), "Slot(0) has 46"),
+        ("bits in too small a slot of the last", stream, download(2..4, 0, Transfer::Bits), "Slot(0) has 46"),
+        // Copies.
+        ("a copy of nothing", stream, copy(at(device, 0), at(pinned, 0), 0), "0 bytes"),
+        ("a copy of no whole words", stream, copy(at(device, 0), at(pinned, 0), 6), "6 bytes"),
+        ("a copy from an odd offset", stream, copy(at(device, 2), at(pinned, 0), 4), "offset 2"),
+        ("a copy to an odd offset", stream, copy(at(device, 0), at(pinned, 3), 4), "offset 3"),
+        ("a copy beyond the source", stream, copy(at(device, 8), at(pinned, 0), 252), "252 bytes"),
+        ("a copy beyond the target", stream, copy(at(device, 0), at(pinned, 8), 252), "252 bytes"),
+        ("a copy from far beyond", stream, copy(at(device, usize::MAX - 3), at(pinned, 0), 8), "8 bytes"),
+        ("a copy from host to host", stream, copy(at(ids.pageable, 0), at(pinned, 0), 4), "host to host"),
+        ("a copy from nowhere", stream, copy(at(BufferId(NOWHERE), 0), at(pinned, 0), 4), "no BufferId(99)"),
+        ("a copy to nowhere", stream, copy(at(pinned, 0), at(BufferId(NOWHERE), 0), 4), "no BufferId(99)"),
+        ("a copy from what was given back", stream, copy(at(ids.gone, 0), at(pinned, 0), 4), "no BufferId(0)"),
+        // Calls.
+        ("too few arguments", stream, call(&SCALE, 1, 32, &[on_device]), "3 arguments, not 1"),
+        ("too many arguments", stream, call(&SPIN, 1, 1, &[on_device, U64(0), U64(0)]), "2 arguments, not 3"),
+        ("a number of another kind", stream, call(&SCALE, 1, 32, &[on_device, U32(1), I32(1)]), "scale takes I32, not U32(1)"),
+        ("a number for a buffer", stream, call(&SPIN, 1, 1, &[U64(0), U64(0)]), "spin takes Buffer"),
+        ("a buffer of the host", stream, call(&SPIN, 1, 1, &[Buffer(at(pinned, 0)), U64(0)]), "not on the device"),
+        ("a buffer from nowhere", stream, call(&SPIN, 1, 1, &[Buffer(at(BufferId(NOWHERE), 0)), U64(0)]), "no BufferId(99)"),
+        ("the end of a buffer", stream, call(&SPIN, 1, 1, &[Buffer(at(device, 256)), U64(0)]), "from offset 256"),
+        ("no blocks", stream, call(&SPIN, 0, 1, &[on_device, U64(0)]), "0 blocks"),
+        ("no threads", stream, call(&SPIN, 1, 0, &[on_device, U64(0)]), "0 threads"),
+        ("too many threads", stream, call(&SPIN, 1, 1025, &[on_device, U64(0)]), "1025 threads"),
+        ("an array too short", stream, call(&SCALE, 1, 32, &[on_device, I32(65), I32(1)]), "260 bytes"),
+        ("a negative length", stream, call(&SCALE, 1, 32, &[on_device, I32(-1), I32(1)]), "length of -1"),
+        ("pixels of no whole words", stream, call(&GRAY, 1, 32, &[on_device, on_device, I32(3)]), "3 pixels"),
+        ("too many pixels", stream, call(&GRAY, 1, 32, &[on_device, on_device, I32(68)]), "272 bytes"),
+        ("too many numbers", stream, call(&MANDELBROT, 1, 32, &[on_device, on_device, I32(33), I32(1), F32(2.0)]), "264 bytes"),
+        ("a meeting at a buffer's end", stream, call(&MEET, 1, 1, &[on_device, U32(1), U64(0), Buffer(at(device, 256))]), "from offset 256"),
+        ("a barrier between blocks", stream, barrier(on_device, 2, 32, 8), "2 blocks"),
+        ("a barrier of part of a warp", stream, barrier(on_device, 1, 31, 8), "31 threads"),
+        ("a barrier over no cells", stream, barrier(on_device, 1, 32, 0), "0x8"),
+        ("a barrier over too many cells", stream, barrier(on_device, 1, 32, 9), "288 bytes"),
+        ("a word for each of too many threads", stream, call(&LOP3_RATE, 3, 32, &[on_device, U32(1), I32(1)]), "384 bytes"),
+        ("too many quads", stream, call(&COPY_RATE, 1, 32, &[on_device, on_device, U64(17)]), "272 bytes"),
+        ("quads beyond counting", stream, call(&COPY_RATE, 1, 32, &[on_device, on_device, U64(u64::MAX)]), "bytes from offset 0"),
+    ]
+}
+
+fn barrier(cells: Argument, grid: u32, block: u32, width: i32) -> Op {
+    use Argument::{I32, U32, U64};
+    let numbers = [I32(width), I32(8), U32(0), I32(1), I32(1), U64(0)];
+    let arguments: Vec<_> = [cells, cells].into_iter().chain(numbers).collect();
+    call(&BARRIER, grid, block, &arguments)
+}
+
+/// Programs that are wrong as a whole, or by what their own steps leave.
+#[rustfmt::skip]
+fn wrong_programs(ids: &Ids) -> Vec<Wrong> {
+    let Ids {
+        stream,
+        second,
+        event,
+        ..
+    } = *ids;
+    let on = |ops: Vec<Op>| program(ops.into_iter().map(|op| (stream, op)));
+    let issued = |steps: Vec<(u8, StreamId, Op)>| {
+        let mut program = Program::default();
+        for (issuer, stream, op) in steps {
+            program.push_from(IssuerId(issuer), stream, op);
+        }
+        program
+    };
+    vec![
+        ("cells after an upload", on(vec![unpack(0..1, Layout::I32), upload(0, 46), download(0..1, 0, Transfer::Cells)]), "no i32 cells"),
+        ("a kernel after unpacking", on(vec![unpack(0..1, Layout::I32), advance("bits", 0..1, 1)]), "bits needs layout Bits"),
+        ("a kernel of a range in two layouts", on(vec![unpack(1..2, Layout::I32), advance("bits", 0..3, 1)]), "LatticeId(1) is in layout I32"),
+        ("a view that has grown out of its slot", on(vec![reduce(0..1, 4, 47), download(0..1, 0, Transfer::View)]), "47 words"),
+        ("the view of a neighbour", on(vec![reduce(0..1, 4, 1), download(0..2, 0, Transfer::View)]), "LatticeId(1) has no view"),
+        ("the measure of a neighbour", on(vec![Op::Measure(0..1), download(0..2, 4, Transfer::Measure)]), "LatticeId(1) has not been measured"),
+        ("a slot twice", on(vec![download(0..1, 0, Transfer::Bits), download(0..1, 0, Transfer::Bits)]), "LatticeId(0) is in use"),
+        ("a slot twice, in ranges", on(vec![download(0..2, 0, Transfer::Bits), download(1..3, 0, Transfer::Bits)]), "LatticeId(1) is in use"),
+        ("an event of another issuer", issued(vec![(0, stream, Op::Record(event)), (1, second, Op::Wait(event))]), "another issuer"),
+        ("an event that another issuer records later", issued(vec![(1, second, Op::Wait(event)), (2, stream, Op::Record(event))]), "another issuer"),
+        ("an event of two issuers", issued(vec![(1, stream, Op::Record(event)), (2, second, Op::Record(event)), (2, second, Op::Wait(event))]), "another issuer"),
+    ]
+}
+
+/// Programs that can be submitted, and not prepared.
+#[rustfmt::skip]
+fn unpreparable(ids: &Ids) -> Vec<Wrong> {
+    let Ids {
+        stream,
+        second,
+        default,
+        event,
+        device,
+        pageable,
+        ..
+    } = *ids;
+    let one = |op: Op| program([(stream, op)]);
+    let round = one(advance("bits", 0..1, 1));
+    let mut several = round.clone();
+    several.push_from(IssuerId(1), second, Op::Pack(1..2));
+    let stamped = Program {
+        stamped: true,
+        ..round.clone()
+    };
+    vec![
+        ("stamped", stamped, "a stamped program"),
+        ("several issuers", several, "several threads"),
+        ("the default stream", program([(default, Op::Pack(0..1))]), "the default stream"),
+        ("waiting for a stream", one(Op::Synchronize(Scope::Stream)), "waiting on the host"),
+        ("waiting for a device", one(Op::Synchronize(Scope::Device)), "waiting on the host"),
+        ("an upload", one(upload(GOOD, 46)), "an upload"),
+        ("an edit", one(edit(GOOD, &[])), "an edit"),
+        ("a pageable slot", one(download(0..1, 2, Transfer::Bits)), "pageable memory"),
+        ("a copy to pageable memory", one(copy(at(device, 0), at(pageable, 0), 4)), "pageable memory"),
+        ("a copy from pageable memory", one(copy(at(pageable, 0), at(device, 0), 4)), "pageable memory"),
+        ("a wait for an event from before", one(Op::Wait(event)), "has not recorded"),
+        ("a wait before its record", program([(stream, Op::Wait(event)), (second, Op::Record(event))]), "has not recorded"),
+    ]
+}
+
+#[test]
+fn both_engines_refuse_the_same_programs_in_the_same_words_and_without_a_trace() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut stages = engines();
+    let ids = stages[0].ids;
+    let right = [
+        (ids.stream, advance("bits", 0..3, 3)),
+        (ids.stream, unpack(2..3, Layout::I32)),
+        (ids.stream, download(1..3, 1, Transfer::Bits)),
+    ];
+    let mut wrong = wrong_programs(&ids);
+    wrong.extend(
+        wrong_steps(&ids)
+            .into_iter()
+            .map(|(what, stream, op, why)| {
+                let steps = right.iter().cloned().chain([(stream, op)]);
+                (what, program(steps), why)
+            }),
+    );
+    let (refused, unpreparable) = (wrong.len(), unpreparable(&ids));
+    assert!(refused > 90, "{refused}");
+    for (what, program, why) in &wrong {
+        let [cpu, cuda] = [0, 1].map(|i| {
+            let stage: &mut Stage = &mut stages[i];
+            let parities = stage.parities();
+            let error = stage.engine.submit(program).expect_err(what);
+            if !why.contains("in use") {
+                let prepared = stage.engine.prepare(program).expect_err(what);
+                let other = prepared.to_string().contains("cannot be prepared");
+                assert!(prepared == error || other, "{what}: {prepared}");
+            }
+            stage.is_as_it_was(&parities, what);
+            error
+        });
+        assert!(cpu.to_string().contains(why), "{what}: {cpu}");
+        assert_eq!(cpu, cuda, "{what}");
+    }
+    for (what, program, why) in &unpreparable {
+        let [cpu, cuda] = [0, 1].map(|i| {
+            let stage: &mut Stage = &mut stages[i];
+            let parities = stage.parities();
+            let error = stage.engine.prepare(program).expect_err(what);
+            stage.is_as_it_was(&parities, what);
+            error
+        });
+        assert!(cpu.to_string().contains(why), "{what}: {cpu}");
+        assert_eq!(cpu, cuda, "{what}");
+    }
+}
+
+#[test]
+fn a_slot_that_is_read_is_refused_in_the_same_words() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut stages = engines();
+    let errors = stages.each_mut().map(|stage| {
+        let parities = stage.parities();
+        let (stream, slots) = (stage.ids.stream, stage.slots.clone());
+        let steps = [
+            (stream, advance("bits", 0..3, 1)),
+            (stream, download(0..3, 0, Transfer::Bits)),
+        ];
+        let mut error = None;
+        assert!(slots.read(LatticeId(1), Slot(0), &mut |_| {
+            error = stage.engine.submit(&program(steps.clone())).err();
+        }));
+        stage.is_as_it_was(&parities, "a slot that is read");
+        error.unwrap()
+    });
+    assert_eq!(errors[0], EngineError::SlotBusy(LatticeId(1), Slot(0)));
+    assert_eq!(errors[0], errors[1]);
+}
+
+#[test]
+fn slots_that_were_never_made_are_refused_in_the_same_words() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    use_fake_driver();
+    let cpu = CpuEngine::new(NonZeroUsize::MIN);
+    let engines: [Box<dyn Engine>; 2] = [
+        Box::new(cpu),
+        Box::new(CudaEngine::open(Ordinals::First).unwrap()),
+    ];
+    let errors = engines.map(|mut engine| {
+        engine.create_lattices(D0, 1, size_of(0)).unwrap();
+        let stream = engine.create_stream(D0, StreamSpec::PLAIN).unwrap();
+        let steps = program([(stream, download(0..1, 0, Transfer::Bits))]);
+        let missing = [
+            engine.submit(&steps).unwrap_err(),
+            engine.query(EventId(0)).unwrap_err(),
+            engine
+                .create_stream(DeviceId(1), StreamSpec::PLAIN)
+                .unwrap_err(),
+            engine.create_buffer(D0, 6, Place::Device).unwrap_err(),
+            engine.replay(PreparedId(0)).unwrap_err(),
+        ];
+        assert_eq!(engine.parity(LatticeId(7)), 0);
+        missing
+    });
+    assert!(
+        errors[0][0]
+            .to_string()
+            .contains("LatticeId(0) has no Slot(0)"),
+        "{}",
+        errors[0][0]
+    );
+    assert_eq!(errors[0], errors[1]);
+}
+
+#[test]
+fn preparing_moves_no_state_and_a_replay_needs_the_state_that_it_was_prepared_from() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let mut stages = engines();
+    let errors = stages.each_mut().map(|stage| {
+        let stream = stage.ids.stream;
+        let on = |ops: Vec<Op>| program(ops.into_iter().map(|op| (stream, op)));
+        let parities = stage.parities();
+        // What is made in a prepared program is not there before it has been replayed.
+        let made = vec![
+            reduce(0..1, 4, 1),
+            Op::Measure(0..1),
+            unpack(1..2, Layout::I32),
+            advance("global", 1..2, 1),
+            advance("bits", 2..3, 1),
+        ];
+        let made = stage.engine.prepare(&on(made)).unwrap();
+        let mut errors = Vec::new();
+        for early in [
+            download(0..1, 0, Transfer::View),
+            download(0..1, 4, Transfer::Measure),
+            advance("global", 1..2, 1),
+        ] {
+            errors.push(stage.engine.submit(&on(vec![early])).unwrap_err());
+        }
+        stage.is_as_it_was(&parities, "prepared");
+        // The round that was made there has moved every lattice on.
+        errors.push(stage.engine.replay(made).unwrap_err());
+        stage.is_as_it_was(&stage.parities(), "a replay was refused");
+        stage.engine.replay(made).unwrap();
+        assert!(stage.finish());
+        for now in [
+            download(0..1, 0, Transfer::View),
+            download(0..1, 4, Transfer::Measure),
+            download(1..2, 1, Transfer::Bits),
+        ] {
+            stage.run(&on(vec![now]));
+        }
+        let later = on(vec![Op::Pack(1..2), unpack(1..2, Layout::Bits)]);
+        stage.run(&later);
+        for (i, cells) in stage.cells.iter_mut().enumerate().take(3).skip(1) {
+            assert_ne!(i, 0);
+            *cells = reference::run(cells, Rule::LIFE, 1);
+        }
+        // Nothing has been asked of the parities but that they are the lattices' own.
+        let parities = stage.parities();
+        stage.is_as_it_was(&parities.clone(), "replayed");
+        // A view of another length than the one that a prepared download copies.
+        let view = stage
+            .engine
+            .prepare(&on(vec![download(0..1, 0, Transfer::View)]))
+            .unwrap();
+        let again = on(vec![advance("bits", 0..1, 1), reduce(0..1, 4, 1)]);
+        stage.run(&again);
+        stage.cells[0] = reference::run(&stage.cells[0], Rule::LIFE, 1);
+        stage.run(&on(vec![reduce(0..1, 4, 2)]));
+        errors.push(stage.engine.replay(view).unwrap_err());
+        stage.engine.release(view);
+        errors.push(stage.engine.replay(view).unwrap_err());
+        let old = stage.engine.prepare(&on(vec![Op::Pack(0..1)])).unwrap();
+        stage.slots = stage.engine.allocate_slots(stage.spec).unwrap();
+        errors.push(stage.engine.replay(old).unwrap_err());
+        errors
+    });
+    assert_eq!(errors[0], errors[1]);
+    let said: Vec<String> = errors[0].iter().map(ToString::to_string).collect();
+    for (said, why) in said.iter().zip([
+        "reduce it first",
+        "not been measured",
+        "needs layout I32",
+        "another state",
+        "replaced",
+        "there is no PreparedId(1)",
+        "replaced",
+    ]) {
+        assert!(said.contains(why), "{said}");
+    }
+}
+
+#[test]
+fn an_empty_program_ends_when_it_is_submitted_and_when_it_is_replayed() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    for mut stage in engines() {
+        let nothing = Program::default();
+        stage.engine.submit(&nothing).unwrap();
+        assert!(stage.finish());
+        let prepared = stage.engine.prepare(&nothing).unwrap();
+        for _ in 0..2 {
+            stage.engine.replay(prepared).unwrap();
+            assert!(stage.finish());
+        }
+        let of_no_lattice = program([(stage.ids.stream, advance("bits", 1..1, 1))]);
+        stage.run(&of_no_lattice);
+        let prepared = stage.engine.prepare(&of_no_lattice).unwrap();
+        stage.engine.replay(prepared).unwrap();
+        assert!(stage.finish());
+    }
+}
+
+#[test]
+fn a_view_that_grows_leaves_its_neighbours_as_they_are() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let views = engines().map(|mut stage| {
+        let stream = stage.ids.stream;
+        stage.run(&program([(stream, reduce(0..3, 8, 2))]));
+        stage.run(&program([(stream, reduce(1..2, 8, 5))]));
+        stage.run(&program([(stream, download(0..3, 0, Transfer::View))]));
+        [0, 1, 2].map(|i| {
+            let mut view = Vec::new();
+            let look = &mut |words: &[u32]| view = words[..if i == 1 { 10 } else { 4 }].to_vec();
+            assert!(stage.slots.read(LatticeId(i), Slot(0), look));
+            view
+        })
+    });
+    assert!(views[0].iter().flatten().any(|word| *word != 0));
+    assert_eq!(views[0], views[1]);
+}
+
+#[test]
+fn a_reserve_that_fails_leaves_the_state_that_there_is() {
+    let _alone = ALONE
+        .lock()
+        .unwrap_or_else(std::sync::PoisonError::into_inner);
+    let [_, mut stage] = engines();
+    let ids = stage.ids;
+    let on = |ops: Vec<Op>| program(ops.into_iter().map(|op| (ids.stream, op)));
+    stage.engine.reserve(Layout::Planar).unwrap();
+    stage.run(&on(vec![unpack(3..4, Layout::Planar)]));
+    // 2 GiB at 4 bytes a cell, of which the fake driver has 1.
+    let large = Size::new(1 << 14, 1 << 14).unwrap();
+    stage.engine.create_lattices(D0, 1, large).unwrap();
+    let failed = stage.engine.reserve(Layout::I32);
+    let full = matches!(failed, Err(EngineError::OutOfMemory { .. }));
+    assert!(full, "{failed:?}");
+    let parities = stage.parities();
+    stage.is_as_it_was(&parities, "a failed reserve");
+    let mut refused = |stream, op, why: &str| {
+        let error = stage.engine.submit(&program([(stream, op)])).unwrap_err();
+        assert!(error.to_string().contains(why), "{error}");
+    };
+    let gone = "needs layout Planar, and LatticeId(3) is in layout Bits";
+    refused(ids.stream, advance("planar", 3..4, 1), gone);
+    refused(ids.stream, unpack(3..4, Layout::Planar), "not reserved");
+    refused(ids.stream, unpack(5..6, Layout::I32), "not reserved");
+    refused(ids.foreign, unpack(4..5, Layout::I32), "not reserved");
+    // Those for which there was memory have it, and keep their cells when it is asked for again.
+    let there = vec![unpack(0..1, Layout::I32), advance("global", 0..1, 1)];
+    stage.run(&on(there));
+    stage.engine.reserve(Layout::I32).unwrap_err();
+    let back = vec![Op::Pack(0..1), unpack(0..1, Layout::Bits)];
+    stage.run(&on(back));
+    stage.cells[0] = reference::run(&stage.cells[0], Rule::LIFE, 1);
+    let parities = stage.parities();
+    stage.is_as_it_was(&parities, "a reserve that failed again");
+}
+
+/// A step of a random program: for the validator to judge.
+fn any_op() -> impl Strategy<Value = (bool, Op)> {
+    let lattices = (0u32..4, 0u32..3).prop_map(|(first, count)| first..(first + count).min(4));
+    let layout = prop_oneof![Just(Layout::Bits), Just(Layout::I32), Just(Layout::Planar)];
+    let kernel = prop::sample::select(vec![
+        "global",
+        "shared",
+        "sync-global",
+        "sync-shared",
+        "bits",
+        "planar",
+        "multistep",
+    ]);
+    let transfer = prop_oneof![
+        Just(Transfer::Bits),
+        Just(Transfer::View),
+        Just(Transfer::Cells),
+        Just(Transfer::Measure)
+    ];
+    let op = prop_oneof![
+        2 => lattices.clone().prop_map(Op::Pack),
+        3 => (lattices.clone(), layout).prop_map(|(lattices, to)| unpack(lattices, to)),
+        6 => (lattices.clone(), kernel, 0u32..4).prop_map(|(l, kernel, n)| advance(kernel, l, n)),
+        1 => (lattices.clone(), 0u32..4, 0u32..3).prop_map(|(l, w, h)| reduce(l, 4 * w, h)),
+        1 => lattices.clone().prop_map(Op::Measure),
+        2 => (lattices, 0u8..6, transfer).prop_map(|(l, slot, what)| download(l, slot, what)),
+        1 => (0u32..4, 0usize..60).prop_map(|(l, words)| upload(l, words)),
+        2 => (0u32..4, 0u32..50, any::<u32>()).prop_map(|(l, word, mask)| edit(l, &[(word, mask & 0x1fff)])),
+    ];
+    (any::<bool>(), op)
+}
+
+/// What a lattice is, by the definitions of the ops.
+#[derive(Clone)]
+struct Model {
+    layout: Layout,
+    cells: Lattice,
+    /// The bits, as of the last pack.
+    bits: Lattice,
+}
+
+impl Model {
+    fn apply(&mut self, op: &Op) {
+        match op {
+            Op::Upload { words, .. } => {
+                self.cells = Lattice::from_words(self.cells.size(), words.to_vec());
+                self.layout = Layout::Bits;
+            }
+            Op::Edit { edits, .. } => {
+                let mut words = self.cells.words().to_vec();
+                edits
+                    .iter()
+                    .for_each(|edit| edit.apply(&mut words[edit.word as usize]));
+                self.cells = Lattice::from_words(self.cells.size(), words);
+            }
+            Op::Pack(_) => self.bits = self.cells.clone(),
+            Op::Unpack { to, .. } => {
+                self.layout = *to;
+                self.cells = self.bits.clone();
+            }
+            Op::Advance { generations, .. } => {
+                self.cells = reference::run(&self.cells, Rule::LIFE, u64::from(*generations));
+            }
+            _ => {}
+        }
+        if self.layout == Layout::Bits {
+            self.bits = self.cells.clone();
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+    /// Whatever is asked, both engines judge it alike; what they accept is what the reference makes
+    /// of it, and what they refuse leaves everything as it was.
+    #[test]
+    fn random_programs_are_refused_or_are_what_the_reference_makes_of_them(
+        programs in prop::collection::vec(
+            (prop::collection::vec(any_op(), 1..6), any::<bool>()), 1..12),
+        planar: bool,
+    ) {
+        let _alone = ALONE.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut stages = engines();
+        let ids = stages[0].ids;
+        if planar {
+            for stage in &mut stages {
+                stage.engine.reserve(Layout::Planar).unwrap();
+            }
+        }
+        let model = |cells: &Lattice| Model {
+            layout: Layout::Bits,
+            cells: cells.clone(),
+            bits: cells.clone(),
+        };
+        let mut models: Vec<Model> = stages[0].cells.iter().map(model).collect();
+        for (ops, prepare) in programs {
+            // One stream: between two there would be no order.
+            let steps = program(ops.into_iter().map(|(_, op)| (ids.stream, op)));
+            let answers = stages.each_mut().map(|stage| {
+                let parities = stage.parities();
+                let answer = if prepare {
+                    let prepared = stage.engine.prepare(&steps);
+                    assert_eq!(stage.parities(), parities);
+                    prepared.and_then(|prepared| stage.engine.replay(prepared))
+                } else {
+                    stage.engine.submit(&steps)
+                };
+                if answer.is_err() {
+                    assert_eq!(stage.parities(), parities);
+                } else {
+                    assert!(stage.finish());
+                }
+                answer.map(drop)
+            });
+            prop_assert_eq!(&answers[0], &answers[1]);
+            prop_assert_eq!(stages[0].parities(), stages[1].parities());
+            if answers[0].is_ok() {
+                for step in &steps.steps {
+                    for lattice in step.op.lattices() {
+                        models[lattice as usize].apply(&step.op);
+                    }
+                }
+            }
+        }
+        for stage in &mut stages {
+            let checkpoint = stage.spec.pictures();
+            let bits = program([(ids.stream, download(0..4, checkpoint, Transfer::Bits))]);
+            stage.run(&bits);
+            for (i, model) in (0..4).zip(&models) {
+                let look = &mut |words: &[u32]| {
+                    assert_eq!(words, model.bits.words(), "{}", stage.engine.name());
+                };
+                assert!(stage.slots.read(LatticeId(i), Slot(checkpoint), look));
+            }
+        }
+    }
+}
