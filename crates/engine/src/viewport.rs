@@ -81,6 +81,7 @@ impl Viewport {
             && self.width.is_multiple_of(4)
             && (1..=65_535).contains(&self.height) // rows of blocks of a grid
             && (1..=1 << 41).contains(&self.step)
+            && u32::try_from(self.words()).is_ok()
             && reach(self.x0, self.width)
             && reach(self.y0, self.height);
         if sensible {

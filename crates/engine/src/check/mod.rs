@@ -302,8 +302,10 @@ impl Validator {
             Op::Unpack { to, .. } => Functions::unpack(*to),
             _ => Functions::NONE,
         };
-        let lattices = op.lattices();
-        for lattice in lattices.clone().map(LatticeId) {
+        let mut rest = op.lattices();
+        let none = rest.is_empty();
+        while !rest.is_empty() {
+            let lattice = LatticeId(rest.start);
             let Some(&group) = self.lattices.group_of.get(lattice.index()) else {
                 return refuse(format!("there is no {lattice:?}"));
             };
@@ -312,7 +314,11 @@ impl Validator {
             if facts.device != device {
                 return refuse(format!("{lattice:?} is not on the stream's device"));
             }
-            let state = self.states.get(lattice);
+            // What holds of one lattice holds of those of its group that are in its state.
+            let end = rest.end.min(facts.first.0 + facts.count as u32);
+            let (count, state) = self.states.run(&(rest.start..end));
+            let run = rest.start..rest.start + count;
+            rest.start = run.end;
             self.check_state(op, lattice, state, facts.size)?;
             match op {
                 Op::Pack(_) => functions = functions.and(Functions::pack(state.layout)),
@@ -323,10 +329,9 @@ impl Validator {
                 _ => {}
             }
             plan.changes_cells |= state.is_changed_by(op);
-            self.states.set(lattice, state.after(op));
+            self.states.change(run, state, state.after(op));
         }
-        if !lattices.is_empty() {
-            self.states.touch(lattices);
+        if !none {
             plan.launches(device, functions);
         }
         Ok(())
@@ -369,7 +374,7 @@ impl Validator {
                     Transfer::View if state.view_words == 0 => {
                         return refuse(format!("{lattice:?} has no view: reduce it first"));
                     }
-                    Transfer::View => state.view_words,
+                    Transfer::View => state.view_words as usize,
                     Transfer::Cells if state.layout != Layout::I32 => {
                         return refuse(format!(
                             "{lattice:?} has no i32 cells: it is in layout {:?}",

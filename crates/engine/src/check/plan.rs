@@ -36,10 +36,13 @@ impl Plan {
         }
     }
 
+    #[inline]
     pub(super) fn launches(&mut self, device: DeviceId, functions: Functions) {
+        if functions == Functions::NONE {
+            return;
+        }
         match self.functions.iter_mut().find(|(of, _)| *of == device) {
             Some((_, all)) => all.0 |= functions.0,
-            None if functions == Functions::NONE => {}
             None => self.functions.push((device, functions)),
         }
     }

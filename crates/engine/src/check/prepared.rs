@@ -28,9 +28,9 @@ impl Validator {
         let mut reduced = HashSet::new();
         let mut reads_view = HashSet::new();
         let mut viewed = Vec::new();
-        self.states.begin();
+        let mut about = Vec::new();
         for step in &program.steps {
-            self.states.apply(&step.op);
+            about.extend(step.op.lattices().map(LatticeId));
             let is_reduce = matches!(step.op, Op::Reduce { .. });
             let what = match step.op {
                 Op::Download { what, .. } => Some(what),
@@ -51,18 +51,19 @@ impl Validator {
         viewed.sort_unstable();
         viewed.dedup();
         let room = |group: usize| (group, self.lattices.groups[group].view_room);
-        let before = self.states.touched().into_iter();
+        about.sort_unstable();
+        about.dedup();
         let prepared = Prepared {
             program: program.clone(),
             changes_cells: plan.changes_cells,
-            before: before
+            before: about
+                .into_iter()
                 .map(|lattice| (lattice, self.states.committed(lattice)))
                 .collect(),
             reads_view,
             views: viewed.into_iter().map(room).collect(),
             memory: self.memory,
         };
-        self.states.begin();
         self.prepared.push(Some(prepared));
         PreparedId(self.prepared.len() as u32 - 1)
     }

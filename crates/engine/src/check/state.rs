@@ -24,7 +24,7 @@ pub(crate) struct LatticeState {
     /// Whether it has ever been measured.
     pub(crate) measured: bool,
     /// Words of the last [`Op::Reduce`]'s view; 0 before the first.
-    pub(crate) view_words: usize,
+    pub(crate) view_words: u32,
 }
 
 impl LatticeState {
@@ -71,7 +71,7 @@ impl LatticeState {
                     Layout::I32 | Layout::Planar => self.bits_current &= *generations == 0,
                 }
             }
-            Op::Reduce { viewport, .. } => self.view_words = viewport.words(),
+            Op::Reduce { viewport, .. } => self.view_words = viewport.words() as u32,
             Op::Measure(_) => self.measured = true,
             Op::Download { .. }
             | Op::Copy { .. }
@@ -116,9 +116,9 @@ impl LatticeState {
 pub(crate) struct States {
     committed: Vec<LatticeState>,
     /// Each with the number of the draft that it is part of.
-    drafted: Vec<(u64, LatticeState)>,
-    /// The number of the present draft.
-    draft: u64,
+    drafted: Vec<(u32, LatticeState)>,
+    /// The number of the present draft; 0 is of none.
+    draft: u32,
     /// The lattices that the draft changes.
     touched: Vec<Range<u32>>,
 }
@@ -133,8 +133,15 @@ impl States {
 
     /// Begins a new draft, from the committed states.
     pub(crate) fn begin(&mut self) {
-        self.draft += 1;
         self.touched.clear();
+        self.draft = match self.draft.checked_add(1) {
+            Some(next) => next,
+            None => {
+                // Numbers are used again: no older draft may have them.
+                self.drafted.fill((0, LatticeState::NEW));
+                1
+            }
+        };
     }
 
     /// A lattice's state in the draft.
@@ -156,46 +163,46 @@ impl States {
         &mut self.committed[lattice.index()]
     }
 
-    /// Drafts a lattice's state; [`States::touch`] says of which lattices.
+    /// Of these lattices, of which there is one at least, how many from the first on are in its
+    /// state, and the state.
     #[inline]
-    pub(super) fn set(&mut self, lattice: LatticeId, state: LatticeState) {
-        self.drafted[lattice.index()] = (self.draft, state);
+    pub(super) fn run(&self, lattices: &Range<u32>) -> (u32, LatticeState) {
+        let state = self.get(LatticeId(lattices.start));
+        let others = lattices.start + 1..lattices.end;
+        let same = others.take_while(|other| self.get(LatticeId(*other)) == state);
+        (1 + same.count() as u32, state)
     }
 
-    /// Notes that these lattices' states were drafted.
-    pub(super) fn touch(&mut self, lattices: Range<u32>) {
-        self.touched.push(lattices);
+    /// Drafts the state that these lattices go to from the one that they share.
+    #[inline]
+    pub(super) fn change(&mut self, lattices: Range<u32>, from: LatticeState, to: LatticeState) {
+        if from != to {
+            let entries = &mut self.drafted[lattices.start as usize..lattices.end as usize];
+            entries.fill((self.draft, to));
+            self.touched.push(lattices);
+        }
     }
 
     /// Drafts what a compatible op does to its lattices.
     pub(crate) fn apply(&mut self, op: &Op) {
-        let lattices = op.lattices();
-        for lattice in lattices.clone().map(LatticeId) {
-            self.set(lattice, self.get(lattice).after(op));
+        let mut rest = op.lattices();
+        while !rest.is_empty() {
+            let (count, state) = self.run(&rest);
+            let run = rest.start..rest.start + count;
+            rest.start = run.end;
+            self.change(run, state, state.after(op));
         }
-        if !lattices.is_empty() {
-            self.touch(lattices);
-        }
-    }
-
-    /// The lattices that the draft changes, each once.
-    pub(super) fn touched(&self) -> Vec<LatticeId> {
-        let all = self.touched.iter().cloned().flatten();
-        let mut all: Vec<_> = all.map(LatticeId).collect();
-        all.sort_unstable();
-        all.dedup();
-        all
     }
 
     /// The draft becomes the committed state.
     pub(crate) fn commit(&mut self) {
-        for range in self.touched.drain(..) {
+        for range in &self.touched {
             let range = range.start as usize..range.end as usize;
             let drafted = self.drafted[range.clone()].iter();
             for (committed, (_, drafted)) in self.committed[range].iter_mut().zip(drafted) {
                 *committed = *drafted;
             }
         }
-        self.draft += 1;
+        self.begin();
     }
 }

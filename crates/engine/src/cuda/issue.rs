@@ -286,7 +286,7 @@ impl Issuer<'_> {
                 Ok(dense(at.measures, Measure::WORDS))
             }
             Transfer::View => {
-                let words = state.view_words;
+                let words = state.view_words as usize;
                 let (at, pitch) = group.view_at(index)?;
                 Ok(Rows { at, words, pitch })
             }
