@@ -9,6 +9,10 @@
 //! ([`Op::Synchronize`], copies to pageable memory); what has happened comes out of
 //! [`Engine::poll`] as [`Completion`]s.
 //!
+//! One validator (`check`) judges programs for both engines. It keeps the state that every lattice
+//! will be in once everything issued so far is done, and says which memory a program needs, which
+//! is taken before the first step is issued. So a program that is refused leaves no trace.
+//!
 //! Two engines stand behind the seam: [`cuda`] and [`cpu`], with the same kernels by name
 //! ([`kernels`]) and the same results bit by bit.
 

@@ -147,7 +147,10 @@ impl Engine for CpuEngine {
         self.pool.synchronize()?;
         let answer = self.lattices.reserve(layout);
         let groups = self.check.lattices.groups.iter();
-        let has_room = groups.map(|group| self.lattices.has(group.first, layout));
+        let has_room = groups.map(|group| {
+            let mut all = group.lattices();
+            all.all(|lattice| self.lattices.has(lattice, layout))
+        });
         let has_room: Vec<bool> = has_room.collect();
         self.check.reserve(layout, &has_room);
         answer

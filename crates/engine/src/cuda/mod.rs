@@ -214,6 +214,21 @@ impl CudaEngine {
         Ok(())
     }
 
+    /// Gives back the memory of other layouts on every device, and then takes that of this one.
+    fn reserve_on_all(&mut self, layout: Layout) -> Result<()> {
+        for gpu in 0..self.gpus.len() {
+            self.make_current(gpu)?;
+            let groups = self.gpus[gpu].groups.iter_mut();
+            groups.for_each(|group| group.keep_only(layout));
+        }
+        for gpu in 0..self.gpus.len() {
+            self.make_current(gpu)?;
+            let mut groups = self.gpus[gpu].groups.iter_mut();
+            groups.try_for_each(|group| group.reserve(layout))?;
+        }
+        Ok(())
+    }
+
     /// The GPU of a group of lattices, and which of its groups it is.
     fn place_of(&self, group: usize) -> (usize, usize) {
         let group = &self.check.lattices.groups[group];
@@ -240,16 +255,8 @@ impl Engine for CudaEngine {
 
     fn reserve(&mut self, layout: Layout) -> Result<()> {
         self.synchronize()?;
-        for gpu in 0..self.gpus.len() {
-            self.make_current(gpu)?;
-            let groups = self.gpus[gpu].groups.iter_mut();
-            groups.for_each(|group| group.keep_only(layout));
-        }
-        let answer = (0..self.gpus.len()).try_for_each(|gpu| {
-            self.make_current(gpu)?;
-            let mut groups = self.gpus[gpu].groups.iter_mut();
-            groups.try_for_each(|group| group.reserve(layout))
-        });
+        let answer = self.reserve_on_all(layout);
+        // Whatever came of it: the states say what there is.
         let Validator { lattices, .. } = &self.check;
         let has_room: Vec<bool> = lattices
             .groups
