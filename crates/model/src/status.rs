@@ -10,7 +10,7 @@ use lang::tr;
 use life::{Rule, Size};
 
 /// A session's state and figures, made anew a few times a second and on every change.
-#[derive(Clone, Debug)]
+#[derive(Clone, PartialEq, Debug)]
 pub struct Status {
     /// `cuda` or `cpu`.
     pub engine: &'static str,

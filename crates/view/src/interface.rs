@@ -1,7 +1,15 @@
-//! An egui and what draws it.
+//! An egui and what draws it; and what it painted last, which is drawn again for as long as nothing
+//! that it was made from changes. At some hundred frames a second, most are like the one before but
+//! for the cells, and laying out and tessellating text is most of what a frame costs the host.
 
-use crate::dialogs::style;
+use std::time::Duration;
+
+use crate::dialogs::{Dialogs, style};
 use crate::scene::context;
+use crate::timeline::Shown;
+use crate::{Drawing, Frame, Lab, ViewOptions};
+use lang::Language;
+use model::Status;
 
 /// See the module.
 pub(super) struct Interface {
@@ -9,6 +17,106 @@ pub(super) struct Interface {
     pub(super) overlay: egui_wgpu::Renderer,
     /// The unit of type that egui's style is made for.
     dressed: f32,
+    /// What can be drawn again.
+    pub(super) painted: Option<Painted>,
+}
+
+/// An interface that was laid out and tessellated, and is in the buffers of what draws it.
+pub(super) struct Painted {
+    /// What it was made from; nothing where the next frame may differ all the same.
+    sources: Option<Sources>,
+    /// What is drawn.
+    pub(super) meshes: Vec<egui::ClippedPrimitive>,
+    /// What egui wanted of the window, without what is done once.
+    pub(super) platform: egui::PlatformOutput,
+}
+
+/// Everything that an interface without dialogs is made from.
+#[derive(PartialEq)]
+pub(super) struct Sources {
+    status: Option<Status>,
+    options: ViewOptions,
+    drawing: Drawing,
+    timeline: Shown,
+    lab: Lab,
+    pencil: bool,
+    pixels: [u32; 2],
+    scale: f32,
+    language: Language,
+    focused: bool,
+}
+
+impl Sources {
+    /// Of a frame in which nobody does anything, and nothing is open or under way whose looks are
+    /// not told here.
+    pub(super) fn of(frame: &Frame<'_>, dialogs: &Dialogs, focused: bool) -> Option<Sources> {
+        is_told(frame, dialogs).then(|| Sources {
+            status: frame.status.cloned(),
+            options: frame.options.clone(),
+            drawing: frame.drawing.clone(),
+            timeline: frame.timeline.shown(),
+            lab: *frame.lab,
+            pencil: frame.marks.pencil,
+            pixels: frame.pixels,
+            scale: frame.scale,
+            language: lang::language(),
+            focused,
+        })
+    }
+
+    /// Whether it would be made from the same; nothing is copied to say so.
+    fn are_of(&self, frame: &Frame<'_>, input: &egui::RawInput) -> bool {
+        self.status.as_ref() == frame.status
+            && self.timeline == frame.timeline.shown()
+            && self.drawing == *frame.drawing
+            && self.options == *frame.options
+            && self.lab == *frame.lab
+            && self.pencil == frame.marks.pencil
+            && self.pixels == frame.pixels
+            && self.scale == frame.scale
+            && self.language == lang::language()
+            && self.focused == input.focused
+    }
+}
+
+/// Whether [`Sources`] tell all there is to be seen.
+fn is_told(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
+    let marks = frame.marks;
+    let marked = marks.selection.is_some() || marks.ghost.is_some() || !marks.pending.is_empty();
+    !dialogs.takes_keys() && !marked && frame.lesson.is_none() && !frame.options.population
+}
+
+impl Painted {
+    /// What was painted from these; `again` is after how long egui wants another frame.
+    pub(super) fn new(
+        sources: Option<Sources>,
+        again: Duration,
+        meshes: Vec<egui::ClippedPrimitive>,
+        platform: &egui::PlatformOutput,
+    ) -> Painted {
+        let mut platform = platform.clone();
+        platform.commands.clear();
+        platform.events.clear();
+        Painted {
+            sources: sources.filter(|_| again == Duration::MAX),
+            meshes,
+            platform,
+        }
+    }
+
+    /// Whether it is what a frame would show.
+    pub(super) fn shows(
+        &self,
+        frame: &Frame<'_>,
+        dialogs: &Dialogs,
+        input: &egui::RawInput,
+    ) -> bool {
+        let idle = input.events.is_empty()
+            && input.hovered_files.is_empty()
+            && input.dropped_files.is_empty();
+        let same = |sources: &Sources| sources.are_of(frame, input);
+        idle && is_told(frame, dialogs) && self.sources.as_ref().is_some_and(same)
+    }
 }
 
 impl Interface {
@@ -22,6 +130,7 @@ impl Interface {
             context: context(),
             overlay: egui_wgpu::Renderer::new(device, format, options),
             dressed: 0.0,
+            painted: None,
         }
     }
 

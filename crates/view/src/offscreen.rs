@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::path::Path;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::picture_file::{Image, write_png};
 use crate::{
@@ -21,6 +21,7 @@ pub struct Renderer {
     scale: f32,
     in_flight: VecDeque<wgpu::SubmissionIndex>,
     spent: Duration,
+    waited: Duration,
     /// What the HUD says of the drawing side; frames a second are the caller's to fill in.
     pub drawing: Drawing,
     /// What the timeline shows, where it is shown.
@@ -67,6 +68,7 @@ impl Renderer {
             scale,
             in_flight: VecDeque::new(),
             spent: Duration::ZERO,
+            waited: Duration::ZERO,
             drawing,
             timeline: Timeline::default(),
             population: Population::default(),
@@ -128,7 +130,9 @@ impl Renderer {
             .draw(&frame, &mut self.dialogs, input, &self.view);
         self.spent = drawn.spent;
         self.in_flight.push_back(drawn.submission);
+        self.waited = Duration::ZERO;
         if self.in_flight.len() > 2 {
+            let began = Instant::now();
             let submission_index = self.in_flight.pop_front();
             let wait = wgpu::PollType::Wait {
                 submission_index,
@@ -138,6 +142,7 @@ impl Renderer {
                 .device
                 .poll(wait)
                 .map_err(|error| ViewError::DeviceLost(error.to_string()))?;
+            self.waited = began.elapsed();
         }
         self.gpu.trouble()
     }
@@ -170,6 +175,11 @@ impl Renderer {
     /// The time that layout, egui and tessellation took of the last frame.
     pub fn spent(&self) -> Duration {
         self.spent
+    }
+
+    /// How long the last frame waited for the drawing GPU.
+    pub fn waited(&self) -> Duration {
+        self.waited
     }
 
     /// Opens the command palette over the scene, or closes it.

@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use crate::dialogs::{Asked, Dialogs, Seen};
-use crate::interface::Interface;
+use crate::interface::{Interface, Painted, Sources};
 use crate::layout::{self, Layout, PixelRect, Wanted, lay_out};
 use crate::panels::{Looks, Panels, Placing, outside};
 use crate::stack::admit;
@@ -188,6 +188,29 @@ pub struct Drawn {
     pub again: Duration,
 }
 
+/// A frame's interface, ready to be drawn.
+struct Paint {
+    painted: Painted,
+    asked: Vec<Asked>,
+    platform: egui::PlatformOutput,
+    again: Duration,
+    /// What becomes of textures; nothing where all is as it was drawn last.
+    deltas: Option<egui::TexturesDelta>,
+}
+
+impl Paint {
+    /// The last one once more.
+    fn again(painted: Painted) -> Paint {
+        Paint {
+            platform: painted.platform.clone(),
+            painted,
+            asked: Vec::new(),
+            again: Duration::MAX,
+            deltas: None,
+        }
+    }
+}
+
 /// What draws frames; lives as long as the device.
 pub struct Scene {
     device: wgpu::Device,
@@ -229,6 +252,7 @@ impl Scene {
     /// Forgets what egui has kept of former frames, but its type.
     #[cfg(test)]
     pub(crate) fn forget(&mut self) {
+        self.interface.painted = None;
         self.interface.context.memory_mut(|memory| {
             memory.data.clear();
             memory.reset_areas();
@@ -296,55 +320,94 @@ impl Scene {
                 grounds: &grounds(layout),
             });
         }
-        self.interface.dress(frame.unit());
         let began = Instant::now();
         let input = self.input(input);
-        let context = &self.interface.context;
-        let (mut output, asked) = paint_over(context, frame, place.as_ref(), dialogs, input);
-        let again = output.viewport_output.get(&egui::ViewportId::ROOT);
-        let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
-        let shapes = std::mem::take(&mut output.shapes);
-        let mut meshes = self.interface.context.tessellate(shapes, 1.0);
-        theme(frame.options.colours).recolour(&mut meshes);
+        let painted = self.interface.painted.take();
+        let again = painted.filter(|painted| painted.shows(frame, dialogs, &input));
+        let Paint {
+            painted,
+            asked,
+            platform,
+            again,
+            deltas,
+        } = match again {
+            Some(painted) => Paint::again(painted),
+            None => self.paint(frame, place.as_ref(), dialogs, input),
+        };
         let spent = laid_out + began.elapsed();
         let screen = egui_wgpu::ScreenDescriptor {
             size_in_pixels: frame.pixels,
             pixels_per_point: 1.0,
         };
         let mut encoder = self.device.create_command_encoder(&Default::default());
-        for (id, deltas) in output.textures_delta.set.drain() {
-            for delta in deltas {
-                let overlay = &mut self.interface.overlay;
-                overlay.update_texture(&self.device, &self.queue, id, &delta);
+        let mut extra = Vec::new();
+        let mut freed = Vec::new();
+        if let Some(mut deltas) = deltas {
+            for (id, deltas) in deltas.set.drain() {
+                for delta in deltas {
+                    let overlay = &mut self.interface.overlay;
+                    overlay.update_texture(&self.device, &self.queue, id, &delta);
+                }
             }
+            freed.extend(deltas.free.drain());
+            extra = self.interface.overlay.update_buffers(
+                &self.device,
+                &self.queue,
+                &mut encoder,
+                &painted.meshes,
+                &screen,
+            );
         }
-        let extra = self.interface.overlay.update_buffers(
-            &self.device,
-            &self.queue,
-            &mut encoder,
-            &meshes,
-            &screen,
-        );
         {
             let mut pass =
                 begin_pass(&mut encoder, target, outside(frame.options)).forget_lifetime();
             if place.is_some() {
                 self.panels.draw(&mut pass);
             }
-            self.interface.overlay.render(&mut pass, &meshes, &screen);
+            let overlay = &self.interface.overlay;
+            overlay.render(&mut pass, &painted.meshes, &screen);
         }
         let submission = self
             .queue
             .submit(extra.into_iter().chain([encoder.finish()]));
-        for id in output.textures_delta.free.drain() {
+        for id in freed {
             self.interface.overlay.free_texture(&id);
         }
+        self.interface.painted = Some(painted);
         Drawn {
             submission,
             spent,
             asked,
-            platform: output.platform_output,
+            platform,
             again,
+        }
+    }
+
+    /// Lays out and tessellates the interface.
+    fn paint(
+        &mut self,
+        frame: &Frame<'_>,
+        place: Option<&(Layout, Look)>,
+        dialogs: &mut Dialogs,
+        input: egui::RawInput,
+    ) -> Paint {
+        self.interface.dress(frame.unit());
+        let context = &self.interface.context;
+        let focused = input.focused;
+        let (mut output, asked) = paint_over(context, frame, place, dialogs, input);
+        let again = output.viewport_output.get(&egui::ViewportId::ROOT);
+        let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
+        let shapes = std::mem::take(&mut output.shapes);
+        let mut meshes = context.tessellate(shapes, 1.0);
+        theme(frame.options.colours).recolour(&mut meshes);
+        let platform = output.platform_output;
+        let sources = Sources::of(frame, dialogs, focused);
+        Paint {
+            painted: Painted::new(sources, again, meshes, &platform),
+            asked,
+            platform,
+            again,
+            deltas: Some(output.textures_delta),
         }
     }
 

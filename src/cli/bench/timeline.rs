@@ -64,14 +64,28 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     drop(instances);
     if !list_adapters().is_empty() {
         let [closed, open] = drawn(&setup, adapter)?;
-        table.add("rounds while drawn at 1920×1080", "rounds/s", &closed);
-        table.add("the same with the timeline open", "rounds/s", &open);
         let costs: Vec<f64> = closed
+            .rounds
             .iter()
-            .zip(&open)
+            .zip(&open.rounds)
             .map(|(closed, open)| 100.0 * (1.0 - open / closed))
             .collect();
+        table.add(
+            "rounds while drawn at 1920×1080",
+            "rounds/s",
+            &closed.rounds,
+        );
+        table.add("the same with the timeline open", "rounds/s", &open.rounds);
         table.add("cost of the open timeline", "%", &costs);
+        // Whether the host or the GPU that draws is what frames wait for.
+        for (what, drawn) in [("closed", &closed), ("open", &open)] {
+            let of = |figure: &str| format!("timeline {what}, {figure}");
+            table.add(of("frames"), "frames/s", &drawn.frames);
+            table.add(of("interface a frame"), "ms", &drawn.interface_ms);
+            table.add(of("drawing calls a frame"), "ms", &drawn.calls_ms);
+            table.add(of("waiting a frame"), "ms", &drawn.waiting_ms);
+            table.add(of("at 60 frames a second"), "rounds/s", &drawn.paced);
+        }
     }
     Ok(table)
 }
@@ -101,14 +115,78 @@ fn rounds_per_second(instances: &mut Instances, timed: Timed) -> Result<(f64, u3
     Ok((rate, sampling.one_in()))
 }
 
-/// Rounds a second of an unthrottled session that is being drawn: with the timeline closed, and
-/// open, in turns.
-fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[Vec<f64>; 2]> {
+/// What an unthrottled session that is drawn comes to, one figure a run.
+#[derive(Default)]
+struct Drawn {
+    /// Rounds a second, with as many frames as there can be.
+    rounds: Vec<f64>,
+    /// Those frames a second.
+    frames: Vec<f64>,
+    /// Processor time of layout, egui and tessellation, a frame.
+    interface_ms: Vec<f64>,
+    /// The rest of a frame's calls: pictures handed over, commands recorded and submitted.
+    calls_ms: Vec<f64>,
+    /// How long a frame waited for the GPU that draws.
+    waiting_ms: Vec<f64>,
+    /// Rounds a second, with 60 frames a second as in a window.
+    paced: Vec<f64>,
+}
+
+impl Drawn {
+    /// A run of as many frames as there can be.
+    fn run(
+        &mut self,
+        renderer: &mut Renderer,
+        session: &Session,
+        options: &ViewOptions,
+    ) -> Result<()> {
+        let (before, began) = (session.status().rounds, Instant::now());
+        let (mut frames, mut interface, mut waiting) = (0u32, Duration::ZERO, Duration::ZERO);
+        while began.elapsed() < 2 * RUN {
+            renderer.frame(&session.status(), session, options)?;
+            frames += 1;
+            interface += renderer.spent();
+            waiting += renderer.waited();
+        }
+        let took = began.elapsed();
+        let a_frame = |time: Duration| time.as_secs_f64() * 1e3 / f64::from(frames);
+        let rounds = session.status().rounds - before;
+        self.rounds.push(rounds as f64 / took.as_secs_f64());
+        self.frames.push(f64::from(frames) / took.as_secs_f64());
+        self.interface_ms.push(a_frame(interface));
+        self.waiting_ms.push(a_frame(waiting));
+        self.calls_ms
+            .push(a_frame(took.saturating_sub(interface + waiting)));
+        Ok(())
+    }
+
+    /// A run of 60 frames a second.
+    fn paced_run(
+        &mut self,
+        renderer: &mut Renderer,
+        session: &Session,
+        options: &ViewOptions,
+    ) -> Result<()> {
+        let (before, began) = (session.status().rounds, Instant::now());
+        for frame in 0..(2 * RUN).as_millis() as u32 * 60 / 1000 {
+            let due = began + Duration::from_secs(1) * frame / 60;
+            std::thread::sleep(due.saturating_duration_since(Instant::now()));
+            renderer.frame(&session.status(), session, options)?;
+        }
+        let rounds = session.status().rounds - before;
+        self.paced
+            .push(rounds as f64 / began.elapsed().as_secs_f64());
+        Ok(())
+    }
+}
+
+/// An unthrottled session that is being drawn: with the timeline closed, and open, in turns.
+fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[Drawn; 2]> {
     let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
     let session = Session::start(setup.clone(), || {})?;
-    let mut rates = [Vec::new(), Vec::new()];
+    let mut all = [Drawn::default(), Drawn::default()];
     for turn in 0..=RUNS {
-        for (timeline, rates) in [false, true].into_iter().zip(&mut rates) {
+        for (timeline, drawn) in [false, true].into_iter().zip(&mut all) {
             let options = ViewOptions {
                 timeline,
                 ..Default::default()
@@ -120,15 +198,12 @@ fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[Vec<f64>; 2]> {
             while settled.elapsed() < RUN {
                 renderer.frame(&session.status(), &session, &options)?;
             }
-            let (before, began) = (session.status().rounds, Instant::now());
-            while began.elapsed() < 2 * RUN {
-                renderer.frame(&session.status(), &session, &options)?;
-            }
-            let rounds = session.status().rounds - before;
-            if turn > 0 {
-                rates.push(rounds as f64 / began.elapsed().as_secs_f64());
-            }
+            // The first turn is the warm-up.
+            let mut warm_up = Drawn::default();
+            let drawn = if turn == 0 { &mut warm_up } else { drawn };
+            drawn.run(&mut renderer, &session, &options)?;
+            drawn.paced_run(&mut renderer, &session, &options)?;
         }
     }
-    Ok(rates)
+    Ok(all)
 }

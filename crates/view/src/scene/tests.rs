@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Commands;
-use crate::made_up::status;
+use crate::made_up::{Timed, status};
 use crate::offscreen::target;
 use crate::pixel_tests::lavapipe;
 use life::Size;
@@ -46,4 +46,67 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
     assert!(is_its(&scene), "and still is");
     scene.draw(&frame, &mut Dialogs::default(), Default::default(), &view);
     assert!(!is_its(&scene), "until it is closed");
+}
+
+/// Pictures of two frames: what is drawn again is what was drawn.
+#[test]
+fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
+    const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
+    let gpu = lavapipe();
+    let mut scene = Scene::new(&gpu, FORMAT);
+    let pixels = [1280, 800];
+    let texture = target(&gpu.device, pixels, FORMAT);
+    let view = texture.create_view(&Default::default());
+    let mut timed = Timeline::default();
+    timed.update(&Timed(4));
+    let first = status(4, Size::new(64, 64).unwrap());
+    let mut dialogs = Dialogs::default();
+    // How often it was laid out for these.
+    let mut draw = |status: &Status, options: &ViewOptions, events: Vec<egui::Event>| {
+        let frame = Frame {
+            status: Some(status),
+            options,
+            drawing: &Default::default(),
+            timeline: &timed,
+            population: &Default::default(),
+            lab: &Default::default(),
+            marks: &Default::default(),
+            lesson: None,
+            pixels,
+            scale: 1.0,
+        };
+        let input = egui::RawInput {
+            events,
+            ..Default::default()
+        };
+        let before = scene.context().cumulative_frame_nr();
+        scene.draw(&frame, &mut dialogs, input, &view);
+        let picture = crate::offscreen::read(&gpu, &texture).unwrap();
+        (scene.context().cumulative_frame_nr() - before, picture.rgba)
+    };
+    let open = ViewOptions {
+        timeline: true,
+        ..Default::default()
+    };
+    // egui wants some frames until all is in its place.
+    let mut last = draw(&first, &open, Vec::new());
+    for _ in 0..4 {
+        last = draw(&first, &open, Vec::new());
+    }
+    for _ in 0..3 {
+        let again = draw(&first, &open, Vec::new());
+        assert_eq!(again.0, 0, "nothing has changed");
+        assert!(again.1 == last.1, "and nothing else is seen");
+    }
+    let mut later = first.clone();
+    later.rounds_per_second *= 3.0;
+    let figures = draw(&later, &open, Vec::new());
+    assert_eq!(figures.0, 1, "a figure");
+    assert!(figures.1 != last.1);
+    assert_eq!(draw(&first, &open, Vec::new()).0, 1);
+    let moved = vec![egui::Event::PointerMoved(egui::pos2(30.0, 40.0))];
+    assert_eq!(draw(&first, &open, moved).0, 1, "the mouse");
+    let closed = draw(&first, &ViewOptions::default(), Vec::new());
+    assert_eq!(closed.0, 1, "an option");
+    assert!(closed.1 != last.1);
 }

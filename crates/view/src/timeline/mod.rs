@@ -40,7 +40,26 @@ pub struct Timeline {
     pointer: Option<Pos2>,
 }
 
+/// What the timeline looks like depends on this, beside the session's figures.
+#[derive(Clone, PartialEq, Debug)]
+pub(crate) struct Shown {
+    sequence: u64,
+    zoom: Zoom,
+    frozen: bool,
+    pointer: Option<Pos2>,
+}
+
 impl Timeline {
+    /// What it shows: two that are equal look the same.
+    pub(crate) fn shown(&self) -> Shown {
+        Shown {
+            sequence: self.sequence,
+            zoom: self.zoom,
+            frozen: self.frozen,
+            pointer: self.pointer,
+        }
+    }
+
     /// Takes over the newest timed round, if there is a newer one and it is not frozen. Waits for
     /// nothing; not to be called while the timeline is closed.
     pub fn update(&mut self, source: &dyn PictureSource) {
