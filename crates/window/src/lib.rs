@@ -17,6 +17,7 @@ mod pointer;
 mod recording;
 mod screen;
 mod startup;
+mod winit_panics;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -104,7 +105,7 @@ pub fn run<W: World>(
     let wakes = (awake, told);
     let mut handler =
         handler::Handler::new(options, started, wakes, display, saved, rescue.clone());
-    let ran = event_loop.run_app(&mut handler);
+    let ran = winit_panics::catch_winit(|| event_loop.run_app(&mut handler));
     handler.finish_recording();
     let failed = handler.failed.take();
     drop(handler.world.take()); // and so saved
@@ -112,12 +113,13 @@ pub fn run<W: World>(
     drop(handler);
     match (failed, ran) {
         (Some(error), _) => Err(error),
-        // How winit says that a Wayland compositor has gone; the X server's end is heard elsewhere.
-        (None, Err(EventLoopError::ExitFailure(_))) => Err(AppError::Display(
+        // How winit says that a Wayland compositor has gone. The X server's end is heard elsewhere,
+        // unless winit has panicked over it first.
+        (None, None | Some(Err(EventLoopError::ExitFailure(_)))) => Err(AppError::Display(
             tr!("the connection to the display has broken; start again once there is one, or use 'lifestreams run', which needs none").into(),
         )),
-        (None, Err(error)) => Err(AppError::Display(startup::in_short(&error))),
-        (None, Ok(())) => Ok(()),
+        (None, Some(Err(error))) => Err(AppError::Display(startup::in_short(&error))),
+        (None, Some(Ok(()))) => Ok(()),
     }
 }
 
