@@ -89,9 +89,7 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     );
     shown.rest();
     let again = shown.folder.path().join("again.rle");
-    shown.key("ctrl+a");
-    shown.type_in(&again);
-    shown.then("Return", "notice: saved");
+    shown.enter_path(&again, "notice: saved");
     let again = Pattern::load(&again).unwrap().centred_in(both.size());
     assert_eq!(again.unwrap(), both);
     // A broken file names its line and leaves the panel as it was; a good one replaces it.
@@ -109,10 +107,8 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     shown.type_in(&broken);
     shown.then("Return", "broken.rle, line 2, column 4");
     shown.rest();
-    shown.key("ctrl+a");
     let drawn = shown.folder.path().join("drawn.rle");
-    shown.type_in(&drawn);
-    shown.then("Return", "notice: opened drawn.rle");
+    shown.enter_path(&drawn, "notice: opened drawn.rle");
     assert_eq!(shown.saved("opened.rle"), row(10, 10));
     shown.quit();
 }

@@ -167,35 +167,36 @@ impl Shown {
         });
     }
 
+    /// Types a path into the field that has the keys, in place of what it holds, and waits until the
+    /// log says this. xdotool changes the keyboard's map to type a text: under load a letter is lost
+    /// or another one comes, and then it is another path, and is typed again.
+    pub(crate) fn enter_path(&self, path: &Path, what: &str) {
+        let before = self.heard(what);
+        let said = || self.heard(what) > before;
+        let began = Instant::now();
+        while !said() {
+            assert!(
+                began.elapsed() < PATIENCE,
+                "{} is not there:\n{}",
+                path.display(),
+                self.running.said()
+            );
+            self.key("ctrl+a");
+            self.type_in(path);
+            self.key("Return");
+            let typed = Instant::now();
+            while !said() && typed.elapsed() < PATIENCE / 6 {
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        }
+    }
+
     /// The selected panel's lattice, saved to a file of this name and read.
     pub(crate) fn saved(&self, name: &str) -> Lattice {
         let path = self.folder.path().join(name);
-        let before = self.heard("notice: saved");
-        let saved = || self.heard("notice: saved") > before;
-        let began = Instant::now();
-        loop {
-            self.then("ctrl+s", "a path is to be typed in");
-            self.rest();
-            self.key("ctrl+a");
-            self.type_in(&path);
-            self.key("Return");
-            let typed = Instant::now();
-            while !saved() && typed.elapsed() < PATIENCE / 6 {
-                std::thread::sleep(Duration::from_millis(20));
-            }
-            if saved() {
-                break;
-            }
-            // xdotool changes the keyboard's map to type a text: under load a letter is lost or
-            // another one comes, and then it is another path.
-            let said = || self.running.said();
-            assert!(
-                began.elapsed() < PATIENCE,
-                "{name} was not saved:\n{}",
-                said()
-            );
-            self.key("Escape");
-        }
+        self.then("ctrl+s", "a path is to be typed in");
+        self.rest();
+        self.enter_path(&path, "notice: saved");
         let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
         Pattern::load(&path).unwrap().centred_in(size).unwrap()
     }

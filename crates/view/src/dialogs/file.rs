@@ -4,7 +4,8 @@
 //! path that failed, is still a path.
 
 use egui::text::CCursorRange;
-use egui::{Key, Modifiers, RichText, TextEdit};
+use egui::text_edit::TextEditState;
+use egui::{Event, Key, Modifiers, RichText, TextEdit};
 
 use crate::dialogs::{Asked, Seen, style};
 use lang::tr;
@@ -64,16 +65,22 @@ impl FileDialog {
             } else {
                 tr!("the path of a .rle, .cells, .lif or .mc file")
             };
-            let field = TextEdit::singleline(&mut self.typed).hint_text(hint);
-            let mut field = field.desired_width(f32::INFINITY).show(ui);
-            // A field without the focus forgets its selection, so it is made just before the focus.
-            self.proposed &= !(field.response.has_focus() || field.response.lost_focus());
+            let id = ui.make_persistent_id("path");
+            // egui forgets the selection of a field that is without the focus for a moment: a proposal
+            // is selected, and has the focus, before every letter that may be its first.
             if self.proposed {
+                let mut state = TextEditState::load(ui.ctx(), id).unwrap_or_default();
                 let all = CCursorRange::select_all_str(&self.typed);
-                field.state.cursor.set_char_range(Some(all));
-                field.state.store(ui.ctx(), field.response.id);
+                state.cursor.set_char_range(Some(all));
+                state.store(ui.ctx(), id);
+                self.proposed = !ui.input(|input| input.events.iter().any(decides));
             }
-            field.response.request_focus();
+            ui.memory_mut(|memory| memory.request_focus(id));
+            let field = TextEdit::singleline(&mut self.typed)
+                .id(id)
+                .hint_text(hint)
+                .desired_width(f32::INFINITY);
+            ui.add(field).request_focus();
             if let Some(why) = &self.why {
                 ui.label(RichText::new(why).color(ui.visuals().warn_fg_color));
             }
@@ -87,6 +94,19 @@ impl FileDialog {
         });
         !left
     }
+}
+
+/// Whether an event decides what becomes of a proposal: it is replaced, or taken up and mended.
+fn decides(event: &Event) -> bool {
+    matches!(
+        event,
+        Event::Key { pressed: true, .. }
+            | Event::Text(_)
+            | Event::Paste(_)
+            | Event::Cut
+            | Event::Ime(_)
+            | Event::PointerButton { pressed: true, .. }
+    )
 }
 
 /// A path that begins with `~/` is in the person's folder.
