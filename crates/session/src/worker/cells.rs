@@ -160,9 +160,7 @@ impl SessionWorker {
         self.state.applied();
         self.log_changed();
         let touched = match &record.content {
-            Content::Cells { instance, .. } => {
-                self.state.log.base_scene().instances_of(*instance)
-            }
+            Content::Cells { instance, .. } => self.state.log.base_scene().instances_of(*instance),
             Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => {
                 (0..self.setup.instances).collect()
             }
@@ -272,7 +270,11 @@ impl SessionWorker {
         while at < self.state.position.records
             && let Some(record) = self.state.log.record(at).filter(|record| same(record))
         {
-            let Content::Cells { instance: of, cells } = &record.content else {
+            let Content::Cells {
+                instance: of,
+                cells,
+            } = &record.content
+            else {
                 break;
             };
             let scene = self.state.log.scene(at);

@@ -14,13 +14,13 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 use super::{RETRY_AFTER, SessionWorker};
+use crate::Command;
 use crate::background;
 use crate::instances::{Instances, read_lattice};
 use crate::log::{Content, Position};
 use crate::saved::SavedSession;
 use crate::snapshots::{Keep, Snapshots};
 use crate::state::Why;
-use crate::Command;
 use engine::{Result, Slot, Slots};
 use life::{Lattice, Size};
 
@@ -135,7 +135,12 @@ impl Copies {
         let whole = self.whole.iter().map(|(position, _)| *position);
         let read = self.readings.iter().filter(|reading| !reading.is_void);
         let read = read.map(|reading| reading.position);
-        let all = self.kept.positions().chain(in_slots).chain(whole).chain(read);
+        let all = self
+            .kept
+            .positions()
+            .chain(in_slots)
+            .chain(whole)
+            .chain(read);
         let mut all: Vec<Position> = all.collect();
         all.sort_unstable();
         all.dedup();
@@ -292,7 +297,8 @@ impl Copies {
         let newest = held.last().copied();
         for position in held {
             let needed = Some(position) == newest || Some(position) == self.landmark;
-            if needed && !self.kept.positions().any(|at| at == position)
+            if needed
+                && !self.kept.positions().any(|at| at == position)
                 && let Some(lattices) = self.lattices(position, instances)
             {
                 self.add(position, lattices, log_bytes);
@@ -346,17 +352,15 @@ fn read_all(
 
 impl SessionWorker {
     /// Somebody wants an instance's cells as they are.
-    pub(super) fn wait_for_cells(
-        &mut self,
-        instance: usize,
-        answer: Sender<(Arc<Lattice>, u64)>,
-    ) {
+    pub(super) fn wait_for_cells(&mut self, instance: usize, answer: Sender<(Arc<Lattice>, u64)>) {
         if let Some(lattice) = self.known_cells(instance) {
             let _ = answer.send((lattice, self.state.position.generation)); // who asked may be gone
             (self.wake)();
             return;
         }
-        self.copies.waiters.push(Waiter::Cells(instance, answer, None));
+        self.copies
+            .waiters
+            .push(Waiter::Cells(instance, answer, None));
     }
 
     /// Somebody wants all that the session can go on from.
@@ -417,10 +421,9 @@ impl SessionWorker {
             false => SlotUse::Holds(position, why),
         };
         let all = 0..instances.instances();
-        let wants_all = |waiter: &Waiter| {
-            matches!(waiter, Waiter::Session(_, Some(begun)) if begun.0 == position)
-        };
-        let recently = |(took, at): (Duration, Instant)| at.elapsed() < took * READING_SHARE;
+        let now = self.now();
+        let wants_all = |waiter: &Waiter| matches!(waiter, Waiter::Session(_, Some(begun)) if begun.0 == position);
+        let recently = |(took, at): (Duration, Instant)| now - at < took * READING_SHARE;
         let throttled = why == Why::Periodic && self.copies.read.is_some_and(recently);
         let has_room = !is_void
             && !throttled
@@ -451,10 +454,14 @@ impl SessionWorker {
             return self.copies.list_positions();
         };
         let (answer, done) = channel();
-        let (slots, size) = (instances.slots().clone(), instances.size());
+        // Slots that were given back meanwhile need no reading: who waits for them waits anew.
+        let (slots, size) = (Arc::downgrade(instances.slots()), instances.size());
         let (whole_slot, read) = (instances.snapshot_slot(slot as u8), range.clone());
         let told = self.sender.clone();
         background::spawn(move || {
+            let Some(slots) = slots.upgrade() else {
+                return;
+            };
             let began = Instant::now();
             let lattices = read_all(&*slots, read, whole_slot, size);
             drop(slots); // whoever has heard of the end may give them back
@@ -493,7 +500,7 @@ impl SessionWorker {
                 return Ok(());
             };
             if reading.why == Why::Periodic {
-                self.copies.read = Some((took, Instant::now()));
+                self.copies.read = Some((took, self.now()));
             }
             self.changed = true;
             let lattices = lattices.inspect_err(|_| self.copies.list_positions())?;
@@ -553,7 +560,10 @@ impl SessionWorker {
                             told = true;
                         }
                         // Another instance's were read: once more.
-                        None => self.copies.waiters.push(Waiter::Cells(instance, answer, None)),
+                        None => self
+                            .copies
+                            .waiters
+                            .push(Waiter::Cells(instance, answer, None)),
                     }
                 }
                 Waiter::Session(answer, Some(begun)) if all && begun.0 == read.position => {
@@ -574,7 +584,10 @@ impl SessionWorker {
     pub(super) fn forget_unreachable(&mut self) {
         let here = self.state.cells_known.then_some(self.state.position);
         let copies = self.copies.positions();
-        let oldest = self.state.log.oldest_reachable(here, copies.iter().copied());
+        let oldest = self
+            .state
+            .log
+            .oldest_reachable(here, copies.iter().copied());
         if let Some(oldest) = oldest {
             self.state.log.discard_before(oldest);
         }

@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
 use super::{RETRY_AFTER, SessionWorker};
-use crate::statistics::{median, push};
 use crate::instances::Instances;
 use crate::state::Mode;
+use crate::statistics::{median, push};
 use engine::{Kernel, Result};
 use lang::tr;
 use model::overlap::Alone;
@@ -136,7 +136,7 @@ impl SessionWorker {
             Switch::Block => tr!("blocks of {}: {}", choice.label, choice.effect),
             _ => choice.effect,
         };
-        let at = Instant::now();
+        let at = self.now();
         self.statistics.restart();
         self.notice = Some((what.clone(), at));
         self.lab.previous = Some(before);
@@ -221,6 +221,7 @@ impl SessionWorker {
 
     /// Runs a round op by op; nothing is under way.
     pub(super) fn calibrate(&mut self) -> Result<()> {
+        let now = self.now();
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
@@ -229,7 +230,6 @@ impl SessionWorker {
         let downloads = instances.next_plan().downloads();
         let newest = |slot| pictures.holds_newest(slot, downloads.clone());
         if instances.begin_calibration(generations, newest)? {
-            let now = Instant::now();
             self.lab.calibrating = Some((
                 self.setup.switches,
                 self.setup.kernel,
@@ -238,7 +238,7 @@ impl SessionWorker {
             self.state.stepped(generations, now);
             self.copies.stale();
         } else {
-            self.retry_at = Some(Instant::now() + RETRY_AFTER);
+            self.retry_at = Some(now + RETRY_AFTER);
         }
         Ok(())
     }

@@ -37,8 +37,8 @@ mod watching;
 
 use cells::KnownCells;
 use comparison::Pinned;
-pub(crate) use copies::WHOLE_SLOTS;
 use copies::Copies;
+pub(crate) use copies::WHOLE_SLOTS;
 use lab::Lab;
 use recovery::Losses;
 use requests::Task;
@@ -49,11 +49,11 @@ use crate::log::{Log, Scene};
 use crate::state::{Answer, EngineFacts, Mode, State, Work, next_work};
 use crate::statistics::Statistics;
 use crate::{Command, Sampling};
-use engine::Result;
+use engine::{Engine, Result};
 use lang::tr;
 use model::population::Populations;
 use model::trace::Trace;
-use model::{KernelChoice, PicturePlan, Pictures, Setup, Status};
+use model::{DeviceChoice, KernelChoice, PicturePlan, Pictures, Setup, Status};
 
 /// How long a notice stays.
 const NOTICE_TIME: Duration = Duration::from_secs(6);
@@ -78,6 +78,23 @@ pub(super) struct Shared {
     pub(super) populations: Arc<Mutex<Populations>>,
 }
 
+/// What a worker has from outside; tests put something else in its place.
+pub(super) struct Environment {
+    /// Makes the engine that a choice asks for.
+    open_engine: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
+    /// Says what time it is.
+    now: Box<dyn Fn() -> Instant>,
+}
+
+impl Default for Environment {
+    fn default() -> Environment {
+        Environment {
+            open_engine: Box::new(open_engine),
+            now: Box::new(Instant::now),
+        }
+    }
+}
+
 /// The thread's body: answers `ready` once, then works until it is told to close. `commands` is
 /// also where its own helpers report to, by way of `sender`.
 pub(super) fn run(
@@ -86,7 +103,7 @@ pub(super) fn run(
     wake: Box<dyn Fn()>,
     ready: Sender<Result<Shared>>,
 ) {
-    let mut worker = match SessionWorker::new(setup, sender, wake) {
+    let mut worker = match SessionWorker::new(setup, Environment::default(), sender, wake) {
         Ok(worker) => worker,
         Err(error) => return drop(ready.send(Err(error))),
     };
@@ -141,6 +158,7 @@ struct SessionWorker {
     changed: bool,
     /// Until then, what found no free slot is not tried again.
     retry_at: Option<Instant>,
+    environment: Environment,
     sender: Sender<Command>,
     wake: Box<dyn Fn()>,
 }
@@ -148,17 +166,18 @@ struct SessionWorker {
 impl SessionWorker {
     fn new(
         mut setup: Setup,
+        environment: Environment,
         sender: Sender<Command>,
         wake: Box<dyn Fn()>,
     ) -> Result<SessionWorker> {
-        let engine = open_engine(setup.device)?;
+        let engine = (environment.open_engine)(setup.device)?;
         let mut instances = Instances::new(engine, &setup, WHOLE_SLOTS)?;
         if setup.kernel_choice == KernelChoice::Open && setup.size.words() <= MAX_PICTURE_WORDS {
             instances.set_picture(Some(PicturePlan::BITS))?; // what pictures cost counts
         }
         instances.start(&mut setup)?;
         let pictures = Pictures::new(instances.slots().clone(), setup.instances, setup.size);
-        let now = Instant::now();
+        let now = (environment.now)();
         let log = Log::new(Scene::of(&setup));
         let mut state = State::new(log, setup.generations_per_round, setup.pace, now);
         state.max_rounds = setup.rounds;
@@ -193,6 +212,7 @@ impl SessionWorker {
             retry_at: None,
             instances: Some(instances),
             setup,
+            environment,
             sender,
             wake,
         };
@@ -205,21 +225,14 @@ impl SessionWorker {
         Ok(worker)
     }
 
+    /// What time it is.
+    fn now(&self) -> Instant {
+        (self.environment.now)()
+    }
+
     /// One turn of the loop; `false` when it is over.
     fn turn(&mut self, commands: &Receiver<Command>) -> bool {
-        if let Err(error) = self.poll(Instant::now()) {
-            self.meet(error, true);
-        }
-        let now = Instant::now();
-        let work = match self.failed {
-            None => next_work(&self.state, &self.engine_facts(now), now),
-            Some(_) => Work::Wait(None),
-        };
-        // What found no free slot just now is not tried without end.
-        let work = match (work, self.retry_at.filter(|&at| now < at)) {
-            (Work::Round(_) | Work::Refresh | Work::Snapshot(_), Some(at)) => Work::Wait(Some(at)),
-            (work, _) => work,
-        };
+        let work = self.next();
         let is_waiting = matches!(work, Work::Wait(_));
         let command = match work {
             Work::Wait(until) => self.sleep(until, commands),
@@ -231,17 +244,39 @@ impl SessionWorker {
             Ok(None) => {}
         }
         if !is_waiting {
-            match self.perform(work) {
-                Ok(()) => self.failures = 0,
-                Err(error) => self.meet(error, true),
-            }
+            self.perform_or_meet(work);
         }
-        self.after_turn(Instant::now());
+        self.after_turn();
         true
     }
 
+    /// Takes in what the engine has done meanwhile; what comes next.
+    fn next(&mut self) -> Work {
+        if let Err(error) = self.poll() {
+            self.meet(error, true);
+        }
+        let now = self.now();
+        let work = match self.failed {
+            None => next_work(&self.state, &self.engine_facts(now), now),
+            Some(_) => Work::Wait(None),
+        };
+        // What found no free slot just now is not tried without end.
+        match (work, self.retry_at.filter(|&at| now < at)) {
+            (Work::Round(_) | Work::Refresh | Work::Snapshot(_), Some(at)) => Work::Wait(Some(at)),
+            (work, _) => work,
+        }
+    }
+
+    fn perform_or_meet(&mut self, work: Work) {
+        match self.perform(work) {
+            Ok(()) => self.failures = 0,
+            Err(error) => self.meet(error, true),
+        }
+    }
+
     /// What goes with time, whatever was done.
-    fn after_turn(&mut self, now: Instant) {
+    fn after_turn(&mut self) {
+        let now = self.now();
         let is_over = |(_, since): &(String, Instant)| now - *since > NOTICE_TIME;
         if self.notice.take_if(|notice| is_over(notice)).is_some() {
             self.changed = true;
@@ -275,7 +310,7 @@ impl SessionWorker {
     }
 
     fn perform(&mut self, work: Work) -> Result<()> {
-        let now = Instant::now();
+        let now = self.now();
         match work {
             Work::Wait(_) => Ok(()),
             Work::TakeRequest => self.take_request(),
@@ -340,7 +375,7 @@ impl SessionWorker {
         }
         self.halted = None;
         self.changed |= !self.state.is_at_work();
-        self.sampling.issued(Instant::now(), timed);
+        self.sampling.issued(self.now(), timed);
         self.copies.stale();
         if let Mode::RunningTo(_) | Mode::Moving(_) = self.state.mode {
             self.state.due = now;
@@ -359,7 +394,7 @@ impl SessionWorker {
         let newest = |slot| pictures.holds_newest(slot, wanted.clone());
         let issued = instances.issue_round(generations, timed, newest);
         if matches!(issued, Ok(false)) {
-            self.retry_at = Some(Instant::now() + RETRY_AFTER);
+            self.retry_at = Some(self.now() + RETRY_AFTER);
         }
         issued
     }

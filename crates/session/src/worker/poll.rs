@@ -1,7 +1,5 @@
 //! What the engine tells: pictures, rounds, measures, copies.
 
-use std::time::Instant;
-
 use super::SessionWorker;
 use super::watching::Found;
 use crate::instances::Event;
@@ -9,7 +7,8 @@ use engine::Result;
 
 impl SessionWorker {
     /// Takes all of it, and does what follows.
-    pub(super) fn poll(&mut self, now: Instant) -> Result<()> {
+    pub(super) fn poll(&mut self) -> Result<()> {
+        let now = self.now();
         if self.failed.is_some() {
             return Ok(()); // whatever becomes of what was under way
         }

@@ -4,7 +4,7 @@
 use std::time::{Duration, Instant};
 
 use super::{SessionWorker, WHOLE_SLOTS};
-use crate::instances::{Instances, open_engine};
+use crate::instances::Instances;
 use crate::log::{Position, Scene};
 use crate::state::Mode;
 use engine::kernels::{self, KERNELS, Kernel};
@@ -124,7 +124,10 @@ impl SessionWorker {
                 ));
             }
         };
-        for (i, &number) in numbers.iter().flat_map(|numbers| numbers.iter().enumerate()) {
+        for (i, &number) in numbers
+            .iter()
+            .flat_map(|numbers| numbers.iter().enumerate())
+        {
             instances.set_edit_number(&[i], number);
         }
         let place = match instances.engine().name() {
@@ -152,7 +155,8 @@ impl SessionWorker {
         device: DeviceChoice,
         _beside: bool,
     ) -> Result<Instances> {
-        let mut instances = Instances::new(open_engine(device)?, setup, WHOLE_SLOTS)?;
+        let mut instances =
+            Instances::new((self.environment.open_engine)(device)?, setup, WHOLE_SLOTS)?;
         instances.set_stamped(self.lab.stamped());
         if let Some(pinned) = &self.pinned {
             instances.compare(Some(pinned.second))?;
@@ -202,11 +206,7 @@ impl SessionWorker {
         self.state.refresh = true;
         if let Some(view) = self.view {
             // A view of other lattices is of no use; who draws says anew what it wants.
-            let view = if is_other_grid {
-                None
-            } else {
-                Some(view)
-            };
+            let view = if is_other_grid { None } else { Some(view) };
             let plan = view.or((self.setup.size.words() <= super::MAX_PICTURE_WORDS)
                 .then_some(model::PicturePlan::BITS));
             if let Some(plan) = plan

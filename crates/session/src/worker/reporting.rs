@@ -12,7 +12,7 @@ use model::ladder::recorded;
 impl SessionWorker {
     pub(super) fn say(&mut self, what: String) {
         tracing::warn!("{what}");
-        self.notice = Some((what, Instant::now()));
+        self.notice = Some((what, self.now()));
     }
 
     pub(super) fn publish_status(&mut self, now: Instant) {

@@ -3,7 +3,6 @@
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
-use std::time::Instant;
 
 use super::SessionWorker;
 use crate::Command;
@@ -206,11 +205,12 @@ impl SessionWorker {
         if let (Request::Begin(start), Task::Act(action)) = (&mut request, &task) {
             *start = self.start_for(*action);
         }
-        let is_wish = matches!(request, Request::Reseed { instance, .. } if !self.may_reseed(instance));
+        let is_wish =
+            matches!(request, Request::Reseed { instance, .. } if !self.may_reseed(instance));
         if is_wish {
             return Ok(()); // somebody drew there meanwhile
         }
-        let (mode, now) = (self.state.mode.clone(), Instant::now());
+        let (mode, now) = (self.state.mode.clone(), self.now());
         let copies = self.copies.positions();
         let answer = self.state.take(request, &copies, now);
         self.log_changed();
@@ -299,7 +299,7 @@ impl SessionWorker {
 
     fn set_pace(&mut self, pace: Pace) {
         self.state.pace = pace;
-        self.state.due = Instant::now();
+        self.state.due = self.now();
         self.statistics.restart();
     }
 

@@ -56,7 +56,7 @@ impl SessionWorker {
         until: Option<Instant>,
         commands: &Receiver<Command>,
     ) -> Result<Option<Command>, Gone> {
-        let now = Instant::now();
+        let now = self.now();
         if let Some(instances) = self.instances.as_mut().filter(|it| !it.is_idle()) {
             let command = without(commands);
             if let Ok(None) = command {
@@ -74,7 +74,7 @@ impl SessionWorker {
             && self.instances.as_ref().is_some_and(on_a_gpu)
             && stays_awake()
         {
-            return awake(commands, now + at_most);
+            return awake(commands, Instant::now() + at_most);
         }
         match commands.recv_timeout(at_most) {
             Ok(command) => Ok(Some(command)),

@@ -239,7 +239,7 @@ impl SessionWorker {
     /// Says what came of something that was asked for.
     pub(super) fn tell(&mut self, what: String) {
         tracing::debug!("{what}");
-        self.notice = Some((what, Instant::now()));
+        self.notice = Some((what, self.now()));
         self.changed = true;
     }
 }
