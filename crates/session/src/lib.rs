@@ -266,5 +266,4 @@ impl PictureSource for Session {
     }
 }
 
-#[cfg(test)]
-mod tests;
+

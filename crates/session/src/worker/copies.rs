@@ -193,6 +193,10 @@ impl Copies {
         });
         let newest = newest.max();
         let kept = |position: Position| self.kept.positions().any(|at| at == position);
+        let is_double = |at: usize, position: Position| {
+            let holds = |slot: &SlotUse| matches!(slot, SlotUse::Holds(of, _) if *of == position);
+            self.slots[..at].iter().any(holds)
+        };
         let rank = |at: &usize| {
             if self.readings.iter().any(|reading| reading.slot == *at) {
                 return None;
@@ -200,7 +204,7 @@ impl Copies {
             match self.slots[*at] {
                 SlotUse::UnderWay(..) => None,
                 SlotUse::Free => Some(0),
-                SlotUse::Holds(position, _) if kept(position) => Some(1),
+                SlotUse::Holds(position, _) if kept(position) || is_double(*at, position) => Some(1),
                 SlotUse::Holds(position, _) => {
                     let needed = Some(position) == newest || Some(position) == self.landmark;
                     (!needed).then_some(2)
@@ -212,6 +216,15 @@ impl Copies {
             .collect();
         slots.sort_unstable();
         slots.first().map(|&(_, at)| at)
+    }
+
+    /// A slot for a test, which nothing is kept in any more.
+    #[cfg(test)]
+    pub(super) fn take_slot(&mut self) -> usize {
+        let slot = self.free_slot().expect("nothing is under way");
+        self.slots[slot] = SlotUse::Free;
+        self.list_positions();
+        slot
     }
 
     /// Copies of later positions are of no use any more.

@@ -123,7 +123,7 @@ impl SessionWorker {
         }
     }
 
-    fn ask(&mut self, request: Request, task: Task) {
+    pub(super) fn ask(&mut self, request: Request, task: Task) {
         self.next_task += 1;
         let asked = self.state.requests.len();
         self.state.ask(request, self.next_task);

@@ -1,0 +1,569 @@
+//! Drives a worker turn by turn, with a clock, an engine and a background of its own, and holds
+//! what it does against a replay of its log.
+
+use std::cell::Cell;
+use std::collections::{BTreeMap, HashMap};
+use std::rc::Rc;
+use std::sync::mpsc::{Receiver, TryRecvError, channel};
+
+use super::scripted::{Call, Fault, Script};
+use super::*;
+use crate::background::deferred;
+use crate::instances::read_lattice;
+use crate::log::{Content, Log, Position, Record, Scene};
+use crate::saved::SavedSession;
+use crate::state::Request;
+use crate::worker::requests::{Asked, Task};
+use engine::Transfer;
+use life::{Lattice, Rule, reference};
+use model::{Change, Edit};
+
+/// One thing that happens to a session.
+#[derive(Clone, Debug)]
+pub(super) enum Step {
+    Act(Action),
+    Edit(Edit),
+    /// So much larger lattices, and what is placed in one of them.
+    Grow(u32, u32, Option<(usize, Change)>),
+    SetRule(Rule),
+    Copy(usize),
+    Save,
+    /// Saved to a file, and taken up from it by another worker.
+    Reload,
+    View(PicturePlan),
+    /// So many turns of the loop.
+    Turns(u32),
+    /// Time passes.
+    Pass(Duration),
+    /// Everything that waits in the background is done.
+    Background,
+    /// Everything that was asked for is done, and then all is checked.
+    Settle,
+    /// After so many more calls one fails.
+    Fail(Call, u32, Fault),
+}
+
+/// All records that a log ever had, so that everything can be replayed from the beginning.
+struct Replay {
+    scene: Scene,
+    base: Position,
+    lattices: Vec<Arc<Lattice>>,
+    records: Vec<(Record, String)>,
+    known: BTreeMap<Position, Vec<Arc<Lattice>>>,
+}
+
+impl Replay {
+    fn new(log: &Log) -> Replay {
+        assert!(log.base_is_start(), "seen from its beginning on");
+        let scene = log.base_scene().clone();
+        let lattices = (0..scene.instances).map(|i| scene.start_lattice(i).unwrap());
+        Replay {
+            lattices: lattices.collect(),
+            scene,
+            base: log.base(),
+            records: Vec::new(),
+            known: BTreeMap::new(),
+        }
+    }
+
+    /// Takes in what has changed of the log.
+    fn follow(&mut self, log: &Log) {
+        let first = (log.base().records - self.base.records) as usize;
+        for (at, record) in (first..).zip(log.records()) {
+            let content = format!(
+                "{} {} {:?} {:?}",
+                record.entry, record.generation, record.author, record.content
+            );
+            match self.records.get(at) {
+                Some((_, known)) if *known == content => continue,
+                Some(_) => self.truncate(at),
+                None => assert_eq!(at, self.records.len(), "a record was missed"),
+            }
+            self.records.push((record.clone(), content));
+        }
+        self.truncate((log.end() - self.base.records) as usize);
+    }
+
+    fn truncate(&mut self, length: usize) {
+        if self.records.len() > length {
+            self.records.truncate(length);
+            let last = self.base.records + length as u64;
+            self.known.retain(|position, _| position.records <= last);
+        }
+    }
+
+    fn scene(&self, records: u64) -> Scene {
+        let mut scene = self.scene.clone();
+        let applied = (records - self.base.records) as usize;
+        for (record, _) in &self.records[..applied] {
+            match &record.content {
+                Content::Start(start) => scene.start = start.clone(),
+                Content::Rule(rule) => scene.rule = *rule,
+                Content::Grid { size, instances } => {
+                    (scene.size, scene.instances) = (*size, *instances);
+                }
+                Content::Cells { .. } => {}
+            }
+        }
+        scene
+    }
+
+    /// The lattices at a position.
+    fn at(&mut self, target: Position) -> Vec<Arc<Lattice>> {
+        let leads = |(at, _): &(&Position, _)| {
+            let next = self.records.get((at.records - self.base.records) as usize);
+            at.records == target.records
+                || next.is_some_and(|(next, _)| at.generation <= next.generation)
+        };
+        let from = self.known.range(..=target).rev().find(leads);
+        let (mut here, mut lattices) = match from {
+            Some((here, lattices)) => (*here, lattices.clone()),
+            None => (self.base, self.lattices.clone()),
+        };
+        loop {
+            let scene = self.scene(here.records);
+            let index = (here.records - self.base.records) as usize;
+            let next = match here.records < target.records {
+                true => self.records[index].0.generation,
+                false => target.generation,
+            };
+            assert!(here.generation <= next, "{here:?} to {next} for {target:?}");
+            for lattice in &mut lattices[scene.stepped()] {
+                *lattice = Arc::new(reference::run(lattice, scene.rule, next - here.generation));
+            }
+            here.generation = next;
+            if here.records == target.records {
+                break;
+            }
+            let content = self.records[index].0.content.clone();
+            match &content {
+                Content::Start(start) => {
+                    let after = self.scene(here.records + 1);
+                    here.generation = start.generation();
+                    lattices = (0..after.instances)
+                        .map(|i| after.start_lattice(i).unwrap())
+                        .collect();
+                }
+                Content::Rule(_) => {}
+                Content::Cells { instance, cells } => {
+                    for i in scene.instances_of(*instance) {
+                        // B's counterpart gets what A's gets.
+                        let of = scene.instances_of(*instance)[0];
+                        cells.apply(&scene, of, &mut lattices[i]).unwrap();
+                    }
+                }
+                Content::Grid { size, instances } => {
+                    let after = self.scene(here.records + 1);
+                    lattices.truncate(*instances);
+                    for lattice in &mut lattices {
+                        *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
+                    }
+                    for i in lattices.len()..*instances {
+                        lattices.push(after.start_lattice(i).unwrap());
+                    }
+                }
+            }
+            here.records += 1;
+        }
+        self.known.insert(here, lattices.clone());
+        lattices
+    }
+}
+
+/// Who waits for a copy: of which instance.
+type CopyWaiter = (usize, Receiver<(Arc<Lattice>, u64)>);
+
+pub(super) struct Driver {
+    pub(super) script: Arc<Script>,
+    time: Rc<Cell<Instant>>,
+    pub(super) worker: SessionWorker,
+    received: Receiver<Command>,
+    main: Replay,
+    scratch: Option<Replay>,
+    at: Option<Position>,
+    /// Every lattice that an instance has had at a generation.
+    seen: HashMap<(usize, u64), Vec<Arc<Lattice>>>,
+    copies: Vec<CopyWaiter>,
+    saves: Vec<Receiver<SavedSession>>,
+    last_saved: Option<SavedSession>,
+    edits: u64,
+    /// Calls that had failed when it last rested.
+    failed_before: usize,
+}
+
+fn make(
+    setup: Setup,
+    script: &Arc<Script>,
+    time: &Rc<Cell<Instant>>,
+) -> (SessionWorker, Receiver<Command>) {
+    let (sender, received) = channel();
+    let (opened, now) = (script.clone(), time.clone());
+    let environment = Environment {
+        open_engine: Box::new(move |_| opened.open()),
+        now: Box::new(move || now.get()),
+    };
+    let worker = SessionWorker::new(setup, environment, sender, Box::new(|| {}));
+    (worker.unwrap(), received)
+}
+
+impl Driver {
+    pub(super) fn new(setup: Setup) -> Driver {
+        deferred::begin();
+        let script = Arc::new(Script::default());
+        let time = Rc::new(Cell::new(Instant::now()));
+        let (worker, received) = make(setup, &script, &time);
+        let main = Replay::new(&worker.state.log);
+        let mut driver = Driver {
+            script,
+            time,
+            worker,
+            received,
+            main,
+            scratch: None,
+            at: None,
+            seen: HashMap::new(),
+            copies: Vec::new(),
+            saves: Vec::new(),
+            last_saved: None,
+            edits: 0,
+            failed_before: 0,
+        };
+        driver.observe();
+        driver
+    }
+
+    /// A whole history, checked at its end.
+    pub(super) fn run(setup: Setup, steps: Vec<Step>) {
+        let mut driver = Driver::new(setup);
+        for step in steps {
+            driver.step(step);
+        }
+        driver.step(Step::Settle);
+    }
+
+    pub(super) fn step(&mut self, step: Step) {
+        match step {
+            Step::Act(action) => self.worker.hear(Command::Act(action)),
+            Step::Edit(mut edit) => {
+                edit.instance %= self.worker.setup.instances;
+                self.edits += 1;
+                let asked = Asked::Edit(edit, self.edits);
+                self.worker.hear(Command::Ask(asked));
+            }
+            Step::Grow(wider, higher, place) => {
+                let size = self.worker.setup.size;
+                let (width, height) = (size.width() + wider, size.height() + higher);
+                if width * height < 2000 {
+                    let size = Size::new(width.into(), height.into()).unwrap();
+                    let all = self.worker.setup.instances;
+                    let place = place.map(|(instance, change)| (instance % all, change));
+                    self.worker.hear(Command::Ask(Asked::Grow(size, place)));
+                }
+            }
+            Step::SetRule(rule) => self.worker.ask(Request::SetRule(rule), Task::State),
+            Step::Copy(instance) => {
+                let (answer, copy) = channel();
+                let instance = instance % self.worker.setup.instances;
+                self.worker
+                    .hear(Command::Ask(Asked::Copy(instance, answer)));
+                self.copies.push((instance, copy));
+            }
+            Step::Save => {
+                let (answer, saved) = channel();
+                self.worker.hear(Command::Save(answer));
+                self.saves.push(saved);
+            }
+            Step::Reload => self.reload(),
+            Step::View(plan) => {
+                let only = plan.only.filter(|&i| i < self.worker.setup.instances);
+                let plan = PicturePlan { only, ..plan };
+                self.worker.hear(Command::View(plan));
+            }
+            Step::Turns(turns) => {
+                for _ in 0..turns {
+                    if !self.turn() {
+                        break;
+                    }
+                }
+            }
+            Step::Pass(time) => self.time.set(self.time.get() + time),
+            Step::Background => while deferred::run_one() {},
+            Step::Settle => self.settle(),
+            Step::Fail(call, after, fault) => self.script.fail(call, after, fault),
+        }
+    }
+
+    /// One turn of the worker's loop; `false` where nothing would ever happen again.
+    pub(super) fn turn(&mut self) -> bool {
+        self.time.set(self.time.get() + Duration::from_micros(50));
+        while let Ok(command) = self.received.try_recv() {
+            self.worker.hear(command);
+        }
+        let work = self.worker.next();
+        let goes_on = match work {
+            Work::Wait(until) => {
+                let now = self.time.get();
+                if self.script.release() || deferred::run_one() {
+                    true
+                } else if let Some(until) = until {
+                    self.time.set(now.max(until));
+                    true
+                } else {
+                    false
+                }
+            }
+            work => {
+                self.worker.perform_or_meet(work);
+                true
+            }
+        };
+        self.observe();
+        self.worker.after_turn();
+        self.observe();
+        goes_on
+    }
+
+    fn log_replay(&mut self) -> &mut Replay {
+        let log = &self.worker.state.log;
+        if self.worker.pinned.is_some() {
+            self.scratch.get_or_insert_with(|| Replay::new(log))
+        } else {
+            self.scratch = None;
+            &mut self.main
+        }
+    }
+
+    /// Notes what the cells are now.
+    fn observe(&mut self) {
+        let log = self.worker.state.log.clone();
+        self.log_replay().follow(&log);
+        self.take_answers();
+        let position = self.worker.state.position;
+        if !self.worker.state.cells_known || self.at == Some(position) {
+            return;
+        }
+        assert!(log.passes(position), "{position:?}");
+        self.at = Some(position);
+        let lattices = self.log_replay().at(position);
+        for (i, lattice) in lattices.into_iter().enumerate() {
+            let seen = self.seen.entry((i, position.generation)).or_default();
+            if !seen.contains(&lattice) {
+                seen.push(lattice);
+            }
+        }
+    }
+
+    fn was_seen(&self, instance: usize, generation: u64, lattice: &Arc<Lattice>) -> bool {
+        let seen = self.seen.get(&(instance, generation));
+        seen.is_some_and(|seen| seen.contains(lattice))
+    }
+
+    fn take_answers(&mut self) {
+        let mut copies = std::mem::take(&mut self.copies);
+        copies.retain(|(instance, copy)| match copy.try_recv() {
+            Ok((lattice, generation)) => {
+                assert!(
+                    self.was_seen(*instance, generation, &lattice),
+                    "a copy of instance {instance} at {generation} that never was"
+                );
+                false
+            }
+            Err(TryRecvError::Empty) => true,
+            Err(TryRecvError::Disconnected) => {
+                assert!(self.worker.failed.is_some(), "a copy is not answered");
+                false
+            }
+        });
+        self.copies = copies;
+        let mut saves = std::mem::take(&mut self.saves);
+        saves.retain(|saved| match saved.try_recv() {
+            Ok(saved) => {
+                let timeline = saved.comparison.as_ref().map(|it| &it.timeline);
+                let (position, lattices) = &timeline.unwrap_or(&saved.main).newest;
+                for (i, lattice) in lattices.iter().enumerate() {
+                    assert!(
+                        self.was_seen(i, position.generation, lattice),
+                        "instance {i} is saved as it never was at {position:?}"
+                    );
+                }
+                self.last_saved = Some(saved);
+                false
+            }
+            Err(TryRecvError::Empty) => true,
+            Err(TryRecvError::Disconnected) => {
+                assert!(self.worker.failed.is_some(), "a save is not answered");
+                false
+            }
+        });
+        self.saves = saves;
+    }
+
+    /// Turns until nothing would ever happen again.
+    fn turn_until_rest(&mut self) {
+        let mut turns = 0;
+        while self.turn() {
+            turns += 1;
+            assert!(
+                turns < 20_000,
+                "no rest: {:?}",
+                (
+                    &self.worker.state.mode,
+                    &self.worker.state.position,
+                    &self.worker.state.requests,
+                )
+            );
+            if turns % 500 == 0 {
+                self.pause();
+            }
+        }
+    }
+
+    fn pause(&mut self) {
+        if self.worker.is_running() {
+            self.worker.hear(Command::Act(Action::TogglePause));
+        }
+    }
+
+    /// Everything that was asked for is done, and then all is checked.
+    pub(super) fn settle(&mut self) {
+        self.pause();
+        self.turn_until_rest();
+        // What goes with time.
+        for _ in 0..3 {
+            self.pause();
+            self.time.set(self.time.get() + Duration::from_secs(4));
+            self.turn_until_rest();
+        }
+        if let Some(why) = self.worker.failed.clone() {
+            return self.check_end(&why);
+        }
+        self.check_rest();
+    }
+
+    /// A session that has ended keeps answering.
+    fn check_end(&mut self, why: &str) {
+        assert!(self.script.failed() > 0, "it ended for nothing: {why}");
+        self.step(Step::Copy(0));
+        self.step(Step::Save);
+        self.turn_until_rest();
+        self.take_answers();
+        assert!(self.copies.is_empty(), "a copy is not answered");
+        assert!(self.saves.is_empty(), "a save is not answered");
+        assert!(self.worker.tasks.is_empty() && self.worker.state.requests.is_empty());
+    }
+
+    fn check_rest(&mut self) {
+        let state = &self.worker.state;
+        assert_eq!(state.mode, Mode::Paused);
+        assert!(state.requests.is_empty(), "{:?}", state.requests);
+        assert!(self.worker.tasks.is_empty(), "a task without its request");
+        assert!(state.cells_known && state.round_left.is_none() && !state.refresh);
+        assert!(!self.worker.copies.is_reading(), "a copy is read for ever");
+        assert!(self.copies.is_empty(), "a copy is not answered");
+        assert!(self.saves.is_empty(), "a save is not answered");
+        let position = state.position;
+        assert!(!state.has_records_ahead() || state.log.passes(position));
+        let want = self.log_replay().at(position);
+        let scene = self.log_replay().scene(position.records);
+        let instances = self.worker.instances.as_ref().unwrap();
+        assert!(instances.is_idle() && instances.pending_b_round().is_none());
+        let label = [
+            instances.generation(),
+            self.worker.make_status(self.time.get()).generation,
+        ];
+        assert_eq!(label, [position.generation; 2], "the label");
+        assert_eq!(
+            (instances.size(), instances.instances()),
+            (scene.size, scene.instances)
+        );
+        assert_eq!(instances.plan().rule, scene.rule);
+        let got = self.fetch();
+        let differing: Vec<usize> = (0..want.len()).filter(|&i| got[i] != *want[i]).collect();
+        assert!(differing.is_empty(), "{differing:?} at {position:?}");
+        let failed = self.script.failed();
+        if failed == std::mem::replace(&mut self.failed_before, failed) {
+            self.check_pictures(&want);
+        }
+    }
+
+    /// The pictures that are shown are those of the cells.
+    fn check_pictures(&self, want: &[Arc<Lattice>]) {
+        let (state, instances) = (&self.worker.state, self.worker.instances.as_ref().unwrap());
+        let Some(plan) = instances.plan().picture else {
+            return;
+        };
+        let mut generations = vec![None; want.len()];
+        let mut seen = vec![0; want.len()];
+        self.worker
+            .pictures
+            .visit_newer(&mut seen, &mut |i, picture, words| {
+                generations[i] = Some(picture.generation);
+                if picture.viewport.is_none() {
+                    let size = want[i].size();
+                    let words = words[..size.words()].to_vec();
+                    assert_eq!(Lattice::from_words(size, words), *want[i], "picture of {i}");
+                }
+            });
+        for (i, generation) in generations.into_iter().enumerate() {
+            let shown = plan.transfer != Transfer::View || plan.only.is_none_or(|only| only == i);
+            let halves = state.log.base_scene().counterparts;
+            if shown && halves.is_none_or(|each| i < 2 * each) {
+                let now = Some(state.position.generation);
+                assert_eq!(generation, now, "the picture of {i}, {plan:?}");
+            }
+        }
+    }
+
+    /// The cells on the device; only a slot that holds nothing of use is overwritten.
+    fn fetch(&mut self) -> Vec<Lattice> {
+        let worker = &mut self.worker;
+        let slot = worker.copies.take_slot();
+        let instances = worker.instances.as_mut().unwrap();
+        self.script.protected(|| {
+            assert!(instances.issue_snapshot(slot as u8).unwrap());
+            instances.finish().unwrap();
+        });
+        let (slots, whole) = (instances.slots(), instances.snapshot_slot(slot as u8));
+        let read = |i| read_lattice(&**slots, i, whole, instances.size()).unwrap();
+        (0..instances.instances()).map(read).collect()
+    }
+
+    /// The session goes on from a file.
+    fn reload(&mut self) {
+        self.last_saved = None;
+        self.step(Step::Save);
+        self.pause();
+        self.turn_until_rest();
+        let Some(saved) = self.last_saved.take().filter(|_| self.worker.failed.is_none()) else {
+            return;
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("session.json");
+        saved.save(&path).unwrap();
+        let loaded = SavedSession::load(&path).unwrap();
+        assert_eq!(loaded.main.position, saved.main.position);
+        self.copies.clear();
+        self.saves.clear();
+        self.at = None;
+        let (worker, received) = self
+            .script
+            .protected(|| make(loaded.setup.clone(), &self.script, &self.time));
+        (self.worker, self.received) = (worker, received);
+        self.worker.hear(Command::Open(Box::new(loaded)));
+        let script = self.script.clone();
+        script.protected(|| while self.worker.unopened && self.open_turn() {});
+        self.observe();
+    }
+
+    /// A turn before the session has been taken up: its log is not the one that is followed.
+    fn open_turn(&mut self) -> bool {
+        let work = self.worker.next();
+        match work {
+            Work::Wait(_) => self.script.release() || deferred::run_one(),
+            work => {
+                self.worker.perform_or_meet(work);
+                true
+            }
+        }
+    }
+}

@@ -1,0 +1,236 @@
+//! Random histories, turn by turn: whatever is asked and whatever fails, the cells at rest are
+//! those of the log, replayed by the reference.
+
+use std::fmt;
+
+use proptest::prelude::*;
+
+use super::driver::{Driver, Step};
+use super::scripted::{Call, Fault};
+use super::*;
+use engine::kernels::KERNELS;
+use engine::{Transfer, Viewport};
+use model::{Area, Change, Edit, StopWhenStill, Switch};
+
+/// The sides within which areas lie: those of the smallest lattice.
+const SIDES: [u32; 2] = [32, 4];
+
+const SWITCHES: [Switch; 7] = [
+    Switch::Streams,
+    Switch::HostMemory,
+    Switch::Wait,
+    Switch::Order,
+    Switch::Graphs,
+    Switch::Transfer,
+    Switch::Block,
+];
+
+fn histories() -> u32 {
+    let asked = std::env::var("LIFESTREAMS_HISTORIES");
+    asked.ok().and_then(|it| it.parse().ok()).unwrap_or(150)
+}
+
+fn cell() -> impl Strategy<Value = [u32; 2]> {
+    (0..SIDES[0], 0..SIDES[1]).prop_map(|(x, y)| [x, y])
+}
+
+fn area() -> impl Strategy<Value = Area> {
+    (cell(), cell()).prop_map(|(a, b)| Area::spanned(a, b))
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        4 => (prop::collection::vec(cell(), 1..6), any::<bool>()).prop_map(|(cells, alive)| {
+            Change::Draw {
+                cells: cells.into(),
+                alive,
+            }
+        }),
+        1 => (cell(), any::<u64>(), any::<bool>()).prop_map(|(at, seed, dead_too)| Change::Place {
+            pattern: Arc::new(life::soup(Size::new(5, 3).unwrap(), 0.5, seed, 0)),
+            at,
+            dead_too,
+        }),
+        1 => area().prop_map(Change::Clear),
+        1 => (area(), any::<u64>()).prop_map(|(area, seed)| Change::Fill {
+            area,
+            density: 0.4,
+            seed,
+        }),
+        1 => (area(), any::<bool>()).prop_map(|(area, sideways)| Change::Flip { area, sideways }),
+        1 => (area(), any::<bool>())
+            .prop_map(|(area, clockwise)| Change::Turn { area, clockwise }),
+    ]
+}
+
+fn action() -> impl Strategy<Value = Action> {
+    prop_oneof![
+        6 => Just(Action::TogglePause),
+        1 => any::<bool>().prop_map(Action::PauseForLesson),
+        4 => Just(Action::StepGeneration),
+        2 => Just(Action::StepRound),
+        3 => Just(Action::StepBack),
+        2 => Just(Action::RoundBack),
+        5 => (0..80u64).prop_map(Action::RunTo),
+        3 => Just(Action::ResetPanel),
+        2 => Just(Action::ResetAll),
+        2 => Just(Action::NewSeed),
+        9 => Just(Action::Undo),
+        5 => Just(Action::Redo),
+        1 => Just(Action::NextKernel),
+        1 => Just(Action::PreviousKernel),
+        1 => (0..KERNELS.len() as u8).prop_map(Action::UseKernel),
+        2 => prop::sample::select(&SWITCHES[..]).prop_map(Action::NextOf),
+        1 => (prop::sample::select(&SWITCHES[..]), 0..4u8)
+            .prop_map(|(switch, at)| Action::Choose(switch, at)),
+        2 => Just(Action::ToggleHalves),
+        1 => Just(Action::ToggleBlocks),
+        1 => any::<bool>().prop_map(Action::WatchOverlap),
+        1 => any::<bool>().prop_map(Action::WatchPopulation),
+        1 => Just(Action::NextStopWhenStill),
+        1 => Just(Action::ToggleReseed),
+        1 => Just(Action::Faster),
+        1 => Just(Action::Slower),
+        2 => (0..4usize).prop_map(Action::Select),
+    ]
+}
+
+fn view() -> impl Strategy<Value = PicturePlan> {
+    let transfers = prop::sample::select(vec![Transfer::Bits, Transfer::View, Transfer::Cells]);
+    (transfers, 1..3u32, prop::option::of(0..4usize)).prop_map(|(transfer, wide, only)| {
+        PicturePlan {
+            transfer,
+            viewport: Viewport {
+                x0: 0,
+                y0: 0,
+                step: Viewport::ONE,
+                width: 4 * wide,
+                height: 2,
+            },
+            only: only.filter(|_| transfer == Transfer::View),
+        }
+    })
+}
+
+fn fault() -> impl Strategy<Value = Step> {
+    let call = prop_oneof![
+        6 => (Just(Call::Submit), prop_oneof![
+            4 => Just(Fault::Midway),
+            2 => Just(Fault::Lost),
+            2 => Just(Fault::OutOfMemory),
+            1 => Just(Fault::Refused),
+        ]),
+        2 => (Just(Call::Poll), Just(Fault::Lost)),
+        1 => (Just(Call::Prepare), Just(Fault::OutOfMemory)),
+        3 => (Just(Call::Allocate), prop_oneof![
+            2 => Just(Fault::OutOfMemory),
+            1 => Just(Fault::Lost),
+        ]),
+        1 => (Just(Call::Open), Just(Fault::Refused)),
+    ];
+    (call, 0..12u32).prop_map(|((call, fault), after)| Step::Fail(call, after, fault))
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let edit = || {
+        (0..4usize, change(), any::<bool>()).prop_map(|(instance, change, joins)| Edit {
+            instance,
+            change,
+            joins,
+        })
+    };
+    prop_oneof![
+        24 => action().prop_map(Step::Act),
+        10 => edit().prop_map(Step::Edit),
+        1 => ((1..4u32, 1..3u32), prop::option::of((0..4usize, change())))
+            .prop_map(|((wider, higher), place)| Step::Grow(8 * wider, higher, place)),
+        1 => Just(Step::SetRule("B36/S23".parse().unwrap())),
+        4 => (0..4usize).prop_map(Step::Copy),
+        2 => Just(Step::Save),
+        1 => Just(Step::Reload),
+        2 => view().prop_map(Step::View),
+        20 => (1..30u32).prop_map(Step::Turns),
+        3 => (1..4000u64).prop_map(|ms| Step::Pass(Duration::from_millis(ms))),
+        4 => Just(Step::Background),
+        8 => Just(Step::Settle),
+        3 => fault(),
+    ]
+}
+
+/// A history that is shown in few lines.
+struct History(Setup, Vec<Step>);
+
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let History(setup, steps) = self;
+        let Setup {
+            instances,
+            size,
+            generations_per_round,
+            rounds,
+            pace,
+            start,
+            ..
+        } = setup;
+        let (kernel, time) = (setup.kernel.name, setup.time);
+        writeln!(
+            f,
+            "{instances} x {size}, {kernel}, {generations_per_round} a round, {rounds:?} rounds, {pace:?}, {start:?}, {time:?}"
+        )?;
+        steps.iter().try_for_each(|step| writeln!(f, "{step:?},"))
+    }
+}
+
+prop_compose! {
+    fn setup()(
+        (width, height) in prop::sample::select(vec![(33, 7), (64, 6), (32, 5), (40, 9), (128, 4)]),
+        instances in 1..5usize,
+        kernel in prop::sample::select(vec![
+            "bits", "planar", "multistep", "resident", "global", "sync-shared",
+        ]),
+        generations_per_round in 1..6u32,
+        rounds in prop::sample::select(vec![None, None, Some(0), Some(3)]),
+        pace in prop::sample::select(vec![Pace::Unthrottled, Pace::PerSecond(500.0)]),
+        history_bytes in prop::sample::select(vec![0, 700, 5000, 256 << 20, 256 << 20]),
+        reseed in prop::bool::weighted(0.1),
+        density in prop::sample::select(vec![0.4, 0.4, 0.02]),
+    ) -> Setup {
+        let size = Size::new(width, height).unwrap();
+        let kernel = kernels::find(kernel).unwrap();
+        Setup {
+            size,
+            instances,
+            kernel: match kernel.admit(size) {
+                Ok(()) => kernel,
+                Err(_) => kernels::find("bits").unwrap(),
+            },
+            generations_per_round,
+            rounds,
+            pace,
+            start: Start::Soup { density, seed: 3 },
+            time: TimeSettings {
+                history_bytes,
+                reseed,
+                stop_when_still: StopWhenStill::Never,
+            },
+            ..super::setup(rounds)
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: histories(),
+        failure_persistence: None,
+        max_shrink_iters: 4000,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn the_cells_at_rest_are_those_of_the_log(
+        history in (setup(), prop::collection::vec(step(), 1..60))
+            .prop_map(|(setup, steps)| History(setup, steps)),
+    ) {
+        Driver::run(history.0, history.1);
+    }
+}

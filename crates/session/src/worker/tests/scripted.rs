@@ -1,0 +1,297 @@
+//! A CPU engine whose failures are planned, and whose completions come when a test likes.
+
+use std::collections::VecDeque;
+use std::num::NonZero;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use engine::cpu::CpuEngine;
+use engine::{
+    BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
+    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
+    StreamSpec,
+};
+
+/// How a call fails.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Fault {
+    /// Half of a submission is done.
+    Midway,
+    /// The context is lost, and every later call fails.
+    Lost,
+    /// There is no memory; nothing was done.
+    OutOfMemory,
+    /// The driver refuses; nothing was done.
+    Refused,
+}
+
+/// The calls that can fail.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Call {
+    Submit,
+    Poll,
+    Prepare,
+    /// Memory, streams, slots.
+    Allocate,
+    Open,
+}
+
+/// What goes on in every engine of a test.
+#[derive(Default)]
+pub(super) struct Script {
+    /// After so many more calls of this kind, one fails.
+    faults: Mutex<Vec<(Call, u32, Fault)>>,
+    /// Whether nothing fails at present, whatever is planned.
+    protected: AtomicBool,
+    /// How many calls have failed.
+    failed: AtomicUsize,
+    /// How many completions wait, and how many of them are handed over at the next polls.
+    waiting: AtomicUsize,
+    released: AtomicUsize,
+}
+
+impl Script {
+    pub(super) fn fail(&self, call: Call, after: u32, fault: Fault) {
+        self.faults.lock().unwrap().push((call, after, fault));
+    }
+
+    pub(super) fn forget_faults(&self) {
+        self.faults.lock().unwrap().clear();
+    }
+
+    /// How many calls have failed so far.
+    pub(super) fn failed(&self) -> usize {
+        self.failed.load(Relaxed)
+    }
+
+    /// Nothing fails meanwhile.
+    pub(super) fn protected<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.protected.store(true, Relaxed);
+        let done = work();
+        self.protected.store(false, Relaxed);
+        done
+    }
+
+    /// Hands over one more completion; whether there is one.
+    pub(super) fn release(&self) -> bool {
+        let waits = self.waiting.load(Relaxed) > self.released.load(Relaxed);
+        if waits {
+            self.released.fetch_add(1, Relaxed);
+        }
+        waits
+    }
+
+    fn release_all(&self) {
+        self.released.store(self.waiting.load(Relaxed), Relaxed);
+    }
+
+    /// How this call fails, if it does.
+    fn fault(&self, call: Call) -> Option<Fault> {
+        if self.protected.load(Relaxed) {
+            return None;
+        }
+        let mut faults = self.faults.lock().unwrap();
+        let mut now = None;
+        faults.retain_mut(|(of, after, fault)| {
+            if *of != call || now.is_some() {
+                return true;
+            }
+            match after.checked_sub(1) {
+                Some(less) => *after = less,
+                None => now = Some(*fault),
+            }
+            now.is_none()
+        });
+        if now.is_some() {
+            self.failed.fetch_add(1, Relaxed);
+        }
+        now
+    }
+
+    /// Makes an engine that does as this says.
+    pub(super) fn open(self: &Arc<Script>) -> Result<Box<dyn Engine>> {
+        if self.fault(Call::Open).is_some() {
+            return Err(EngineError::UnusableGpu("a test's fault".into()));
+        }
+        self.waiting.store(0, Relaxed);
+        self.released.store(0, Relaxed);
+        Ok(Box::new(ScriptedEngine {
+            engine: CpuEngine::new(NonZero::<usize>::MIN),
+            script: self.clone(),
+            completions: VecDeque::new(),
+            lost: false,
+        }))
+    }
+}
+
+struct ScriptedEngine {
+    engine: CpuEngine,
+    script: Arc<Script>,
+    completions: VecDeque<Completion>,
+    lost: bool,
+}
+
+fn error(fault: Fault) -> EngineError {
+    match fault {
+        Fault::Midway => EngineError::HalfDone("a test's fault".into()),
+        Fault::Lost => EngineError::ContextLost("a test's fault".into()),
+        Fault::OutOfMemory => EngineError::DriverOutOfMemory("cuMemAlloc"),
+        Fault::Refused => EngineError::Driver {
+            call: "cuLaunchKernel",
+            reason: "a test's fault".into(),
+        },
+    }
+}
+
+impl ScriptedEngine {
+    fn check(&mut self, call: Call) -> Result<()> {
+        if self.lost {
+            return Err(error(Fault::Lost));
+        }
+        let Some(fault) = self.script.fault(call) else {
+            return Ok(());
+        };
+        self.lost = fault == Fault::Lost;
+        Err(error(fault))
+    }
+
+    /// What was begun has ended, and is handed over later.
+    fn collect(&mut self) -> Result<()> {
+        self.engine.synchronize()?;
+        let mut done = Vec::new();
+        self.engine.poll(&mut done)?;
+        self.completions.extend(done);
+        self.script.waiting.store(self.completions.len(), Relaxed);
+        Ok(())
+    }
+}
+
+impl Engine for ScriptedEngine {
+    fn submit(&mut self, program: &Program) -> Result<RunId> {
+        match self.check(Call::Submit) {
+            Ok(()) => {}
+            Err(error @ EngineError::HalfDone(_)) => {
+                let mut half = program.clone();
+                half.steps.truncate(program.steps.len().div_ceil(2));
+                self.engine.submit(&half)?;
+                self.engine.synchronize()?;
+                return Err(error);
+            }
+            Err(error) => return Err(error),
+        }
+        let run = self.engine.submit(program)?;
+        self.collect()?;
+        Ok(run)
+    }
+
+    fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
+        self.check(Call::Prepare)?;
+        self.engine.prepare(program)
+    }
+
+    fn replay(&mut self, prepared: PreparedId) -> Result<RunId> {
+        match self.check(Call::Submit) {
+            Ok(()) => {}
+            Err(error @ EngineError::HalfDone(_)) => {
+                self.engine.replay(prepared)?;
+                self.engine.synchronize()?;
+                return Err(error);
+            }
+            Err(error) => return Err(error),
+        }
+        let run = self.engine.replay(prepared)?;
+        self.collect()?;
+        Ok(run)
+    }
+
+    fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
+        self.check(Call::Poll)?;
+        let released = self.script.released.swap(0, Relaxed);
+        let now = released.min(self.completions.len());
+        completions.extend(self.completions.drain(..now));
+        self.script.waiting.store(self.completions.len(), Relaxed);
+        Ok(())
+    }
+
+    fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()> {
+        self.check(Call::Allocate)?;
+        self.engine.create_lattices(device, count, size)
+    }
+
+    fn reserve(&mut self, layout: Layout) -> Result<()> {
+        self.check(Call::Allocate)?;
+        self.engine.reserve(layout)
+    }
+
+    fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>> {
+        self.check(Call::Allocate)?;
+        self.engine.allocate_slots(spec)
+    }
+
+    fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId> {
+        self.check(Call::Allocate)?;
+        self.engine.create_stream(device, spec)
+    }
+
+    fn synchronize(&mut self) -> Result<()> {
+        if self.lost {
+            return Err(error(Fault::Lost));
+        }
+        self.engine.synchronize()?;
+        self.script.release_all();
+        Ok(())
+    }
+
+    fn name(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    fn devices(&self) -> &[DeviceInfo] {
+        self.engine.devices()
+    }
+
+    fn create_context(&mut self, device: DeviceId) -> Result<DeviceId> {
+        self.engine.create_context(device)
+    }
+
+    fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
+        self.engine.create_buffer(device, bytes, place)
+    }
+
+    fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+        self.engine.access(buffer, look)
+    }
+
+    fn drop_buffers(&mut self) -> Result<()> {
+        self.engine.drop_buffers()
+    }
+
+    fn query(&mut self, event: EventId) -> Result<bool> {
+        self.engine.query(event)
+    }
+
+    fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
+        self.engine.occupancy(device, op)
+    }
+
+    fn create_event(&mut self, device: DeviceId) -> Result<EventId> {
+        self.engine.create_event(device)
+    }
+
+    fn release(&mut self, prepared: PreparedId) {
+        self.engine.release(prepared);
+    }
+
+    fn parity(&self, lattice: LatticeId) -> u8 {
+        self.engine.parity(lattice)
+    }
+
+    fn wait(&mut self, _: Duration) {
+        self.script.release_all();
+    }
+
+    fn startup(&self) -> Startup {
+        self.engine.startup()
+    }
+}
