@@ -253,9 +253,9 @@ impl SessionWorker {
         let Some(lattices) = self.copies.take_whole() else {
             return Ok(());
         };
-        let all = grown(lattices, &before, &after)?;
         let setup = self.setup_for(&after);
         let mut instances = self.make_instances(&setup, setup.device, true)?;
+        let all = grown(lattices, &before, &after)?;
         instances.set_lattices(all.into_iter().enumerate().collect())?;
         self.take_instances(instances, setup);
         Ok(())

@@ -492,8 +492,11 @@ impl Driver {
         let Some(plan) = instances.plan().picture else {
             return;
         };
-        let mut generations = vec![None; want.len()];
-        let mut seen = vec![0; want.len()];
+        // The last one of an odd number is not shown while two settings are compared.
+        let counterparts = state.log.base_scene().counterparts;
+        let shown = counterparts.map_or(want.len(), |each| 2 * each);
+        let mut generations = vec![None; shown];
+        let mut seen = vec![0; shown];
         self.worker
             .pictures
             .visit_newer(&mut seen, &mut |i, picture, words| {
@@ -506,8 +509,7 @@ impl Driver {
             });
         for (i, generation) in generations.into_iter().enumerate() {
             let shown = plan.transfer != Transfer::View || plan.only.is_none_or(|only| only == i);
-            let halves = state.log.base_scene().counterparts;
-            if shown && halves.is_none_or(|each| i < 2 * each) {
+            if shown {
                 let now = Some(state.position.generation);
                 assert_eq!(generation, now, "the picture of {i}, {plan:?}");
             }
