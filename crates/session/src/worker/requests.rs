@@ -205,6 +205,13 @@ impl SessionWorker {
         if let (Request::Begin(start), Task::Act(action)) = (&mut request, &task) {
             *start = self.start_for(*action);
         }
+        if let Request::SetGrid { size, .. } = &mut request {
+            // They may have grown since that was asked.
+            let now = self.setup.size;
+            let width = size.width().max(now.width());
+            let height = size.height().max(now.height());
+            *size = Size::new(width.into(), height.into()).unwrap_or(now);
+        }
         let is_wish =
             matches!(request, Request::Reseed { instance, .. } if !self.may_reseed(instance));
         if is_wish {

@@ -28,3 +28,22 @@ fn setup(rounds: Option<u64>) -> Setup {
         time: TimeSettings::DEFAULT,
     }
 }
+
+fn small(instances: usize) -> Setup {
+    Setup {
+        instances,
+        size: Size::new(33, 7).unwrap(),
+        time: TimeSettings {
+            history_bytes: 0,
+            ..TimeSettings::DEFAULT
+        },
+        ..setup(None)
+    }
+}
+
+#[test]
+fn lattices_asked_to_be_larger_twice_at_once_never_become_smaller() {
+    use driver::{Driver, Step};
+    Driver::run(small(1), vec![Step::Grow(16, 1, None), Step::Grow(8, 1, None)]);
+    Driver::run(small(1), vec![Step::Grow(8, 2, None), Step::Grow(8, 1, None)]);
+}

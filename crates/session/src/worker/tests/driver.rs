@@ -260,6 +260,7 @@ impl Driver {
                     self.worker.hear(Command::Ask(Asked::Grow(size, place)));
                 }
             }
+            Step::SetRule(_) if self.worker.failed.is_some() => {}
             Step::SetRule(rule) => self.worker.ask(Request::SetRule(rule), Task::State),
             Step::Copy(instance) => {
                 let (answer, copy) = channel();
