@@ -180,7 +180,8 @@ pub(super) struct Driver {
     received: Receiver<Command>,
     main: Replay,
     scratch: Option<Replay>,
-    at: Option<Position>,
+    /// What was seen last: whether of a comparison, and where.
+    at: Option<(bool, Position)>,
     /// Every lattice that an instance has had at a generation.
     seen: HashMap<(usize, u64), Vec<Arc<Lattice>>>,
     copies: Vec<CopyWaiter>,
@@ -340,11 +341,12 @@ impl Driver {
         self.log_replay().follow(&log);
         self.take_answers();
         let position = self.worker.state.position;
-        if !self.worker.state.cells_known || self.at == Some(position) {
+        let at = Some((self.worker.pinned.is_some(), position));
+        if !self.worker.state.cells_known || self.at == at {
             return;
         }
         assert!(log.passes(position), "{position:?}");
-        self.at = Some(position);
+        self.at = at;
         let lattices = self.log_replay().at(position);
         for (i, lattice) in lattices.into_iter().enumerate() {
             let seen = self.seen.entry((i, position.generation)).or_default();
@@ -496,21 +498,21 @@ impl Driver {
         // The last one of an odd number is not shown while two settings are compared.
         let counterparts = state.log.base_scene().counterparts;
         let shown = counterparts.map_or(want.len(), |each| 2 * each);
+        let only = plan.only.filter(|_| plan.transfer == Transfer::View);
         let mut generations = vec![None; shown];
         let mut seen = vec![0; shown];
         self.worker
             .pictures
             .visit_newer(&mut seen, &mut |i, picture, words| {
                 generations[i] = Some(picture.generation);
-                if picture.viewport.is_none() {
+                if picture.viewport.is_none() && only.is_none_or(|only| only == i) {
                     let size = want[i].size();
                     let words = words[..size.words()].to_vec();
                     assert_eq!(Lattice::from_words(size, words), *want[i], "picture of {i}");
                 }
             });
         for (i, generation) in generations.into_iter().enumerate() {
-            let shown = plan.transfer != Transfer::View || plan.only.is_none_or(|only| only == i);
-            if shown {
+            if only.is_none_or(|only| only == i) {
                 let now = Some(state.position.generation);
                 assert_eq!(generation, now, "the picture of {i}, {plan:?}");
             }
