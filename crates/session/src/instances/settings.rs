@@ -38,18 +38,12 @@ impl Instances {
                 return Err(error);
             }
         }
-        // The drawing side learns of the kernel a moment later, and asks for no cells that are not
-        // there.
-        if let Some(request) = &mut self.request
-            && request.transfer == Transfer::Cells
-            && layout != Layout::I32
-        {
-            request.transfer = Transfer::Bits;
-        }
         for plan in &mut self.plans {
             plan.kernel = kernel;
             plan.switches = plan.switches.fitted_to(kernel);
         }
+        // The drawing side learns of the kernel a moment later.
+        self.request = self.request.map(|request| self.possible(request));
         self.plan_pictures();
         Ok(())
     }
@@ -119,12 +113,24 @@ impl Instances {
     /// Says what rounds download from now on; makes the slots anew where they do not suit, for
     /// which it waits until nothing runs. Answers whether they were.
     pub fn set_picture(&mut self, picture: Option<PicturePlan>) -> Result<bool> {
+        let picture = picture.map(|picture| self.possible(picture));
         if self.request == picture {
             return Ok(false);
         }
         let before = std::mem::replace(&mut self.request, picture);
         self.forget_prepared();
         self.settle_slots().inspect_err(|_| self.request = before)
+    }
+
+    /// Pictures of cells are possible only where the lattices are laid out so: bits otherwise.
+    fn possible(&self, picture: PicturePlan) -> PicturePlan {
+        match (picture.transfer, self.plan().kernel.layout) {
+            (Transfer::Cells, Layout::Bits | Layout::Planar) => PicturePlan {
+                transfer: Transfer::Bits,
+                ..picture
+            },
+            _ => picture,
+        }
     }
 
     /// Whether such pictures need other slots than there are.
