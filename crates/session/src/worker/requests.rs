@@ -361,7 +361,8 @@ impl SessionWorker {
         }
         self.lab.kernel_changed();
         self.statistics.restart();
-        Ok(())
+        // Pictures may be possible now that were not.
+        self.view.map_or(Ok(()), |view| self.set_view(view))
     }
 
     pub(super) fn set_view(&mut self, view: PicturePlan) -> Result<()> {
