@@ -13,7 +13,8 @@
 //   FAKE_CUDA_RECOVERS=1        ... until the primary context is reset or retained anew
 //   FAKE_CUDA_FAULT=call:code:after:count
 //                               after so many good ones, so many calls of this function answer
-//                               this code, and nothing else comes of them (a count of -1: all)
+//                               this code, and nothing else comes of them (a count of -1: all);
+//                               fake_cuda_arm does the same later
 //   FAKE_CUDA_DRY=1             kernels do nothing, and the log has each launch's last argument
 //                               behind the kernel's name
 //   FAKE_CUDA_DELAY_US=n        every copy, set and launch takes that much longer
@@ -44,26 +45,48 @@ static int devices() { return setting("FAKE_CUDA_DEVICES", 1); }
 
 static thread_local std::vector<Context*> current;
 
-// What FAKE_CUDA_FAULT has this call answer; 0 for nothing. The lock is held.
+// The fault that is armed.
+static struct {
+    char name[64];
+    int code;
+    long after, count;
+} armed;
+
+// Arms a fault, as FAKE_CUDA_FAULT says it; an empty text disarms. The lock is held.
+static void arm(const char* text)
+{
+    armed = {};
+    if (!*text) return;
+    if (sscanf(text, "%63[^:]:%d:%ld:%ld", armed.name, &armed.code, &armed.after, &armed.count) == 4)
+        return;
+    fprintf(stderr, "fake driver: the fault %s is not call:code:after:count\n", text);
+    abort();
+}
+
+// What the armed fault has this call answer; 0 for nothing. The lock is held.
 static int fault(const char* call)
 {
-    static char name[64];
-    static int code = 0;
-    static long after = 0, count = 0;
-    static const char* text = nullptr;
-    if (!text) {
-        text = getenv("FAKE_CUDA_FAULT");
-        if (!text) text = "";
-        if (*text && sscanf(text, "%63[^:]:%d:%ld:%ld", name, &code, &after, &count) != 4) {
-            fprintf(stderr, "fake driver: FAKE_CUDA_FAULT=%s is not call:code:after:count\n", text);
-            abort();
-        }
-    }
-    if (!code || strcmp(name, call) != 0) return OK;
-    if (after > 0) return after--, OK;
-    if (count == 0) return OK;
-    if (count > 0) count--;
-    return code;
+    static const bool read = [] {
+        const char* text = getenv("FAKE_CUDA_FAULT");
+        if (text) arm(text);
+        return true;
+    }();
+    (void)read;
+    if (!armed.code || strcmp(armed.name, call) != 0) return OK;
+    if (armed.after > 0) return armed.after--, OK;
+    if (armed.count == 0) return OK;
+    if (armed.count > 0) armed.count--;
+    return armed.code;
+}
+
+// For tests in the same process: arms a fault from now on; whether the one before has struck.
+API fake_cuda_arm(const char* text)
+{
+    Lock lock(state().mutex);
+    fault("");
+    const bool struck = armed.code && armed.after == 0 && armed.count == 0;
+    arm(text);
+    return struck;
 }
 
 // Takes the lock and finds the thread's context; leaves with its error.
