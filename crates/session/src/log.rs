@@ -120,15 +120,6 @@ pub enum Inverse {
     Lattice(Arc<Lattice>),
 }
 
-impl Inverse {
-    fn bytes(&self) -> u64 {
-        match self {
-            Inverse::Words(words) => size_of_val(&words[..]) as u64,
-            Inverse::Lattice(lattice) => size_of_val(lattice.words()) as u64,
-        }
-    }
-}
-
 /// Everything about a session at a position but its cells.
 #[derive(Clone, Debug)]
 pub struct Scene {
@@ -231,8 +222,9 @@ impl Undo {
 enum Undone {
     /// The position that was left for the one just after the last edit.
     Left(Position),
-    /// Records that were taken off the log, from `position` on.
+    /// Records that were taken off the log, from `position` on, when the session left `from`.
     Removed {
+        from: Position,
         position: Position,
         records: VecDeque<Record>,
     },
@@ -407,28 +399,22 @@ impl Log {
     }
 
     /// The position of a generation under the start in force here: every record up to that
-    /// generation is applied. No earlier than the first position of that start.
+    /// generation is applied. No earlier than the first position of that start, and no later than
+    /// its last: where the clock begins again ahead.
     pub fn at_generation(&self, here: Position, generation: u64) -> Position {
         let mut position = self.start_of(here);
-        if generation <= position.generation && generation < here.generation {
-            // Records of the very first generation belong to what is seen there.
-            while self.is_passed(position.records, position.generation) {
-                position.records += 1;
+        position.generation = position.generation.max(generation);
+        while let Some(next) = self.record(position.records) {
+            if matches!(next.content, Content::Start(_)) {
+                position.generation = position.generation.min(next.generation);
+                break;
             }
-            return position;
-        }
-        while self.is_passed(position.records, generation) {
+            if next.generation > position.generation {
+                break;
+            }
             position.records += 1;
         }
-        position.generation = generation;
         position
-    }
-
-    /// Whether a record is applied on the way to a generation of the same start.
-    fn is_passed(&self, at: u64, generation: u64) -> bool {
-        self.record(at).is_some_and(|record| {
-            record.generation <= generation && !matches!(record.content, Content::Start(_))
-        })
     }
 
     /// Adds a record where the session stands, and answers the position after it. Those ahead are
@@ -475,7 +461,9 @@ impl Log {
         let after = self.push(here, author, content, false);
         if let (Some(entry), Some(record)) = (entry, self.records.back_mut()) {
             record.entry = entry;
-            if let Some((stroke, _)) = &mut self.stroke {
+            if let Some((stroke, _)) = &mut self.stroke
+                && author == Author::Person
+            {
                 *stroke = entry;
             }
         }
@@ -528,29 +516,28 @@ impl Log {
             Undo::Before(position) => {
                 let at = position.records.saturating_sub(self.first) as usize;
                 let records = self.records.split_off(at.min(self.records.len()));
-                self.undone.push(Undone::Removed { position, records });
+                self.undone.push(Undone::Removed {
+                    from,
+                    position,
+                    records,
+                });
             }
         }
     }
 
-    /// Where redo leads; `None` where nothing was undone. Records that were taken off are back on
-    /// the log then: a session past `position` of theirs, and snapshots there, are off its line.
+    /// Where redo leads: back to where the last undo began; `None` where nothing was undone.
+    /// Records that were taken off are back on the log then: a session that ran on without them,
+    /// and snapshots from there, are off its line.
     pub fn redo(&mut self) -> Option<Position> {
-        match self.undone.pop()? {
-            Undone::Left(position) => Some(position),
-            Undone::Removed { position, records } => {
-                self.stroke = None;
-                let entry = records.front().map(|record| record.entry);
-                let of_entry = |record: &Record| Some(record.entry) == entry;
-                let last = records.iter().rposition(of_entry).unwrap_or(0) as u64;
+        let undone = self.undone.pop()?;
+        self.stroke = None;
+        Some(match undone {
+            Undone::Left(position) => position,
+            Undone::Removed { from, records, .. } => {
                 self.records.extend(records);
-                let records = position.records + last + 1;
-                Some(Position {
-                    records,
-                    generation: self.generation_after(records),
-                })
+                from
             }
-        }
+        })
     }
 
     /// What redo would lead to, with the log as it would be then.
@@ -609,12 +596,13 @@ impl Log {
     }
 
     /// How many of the records before a position can be taken back by their inverses, one after
-    /// the other.
+    /// the other. The cells do not change where the rule does: that needs no inverse.
     fn invertible_before(&self, from: Position) -> u64 {
         let records = (self.first..from.records).rev();
         let invertible = |&at: &u64| {
             self.record(at).is_some_and(|record| {
-                record.inverse.is_some() && record.generation == from.generation
+                let is_rule = matches!(record.content, Content::Rule(_));
+                record.generation == from.generation && (is_rule || record.inverse.is_some())
             })
         };
         records.take_while(invertible).count() as u64
@@ -677,16 +665,35 @@ impl Log {
         }
         self.first = position.records;
         self.base_generation = position.generation;
+        // What leads to before the base cannot be redone, nor what lies below it.
+        let is_lost = |undone: &Undone| match undone {
+            Undone::Left(to) | Undone::Removed { position: to, .. } => *to < position,
+        };
+        let lost = self.undone.iter().rposition(is_lost);
+        self.undone.drain(..lost.map_or(0, |last| last + 1));
     }
 
-    /// Bytes of memory that the records take, those that can be redone included.
+    /// Bytes of memory that the records take, those that can be redone included. Lattices and
+    /// patterns that several share count once, and those of the base's start not at all: a session
+    /// has them however little it remembers.
     pub fn bytes(&self) -> u64 {
         let undone = self.undone.iter().flat_map(|undone| match undone {
             Undone::Left(_) => None,
             Undone::Removed { records, .. } => Some(records.iter()),
         });
         let records = self.records.iter().chain(undone.flatten());
-        records.map(Record::bytes).sum()
+        let base = start_lattices(&self.base.start);
+        let mut counted: BTreeSet<_> = base.map(Arc::as_ptr).collect();
+        let mut bytes = 0;
+        for record in records {
+            bytes += record.own_bytes();
+            for lattice in record.lattices() {
+                if counted.insert(Arc::as_ptr(lattice)) {
+                    bytes += bytes_of(lattice);
+                }
+            }
+        }
+        bytes
     }
 
     /// A log of these parts, as a file has them; what its records do to the cells is not checked.
@@ -756,32 +763,50 @@ impl Log {
 }
 
 impl Record {
-    /// Bytes of memory that it takes.
-    pub fn bytes(&self) -> u64 {
-        let content = match &self.content {
+    /// Bytes of memory that it takes but for whole lattices, which others may share.
+    fn own_bytes(&self) -> u64 {
+        let cells = match &self.content {
             Content::Cells {
-                cells: CellChange::Edit(change),
+                cells: CellChange::Edit(Change::Draw { cells, .. }),
                 ..
-            } => change_bytes(change),
-            Content::Start(Start::Lattices { lattices, .. }) => {
-                let bytes = |lattice: &Arc<Lattice>| size_of_val(lattice.words()) as u64;
-                lattices.iter().map(bytes).sum()
-            }
-            Content::Start(_) | Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => {
-                0
-            }
+            } => size_of_val(&cells[..]) as u64,
+            _ => 0,
         };
-        let inverse = self.inverse.as_ref().map_or(0, Inverse::bytes);
-        size_of::<Record>() as u64 + content + inverse
+        let words = match &self.inverse {
+            Some(Inverse::Words(words)) => size_of_val(&words[..]) as u64,
+            Some(Inverse::Lattice(_)) | None => 0,
+        };
+        size_of::<Record>() as u64 + cells + words
+    }
+
+    /// The lattices that it refers to.
+    fn lattices(&self) -> impl Iterator<Item = &Arc<Lattice>> {
+        let (start, pattern) = match &self.content {
+            Content::Start(start) => (Some(start), None),
+            Content::Cells {
+                cells: CellChange::Edit(Change::Place { pattern, .. }),
+                ..
+            } => (None, Some(pattern)),
+            _ => (None, None),
+        };
+        let inverse = match &self.inverse {
+            Some(Inverse::Lattice(lattice)) => Some(lattice),
+            Some(Inverse::Words(_)) | None => None,
+        };
+        let start = start.into_iter().flat_map(start_lattices);
+        start.chain(pattern).chain(inverse)
     }
 }
 
-fn change_bytes(change: &Change) -> u64 {
-    match change {
-        Change::Draw { cells, .. } => size_of_val(&cells[..]) as u64,
-        Change::Place { pattern, .. } => size_of_val(pattern.words()) as u64,
-        Change::Clear(_) | Change::Fill { .. } | Change::Flip { .. } | Change::Turn { .. } => 0,
+fn start_lattices(start: &Start) -> std::slice::Iter<'_, Arc<Lattice>> {
+    match start {
+        Start::Soup { .. } => [].iter(),
+        Start::Lattices { lattices, .. } => lattices.iter(),
     }
+}
+
+fn bytes_of(lattice: &Lattice) -> u64 {
+    size_of_val(lattice.words()) as u64
 }
 
 impl CellChange {
@@ -799,7 +824,8 @@ impl CellChange {
             CellChange::Edit(change) => change.whole(scene.size),
             CellChange::Start => Some(scene.start_lattice(instance)?),
             CellChange::Soup { density, seed } => {
-                Some(Arc::new(soup(scene.size, *density, *seed, instance as u64)))
+                let instance = scene.instances_of(instance)[0] as u64;
+                Some(Arc::new(soup(scene.size, *density, *seed, instance)))
             }
         })
     }
@@ -822,3 +848,6 @@ impl CellChange {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests;

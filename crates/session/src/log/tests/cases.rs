@@ -1,0 +1,475 @@
+//! The cases that are hard, one by one. Some are what failed histories came down to.
+
+use std::sync::Arc;
+
+use super::super::*;
+use super::account::{Cells, Joins};
+use super::device::{Device, Invert};
+use crate::snapshots::Keep;
+use Author::{Person, Program};
+
+const SIZE: (u64, u64) = (9, 8);
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+fn at(records: u64, generation: u64) -> Position {
+    Position {
+        records,
+        generation,
+    }
+}
+
+fn session(instances: usize, budget: u64) -> Device {
+    let scene = Scene {
+        size: size(SIZE.0, SIZE.1),
+        instances,
+        rule: Rule::LIFE,
+        start: Start::Soup {
+            density: 0.5,
+            seed: 3,
+        },
+        counterparts: None,
+        drawn: BTreeSet::new(),
+    };
+    Device::new(scene, budget)
+}
+
+fn cells(instance: usize, cells: CellChange) -> Content {
+    Content::Cells { instance, cells }
+}
+
+/// Two cells of a stroke.
+fn segment(instance: usize, x: u32) -> Content {
+    let change = Change::Draw {
+        cells: [[x, 2], [x, 3]].into(),
+        alive: true,
+    };
+    cells(instance, CellChange::Edit(change))
+}
+
+fn reseed(instance: usize, seed: u64) -> Content {
+    cells(instance, CellChange::Soup { density: 0.5, seed })
+}
+
+fn new_seed(seed: u64) -> Content {
+    Content::Start(Start::Soup { density: 0.5, seed })
+}
+
+impl Device {
+    fn edit(&mut self, content: Content) {
+        self.push(Person, &content, Joins::No, Invert::No);
+    }
+
+    fn join(&mut self, content: Content) {
+        self.push(Person, &content, Joins::Stroke, Invert::No);
+    }
+
+    fn reseeded(&mut self, content: Content) {
+        self.push(Program, &content, Joins::No, Invert::No);
+    }
+
+    fn stand(&self) -> (Position, Cells) {
+        (self.here, self.cells.clone())
+    }
+
+    fn run_to(&mut self, generation: u64) {
+        self.go(self.log.at_generation(self.here, generation));
+    }
+
+    fn snapshot(&mut self) {
+        self.add_snapshot(Keep {
+            max_gap: u64::MAX,
+            log_bytes: self.log.bytes(),
+            dear: false,
+        });
+    }
+}
+
+#[test]
+fn undo_goes_to_just_after_an_edit_and_then_before_it() {
+    let mut device = session(2, 0);
+    device.run(4);
+    let before = device.stand();
+    device.edit(segment(1, 4));
+    let after = device.stand();
+    device.run(6);
+    let ran = device.stand();
+
+    assert_eq!(device.undo(), Some(Undo::After(after.0)));
+    assert_eq!(device.stand(), after);
+    assert_eq!(device.log.end(), 1, "the edit is still there");
+    assert_eq!(device.undo(), Some(Undo::Before(before.0)));
+    assert_eq!(device.stand(), before);
+    assert_eq!(device.log.end(), 0);
+    assert_eq!(device.undo(), None);
+
+    assert_eq!(device.redo(), Some(after.0));
+    assert_eq!(device.stand(), after);
+    assert_eq!(device.redo(), Some(ran.0));
+    assert_eq!(device.stand(), ran);
+    assert_eq!(device.redo(), None);
+}
+
+#[test]
+fn a_stroke_is_undone_whole_with_what_the_program_did_meanwhile() {
+    let mut device = session(2, 0);
+    device.run(2);
+    let before = device.stand();
+    device.edit(segment(0, 1));
+    device.run(1);
+    device.join(segment(0, 2));
+    device.reseeded(reseed(1, 7));
+    device.run(2);
+    device.join(segment(0, 3));
+    device.run(1);
+    device.reseeded(reseed(1, 8));
+    let end = device.stand();
+    let entries: Vec<u64> = device.log.records().map(|record| record.entry).collect();
+    assert_eq!(entries, [0, 0, 1, 0, 2]);
+
+    // What the program did after its end is passed by, not taken off.
+    assert_eq!(device.undo(), Some(Undo::After(at(4, 5))));
+    assert_eq!(device.log.end(), 5);
+    assert_eq!(device.undo(), Some(Undo::Before(at(0, 2))));
+    assert_eq!(device.stand(), before);
+    assert_eq!(device.log.end(), 0);
+    device.redo();
+    assert_eq!((device.here, device.log.end()), (at(4, 5), 5));
+    device.redo();
+    assert_eq!(device.stand(), end);
+}
+
+#[test]
+fn a_stroke_goes_on_at_another_instance_as_another_edit() {
+    let mut device = session(2, 0);
+    device.edit(segment(0, 1));
+    device.join(segment(1, 2));
+    device.join(segment(0, 3));
+    assert_eq!(device.undo(), Some(Undo::Before(at(2, 0))));
+    device.join(segment(0, 3));
+    let last = device.log.records().last().unwrap();
+    assert_eq!(last.entry, 3, "undo ends a stroke");
+}
+
+/// From a failed history: the pencil's next segment belonged to the program's edit.
+#[test]
+fn what_the_program_adds_to_its_own_record_leaves_the_stroke_alone() {
+    let mut device = session(1, 0);
+    device.edit(segment(0, 1));
+    device.reseeded(reseed(0, 1));
+    device.push(Program, &segment(0, 5), Joins::Last, Invert::No);
+    device.join(segment(0, 2));
+    let entries: Vec<u64> = device.log.records().map(|record| record.entry).collect();
+    assert_eq!(entries, [0, 1, 1, 0]);
+    assert_eq!(device.undo(), Some(Undo::Before(at(0, 0))));
+}
+
+#[test]
+fn what_is_added_to_the_record_before_is_undone_with_it() {
+    let mut device = session(2, 0);
+    device.run(5);
+    let before = device.stand();
+    let larger = Content::Grid {
+        size: size(12, 10),
+        instances: 3,
+    };
+    device.edit(larger);
+    device.push(Person, &segment(2, 9), Joins::Last, Invert::Words);
+    let after = device.stand();
+    assert_eq!(device.undo(), Some(Undo::Before(before.0)));
+    assert_eq!(device.stand(), before);
+    device.redo();
+    assert_eq!(device.stand(), after);
+}
+
+#[test]
+fn redo_leads_there_from_wherever_the_session_has_moved() {
+    let mut device = session(2, 0);
+    device.run(3);
+    device.edit(segment(0, 2));
+    let first = device.stand();
+    device.run(3);
+    device.edit(segment(1, 5));
+    let second = device.stand();
+    device.undo();
+    device.run(4);
+    device.undo();
+    assert_eq!(device.stand(), first);
+    device.run_to(1);
+
+    // Redo retraces undo: to where the first edit was left, then to the second one.
+    assert_eq!(device.redo(), Some(at(1, 10)));
+    assert_eq!(device.redo(), Some(second.0));
+    assert_eq!(device.stand(), second);
+}
+
+/// From a failed history.
+#[test]
+fn redo_leads_back_into_the_middle_of_a_stroke() {
+    let mut device = session(1, 0);
+    device.edit(segment(0, 1));
+    device.run(4);
+    device.join(segment(0, 5));
+    device.run_to(3);
+    let amid = device.stand();
+    assert_eq!(device.undo(), Some(Undo::Before(at(0, 0))));
+    assert_eq!(device.redo(), Some(amid.0));
+    assert_eq!(device.stand(), amid);
+    device.run(1);
+    assert_eq!(device.here, at(2, 4), "the second segment lies ahead again");
+}
+
+#[test]
+fn a_new_record_discards_those_ahead_and_what_could_be_redone() {
+    let mut device = session(1, 1 << 20);
+    device.run(2);
+    device.edit(segment(0, 2));
+    device.run(2);
+    device.snapshot();
+    device.edit(segment(0, 6));
+    device.undo();
+    device.run_to(1);
+    device.edit(reseed(0, 5));
+    assert_eq!((device.here, device.log.end()), (at(1, 1), 1));
+    assert_eq!(device.redo(), None);
+    assert!(device.snapshots.is_empty(), "it was of another line");
+    device.run(3);
+    assert_eq!(device.here, at(1, 4));
+}
+
+#[test]
+fn generations_are_those_of_the_present_start() {
+    let mut device = session(2, 1 << 20);
+    device.run(9);
+    device.snapshot();
+    device.edit(new_seed(8));
+    assert_eq!(device.here, at(1, 0));
+    let begun = device.stand();
+    device.run(2);
+    device.edit(segment(1, 2));
+    device.run(1);
+    device.run_to(9);
+    assert_eq!(device.here, at(2, 9));
+    device.run_to(1);
+    assert_eq!(device.here, at(1, 1));
+
+    // At the first generation a step back stays.
+    for _ in 0..3 {
+        let back = device.here.generation.saturating_sub(1);
+        device.run_to(back);
+        assert_eq!(device.stand(), begun);
+    }
+    device.undo();
+    assert_eq!(device.here, at(0, 9), "before the new seed");
+}
+
+#[test]
+fn lattices_that_were_opened_begin_at_their_own_generation() {
+    let mut device = session(1, 0);
+    device.run(2);
+    device.edit(Content::Start(Start::Lattices {
+        lattices: vec![Arc::new(soup(size(SIZE.0, SIZE.1), 0.4, 1, 0))],
+        generation: 500,
+    }));
+    assert_eq!(device.here, at(1, 500));
+    device.edit(segment(0, 2));
+    for generation in [0, 499, 500] {
+        assert_eq!(
+            device.log.at_generation(device.here, generation),
+            at(2, 500)
+        );
+    }
+    device.run_to(503);
+    device.undo();
+    device.undo();
+    device.undo();
+    assert_eq!(device.here, at(0, 2));
+}
+
+/// From a failed history: the position named was never passed.
+#[test]
+fn no_generation_lies_behind_the_next_start() {
+    let mut device = session(1, 0);
+    device.edit(segment(0, 1));
+    device.run(4);
+    device.reseeded(new_seed(6));
+    device.run(2);
+    device.undo();
+    assert_eq!(device.here, at(1, 0));
+    device.run_to(100);
+    assert_eq!(device.here, at(1, 4));
+    device.run(1);
+    assert_eq!(device.here, at(2, 1), "the clock begins again");
+}
+
+#[test]
+fn edits_of_a_lattice_at_rest_are_undone_without_any_snapshot() {
+    let mut device = session(2, 0);
+    device.run(3);
+    let position = device.here;
+    device.log = Log::from_snapshot(device.log.scene(0), position);
+    let mut stands = vec![device.stand()];
+    let whole = Change::Clear(model::Area::whole(size(SIZE.0, SIZE.1)));
+    for (content, invert) in [
+        (segment(0, 1), Invert::Words),
+        (segment(1, 4), Invert::Words),
+        (cells(0, CellChange::Edit(whole)), Invert::Whole),
+        (Content::Rule("B36/S23".parse().unwrap()), Invert::No),
+        (cells(1, CellChange::Start), Invert::Whole),
+    ] {
+        device.push(Person, &content, Joins::No, invert);
+        stands.push(device.stand());
+    }
+    // The newest is kept although it exceeds the budget, and does not help.
+    device.snapshot();
+    assert_eq!(device.snapshots.len(), 1);
+    let last = stands.pop().unwrap();
+    while let Some(stand) = stands.pop() {
+        let route = device.route(stand.0).unwrap();
+        let (source, generations) = (route.source, route.generations);
+        assert_eq!((source, generations), (Source::Here, 0));
+        assert_eq!(device.undo(), Some(Undo::Before(stand.0)));
+        assert_eq!(device.stand(), stand);
+    }
+    assert_eq!(device.undo(), None);
+    while device.redo().is_some() {}
+    assert_eq!(device.stand(), last);
+
+    // Once it has run on, the snapshot leads back, and its records are taken back there.
+    device.run(5);
+    device.undo();
+    assert_eq!(device.stand(), last);
+    device.run_to(6);
+    let oldest = |device: &Device, here| {
+        let snapshots = device.snapshots.positions();
+        device.log.oldest_reachable(here, snapshots)
+    };
+    assert_eq!(oldest(&device, Some(device.here)), Some(position));
+    device.snapshots.clear();
+    assert_eq!(oldest(&device, Some(device.here)), Some(device.here));
+    assert_eq!(oldest(&device, None), None);
+}
+
+#[test]
+fn a_size_is_undone() {
+    let mut device = session(2, 1 << 20);
+    device.run(3);
+    let before = device.stand();
+    device.edit(Content::Grid {
+        size: size(15, 12),
+        instances: 4,
+    });
+    assert_eq!(device.cells.len(), 4);
+    assert_eq!(device.cells[3].size(), size(15, 12));
+    device.run(2);
+    device.edit(Content::Grid {
+        size: size(15, 12),
+        instances: 1,
+    });
+    device.run(2);
+    let last = device.stand();
+    for _ in 0..4 {
+        device.undo();
+    }
+    assert_eq!(device.stand(), before);
+    for _ in 0..4 {
+        device.redo();
+    }
+    assert_eq!(device.stand(), last);
+}
+
+/// From a failed history: the counterpart got a soup of its own.
+#[test]
+fn counterparts_stay_the_same() {
+    let mut scene = session(5, 0).log.scene(0);
+    scene.counterparts = Some(2);
+    let mut device = Device::new(scene, 0);
+    for (instance, seed) in [(1, 4), (2, 5), (4, 6)] {
+        device.edit(reseed(instance, seed));
+        device.run(2);
+        assert_eq!(device.cells[0], device.cells[2]);
+        assert_eq!(device.cells[1], device.cells[3]);
+    }
+    let rest = device.cells[4].clone();
+    device.run(1);
+    assert_eq!(device.cells[4], rest, "it is not stepped");
+    device.edit(cells(3, CellChange::Start));
+    assert_eq!(device.cells[1], device.cells[3]);
+    device.undo();
+    assert_eq!(device.cells[1], device.cells[3]);
+}
+
+/// What was undone before the base would come back with a generation that is over.
+#[test]
+fn what_lies_before_the_base_cannot_be_redone() {
+    let mut device = session(1, 1 << 20);
+    device.run(2);
+    device.edit(segment(0, 3));
+    device.undo();
+    device.run(4);
+    device.log.discard_before(device.here);
+    assert_eq!(device.log.base(), at(0, 6));
+    assert_eq!(device.redo(), None);
+
+    // What lies behind it can.
+    device.push(Person, &segment(0, 5), Joins::No, Invert::Words);
+    let left = device.stand();
+    assert_eq!(device.undo(), Some(Undo::Before(at(0, 6))));
+    device.log.discard_before(at(0, 6));
+    assert_eq!(device.redo(), Some(left.0));
+    assert_eq!(device.stand(), left);
+}
+
+#[test]
+fn nothing_that_can_be_reached_is_discarded() {
+    let mut device = session(1, 1 << 20);
+    for _ in 0..4 {
+        device.run(3);
+        device.edit(segment(0, 4));
+        device.snapshot();
+    }
+    device.discard();
+    assert_eq!(device.log.base(), at(0, 0), "its start is made anew");
+    device.log.discard_before(at(1, 4));
+    assert!(!device.log.base_is_start());
+    assert_eq!(device.log.base(), at(1, 4));
+    device.discard();
+    assert_eq!(device.log.base(), at(2, 6), "the oldest snapshot");
+    device.edit(new_seed(1));
+    device.run(1);
+    device.snapshots.clear();
+    device.discard();
+    assert_eq!(device.log.base(), at(5, 0));
+    assert!(device.log.base_is_start());
+    device.run_to(0);
+}
+
+#[test]
+fn what_records_share_counts_once() {
+    let mut device = session(1, 0);
+    let lattice = Arc::new(Lattice::new(size(SIZE.0, SIZE.1)));
+    let each = size_of::<Record>() as u64;
+    let opened = Content::Start(Start::Lattices {
+        lattices: vec![lattice.clone(); 3],
+        generation: 0,
+    });
+    device.edit(opened.clone());
+    let lattices = 4 * SIZE.1;
+    assert_eq!(device.log.bytes(), each + lattices);
+    device.edit(opened);
+    device.edit(cells(
+        0,
+        CellChange::Edit(Change::Place {
+            pattern: lattice,
+            at: [1, 1],
+            dead_too: false,
+        }),
+    ));
+    assert_eq!(device.log.bytes(), 3 * each + lattices);
+    device.undo();
+    assert_eq!(device.log.bytes(), 3 * each + lattices, "it can be redone");
+    device.log.discard_before(device.here);
+    assert_eq!(device.log.bytes(), each);
+}

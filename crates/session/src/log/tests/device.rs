@@ -1,0 +1,218 @@
+//! A session in miniature: cells that follow a log as the worker makes them follow it.
+
+use std::sync::Arc;
+
+use super::super::*;
+use super::account::{Cells, Joins};
+use crate::snapshots::{Keep, Snapshots};
+use life::reference;
+
+pub(super) struct Device {
+    pub(super) log: Log,
+    pub(super) here: Position,
+    pub(super) cells: Cells,
+    pub(super) snapshots: Snapshots,
+}
+
+/// Which inverse a record gets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Invert {
+    No,
+    Words,
+    Whole,
+}
+
+impl Device {
+    pub(super) fn new(scene: Scene, budget: u64) -> Device {
+        let log = Log::new(scene);
+        let mut device = Device {
+            here: log.base(),
+            log: log.clone(),
+            cells: Vec::new(),
+            snapshots: Snapshots::new(budget),
+        };
+        device.load(&log, Source::Start(log.base()));
+        device
+    }
+
+    /// The route to a position from here, the snapshots and the starts.
+    pub(super) fn route(&self, target: Position) -> Option<Route> {
+        let here = Some(self.here);
+        self.log.route(here, self.snapshots.positions(), target)
+    }
+
+    /// Takes the cells of a route's source.
+    fn load(&mut self, log: &Log, source: Source) {
+        match source {
+            Source::Here => {}
+            Source::Start(position) => {
+                let scene = log.scene(position.records);
+                let of = |instance| scene.start_lattice(instance).unwrap();
+                self.cells = (0..scene.instances).map(of).collect();
+                self.here = position;
+            }
+            Source::Snapshot(position) => {
+                let snapshot = self.snapshots.get(position).expect("it was named");
+                self.cells = snapshot.unwrap();
+                self.here = position;
+            }
+        }
+    }
+
+    /// Follows a route, record by record and generation by generation.
+    pub(super) fn follow(&mut self, log: &Log, route: Route, target: Position) {
+        self.load(log, route.source);
+        for _ in 0..route.inverses {
+            self.take_back(log);
+        }
+        self.run_on(log, route.generations, target.records);
+        assert_eq!(self.here, target, "by {route:?}");
+    }
+
+    pub(super) fn go(&mut self, target: Position) {
+        let route = self.route(target).expect("it can be reached");
+        let log = self.log.clone();
+        self.follow(&log, route, target);
+    }
+
+    /// Runs on for some generations, with the records that become due.
+    pub(super) fn run(&mut self, generations: u64) {
+        let log = self.log.clone();
+        self.run_on(&log, generations, u64::MAX);
+    }
+
+    /// Steps for some generations, and applies records before number `end` when they are due.
+    fn run_on(&mut self, log: &Log, mut generations: u64, end: u64) {
+        loop {
+            while self.here.records < end
+                && let Some(record) = log.due(self.here)
+            {
+                self.apply(&log.scene(self.here.records), &record.content);
+                self.here = log.after_next(self.here);
+            }
+            if generations == 0 {
+                return;
+            }
+            let to_next = log.generations_to_next(self.here).unwrap_or(generations);
+            let steps = generations.min(to_next);
+            assert_ne!(steps, 0, "nothing is stepped past a record");
+            let scene = log.scene(self.here.records);
+            for instance in scene.stepped() {
+                let lattice = &mut self.cells[instance];
+                *lattice = Arc::new(reference::run(lattice, scene.rule, steps));
+            }
+            self.here.generation += steps;
+            generations -= steps;
+        }
+    }
+
+    /// Changes the cells as a record says.
+    fn apply(&mut self, scene: &Scene, content: &Content) {
+        match content {
+            Content::Start(start) => {
+                let mut scene = scene.clone();
+                scene.start = start.clone();
+                let of = |instance| scene.start_lattice(instance).unwrap();
+                self.cells = (0..scene.instances).map(of).collect();
+            }
+            Content::Cells { instance, cells } => {
+                for it in scene.instances_of(*instance) {
+                    cells.apply(scene, it, &mut self.cells[it]).unwrap();
+                }
+            }
+            Content::Rule(_) => {}
+            Content::Grid { size, instances } => {
+                let mut scene = scene.clone();
+                (scene.size, scene.instances) = (*size, *instances);
+                self.cells.truncate(*instances);
+                for lattice in &mut self.cells {
+                    *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
+                }
+                let added = self.cells.len()..*instances;
+                let added = added.map(|instance| scene.start_lattice(instance).unwrap());
+                self.cells.extend(added);
+            }
+        }
+    }
+
+    fn take_back(&mut self, log: &Log) {
+        self.here.records -= 1;
+        let record = log.record(self.here.records).expect("it is kept");
+        let Content::Cells { instance, .. } = record.content else {
+            assert!(matches!(record.content, Content::Rule(_)));
+            return;
+        };
+        let inverse = record.inverse.clone().expect("the route says so");
+        for it in log.scene(self.here.records).instances_of(instance) {
+            match &inverse {
+                Inverse::Lattice(lattice) => self.cells[it] = lattice.clone(),
+                Inverse::Words(edits) => {
+                    let words = Arc::make_mut(&mut self.cells[it]).words_mut();
+                    edits
+                        .iter()
+                        .for_each(|edit| edit.apply(&mut words[edit.word as usize]));
+                }
+            }
+        }
+    }
+
+    /// Adds a record here and applies it.
+    pub(super) fn push(&mut self, author: Author, content: &Content, joins: Joins, invert: Invert) {
+        let before = self.here;
+        let at = match content {
+            Content::Cells { instance, .. } => Some((*instance, self.cells[*instance].clone())),
+            _ => None,
+        };
+        let scene = self.log.scene(before.records);
+        self.snapshots.forget_after(before);
+        self.here = match joins {
+            Joins::Last => self.log.push_joined(before, author, content.clone()),
+            _ => {
+                let joins = joins == Joins::Stroke;
+                self.log.push(before, author, content.clone(), joins)
+            }
+        };
+        self.apply(&scene, content);
+        let Some((instance, old)) = at else { return };
+        let new = &self.cells[instance];
+        let inverse = match invert {
+            Invert::No => return,
+            Invert::Words => Inverse::Words(WordEdit::between(new, &old).into()),
+            Invert::Whole => Inverse::Lattice(old),
+        };
+        self.log.set_inverse(before.records, inverse);
+    }
+
+    /// Where undo leads, if anything leads there.
+    pub(super) fn undo(&mut self) -> Option<Undo> {
+        let undo = self.log.undo(self.here)?;
+        let from = self.here;
+        self.route(undo.position())?;
+        self.go(undo.position());
+        self.log.undid(from, undo);
+        Some(undo)
+    }
+
+    /// Redoes, if there is something and it can be reached.
+    pub(super) fn redo(&mut self) -> Option<Position> {
+        let (log, target) = self.log.redone()?;
+        let here = Some(self.here);
+        let route = log.route(here, self.snapshots.positions(), target)?;
+        self.follow(&log, route, target);
+        assert_eq!(self.log.redo(), Some(target));
+        Some(target)
+    }
+
+    pub(super) fn add_snapshot(&mut self, keep: Keep) {
+        self.snapshots.add(self.here, self.cells.clone(), keep);
+    }
+
+    /// Lets go of what nothing leads to any more, and of snapshots off the line before it.
+    pub(super) fn discard(&mut self) {
+        let here = Some(self.here);
+        let oldest = self.log.oldest_reachable(here, self.snapshots.positions());
+        if let Some(oldest) = oldest {
+            self.log.discard_before(oldest);
+        }
+    }
+}

@@ -1,0 +1,445 @@
+//! Random histories: whatever happens in whatever order, the device that follows the log has the
+//! cells that the account of all records gives.
+//!
+//! `LIFESTREAMS_HISTORIES` says how many there are, `LIFESTREAMS_HISTORY` the number of a single
+//! one. A history that fails is made as short as it can be before it is shown.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use super::super::*;
+use super::account::{Account, Joins};
+use super::device::{Device, Invert};
+use crate::snapshots::Keep;
+use model::Area;
+
+/// How many there are in the gate.
+const HISTORIES: u64 = 10_000;
+
+/// Something that happens. Numbers are taken modulo what is possible at that moment.
+#[derive(Clone, Debug)]
+enum Event {
+    Push(Author, Kind, [u64; 4], Joins, Invert),
+    Run(u64),
+    StepBack,
+    GoTo(u64),
+    Undo,
+    Redo,
+    Snapshot {
+        dear: bool,
+        max_gap: u64,
+    },
+    ForgetSnapshots(u64),
+    SetBudget(u64),
+    /// The device loses its cells and gets them back.
+    Lose,
+    Discard,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Kind {
+    Draw,
+    Place,
+    Clear,
+    Fill,
+    Flip,
+    Turn,
+    ResetPanel,
+    Reseed,
+    Start,
+    StartLattices,
+    Rule,
+    Grid,
+}
+
+/// SplitMix64.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn below(&mut self, end: u64) -> u64 {
+        self.next() % end
+    }
+
+    fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u64) as usize]
+    }
+}
+
+fn size(width: u64, height: u64) -> Size {
+    Size::new(width, height).unwrap()
+}
+
+fn rule(number: u64) -> Rule {
+    let rules = ["B3/S23", "B36/S23", "B2/S", "B3/S012345678", "B1357/S1357"];
+    rules[number as usize % rules.len()].parse().unwrap()
+}
+
+/// Half of the cells of a small lattice, quicker than a soup of it.
+fn noise(size: Size, seed: u64) -> Arc<Lattice> {
+    let mut random = Random(seed);
+    let words = (0..size.words()).map(|_| random.next() as u32);
+    Arc::new(Lattice::from_words(size, words.collect()))
+}
+
+fn lattices(size: Size, [count, seed, generation]: [u64; 3]) -> Start {
+    let of = |instance| noise(size, seed ^ instance);
+    Start::Lattices {
+        lattices: (0..1 + count % 3).map(of).collect(),
+        generation: generation % 9,
+    }
+}
+
+fn scene(random: &mut Random) -> Scene {
+    let sizes = [(5, 7), (5, 7), (8, 6), (9, 9), (7, 5), (20, 16)];
+    let (width, height) = random.one_of(&sizes);
+    let size = size(width, height);
+    let instances = 1 + random.below(4) as usize;
+    let start = match random.below(3) {
+        0 => lattices(size, [random.next(), random.next(), random.next()]),
+        _ => Start::Soup {
+            density: 0.4,
+            seed: random.next(),
+        },
+    };
+    let counterparts = (random.below(4) == 0 && instances > 1).then_some(instances / 2);
+    Scene {
+        size,
+        instances,
+        rule: rule(random.next()),
+        start,
+        counterparts,
+        drawn: BTreeSet::new(),
+    }
+}
+
+fn event(random: &mut Random) -> Event {
+    use Kind::*;
+    let kinds = [
+        Draw,
+        Draw,
+        Draw,
+        Draw,
+        Place,
+        Clear,
+        Fill,
+        Flip,
+        Turn,
+        ResetPanel,
+        Reseed,
+        Start,
+        StartLattices,
+        Rule,
+        Grid,
+    ];
+    let inverts = [Invert::No, Invert::Words, Invert::Words, Invert::Whole];
+    match random.below(32) {
+        0..8 => {
+            let kind = random.one_of(&kinds);
+            let author = match random.below(3) {
+                0 => Author::Program,
+                _ => Author::Person,
+            };
+            let joins = random.one_of(&[Joins::No, Joins::Stroke, Joins::Stroke, Joins::Last]);
+            let numbers = [(); 4].map(|()| random.next());
+            Event::Push(author, kind, numbers, joins, random.one_of(&inverts))
+        }
+        8..14 => Event::Run(random.below(6)),
+        14 => Event::StepBack,
+        15..18 => Event::GoTo(random.next()),
+        18..22 => Event::Undo,
+        22..25 => Event::Redo,
+        25..28 => Event::Snapshot {
+            dear: random.below(2) == 0,
+            max_gap: random.one_of(&[0, 3, 10, u64::MAX]),
+        },
+        28 => Event::ForgetSnapshots(random.next()),
+        29 => Event::SetBudget(random.one_of(&[0, 1000, 3000, 20_000])),
+        30 => Event::Lose,
+        _ => Event::Discard,
+    }
+}
+
+/// What a push does to a scene.
+fn content(scene: &Scene, kind: Kind, [a, b, c, d]: [u64; 4]) -> Content {
+    let (width, height) = (
+        u64::from(scene.size.width()),
+        u64::from(scene.size.height()),
+    );
+    let cell = |number: u64| [(number % width) as u32, (number / 64 % height) as u32];
+    let [x, y] = cell(b);
+    let whole = c % 4 == 0;
+    let area = match whole {
+        true => Area::whole(scene.size),
+        false => Area {
+            x,
+            y,
+            size: size(1 + c % width, 1 + d % height),
+        },
+    };
+    let fill = |density| Change::Fill {
+        area,
+        density,
+        seed: d,
+    };
+    let change = match kind {
+        Kind::Draw => Change::Draw {
+            cells: [cell(b), cell(c), cell(d)].into(),
+            alive: a % 3 > 0,
+        },
+        Kind::Place => Change::Place {
+            pattern: noise(area.size, d),
+            at: [area.x, area.y],
+            dead_too: a % 2 == 0,
+        },
+        Kind::Clear => Change::Clear(area),
+        Kind::Fill => fill(0.5),
+        Kind::Flip => Change::Flip {
+            area,
+            sideways: a % 2 == 0,
+        },
+        Kind::Turn => Change::Turn {
+            area,
+            clockwise: a % 2 == 0,
+        },
+        Kind::ResetPanel | Kind::Reseed => fill(0.0),
+        Kind::Start => {
+            return Content::Start(Start::Soup {
+                density: 0.4,
+                seed: a,
+            });
+        }
+        Kind::StartLattices => return Content::Start(lattices(scene.size, [a, b, c])),
+        Kind::Rule => return Content::Rule(rule(a)),
+        Kind::Grid if scene.counterparts.is_some() => return Content::Rule(rule(a)),
+        Kind::Grid => {
+            return Content::Grid {
+                size: size((width + a % 4).min(20), (height + b % 4).min(16)),
+                instances: 1 + c as usize % 4,
+            };
+        }
+    };
+    Content::Cells {
+        instance: (a / 7) as usize % scene.instances,
+        cells: match kind {
+            Kind::ResetPanel => CellChange::Start,
+            Kind::Reseed => CellChange::Soup {
+                density: 0.3,
+                seed: d,
+            },
+            _ => CellChange::Edit(change),
+        },
+    }
+}
+
+/// The device and the account side by side.
+struct Pair {
+    device: Device,
+    account: Account,
+}
+
+impl Pair {
+    fn happen(&mut self, event: &Event) {
+        let Pair { device, account } = self;
+        match event {
+            Event::Push(author, kind, numbers, joins, invert) => {
+                let content = content(&device.log.scene(device.here.records), *kind, *numbers);
+                device.push(*author, &content, *joins, *invert);
+                account.push(*author, &content, *joins);
+            }
+            Event::Run(generations) => {
+                // A start on the way begins again; the device says where that leads.
+                device.run(*generations);
+                account.here = device.here;
+            }
+            Event::StepBack => {
+                let back = device.here.generation.saturating_sub(1);
+                self.go_to(back);
+            }
+            Event::GoTo(generation) => {
+                let start = account.start().generation;
+                let beyond = device.here.generation - start + 8;
+                self.go_to(start.saturating_sub(3) + generation % beyond);
+            }
+            Event::Undo => {
+                let found = device.log.undo(device.here);
+                match device.undo() {
+                    None if found.is_some() => {} // it cannot be reached
+                    None => assert_eq!(account.undo(), None),
+                    Some(undo) => {
+                        let takes_off = matches!(undo, Undo::Before(_));
+                        assert_eq!(Some((undo.position(), takes_off)), account.undo());
+                    }
+                }
+            }
+            Event::Redo => {
+                assert_eq!(device.log.redone().is_some(), account.can_redo());
+                if device.redo().is_some() {
+                    account.redo();
+                }
+            }
+            Event::Snapshot { dear, max_gap } => device.add_snapshot(Keep {
+                max_gap: *max_gap,
+                log_bytes: device.log.bytes() / 8,
+                dear: *dear,
+            }),
+            Event::ForgetSnapshots(which) => {
+                let mut bits = *which;
+                device.snapshots.retain(|_| {
+                    bits = bits.rotate_left(1);
+                    bits & 1 == 0
+                });
+            }
+            Event::SetBudget(budget) => device.snapshots.set_budget(*budget),
+            Event::Lose => {
+                let snapshots = device.snapshots.positions();
+                if let Some(route) = device.log.route(None, snapshots, device.here) {
+                    let (log, target) = (device.log.clone(), device.here);
+                    device.cells.clear();
+                    device.follow(&log, route, target);
+                }
+            }
+            Event::Discard => {
+                device.discard();
+                account.discard_before(device.log.base());
+            }
+        }
+    }
+
+    /// Moves to a generation of the present start, if it can be reached.
+    fn go_to(&mut self, generation: u64) {
+        let Pair { device, account } = self;
+        let target = device.log.at_generation(device.here, generation);
+        assert_eq!(target, account.at(generation), "generation {generation}");
+        if device.route(target).is_some() {
+            device.go(target);
+            account.here = target;
+        }
+    }
+
+    fn check(&mut self) {
+        let Pair { device, account } = self;
+        let (log, here) = (&device.log, device.here);
+        assert_eq!(here, account.here);
+        assert_eq!(device.cells, account.cells(here), "the cells at {here:?}");
+        assert_eq!(log.end(), account.end());
+        assert!(log.passes(here) && log.base() <= here);
+        let (scene, told) = (log.scene(here.records), account.scene(here.records));
+        assert_eq!(
+            (scene.size, scene.instances, scene.rule),
+            (told.size, told.instances, told.rule)
+        );
+        assert_eq!(log.start_of(here), account.start());
+    }
+
+    /// Everything from the oldest position on can be reached, nothing before it can, and positions
+    /// off the line cannot.
+    fn check_reach(&self) {
+        let Pair { device, account } = self;
+        let (log, here) = (&device.log, device.here);
+        let snapshots = || device.snapshots.positions();
+        let oldest = log.oldest_reachable(Some(here), snapshots());
+        let oldest = oldest.expect("here at least");
+        for records in log.base().records..=log.end() {
+            let last = account.clock_before(records);
+            let first = match records == log.base().records {
+                true => log.base().generation,
+                false => account.clock_after(records),
+            };
+            let some_later = last.unwrap_or(first + 5);
+            for generation in [first, first.midpoint(some_later), some_later] {
+                let target = Position {
+                    records,
+                    generation,
+                };
+                assert!(log.passes(target), "{target:?}");
+                let route = device.route(target);
+                assert_eq!(route.is_some(), target >= oldest, "{target:?} {oldest:?}");
+            }
+            let off = [first.checked_sub(1), last.map(|last| last + 1)];
+            for generation in off.into_iter().flatten() {
+                let target = Position {
+                    records,
+                    generation,
+                };
+                assert!(!log.passes(target), "{target:?}");
+                assert_eq!(device.route(target), None);
+            }
+        }
+    }
+}
+
+fn play(number: u64) -> (Random, Scene) {
+    let mut random = Random(number.wrapping_mul(0x2545_f491_4f6c_dd1d));
+    let scene = scene(&mut random);
+    (random, scene)
+}
+
+fn run(scene: &Scene, events: &[Event]) {
+    let mut pair = Pair {
+        device: Device::new(scene.clone(), 20_000),
+        account: Account::new(scene.clone()),
+    };
+    pair.check();
+    for (event, number) in events.iter().zip(1..) {
+        pair.happen(event);
+        pair.check();
+        if number % 4 == 0 || number == events.len() {
+            pair.check_reach();
+        }
+    }
+}
+
+/// Leaves out what can be left out of a history that fails.
+fn shrunk(scene: &Scene, mut events: Vec<Event>) -> Vec<Event> {
+    let fails = |events: &[Event]| catch_unwind(AssertUnwindSafe(|| run(scene, events))).is_err();
+    let mut length = events.len() / 2;
+    while length > 0 {
+        let mut at = 0;
+        while at < events.len() {
+            let mut fewer = events.clone();
+            fewer.drain(at..events.len().min(at + length));
+            if fails(&fewer) {
+                events = fewer;
+            } else {
+                at += length;
+            }
+        }
+        length /= 2;
+    }
+    events
+}
+
+fn number_of(variable: &str) -> Option<u64> {
+    std::env::var(variable).ok()?.parse().ok()
+}
+
+#[test]
+fn histories_lead_where_their_records_say() {
+    let numbers = match number_of("LIFESTREAMS_HISTORY") {
+        Some(number) => number..number + 1,
+        None => 0..number_of("LIFESTREAMS_HISTORIES").unwrap_or(HISTORIES),
+    };
+    for number in numbers {
+        let (mut random, scene) = play(number);
+        let length = 4 + random.below(28);
+        let events: Vec<Event> = (0..length).map(|_| event(&mut random)).collect();
+        if catch_unwind(AssertUnwindSafe(|| run(&scene, &events))).is_ok() {
+            continue;
+        }
+        let hook = std::panic::take_hook();
+        std::panic::set_hook(Box::new(|_| {}));
+        let events = shrunk(&scene, events);
+        std::panic::set_hook(hook);
+        eprintln!("history {number}, {scene:?}, came down to {events:#?}");
+        run(&scene, &events);
+        unreachable!("it failed before");
+    }
+}
