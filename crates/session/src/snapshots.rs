@@ -99,6 +99,9 @@ const PIECE: usize = 1 << 14;
 /// Bytes of a lattice below which packing is not worth its bookkeeping.
 const MIN_PACKED: u64 = 1 << 10;
 
+/// Bytes of lattices that are packed at once: waking another thread takes as long.
+const LITTLE: u64 = 16 << 10;
+
 /// Bytes of bookkeeping for each allocation, rounded up.
 const BOOKKEEPING: u64 = 64;
 
@@ -433,17 +436,32 @@ impl Packer {
         }
     }
 
-    /// Works through the queue in the background, unless that is under way.
+    /// Works through the queue, unless that is under way: at once where there is little to do, else
+    /// in the background.
     fn start(packer: &Arc<Packer>) {
-        if std::mem::replace(&mut packer.lock().is_running, true) {
+        let mut queue = packer.lock();
+        if std::mem::replace(&mut queue.is_running, true) {
             return;
         }
+        let bytes = |task: &Task| {
+            task.stored
+                .upgrade()?
+                .unpacked()
+                .map(|it| bytes_of(&it.lattice))
+        };
+        let bytes: u64 = queue.tasks.iter().filter_map(bytes).sum();
+        drop(queue);
         let packer = packer.clone();
-        background::spawn(move || {
+        let work = move || {
             while let Some(task) = packer.next_task() {
                 task.process(&packer.total);
             }
-        });
+        };
+        if bytes <= LITTLE {
+            work();
+        } else {
+            background::spawn(work);
+        }
     }
 
     fn next_task(&self) -> Option<Task> {
