@@ -270,6 +270,9 @@ pub struct Log {
 }
 
 impl Log {
+    /// Records beyond which looking through them takes too long between two rounds.
+    pub const MAX_RECORDS: u64 = 1 << 16;
+
     /// A log that begins with a start.
     pub fn new(scene: Scene) -> Log {
         Log {
@@ -629,17 +632,6 @@ impl Log {
         if self.base_is_start {
             return Some(self.base());
         }
-        let starts = (self.first..self.end()).filter(|&at| {
-            let record = self.record(at);
-            matches!(
-                record.map(|record| &record.content),
-                Some(Content::Start(_))
-            )
-        });
-        let starts = starts.map(|at| Position {
-            records: at + 1,
-            generation: self.generation_after(at + 1),
-        });
         let taken_back = |from: Position| Position {
             records: from.records - self.invertible_before(from),
             ..from
@@ -648,7 +640,7 @@ impl Log {
             .chain(snapshots)
             .filter(|&position| self.passes(position))
             .map(taken_back)
-            .chain(starts)
+            .chain(self.starts())
             .min()
     }
 
@@ -677,15 +669,20 @@ impl Log {
     /// patterns that several share count once, and those of the base's start not at all: a session
     /// has them however little it remembers.
     pub fn bytes(&self) -> u64 {
+        self.bytes_from(self.first)
+    }
+
+    /// Bytes that would be left without the records before number `at`.
+    fn bytes_from(&self, at: u64) -> u64 {
         let undone = self.undone.iter().flat_map(|undone| match undone {
             Undone::Left(_) => None,
             Undone::Removed { records, .. } => Some(records.iter()),
         });
-        let records = self.records.iter().chain(undone.flatten());
+        let kept = self.records.iter().skip((at - self.first) as usize);
         let base = start_lattices(&self.base.start);
         let mut counted: BTreeSet<_> = base.map(Arc::as_ptr).collect();
         let mut bytes = 0;
-        for record in records {
+        for record in kept.chain(undone.flatten()) {
             bytes += record.own_bytes();
             for lattice in record.lattices() {
                 if counted.insert(Arc::as_ptr(lattice)) {
@@ -694,6 +691,44 @@ impl Log {
             }
         }
         bytes
+    }
+
+    /// Lets the oldest records go until the others take at most so many bytes, and no more than
+    /// [`Log::MAX_RECORDS`] are left, as far as something leads to the new base: a snapshot, a
+    /// start, or the cells where the session stands. It never lies behind `here`.
+    pub fn discard_beyond(
+        &mut self,
+        bytes: u64,
+        here: Position,
+        snapshots: impl Iterator<Item = Position>,
+    ) {
+        let fits = |log: &Log, base: Position| {
+            log.end() - base.records <= Log::MAX_RECORDS && log.bytes_from(base.records) <= bytes
+        };
+        if fits(self, self.base()) {
+            return;
+        }
+        let mut bases: Vec<Position> = snapshots
+            .chain(self.starts())
+            .filter(|&position| position <= here && self.passes(position))
+            .collect();
+        bases.push(here);
+        bases.sort();
+        let first = bases.partition_point(|&base| !fits(self, base));
+        let base = bases.get(first).copied().unwrap_or(here);
+        self.discard_before(base);
+    }
+
+    /// The first positions of the starts on the log.
+    fn starts(&self) -> impl Iterator<Item = Position> {
+        let records = self.records.iter().zip(self.first + 1..);
+        records.filter_map(|(record, records)| match &record.content {
+            Content::Start(start) => Some(Position {
+                records,
+                generation: start.generation(),
+            }),
+            _ => None,
+        })
     }
 
     /// A log of these parts, as a file has them; what its records do to the cells is not checked.

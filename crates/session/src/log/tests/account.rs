@@ -104,6 +104,12 @@ impl Account {
         self.lines.len() as u64
     }
 
+    /// How many records there are, those that can be redone included.
+    pub(super) fn records(&self) -> u64 {
+        let undone = self.left.iter().map(|left| left.lines.len() as u64);
+        self.end() - self.base.records + undone.sum::<u64>()
+    }
+
     /// Size, number, rule and start once so many records have been applied.
     pub(super) fn scene(&self, records: u64) -> Scene {
         let mut scene = self.scene.clone();

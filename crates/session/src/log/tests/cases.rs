@@ -473,3 +473,34 @@ fn what_records_share_counts_once() {
     device.log.discard_before(device.here);
     assert_eq!(device.log.bytes(), each);
 }
+
+/// Hours of reseeding: something is forgotten only where something else leads on.
+#[test]
+fn the_oldest_records_go_where_there_are_too_many() {
+    let mut device = session(1, 1 << 20);
+    let each = size_of::<Record>() as u64;
+    for seed in 0..20 {
+        device.run(1);
+        device.reseeded(reseed(0, seed));
+        if seed % 5 == 0 {
+            device.snapshot(); // after 1, 6, 11 and 16
+        }
+    }
+    let limit = |device: &mut Device, records| {
+        let snapshots = device.snapshots.positions();
+        let here = device.here;
+        device.log.discard_beyond(records * each, here, snapshots);
+        device.log.base()
+    };
+    assert_eq!(limit(&mut device, 20), at(0, 0));
+    assert_eq!(limit(&mut device, 15), at(6, 6));
+    device.run_to(6);
+    assert_eq!(limit(&mut device, 3), at(6, 6), "never behind the session");
+    device.run_to(20);
+    assert_eq!(limit(&mut device, 13), at(11, 11));
+    assert_eq!(limit(&mut device, 3), at(20, 20), "only here leads on");
+    device.edit(new_seed(1));
+    device.run(3);
+    assert_eq!(limit(&mut device, 0), at(21, 0), "the start is made anew");
+    assert!(device.log.base_is_start());
+}

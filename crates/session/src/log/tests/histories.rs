@@ -16,6 +16,9 @@ use model::Area;
 /// How many there are in the gate.
 const HISTORIES: u64 = 10_000;
 
+/// Of a record of the smallest kind with three lattices and the largest inverse.
+const MAX_BYTES_OF_A_RECORD: u64 = size_of::<Record>() as u64 + 3 * 4 * 16 + 12 * 16;
+
 /// Something that happens. Numbers are taken modulo what is possible at that moment.
 #[derive(Clone, Debug)]
 enum Event {
@@ -34,6 +37,7 @@ enum Event {
     /// The device loses its cells and gets them back.
     Lose,
     Discard,
+    DiscardBeyond(u64),
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -140,7 +144,7 @@ fn event(random: &mut Random) -> Event {
         Grid,
     ];
     let inverts = [Invert::No, Invert::Words, Invert::Words, Invert::Whole];
-    match random.below(32) {
+    match random.below(33) {
         0..8 => {
             let kind = random.one_of(&kinds);
             let author = match random.below(3) {
@@ -163,7 +167,8 @@ fn event(random: &mut Random) -> Event {
         28 => Event::ForgetSnapshots(random.next()),
         29 => Event::SetBudget(random.one_of(&[0, 1000, 3000, 20_000])),
         30 => Event::Lose,
-        _ => Event::Discard,
+        31 => Event::Discard,
+        _ => Event::DiscardBeyond(random.below(8)),
     }
 }
 
@@ -310,6 +315,12 @@ impl Pair {
                 device.discard();
                 account.discard_before(device.log.base());
             }
+            Event::DiscardBeyond(records) => {
+                let bytes = records * size_of::<Record>() as u64;
+                let snapshots = device.snapshots.positions();
+                device.log.discard_beyond(bytes, device.here, snapshots);
+                account.discard_before(device.log.base());
+            }
         }
     }
 
@@ -337,6 +348,8 @@ impl Pair {
             (told.size, told.instances, told.rule)
         );
         assert_eq!(log.start_of(here), account.start());
+        let most = account.records() * MAX_BYTES_OF_A_RECORD;
+        assert!(log.bytes() <= most, "{} bytes, {most} at most", log.bytes());
     }
 
     /// Everything from the oldest position on can be reached, nothing before it can, and positions
