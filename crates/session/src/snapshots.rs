@@ -289,10 +289,10 @@ impl Snapshots {
         let gaps: Vec<u64> = gaps
             .map(|two| gap(two[0].position, two[1].position))
             .collect();
-        let mut age = 1;
+        let mut age: u64 = 1;
         let mut least = None;
         for at in (1..gaps.len()).rev() {
-            age += gaps[at];
+            age = age.saturating_add(gaps[at]);
             let gap = gaps[at - 1].saturating_add(gaps[at]);
             if gap > self.max_gap {
                 continue;
@@ -589,4 +589,216 @@ fn bytes_of(lattice: &Lattice) -> u64 {
 fn packing_room(bytes: u64) -> u64 {
     let piece = bytes.min(4 * PIECE as u64);
     bytes / 2 + 2 * piece + piece / 64 + (16 << 10)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use life::{Size, soup};
+
+    fn at(records: u64, generation: u64) -> Position {
+        Position {
+            records,
+            generation,
+        }
+    }
+
+    fn keep(max_gap: u64) -> Keep {
+        Keep {
+            max_gap,
+            log_bytes: 0,
+            dear: false,
+        }
+    }
+
+    /// Small enough that it is packed at once, and so different each time that it stays whole.
+    fn noise(seed: u64) -> Vec<Arc<Lattice>> {
+        vec![Arc::new(soup(Size::new(32, 32).unwrap(), 0.5, seed, 0))]
+    }
+
+    /// Bytes that one of these takes.
+    fn each() -> u64 {
+        let mut snapshots = Snapshots::new(u64::MAX);
+        snapshots.add(at(0, 0), noise(0), keep(u64::MAX));
+        snapshots.bytes()
+    }
+
+    fn generations(snapshots: &Snapshots) -> Vec<u64> {
+        snapshots.positions().map(|it| it.generation).collect()
+    }
+
+    /// Waits until the background pool has nothing left to do.
+    fn packed(snapshots: &Snapshots) {
+        while snapshots.packer.lock().is_running {
+            std::thread::yield_now();
+        }
+    }
+
+    #[test]
+    fn snapshots_grow_sparse_with_age() {
+        // Packing one needs room for a moment.
+        let budget = 20 * each() + packing_room(128);
+        let mut snapshots = Snapshots::new(budget);
+        for generation in 0..1000 {
+            snapshots.add(at(0, generation), noise(generation), keep(u64::MAX));
+            assert!(snapshots.bytes() <= budget);
+        }
+        let kept = generations(&snapshots);
+        assert_eq!((kept[0], kept.len(), kept[19]), (0, 20, 999));
+        assert!(kept[17] > 990, "{kept:?}");
+        let gaps: Vec<u64> = kept.windows(2).map(|two| two[1] - two[0]).collect();
+        assert!(gaps[0] > 100 && gaps[18] == 1, "{gaps:?}");
+        for generation in kept {
+            let found = snapshots.get(at(0, generation)).unwrap().unwrap();
+            assert_eq!(found, noise(generation));
+        }
+    }
+
+    #[test]
+    fn where_stepping_would_take_long_the_oldest_go() {
+        let mut snapshots = Snapshots::new(10 * each() + packing_room(128));
+        for generation in 0..1000 {
+            snapshots.add(at(0, generation * 100), noise(generation), keep(250));
+        }
+        let kept = generations(&snapshots);
+        assert!(
+            kept.windows(2).all(|two| two[1] - two[0] <= 250),
+            "{kept:?}"
+        );
+        assert!(kept.len() > 5 && kept[0] > 90_000, "{kept:?}");
+    }
+
+    #[test]
+    fn one_before_an_edit_outlives_its_neighbours() {
+        let mut snapshots = Snapshots::new(10 * each() + packing_room(128));
+        for generation in 0..60 {
+            let dear = generation == 31;
+            let keep = Keep {
+                dear,
+                ..keep(u64::MAX)
+            };
+            snapshots.add(at(0, generation), noise(generation), keep);
+        }
+        let kept = generations(&snapshots);
+        assert!(kept.contains(&31), "{kept:?}");
+    }
+
+    #[test]
+    fn the_newest_stays_whatever_the_budget_and_the_log() {
+        let mut snapshots = Snapshots::new(each() / 2);
+        for generation in 0..3 {
+            assert!(!snapshots.would_keep(each(), 0));
+            snapshots.add(at(0, generation), noise(generation), keep(u64::MAX));
+            assert_eq!(generations(&snapshots), [generation]);
+        }
+        snapshots.set_budget(100 * each());
+        for generation in 3..8 {
+            snapshots.add(at(0, generation), noise(generation), keep(u64::MAX));
+        }
+        assert_eq!(snapshots.len(), 6);
+        assert!(snapshots.would_keep(each(), 99 * each()));
+        assert!(!snapshots.would_keep(each(), 99 * each() + 1));
+        let log_bytes = 100 * each();
+        let keep = Keep {
+            log_bytes,
+            ..keep(u64::MAX)
+        };
+        snapshots.add(at(0, 8), noise(8), keep);
+        assert_eq!(generations(&snapshots), [8]);
+        assert_eq!(snapshots.newest(), Some(at(0, 8)));
+        snapshots.clear();
+        assert_eq!((snapshots.bytes(), snapshots.is_empty()), (0, true));
+    }
+
+    #[test]
+    fn snapshots_come_in_any_order_and_go_by_position() {
+        let mut snapshots = Snapshots::new(u64::MAX);
+        for (records, generation) in [(0, 5), (2, 7), (1, 9), (0, 2), (1, 9), (3, 0)] {
+            let seed = 10 * records + generation;
+            snapshots.add(at(records, generation), noise(seed), keep(u64::MAX));
+        }
+        let all: Vec<_> = snapshots.positions().collect();
+        assert_eq!(all, [at(0, 2), at(0, 5), at(1, 9), at(2, 7), at(3, 0)]);
+        assert!(snapshots.get(at(1, 7)).is_none());
+        snapshots.forget_after(at(2, 0));
+        snapshots.retain(|position| position != at(0, 5));
+        let left: Vec<_> = snapshots.positions().collect();
+        assert_eq!(left, [at(0, 2), at(1, 9)]);
+        assert_eq!(snapshots.get(at(1, 9)).unwrap().unwrap(), noise(19));
+    }
+
+    /// As large as that the background pool packs them.
+    fn large(changes: u32) -> Vec<Arc<Lattice>> {
+        let mut first = soup(Size::new(1000, 700).unwrap(), 0.3, 1, 0);
+        for change in 0..changes {
+            let [x, y] = [change * 7919 % 1000, change * 104_729 % 700];
+            first.set(x, y, change % 2 == 0);
+        }
+        let second = soup(Size::new(1000, 700).unwrap(), 0.3, 1, 1);
+        vec![Arc::new(first), Arc::new(second)]
+    }
+
+    #[test]
+    fn what_is_packed_is_what_was_added() {
+        let mut snapshots = Snapshots::new(u64::MAX);
+        let raw = 2 * bytes_of(&large(0)[0]);
+        for changes in 0..20 {
+            snapshots.add(at(0, changes), large(changes as u32), keep(u64::MAX));
+        }
+        // Before, while and after they are packed.
+        for changes in 0..20 {
+            let found = snapshots.get(at(0, changes)).unwrap().unwrap();
+            assert_eq!(found, large(changes as u32));
+        }
+        packed(&snapshots);
+        // A key of each, the newest of the first one, and what differs.
+        assert!(snapshots.bytes() < 2 * raw, "{} bytes", snapshots.bytes());
+        for changes in (0..20).rev() {
+            let found = snapshots.get(at(0, changes)).unwrap().unwrap();
+            assert_eq!(found, large(changes as u32));
+        }
+        // The key's snapshot goes; what is packed against it is still there.
+        snapshots.retain(|position| position.generation > 12);
+        assert_eq!(snapshots.get(at(0, 13)).unwrap().unwrap(), large(13));
+        snapshots.clear();
+        assert_eq!(snapshots.bytes(), 0);
+    }
+
+    #[test]
+    fn equal_neighbours_share_their_memory() {
+        let mut snapshots = Snapshots::new(u64::MAX);
+        let raw = 2 * bytes_of(&large(0)[0]);
+        let same = large(3);
+        snapshots.add(at(0, 0), large(3), keep(u64::MAX));
+        snapshots.add(at(0, 1), large(3), keep(u64::MAX));
+        packed(&snapshots);
+        assert!(snapshots.bytes() < raw + raw / 100, "{}", snapshots.bytes());
+        // The very same ones are shared at once.
+        let mut snapshots = Snapshots::new(u64::MAX);
+        for generation in 0..10 {
+            snapshots.add(at(0, generation), same.clone(), keep(u64::MAX));
+        }
+        let most = raw + raw / 50 + packing_room(raw / 2);
+        assert!(snapshots.bytes() < most, "{}", snapshots.bytes());
+        packed(&snapshots);
+        assert!(snapshots.bytes() < raw + raw / 50, "{}", snapshots.bytes());
+    }
+
+    #[test]
+    fn sizes_and_numbers_change_between_snapshots() {
+        let mut snapshots = Snapshots::new(u64::MAX);
+        let of = |number: u64| {
+            let size = Size::new(300 + 50 * (number / 3), 400).unwrap();
+            let instances = 0..1 + number % 4;
+            let lattice = |instance| Arc::new(soup(size, 0.02, number / 2, instance));
+            instances.map(lattice).collect::<Vec<_>>()
+        };
+        for number in 0..12 {
+            snapshots.add(at(number, 0), of(number), keep(u64::MAX));
+        }
+        packed(&snapshots);
+        for number in 0..12 {
+            assert_eq!(snapshots.get(at(number, 0)).unwrap().unwrap(), of(number));
+        }
+    }
 }
