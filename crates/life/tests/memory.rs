@@ -1,68 +1,13 @@
 //! However hostile a pattern is, reading and drawing it takes memory for its text and for the
 //! lattice, and next to nothing more; a macrocell also for its nodes.
-#![allow(unsafe_code)]
 
 use life::{Format, Lattice, Notes, Pattern, Rle, Rule, Sheet, Size, rle};
-use std::alloc::{GlobalAlloc, Layout, System};
-use std::cell::Cell;
 use std::fs;
 use std::io::Write;
-
-/// The system's allocator, which keeps count for each thread.
-struct Counting;
-
-thread_local! {
-    /// Bytes held now, and the most held since [`peak_of`] last began.
-    static HELD: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
-}
-
-fn count(bytes: i64) {
-    // During a thread's end there is nothing left to count in.
-    let _ = HELD.try_with(|held| {
-        let now = held.get().0 + bytes;
-        held.set((now, held.get().1.max(now)));
-    });
-}
-
-// SAFETY: every call goes on unchanged to the system's allocator; counting allocates nothing.
-unsafe impl GlobalAlloc for Counting {
-    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
-        // SAFETY: the caller keeps the contract, which is the same.
-        unsafe { System.alloc(layout) }
-    }
-
-    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count(layout.size() as i64);
-        // SAFETY: the caller keeps the contract, which is the same.
-        unsafe { System.alloc_zeroed(layout) }
-    }
-
-    unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
-        count(-(layout.size() as i64));
-        // SAFETY: the caller keeps the contract, which is the same.
-        unsafe { System.dealloc(at, layout) }
-    }
-
-    unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // While it moves, both may be held.
-        count(size as i64);
-        count(-(layout.size() as i64));
-        // SAFETY: the caller keeps the contract, which is the same.
-        unsafe { System.realloc(at, layout, size) }
-    }
-}
+use test_support::{CountingAllocator, peak_of_this_thread as peak_of};
 
 #[global_allocator]
-static COUNTING: Counting = Counting;
-
-/// What the work gives, and the most bytes it held beyond those held before.
-fn peak_of<T>(work: impl FnOnce() -> T) -> (T, i64) {
-    let before = HELD.get().0;
-    HELD.set((before, before));
-    let result = work();
-    (result, HELD.get().1 - before)
-}
+static COUNTING: CountingAllocator = CountingAllocator;
 
 /// For errors' words, paths and the like.
 const SMALL: i64 = 4096;
