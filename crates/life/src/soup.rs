@@ -28,9 +28,13 @@ const WORDS_WORTH_A_THREAD: usize = 1 << 15;
 /// `density` is clamped to 0 (empty) to 1 (full) and rounded to the nearest multiple of 2⁻¹⁶;
 /// NaN is taken for 0. Another `seed` or another `instance` is another soup.
 pub fn soup(size: Size, density: f64, seed: u64, instance: u64) -> Lattice {
-    let threads = thread::available_parallelism().map_or(1, |n| n.get());
+    // Asking how many cores there are reads files: small lattices are not worth it.
+    let threads = match size.words() / WORDS_WORTH_A_THREAD {
+        0 | 1 => 1,
+        most => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
+    };
     soup_by(
-        threads.min(size.words() / WORDS_WORTH_A_THREAD),
+        threads,
         size,
         density,
         seed,

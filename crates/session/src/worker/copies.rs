@@ -604,6 +604,15 @@ impl SessionWorker {
         if let Some(oldest) = oldest {
             self.state.log.discard_before(oldest);
         }
+        let budget = self.setup.time.history_bytes / 2;
+        let (position, base) = (self.state.position, self.state.log.base());
+        self.state
+            .log
+            .discard_beyond(budget, position, copies.iter().copied());
+        let first = self.state.log.base();
+        if first != base {
+            self.copies.retain(|position| position >= first);
+        }
     }
 
     /// The lattices of a position that a copy leads to with no step.

@@ -27,6 +27,12 @@ impl SessionWorker {
         match route.source {
             Source::Here => {
                 self.take_back(route.inverses)?;
+                let rule = self.state.log.scene(begin.records).rule;
+                if let Some(instances) = &mut self.instances
+                    && instances.plan().rule != rule
+                {
+                    instances.set_rule(rule);
+                }
                 self.state.restored(begin);
                 self.known_moved(before);
             }
