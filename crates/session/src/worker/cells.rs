@@ -10,6 +10,7 @@ use std::sync::Arc;
 use super::SessionWorker;
 use crate::log::{CellChange, Content, Inverse, Position, Record, Scene};
 use engine::{EngineError, Result, WordEdit};
+use lang::tr;
 use life::{Lattice, MemoryError};
 
 /// An instance's cells as they are at a position.
@@ -258,6 +259,12 @@ impl SessionWorker {
         let all = grown(lattices, &before, &after)?;
         instances.set_lattices(all.into_iter().enumerate().collect())?;
         self.take_instances(instances, setup);
+        if self.state.moving().is_none() && after.size != before.size {
+            self.tell(tr!(
+                "The lattices are {size} now; Ctrl+Z brings the smaller ones back",
+                size = after.size
+            ));
+        }
         Ok(())
     }
 
