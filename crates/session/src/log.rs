@@ -495,7 +495,14 @@ impl Log {
         let last = last.rev().find(|record| record.author == Author::Person)?;
         let of_entry = |record: &Record| record.entry == last.entry;
         let begin = self.first + self.records.iter().position(of_entry)? as u64;
-        let end = self.first + 1 + self.records.iter().rposition(of_entry)? as u64;
+        let mut end = self.first + 1 + self.records.iter().rposition(of_entry)? as u64;
+        // What the program did right then is due there, and happens again at once.
+        let at_once = |record: &Record, end| {
+            record.author == Author::Program && record.generation == self.generation_after(end)
+        };
+        while self.record(end).is_some_and(|record| at_once(record, end)) {
+            end += 1;
+        }
         let after = Position {
             records: end,
             generation: self.generation_after(end),
