@@ -281,8 +281,11 @@ pub struct State {
     pub refresh: bool,
     /// What it did before a lesson paused it.
     pub before_lesson: Option<Mode>,
-    /// The number of the edit that the next record applied was asked for as.
-    pub edit_number: Option<u64>,
+    /// The record of the edit that was taken last, and the number that it was asked for as, until
+    /// it is applied.
+    edit_number: Option<(u64, u64)>,
+    /// The log as it was before a redo, until the cells are on the line of the one after it.
+    before_redo: Option<Box<Log>>,
     /// Copies of later positions are of no use any more: the log has changed behind this one.
     pub stale_after: Option<Position>,
 }
@@ -324,6 +327,7 @@ impl State {
             refresh: true,
             before_lesson: None,
             edit_number: None,
+            before_redo: None,
             stale_after: None,
         }
     }
@@ -385,6 +389,9 @@ impl State {
     /// Does what a request comes to in the log and in time. `copies` is where copies of all
     /// lattices are. Requests that concern neither are for the worker alone.
     pub fn take(&mut self, request: Request, copies: &[Position], now: Instant) -> Option<Answer> {
+        if let Some(why) = self.refusal(&request) {
+            return Some(Answer::Refuse(why));
+        }
         match request {
             Request::TogglePause => self.toggle_pause(now),
             Request::PauseForLesson(pause) => {
@@ -413,7 +420,7 @@ impl State {
                 let content = Content::Cells { instance, cells };
                 let other = self.leave_run_to();
                 self.push(Author::Person, content, joins);
-                self.edit_number = Some(number);
+                self.edit_number = Some((self.position.records, number));
                 other
             }
             Request::ResetPanel(instance) => {
@@ -451,19 +458,47 @@ impl State {
         }
     }
 
+    /// Why a change cannot be made of what there is by now: another may have come before it.
+    fn refusal(&self, request: &Request) -> Option<String> {
+        let scene = || self.log.scene(self.position.records);
+        let (instance, instances) = match request {
+            Request::Edit(edit, _) => (edit.instance, scene().instances),
+            Request::ResetPanel(instance) | Request::Reseed { instance, .. } => {
+                (*instance, scene().instances)
+            }
+            Request::SetGrid {
+                size,
+                instances,
+                place,
+            } => {
+                let now = scene().size;
+                if size.width() < now.width() || size.height() < now.height() {
+                    return Some(tr!("The lattices are larger already: {now}", now = now));
+                }
+                (place.as_ref().map_or(0, |&(at, _)| at), *instances)
+            }
+            _ => return None,
+        };
+        let number = instance + 1;
+        let is_gone = instance >= instances;
+        is_gone.then(|| tr!("There is no panel {number} any more", number = number))
+    }
+
     fn change(&mut self, author: Author, content: Content) -> Option<Answer> {
         let other = self.leave_run_to();
         self.push(author, content, false);
         other
     }
 
-    /// Cells change on the way to a generation: that run is over.
+    /// Cells change on the way to a generation: that run is over, also one that a lesson paused.
     fn leave_run_to(&mut self) -> Option<Answer> {
-        let Mode::RunningTo(run_to) = self.mode else {
-            return None;
-        };
+        let modes = std::iter::once(&self.mode).chain(&self.before_lesson);
+        let generation = modes.into_iter().find_map(|mode| match mode {
+            Mode::RunningTo(run_to) => Some(run_to.generation),
+            _ => None,
+        })?;
         self.mode = Mode::Paused;
-        let generation = run_to.generation;
+        self.before_lesson = None;
         Some(Answer::Tell(tr!(
             "Stopped before generation {generation}: the cells were changed",
             generation = generation
@@ -492,13 +527,14 @@ impl State {
                     now = now,
                     target = target
                 );
+                self.round_left = None; // of the round that the move began with
                 (Mode::Paused, Some(Answer::Tell(stopped)))
             }
         };
-        if mode == Mode::Running && self.max_rounds.is_some_and(|rounds| self.rounds >= rounds) {
+        self.mode = mode;
+        if self.is_running() && self.max_rounds.is_some_and(|rounds| self.rounds >= rounds) {
             self.max_rounds = None; // they are through; the person wants more
         }
-        self.mode = mode;
         answer
     }
 
@@ -627,7 +663,6 @@ impl State {
         if self.move_to(undo.position(), Purpose::Undo { from, undo }, copies) {
             return None;
         }
-        // Where the way to just after the edit is forgotten, the edit itself may still be undone.
         let generation = undo.position().generation;
         Some(Answer::Refuse(tr!(
             "Generation {generation} is no longer remembered; --history-memory makes room for more",
@@ -637,6 +672,7 @@ impl State {
 
     fn redo(&mut self, copies: &[Position]) -> Option<Answer> {
         self.before_lesson = None;
+        self.max_rounds = None;
         self.mode = Mode::Paused;
         let Some((log, position)) = self.log.redone() else {
             return Some(Answer::Refuse(tr!("Nothing to redo").into()));
@@ -649,20 +685,32 @@ impl State {
                 generation = generation
             )));
         }
-        self.log = log;
+        self.before_redo = Some(Box::new(std::mem::replace(&mut self.log, log)));
         self.begin_move(position, Purpose::Redo, Mode::Paused);
         None
     }
 
+    /// The number that the edit that is due was asked for as.
+    pub fn due_edit_number(&self) -> Option<u64> {
+        let (record, number) = self.edit_number?;
+        (record == self.position.records).then_some(number)
+    }
+
     /// The record that is due was applied.
     pub fn applied(&mut self) {
+        let at = self.position.records;
+        self.edit_number.take_if(|(record, _)| *record <= at);
         self.position = self.log.after_next(self.position);
-        self.edit_number = None;
         self.refresh = true;
     }
 
-    /// The record that is due cannot be applied: it is taken off the log with all behind it.
+    /// The record that is due cannot be applied: it is taken off the log with all behind it. A
+    /// move leads past it, so it ends here.
     pub fn cannot_apply(&mut self) {
+        if let Mode::Moving(_) = self.mode {
+            self.mode = Mode::Paused;
+            self.round_left = None;
+        }
         self.log.discard_from(self.position.records);
         self.stale_after = Some(self.position);
         self.edit_number = None;
@@ -672,14 +720,22 @@ impl State {
     /// So many generations were issued, and so many of their round are left.
     pub fn stepped_part(&mut self, generations: u32, left: u32) {
         self.position.generation += u64::from(generations);
+        match &mut self.mode {
+            Mode::Moving(_) => return, // a round that was lost half made is ended behind the move
+            Mode::Stepping(asked) => *asked = asked.saturating_sub(generations),
+            Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
+        }
         self.round_left = Some(left);
     }
 
     /// A round of so many generations was issued, or what was left of one.
     pub fn stepped(&mut self, generations: u32, now: Instant) {
         self.position.generation += u64::from(generations);
-        self.round_left = None;
         self.refresh = false; // the round's own pictures are newer
+        if self.moving().is_some() {
+            return;
+        }
+        self.round_left = None;
         match self.mode {
             Mode::Stepping(asked) => {
                 // A record cuts a round short: the rest follows it.
@@ -699,7 +755,8 @@ impl State {
                     self.mode = Mode::Paused;
                 }
             }
-            Mode::Paused | Mode::Moving(_) => {}
+            Mode::Paused => self.count_round(), // what was left of one
+            Mode::Moving(_) => {}
         }
     }
 
@@ -711,11 +768,55 @@ impl State {
         }
     }
 
-    /// A move leads elsewhere from now on.
-    pub fn retarget(&mut self, target: Position) {
-        if let Mode::Moving(moving) = &mut self.mode {
-            moving.target = target;
+    /// Pauses at once, wherever it is; of no use while the cells are lost.
+    pub fn halt(&mut self) {
+        self.drop_redo();
+        self.mode = Mode::Paused;
+        self.round_left = None;
+    }
+
+    /// The cells are not on the line of a redone log yet: it is as it was before.
+    fn drop_redo(&mut self) {
+        if let Some(log) = self.before_redo.take() {
+            self.log = *log;
         }
+    }
+
+    /// The copies that led to the move's target are gone. Where the cells are known, the move is
+    /// over; otherwise it leads to the nearest position that can be had. `None` where there is
+    /// none: the session cannot go on.
+    pub fn nothing_leads_there(&mut self, copies: &[Position]) -> Option<Answer> {
+        if self.cells_known {
+            self.halt();
+            let why = tr!("What leads there is no longer remembered");
+            return Some(Answer::Refuse(why.into()));
+        }
+        // An undone edit that cannot come back stays undone.
+        let lost = match (&self.before_redo, self.moving()) {
+            (None, Some(moving)) => moving.target,
+            _ => self.position,
+        };
+        self.drop_redo();
+        let log = &self.log;
+        let target = match log.route(None, copies.iter().copied(), lost) {
+            Some(_) => lost,
+            None => {
+                let all = copies.iter().copied().chain(starts(log));
+                let all = all.filter(|&position| log.passes(position));
+                let apart = |position: &Position| (*position < lost, *position);
+                all.min_by_key(apart)?
+            }
+        };
+        if let Mode::Moving(moving) = &mut self.mode {
+            // The cells are no longer those that the person asked for.
+            (moving.target, moving.purpose) = (target, Purpose::Recovery);
+        }
+        self.round_left = None;
+        let generation = target.generation;
+        Some(Answer::Refuse(tr!(
+            "Only generation {generation} is remembered",
+            generation = generation
+        )))
     }
 
     /// Fits the length of the rounds of a run or a move to what the last one took.
@@ -751,11 +852,12 @@ impl State {
         }
     }
 
-    /// The cells are those that a route begins with, after `inverses` records were taken back.
+    /// The cells are those that a route begins with: of this position.
     pub fn restored(&mut self, position: Position) {
         self.position = position;
         self.cells_known = true;
         self.refresh = true;
+        self.before_redo = None;
         let Mode::Moving(moving) = &mut self.mode else {
             return;
         };
@@ -860,6 +962,20 @@ impl State {
     }
 }
 
+/// The first positions of the starts that are on a log.
+fn starts(log: &Log) -> impl Iterator<Item = Position> {
+    let base = log.base_is_start().then(|| log.base());
+    let records = (log.base().records + 1..).zip(log.records());
+    let later = records.filter_map(|(records, record)| match &record.content {
+        Content::Start(start) => Some(Position {
+            records,
+            generation: start.generation(),
+        }),
+        Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => None,
+    });
+    base.into_iter().chain(later)
+}
+
 /// What is to be done now.
 pub fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Work {
     let wait = Work::Wait(None);
@@ -885,7 +1001,10 @@ pub fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Work {
     if let Some(record) = state.due() {
         return apply_due(state, record, facts);
     }
-    if let Some(why) = facts.copy_wanted {
+    // One instance's cells are wanted as they are once it has arrived; a session that is saved on
+    // the way goes on from there.
+    let waits = |why: &Why| matches!(why, Why::Cells(_)) && state.moving().is_some();
+    if let Some(why) = facts.copy_wanted.filter(|why| !waits(why)) {
         return match facts.has_free_slot {
             true => Work::Snapshot(why),
             false => wait,

@@ -157,7 +157,7 @@ impl SessionWorker {
     }
 
     fn record_applied(&mut self, record: &Record) {
-        let (number, before) = (self.state.edit_number, self.state.position);
+        let (number, before) = (self.state.due_edit_number(), self.state.position);
         self.state.applied();
         self.log_changed();
         let touched = match &record.content {

@@ -405,9 +405,11 @@ impl SessionWorker {
             }
         }
         self.copies.list_positions();
+        let is_moving = self.state.moving().is_some();
         let mut waiters = std::mem::take(&mut self.copies.waiters);
         for waiter in &mut waiters {
             match waiter {
+                Waiter::Cells(..) if is_moving => {} // as they are once it has arrived
                 Waiter::Cells(.., begun) => {
                     begun.get_or_insert(position);
                 }

@@ -107,28 +107,12 @@ impl SessionWorker {
 
     /// Copies that led to a move's target are gone: as near as anything leads, or the session ends.
     fn nothing_leads_there(&mut self) -> Result<()> {
-        if self.state.cells_known {
-            self.state.mode = crate::state::Mode::Paused;
-            self.say(tr!("What leads there is no longer remembered").into());
-            return Ok(());
-        }
         let copies = self.copies.positions();
-        let start = self.state.log.start_of(self.state.position);
-        let nearest = copies.iter().rev().copied().chain([start]);
-        let nearest = nearest
-            .filter(|&position| self.state.route(&copies, position).is_some())
-            .max();
-        match nearest {
-            Some(position) => {
-                let generation = position.generation;
-                self.state.retarget(position);
-                self.say(tr!(
-                    "Only generation {generation} is remembered",
-                    generation = generation
-                ));
-            }
+        match self.state.nothing_leads_there(&copies) {
+            Some(answer) => self.answer(Some(answer)),
             None => self.fail(tr!("no copy of the lattices is left").into()),
         }
+        self.log_changed();
         Ok(())
     }
 }

@@ -53,8 +53,7 @@ impl SessionWorker {
                         return self.fail(why);
                     }
                     if self.state.cells_known {
-                        self.state.mode = Mode::Paused;
-                        self.state.round_left = None;
+                        self.state.halt();
                         self.state.refresh = false;
                     }
                     self.halted = Some(why.clone());
