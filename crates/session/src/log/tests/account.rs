@@ -260,7 +260,13 @@ impl Account {
         let person = |line: &&Line| line.author == Author::Person;
         let entry = applied.iter().rev().find(person)?.entry;
         let of_entry = |line: &Line| line.entry == entry;
-        let records = 1 + self.lines.iter().rposition(of_entry)? as u64;
+        let mut records = 1 + self.lines.iter().rposition(of_entry)? as u64;
+        // What the program did at the same generation belongs to what is seen after the edit.
+        while self.lines.get(records as usize).is_some_and(|line| {
+            line.author == Author::Program && line.generation == self.clock_after(records)
+        }) {
+            records += 1;
+        }
         let after = Position {
             records,
             generation: self.clock_after(records),
