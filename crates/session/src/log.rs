@@ -473,9 +473,11 @@ impl Log {
         after
     }
 
-    /// Takes records off that were never applied, from number `at` on.
+    /// Takes records off that cannot be applied, from number `at` on: what was undone behind them
+    /// cannot be redone either.
     pub fn discard_from(&mut self, at: u64) {
         self.stroke = None;
+        self.undone.clear();
         self.records
             .truncate(at.saturating_sub(self.first) as usize);
     }
