@@ -1129,3 +1129,6 @@ fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> Work {
     let wanted = state.until_next(left.min(u64::from(moving.chunk)));
     round(wanted, facts)
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,6 @@
+//! What comes next, in single cases and in random histories.
+
+mod account;
+mod choices;
+mod histories;
+mod model;
