@@ -529,8 +529,8 @@ pub static KEYS: &[Binding] = &[
         "",
         "the shelf of patterns",
     ),
-    row(Action::Undo, &[ctrl('Z')], "", "undo the panel's last edit"),
-    row(Action::Redo, &[ctrl('Y')], "", "do again what was undone"),
+    row(Action::Undo, &[ctrl('Z')], "", "undo the last edit"),
+    row(Action::Redo, &[ctrl('Y')], "", "redo"),
     row(
         Action::SelectNext,
         &[key(Key::PageDown)],
