@@ -146,6 +146,8 @@ impl SessionWorker {
             }
             // It stays on the log, and is applied once the cells are back.
             Err(lost) if lost.loses_lattices() => Err(lost),
+            // On the way somewhere it was applied before: it stays, and the way ends here.
+            Err(why) if self.state.moving().is_some() => Err(why),
             Err(why) => {
                 self.state.cannot_apply();
                 self.log_changed();

@@ -347,6 +347,7 @@ impl Driver {
         }
         assert!(log.passes(position), "{position:?}");
         self.at = at;
+        assert!(position.generation < 3000, "it never stops: {:?}", self.worker.state);
         let lattices = self.log_replay().at(position);
         for (i, lattice) in lattices.into_iter().enumerate() {
             let seen = self.seen.entry((i, position.generation)).or_default();

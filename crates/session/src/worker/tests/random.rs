@@ -231,6 +231,9 @@ proptest! {
         history in (setup(), prop::collection::vec(step(), 1..60))
             .prop_map(|(setup, steps)| History(setup, steps)),
     ) {
+        if std::env::var_os("LIFESTREAMS_SHOW").is_some() {
+            eprintln!("{history:?}");
+        }
         Driver::run(history.0, history.1);
     }
 }
