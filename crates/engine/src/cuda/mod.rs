@@ -64,6 +64,8 @@ pub enum Ordinals {
     First,
     /// All of them.
     All,
+    /// All that can be used now: for going on when one has been lost.
+    AllUsable,
     /// This one.
     One(u32),
 }
@@ -126,28 +128,44 @@ fn device(ordinal: u32, present: u32) -> Result<Device> {
     cust("cuDeviceGet", Device::get_device(ordinal))
 }
 
+/// A device with a context on it.
+fn open_gpu(ordinal: u32, present: u32, began: Instant) -> Result<(DeviceInfo, Gpu)> {
+    let device = device(ordinal, present)?;
+    let info = driver::describe_device(device)?;
+    driver::admit(&info)?;
+    let context = OwnedContext::primary(device).map_err(driver::at_start)?;
+    let gpu = Gpu::new(device, context, began).map_err(driver::at_start)?;
+    Ok((info, gpu))
+}
+
 impl CudaEngine {
     /// Starts the driver and makes a context on each device asked for.
     pub fn open(ordinals: Ordinals) -> Result<CudaEngine> {
         let began = Instant::now();
         let present = driver::initialise()?;
-        let devices: Vec<Device> = match ordinals {
-            Ordinals::First => vec![device(0, present)?],
-            Ordinals::All => (0..present)
-                .map(|i| device(i, present))
-                .collect::<Result<_>>()?,
-            Ordinals::One(i) => vec![device(i, present)?],
+        let asked = match ordinals {
+            Ordinals::First => 0..1,
+            Ordinals::All | Ordinals::AllUsable => 0..present,
+            Ordinals::One(i) => i..i.saturating_add(1),
         };
-        let infos: Vec<DeviceInfo> = devices
-            .iter()
-            .map(|&d| driver::describe_device(d))
-            .collect::<Result<_>>()?;
-        infos.iter().try_for_each(driver::admit)?;
-        let gpus = devices
-            .iter()
-            .map(|&d| Gpu::new(d, OwnedContext::primary(d)?, began))
-            .collect::<Result<_>>()
-            .map_err(driver::at_start)?;
+        let (mut infos, mut gpus) = (Vec::new(), Vec::new());
+        let mut refused = None;
+        for ordinal in asked {
+            match open_gpu(ordinal, present, began) {
+                Ok((info, gpu)) => {
+                    infos.push(info);
+                    gpus.push(gpu);
+                }
+                Err(error) if ordinals == Ordinals::AllUsable => {
+                    tracing::warn!("GPU {ordinal} is left out: {error}");
+                    refused = Some(error);
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if let (true, Some(error)) = (gpus.is_empty(), refused) {
+            return Err(error);
+        }
         Ok(CudaEngine {
             runs: Runs::default(),
             prepared: HashMap::new(),
