@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::SessionWorker;
+use crate::instances::Instances;
 use crate::log::{Log, Position};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, Purpose};
@@ -77,10 +78,7 @@ impl SessionWorker {
         position: Position,
         copy: (Position, Vec<Arc<Lattice>>),
     ) -> Result<()> {
-        let Some(instances) = &mut self.instances else {
-            return Ok(());
-        };
-        let anew = instances.compare(Some(second))?;
+        self.change_slots(|instances| instances.compare(Some(second)))?;
         let left = self.copies.kept().bytes();
         let budget = self.setup.time.history_bytes.saturating_sub(left);
         let copies = self.copies.exchange(Snapshots::new(budget));
@@ -98,17 +96,14 @@ impl SessionWorker {
         self.state.cells_known = false;
         self.state.round_left = None;
         self.forget_known();
-        self.take_slots(anew);
         Ok(())
     }
 
     fn end_comparison(&mut self) -> Result<()> {
-        let Some(instances) = &mut self.instances else {
-            return Ok(());
-        };
-        let anew = instances.compare(None)?;
-        let Some(pinned) = self.pinned.take() else {
-            return Ok(());
+        let ended = self.change_slots(|instances| instances.compare(None));
+        let still = self.instances.as_ref().is_none_or(Instances::is_comparing);
+        let Some(pinned) = self.pinned.take_if(|_| !still) else {
+            return ended.map(|_| ());
         };
         self.copies.exchange(pinned.copies);
         self.state.log = pinned.log;
@@ -118,10 +113,9 @@ impl SessionWorker {
         self.forget_known();
         self.copies
             .add(pinned.copy.0, pinned.copy.1, self.state.log.bytes());
-        self.take_slots(anew);
         self.move_without_asking(pinned.position);
         self.tell(tr!("One setting for all again; every lattice is where it was").into());
-        Ok(())
+        ended.map(|_| ())
     }
 
     /// Has the lattices of a position set, and goes on as before.

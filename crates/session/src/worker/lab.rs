@@ -160,8 +160,7 @@ impl SessionWorker {
             self.copies
                 .save_from_slots(instances, self.state.log.bytes());
         }
-        let anew = instances.set_switches(half, switches)?;
-        self.take_slots(anew);
+        self.change_slots(|instances| instances.set_switches(half, switches))?;
         match &mut self.pinned {
             Some(pinned) if half == 1 => pinned.second = switches,
             _ => self.setup.switches = switches,

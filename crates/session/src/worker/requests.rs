@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 
 use super::SessionWorker;
 use crate::Command;
+use crate::instances::Instances;
 use crate::saved::SavedSession;
 use crate::state::{Mode, Request};
 use engine::kernels::KERNELS;
@@ -182,7 +183,7 @@ impl SessionWorker {
     }
 
     fn hear_view(&mut self, plan: PicturePlan) {
-        let needs_slots = |it: &crate::instances::Instances| it.needs_slots(Some(plan));
+        let needs_slots = |it: &Instances| it.needs_slots(Some(plan));
         let waiting = self.tasks.values_mut().find_map(|task| match task {
             Task::View(plan) => Some(plan),
             _ => None,
@@ -380,20 +381,30 @@ impl SessionWorker {
             self.copies
                 .save_from_slots(instances, self.state.log.bytes());
         }
-        let anew = instances.set_picture(plan)?;
-        self.take_slots(anew);
+        self.change_slots(|instances| instances.set_picture(plan))?;
         self.state.refresh |= before != plan;
         self.changed = true;
         Ok(())
     }
 
-    /// Goes over to slots that were made anew.
-    pub(super) fn take_slots(&mut self, anew: bool) {
-        if let (true, Some(instances)) = (anew, &self.instances) {
+    /// Changes what may need other slots, and goes over to those; also where the change was
+    /// refused after they were made.
+    pub(super) fn change_slots<T>(
+        &mut self,
+        change: impl FnOnce(&mut Instances) -> Result<T>,
+    ) -> Result<Option<T>> {
+        let Some(instances) = &mut self.instances else {
+            return Ok(None);
+        };
+        // Only their address: they must not be kept for this.
+        let before = Arc::downgrade(instances.slots());
+        let changed = change(instances);
+        if !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(instances.slots())) {
             self.pictures.replace_slots(instances.slots().clone());
             self.copies.lost_slots();
             self.state.refresh = true;
         }
+        changed.map(Some)
     }
 
     /// Asks for a soup where an instance died.

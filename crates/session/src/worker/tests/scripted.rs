@@ -44,8 +44,9 @@ pub(super) struct Script {
     faults: Mutex<Vec<(Call, u32, Fault)>>,
     /// Whether nothing fails at present, whatever is planned.
     protected: AtomicBool,
-    /// How many calls have failed.
+    /// How many calls have failed, and how many of them for want of memory.
     failed: AtomicUsize,
+    lacking: AtomicUsize,
     /// How many completions wait, and how many of them are handed over at the next polls.
     waiting: AtomicUsize,
     released: AtomicUsize,
@@ -63,6 +64,11 @@ impl Script {
     /// How many calls have failed so far.
     pub(super) fn failed(&self) -> usize {
         self.failed.load(Relaxed)
+    }
+
+    /// How many calls have failed for want of memory.
+    pub(super) fn lacking(&self) -> usize {
+        self.lacking.load(Relaxed)
     }
 
     /// Nothing fails meanwhile.
@@ -105,6 +111,8 @@ impl Script {
         });
         if now.is_some() {
             self.failed.fetch_add(1, Relaxed);
+            let lacks = now == Some(Fault::OutOfMemory);
+            self.lacking.fetch_add(lacks.into(), Relaxed);
         }
         now
     }
