@@ -594,28 +594,35 @@ impl State {
 
     fn step_back(&mut self, by: u64, copies: &[Position]) -> Option<Answer> {
         self.mode = Mode::Paused;
-        let start = self.log.start_of(self.position);
-        if self.position.generation == start.generation {
-            let generation = start.generation;
+        let generation = self.start_generation();
+        if self.position.generation == generation {
             return Some(Answer::Tell(tr!(
                 "Generation {generation} is the start; Ctrl+Z goes back to what was before it",
                 generation = generation
             )));
         }
         let wanted = self.position.generation.saturating_sub(by);
-        self.go_back(wanted.max(start.generation), copies)
+        self.go_back(wanted.max(generation), copies)
+    }
+
+    /// What the clock showed at the present start, which may be forgotten by now.
+    fn start_generation(&self) -> u64 {
+        let scene = self.log.scene(self.position.records);
+        scene.start.generation()
     }
 
     /// Goes back to a generation of the present start, or as far as anything leads.
     fn go_back(&mut self, generation: u64, copies: &[Position]) -> Option<Answer> {
         let target = self.log.at_generation(self.position, generation);
-        if self.move_to(target, Purpose::Back, copies) {
+        let is_kept = target.generation == generation;
+        if is_kept && self.move_to(target, Purpose::Back, copies) {
             return None;
         }
         let here = self.cells_known.then_some(self.position);
         let oldest = self.log.oldest_reachable(here, copies.iter().copied());
         let oldest = oldest.filter(|&oldest| {
-            oldest < self.position && self.log.start_of(oldest) == self.log.start_of(self.position)
+            oldest.generation < self.position.generation
+                && self.log.start_of(oldest) == self.log.start_of(self.position)
         });
         match oldest {
             Some(oldest) if self.move_to(oldest, Purpose::Back, copies) => {
@@ -641,7 +648,7 @@ impl State {
             return None;
         }
         self.mode = Mode::Paused;
-        let start = self.log.start_of(self.position).generation;
+        let start = self.start_generation();
         match generation {
             _ if generation == now => None,
             before if before < start => Some(Answer::Refuse(tr!(
