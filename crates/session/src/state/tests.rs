@@ -4,3 +4,4 @@ mod account;
 mod choices;
 mod histories;
 mod model;
+mod order;

@@ -342,11 +342,9 @@ impl Account {
     /// What the cells are.
     pub(super) fn cells(&mut self, at: Position) -> Cells {
         assert!(self.passes(at), "{at:?} is not on the line");
-        let before = self.known.range(..=at).rev();
-        let (&from, cells) = before
-            .filter(|(from, _)| self.passes(**from))
-            .next()
-            .expect("the beginning");
+        let mut before = self.known.range(..=at).rev();
+        let nearest = before.find(|(from, _)| self.passes(**from));
+        let (&from, cells) = nearest.expect("the beginning");
         if from == at {
             return cells.clone();
         }

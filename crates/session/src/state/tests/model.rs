@@ -31,13 +31,26 @@ struct Copied {
     is_void: bool,
 }
 
+impl Copied {
+    /// One that a session was opened with.
+    fn here(position: Position, cells: Cells) -> Copied {
+        Copied {
+            position,
+            cells,
+            why: Why::Periodic,
+            is_under_way: false,
+            is_void: false,
+        }
+    }
+}
+
 /// Somebody waits for a copy.
 struct Waiter {
     why: Why,
     /// Where the session was to be, for who saves it.
     target: Position,
     begun: Option<Position>,
-    /// The cells were lost while it waited.
+    /// The cells were lost while it waited, or another one's were read.
     is_late: bool,
 }
 
@@ -126,16 +139,27 @@ impl Model {
             _ => Pace::PerSecond(60.0),
         };
         let now = Instant::now();
-        let mut state = State::new(Log::new(scene), per_round, pace, now);
+        let is_opened = choices.below(3) == 2;
+        let begin = Position {
+            records: 0,
+            generation: scene.start.generation(),
+        };
+        let log = match is_opened {
+            true => Log::from_snapshot(scene, begin),
+            false => Log::new(scene),
+        };
+        let mut state = State::new(log, per_round, pace, now);
         state.max_rounds = [None, None, None, Some(5)][choices.below(4) as usize];
         Model {
             state,
             rule: ground.rule,
             device: Some(ground.start_cells()),
-            account: Account::new(ground),
             now,
             rounds_under_way: 0,
-            copies: Vec::new(),
+            copies: match is_opened {
+                true => vec![Copied::here(begin, ground.start_cells())],
+                false => Vec::new(),
+            },
             landmark: None,
             whole: None,
             known: None,
@@ -156,6 +180,7 @@ impl Model {
             redone: None,
             was_stopped: false,
             has_ended: false,
+            account: Account::new(ground),
             is_told: false,
             choices,
         }
@@ -192,7 +217,7 @@ impl Model {
         let under_way = self.under_way();
         let wanted = self.waiters.iter().filter(|waiter| waiter.begun.is_none());
         let wanted = wanted.map(|waiter| waiter.why);
-        let wanted = wanted.reduce(|one, other| if one == other { one } else { Why::Whole });
+        let wanted = wanted.reduce(|one, other| if other == Why::Whole { other } else { one });
         let known = self.known.filter(|(_, at)| *at == self.state.position);
         EngineFacts {
             quiet: self.rounds_under_way == 0 && under_way == 0,
@@ -222,6 +247,15 @@ impl Model {
         for at in (0..self.copies.len()).rev() {
             if self.copies[at].is_under_way && self.choices.below(2) == 0 {
                 self.land(at);
+            }
+        }
+        let is_about_to_move = self.state.moving().is_some_and(|moving| !moving.begun);
+        if is_about_to_move && self.is_forgetful && self.fails(4) {
+            // Of all moments the one at which they are missed most.
+            for at in (0..self.copies.len()).rev() {
+                if !self.copies[at].is_under_way && self.choices.below(4) > 0 {
+                    self.forget(at);
+                }
             }
         }
         if !self.copies.is_empty() && self.fails(16) {
@@ -254,6 +288,17 @@ impl Model {
     fn land(&mut self, at: usize) {
         let position = self.copies[at].position;
         self.copies[at].is_under_way = false;
+        for waiter in &mut self.waiters {
+            let is_other = matches!((self.copies[at].why, waiter.why),
+                (Why::Cells(read), Why::Cells(wanted)) if read != wanted);
+            if waiter
+                .begun
+                .take_if(|begun| *begun == position && is_other)
+                .is_some()
+            {
+                waiter.is_late = true; // it has its turn after this one
+            }
+        }
         self.waiters.retain(|waiter| waiter.begun != Some(position));
         if self.copies[at].is_void {
             self.copies.swap_remove(at);
@@ -690,10 +735,9 @@ impl Model {
             }
             None => {
                 ensure!(matches!(answer, Some(Answer::Refuse(_))), "{answer:?}");
-                let older = self
-                    .positions()
-                    .into_iter()
-                    .find(|&older| older >= to && older < here);
+                let older = self.positions().into_iter().find(|&older| {
+                    older >= to && older < here && older.generation < here.generation
+                });
                 ensure!(older.is_none(), "{older:?} can be had");
             }
         }

@@ -1,0 +1,519 @@
+//! The order of work, and what became of histories that once went wrong.
+
+use std::sync::Arc;
+
+use super::super::*;
+use crate::log::Scene;
+use life::Size;
+
+/// A paused session of two lattices, four generations a round.
+fn paused() -> State {
+    let scene = Scene {
+        size: Size::new(8, 8).unwrap(),
+        instances: 2,
+        rule: "B3/S23".parse().unwrap(),
+        start: soup(1),
+        counterparts: None,
+        drawn: Default::default(),
+    };
+    let mut state = State::new(Log::new(scene), 4, Pace::Unthrottled, Instant::now());
+    (state.mode, state.refresh) = (Mode::Paused, false);
+    state
+}
+
+fn running() -> State {
+    State {
+        mode: Mode::Running,
+        ..paused()
+    }
+}
+
+fn soup(seed: u64) -> Start {
+    Start::Soup { density: 0.3, seed }
+}
+
+/// An engine at rest, with no copy of anything.
+fn facts() -> EngineFacts {
+    EngineFacts {
+        quiet: true,
+        has_room: true,
+        has_free_slot: true,
+        ..EngineFacts::none()
+    }
+}
+
+fn at(records: u64, generation: u64) -> Position {
+    Position {
+        records,
+        generation,
+    }
+}
+
+impl EngineFacts {
+    fn busy(self) -> EngineFacts {
+        let quiet = false;
+        EngineFacts { quiet, ..self }
+    }
+
+    fn full(self) -> EngineFacts {
+        let has_room = false;
+        EngineFacts { has_room, ..self }.busy()
+    }
+
+    fn with_copies(self, copies: &[Position]) -> EngineFacts {
+        let copies = Arc::from(copies);
+        EngineFacts { copies, ..self }
+    }
+
+    fn with_b_behind(self, generations: u32) -> EngineFacts {
+        let pending_b_round = Some(generations);
+        EngineFacts {
+            pending_b_round,
+            ..self
+        }
+    }
+
+    fn wanting(self, why: Why) -> EngineFacts {
+        let copy_wanted = Some(why);
+        EngineFacts {
+            copy_wanted,
+            ..self
+        }
+    }
+
+    fn without_slots(self) -> EngineFacts {
+        let has_free_slot = false;
+        EngineFacts {
+            has_free_slot,
+            ..self
+        }
+    }
+}
+
+impl State {
+    fn asked(mut self, request: Request) -> State {
+        self.ask(request, 1);
+        self
+    }
+
+    /// Takes a request with no copy of anything.
+    fn takes(&mut self, request: Request) -> Option<Answer> {
+        self.take(request, &[], self.due)
+    }
+
+    fn next(&self, facts: EngineFacts) -> Work {
+        next_work(self, &facts, self.due)
+    }
+
+    /// A step of so many generations that nothing interrupts.
+    fn steps(&mut self, generations: u32) {
+        let now = self.due;
+        self.stepped(generations, now);
+    }
+}
+
+fn edit(instance: usize) -> Request {
+    let cells = Arc::from([[1, 1]]);
+    let change = Change::Draw { cells, alive: true };
+    let edit = Edit {
+        instance,
+        change,
+        joins: false,
+    };
+    Request::Edit(edit, 7)
+}
+
+fn flip(instance: usize) -> Request {
+    let area = model::Area::whole(Size::new(8, 8).unwrap());
+    let change = Change::Flip {
+        area,
+        sideways: true,
+    };
+    let edit = Edit {
+        instance,
+        change,
+        joins: false,
+    };
+    Request::Edit(edit, 7)
+}
+
+const WAIT: Work = Work::Wait(None);
+
+#[test]
+fn a_paused_session_does_nothing_until_it_is_asked() {
+    assert_eq!(paused().next(facts()), WAIT);
+    assert_eq!(paused().asked(edit(0)).next(facts()), Work::TakeRequest);
+}
+
+#[test]
+fn a_running_session_makes_rounds_while_there_is_room() {
+    assert_eq!(running().next(facts().busy()), Work::Round(4));
+    assert_eq!(running().next(facts().full()), WAIT);
+}
+
+#[test]
+fn a_running_session_waits_for_its_pace() {
+    let state = running();
+    let early = state.due - Duration::from_millis(3);
+    let work = next_work(&state, &facts(), early);
+    assert_eq!(work, Work::Wait(Some(state.due)));
+}
+
+#[test]
+fn edits_do_not_wait_for_rounds_under_way_and_moves_do() {
+    let state = running().asked(edit(0));
+    assert_eq!(state.next(facts().busy()), Work::TakeRequest);
+    for request in [Request::Undo, Request::StepBack(1), Request::Quiet] {
+        let state = running().asked(request);
+        assert_eq!(state.next(facts().busy()), WAIT);
+        assert_eq!(state.next(facts()), Work::TakeRequest);
+    }
+}
+
+#[test]
+fn the_rest_of_a_round_comes_before_requests() {
+    let mut state = running().asked(Request::TogglePause);
+    state.stepped_part(1, 3);
+    assert_eq!(state.next(facts()), Work::Round(3));
+    state.steps(3);
+    assert_eq!(state.next(facts()), Work::TakeRequest);
+}
+
+#[test]
+fn before_an_edit_all_lattices_are_copied_once() {
+    let mut state = running();
+    state.steps(4);
+    state.takes(edit(0));
+    let landmark = Work::Snapshot(Why::Landmark);
+    assert_eq!(state.next(facts()), landmark);
+    assert_eq!(state.next(facts().without_slots()), WAIT);
+    let copied = facts().busy().with_copies(&[at(0, 4)]);
+    assert_eq!(
+        state.next(copied),
+        Work::Apply,
+        "the copy need not have landed"
+    );
+}
+
+#[test]
+fn a_flip_waits_until_the_host_knows_the_cells() {
+    let mut state = paused();
+    state.takes(flip(1));
+    assert_eq!(state.next(facts()), Work::Snapshot(Why::Cells(1)));
+    assert_eq!(state.next(facts().busy()), WAIT);
+    let known = EngineFacts {
+        known: Some(1),
+        ..facts()
+    };
+    assert_eq!(state.next(known), Work::Apply);
+}
+
+#[test]
+fn all_lattices_are_copied_for_who_needs_them_on_the_host() {
+    let state = running().asked(Request::Whole);
+    assert_eq!(state.next(facts().busy()), WAIT);
+    assert_eq!(state.next(facts()), Work::Snapshot(Why::Whole));
+    let whole = |position| EngineFacts {
+        whole: Some(position),
+        ..facts()
+    };
+    assert_eq!(state.next(whole(at(0, 9))), Work::Snapshot(Why::Whole));
+    assert_eq!(state.next(whole(at(0, 0))), Work::TakeRequest);
+}
+
+#[test]
+fn a_copy_that_is_wanted_comes_before_the_next_round_and_request() {
+    let state = running().asked(Request::TogglePause);
+    let why = Why::Cells(1);
+    assert_eq!(state.next(facts().wanting(why)), Work::Snapshot(why));
+    assert_eq!(state.next(facts().wanting(why).without_slots()), WAIT);
+}
+
+#[test]
+fn a_copy_that_is_wanted_waits_for_the_rest_of_a_round_and_for_edits() {
+    let wanting = || facts().wanting(Why::Cells(0));
+    let mut state = running();
+    state.stepped_part(1, 3);
+    assert_eq!(state.next(wanting()), Work::Round(3));
+    let mut state = paused();
+    state.takes(edit(0));
+    assert_eq!(state.next(wanting()), Work::Apply);
+}
+
+#[test]
+fn on_the_way_a_session_is_saved_but_no_instance_copied() {
+    let mut state = paused();
+    state.steps(100);
+    state.takes(Request::RunTo(50));
+    assert_eq!(state.next(facts().wanting(Why::Whole)), Work::Restore);
+    state.restored(at(0, 0));
+    let whole = Work::Snapshot(Why::Whole);
+    assert_eq!(state.next(facts().wanting(Why::Whole)), whole);
+    assert_eq!(state.next(facts().wanting(Why::Cells(0))), Work::Round(4));
+}
+
+#[test]
+fn b_follows_at_its_pace_while_both_run_and_at_once_when_something_waits() {
+    let behind = || facts().with_b_behind(4);
+    let mut state = running();
+    let now = state.due;
+    state.due = now + Duration::from_millis(5);
+    let waits = Work::Wait(Some(state.due));
+    assert_eq!(next_work(&state, &behind(), now), waits);
+    assert_eq!(next_work(&state, &behind(), state.due), Work::Round(4));
+    assert_eq!(next_work(&state, &behind().full(), state.due), WAIT);
+    let asked = state.clone().asked(edit(0));
+    assert_eq!(next_work(&asked, &behind(), now), Work::Round(4));
+    state.mode = Mode::Paused;
+    assert_eq!(next_work(&state, &behind(), now), Work::Round(4));
+}
+
+#[test]
+fn b_follows_before_anything_else_is_done() {
+    let behind = || facts().with_b_behind(4);
+    let mut state = paused();
+    state.takes(edit(0));
+    assert_eq!(state.next(behind()), Work::Round(4), "before an edit");
+    let state = running().asked(Request::TogglePause);
+    assert_eq!(state.next(behind()), Work::Round(4), "before a request");
+    let wanting = behind().wanting(Why::Whole);
+    assert_eq!(state.next(wanting), Work::Round(4), "before a copy");
+}
+
+#[test]
+fn the_rest_of_b_s_round_moves_no_clock() {
+    let mut state = running();
+    state.steps(4);
+    state.round_left = Some(1); // of the four that B makes in parts
+    assert_eq!(state.next(facts().with_b_behind(4)), Work::Round(1));
+    state.stepped_b(state.due);
+    assert_eq!((state.position, state.round_left), (at(0, 4), None));
+    assert_eq!(state.rounds, 1);
+}
+
+#[test]
+fn a_calibration_waits_until_nothing_is_under_way_and_for_requests() {
+    let wanting = EngineFacts {
+        wants_calibration: true,
+        ..facts()
+    };
+    assert_eq!(running().next(wanting.clone()), Work::Calibrate);
+    assert_eq!(running().next(wanting.clone().busy()), WAIT);
+    let asked = running().asked(Request::TogglePause);
+    assert_eq!(asked.next(wanting.clone()), Work::TakeRequest);
+    let calibrating = EngineFacts {
+        calibrating: true,
+        ..wanting
+    };
+    assert_eq!(asked.next(calibrating), WAIT);
+}
+
+#[test]
+fn a_periodic_copy_takes_its_turn_between_rounds() {
+    let due = EngineFacts {
+        copy_due: true,
+        ..facts()
+    };
+    assert_eq!(running().next(due.clone()), Work::Snapshot(Why::Periodic));
+    assert_eq!(running().next(due.clone().without_slots()), Work::Round(4));
+    let asked = running().asked(edit(0));
+    assert_eq!(asked.next(due), Work::TakeRequest);
+}
+
+#[test]
+fn a_round_ends_at_a_record_ahead() {
+    let mut state = paused();
+    state.steps(6);
+    state.takes(edit(0));
+    state.applied();
+    state.takes(Request::StepBack(6));
+    state.restored(at(0, 0));
+    state.arrived(state.due);
+    state.takes(Request::TogglePause);
+    assert_eq!(state.next(facts()), Work::Round(4));
+    state.steps(4);
+    assert_eq!(state.next(facts()), Work::Round(2));
+    state.steps(2);
+    let copied = facts().with_copies(&[at(0, 6)]);
+    assert_eq!(state.next(copied), Work::Apply);
+}
+
+#[test]
+fn steps_by_hand_that_are_issued_in_parts_are_made_once() {
+    let mut state = paused();
+    state.takes(Request::Step(10));
+    state.stepped_part(4, 6);
+    state.stepped_part(4, 2);
+    state.steps(2);
+    assert_eq!(
+        (&state.mode, state.position.generation),
+        (&Mode::Paused, 10)
+    );
+}
+
+#[test]
+fn a_move_that_is_stopped_leaves_no_rest_of_a_round() {
+    let mut state = paused();
+    state.steps(50);
+    state.takes(Request::StepBack(10));
+    state.restored(at(0, 0));
+    state.stepped_part(3, 1);
+    state.takes(Request::TogglePause);
+    assert_eq!(state.next(facts()), Work::Refresh);
+    state.refresh = false;
+    assert_eq!(state.next(facts()), WAIT);
+}
+
+#[test]
+fn a_round_that_is_lost_half_made_is_ended_behind_the_recovery() {
+    let mut state = running();
+    state.max_rounds = Some(1);
+    state.stepped_part(3, 1);
+    state.lost_cells();
+    assert_eq!(state.next(facts().busy()), WAIT);
+    assert_eq!(state.next(facts()), Work::Restore);
+    state.restored(at(0, 0));
+    assert_eq!(state.next(facts()), Work::Round(3));
+    state.steps(3);
+    assert_eq!(state.next(facts()), Work::Arrive);
+    state.arrived(state.due);
+    assert_eq!(state.next(facts()), Work::Round(1));
+    state.steps(1);
+    assert_eq!((state.rounds, &state.mode), (1, &Mode::Paused));
+}
+
+#[test]
+fn a_record_that_cannot_be_applied_ends_the_move_past_it() {
+    let mut state = paused();
+    state.takes(edit(0));
+    state.applied();
+    state.steps(4);
+    state.lost_cells();
+    state.restored(at(0, 0));
+    assert_eq!(state.next(facts()), Work::Apply);
+    state.cannot_apply();
+    assert_eq!((&state.mode, state.log.end()), (&Mode::Paused, 0));
+}
+
+#[test]
+fn the_number_of_an_edit_goes_with_its_own_record() {
+    let mut state = paused();
+    state.takes(edit(0));
+    state.applied();
+    state.takes(edit(1));
+    state.lost_cells();
+    state.restored(at(0, 0));
+    assert_eq!(state.due_edit_number(), None, "of the first edit");
+    state.applied();
+    assert_eq!(state.due_edit_number(), Some(7));
+}
+
+#[test]
+fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
+    let mut state = paused();
+    state.steps(4);
+    state.takes(edit(0));
+    state.applied();
+    let copies = [at(0, 4)];
+    state.take(Request::Undo, &copies, state.due);
+    state.restored(at(0, 4));
+    state.arrived(state.due);
+    state.steps(8);
+    state.take(Request::Redo, &copies, state.due);
+    assert_eq!(state.log.end(), 1);
+    let answer = state.nothing_leads_there(&[]);
+    assert!(matches!(answer, Some(Answer::Refuse(_))));
+    assert_eq!((state.log.end(), &state.mode), (0, &Mode::Paused));
+    assert_eq!(
+        state.next(facts()),
+        WAIT,
+        "the edit is not applied once more"
+    );
+}
+
+#[test]
+fn an_undo_that_is_lost_with_the_cells_takes_nothing_off_the_log() {
+    let mut state = paused();
+    state.log = Log::from_snapshot(state.log.base_scene().clone(), at(0, 4));
+    state.position = at(0, 4);
+    state.takes(edit(0));
+    state.applied();
+    state.steps(4);
+    state.take(Request::Undo, &[at(1, 4)], state.due);
+    state.restored(at(1, 4));
+    state.arrived(state.due);
+    state.take(Request::Undo, &[at(0, 4)], state.due);
+    state.lost_cells();
+    // The copy before the edit is gone; there is one behind it.
+    state.nothing_leads_there(&[at(1, 6)]).unwrap();
+    state.restored(at(1, 6));
+    assert_eq!(state.next(facts()), Work::Arrive);
+    state.arrived(state.due);
+    assert_eq!((state.log.end(), state.position), (1, at(1, 6)));
+}
+
+#[test]
+fn an_undo_goes_past_what_the_program_did_right_after_an_edit() {
+    let mut state = paused();
+    state.takes(edit(0));
+    state.applied();
+    state.takes(Request::Reseed {
+        instance: 1,
+        density: 0.3,
+        seed: 2,
+    });
+    state.applied();
+    state.steps(4);
+    for (target, begin) in [(at(2, 0), at(0, 0)), (at(0, 0), at(0, 0))] {
+        state.takes(Request::Undo);
+        assert_eq!(state.moving().unwrap().target, target);
+        state.restored(begin);
+        while state.next(facts()) == Work::Apply {
+            state.applied();
+        }
+        state.arrived(state.due);
+        assert_eq!(state.next(facts()), Work::Refresh);
+    }
+    assert_eq!(state.log.end(), 0);
+}
+
+#[test]
+fn what_is_gone_by_the_time_cannot_be_changed() {
+    let mut state = paused();
+    let refused = |answer| matches!(answer, Some(Answer::Refuse(_)));
+    assert!(refused(state.takes(edit(2))));
+    assert!(refused(state.takes(Request::ResetPanel(2))));
+    let smaller = Request::SetGrid {
+        size: Size::new(8, 7).unwrap(),
+        instances: 2,
+        place: None,
+    };
+    assert!(refused(state.takes(smaller)));
+    assert_eq!(state.log.end(), 0);
+}
+
+#[test]
+fn an_edit_ends_a_run_that_a_lesson_paused() {
+    let mut state = running();
+    state.takes(Request::RunTo(100));
+    state.takes(Request::PauseForLesson(true));
+    assert!(state.takes(edit(0)).is_some());
+    state.applied();
+    state.takes(Request::PauseForLesson(false));
+    assert_eq!(state.mode, Mode::Paused);
+}
+
+#[test]
+fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
+    let mut state = running();
+    state.max_rounds = Some(1);
+    state.steps(4);
+    assert_eq!(state.mode, Mode::Paused);
+    state.lost_cells();
+    state.takes(Request::TogglePause);
+    state.restored(at(0, 0));
+    state.steps(4);
+    state.arrived(state.due);
+    state.steps(4);
+    assert_eq!((&state.mode, state.rounds), (&Mode::Running, 2));
+}
