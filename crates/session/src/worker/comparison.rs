@@ -6,10 +6,11 @@
 use std::sync::Arc;
 
 use super::SessionWorker;
+use super::requests::Task;
 use crate::instances::Instances;
 use crate::log::{Log, Position};
 use crate::snapshots::Snapshots;
-use crate::state::{Mode, Purpose};
+use crate::state::{Mode, Purpose, Request};
 use engine::Result;
 use lang::tr;
 use life::Lattice;
@@ -46,8 +47,12 @@ impl SessionWorker {
         } else if self.setup.instances < 2 {
             self.say(tr!("A and B need two instances or more; start with --instances 2").into());
             Ok(())
-        } else {
+        } else if self.copies.whole() == Some(self.state.position) {
             self.begin_comparison()
+        } else {
+            // One was to be ended when this was asked for: all lattices are still to come.
+            self.ask_first(Request::Whole, Task::Comparison);
+            Ok(())
         }
     }
 

@@ -142,6 +142,8 @@ struct SessionWorker {
     watch: Watch,
     sampling: Sampling,
     lab: Lab,
+    /// Whether the move under way was asked for by the generation that it leads to.
+    tells_arrival: bool,
     notice: Option<(String, Instant)>,
     /// Why rounds have stopped though nobody asked for that, until they go on.
     halted: Option<String>,
@@ -199,6 +201,7 @@ impl SessionWorker {
             watch: Watch::default(),
             sampling: Sampling::default(),
             lab: Lab::default(),
+            tells_arrival: false,
             notice: None,
             halted: None,
             failures: 0,
@@ -320,6 +323,13 @@ impl SessionWorker {
             Work::Restore => self.restore(),
             Work::Arrive => {
                 let answer = self.state.arrived(now);
+                if std::mem::take(&mut self.tells_arrival) {
+                    let generation = self.state.position.generation;
+                    self.tell(tr!(
+                        "Back to generation {generation}",
+                        generation = generation
+                    ));
+                }
                 self.unopened = false;
                 self.log_changed();
                 self.statistics.restart();
@@ -365,10 +375,18 @@ impl SessionWorker {
             return Ok(());
         }
         let by_hand = matches!(self.state.mode, Mode::Stepping(_));
+        let runs_to = matches!(self.state.mode, Mode::RunningTo(_));
         if is_b {
             self.state.stepped_b(now);
         } else {
             self.state.stepped(generations, now);
+        }
+        if runs_to && self.state.mode == Mode::Paused {
+            let generation = self.state.position.generation;
+            self.tell(tr!(
+                "Reached generation {generation}",
+                generation = generation
+            ));
         }
         if by_hand {
             tracing::debug!("stepped to generation {}", self.state.position.generation);

@@ -134,6 +134,13 @@ impl SessionWorker {
         self.changed = true;
     }
 
+    /// Puts a request before all others.
+    pub(super) fn ask_first(&mut self, request: Request, task: Task) {
+        self.next_task += 1;
+        self.state.requests.push_front((request, self.next_task));
+        self.tasks.insert(self.next_task, task);
+    }
+
     /// Does what a person asked for, or puts it in the queue.
     fn act(&mut self, action: Action) {
         self.changed = true;
@@ -218,11 +225,13 @@ impl SessionWorker {
         if is_wish {
             return Ok(()); // somebody drew there meanwhile
         }
+        let is_run_to = matches!(request, Request::RunTo(_));
         let (mode, now) = (self.state.mode.clone(), self.now());
         let copies = self.copies.positions();
         let answer = self.state.take(request, &copies, now);
         self.log_changed();
         if self.state.mode != mode {
+            self.tells_arrival = is_run_to && self.state.moving().is_some();
             self.statistics.restart();
             self.halted = None;
         }
