@@ -266,4 +266,5 @@ impl PictureSource for Session {
     }
 }
 
-
+#[cfg(test)]
+mod tests;

@@ -79,35 +79,43 @@ proptest! {
     ) {
         for kernel in KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok()) {
             let session = Session::start(paused(kernel, size), || {}).unwrap();
-            let mut now = soup(size, 0.4, 3, 0);
-            let (mut generation, mut states) = (0, Vec::new());
+            let mut now = (soup(size, 0.4, 3, 0), 0);
+            // Where undo leads: before each edit, and just after it where a step followed.
+            let mut trail = Vec::new();
+            let mut stepped = true;
             for (change, steps) in &edits {
-                states.push((now.clone(), generation));
+                if stepped {
+                    trail.push(now.clone());
+                }
                 edit(&session, change.clone());
-                now = change.apply(&now);
-                if *steps {
+                now.0 = change.apply(&now.0);
+                trail.push(now.clone());
+                stepped = *steps;
+                if stepped {
                     session.act(Action::StepGeneration);
                     copy(&session, 0); // so that none of the keys is one too many
-                    generation += 1;
-                    now = reference::run(&now, Rule::LIFE, 1);
+                    now = (reference::run(&now.0, Rule::LIFE, 1), now.1 + 1);
                 }
             }
-            let mut behind = vec![(now, generation)];
-            prop_assert_eq!(&*copy(&session, 0).0, &behind[0].0, "{} of {}", kernel.name, size);
+            if stepped {
+                trail.push(now);
+            }
+            let check = |want: &(Lattice, u64), what: &str| {
+                let (lattice, of) = copy(&session, 0);
+                prop_assert_eq!((&*lattice, of), (&want.0, want.1), "{}, {}", what, kernel.name);
+                Ok(())
+            };
+            check(trail.last().expect("there was an edit"), "edited")?;
+            let generation = trail.last().map_or(0, |last| last.1);
             let untouched = reference::run(&soup(size, 0.4, 3, 1), Rule::LIFE, generation);
             prop_assert_eq!(&*copy(&session, 1).0, &untouched);
-            while let Some(state) = states.pop() {
+            for want in trail.iter().rev().skip(1) {
                 session.act(Action::Undo);
-                let (lattice, of) = copy(&session, 0);
-                prop_assert_eq!((&*lattice, of), (&state.0, state.1), "undone, {}", kernel.name);
-                behind.push(state);
+                check(want, "undone")?;
             }
-            behind.pop();
-            while let Some(state) = behind.pop() {
+            for want in trail.iter().skip(1) {
                 session.act(Action::Redo);
-                let (lattice, of) = copy(&session, 0);
-                // What was undone first had run on; the others come back as they were undone.
-                prop_assert_eq!((&*lattice, of), (&state.0, state.1), "again, {}", kernel.name);
+                check(want, "redone")?;
             }
         }
     }
@@ -182,23 +190,31 @@ fn an_edit_of_a_standing_lattice_is_shown_and_undoing_goes_back_in_generations()
     let moved = glider.map(|[x, y]| [x + 1, y + 1]);
     let want = draw(&moved, true).apply(&Lattice::new(size));
     assert_eq!(copy(&session, 0), (Arc::new(want.clone()), 4));
+    let drawn = draw(&glider, true).apply(&Lattice::new(size));
+    session.act(Action::Undo);
+    assert_eq!(copy(&session, 0), (Arc::new(drawn), 0), "just after it");
     session.act(Action::Undo);
     assert_eq!(copy(&session, 0), (Arc::new(Lattice::new(size)), 0));
     session.act(Action::Undo);
     assert_eq!(copy(&session, 0), (Arc::new(start.clone()), 0));
     session.act(Action::Undo); // there is nothing more
     wait_for(&session, "a word of that", |status| {
-        status.notice.as_deref() == Some("nothing to undo")
+        status.notice.as_deref() == Some("Nothing to undo")
     });
-    session.act(Action::Redo);
-    session.act(Action::Redo);
+    for _ in 0..3 {
+        session.act(Action::Redo);
+    }
     assert_eq!(copy(&session, 0), (Arc::new(want), 4));
     // Another edit, and what was undone is gone.
+    session.act(Action::Undo);
     session.act(Action::Undo);
     edit(&session, draw(&[[5, 5]], true));
     session.act(Action::Redo);
     let want = draw(&[[5, 5]], true).apply(&Lattice::new(size));
     assert_eq!(copy(&session, 0), (Arc::new(want), 0));
+    wait_for(&session, "a word of that", |status| {
+        status.notice.as_deref() == Some("Nothing to redo")
+    });
 }
 
 #[test]
@@ -212,6 +228,7 @@ fn two_halves_are_edited_alike() {
     }
     session.act(Action::Undo);
     let (one, at) = copy(&session, 0);
+    session.act(Action::TogglePause); // it paused for the undo
     let generation = |status: &Status| status.halves.clone()?.differing;
     let compared = wait_for(&session, "a comparison", |status| {
         generation(status).is_some_and(|(_, of)| of > at)
@@ -287,38 +304,4 @@ fn the_way_back_crosses_an_edit() {
         };
         assert_eq!((of, &*lattice), (generation, &want));
     }
-}
-
-/// Whether a person's undoing was about what came before everything edited here.
-#[test]
-fn undoing_says_when_nothing_edited_stands_any_more() {
-    let size = Size::new(70, 33).unwrap();
-    let session = Session::start(paused(kernels::find("bits").unwrap(), size), || {}).unwrap();
-    let undid_all = |instance: usize, asked: u64| {
-        session.act(Action::Select(instance));
-        session.act(Action::Undo);
-        let _ = copy(&session, 0); // behind it
-        // A notice comes with the next status, and that is of what was done before, too.
-        session.act(Action::SaveSession);
-        let said = |status: &Status| {
-            status
-                .notice
-                .as_deref()
-                .is_some_and(|it| it.contains("--session"))
-        };
-        let status = wait_for(&session, "the status behind it", |status| {
-            said(status) && status.selected == instance
-        });
-        session.act(Action::NextStopWhenStill); // another notice, for the next time
-        wait_for(&session, "another notice", |status| !said(status));
-        status.undid_all == Some(asked)
-    };
-    edit(&session, draw(&[[3, 4]], true)); // 1
-    assert!(!undid_all(1, 2), "another panel's edit stands");
-    assert!(!undid_all(0, 3), "it is undone just now");
-    assert!(undid_all(0, 4), "nothing is left");
-    session.act(Action::Redo); // 5
-    assert!(!undid_all(1, 6), "it stands again");
-    assert!(!undid_all(0, 7), "it is undone just now");
-    assert!(undid_all(1, 8), "nothing is left, wherever one looks");
 }

@@ -1,16 +1,25 @@
-//! Sessions that are kept and taken up again.
+//! Sessions that are saved and go on from a file, and lattices that grow.
 
 use super::*;
 
-fn lattices(session: &Session) -> Vec<Lattice> {
-    let kept = session.kept().recv_timeout(PATIENCE).unwrap();
-    let lattices = kept.lattices.iter();
-    lattices.map(|(lattice, _)| (**lattice).clone()).collect()
+fn saved(session: &Session) -> SavedSession {
+    session.saved().recv_timeout(PATIENCE).unwrap()
+}
+
+/// The lattices of a session that stands still.
+fn lattices(session: &Session) -> Vec<Arc<Lattice>> {
+    let saved = saved(session);
+    let (position, lattices) = match saved.comparison {
+        Some(comparison) => comparison.timeline.newest,
+        None => saved.main.newest,
+    };
+    assert_eq!(position.generation, session.status().generation);
+    lattices
 }
 
 /// A and B come back: both settings, every lattice, and what was before them.
 #[test]
-fn two_halves_are_kept_and_come_back_as_they_were() {
+fn two_halves_are_saved_and_come_back_as_they_were() {
     let size = Size::new(70, 33).unwrap();
     let several = Setup {
         switches: Switches {
@@ -21,43 +30,92 @@ fn two_halves_are_kept_and_come_back_as_they_were() {
         ..setup(5, size)
     };
     let session = Session::start(several, || {}).unwrap();
-    wait_for(&session, "three rounds", |status| !status.running);
+    wait_for(&session, "three rounds", |status| status.finished);
     let before = lattices(&session);
     session.act(Action::ToggleHalves);
     session.act(Action::NextOf(Switch::Wait));
     session.act(Action::TogglePause);
     let parted = wait_for(&session, "rounds of both", |status| {
-        status.halves.is_some() && status.newest_generation > 6
+        status.halves.is_some() && status.generation > 6
     });
     session.act(Action::TogglePause);
-    let kept = session.kept().recv_timeout(PATIENCE).unwrap();
+    wait_for(&session, "a pause", |status| !status.running);
+    let compared = lattices(&session);
+    let kept = saved(&session);
     let folder = tempfile::tempdir().unwrap();
-    let path = folder.path().join("kept.json");
+    let path = folder.path().join("session.json");
     kept.save(&path).unwrap();
     drop(session);
 
-    let from = Kept::load(&path).unwrap();
+    let from = SavedSession::load(&path).unwrap();
     let setup = Setup {
         rounds: Some(0), // stands still
         ..from.setup.clone()
     };
-    let keep = Keep {
+    let file = SessionFile {
         path: None,
         from: Some(from),
     };
-    let session = Session::start_from(setup, keep, || {}).unwrap();
+    let session = Session::start_from(setup, file, || {}).unwrap();
     let again = wait_for(&session, "both again", |status| status.halves.is_some());
     let settings = |status: &Status| status.halves.as_ref().unwrap().switches;
     assert_eq!(settings(&again), settings(&parted));
-    let of = |kept: &Kept| -> Vec<_> { kept.lattices.clone() };
-    let as_kept = session.kept().recv_timeout(PATIENCE).unwrap();
-    assert!(of(&as_kept) == of(&kept), "every lattice and generation");
+    assert!(lattices(&session) == compared, "every lattice");
     session.act(Action::ToggleHalves);
     wait_for(&session, "one again", |status| status.halves.is_none());
     assert!(lattices(&session) == before, "every lattice from before");
 }
 
-/// Larger lattices: what lived is in their middle, and the way back leads to what was.
+/// What was undone before a session was saved stays undone; what was done can still be undone.
+#[test]
+fn a_session_from_a_file_goes_back_as_far_as_before() {
+    let size = Size::new(40, 24).unwrap();
+    let setup = Setup {
+        rounds: Some(0),
+        ..setup(2, size)
+    };
+    let session = Session::start(setup.clone(), || {}).unwrap();
+    session.act(Action::RunTo(20));
+    wait_for(&session, "generation 20", |status| status.generation == 20);
+    let change = Change::Clear(Area::whole(size));
+    session.edit(Edit {
+        instance: 1,
+        change,
+        joins: false,
+    });
+    session.act(Action::RunTo(50));
+    wait_for(&session, "generation 50", |status| status.generation == 50);
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("session.json");
+    saved(&session).save(&path).unwrap();
+    drop(session);
+    let from = SavedSession::load(&path).unwrap();
+    let file = SessionFile {
+        path: Some(path.clone()),
+        from: Some(from),
+    };
+    let session = Session::start_from(setup.clone(), file, || {}).unwrap();
+    let of = |generation| {
+        let all = (0..2).map(|i| reference::run(&soup(size, 0.4, 3, i), Rule::LIFE, generation));
+        all.map(Arc::new).collect::<Vec<_>>()
+    };
+    session.act(Action::Undo); // to just after the edit
+    session.act(Action::Undo);
+    wait_for(&session, "what was before the edit", |status| {
+        status.notice.as_deref() == Some("Back to generation 20, before the last edit")
+    });
+    assert_eq!(lattices(&session), of(20));
+    session.act(Action::RunTo(7));
+    wait_for(&session, "generation 7", |status| status.generation == 7);
+    assert_eq!(lattices(&session), of(7));
+    session.save_to_its_file().unwrap();
+    assert_eq!(
+        SavedSession::load(&path).unwrap().main.position.generation,
+        7
+    );
+}
+
+/// Larger lattices: what lived is in their middle, and undo leads to what was.
 #[test]
 fn a_session_goes_on_with_larger_lattices_and_back() {
     let size = Size::new(70, 33).unwrap();
@@ -67,38 +125,46 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
         ..setup(2, size)
     };
     let session = Session::start(small, || {}).unwrap();
-    wait_for(&session, "three rounds", |status| !status.running);
-    let before = session.kept().recv_timeout(PATIENCE).unwrap();
+    wait_for(&session, "three rounds", |status| status.finished);
+    let before = lattices(&session);
     let larger = Size::new(400, 300).unwrap();
-    let next = session
-        .succeeded_by(before.larger(larger).unwrap(), || {})
-        .unwrap();
-    drop(session);
-    let after = next.kept().recv_timeout(PATIENCE).unwrap();
-    assert_eq!(after.setup.size, larger);
-    assert!(after.setup.kernel.admit(larger).is_ok());
-    for (was, is) in before.lattices.iter().zip(&after.lattices) {
-        assert_eq!(was.1, is.1, "its generation");
-        assert!(is.0.part(165, 133, size) == *was.0, "in the middle");
-        assert_eq!(is.0.population(), was.0.population(), "and nothing else");
+    session.grow(larger, None);
+    let grown = wait_for(&session, "larger lattices", |status| status.size == larger);
+    assert!(grown.kernel.admit(larger).is_ok());
+    assert_eq!(grown.generation, 3);
+    let after = lattices(&session);
+    for (was, is) in before.iter().zip(&after) {
+        assert!(is.part(165, 133, size) == **was, "in the middle");
+        assert_eq!(is.population(), was.population(), "and nothing else");
     }
-    let back = next.succeeded_by(before.clone(), || {}).unwrap();
-    drop(next);
-    let back = back.kept().recv_timeout(PATIENCE).unwrap();
-    assert!(back.lattices == before.lattices && back.setup.size == size);
+    let shown = pictures_of(&session, larger, 2, 3);
+    assert!(shown.iter().zip(&after).all(|(shown, is)| *shown == **is));
+    session.act(Action::Undo);
+    wait_for(&session, "the lattices from before", |status| {
+        status.size == size && status.generation == 3 && !status.running
+    });
+    assert!(lattices(&session) == before);
+    session.act(Action::Redo);
+    wait_for(&session, "larger lattices", |status| status.size == larger);
+    assert!(lattices(&session) == after);
 }
 
-/// Larger lattices that there is no memory for are refused before one is made.
+/// Larger lattices that there is no memory for are refused, and everything goes on.
 #[test]
 fn larger_lattices_than_there_is_memory_for_are_refused() {
-    let session = Session::start(setup(16, Size::new(70, 33).unwrap()), || {}).unwrap();
-    let kept = session.kept().recv_timeout(PATIENCE).unwrap();
+    let size = Size::new(70, 33).unwrap();
+    let session = Session::start(setup(16, size), || {}).unwrap();
     // 8 GiB of bits each, and copies of them.
-    let error = kept
-        .larger(Size::new(262_144, 262_144).unwrap())
-        .unwrap_err();
-    assert!(
-        error.needed_mib > error.free_mib && error.fits.is_some(),
-        "{error}"
-    );
+    session.grow(Size::new(262_144, 262_144).unwrap(), None);
+    let refused = wait_for(&session, "a word of that", |status| {
+        status
+            .notice
+            .as_deref()
+            .is_some_and(|it| it.contains("MiB") || it.contains("GiB"))
+    });
+    assert_eq!(refused.size, size);
+    let now = refused.generation;
+    wait_for(&session, "more rounds", |status| {
+        status.generation > now + 5
+    });
 }

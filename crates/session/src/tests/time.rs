@@ -4,6 +4,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::log::{CellChange, Content};
 use life::Shelved;
 use model::population::Sample;
 
@@ -139,7 +140,7 @@ fn it_stops_for_the_selected_panel_alone() {
 }
 
 #[test]
-fn what_died_down_gets_a_soup() {
+fn what_died_down_gets_a_soup_and_the_clock_goes_on() {
     let mut setup = of_patterns(&["", ""], "planar");
     let density = 0.15;
     setup.start = Start::Soup { density, seed: 1 };
@@ -149,25 +150,34 @@ fn what_died_down_gets_a_soup() {
     let (size, rule) = (setup.size, setup.rule);
     let session = Session::start(setup, || {}).unwrap();
     let began = Instant::now();
-    let (mut last, mut seeded) = (0, None);
-    while seeded.is_none() {
-        let pictures = session.pictures();
-        pictures.visit_newer(&mut [0, 0], &mut |i, picture, words| {
-            if i == 0 {
-                let began_anew = picture.generation < last;
-                last = picture.generation;
-                let lattice = Lattice::from_words(size, words.to_vec());
-                let lives = lattice.population() > 0;
-                seeded = (began_anew && lives).then_some((picture.generation, lattice));
-            }
-        });
+    let (saved, at, instance, seed) = loop {
+        let saved = session.saved().recv_timeout(PATIENCE).unwrap();
+        let soups = saved
+            .main
+            .log
+            .records()
+            .find_map(|record| match record.content {
+                Content::Cells {
+                    instance,
+                    cells: CellChange::Soup { seed, .. },
+                } => Some((record.generation, instance, seed)),
+                _ => None,
+            });
+        if let Some((at, instance, seed)) = soups {
+            break (saved, at, instance, seed);
+        }
         assert!(began.elapsed() < PATIENCE, "no soup came");
-        std::thread::sleep(Duration::from_millis(2));
-    }
-    let (generation, lattice) = seeded.unwrap();
-    let wanted = |seed| reference::run(&soup(size, density, seed, 0), rule, generation);
-    assert_eq!(lattice, wanted(2));
-    assert_ne!(lattice, wanted(1));
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(seed, 2, "another than before");
+    let (position, lattices) = &saved.main.newest;
+    let generations = position.generation - at;
+    let soup = soup(size, density, seed, instance as u64);
+    assert!(*lattices[instance] == reference::run(&soup, rule, generations));
+    assert!(at > 0);
+    wait_for(&session, "the clock goes on", |status| {
+        status.generation > at
+    });
 }
 
 #[test]
@@ -225,46 +235,50 @@ fn it_runs_to_a_generation_and_no_farther() {
         let session = Session::start(setup.clone(), || {}).unwrap();
         session.act(Action::RunTo(1234));
         wait_for(&session, "a word", |status| {
-            status.notice.as_deref() == Some("this is generation 1234")
+            status.notice.as_deref() == Some("Reached generation 1234")
         });
         assert_eq!(all_at(&session, &setup, 1234), references(&setup, 1234));
         session.act(Action::RunTo(1000));
+        wait_for(&session, "a word", |status| {
+            status.notice.as_deref() == Some("Back to generation 1000")
+        });
         assert_eq!(all_at(&session, &setup, 1000), references(&setup, 1000));
     }
 }
 
 #[test]
-fn a_panel_that_was_reset_is_met_again_as_it_was() {
+fn a_panel_that_was_reset_keeps_the_clock_and_is_met_again_as_it_was() {
     let setup = Setup {
         rounds: Some(0),
         ..setup(2, size(33))
     };
     let session = Session::start(setup.clone(), || {}).unwrap();
     session.act(Action::RunTo(20));
-    let before = all_at(&session, &setup, 20);
+    all_at(&session, &setup, 20);
     session.act(Action::Select(1));
     session.act(Action::ResetPanel);
-    pictures_at(&session, setup.size, &[20, 0]);
     session.act(Action::StepGeneration);
     session.act(Action::StepGeneration);
-    let at = |of: [u64; 2]| {
-        let got = pictures_at(&session, setup.size, &of);
-        let want = [0, 1].map(|i| references(&setup, of[i]).swap_remove(i));
-        assert_eq!(got, want, "{of:?}");
+    // The clock goes on; the panel's own cells are those of its start.
+    let at = |generation: u64, own: u64| {
+        let got = all_at(&session, &setup, generation);
+        let mut want = references(&setup, generation);
+        want[1] = references(&setup, own).swap_remove(1);
+        assert_eq!(got, want, "{generation}");
     };
-    at([22, 2]);
+    at(22, 2);
     session.act(Action::StepBack);
-    at([21, 1]);
+    at(21, 1);
     session.act(Action::StepBack);
-    at([20, 0]);
+    at(20, 0);
     session.act(Action::StepBack);
-    at([19, 19]); // before it was reset
+    at(19, 19); // before it was reset
     session.act(Action::StepGeneration);
-    assert_eq!(
-        all_at(&session, &setup, 20),
-        before,
-        "that reset has not been"
-    );
+    at(20, 0); // what lies ahead happens again
+    session.act(Action::Undo);
+    at(20, 20);
+    session.act(Action::StepGeneration);
+    at(21, 21);
 }
 
 #[test]
@@ -282,16 +296,17 @@ fn the_start_of_what_is_remembered_is_told() {
     }
     session.act(Action::StepBack);
     wait_for(&session, "a word", |status| {
-        status.notice.as_deref() == Some("this is the start of what is remembered")
+        status.notice.as_deref()
+            == Some("Generation 0 is the start; Ctrl+Z goes back to what was before it")
     });
     assert_eq!(all_at(&session, &setup, 0), references(&setup, 0));
+    // With no memory for it there is still the way from the start.
     setup.time.history_bytes = 100;
-    let session = Session::start(setup, || {}).unwrap();
-    session.act(Action::StepGeneration);
+    let session = Session::start(setup.clone(), || {}).unwrap();
+    session.act(Action::RunTo(9));
+    all_at(&session, &setup, 9);
     session.act(Action::StepBack);
-    let said = wait_for(&session, "a word", |status| status.notice.is_some());
-    let said = said.notice.clone().unwrap();
-    assert!(said.contains("--history-memory"), "{said}");
+    assert_eq!(all_at(&session, &setup, 8), references(&setup, 8));
 }
 
 proptest! {
@@ -352,6 +367,6 @@ fn a_reset_on_the_way_to_a_generation_stops_there_and_says_so() {
     session.act(Action::ResetAll);
     let stopped = wait_for(&session, "the end of it", |status| !status.running);
     let said = stopped.notice.clone().unwrap_or_default();
-    assert!(said.contains("on the way to generation"), "{said}");
+    assert!(said.starts_with("Stopped before generation"), "{said}");
     all_at(&session, &setup, 0);
 }

@@ -200,7 +200,9 @@ impl Copies {
             match self.slots[*at] {
                 SlotUse::UnderWay(..) => None,
                 SlotUse::Free => Some(0),
-                SlotUse::Holds(position, _) if kept(position) || is_double(*at, position) => Some(1),
+                SlotUse::Holds(position, _) if kept(position) || is_double(*at, position) => {
+                    Some(1)
+                }
                 SlotUse::Holds(position, _) => {
                     let needed = Some(position) == newest || Some(position) == self.landmark;
                     (!needed).then_some(2)

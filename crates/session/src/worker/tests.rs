@@ -44,8 +44,14 @@ fn small(instances: usize) -> Setup {
 #[test]
 fn lattices_asked_to_be_larger_twice_at_once_never_become_smaller() {
     use driver::{Driver, Step};
-    Driver::run(small(1), vec![Step::Grow(16, 1, None), Step::Grow(8, 1, None)]);
-    Driver::run(small(1), vec![Step::Grow(8, 2, None), Step::Grow(8, 1, None)]);
+    Driver::run(
+        small(1),
+        vec![Step::Grow(16, 1, None), Step::Grow(8, 1, None)],
+    );
+    Driver::run(
+        small(1),
+        vec![Step::Grow(8, 2, None), Step::Grow(8, 1, None)],
+    );
 }
 
 /// Once the rounds of a move ran past it without an end.

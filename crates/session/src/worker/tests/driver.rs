@@ -344,7 +344,11 @@ impl Driver {
         }
         assert!(log.passes(position), "{position:?}");
         self.at = at;
-        assert!(position.generation < 3000, "it never stops: {:?}", self.worker.state);
+        assert!(
+            position.generation < 3000,
+            "it never stops: {:?}",
+            self.worker.state
+        );
         let lattices = self.log_replay().at(position);
         for (i, lattice) in lattices.into_iter().enumerate() {
             let seen = self.seen.entry((i, position.generation)).or_default();
@@ -540,7 +544,11 @@ impl Driver {
         self.step(Step::Save);
         self.pause();
         self.turn_until_rest();
-        let Some(saved) = self.last_saved.take().filter(|_| self.worker.failed.is_none()) else {
+        let Some(saved) = self
+            .last_saved
+            .take()
+            .filter(|_| self.worker.failed.is_none())
+        else {
             return;
         };
         let folder = tempfile::tempdir().unwrap();
