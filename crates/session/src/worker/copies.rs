@@ -166,18 +166,24 @@ impl Copies {
         self.is_stale && self.begun.is_none_or(old) && !self.slots.iter().any(on_its_way)
     }
 
-    /// What kind of copy somebody waits for that is not under way: of all lattices first. Whoever
-    /// waits for another instance than the one that is read has its turn after that.
-    pub(super) fn wanted(&self) -> Option<Why> {
-        let wanted = self.waiters.iter().filter_map(|waiter| match waiter {
-            Waiter::Cells(instance, _, None) => Some(Why::Cells(*instance)),
-            Waiter::Session(_, None) => Some(Why::Whole),
-            Waiter::Cells(_, _, Some(_)) | Waiter::Session(_, Some(_)) => None,
-        });
-        wanted.reduce(|one, other| match other {
-            Why::Whole => other,
-            _ => one,
-        })
+    /// What kind of copy somebody waits for that is not under way. Cells are wanted as they are once
+    /// a move has arrived.
+    pub(super) fn wanted(&self, is_moving: bool) -> Option<Why> {
+        let mut wanted = None;
+        for waiter in &self.waiters {
+            let why = match waiter {
+                Waiter::Cells(..) if is_moving => continue,
+                Waiter::Cells(instance, _, None) => Why::Cells(*instance),
+                Waiter::Session(_, None) => Why::Whole,
+                Waiter::Cells(_, _, Some(_)) | Waiter::Session(_, Some(_)) => continue,
+            };
+            wanted = match wanted {
+                None => Some(why),
+                Some(other) if other == why => Some(why),
+                Some(_) => Some(Why::Whole),
+            };
+        }
+        wanted
     }
 
     /// A slot that a copy may be bound for: one that holds nothing of use, then one that holds

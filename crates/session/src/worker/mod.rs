@@ -308,7 +308,7 @@ impl SessionWorker {
             whole: self.copies.whole(),
             known: self.known_instance(),
             copy_due: self.copies.is_due(now) && instances.pending_b_round().is_none(),
-            copy_wanted: self.copies.wanted(),
+            copy_wanted: self.copies.wanted(self.state.moving().is_some()),
         }
     }
 

@@ -86,3 +86,20 @@ fn draw(instance: usize, x: u32, y: u32) -> driver::Step {
         joins: false,
     })
 }
+
+/// Once copies were made without an end, and the move never arrived.
+#[test]
+fn copies_of_two_instances_wait_until_a_move_has_arrived() {
+    use driver::{Driver, Step};
+    use scripted::{Call, Fault};
+    let steps = vec![
+        Step::Act(Action::TogglePause),
+        Step::SetRule("B36/S23".parse().unwrap()),
+        Step::Fail(Call::Submit, 2, Fault::Midway),
+        Step::Act(Action::TogglePause),
+        Step::Copy(0),
+        Step::Copy(1),
+        Step::Copy(0),
+    ];
+    Driver::run(small(2), steps);
+}
