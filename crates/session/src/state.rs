@@ -511,8 +511,9 @@ impl State {
         let (mode, answer) = match &self.mode {
             Mode::Paused | Mode::Stepping(_) => (Mode::Running, None),
             Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
-            // Cells that are lost must come back, and an edit is not undone by halves.
-            Mode::Moving(moving) if !moving.begun => {
+            // Cells that are lost must come back, and what a comparison begins or ends with is
+            // there at once: the person means what follows.
+            Mode::Moving(moving) if !moving.begun || moving.purpose == Purpose::Return => {
                 let mut moving = moving.clone();
                 moving.then = match moving.then {
                     Mode::Running | Mode::RunningTo(_) => Mode::Paused,
