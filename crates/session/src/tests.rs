@@ -2,6 +2,8 @@
 
 mod edits;
 mod keeping;
+mod past;
+mod resting;
 mod time;
 
 use std::time::{Duration, Instant};

@@ -1,0 +1,336 @@
+//! Undo, redo, run-to and the clock together: the combinations that once went wrong.
+
+use super::*;
+use crate::log::Content;
+
+const SIZE: (u64, u64) = (40, 24);
+
+fn standing(history_bytes: u64) -> (Session, Setup) {
+    let setup = Setup {
+        rounds: Some(0),
+        time: TimeSettings {
+            history_bytes,
+            ..TimeSettings::DEFAULT
+        },
+        ..setup(2, Size::new(SIZE.0, SIZE.1).unwrap())
+    };
+    (Session::start(setup.clone(), || {}).unwrap(), setup)
+}
+
+fn clear(session: &Session, instance: usize) {
+    let size = session.status().size;
+    draw_on(session, instance, Change::Clear(Area::whole(size)));
+}
+
+fn draw_on(session: &Session, instance: usize, change: Change) {
+    session.edit(Edit {
+        instance,
+        change,
+        joins: false,
+    });
+}
+
+fn dot(x: u32, y: u32) -> Change {
+    Change::Draw {
+        cells: [[x, y]].into(),
+        alive: true,
+    }
+}
+
+fn copy(session: &Session, instance: usize) -> (Lattice, u64) {
+    let copy = session.copy(instance).recv_timeout(PATIENCE);
+    let (lattice, generation) = copy.unwrap_or_else(|why| panic!("{why}: {:#?}", session.status()));
+    ((*lattice).clone(), generation)
+}
+
+/// An instance of a setup, so many generations after its start.
+fn later(setup: &Setup, instance: usize, generation: u64) -> (Lattice, u64) {
+    let start = start::start_lattice(&setup.start, setup.size, instance).unwrap();
+    (reference::run(&start, setup.rule, generation), generation)
+}
+
+fn run_to(session: &Session, generation: u64) {
+    session.act(Action::RunTo(generation));
+    wait_for(session, "a generation", |status| {
+        status.generation == generation && !status.running
+    });
+}
+
+fn says(session: &Session, sentence: &str) {
+    wait_for(session, sentence, |status| {
+        status.notice.as_deref() == Some(sentence)
+    });
+}
+
+#[test]
+fn run_to_after_undo_stands_where_it_says_and_nothing_is_cleared_again() {
+    for history_bytes in [TimeSettings::DEFAULT.history_bytes, 0] {
+        let (session, setup) = standing(history_bytes);
+        run_to(&session, 400);
+        clear(&session, 0);
+        run_to(&session, 900);
+        assert_eq!(copy(&session, 0), (Lattice::new(setup.size), 900));
+        session.act(Action::Undo);
+        says(&session, "Back to generation 400, just after the last edit");
+        assert_eq!(copy(&session, 0), (Lattice::new(setup.size), 400));
+        session.act(Action::Undo);
+        says(&session, "Back to generation 400, before the last edit");
+        assert_eq!(copy(&session, 0), later(&setup, 0, 400));
+        session.act(Action::RunTo(100));
+        says(&session, "Back to generation 100");
+        for instance in 0..2 {
+            assert_eq!(copy(&session, instance), later(&setup, instance, 100));
+        }
+        // It is not cleared again on the way forth.
+        run_to(&session, 900);
+        assert_eq!(copy(&session, 0), later(&setup, 0, 900));
+    }
+}
+
+#[test]
+fn run_to_behind_an_edit_that_was_not_undone_meets_it_again() {
+    let (session, setup) = standing(0);
+    run_to(&session, 400);
+    clear(&session, 0);
+    run_to(&session, 900);
+    session.act(Action::Undo);
+    session.act(Action::RunTo(100));
+    says(&session, "Back to generation 100");
+    assert_eq!(copy(&session, 0), later(&setup, 0, 100));
+    run_to(&session, 500);
+    assert_eq!(copy(&session, 0), (Lattice::new(setup.size), 500));
+    assert_eq!(copy(&session, 1), later(&setup, 1, 500));
+}
+
+/// Rounds back and new seeds: what is saved is one seed with its own cells.
+#[test]
+fn a_new_seed_between_steps_back_is_saved_with_its_own_cells() {
+    let (session, setup) = standing(TimeSettings::DEFAULT.history_bytes);
+    run_to(&session, 30);
+    for action in [
+        Action::RoundBack,
+        Action::NewSeed,
+        Action::NewSeed,
+        Action::RoundBack,
+    ] {
+        session.act(action);
+    }
+    let saved = session.saved().recv_timeout(PATIENCE).unwrap();
+    let Start::Soup { density, seed } = saved.setup.start else {
+        panic!("{:?}", saved.setup.start);
+    };
+    assert_eq!(seed, 5, "two after the first");
+    let (position, lattices) = &saved.main.newest;
+    assert_eq!(*position, saved.main.position);
+    assert_eq!(position.generation, 0);
+    for (i, lattice) in (0..).zip(lattices) {
+        assert!(**lattice == soup(setup.size, density, seed, i), "{i}");
+    }
+    wait_for(&session, "its seed", |status| status.seed == Some(seed));
+}
+
+#[test]
+fn a_new_seed_and_a_reset_are_undone_and_redone() {
+    for history_bytes in [TimeSettings::DEFAULT.history_bytes, 0] {
+        let (session, setup) = standing(history_bytes);
+        run_to(&session, 17);
+        session.act(Action::NewSeed);
+        let other = Setup {
+            start: Start::Soup {
+                density: 0.4,
+                seed: 4,
+            },
+            ..setup.clone()
+        };
+        assert_eq!(
+            copy(&session, 1),
+            later(&other, 1, 0),
+            "the clock begins anew"
+        );
+        run_to(&session, 5);
+        assert_eq!(copy(&session, 1), later(&other, 1, 5));
+        session.act(Action::ResetAll);
+        assert_eq!(copy(&session, 1), later(&other, 1, 0));
+        session.act(Action::Undo);
+        assert_eq!(copy(&session, 1), later(&other, 1, 5));
+        session.act(Action::Undo); // to just after the new seed
+        assert_eq!(copy(&session, 1), later(&other, 1, 0));
+        session.act(Action::Undo);
+        assert_eq!(copy(&session, 1), later(&setup, 1, 17));
+        wait_for(&session, "the first seed", |status| status.seed == Some(3));
+        for (of, generation) in [(&other, 0), (&other, 5), (&other, 0)] {
+            session.act(Action::Redo);
+            assert_eq!(copy(&session, 1), later(of, 1, generation));
+        }
+    }
+}
+
+#[test]
+fn grown_lattices_and_an_edit_on_them_are_undone_together_and_apart() {
+    let (session, setup) = standing(0);
+    run_to(&session, 9);
+    let larger = Size::new(64, 48).unwrap();
+    // Grown for a pattern, which is placed at once: one edit.
+    let pattern = Change::Place {
+        pattern: Arc::new(soup(Size::new(50, 40).unwrap(), 0.5, 1, 0)),
+        at: [3, 3],
+        dead_too: true,
+    };
+    session.grow(larger, Some((1, pattern.clone())));
+    let grown = later(&setup, 1, 9).0.in_the_middle_of(larger).unwrap();
+    let placed = pattern.apply(&grown);
+    assert_eq!(copy(&session, 1), (placed.clone(), 9));
+    draw_on(&session, 1, dot(0, 0));
+    let drawn = dot(0, 0).apply(&placed);
+    assert_eq!(copy(&session, 1), (drawn.clone(), 9));
+    session.act(Action::Undo);
+    assert_eq!(copy(&session, 1), (placed.clone(), 9));
+    session.act(Action::Undo);
+    assert_eq!(copy(&session, 1), later(&setup, 1, 9), "small again");
+    assert_eq!(copy(&session, 0), later(&setup, 0, 9));
+    session.act(Action::Redo);
+    assert_eq!(copy(&session, 1), (placed, 9));
+    session.act(Action::Redo);
+    assert_eq!(copy(&session, 1), (drawn, 9));
+}
+
+/// No memory for the past: several edits at a standstill are undone by what takes them back.
+#[test]
+fn edits_are_undone_where_no_copy_fits_into_the_budget() {
+    for history_bytes in [0, 1500] {
+        let (session, setup) = standing(history_bytes);
+        // The past is not made again from the start: that would not tell.
+        let generation = 7;
+        run_to(&session, generation);
+        let mut states = vec![later(&setup, 0, generation).0];
+        for change in [
+            dot(3, 4),
+            Change::Clear(Area::spanned([2, 2], [20, 20])),
+            Change::Flip {
+                area: Area::whole(setup.size),
+                sideways: true,
+            },
+            Change::Fill {
+                area: Area::whole(setup.size),
+                density: 0.5,
+                seed: 1,
+            },
+            dot(30, 20),
+        ] {
+            states.push(change.apply(states.last().unwrap()));
+            draw_on(&session, 0, change);
+        }
+        assert_eq!(
+            copy(&session, 0),
+            (states.last().unwrap().clone(), generation)
+        );
+        for state in states.iter().rev().skip(1) {
+            session.act(Action::Undo);
+            assert_eq!(copy(&session, 0), (state.clone(), generation));
+        }
+        for state in &states[1..] {
+            session.act(Action::Redo);
+            assert_eq!(copy(&session, 0), (state.clone(), generation));
+        }
+        // And after running on: the copy from before the last edit is kept in its slot.
+        run_to(&session, 60);
+        session.act(Action::Undo);
+        assert_eq!(copy(&session, 0), (states[5].clone(), generation));
+        session.act(Action::Undo);
+        assert_eq!(copy(&session, 0), (states[4].clone(), generation));
+        assert_eq!(copy(&session, 1), later(&setup, 1, generation));
+    }
+}
+
+/// Drawn while it runs: every segment is on the log, at the generation where it happened, and
+/// the stroke is undone as one.
+#[test]
+fn drawing_while_it_runs_loses_nothing() {
+    let size = Size::new(SIZE.0, SIZE.1).unwrap();
+    let setup = Setup {
+        pace: Pace::PerSecond(2000.0),
+        ..setup(2, size)
+    };
+    let session = Session::start(setup.clone(), || {}).unwrap();
+    let mut last = 0;
+    for i in 0..60u32 {
+        last = session.edit(Edit {
+            instance: 0,
+            change: dot(i % 40, i % 24),
+            joins: i > 0,
+        });
+        if i % 7 == 0 {
+            std::thread::sleep(Duration::from_millis(3));
+        }
+    }
+    session.act(Action::TogglePause);
+    let saved = session.saved().recv_timeout(PATIENCE).unwrap();
+    assert_eq!(last, 60);
+    let records: Vec<_> = saved.main.log.records().collect();
+    assert_eq!(records.len(), 60);
+    assert!(
+        records
+            .iter()
+            .all(|record| record.entry == records[0].entry)
+    );
+    let apart = records
+        .windows(2)
+        .filter(|two| two[0].generation < two[1].generation);
+    assert!(apart.count() > 0, "it ran meanwhile");
+    let start = start::start_lattice(&setup.start, size, 0).unwrap();
+    let (mut lattice, mut now) = ((*start).clone(), 0);
+    for record in &records {
+        lattice = reference::run(&lattice, setup.rule, record.generation - now);
+        now = record.generation;
+        let Content::Cells { cells, .. } = &record.content else {
+            panic!("{record:?}");
+        };
+        let mut after = Arc::new(lattice);
+        let scene = saved.main.log.base_scene();
+        cells.apply(scene, 0, &mut after).unwrap();
+        lattice = (*after).clone();
+    }
+    let (position, lattices) = &saved.main.newest;
+    lattice = reference::run(&lattice, setup.rule, position.generation - now);
+    assert!(*lattices[0] == lattice);
+    let first = records[0].generation;
+    session.act(Action::StepGeneration); // past the stroke
+    session.act(Action::Undo);
+    session.act(Action::Undo);
+    says(
+        &session,
+        &format!("Back to generation {first}, before the last edit"),
+    );
+    assert_eq!(copy(&session, 0), later(&setup, 0, first));
+}
+
+/// Space stops a long way back, and what lies ahead is met again.
+#[test]
+fn a_long_way_back_is_stopped_by_space() {
+    let size = Size::new(1024, 512).unwrap();
+    let setup = Setup {
+        rounds: Some(0),
+        time: TimeSettings {
+            history_bytes: 0,
+            ..TimeSettings::DEFAULT
+        },
+        ..setup(2, size)
+    };
+    let session = Session::start(setup, || {}).unwrap();
+    run_to(&session, 3000);
+    session.act(Action::StepBack);
+    wait_for(&session, "the way back", |status| {
+        (1..2900).contains(&status.generation)
+    });
+    session.act(Action::TogglePause);
+    let stopped = wait_for(&session, "a stop", |status| {
+        status
+            .notice
+            .as_deref()
+            .is_some_and(|it| it.starts_with("Stopped at generation"))
+    });
+    assert!(!stopped.running && stopped.generation < 2999);
+    let at = stopped.generation;
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(session.status().generation, at);
+}
