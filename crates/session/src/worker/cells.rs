@@ -149,8 +149,16 @@ impl SessionWorker {
             // On the way somewhere it was applied before: it stays, and the way ends here.
             Err(why) if self.state.moving().is_some() => Err(why),
             Err(why) => {
+                let number = self.state.due_edit_number();
                 self.state.cannot_apply();
                 self.log_changed();
+                // Whoever shows the edit until it is in a picture need not wait for it.
+                if let (Content::Cells { instance, .. }, Some(number)) = (&record.content, number)
+                    && let Some(instances) = &mut self.instances
+                {
+                    let touched = self.state.log.base_scene().instances_of(*instance);
+                    instances.set_edit_number(&touched, number);
+                }
                 self.say(why.to_string());
                 self.changed = true;
                 Ok(())

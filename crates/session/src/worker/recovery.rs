@@ -178,7 +178,7 @@ impl SessionWorker {
     }
 
     /// Takes other instances in place of those that there are, if any.
-    pub(super) fn take_instances(&mut self, instances: Instances, setup: Setup) {
+    pub(super) fn take_instances(&mut self, mut instances: Instances, setup: Setup) {
         let is_other_grid =
             (setup.size, setup.instances) != (self.pictures.size(), self.pictures.instances());
         if self.setup.kernel.name != setup.kernel.name {
@@ -187,6 +187,11 @@ impl SessionWorker {
         self.setup = setup;
         if let Some(old) = &self.instances {
             self.copies.save_from_slots(old, self.state.log.bytes());
+            for (i, &number) in old.edit_numbers().iter().enumerate() {
+                if i < instances.instances() {
+                    instances.set_edit_number(&[i], number);
+                }
+            }
         }
         self.copies.lost_slots();
         if is_other_grid {
