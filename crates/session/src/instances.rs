@@ -42,6 +42,8 @@ use calibrate::Calibration;
 pub use cells::read_lattice;
 pub use events::Event;
 pub use issue::MAX_GRAPH_LAUNCHES;
+#[cfg(test)]
+pub(crate) use issue::limit;
 use issue::{InFlight, PreparedKey};
 pub use pick::{DevicePicks, PickTable, Timed, Work};
 use settings::{make_streams, one_of_each_device};

@@ -257,6 +257,10 @@ impl Instances {
     /// The most generations that one submission should issue: the host is inside its calls
     /// meanwhile, and hears nobody.
     pub fn max_at_once(&self) -> u32 {
+        #[cfg(test)]
+        if let Some(max) = limit::get() {
+            return max;
+        }
         const LAUNCHES: u32 = 1 << 14; // some 40 ms of calls
         let each = (LAUNCHES / self.instances() as u32).max(1);
         match self.plan().kernel.iteration {
@@ -383,5 +387,24 @@ impl Instances {
 
     fn launches(&self, generations: u32) -> u32 {
         self.plan().kernel.launches(generations)
+    }
+}
+
+/// The most generations of one submission, where tests want fewer than there are usually.
+#[cfg(test)]
+pub(crate) mod limit {
+    use std::cell::Cell;
+
+    thread_local! {
+        static MAX_AT_ONCE: Cell<Option<u32>> = const { Cell::new(None) };
+    }
+
+    /// On this thread from now on.
+    pub(crate) fn set(max: Option<u32>) {
+        MAX_AT_ONCE.set(max);
+    }
+
+    pub(super) fn get() -> Option<u32> {
+        MAX_AT_ONCE.get()
     }
 }

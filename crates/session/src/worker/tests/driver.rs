@@ -14,7 +14,7 @@ use crate::log::{Content, Log, Position, Record, Scene};
 use crate::saved::SavedSession;
 use crate::state::Request;
 use crate::worker::requests::{Asked, Task};
-use engine::Transfer;
+use engine::{LatticeId, Slot, Transfer};
 use life::{Lattice, Rule, reference};
 use model::{Change, Edit};
 
@@ -33,6 +33,8 @@ pub(super) enum Step {
     View(PicturePlan),
     /// So many turns of the loop.
     Turns(u32),
+    /// The same, while somebody reads one of an instance's slots.
+    Reading(usize, u8, u32),
     /// Time passes.
     Pass(Duration),
     /// Everything that waits in the background is done.
@@ -188,6 +190,9 @@ pub(super) struct Driver {
     saves: Vec<Receiver<SavedSession>>,
     last_saved: Option<SavedSession>,
     edits: u64,
+    /// The number of the last edit of each instance.
+    edited: HashMap<usize, u64>,
+    reloaded: bool,
 }
 
 fn make(
@@ -225,6 +230,8 @@ impl Driver {
             saves: Vec::new(),
             last_saved: None,
             edits: 0,
+            edited: HashMap::new(),
+            reloaded: false,
         };
         driver.observe();
         driver
@@ -245,6 +252,7 @@ impl Driver {
             Step::Edit(mut edit) => {
                 edit.instance %= self.worker.setup.instances;
                 self.edits += 1;
+                self.edited.insert(edit.instance, self.edits);
                 let asked = Asked::Edit(edit, self.edits);
                 self.worker.hear(Command::Ask(asked));
             }
@@ -285,6 +293,7 @@ impl Driver {
                     }
                 }
             }
+            Step::Reading(instance, slot, turns) => self.read_meanwhile(instance, slot, turns),
             Step::Pass(time) => self.time.set(self.time.get() + time),
             Step::Background => while deferred::run_one() {},
             Step::Settle => self.settle(),
@@ -317,9 +326,31 @@ impl Driver {
             }
         };
         self.observe();
+        let forgets = self.script.failed() > 0 || self.reloaded;
+        if let Some((said, _)) = &self.worker.notice
+            && said.contains("remembered")
+        {
+            let budget = self.worker.setup.time.history_bytes;
+            assert!(forgets || budget < 1 << 20, "with {budget} bytes: {said}");
+        }
         self.worker.after_turn();
         self.observe();
         goes_on
+    }
+
+    fn read_meanwhile(&mut self, instance: usize, slot: u8, turns: u32) {
+        let Some(instances) = &self.worker.instances else {
+            return;
+        };
+        // An engine that is lost waits for its readers, in real time.
+        if self.script.has_faults() {
+            return;
+        }
+        let slots = instances.slots().clone();
+        let lattice = LatticeId((instance % instances.instances()) as u32);
+        slots.read(lattice, Slot(slot), &mut |_| {
+            self.step(Step::Turns(turns));
+        });
     }
 
     fn log_replay(&mut self) -> &mut Replay {
@@ -488,8 +519,15 @@ impl Driver {
         let got = self.fetch();
         let differing: Vec<usize> = (0..want.len()).filter(|&i| got[i] != *want[i]).collect();
         assert!(differing.is_empty(), "{differing:?} at {position:?}");
-        // Those that found no memory are not tried again.
-        if self.script.lacking() == 0 {
+        for (&i, &number) in &self.edited {
+            let shown = self.worker.instances.as_ref().unwrap().edit_numbers()[i];
+            assert!(
+                shown >= number,
+                "edit {number} of {i} is not shown, only {shown}"
+            );
+        }
+        // Those that were refused are not tried again.
+        if self.script.refused() == 0 {
             self.check_pictures(&want);
         }
     }
@@ -558,6 +596,8 @@ impl Driver {
         assert_eq!(loaded.main.position, saved.main.position);
         self.copies.clear();
         self.saves.clear();
+        self.edited.clear();
+        self.reloaded = true;
         self.at = None;
         let (worker, received) = self
             .script

@@ -8,6 +8,7 @@ use proptest::prelude::*;
 use super::driver::{Driver, Step};
 use super::scripted::{Call, Fault};
 use super::*;
+use crate::instances::limit;
 use engine::kernels::KERNELS;
 use engine::{Transfer, Viewport};
 use model::{Area, Change, Edit, StopWhenStill, Switch};
@@ -151,6 +152,8 @@ fn step() -> impl Strategy<Value = Step> {
         2 => view().prop_map(Step::View),
         20 => (1..30u32).prop_map(Step::Turns),
         3 => (1..4000u64).prop_map(|ms| Step::Pass(Duration::from_millis(ms))),
+        3 => (0..4usize, 0..9u8, 1..12u32)
+            .prop_map(|(instance, slot, turns)| Step::Reading(instance, slot, turns)),
         4 => Just(Step::Background),
         8 => Just(Step::Settle),
         3 => fault(),
@@ -228,12 +231,14 @@ proptest! {
 
     #[test]
     fn the_cells_at_rest_are_those_of_the_log(
+        at_once in prop::sample::select(vec![None, None, Some(2)]),
         history in (setup(), prop::collection::vec(step(), 1..60))
             .prop_map(|(setup, steps)| History(setup, steps)),
     ) {
         if std::env::var_os("LIFESTREAMS_SHOW").is_some() {
             eprintln!("{history:?}");
         }
+        limit::set(at_once);
         Driver::run(history.0, history.1);
     }
 }

@@ -44,9 +44,9 @@ pub(super) struct Script {
     faults: Mutex<Vec<(Call, u32, Fault)>>,
     /// Whether nothing fails at present, whatever is planned.
     protected: AtomicBool,
-    /// How many calls have failed, and how many of them for want of memory.
+    /// How many calls have failed, and how many of them with nothing lost.
     failed: AtomicUsize,
-    lacking: AtomicUsize,
+    refused: AtomicUsize,
     /// How many completions wait, and how many of them are handed over at the next polls.
     waiting: AtomicUsize,
     released: AtomicUsize,
@@ -57,8 +57,9 @@ impl Script {
         self.faults.lock().unwrap().push((call, after, fault));
     }
 
-    pub(super) fn forget_faults(&self) {
-        self.faults.lock().unwrap().clear();
+    /// Whether a call will fail.
+    pub(super) fn has_faults(&self) -> bool {
+        !self.faults.lock().unwrap().is_empty()
     }
 
     /// How many calls have failed so far.
@@ -66,9 +67,9 @@ impl Script {
         self.failed.load(Relaxed)
     }
 
-    /// How many calls have failed for want of memory.
-    pub(super) fn lacking(&self) -> usize {
-        self.lacking.load(Relaxed)
+    /// How many calls have failed with nothing lost.
+    pub(super) fn refused(&self) -> usize {
+        self.refused.load(Relaxed)
     }
 
     /// Nothing fails meanwhile.
@@ -111,8 +112,8 @@ impl Script {
         });
         if now.is_some() {
             self.failed.fetch_add(1, Relaxed);
-            let lacks = now == Some(Fault::OutOfMemory);
-            self.lacking.fetch_add(lacks.into(), Relaxed);
+            let nothing_lost = matches!(now, Some(Fault::OutOfMemory | Fault::Refused));
+            self.refused.fetch_add(nothing_lost.into(), Relaxed);
         }
         now
     }
