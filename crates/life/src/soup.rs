@@ -33,13 +33,7 @@ pub fn soup(size: Size, density: f64, seed: u64, instance: u64) -> Lattice {
         0 | 1 => 1,
         most => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
     };
-    soup_by(
-        threads,
-        size,
-        density,
-        seed,
-        instance,
-    )
+    soup_by(threads, size, density, seed, instance)
 }
 
 /// [`soup`], made by this many threads (0 as 1).

@@ -82,6 +82,17 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     }
 }
 
+/// Makes an engine in place of one that was lost: on the GPUs that are left, where all of them were
+/// asked for.
+pub fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+    match choice {
+        DeviceChoice::Cuda => Ok(Box::new(CudaEngine::open(Ordinals::AllUsable)?)),
+        DeviceChoice::Auto | DeviceChoice::Cpu | DeviceChoice::CudaOrdinal(_) => {
+            open_engine(choice)
+        }
+    }
+}
+
 /// The lattices of a setup's start, as [`Instances::set_lattices`] takes them.
 ///
 /// # Errors

@@ -265,7 +265,8 @@ impl SessionWorker {
             return Ok(());
         };
         let setup = self.setup_for(&after);
-        let mut instances = self.make_instances(&setup, setup.device, true)?;
+        let engine = (self.environment.open_engine)(setup.device);
+        let mut instances = self.make_instances(&setup, engine)?;
         let all = grown(lattices, &before, &after)?;
         instances.set_lattices(all.into_iter().enumerate().collect())?;
         self.take_instances(instances, setup);

@@ -44,7 +44,7 @@ use recovery::Losses;
 use requests::Task;
 use watching::Watch;
 
-use crate::instances::{Instances, open_engine};
+use crate::instances::{Instances, open_engine, reopen_engine};
 use crate::log::{Log, Scene};
 use crate::state::{Answer, EngineFacts, Mode, State, Work, next_work};
 use crate::statistics::Statistics;
@@ -82,6 +82,8 @@ pub(super) struct Shared {
 pub(super) struct Environment {
     /// Makes the engine that a choice asks for.
     open_engine: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
+    /// Makes one in place of an engine that was lost.
+    reopen_engine: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
     /// Says what time it is.
     now: Box<dyn Fn() -> Instant>,
 }
@@ -90,6 +92,7 @@ impl Default for Environment {
     fn default() -> Environment {
         Environment {
             open_engine: Box::new(open_engine),
+            reopen_engine: Box::new(reopen_engine),
             now: Box::new(Instant::now),
         }
     }

@@ -99,7 +99,8 @@ impl SessionWorker {
             instances.set_lattices(all)?;
             return Ok(true);
         }
-        let mut instances = self.make_instances(&setup, setup.device, true)?;
+        let engine = (self.environment.open_engine)(setup.device);
+        let mut instances = self.make_instances(&setup, engine)?;
         instances.set_lattices(all)?;
         self.take_instances(instances, setup);
         Ok(true)

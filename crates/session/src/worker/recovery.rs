@@ -8,7 +8,7 @@ use crate::instances::Instances;
 use crate::log::{Position, Scene};
 use crate::state::Mode;
 use engine::kernels::{self, KERNELS, Kernel};
-use engine::{EngineError, Result};
+use engine::{Engine, EngineError, Result};
 use lang::tr;
 use life::Size;
 use model::{DeviceChoice, Setup};
@@ -107,7 +107,10 @@ impl SessionWorker {
         };
         let mut made = Err(EngineError::ContextLost(why.into()));
         for &device in choices {
-            made = self.make_instances(&self.setup.clone(), device, false);
+            made = self.make_instances(
+                &self.setup.clone(),
+                (self.environment.reopen_engine)(device),
+            );
             match &made {
                 Ok(_) => break,
                 Err(error) => tracing::warn!("{error}"),
@@ -146,16 +149,14 @@ impl SessionWorker {
         self.losses.said = Some(said);
     }
 
-    /// An engine with lattices for a setup, their cells dead still. While there is another, the
+    /// Lattices for a setup on an engine, all of them dead. While there are others beside them, the
     /// host must have memory for both.
     pub(super) fn make_instances(
         &self,
         setup: &Setup,
-        device: DeviceChoice,
-        _beside: bool,
+        engine: Result<Box<dyn Engine>>,
     ) -> Result<Instances> {
-        let mut instances =
-            Instances::new((self.environment.open_engine)(device)?, setup, WHOLE_SLOTS)?;
+        let mut instances = Instances::new(engine?, setup, WHOLE_SLOTS)?;
         instances.set_stamped(self.lab.stamped());
         if let Some(pinned) = &self.pinned {
             instances.compare(Some(pinned.second))?;

@@ -201,9 +201,10 @@ fn make(
     time: &Rc<Cell<Instant>>,
 ) -> (SessionWorker, Receiver<Command>) {
     let (sender, received) = channel();
-    let (opened, now) = (script.clone(), time.clone());
+    let (opened, reopened, now) = (script.clone(), script.clone(), time.clone());
     let environment = Environment {
         open_engine: Box::new(move |_| opened.open()),
+        reopen_engine: Box::new(move |_| reopened.open()),
         now: Box::new(move || now.get()),
     };
     let worker = SessionWorker::new(setup, environment, sender, Box::new(|| {}));
