@@ -47,9 +47,9 @@ impl Instances {
         self.plans.len() > 1
     }
 
-    /// The generations of the round that A has made and B has not, if there is one: it is the
-    /// next round.
+    /// The generations that B still has to make of the round that A has made, if there is one: it
+    /// is the next round.
     pub fn pending_b_round(&self) -> Option<u32> {
-        (self.turn > 0).then_some(self.last_round)
+        (self.turn > 0).then(|| self.last_round - self.parts)
     }
 }

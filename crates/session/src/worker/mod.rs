@@ -359,10 +359,9 @@ impl SessionWorker {
         let is_b = instances.pending_b_round().is_some();
         if generations > max {
             if instances.issue_part(max)? {
-                let left = generations - max;
-                match is_b {
-                    true => self.state.round_left = Some(left),
-                    false => self.state.stepped_part(max, left),
+                // What B has made of its round, the instances know.
+                if !is_b {
+                    self.state.stepped_part(max, generations - max);
                 }
                 self.copies.stale();
             }

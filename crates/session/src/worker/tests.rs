@@ -103,3 +103,25 @@ fn copies_of_two_instances_wait_until_a_move_has_arrived() {
     ];
     Driver::run(small(2), steps);
 }
+
+/// Once B made its round over and over.
+#[test]
+fn a_move_of_two_halves_ends_where_their_rounds_are_made_in_parts() {
+    use driver::{Driver, Step};
+    crate::instances::limit::set(Some(2));
+    let setup = Setup {
+        generations_per_round: 3,
+        ..small(2)
+    };
+    let steps = vec![
+        Step::Act(Action::ToggleHalves),
+        Step::Settle,
+        Step::Act(Action::ResetPanel),
+        Step::Act(Action::ResetPanel),
+        Step::Act(Action::TogglePause),
+        Step::Reading(0, 0, 4),
+        Step::Turns(18),
+        Step::Act(Action::StepBack),
+    ];
+    Driver::run(setup, steps);
+}
