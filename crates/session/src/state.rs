@@ -1012,12 +1012,12 @@ pub fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Work {
     // One instance's cells are wanted as they are once it has arrived; a session that is saved on
     // the way goes on from there.
     let waits = |why: &Why| matches!(why, Why::Cells(_)) && state.moving().is_some();
-    if let Some(why) = facts.copy_wanted.filter(|why| !waits(why)) {
-        return match facts.has_free_slot {
-            true => Work::Snapshot(why),
-            false => wait,
-        };
-    }
+    // Where no slot is free for it rounds go on, but nothing that was asked for later is done.
+    let wanted = facts.copy_wanted.filter(|why| !waits(why));
+    let waits_for_slot = match wanted {
+        Some(why) if facts.has_free_slot => return Work::Snapshot(why),
+        wanted => wanted.is_some(),
+    };
     if let Some((request, _)) = state.requests.front()
         && let Needs::Nothing | Needs::Cells = request.needs()
     {
@@ -1030,7 +1030,8 @@ pub fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Work {
         }
         Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
     }
-    if let Some((request, _)) = state.requests.front() {
+    let request = state.requests.front().filter(|_| !waits_for_slot);
+    if let Some((request, _)) = request {
         return match request.needs() {
             Needs::Nothing | Needs::Cells | Needs::Boundary => Work::TakeRequest,
             Needs::Quiet if facts.quiet => Work::TakeRequest,

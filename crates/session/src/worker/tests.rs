@@ -1,13 +1,24 @@
-//! The worker without its thread, turn by turn.
+//! The worker without its thread, turn by turn: each thing in an order that chance would rarely
+//! bring.
 
 mod driver;
 mod random;
 mod scripted;
 
+use std::sync::mpsc::{TryRecvError, channel};
+
+use super::requests::Asked;
 use super::*;
-use engine::kernels;
-use life::{Rule, Size};
-use model::{Action, Pace, Start, Switches, TimeSettings};
+use crate::log::Position;
+use crate::saved::{SavedSession, SavedTimeline};
+use crate::state::Request;
+use driver::{Driver, Step};
+use engine::{EngineError, kernels};
+use life::{Lattice, Rule, Size};
+use model::{Action, Change, Edit, Pace, Start, StopWhenStill, Switches, TimeSettings};
+use scripted::{Call, Fault};
+
+const TIMEOUT: Duration = Duration::from_secs(240);
 
 fn setup(rounds: Option<u64>) -> Setup {
     Setup {
@@ -29,6 +40,101 @@ fn setup(rounds: Option<u64>) -> Setup {
     }
 }
 
+/// Two soups so thin that they die down at once, reseeded.
+fn dying() -> Setup {
+    let mut setup = setup(None);
+    setup.time.reseed = true;
+    setup.start = Start::Soup {
+        density: 0.01,
+        seed: 3,
+    };
+    setup
+}
+
+/// A worker on a real engine, with real time; its background reports to the receiver.
+fn worker(setup: Setup) -> (SessionWorker, Receiver<Command>) {
+    let (sender, received) = channel();
+    let worker = SessionWorker::new(setup, Environment::default(), sender, Box::new(|| {}));
+    (worker.unwrap(), received)
+}
+
+type Made = (SessionWorker, Receiver<Command>);
+
+/// Turns until this is so.
+fn turn_until(made: &mut Made, what: &str, mut so: impl FnMut(&mut SessionWorker) -> bool) {
+    let began = Instant::now();
+    let (worker, received) = made;
+    while !so(worker) {
+        assert!(worker.turn(received), "{what}");
+        assert!(began.elapsed() < TIMEOUT, "{what}");
+    }
+}
+
+fn generation(worker: &SessionWorker) -> u64 {
+    worker.state.position.generation
+}
+
+fn act(made: &mut Made, action: Action) {
+    made.0.hear(Command::Act(action));
+}
+
+fn save(worker: &mut SessionWorker) -> Receiver<SavedSession> {
+    let (answer, saved) = channel();
+    worker.hear(Command::Save(answer));
+    saved
+}
+
+fn copy(worker: &mut SessionWorker, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
+    let (answer, copy) = channel();
+    worker.hear(Command::Ask(Asked::Copy(instance, answer)));
+    copy
+}
+
+fn dot(instance: usize, x: u32, y: u32) -> Edit {
+    Edit {
+        instance,
+        change: Change::Draw {
+            cells: [[x, y]].into(),
+            alive: true,
+        },
+        joins: false,
+    }
+}
+
+fn draw(instance: usize, x: u32, y: u32) -> Step {
+    Step::Edit(dot(instance, x, y))
+}
+
+/// Draws a cell, and has it on the log.
+fn draw_now(made: &mut Made, joins: bool) {
+    let edit = Edit {
+        joins,
+        ..dot(0, 7, 5)
+    };
+    let end = made.0.state.log.end();
+    made.0.hear(Command::Ask(Asked::Edit(edit, end + 1)));
+    turn_until(made, "an edit", |worker| {
+        worker.state.log.end() > end && worker.state.position.records > end
+    });
+}
+
+/// Which panel is filled again, once every one has died down for a while.
+fn reseeded(made: &mut Made) -> Option<usize> {
+    turn_until(made, "all die down", |worker| {
+        worker.watch.are_all_settled()
+    });
+    made.0.reseed_one(Instant::now() + Duration::from_secs(60));
+    let requests = made.0.state.requests.iter();
+    let asked = requests.into_iter().find_map(|(request, _)| match request {
+        Request::Reseed { instance, .. } => Some(*instance),
+        _ => None,
+    });
+    turn_until(made, "it is filled", |worker| {
+        worker.state.requests.is_empty() && !worker.state.has_records_ahead()
+    });
+    asked
+}
+
 fn small(instances: usize) -> Setup {
     Setup {
         instances,
@@ -43,7 +149,6 @@ fn small(instances: usize) -> Setup {
 
 #[test]
 fn lattices_asked_to_be_larger_twice_at_once_never_become_smaller() {
-    use driver::{Driver, Step};
     Driver::run(
         small(1),
         vec![Step::Grow(16, 1, None), Step::Grow(8, 1, None)],
@@ -57,8 +162,6 @@ fn lattices_asked_to_be_larger_twice_at_once_never_become_smaller() {
 /// Once the rounds of a move ran past it without an end.
 #[test]
 fn a_record_that_is_refused_on_the_way_does_not_let_the_move_run_on_for_ever() {
-    use driver::{Driver, Step};
-    use scripted::{Call, Fault};
     let setup = Setup {
         rounds: Some(3),
         generations_per_round: 4,
@@ -76,22 +179,9 @@ fn a_record_that_is_refused_on_the_way_does_not_let_the_move_run_on_for_ever() {
     Driver::run(setup, steps);
 }
 
-fn draw(instance: usize, x: u32, y: u32) -> driver::Step {
-    driver::Step::Edit(model::Edit {
-        instance,
-        change: model::Change::Draw {
-            cells: [[x, y]].into(),
-            alive: true,
-        },
-        joins: false,
-    })
-}
-
 /// Once copies were made without an end, and the move never arrived.
 #[test]
 fn copies_of_two_instances_wait_until_a_move_has_arrived() {
-    use driver::{Driver, Step};
-    use scripted::{Call, Fault};
     let steps = vec![
         Step::Act(Action::TogglePause),
         Step::SetRule("B36/S23".parse().unwrap()),
@@ -107,7 +197,6 @@ fn copies_of_two_instances_wait_until_a_move_has_arrived() {
 /// Once B made its round over and over.
 #[test]
 fn a_move_of_two_halves_ends_where_their_rounds_are_made_in_parts() {
-    use driver::{Driver, Step};
     crate::instances::limit::set(Some(2));
     let setup = Setup {
         generations_per_round: 3,
@@ -124,4 +213,325 @@ fn a_move_of_two_halves_ends_where_their_rounds_are_made_in_parts() {
         Step::Act(Action::StepBack),
     ];
     Driver::run(setup, steps);
+}
+
+#[test]
+fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
+    let mut made = worker(setup(Some(0)));
+    let saved = save(&mut made.0);
+    turn_until(&mut made, "a copy under way", |worker| {
+        !worker.copies.positions().is_empty()
+    });
+    let plan = PicturePlan {
+        transfer: engine::Transfer::View,
+        viewport: engine::Viewport {
+            x0: 0,
+            y0: 0,
+            step: engine::Viewport::ONE,
+            width: 4,
+            height: 1,
+        },
+        only: None,
+    };
+    made.0.set_view(plan).unwrap();
+    turn_until(&mut made, "a copy to save", |_| match saved.try_recv() {
+        Ok(saved) => saved.main.newest.1.len() == 2,
+        Err(TryRecvError::Empty) => false,
+        Err(TryRecvError::Disconnected) => panic!("who waited was forgotten"),
+    });
+    let saved = save(&mut made.0);
+    made.0.fail("of a sudden".into());
+    assert!(saved.try_recv().is_ok(), "the last copy there was");
+}
+
+#[test]
+fn a_file_that_was_never_taken_up_is_never_written_over() {
+    let mut made = worker(setup(Some(0)));
+    let saved = save(&mut made.0);
+    let mut from = None;
+    turn_until(&mut made, "a copy", |_| {
+        from = saved.try_recv().ok();
+        from.is_some()
+    });
+    made.0.hear(Command::Open(Box::new(from.unwrap())));
+    let waits = save(&mut made.0);
+    made.0.fail("before it was done".into());
+    let late = save(&mut made.0);
+    for saved in [waits, late] {
+        let answer = saved.try_recv();
+        assert!(matches!(answer, Err(TryRecvError::Disconnected)));
+    }
+}
+
+#[test]
+fn a_stroke_is_copied_where_it_begins_and_not_at_each_of_its_segments() {
+    let mut made = worker(setup(None));
+    turn_until(&mut made, "some rounds", |worker| worker.state.rounds > 3);
+    draw_now(&mut made, false);
+    let first = made.0.state.log.record(0).unwrap().generation;
+    let before = Position {
+        records: 0,
+        generation: first,
+    };
+    assert!(made.0.copies.positions().contains(&before));
+    let known = made.0.copies.positions().len();
+    for _ in 0..5 {
+        let rounds = made.0.state.rounds;
+        turn_until(&mut made, "a round", |worker| worker.state.rounds > rounds);
+        draw_now(&mut made, true);
+    }
+    let later = made.0.copies.positions();
+    let more = later.iter().filter(|at| at.records > 0).count();
+    assert!(later.len() <= known + more && more <= 2, "{later:?}");
+}
+
+#[test]
+fn a_copy_waits_while_all_slots_are_read_and_rounds_go_on() {
+    let mut driver = Driver::new(small(1));
+    // What was copied is not read yet.
+    let mut saves: Vec<_> = Vec::new();
+    for _ in 0..4 {
+        saves.push(save(&mut driver.worker));
+        driver.turns_without_reading(20);
+    }
+    let requests_and = generation(&driver.worker);
+    driver
+        .worker
+        .hear(Command::Ask(Asked::Edit(dot(0, 1, 1), 1)));
+    driver.turns_without_reading(50);
+    assert!(generation(&driver.worker) > requests_and + 10);
+    assert_eq!(
+        driver.worker.state.log.end(),
+        0,
+        "what was asked later waits"
+    );
+    driver.step(Step::Background);
+    driver.step(Step::Settle);
+    for saved in saves {
+        let saved = saved.try_recv().expect("an answer");
+        assert_eq!(saved.main.log.end(), 0, "saved before the edit");
+    }
+}
+
+#[test]
+fn a_lost_engine_goes_on_to_the_generation_that_was_asked_for() {
+    let mut made = worker(setup(Some(0)));
+    act(&mut made, Action::RunTo(5000));
+    turn_until(&mut made, "some rounds", |worker| generation(worker) > 0);
+    made.0.meet(EngineError::ContextLost("a test".into()), true);
+    turn_until(&mut made, "the end", |worker| !worker.is_running());
+    assert_eq!(generation(&made.0), 5000);
+    let instances = made.0.instances.as_ref().unwrap();
+    assert_eq!(instances.generation(), 5000);
+}
+
+#[test]
+fn a_panel_that_somebody_drew_in_is_never_filled_with_a_soup() {
+    let mut made = worker(dying());
+    draw_now(&mut made, false);
+    for _ in 0..2 {
+        assert_eq!(reseeded(&mut made), Some(1));
+    }
+    // Reset by hand it is a soup as all others, until somebody goes back to before.
+    act(&mut made, Action::ResetPanel);
+    assert_eq!(reseeded(&mut made), Some(0));
+    act(&mut made, Action::Undo);
+    act(&mut made, Action::Undo);
+    act(&mut made, Action::TogglePause);
+    turn_until(&mut made, "it runs", |worker| {
+        worker.state.requests.is_empty() && worker.state.mode == Mode::Running
+    });
+    assert_eq!(reseeded(&mut made), Some(1));
+}
+
+#[test]
+fn what_was_opened_is_never_filled_with_a_soup() {
+    // Patterns.
+    let dead = || Arc::new(Lattice::new(dying().size));
+    let patterns = Setup {
+        start: Start::Lattices {
+            lattices: vec![dead()],
+            generation: 0,
+        },
+        ..dying()
+    };
+    assert_eq!(reseeded(&mut worker(patterns.clone())), None);
+    // A session.
+    let mut made = worker(dying());
+    let at = Position {
+        records: 0,
+        generation: 12,
+    };
+    let main = SavedTimeline {
+        log: Log::from_snapshot(Scene::of(&patterns), at),
+        position: at,
+        base: Some(vec![dead(), dead()]),
+        newest: (at, vec![dead(), dead()]),
+    };
+    let session = SavedSession {
+        setup: patterns,
+        main,
+        comparison: None,
+        running: true,
+        selected: 0,
+    };
+    made.0.hear(Command::Open(Box::new(session)));
+    turn_until(&mut made, "it is open", |worker| {
+        !worker.unopened && generation(worker) > 12
+    });
+    assert_eq!(reseeded(&mut made), None);
+}
+
+#[test]
+fn what_stops_once_all_panels_are_still_fills_none_of_them() {
+    let mut setup = dying();
+    setup.time.stop_when_still = StopWhenStill::All;
+    let mut made = worker(setup);
+    turn_until(&mut made, "all die down", |worker| {
+        worker.watch.are_all_settled()
+    });
+    made.0.state.mode = Mode::Running;
+    assert_eq!(reseeded(&mut made), None);
+}
+
+#[test]
+fn looking_for_dead_panels_measures_one_round_in_sixteen_and_tells_nobody() {
+    let mut made = worker(dying());
+    let (mut rounds, mut measured) = (made.0.state.rounds, 0);
+    let mut was_next = false;
+    turn_until(&mut made, "some rounds", |worker| {
+        if worker.state.rounds > rounds {
+            assert_eq!(worker.state.rounds, rounds + 1, "a turn issues one round");
+            measured += u32::from(was_next);
+            rounds = worker.state.rounds;
+        }
+        was_next = worker.instances.as_ref().unwrap().is_next_an_exception();
+        rounds == 160
+    });
+    assert_eq!(measured, 10);
+    assert!(
+        made.0.watch.settled().is_empty(),
+        "nobody asked how they go on"
+    );
+}
+
+#[test]
+fn a_notice_leaves_the_picture_that_is_still_to_come_and_one_that_failed_is_not_tried_again() {
+    let mut made = worker(setup(Some(0)));
+    turn_until(&mut made, "the first picture", |worker| {
+        !worker.state.refresh
+    });
+    made.0.state.refresh = true;
+    made.0.say("something".into());
+    assert!(made.0.state.refresh, "the picture is still wanted");
+    turn_until(&mut made, "the picture", |worker| !worker.state.refresh);
+    // One that cannot be: of an instance that is not there.
+    let view = PicturePlan {
+        only: Some(77),
+        ..PicturePlan::BITS
+    };
+    let _ = made.0.set_view(view);
+    made.0.state.refresh = true;
+    turn_until(&mut made, "an end of trying", |worker| {
+        !worker.state.refresh
+    });
+}
+
+#[test]
+fn a_session_that_has_ended_says_so_and_does_nothing() {
+    let mut made = worker(setup(Some(0)));
+    made.0.fail("of a sudden".into());
+    act(&mut made, Action::TogglePause);
+    assert!(!made.0.is_running());
+    let (said, _) = made.0.notice.take().unwrap();
+    assert_eq!(said, "the session has ended");
+    act(&mut made, Action::Select(1));
+    assert_eq!(made.0.selected, 1, "its panels can still be looked at");
+}
+
+#[test]
+fn a_session_that_has_ended_answers_from_the_last_lattices() {
+    let mut made = worker(setup(Some(0)));
+    let saved = save(&mut made.0);
+    let mut known = None;
+    turn_until(&mut made, "a copy to save", |_| {
+        known = saved.try_recv().ok();
+        known.is_some()
+    });
+    let (position, known) = known.unwrap().main.newest;
+    // One is asked for before the end and waits, behind what waits for the launch under way, and
+    // one comes after it.
+    act(&mut made, Action::NewSeed);
+    let early = copy(&mut made.0, 0);
+    made.0.fail("of a sudden".into());
+    let late = copy(&mut made.0, 1);
+    act(&mut made, Action::NewSeed);
+    for (copy, known) in [early, late].iter().zip(&known) {
+        let copy = copy.try_recv().expect("an answer");
+        assert!(copy.0 == *known && copy.1 == position.generation);
+    }
+    assert!(made.0.state.requests.is_empty() && made.0.tasks.is_empty());
+}
+
+#[test]
+fn failures_one_after_the_other_end_the_session() {
+    let mut made = worker(setup(None));
+    let refused = || EngineError::DriverOutOfMemory("cuLaunchKernel");
+    made.0.meet(refused(), true);
+    assert!(!made.0.is_running() && made.0.failed.is_none());
+    assert!(made.0.halted.is_some(), "somebody may have it go on");
+    act(&mut made, Action::TogglePause);
+    turn_until(&mut made, "a round", |worker| worker.state.rounds > 0);
+    assert!(made.0.is_running() && made.0.halted.is_none());
+    for _ in 0..8 {
+        made.0.meet(refused(), true);
+    }
+    assert!(made.0.failed.is_some(), "it would go on for ever");
+}
+
+#[test]
+fn losses_one_after_the_other_end_the_session_and_it_keeps_answering() {
+    let mut driver = Driver::new(small(2));
+    driver.step(Step::Turns(9));
+    for _ in 0..4 {
+        driver.step(Step::Fail(Call::Submit, 0, Fault::Lost));
+        driver.step(Step::Turns(4));
+    }
+    assert!(driver.worker.failed.is_some());
+    driver.step(Step::Settle);
+}
+
+/// Whatever was lost, exactly as many rounds are made as were asked for.
+#[test]
+fn rounds_that_were_lost_are_made_again_and_counted_once() {
+    let mut made = worker(setup(Some(400)));
+    turn_until(&mut made, "a copy", |worker| {
+        worker.state.rounds > 20 && !worker.copies.positions().is_empty()
+    });
+    let lose = |made: &mut Made| made.0.meet(EngineError::HalfDone("a test".into()), true);
+    lose(&mut made);
+    for _ in 0..2 {
+        turn_until(&mut made, "the end", |worker| {
+            !worker.is_running()
+                && worker.state.moving().is_none()
+                && worker.make_status(Instant::now()).finished
+        });
+        assert_eq!(generation(&made.0), 400);
+        assert_eq!(made.0.instances.as_ref().unwrap().generation(), 400);
+        assert_eq!(made.0.state.rounds, 400);
+        // All of them were issued, and the last were lost.
+        lose(&mut made);
+    }
+}
+
+/// Two lattices on two halves at once, and back, and again.
+#[test]
+fn a_comparison_asked_for_right_after_the_end_of_another_begins() {
+    let mut driver = Driver::new(small(2));
+    driver.step(Step::Act(Action::ToggleHalves));
+    driver.step(Step::Settle);
+    driver.step(Step::Act(Action::ToggleHalves));
+    driver.step(Step::Act(Action::ToggleHalves));
+    driver.step(Step::Settle);
+    assert!(driver.worker.pinned.is_some());
 }

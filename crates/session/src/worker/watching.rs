@@ -53,6 +53,12 @@ impl Watch {
         }
     }
 
+    /// Whether all instances are known to be dead, still or periodic.
+    #[cfg(test)]
+    pub(super) fn are_all_settled(&self) -> bool {
+        !self.settled.is_empty() && self.settled.iter().all(Option::is_some)
+    }
+
     /// These are the instances whose cells somebody drew or opened.
     pub(super) fn set_drawn(&mut self, drawn: BTreeSet<usize>) {
         self.drawn = drawn;

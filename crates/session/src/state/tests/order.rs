@@ -223,10 +223,14 @@ fn all_lattices_are_copied_for_who_needs_them_on_the_host() {
 
 #[test]
 fn a_copy_that_is_wanted_comes_before_the_next_round_and_request() {
-    let state = running().asked(Request::TogglePause);
+    let state = running().asked(Request::Step(1));
     let why = Why::Cells(1);
     assert_eq!(state.next(facts().wanting(why)), Work::Snapshot(why));
-    assert_eq!(state.next(facts().wanting(why).without_slots()), WAIT);
+    // Rounds go on until a slot is free for it; what was asked for later waits.
+    let without = facts().wanting(why).without_slots();
+    assert!(matches!(state.next(without), Work::Round(_)));
+    let without = facts().wanting(why).without_slots();
+    assert_eq!(paused().asked(Request::Step(1)).next(without), WAIT);
 }
 
 #[test]

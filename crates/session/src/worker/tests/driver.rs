@@ -189,6 +189,7 @@ pub(super) struct Driver {
     copies: Vec<CopyWaiter>,
     saves: Vec<Receiver<SavedSession>>,
     last_saved: Option<SavedSession>,
+    turns: u64,
     edits: u64,
     /// The number of the last edit of each instance.
     edited: HashMap<usize, u64>,
@@ -230,6 +231,7 @@ impl Driver {
             copies: Vec::new(),
             saves: Vec::new(),
             last_saved: None,
+            turns: 0,
             edits: 0,
             edited: HashMap::new(),
             reloaded: false,
@@ -305,6 +307,11 @@ impl Driver {
     /// One turn of the worker's loop; `false` where nothing would ever happen again.
     pub(super) fn turn(&mut self) -> bool {
         self.time.set(self.time.get() + Duration::from_micros(50));
+        // However fast rounds follow one another, the background goes on too.
+        self.turns += 1;
+        if self.turns.is_multiple_of(16) {
+            deferred::run_one();
+        }
         while let Ok(command) = self.received.try_recv() {
             self.worker.hear(command);
         }
@@ -337,6 +344,21 @@ impl Driver {
         self.worker.after_turn();
         self.observe();
         goes_on
+    }
+
+    /// Turns with nothing done in the background.
+    pub(super) fn turns_without_reading(&mut self, turns: u32) {
+        for _ in 0..turns {
+            self.time.set(self.time.get() + Duration::from_millis(1));
+            match self.worker.next() {
+                Work::Wait(_) => {
+                    self.script.release();
+                }
+                work => self.worker.perform_or_meet(work),
+            }
+            self.worker.after_turn();
+            self.observe();
+        }
     }
 
     fn read_meanwhile(&mut self, instance: usize, slot: u8, turns: u32) {
