@@ -535,3 +535,56 @@ fn a_comparison_asked_for_right_after_the_end_of_another_begins() {
     driver.step(Step::Settle);
     assert!(driver.worker.pinned.is_some());
 }
+
+/// Once every slot held the newest copy, and no other could ever be made.
+#[test]
+fn copies_of_one_position_leave_a_slot_for_the_next() {
+    let steps = vec![
+        Step::Settle,
+        Step::Copy(0),
+        Step::Copy(0),
+        Step::Settle,
+        Step::Copy(0),
+        Step::Act(Action::StepGeneration),
+        Step::Copy(0),
+    ];
+    Driver::run(small(1), steps);
+}
+
+/// Once the session ended: the slots were those of bits.
+#[test]
+fn cells_wanted_just_before_another_kernel_find_slots_for_them() {
+    let view = PicturePlan {
+        transfer: engine::Transfer::Cells,
+        ..PicturePlan::BITS
+    };
+    let global = kernels::find("global").unwrap().index() as u8;
+    let steps = vec![
+        Step::Act(Action::UseKernel(global)),
+        Step::View(view),
+        Step::Turns(20),
+    ];
+    Driver::run(small(1), steps);
+}
+
+/// Once a comparison that was ended so went on with all instances stepped as one.
+#[test]
+fn a_comparison_ends_though_there_is_no_memory_for_other_slots() {
+    let view = PicturePlan {
+        transfer: engine::Transfer::View,
+        ..PicturePlan::BITS
+    };
+    let steps = vec![
+        Step::Act(Action::ToggleHalves),
+        Step::View(view),
+        Step::Act(Action::TogglePause),
+        Step::Settle,
+        Step::Act(Action::TogglePause),
+        Step::Act(Action::ToggleHalves),
+        Step::Fail(Call::Allocate, 0, Fault::OutOfMemory),
+        Step::Settle,
+    ];
+    let mut driver = Driver::new(small(3));
+    steps.into_iter().for_each(|step| driver.step(step));
+    assert!(driver.worker.pinned.is_none());
+}
