@@ -88,8 +88,6 @@ pub(super) struct Model {
     undo: Option<Back>,
     /// From where on the account has what a redo brought back, until the cells are on its line.
     redone: Option<u64>,
-    /// A person stopped a move, or nothing led to its target.
-    was_stopped: bool,
     /// The session could not go on.
     pub(super) has_ended: bool,
     /// Every turn is printed.
@@ -178,7 +176,6 @@ impl Model {
             rounds: 0,
             undo: None,
             redone: None,
-            was_stopped: false,
             has_ended: false,
             account: Account::new(ground),
             is_told: false,
@@ -552,6 +549,15 @@ impl Model {
         Ok(())
     }
 
+    /// A person stopped a move, or nothing leads to its target: who waits gets what there is.
+    fn goes_elsewhere(&mut self) {
+        let here = self.state.position;
+        let target = self.state.moving().map_or(here, |moving| moving.target);
+        for waiter in &mut self.waiters {
+            waiter.target = target;
+        }
+    }
+
     fn wait_for(&mut self, why: Why) {
         let here = self.state.position;
         self.waiters.push(Waiter {
@@ -648,7 +654,7 @@ impl Model {
                 };
                 ensure!(self.state.is_running() != was_running, "{mode:?} → {new:?}");
                 if !self.is_moving() {
-                    self.was_stopped = matches!(mode, Mode::Moving(_));
+                    self.goes_elsewhere();
                     self.undo = None; // and the log stays as it is
                     self.by_hand = None;
                     self.of_round = 0;
@@ -801,7 +807,7 @@ impl Model {
             ground.apply(&content, device);
         } else {
             self.state.cannot_apply();
-            self.was_stopped = true;
+            self.goes_elsewhere();
             self.account.discard_from(at.records);
             self.undo = None;
             self.redone = None;
@@ -953,7 +959,6 @@ impl Model {
                 false => self.landmark = Some(position),
             }
         }
-        let was_stopped = std::mem::take(&mut self.was_stopped);
         let target = self.state.moving().map_or(position, |moving| moving.target);
         let is_moving = self.is_moving();
         let waits = |waiter: &&mut Waiter| {
@@ -969,14 +974,11 @@ impl Model {
                     it.source == Source::Snapshot(position) || it.generations == 0
                 });
                 ensure!(leads, "no way from the saved cells");
-                ensure!(wanted == target || was_stopped, "saved elsewhere");
+                ensure!(wanted == target, "saved elsewhere");
             } else {
                 // What was lost comes back with what was asked for meanwhile.
                 let is_it = wanted == position || waiter.is_late && position > wanted;
-                ensure!(
-                    is_it || was_stopped,
-                    "a copy of {position:?}, not {wanted:?}"
-                );
+                ensure!(is_it, "a copy of {position:?}, not {wanted:?}");
             }
         }
         Ok(())
@@ -1041,7 +1043,7 @@ impl Model {
         }
         self.account.check(&self.state.log)?;
         self.undo = None;
-        self.was_stopped = true;
+        self.goes_elsewhere();
         self.of_round = 0;
         self.log_changed();
         if was_known {
