@@ -551,6 +551,7 @@ impl Model {
 
     /// A person stopped a move, or nothing leads to its target: who waits gets what there is.
     fn goes_elsewhere(&mut self) {
+        self.of_round = 0;
         let here = self.state.position;
         let target = self.state.moving().map_or(here, |moving| moving.target);
         for waiter in &mut self.waiters {
@@ -806,6 +807,9 @@ impl Model {
         if !refused {
             ground.apply(&content, device);
         } else {
+            if self.is_moving() {
+                self.by_hand = None;
+            }
             self.state.cannot_apply();
             self.goes_elsewhere();
             self.account.discard_from(at.records);
