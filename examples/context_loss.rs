@@ -1,0 +1,56 @@
+//! Loses a real CUDA context in the middle of what a session does, and says whether a cell is wrong.
+//!
+//!     context_loss ACTIVITY    the name of one, or `list`
+//!
+//! A kernel that traps is launched in the context that the session uses. The driver gives a process
+//! no context again after that, so each activity is a process of its own.
+#![allow(unsafe_code)] // one launch by hand
+
+#[path = "../tests/common/activities.rs"]
+mod activities;
+
+use activities::{ACTIVITIES, act, check, prepare, session, settled};
+use cust::module::Module;
+use cust::stream::{Stream, StreamFlags};
+
+const TRAP: &str =
+    ".version 6.0\n.target sm_50\n.address_size 64\n.visible .entry trap_now()\n{\n trap;\n}\n";
+
+/// Has the primary context of the first device lost.
+fn lose() {
+    let device = cust::device::Device::get_device(0).expect("a device");
+    let context = cust::context::Context::new(device).expect("its primary context");
+    cust::context::CurrentContext::set_current(&context).expect("it is current");
+    let module = Module::from_ptx(TRAP, &[]).expect("the trap");
+    let function = module.get_function("trap_now").expect("its kernel");
+    let stream = Stream::new(StreamFlags::NON_BLOCKING, None).expect("a stream");
+    // SAFETY: the kernel has no parameters and touches no memory.
+    let launched = unsafe { cust::launch!(function<<<1, 1, 0, stream>>>()) };
+    println!("the trap: {launched:?}, {:?}", stream.synchronize());
+    // Nothing of a lost context can be given back.
+    std::mem::forget((module, stream, context));
+}
+
+fn main() {
+    let name = std::env::args().nth(1).unwrap_or_default();
+    let activity = ACTIVITIES.into_iter().find(|it| format!("{it:?}") == name);
+    let Some(activity) = activity else {
+        return ACTIVITIES.iter().for_each(|it| println!("{it:?}"));
+    };
+    let session = session(activity);
+    prepare(activity, &session);
+    let before = session.status().generation;
+    let loser = std::thread::spawn(lose);
+    act(activity, &session);
+    loser.join().expect("the context is lost");
+    // So that the session has met the loss before it is asked to rest.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let (saved, failed) = settled(&session);
+    let saved = saved.expect("something is saved");
+    check(&name, &saved);
+    let status = session.status();
+    println!(
+        "{name}: from generation {before} to {} on the {}, every cell right; ended: {failed:?}; {:?}",
+        saved.main.position.generation, status.engine, status.notice
+    );
+}

@@ -1,0 +1,250 @@
+//! Sessions that do one thing each, for tests of what a fault in the middle of it comes to; and
+//! whether what such a session saves is what its log says.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use engine::kernels;
+use life::{Lattice, Rule, Size, reference};
+use model::{
+    Action, Change, DeviceChoice, Edit, KernelChoice, Pace, Setup, Start, Status, Switches,
+    TimeSettings,
+};
+use session::log::{Content, Log, Position};
+use session::{SavedSession, SavedTimeline, Session};
+
+const INSTANCES: usize = 3;
+pub(crate) const LIMIT: Duration = Duration::from_secs(120);
+
+/// What a session is doing when a fault strikes.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub(crate) enum Activity {
+    Running,
+    Stroke,
+    Undo,
+    StepBack,
+    RunTo,
+    Compare,
+    Graphs,
+    Lesson,
+    Save,
+    NewSeed,
+    Grow,
+}
+
+pub(crate) const ACTIVITIES: [Activity; 11] = [
+    Activity::Running,
+    Activity::Stroke,
+    Activity::Undo,
+    Activity::StepBack,
+    Activity::RunTo,
+    Activity::Compare,
+    Activity::Graphs,
+    Activity::Lesson,
+    Activity::Save,
+    Activity::NewSeed,
+    Activity::Grow,
+];
+
+/// A session of three small lattices on a GPU.
+pub(crate) fn session(activity: Activity) -> Session {
+    let switches = Switches {
+        graphs: activity == Activity::Graphs,
+        ..Switches::DEFAULT
+    };
+    let setup = Setup {
+        instances: INSTANCES,
+        size: Size::new(45, 37).unwrap(),
+        rule: Rule::LIFE,
+        start: Start::Soup {
+            density: 0.4,
+            seed: 11,
+        },
+        kernel: kernels::find("bits").unwrap(),
+        kernel_choice: KernelChoice::Asked,
+        device: DeviceChoice::CudaOrdinal(0),
+        switches,
+        generations_per_round: 1,
+        pace: Pace::PerSecond(400.0),
+        rounds: None,
+        time: TimeSettings::DEFAULT,
+    };
+    Session::start(setup, || {}).unwrap()
+}
+
+fn stroke(session: &Session, from: u32) {
+    for x in from..from + 4 {
+        session.edit(Edit {
+            instance: 1,
+            change: Change::Draw {
+                cells: Arc::new([[x % 45, 7], [x % 45, 8]]),
+                alive: true,
+            },
+            joins: x != from,
+        });
+    }
+}
+
+/// What comes before the fault is armed.
+pub(crate) fn prepare(activity: Activity, session: &Session) {
+    reach(session, 6);
+    match activity {
+        Activity::Undo => {
+            stroke(session, 3);
+            reach(session, session.status().generation + 6);
+        }
+        Activity::StepBack | Activity::RunTo | Activity::Grow => {
+            session.act(Action::TogglePause);
+            wait_for("the pause", session, |status| !status.running);
+        }
+        _ => {}
+    }
+}
+
+pub(crate) fn act(activity: Activity, session: &Session) {
+    let now = session.status().generation;
+    match activity {
+        Activity::Running | Activity::Graphs => reach(session, now + 12),
+        Activity::Stroke => stroke(session, 20),
+        Activity::Undo => {
+            session.act(Action::Undo);
+            session.act(Action::Undo);
+            session.act(Action::Redo);
+        }
+        Activity::StepBack => (0..3).for_each(|_| {
+            session.act(Action::StepBack);
+        }),
+        Activity::RunTo => {
+            session.act(Action::RunTo(now + 40));
+        }
+        Activity::Compare => {
+            session.act(Action::ToggleHalves);
+            std::thread::sleep(Duration::from_millis(30));
+            session.act(Action::ToggleHalves);
+        }
+        Activity::Lesson => {
+            session.act(Action::PauseForLesson(true));
+            session.act(Action::PauseForLesson(false));
+        }
+        Activity::Save => drop(session.saved().recv_timeout(LIMIT)),
+        Activity::NewSeed => {
+            session.act(Action::NewSeed);
+            stroke(session, 5);
+        }
+        Activity::Grow => {
+            session.grow(Size::new(70, 50).unwrap(), None);
+            stroke(session, 9);
+        }
+    }
+}
+
+/// Pauses a session once it is where it wants to be, and what it saves then; and why it has
+/// ended, if it has.
+pub(crate) fn settled(session: &Session) -> (Option<SavedSession>, Option<String>) {
+    // What was asked for and every recovery come first.
+    let status = wait_for("the end of what was asked", session, |status| {
+        status.failed.is_some() || status.time.run_to.is_none()
+    });
+    if status.running && status.failed.is_none() {
+        session.act(Action::TogglePause);
+    }
+    let saved = session.saved().recv_timeout(LIMIT).ok();
+    (saved, session.status().failed.clone())
+}
+
+/// Every lattice of a saved session is what its log makes of its start.
+pub(crate) fn check(what: &str, saved: &SavedSession) {
+    check_timeline(what, &saved.main);
+    if let Some(comparison) = &saved.comparison {
+        check_timeline(what, &comparison.timeline);
+    }
+}
+
+fn check_timeline(what: &str, timeline: &SavedTimeline) {
+    let (log, (position, lattices)) = (&timeline.log, &timeline.newest);
+    assert!(
+        log.passes(timeline.position),
+        "{what}: {:?}",
+        timeline.position
+    );
+    let want = replay(log, timeline.base.as_deref(), *position);
+    assert_eq!(want.len(), lattices.len(), "{what}");
+    let stepped = log.scene(position.records).stepped();
+    for (instance, (want, got)) in want.iter().zip(lattices).enumerate() {
+        if stepped.contains(&instance) {
+            assert!(want == got, "{what}: instance {instance} at {position:?}");
+        }
+    }
+}
+
+/// What a log makes of its base, by the reference step.
+fn replay(log: &Log, base: Option<&[Arc<Lattice>]>, to: Position) -> Vec<Arc<Lattice>> {
+    let start = log.base_scene();
+    let mut lattices = match base {
+        Some(base) => base.to_vec(),
+        None => (0..start.instances)
+            .map(|i| start.start_lattice(i).unwrap())
+            .collect(),
+    };
+    let mut here = log.base();
+    while here < to {
+        let scene = log.scene(here.records);
+        let next = log
+            .record(here.records)
+            .filter(|_| here.records < to.records);
+        let until = next.map_or(to.generation, |record| record.generation);
+        let steps = until - here.generation;
+        for instance in scene.stepped() {
+            let stepped = reference::run(&lattices[instance], scene.rule, steps);
+            lattices[instance] = Arc::new(stepped);
+        }
+        here.generation = until;
+        let Some(record) = next else { break };
+        let after = log.scene(here.records + 1);
+        match &record.content {
+            Content::Start(_) => {
+                for (instance, lattice) in lattices.iter_mut().enumerate() {
+                    *lattice = after.start_lattice(instance).unwrap();
+                }
+            }
+            Content::Cells { instance, cells } => {
+                for one in scene.instances_of(*instance) {
+                    cells.apply(&scene, *instance, &mut lattices[one]).unwrap();
+                }
+            }
+            Content::Rule(_) => {}
+            Content::Grid { size, .. } => {
+                for lattice in &mut lattices {
+                    *lattice = Arc::new(lattice.in_the_middle_of(*size).unwrap());
+                }
+                for instance in lattices.len()..after.instances {
+                    lattices.push(after.start_lattice(instance).unwrap());
+                }
+            }
+        }
+        here = log.after_next(here);
+    }
+    lattices
+}
+
+fn reach(session: &Session, generation: u64) {
+    wait_for("some generations", session, |status| {
+        status.failed.is_some() || status.halted.is_some() || status.generation >= generation
+    });
+}
+
+#[track_caller]
+fn wait_for(what: &str, session: &Session, so: impl Fn(&Status) -> bool) -> Arc<Status> {
+    let began = Instant::now();
+    loop {
+        let status = session.status();
+        if so(&status) {
+            return status;
+        }
+        assert!(
+            began.elapsed() < LIMIT,
+            "waited for {what} in vain: {status:?}"
+        );
+        std::thread::sleep(Duration::from_millis(2));
+    }
+}
