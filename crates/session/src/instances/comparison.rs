@@ -47,6 +47,16 @@ impl Instances {
         self.plans.len() > 1
     }
 
+    /// Ends a round that was issued in part where it stands: what A has made of it is all that B
+    /// makes.
+    pub fn cut_round(&mut self) {
+        if self.turn == 0 && self.parts > 0 {
+            self.last_round = std::mem::take(&mut self.parts);
+            self.part_began = None;
+            self.turn = 1 % self.plans.len();
+        }
+    }
+
     /// The generations that B still has to make of the round that A has made, if there is one: it
     /// is the next round.
     pub fn pending_b_round(&self) -> Option<u32> {

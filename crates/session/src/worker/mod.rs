@@ -261,6 +261,13 @@ impl SessionWorker {
         if let Err(error) = self.poll() {
             self.meet(error, true);
         }
+        // The rest of a round that nobody wants any more, after a pause or a refusal in its middle.
+        if let Some(instances) = &mut self.instances
+            && self.state.round_left.is_none()
+            && self.state.moving().is_none()
+        {
+            instances.cut_round();
+        }
         let now = self.now();
         let work = match self.failed {
             None => next_work(&self.state, &self.engine_facts(now), now),

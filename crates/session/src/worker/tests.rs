@@ -588,3 +588,26 @@ fn a_comparison_ends_though_there_is_no_memory_for_other_slots() {
     steps.into_iter().for_each(|step| driver.step(step));
     assert!(driver.worker.pinned.is_none());
 }
+
+/// Once B was edited some generations too early.
+#[test]
+fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
+    crate::instances::limit::set(Some(2));
+    let setup = Setup {
+        generations_per_round: 3,
+        ..small(4)
+    };
+    for after in 0..12 {
+        let steps = vec![
+            Step::Act(Action::ToggleHalves),
+            Step::Turns(8),
+            Step::Fail(Call::Submit, after, Fault::OutOfMemory),
+            draw(0, 0, 0),
+            Step::Act(Action::ResetPanel),
+            Step::Turns(21),
+            draw(0, 0, 1),
+            draw(0, 1, 1),
+        ];
+        Driver::run(setup.clone(), steps);
+    }
+}
