@@ -13,7 +13,7 @@ use model::PictureSource;
 use model::{
     Action, Change, DeviceChoice, Edit, Picture, PicturePlan, Series, Setup, Status, Trace,
 };
-use session::{SavedSession, Saver, Session, SessionFile};
+use session::{Saver, Session, SessionFile};
 use view::{LessonEntry, LessonPage};
 
 /// See the module.
@@ -325,10 +325,6 @@ impl PictureSource for Classroom {
 }
 
 impl World for Classroom {
-    fn saved(&self) -> Option<Receiver<SavedSession>> {
-        Some(self.session.saved())
-    }
-
     fn saver(&self) -> Option<Saver> {
         self.session.saver()
     }
@@ -437,7 +433,7 @@ mod tests {
         let mut room = room();
         // Behind everything that was asked for before.
         let runs = |room: &Classroom| {
-            let kept = World::kept(room).unwrap();
+            let kept = room.session.saved();
             kept.recv_timeout(Duration::from_secs(240)).unwrap().running
         };
         assert!(runs(&room));

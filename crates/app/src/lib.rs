@@ -13,7 +13,7 @@ use std::sync::mpsc::Receiver;
 
 use life::{Lattice, Size};
 use model::{Action, Change, Edit, PicturePlan, PictureSource, Status};
-use session::{SavedSession, Saver, Session};
+use session::{Saver, Session};
 
 pub use classroom::{Classroom, Unsaved};
 pub use error::AppError;
@@ -34,10 +34,6 @@ pub trait World: PictureSource + Send + 'static {
     }
     /// As [`Session::copy`]; `None` where there is nothing to copy.
     fn copy(&self, _instance: usize) -> Option<Receiver<(Arc<Lattice>, u64)>> {
-        None
-    }
-    /// As [`Session::saved`]; `None` where nothing can be saved.
-    fn saved(&self) -> Option<Receiver<SavedSession>> {
         None
     }
     /// As [`Session::saver`]; `None` where there is no file.

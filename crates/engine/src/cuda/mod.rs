@@ -144,9 +144,9 @@ impl CudaEngine {
         let began = Instant::now();
         let present = driver::initialise()?;
         let asked = match ordinals {
-            Ordinals::First => 0..1,
-            Ordinals::All | Ordinals::AllUsable => 0..present,
-            Ordinals::One(i) => i..i.saturating_add(1),
+            Ordinals::First => 0..=0,
+            Ordinals::All | Ordinals::AllUsable => 0..=present.saturating_sub(1),
+            Ordinals::One(i) => i..=i,
         };
         let (mut infos, mut gpus) = (Vec::new(), Vec::new());
         let mut refused = None;

@@ -138,9 +138,9 @@ impl SessionWorker {
         self.statistics.restart();
         self.take_timeline(saved.main);
         if let Some(SavedComparison { second, timeline }) = saved.comparison {
-            let copy = self
-                .last_lattices()
-                .ok_or(EngineError::ContextLost(tr!("no copy").into()))?;
+            let copy = self.last_lattices().ok_or(EngineError::ContextLost(
+                tr!("no copy of the lattices is left").into(),
+            ))?;
             let (log, position) = (timeline.log.clone(), timeline.position);
             self.split(second, log, position, copy)?;
             self.take_timeline(timeline);

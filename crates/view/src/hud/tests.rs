@@ -280,7 +280,7 @@ fn numbers_move_nothing_but_themselves() {
         });
         places
     };
-    let mut early = status(16, Size::new(512, 512).unwrap());
+    let early = status(16, Size::new(512, 512).unwrap());
     let mut late = early.clone();
     late.generation = 987_654_321;
     (late.cells_per_second, late.generations_per_second) = (1.0, 7.5);
