@@ -319,44 +319,57 @@ impl SessionWorker {
         }
     }
 
-    /// Takes so many records back by their inverses, from where the session stands.
+    /// Takes so many records back by their inverses, from where the session stands. Where one is
+    /// refused, the session stands before the one that was taken back last.
     pub(super) fn take_back(&mut self, count: u64) -> Result<()> {
-        for at in (self.state.position.records - count..self.state.position.records).rev() {
-            let Some(record) = self.state.log.record(at) else {
-                continue;
+        for _ in 0..count {
+            let from = self.state.position;
+            let before = Position {
+                records: from.records - 1,
+                ..from
             };
-            let (Content::Cells { instance, .. }, Some(inverse)) =
-                (&record.content, record.inverse.clone())
-            else {
-                continue;
-            };
-            let instances = self.state.log.base_scene().instances_of(*instance);
-            let touched = match &inverse {
-                Inverse::Words(words) => Touched::Words(words.to_vec()),
-                Inverse::Lattice(lattice) => Touched::Whole(lattice.clone()),
-            };
-            self.issue_touched(&instances, &touched)?;
-            for &instance in &instances {
-                self.watch.changed(instance..instance + 1);
-            }
-            // The host knows what is there then too.
-            match &mut self.known {
-                Some(known) if known.instance == instances[0] => {
-                    inverse.apply(&mut known.lattice);
-                }
-                _ => {}
+            self.take_one_back(before.records)?;
+            self.state.position = before;
+            // The host still knows what it knew.
+            if let Some(known) = &mut self.known
+                && known.at == from
+            {
+                known.at = before;
             }
         }
         Ok(())
     }
 
-    /// After records were taken back: the host still knows what it knew.
-    pub(super) fn known_moved(&mut self, from: Position) {
-        if let Some(known) = &mut self.known
-            && known.at == from
-        {
-            known.at = self.state.position;
+    fn take_one_back(&mut self, at: u64) -> Result<()> {
+        let Some(record) = self.state.log.record(at) else {
+            return Ok(());
+        };
+        match (&record.content, record.inverse.clone()) {
+            (Content::Cells { instance, .. }, Some(inverse)) => {
+                let instances = self.state.log.base_scene().instances_of(*instance);
+                let touched = match &inverse {
+                    Inverse::Words(words) => Touched::Words(words.to_vec()),
+                    Inverse::Lattice(lattice) => Touched::Whole(lattice.clone()),
+                };
+                self.issue_touched(&instances, &touched)?;
+                for &instance in &instances {
+                    self.watch.changed(instance..instance + 1);
+                }
+                if let Some(known) = &mut self.known
+                    && known.instance == instances[0]
+                {
+                    inverse.apply(&mut known.lattice);
+                }
+            }
+            (Content::Rule(_), _) => {
+                let rule = self.state.log.scene(at).rule;
+                if let Some(instances) = &mut self.instances {
+                    instances.set_rule(rule);
+                }
+            }
+            _ => {}
         }
+        Ok(())
     }
 }
 

@@ -27,14 +27,7 @@ impl SessionWorker {
         match route.source {
             Source::Here => {
                 self.take_back(route.inverses)?;
-                let rule = self.state.log.scene(begin.records).rule;
-                if let Some(instances) = &mut self.instances
-                    && instances.plan().rule != rule
-                {
-                    instances.set_rule(rule);
-                }
                 self.state.restored(begin);
-                self.known_moved(before);
             }
             Source::Start(_) | Source::Snapshot(_) => {
                 if !self.restore_from(route.source, from, begin)? {

@@ -611,3 +611,26 @@ fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
         Driver::run(setup.clone(), steps);
     }
 }
+
+/// Once the cells were those of half an undo, and the label that of none.
+#[test]
+fn an_undo_that_is_refused_in_its_middle_leaves_cells_and_label_together() {
+    for after in 0..8 {
+        let stroke = |x| {
+            Step::Edit(Edit {
+                joins: x > 0,
+                ..dot(0, x, 3)
+            })
+        };
+        let mut driver = Driver::new(Setup {
+            rounds: Some(0),
+            ..small(2)
+        });
+        driver.step(Step::Act(Action::StepGeneration));
+        (0..4).for_each(|x| driver.step(stroke(x)));
+        driver.step(Step::Settle);
+        driver.step(Step::Fail(Call::Submit, after, Fault::OutOfMemory));
+        driver.step(Step::Act(Action::Undo));
+        driver.step(Step::Settle);
+    }
+}
