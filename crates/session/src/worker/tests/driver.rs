@@ -417,12 +417,21 @@ impl Driver {
         seen.is_some_and(|seen| seen.contains(lattice))
     }
 
+    /// Whether the session ended before it could begin with this lattice.
+    fn would_have_begun(&self, instance: usize, lattice: &Arc<Lattice>) -> bool {
+        let log = &self.worker.state.log;
+        self.worker.failed.is_some()
+            && log.base_is_start()
+            && log.base_scene().start_lattice(instance).unwrap() == *lattice
+    }
+
     fn take_answers(&mut self) {
         let mut copies = std::mem::take(&mut self.copies);
         copies.retain(|(instance, copy)| match copy.try_recv() {
             Ok((lattice, generation)) => {
                 assert!(
-                    self.was_seen(*instance, generation, &lattice),
+                    self.was_seen(*instance, generation, &lattice)
+                        || self.would_have_begun(*instance, &lattice),
                     "a copy of instance {instance} at {generation} that never was"
                 );
                 false
@@ -435,16 +444,14 @@ impl Driver {
         });
         self.copies = copies;
         let mut saves = std::mem::take(&mut self.saves);
-        let (base, ended) = (self.worker.state.log.base(), self.worker.failed.is_some());
-        let is_base = |position: Position| ended && position == base;
         saves.retain(|saved| match saved.try_recv() {
             Ok(saved) => {
                 let timeline = saved.comparison.as_ref().map(|it| &it.timeline);
                 let (position, lattices) = &timeline.unwrap_or(&saved.main).newest;
                 for (i, lattice) in lattices.iter().enumerate() {
-                    // One that ends before it has begun may be saved as it would have begun.
                     assert!(
-                        self.was_seen(i, position.generation, lattice) || is_base(*position),
+                        self.was_seen(i, position.generation, lattice)
+                            || self.would_have_begun(i, lattice),
                         "instance {i} is saved as it never was at {position:?}"
                     );
                 }
