@@ -15,11 +15,11 @@
 //        0.06 LDG, 0.06 STG; 11 in all; where words are turned, 0.25 SHF, on rings 0.5. Any other
 //        rule: 28 LOP3, 0.5 SHFL, 0.25 SHF, 4.8 IMAD, 0.06 LDG, 0.06 STG; 35 in all. 168
 //        registers, 40 bytes spilled.
-// Measured: NVIDIA H200, commit b502abf667de:
-//        16 x 1024x1024: 17.6 Tcell/s, 3.42 times 06_planar, 82.0 times 01_global
-//        1056 x 128x128: 180 Gcell/s, 2.89 times 06_planar, 5.48 times 01_global
-//        1 x 16384x16384: 36.1 Tcell/s, 3.43 times 06_planar, 143 times 01_global
-//        1 x 65536x65536: 47.5 Tcell/s, 4.02 times 06_planar, 189 times 01_global
+// Measured: NVIDIA H200, commit 69f61648e1f0:
+//        16 x 1024x1024: 17.6 Tcell/s, 3.42 times 06_planar, 81.9 times 01_global
+//        1056 x 128x128: 112 Gcell/s, 1.56 times 06_planar, 46.7 times 01_global
+//        1 x 16384x16384: 36.3 Tcell/s, 3.45 times 06_planar, 144 times 01_global
+//        1 x 65536x65536: 47.5 Tcell/s, 4.01 times 06_planar, 189 times 01_global
 //        by B36/S23: 0.42 times as fast as by B3/S23
 // Next: a lattice that fits a warp need never leave its registers.
 // Against 06_planar: a lane has WORDS words side by side, its neighbours' come by shuffle, and

@@ -116,6 +116,7 @@ pub(crate) fn act(activity: Activity, session: &Session) {
         }),
         Activity::RunTo => {
             session.act(Action::RunTo(now + 40));
+            reach(session, now + 40);
         }
         Activity::Compare => {
             session.act(Action::ToggleHalves);
