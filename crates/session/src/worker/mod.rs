@@ -53,7 +53,7 @@ use engine::{Engine, Result};
 use lang::tr;
 use model::population::Populations;
 use model::trace::Trace;
-use model::{DeviceChoice, KernelChoice, PicturePlan, Pictures, Setup, Status};
+use model::{Action, DeviceChoice, KernelChoice, PicturePlan, Pictures, Setup, Status};
 
 /// How long a notice stays.
 const NOTICE_TIME: Duration = Duration::from_secs(6);
@@ -131,6 +131,8 @@ struct SessionWorker {
     state: State,
     /// What a request of the state is for, by its number.
     tasks: HashMap<u64, Task>,
+    /// The action that a request came from, by its number: what came of it is logged.
+    actions: HashMap<u64, Action>,
     next_task: u64,
     /// Since when the first request waits.
     waiting: Option<(u64, Instant)>,
@@ -193,6 +195,7 @@ impl SessionWorker {
             copies: Copies::new(setup.time.history_bytes),
             state,
             tasks: HashMap::new(),
+            actions: HashMap::new(),
             next_task: 0,
             waiting: None,
             known: None,

@@ -48,8 +48,14 @@ impl SessionWorker {
         }
         match command {
             Command::Act(action) => {
+                let before = self.next_task;
                 self.act(action);
-                self.debug_action(action);
+                match self.next_task {
+                    task if task != before && self.tasks.contains_key(&task) => {
+                        self.actions.insert(task, action);
+                    }
+                    _ => self.debug_action(action),
+                }
             }
             Command::View(plan) => self.hear_view(plan),
             Command::Ask(Asked::Edit(edit, number)) => {
@@ -115,6 +121,7 @@ impl SessionWorker {
     /// The session has ended: who waits for an answer gets one, and the rest comes to nothing.
     pub(super) fn end_requests(&mut self) {
         self.state.requests.clear();
+        self.actions.clear();
         for (_, task) in std::mem::take(&mut self.tasks) {
             match task {
                 Task::Copy(instance, answer) => self.wait_for_cells(instance, answer),
@@ -255,6 +262,9 @@ impl SessionWorker {
         if let Err(error) = done {
             self.meet(error, false);
         }
+        if let Some(action) = self.actions.remove(&number) {
+            self.debug_action(action);
+        }
         Ok(())
     }
 
@@ -307,10 +317,15 @@ impl SessionWorker {
 
     /// What came of an action, for `LIFESTREAMS_LOG=debug`.
     fn debug_action(&self, action: Action) {
-        let (mode, generation) = (&self.state.mode, self.state.position.generation);
+        let state = if self.is_running() {
+            "running"
+        } else {
+            "paused"
+        };
+        let generation = self.state.position.generation;
         let (kernel, selected) = (self.setup.kernel.name, self.selected);
         tracing::debug!(
-            "{action:?}: {mode:?} at generation {generation}, kernel {kernel}, instance {selected} selected"
+            "{action:?}: {state} at generation {generation}, kernel {kernel}, instance {selected} selected"
         );
     }
 
