@@ -264,13 +264,13 @@ fn a_pattern_too_large_is_offered_a_larger_lattice() {
     typed(&wide);
     then("Return", "larger lattices are offered: 100x45");
     shown.rest();
-    then("Return", "notice: the lattices are 100x45 now");
+    then("Return", "The lattices are 100x45 now");
     let after = saved("after.rle");
     let size = Size::new(100, 45).unwrap();
     assert_eq!(after.torus(), Some(size));
     let lattice = after.centred_in(size).unwrap();
     assert!((0..100).all(|x| lattice.get(x, 22)) && lattice.population() == 100);
-    then("ctrl+z", "notice: the former lattices are back");
+    then("ctrl+z", "before the last edit");
     let back = saved("back.rle");
     assert_eq!(back.torus(), before.torus());
     let cells = |pattern: &Pattern| pattern.centred_in(pattern.torus().unwrap()).unwrap();
@@ -278,31 +278,33 @@ fn a_pattern_too_large_is_offered_a_larger_lattice() {
     shown.quit();
 }
 
-/// The former lattices come back where nothing else is left to be undone, and only there.
+/// Edits and larger lattices are undone in the order in which they were made, the last one first,
+/// whichever panel is selected.
 #[test]
-fn undoing_what_is_not_there_never_undoes_what_else_was_done() {
+fn an_edit_and_then_the_larger_lattices_before_it_are_undone() {
     let (shown, _) = Shown::paused("--instances 2 --seed 5 --kernel bits");
     let wide = shown.folder.path().join("wide.rle");
     fs::write(&wide, "x = 100, y = 1, rule = B3/S23\n100o!\n").unwrap();
+    let former = shown.saved("former.rle");
     shown.then("ctrl+o", "a path is to be typed in");
     shown.rest();
     shown.type_in(&wide);
     shown.then("Return", "larger lattices are offered: 100x45");
     shown.rest();
-    shown.then("Return", "notice: the lattices are 100x45 now");
-    // The first panel is edited, and nothing undone on the second.
+    shown.then("Return", "The lattices are 100x45 now");
+    let grown = shown.saved("grown.rle");
+    assert_eq!((grown.size().width(), grown.population()), (100, 100));
+    shown.press("Page_Down", "SelectNext");
     shown.key("Delete");
-    assert_eq!(shown.press("Page_Down", "SelectNext").selected, 1);
-    for _ in 0..2 {
-        shown.press("ctrl+z", "Undo");
-    }
-    assert_eq!(shown.press("Page_Up", "SelectPrevious").selected, 0);
-    shown.rest();
-    assert_eq!(shown.heard("the former lattices are back"), 0);
-    // This is about the edit, and the next one about the lattices.
-    shown.press("ctrl+z", "Undo");
-    shown.rest();
-    assert_eq!(shown.heard("the former lattices are back"), 0);
-    shown.then("ctrl+z", "notice: the former lattices are back");
+    shown.press("Page_Up", "SelectPrevious");
+    // This is about the edit of the other panel, and the next one about the lattices.
+    shown.then("ctrl+z", "before the last edit");
+    assert_eq!(shown.saved("still.rle"), grown);
+    shown.then("ctrl+z", "before the last edit");
+    assert_eq!(shown.saved("back.rle"), former);
+    shown.then("ctrl+z", "Nothing to undo");
+    assert_eq!(shown.saved("same.rle"), former);
+    shown.then("ctrl+y", "as before the undo");
+    assert_eq!(shown.saved("again.rle"), grown);
     shown.quit();
 }
