@@ -198,7 +198,9 @@ impl Shown {
         self.rest();
         self.enter_path(&path, "notice: saved");
         let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
-        Pattern::load(&path).unwrap().centred_in(size).unwrap()
+        let pattern = Pattern::load(&path).unwrap();
+        let size = pattern.torus().unwrap_or(size);
+        pattern.centred_in(size).unwrap()
     }
 
     pub(crate) fn picture(&self) -> Picture {

@@ -154,7 +154,8 @@ impl Store {
     ) -> Option<Place> {
         let Some(viewport) = viewport else {
             if words != self.size.words() || !self.limits.take_bits(self.size) {
-                tracing::warn!("a picture of {words} words is not one of {}", self.size);
+                // Lattices that have just grown are ahead of the status for a moment.
+                tracing::debug!("a picture of {words} words is not one of {}", self.size);
                 return None;
             }
             let size = [self.size.words_per_row() as u32, self.size.height()];
