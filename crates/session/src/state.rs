@@ -708,6 +708,10 @@ impl State {
     pub fn applied(&mut self) {
         let at = self.position.records;
         self.edit_number.take_if(|(record, _)| *record <= at);
+        let applied = self.log.record(at).map(|record| &record.content);
+        if let (Some(Content::Start(_)), Mode::RunningTo(_)) = (applied, &self.mode) {
+            self.mode = Mode::Paused; // the generation was one of the start before
+        }
         self.position = self.log.after_next(self.position);
         self.refresh = true;
     }

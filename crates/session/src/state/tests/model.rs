@@ -830,7 +830,14 @@ impl Model {
             self.state.log.set_inverse(at.records, inverse);
             self.account.items[at.records as usize].has_inverse = true;
         }
+        let runs_to = matches!(self.state.mode, Mode::RunningTo(_));
         self.state.applied();
+        if let (Content::Start(_), true) = (&content, runs_to) {
+            ensure!(
+                self.state.mode == Mode::Paused,
+                "a run to a generation of another start"
+            );
+        }
         let here = self.state.position;
         self.known = self
             .known

@@ -521,3 +521,19 @@ fn whoever_wants_more_than_the_rounds_asked_for_gets_them_after_a_loss_too() {
     state.steps(4);
     assert_eq!((&state.mode, state.rounds), (&Mode::Running, 2));
 }
+
+#[test]
+fn a_run_to_a_generation_ends_where_another_start_lies_ahead() {
+    let mut state = paused();
+    state.steps(6);
+    state.takes(Request::Begin(soup(2)));
+    state.applied();
+    // Undone, and stopped on the way.
+    state.takes(Request::Undo);
+    state.restored(at(0, 0));
+    state.takes(Request::TogglePause);
+    state.takes(Request::RunTo(8));
+    state.steps(6);
+    state.applied();
+    assert_eq!((&state.mode, state.position), (&Mode::Paused, at(1, 0)));
+}
