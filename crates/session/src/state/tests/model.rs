@@ -50,7 +50,8 @@ struct Waiter {
     /// Where the session was to be, for who saves it.
     target: Position,
     begun: Option<Position>,
-    /// The cells were lost while it waited, or another one's were read.
+    /// The cells were lost while it waited, another one's were read, or no slot was free: the copy
+    /// may be one of a later position.
     is_late: bool,
 }
 
@@ -359,6 +360,14 @@ impl Model {
         self.outside();
         let facts = self.facts();
         let work = next_work(&self.state, &facts, self.now);
+        if !facts.has_free_slot {
+            // Rounds go on while a copy waits for a slot.
+            let waits = self
+                .waiters
+                .iter_mut()
+                .filter(|waiter| waiter.begun.is_none());
+            waits.for_each(|waiter| waiter.is_late = true);
+        }
         if self.is_told {
             let (mode, here) = (&self.state.mode, self.state.position);
             let first = self.state.requests.front().map(|(request, _)| request);
@@ -985,7 +994,8 @@ impl Model {
                     it.source == Source::Snapshot(position) || it.generations == 0
                 });
                 ensure!(leads, "no way from the saved cells");
-                ensure!(wanted == target, "saved elsewhere");
+                let is_it = wanted == target || waiter.is_late && target > wanted;
+                ensure!(is_it, "saved elsewhere: {target:?}, not {wanted:?}");
             } else {
                 // What was lost comes back with what was asked for meanwhile.
                 let is_it = wanted == position || waiter.is_late && position > wanted;
