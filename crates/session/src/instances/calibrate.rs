@@ -118,6 +118,7 @@ impl Instances {
             measured: self.measuring != Measuring::Never,
             edits: self.edit_numbers.clone(),
             picture,
+            slot: None,
             kind: Kind::Alone,
             steps: [].into(),
             half: 0,

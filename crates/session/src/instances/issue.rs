@@ -22,6 +22,8 @@ pub(super) struct InFlight {
     /// The last edit in its pictures, by instance.
     pub(super) edits: Arc<[u64]>,
     pub(super) picture: Option<PicturePlan>,
+    /// The picture slot of a round or a refresh, which is not filled again before its end is heard.
+    pub(super) slot: Option<Slot>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
     /// Whose round in a comparison: 0 for A's, 1 for B's.
@@ -36,7 +38,7 @@ pub(super) struct InFlight {
 impl InFlight {
     /// The slots that it was to fill are gone.
     pub(super) fn forget_slots(&mut self) {
-        self.picture = None;
+        (self.picture, self.slot) = (None, None);
         self.measured = false;
         if let Kind::Snapshot(_) = self.kind {
             self.kind = Kind::Other;
@@ -79,6 +81,9 @@ impl Instances {
     fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
         let plan = self.next_plan();
         let free = |slot: &Slot| {
+            if self.is_in_flight(*slot) {
+                return false;
+            }
             let free = |i: usize| self.slots.is_free(LatticeId(i as u32), *slot);
             plan.downloads().all(free)
         };
@@ -94,8 +99,23 @@ impl Instances {
     /// The slot of the next round's pictures, if there is one now.
     pub(super) fn next_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
         match self.next_plan().picture {
+            None if self.measures_next() && self.is_in_flight(Slot(0)) => None,
             None => Some(Slot(0)),
             Some(_) => self.free_slot(newest),
+        }
+    }
+
+    /// Whether a round in flight fills a slot of the next plan's instances: it may have landed, but
+    /// what it brought has not been taken yet.
+    fn is_in_flight(&self, slot: Slot) -> bool {
+        let fills = |it: &InFlight| it.half == self.turn && it.slot == Some(slot);
+        self.in_flight.iter().any(fills)
+    }
+
+    /// Notes which slot the round that was just issued fills.
+    fn fills(&mut self, slot: Slot) {
+        if let Some(issued) = self.in_flight.back_mut() {
+            issued.slot = Some(slot);
         }
     }
 
@@ -143,6 +163,7 @@ impl Instances {
             Err(EngineError::SlotBusy(..)) => return Ok(false),
             Err(error) => return Err(error),
         }
+        self.fills(slot);
         self.part_began = None;
         self.unmeasured = if self.measures_next() {
             0
@@ -161,9 +182,14 @@ impl Instances {
         for half in 0..self.plans.len() {
             self.turn = half;
             issued = match self.next_slot(&newest) {
-                Some(slot) => self
-                    .submit_round(0, slot, false, Kind::Refresh)
-                    .map(|()| true),
+                Some(slot) => {
+                    let in_flight = self.in_flight.len();
+                    let issued = self.submit_round(0, slot, false, Kind::Refresh);
+                    if self.in_flight.len() > in_flight {
+                        self.fills(slot);
+                    }
+                    issued.map(|()| true)
+                }
                 None => Ok(false),
             };
             if !matches!(issued, Ok(true)) {
@@ -354,6 +380,7 @@ impl Instances {
             measured: self.measuring != Measuring::Never,
             edits: self.edit_numbers.clone(),
             picture,
+            slot: None,
             kind,
             steps,
             half,

@@ -219,7 +219,9 @@ fn populations_are_those_of_the_reference() {
     session.act(Action::WatchPopulation(false));
     session.act(Action::StepGeneration);
     all_at(&session, &setup, 61);
-    assert_eq!(session.status().time.settled.len(), 0);
+    wait_for(&session, "no measures", |status| {
+        status.time.settled.is_empty()
+    });
 }
 
 #[test]
