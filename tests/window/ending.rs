@@ -73,7 +73,8 @@ fn a_display_that_goes_away_ends_it_with_3_and_a_sentence() {
             .filter(|line| line.starts_with("lifestreams: "))
             .collect();
         assert_eq!(said.len(), 2, "{said:?}");
-        assert!(said[1].contains("the connection to the X server has broken; start again"));
+        let sentence = "the connection to the display has broken; start again";
+        assert!(said[1].contains(sentence), "{said:?}");
         assert!(!ended.stderr.contains("panicked"), "{ended:?}");
         // Everything is saved all the same.
         let names = names(folder.path());

@@ -113,11 +113,9 @@ pub fn run<W: World>(
     drop(handler);
     match (failed, ran) {
         (Some(error), _) => Err(error),
-        // How winit says that a Wayland compositor has gone. The X server's end is heard elsewhere,
-        // unless winit has panicked over it first.
-        (None, None | Some(Err(EventLoopError::ExitFailure(_)))) => Err(AppError::Display(
-            tr!("the connection to the display has broken; start again once there is one, or use 'lifestreams run', which needs none").into(),
-        )),
+        // How winit reports that a Wayland compositor is gone. Xlib ends the process itself when
+        // the X server is gone, unless winit notices first and panics.
+        (None, None | Some(Err(EventLoopError::ExitFailure(_)))) => Err(startup::display_lost()),
         (None, Some(Err(error))) => Err(AppError::Display(startup::in_short(&error))),
         (None, Some(Ok(()))) => Ok(()),
     }

@@ -48,9 +48,7 @@ pub fn find_display() -> Result<String, AppError> {
 pub(super) fn event_loop(rescue: &Arc<Rescue>) -> Result<EventLoop<()>, AppError> {
     find_display()?;
     if variable("WAYLAND_DISPLAY").is_none() {
-        let lost = AppError::Display(
-            tr!("the connection to the X server has broken; start again once there is one, or use 'lifestreams run', which needs none").into(),
-        );
+        let lost = display_lost();
         let rescue = rescue.clone();
         platform::end_with_x_display(move || {
             let unsaved = rescue.save();
@@ -64,6 +62,13 @@ pub(super) fn event_loop(rescue: &Arc<Rescue>) -> Result<EventLoop<()>, AppError
     EventLoop::with_user_event()
         .build()
         .map_err(|error| AppError::NoDisplay(in_short(&error)))
+}
+
+/// The X server or the Wayland compositor closed its connection to this program.
+pub(super) fn display_lost() -> AppError {
+    AppError::Display(
+        tr!("the connection to the display has broken; start again once there is one, or use 'lifestreams run', which needs none").into(),
+    )
 }
 
 fn probe(libraries: &[&'static str]) -> Result<(), AppError> {
