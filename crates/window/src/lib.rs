@@ -27,7 +27,6 @@ use std::time::{Duration, Instant};
 use winit::error::EventLoopError;
 
 use app::{AppError, Rescue, Wake, World};
-use lang::tr;
 use model::Status;
 pub use startup::find_display;
 use view::{Drawing, ViewOptions};

@@ -1,5 +1,5 @@
-//! Editing by hand in a running session: how long until the frame that shows an edit is drawn, and
-//! whether frames wait while a stroke is drawn.
+//! Editing by hand in a running session: how long until the frame that shows an edit is drawn, how
+//! long until the frame that shows it undone, and whether frames wait while a stroke is drawn.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::{RUNS, Table, fits, setup};
-use model::{Change, DeviceChoice, Edit, Pace, Setup};
+use model::{Action, Change, DeviceChoice, Edit, Pace, Setup};
 use session::Session;
 use view::offscreen::Renderer;
 use view::{ViewOptions, list_adapters};
@@ -17,6 +17,10 @@ const EDITS: u32 = 40;
 
 /// From one to the next, so that the copies of one are made.
 const REST: Duration = Duration::from_millis(80);
+
+/// Edits that are undone, and how long the session runs on before each undo.
+const UNDOS: u32 = 10;
+const RUN_ON: Duration = Duration::from_millis(250);
 
 /// For the slots and kernels of what who draws has asked for.
 const SETTLING: Duration = Duration::from_secs(1);
@@ -59,6 +63,12 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
         let work = format!("{instances} × {side}²");
         let what = format!("{work}: from an edit until the frame that shows it is drawn");
         table.add(what, "ms", &ways);
+        let mut undos = Vec::new();
+        for number in 0..UNDOS {
+            undos.push(hand.undo(EDITS + number)?);
+        }
+        let what = format!("{work}: from an undo until the frame that shows it is drawn");
+        table.add(what, "ms", &undos);
         let (mut still, mut moved) = (Vec::new(), Vec::new());
         for run in 0..=RUNS {
             let times = [hand.look_for(SEGMENT * SEGMENTS)?, hand.stroke()?];
@@ -150,6 +160,33 @@ impl Hand {
         }
     }
 
+    /// Draws a line of cells, lets the session run on, and undoes: the milliseconds until a frame
+    /// shows the generation just after the edit. Then the session runs again.
+    fn undo(&mut self, at: u32) -> Result<f64> {
+        self.way(at)?;
+        self.look_for(RUN_ON)?;
+        let (began, before) = (Instant::now(), self.session.status().generation);
+        self.session.act(Action::Undo);
+        let mut seen = vec![0; 1];
+        let mut shown = u64::MAX;
+        loop {
+            self.session
+                .pictures()
+                .visit_newer(&mut seen, &mut |_, picture, _| shown = picture.generation);
+            self.frame()?;
+            if shown < before && !self.session.status().running {
+                break;
+            }
+            if began.elapsed() > PATIENCE {
+                bail!("no picture shows the undo of edit {at}");
+            }
+        }
+        let took = began.elapsed().as_secs_f64() * 1e3;
+        self.session.act(Action::TogglePause);
+        self.look_for(REST)?;
+        Ok(took)
+    }
+
     /// Draws frames for so long; the longest one's milliseconds.
     fn look_for(&mut self, least: Duration) -> Result<f64> {
         let (began, mut longest) = (Instant::now(), 0f64);
@@ -192,5 +229,7 @@ mod tests {
             assert!(hand.way(at).unwrap() > 0.0);
         }
         assert_eq!(hand.renderer.shown_edit(1), 0, "nobody edited that one");
+        assert!(hand.undo(3).unwrap() > 0.0);
+        assert!(hand.session.status().running, "it goes on after the undo");
     }
 }
