@@ -15,7 +15,7 @@ use model::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
 use terminal::Glyphs;
-use view::{Camera, ColourBy, MIN_OPENING_PIXELS, ViewOptions, theme};
+use view::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions, theme};
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///
@@ -398,6 +398,18 @@ pub(super) struct SnapshotArguments {
     /// Zoomed in so many times; 1 shows the whole lattices [default: as a window opens]
     #[arg(long, value_name = "X", value_parser = zoom)]
     pub zoom: Option<f64>,
+}
+
+impl SnapshotArguments {
+    /// What stands beside the panels.
+    pub(super) fn side_panel(&self) -> Option<SidePanel> {
+        match (self.lab, self.population, self.ladder) {
+            (true, _, _) => Some(SidePanel::Lab),
+            (_, true, _) => Some(SidePanel::Population),
+            (_, _, true) => Some(SidePanel::Ladder),
+            (false, false, false) => None,
+        }
+    }
 }
 
 /// Options of `lesson`.

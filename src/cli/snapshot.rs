@@ -9,7 +9,7 @@ use super::options::SnapshotArguments;
 use app::{Classroom, LessonSource};
 use model::{Action, Halves, Setup};
 use view::offscreen::Renderer;
-use view::{LessonPage, LessonScreen, ViewOptions};
+use view::{LessonPage, LessonScreen, SidePanel, ViewOptions};
 
 /// How long rounds may take before the picture is given up.
 const PATIENCE: Duration = Duration::from_secs(600);
@@ -35,16 +35,17 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         single: arguments.single,
         help: arguments.help_shown,
         timeline: arguments.timeline || arguments.blocks,
-        lab: arguments.lab,
-        ladder: arguments.ladder,
-        population: arguments.population,
+        side: arguments.side_panel(),
         ..arguments.look.options()
     };
     for (wanted, action) in [
         (arguments.blocks, Action::ToggleBlocks),
         (arguments.halves, Action::ToggleHalves),
         (options.timeline, Action::WatchOverlap(true)),
-        (options.population, Action::WatchPopulation(true)),
+        (
+            options.side == Some(SidePanel::Population),
+            Action::WatchPopulation(true),
+        ),
     ] {
         if wanted {
             session.act(action);
@@ -67,7 +68,8 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             let sentence = "none of these rounds was timed; --timeline takes --rounds 2 or more";
             bail!(BadArguments(sentence.into()));
         }
-        let watched = !options.population || renderer.population.has_samples();
+        let watched =
+            options.side != Some(SidePanel::Population) || renderer.population.has_samples();
         if status.finished && !watched {
             let sentence = "too few rounds were measured; --population takes some more --rounds";
             bail!(BadArguments(sentence.into()));

@@ -13,7 +13,7 @@ use app::World;
 use lang::tr;
 use model::Action;
 use model::actions::KEYS;
-use view::{LessonScreen, theme};
+use view::{LessonScreen, SidePanel, theme};
 
 /// A mouse button that is held.
 #[derive(Clone, Copy, Debug)]
@@ -70,11 +70,9 @@ impl<W: World> Shown<W> {
                 self.view.toggle_fit(&status, self.area);
             }
             Action::ToggleTimeline => self.show_timeline(!self.view.options.timeline),
-            Action::ToggleLab => {
-                self.show_card(|options| (options.lab ^= true, options.ladder = false))
-            }
+            Action::ToggleLab => self.show_card(|options| options.toggle_side(SidePanel::Lab)),
             Action::ToggleLadder => {
-                self.show_card(|options| (options.ladder ^= true, options.lab = false));
+                self.show_card(|options| options.toggle_side(SidePanel::Ladder));
             }
             Action::ToggleHelp => self.show_card(|options| (options.help ^= true, ())),
             Action::ToggleLessons => self.with_lessons(|lessons, source| {
@@ -120,8 +118,8 @@ impl<W: World> Shown<W> {
             options.help = false;
         } else if self.lessons.screen.is_some() {
             self.with_lessons(|lessons, source| lessons.leave(source));
-        } else if options.lab || options.ladder {
-            (options.lab, options.ladder) = (false, false);
+        } else if options.side.is_some() {
+            options.side = None;
         } else if options.timeline {
             self.show_timeline(false);
         } else {

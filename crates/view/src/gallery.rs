@@ -16,6 +16,7 @@ mod structure;
 
 use egui::{Rect, pos2};
 
+use crate::SidePanel;
 use crate::hud::rect_of;
 use crate::layout::{Layout, PixelRect};
 use crate::made_up::{Timed, TimedAs, status, timed_round};
@@ -135,14 +136,16 @@ impl Mouse<'_> {
 
     /// Over the lab.
     fn over_lab(&mut self, x: f64, y: f64) {
-        if let Some(rect) = self.layout.lab {
+        if let Some(rect) = self.layout.side_rect(SidePanel::Lab) {
             self.lab.hover(Some(within(rect, x, y)));
         }
     }
 
     /// A click on the second of the lab's tabs, wherever it is: the other language.
     fn click_tabs(&mut self) {
-        let Some(rect) = self.layout.lab else { return };
+        let Some(rect) = self.layout.side_rect(SidePanel::Lab) else {
+            return;
+        };
         for y in 0..200 {
             let at = within(rect, 0.35, f64::from(y) / 200.0);
             self.lab.click(at, self.layout, self.status);

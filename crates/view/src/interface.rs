@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::dialogs::{Dialogs, style};
 use crate::scene::context;
 use crate::timeline::Shown;
-use crate::{Drawing, Frame, Lab, ViewOptions};
+use crate::{Drawing, Frame, Lab, SidePanel, ViewOptions};
 use lang::Language;
 use model::Status;
 
@@ -83,7 +83,10 @@ impl Sources {
 fn is_told(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
     let marks = frame.marks;
     let marked = marks.selection.is_some() || marks.ghost.is_some() || !marks.pending.is_empty();
-    !dialogs.takes_keys() && !marked && frame.lesson.is_none() && !frame.options.population
+    !dialogs.takes_keys()
+        && !marked
+        && frame.lesson.is_none()
+        && frame.options.side != Some(SidePanel::Population)
 }
 
 impl Painted {

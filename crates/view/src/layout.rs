@@ -6,9 +6,9 @@ mod halves;
 #[cfg(test)]
 mod tests;
 
-use crate::Zoom;
 use crate::timeline::place;
-use docks::Lab;
+use crate::{SidePanel, Zoom};
+use docks::Side;
 pub use halves::Halved;
 use life::Size;
 
@@ -112,12 +112,9 @@ pub struct Layout {
     pub timeline: Option<PixelRect>,
     /// Multiprocessors (or workers) that have a row beneath the timeline's lanes.
     pub units: Option<usize>,
-    /// The lab, beside the panels and above the timeline, or below them in its place.
-    pub lab: Option<PixelRect>,
-    /// The population graph, in the lab's place.
-    pub population: Option<PixelRect>,
-    /// The ladder, in the lab's place.
-    pub ladder: Option<PixelRect>,
+    /// Lab, population graph or ladder: beside the panels and above the timeline, or below the
+    /// panels in the timeline's place.
+    pub side: Option<(SidePanel, PixelRect)>,
     /// The lesson, in the HUD's place.
     pub lesson: Option<PixelRect>,
     /// What stands over two halves of the panels.
@@ -127,6 +124,14 @@ pub struct Layout {
     /// Pixels of one unit of type and spacing; it grows with the window, for the last row of a
     /// lecture hall.
     pub unit: f32,
+}
+
+impl Layout {
+    /// The place of a side panel, if it is the one shown.
+    pub fn side_rect(&self, panel: SidePanel) -> Option<PixelRect> {
+        let (shown, rect) = self.side?;
+        (shown == panel).then_some(rect)
+    }
 }
 
 /// What a window holds at least in width and height, in units of type, however far the interface
@@ -140,12 +145,8 @@ pub struct Wanted {
     pub lanes: Option<usize>,
     /// So many multiprocessors (or workers) beneath them.
     pub units: Option<usize>,
-    /// The lab.
-    pub lab: bool,
-    /// The population graph, instead of the lab or the ladder.
-    pub population: bool,
-    /// The ladder, instead of the lab.
-    pub ladder: bool,
+    /// What is shown beside the panels.
+    pub side: Option<SidePanel>,
     /// A lesson, instead of the HUD.
     pub lesson: bool,
     /// The strip of a presentation, instead of the HUD.
@@ -175,25 +176,24 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
     };
     let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
     // As high as it is where the figures leave most room, however high they become.
-    let either = wanted.lab || wanted.ladder || wanted.population;
-    let lab = either.then(|| docks::lab(beside(dock), unit)).flatten();
+    let side = wanted.side.and_then(|_| docks::side(beside(dock), unit));
     let timeline = wanted.lanes.map_or(0, |lanes| {
         let area = beside(dock);
         let height = timeline_height(area, unit, lanes, wanted.units);
-        // Where the lab has no room above it, the lab takes its place.
-        let least = (docks::LEAST_LAB * unit) as u32;
-        match lab {
-            Some(Lab::Below(_)) => 0,
-            Some(Lab::Beside(_)) if area[1] < height + least => 0,
+        // Where a side panel has no room above it, that takes its place.
+        let min = (docks::MIN_SIDE_HEIGHT * unit) as u32;
+        match side {
+            Some(Side::Below(_)) => 0,
+            Some(Side::Beside(_)) if area[1] < height + min => 0,
             _ => height,
         }
     });
-    let below = match lab {
-        Some(Lab::Below(height)) => height,
+    let below = match side {
+        Some(Side::Below(height)) => height,
         _ => timeline,
     };
-    let left = match lab {
-        Some(Lab::Beside(width)) => width,
+    let left = match side {
+        Some(Side::Beside(width)) => width,
         _ => 0,
     };
     let tiling = |dock| {
@@ -204,10 +204,21 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
             width: width - left,
             height: height.saturating_sub(below),
         };
+        let whole = PixelRect {
+            x: 0,
+            y: 0,
+            width,
+            height,
+        };
+        let of = |count: usize| Panels {
+            count: count.max(1),
+            aspect: aspect(size),
+            gap,
+        };
         match wanted.halves.filter(|&each| each > 0 && 2 * each <= panels) {
-            None => (tile(area, panels, aspect(size), gap), None),
+            None => (of(panels).tile_part(area, whole), None),
             Some(each) => {
-                let (tiling, halved) = halves::tile_halves(area, each, aspect(size), gap, unit);
+                let (tiling, halved) = halves::tile_halves(area, of(each), unit);
                 (tiling, Some(halved))
             }
         }
@@ -231,9 +242,9 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
         width,
         height: of,
     };
-    let in_its_place = lab.map(|lab| match lab {
-        Lab::Below(of) => at_the_foot(of),
-        Lab::Beside(width) => PixelRect {
+    let side = side.map(|side| match side {
+        Side::Below(of) => at_the_foot(of),
+        Side::Beside(width) => PixelRect {
             x: 0,
             y: 0,
             width,
@@ -244,9 +255,7 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
         dock,
         timeline: (timeline > 0).then(|| at_the_foot(timeline)),
         units: wanted.units.filter(|_| timeline > 0),
-        lab: in_its_place.filter(|_| !wanted.ladder && !wanted.population),
-        population: in_its_place.filter(|_| wanted.population),
-        ladder: in_its_place.filter(|_| wanted.ladder && !wanted.population),
+        side: wanted.side.zip(side),
         lesson,
         halves: tiled.1,
         tiling: tiled.0,
@@ -276,47 +285,75 @@ fn aspect(size: Size) -> f64 {
     (f64::from(size.width()) / f64::from(size.height())).clamp(1.0 / 16.0, 16.0)
 }
 
-/// The rows and columns that make `count` panels largest, centred in the area; on a tie, those
-/// that leave fewest places empty.
-fn tile(area: PixelRect, count: usize, aspect: f64, gap: u32) -> Tiling {
-    let PixelRect {
-        x,
-        y,
-        width,
-        height,
-    } = area;
-    let count = count.max(1);
-    let inside = [width, height].map(|side| f64::from(side.saturating_sub(2 * gap)));
-    let panel_in = |columns: usize| -> [u32; 2] {
-        let each = |side: f64, n: usize| (side - f64::from(gap) * (n as f64 - 1.0)) / n as f64;
-        let width = each(inside[0], columns).floor();
-        let height = each(inside[1], count.div_ceil(columns)).floor();
+/// `count` panels of this aspect in an area, with `gap` pixels between them.
+#[derive(Clone, Copy)]
+struct Panels {
+    count: usize,
+    aspect: f64,
+    gap: u32,
+}
+
+/// Panels keep the rows that they have without timeline and side panel, unless other rows make
+/// their sides larger than by this factor: a panel that is looked at stays in its row.
+const MAX_SHRINKING: f64 = 1.5;
+
+impl Panels {
+    /// A panel's width and height in so many columns.
+    fn size_in(self, area: PixelRect, columns: usize) -> [u32; 2] {
+        let gap = f64::from(self.gap);
+        let inside = |side: u32| f64::from(side.saturating_sub(2 * self.gap));
+        let each = |side: u32, n: usize| (inside(side) - gap * (n as f64 - 1.0)) / n as f64;
+        let width = each(area.width, columns).floor();
+        let height = each(area.height, self.count.div_ceil(columns)).floor();
         // Rounded down on both sides, so that it never grows beyond its place.
         let (w, h) = (
-            width.min((height * aspect).round()),
-            height.min((width / aspect).round()),
+            width.min((height * self.aspect).round()),
+            height.min((width / self.aspect).round()),
         );
         [w.max(1.0) as u32, h.max(1.0) as u32]
-    };
-    let columns = (1..=count)
-        .max_by_key(|&columns| {
-            let [w, h] = panel_in(columns).map(u64::from);
-            let empty = columns * count.div_ceil(columns) - count;
+    }
+
+    /// The number of columns that makes panels largest; on a tie, the one that leaves fewest
+    /// places empty.
+    fn best_columns(self, area: PixelRect) -> usize {
+        let columns = (1..=self.count).max_by_key(|&columns| {
+            let [w, h] = self.size_in(area, columns).map(u64::from);
+            let empty = columns * self.count.div_ceil(columns) - self.count;
             (w * h, std::cmp::Reverse(empty), std::cmp::Reverse(columns))
-        })
-        .unwrap_or(1);
-    let panel = panel_in(columns);
-    let taken = |axis: usize, n: usize| panel[axis] * n as u32 + gap * (n as u32 - 1);
-    let origin = [
-        x + width.saturating_sub(taken(0, columns)) / 2,
-        y + height.saturating_sub(taken(1, count.div_ceil(columns))) / 2,
-    ];
-    Tiling {
-        count,
-        columns,
-        panel,
-        origin,
-        gap,
-        second: None,
+        });
+        columns.unwrap_or(1)
+    }
+
+    /// Tiles an area, a part of `whole`: in the rows and columns that fit `whole` best, if the
+    /// panels do not become too small for that.
+    fn tile_part(self, area: PixelRect, whole: PixelRect) -> Tiling {
+        let (kept, best) = (self.best_columns(whole), self.best_columns(area));
+        let width = |columns| f64::from(self.size_in(area, columns)[0]);
+        let keeps = width(kept) * MAX_SHRINKING >= width(best);
+        self.tile(area, if keeps { kept } else { best })
+    }
+
+    /// Tiles an area in the rows and columns that make the panels largest.
+    fn tile_best(self, area: PixelRect) -> Tiling {
+        self.tile(area, self.best_columns(area))
+    }
+
+    /// Centres the panels in an area, in so many columns.
+    fn tile(self, area: PixelRect, columns: usize) -> Tiling {
+        let panel = self.size_in(area, columns);
+        let taken = |axis: usize, n: usize| panel[axis] * n as u32 + self.gap * (n as u32 - 1);
+        let rows = self.count.div_ceil(columns);
+        let origin = [
+            area.x + area.width.saturating_sub(taken(0, columns)) / 2,
+            area.y + area.height.saturating_sub(taken(1, rows)) / 2,
+        ];
+        Tiling {
+            count: self.count,
+            columns,
+            panel,
+            origin,
+            gap: self.gap,
+            second: None,
+        }
     }
 }

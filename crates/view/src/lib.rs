@@ -119,12 +119,29 @@ pub struct ViewOptions {
     pub interface: Zoom,
     /// Whether the streams' timeline is shown, where the window has room for it.
     pub timeline: bool,
-    /// Whether the lab is shown, where the window has room for it.
-    pub lab: bool,
-    /// Whether the population graph is shown, in the lab's place, where the window has room for it.
-    pub population: bool,
-    /// Whether it is of all instances together, not of the selected one.
+    /// What is shown beside the panels, where the window has room for it.
+    pub side: Option<SidePanel>,
+    /// Whether the population graph is that of all instances together, not of the selected one.
     pub population_of_all: bool,
-    /// Whether the ladder is shown, in the lab's place, where the window has room for it.
-    pub ladder: bool,
+}
+
+/// What can be shown beside the panels, one at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SidePanel {
+    /// The switches, and the driver calls that they make.
+    Lab,
+    /// Population, births and deaths over time.
+    Population,
+    /// The recorded speed of every kernel, beside that of the present one.
+    Ladder,
+}
+
+impl ViewOptions {
+    /// Shows a panel in place of the one shown; hides it if it is the one shown.
+    pub fn toggle_side(&mut self, panel: SidePanel) {
+        self.side = match self.side {
+            Some(shown) if shown == panel => None,
+            _ => Some(panel),
+        };
+    }
 }

@@ -107,7 +107,7 @@ impl Renderer {
         if options.timeline {
             self.timeline.update(pictures);
         }
-        if options.population {
+        if options.side == Some(crate::SidePanel::Population) {
             self.population.update(pictures, status, options);
         }
         // Spelt out, so that only `scene` is borrowed for writing.

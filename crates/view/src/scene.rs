@@ -17,7 +17,7 @@ use crate::{
 };
 use engine::Transfer;
 use model::PictureSource;
-use model::{PicturePlan, Status, Streams, Switches, TransferChoice};
+use model::{PicturePlan, Status, Switches, TransferChoice};
 
 /// What the HUD says of the drawing side.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -69,17 +69,12 @@ impl Frame<'_> {
     /// measured, so that nothing moves from round to round.
     fn wanted(&self, status: &Status) -> Wanted {
         let timeline = self.options.timeline;
-        let lanes = match status.switches.streams {
-            Streams::PerInstance => status.instances,
-            Streams::One | Streams::Default | Streams::Batch => 1,
-        };
         let halves = status.halves.as_ref().map(|halves| halves.each);
         Wanted {
-            lanes: timeline.then_some(lanes),
+            // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
+            lanes: timeline.then_some(status.instances),
             units: (timeline && status.stamped).then(|| timeline_units(status)),
-            lab: self.options.lab,
-            population: self.options.population,
-            ladder: self.options.ladder,
+            side: self.options.side,
             lesson: self.lesson.is_some(),
             presentation: self.options.presentation,
             zoom: self.options.interface,
@@ -424,9 +419,9 @@ impl Scene {
 
 /// Where something stands on the HUD's ground.
 fn grounds(layout: &Layout) -> Vec<PixelRect> {
-    let beside = [layout.timeline, layout.lab, layout.population];
-    let beside = beside.into_iter().chain([layout.ladder, layout.lesson]);
-    beside.chain([layout.dock.rect()]).flatten().collect()
+    let side = layout.side.map(|(_, rect)| rect);
+    let docked = [layout.timeline, side, layout.lesson, layout.dock.rect()];
+    docked.into_iter().flatten().collect()
 }
 
 /// An egui with the program's type.

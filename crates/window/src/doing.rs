@@ -14,7 +14,7 @@ use lang::tr;
 use model::Action;
 use view::layout::Layout;
 use view::picture_file::write_dated_png;
-use view::{Commands, GoTo, Menu, Zoom};
+use view::{Commands, GoTo, Menu, SidePanel, Zoom};
 
 impl<W: World> Handler<W> {
     /// Does what a person asked for: the window's own actions here, the others in the session.
@@ -39,22 +39,14 @@ impl<W: World> Handler<W> {
             Action::ToggleMinimap => self.view.no_minimap ^= true,
             Action::ToggleTimeline => self.toggle_timeline(),
             Action::ToggleBlocks => self.toggle_blocks(),
-            Action::ToggleLab => {
-                self.view.lab ^= true;
-                self.view.ladder = false; // they have one place
-                self.show_population(false);
-                self.hover();
-            }
-            Action::ToggleLadder => {
-                self.view.ladder ^= true;
-                self.view.lab = false;
-                self.show_population(false);
-                self.hover();
-            }
-            Action::TogglePopulation => self.show_population(!self.view.population),
+            Action::ToggleLab => self.toggle_side(SidePanel::Lab),
+            Action::ToggleLadder => self.toggle_side(SidePanel::Ladder),
+            Action::TogglePopulation => self.toggle_side(SidePanel::Population),
             Action::PopulationOfAll => {
                 self.view.population_of_all ^= true;
-                self.show_population(true);
+                if self.view.side != Some(SidePanel::Population) {
+                    self.toggle_side(SidePanel::Population);
+                }
             }
             Action::ToggleLessons => self.toggle_lessons(),
             Action::NextPage => self.turn_page(true),
@@ -109,11 +101,8 @@ impl<W: World> Handler<W> {
             // the ghost, the selection, or the pencil
         } else if self.view.timeline {
             self.toggle_timeline();
-        } else if self.view.population {
-            self.show_population(false);
-        } else if self.view.lab || self.view.ladder {
-            (self.view.lab, self.view.ladder) = (false, false);
-            self.hover();
+        } else if let Some(panel) = self.view.side {
+            self.toggle_side(panel);
         } else if self.view.single {
             self.view.single = false;
         } else if self.view.presentation {
@@ -196,17 +185,14 @@ impl<W: World> Handler<W> {
         self.show_timeline(true);
     }
 
-    /// Opens or closes the population graph; nothing is measured that nobody sees.
-    fn show_population(&mut self, shown: bool) {
-        if self.view.population == shown {
-            return;
-        }
-        self.view.population = shown;
-        if shown {
-            (self.view.lab, self.view.ladder) = (false, false); // they have one place
-        }
-        if let Some(world) = &self.world {
-            world.act(Action::WatchPopulation(shown));
+    /// Opens a side panel in place of the one shown, or closes it. Populations are measured only
+    /// while their graph is shown.
+    fn toggle_side(&mut self, panel: SidePanel) {
+        let was_watched = self.view.side == Some(SidePanel::Population);
+        self.view.toggle_side(panel);
+        let is_watched = self.view.side == Some(SidePanel::Population);
+        if let (true, Some(world)) = (was_watched != is_watched, &self.world) {
+            world.act(Action::WatchPopulation(is_watched));
         }
         self.hover();
     }
@@ -295,7 +281,8 @@ impl<W: World> Handler<W> {
         self.spot = spot;
         let over = self.view.timeline && self.spot_under_pointer() == Some(Spot::Timeline);
         let shows = self.timeline.hover(self.pointer.at.filter(|_| over));
-        let over = self.view.lab && self.spot_under_pointer() == Some(Spot::Lab);
+        let over =
+            self.view.side == Some(SidePanel::Lab) && self.spot_under_pointer() == Some(Spot::Lab);
         if self.lab.hover(self.pointer.at.filter(|_| over)) || shows {
             self.pacer.want(Instant::now());
         }
@@ -386,15 +373,18 @@ impl<W: World> Handler<W> {
 
 /// What stands at a point in pixels.
 fn spot(layout: &Layout, at: [f64; 2]) -> Option<Spot> {
-    let docked = [
-        (layout.timeline, Spot::Timeline),
-        (layout.lab, Spot::Lab),
-        (layout.ladder, Spot::Ladder),
-        (layout.population, Spot::Population),
-        (layout.lesson, Spot::Lesson),
-    ];
-    for (rect, spot) in docked {
-        if rect.is_some_and(|rect| rect.contains(at)) {
+    let side = layout.side.map(|(panel, rect)| {
+        let spot = match panel {
+            SidePanel::Lab => Spot::Lab,
+            SidePanel::Ladder => Spot::Ladder,
+            SidePanel::Population => Spot::Population,
+        };
+        (rect, spot)
+    });
+    let timeline = layout.timeline.map(|rect| (rect, Spot::Timeline));
+    let lesson = layout.lesson.map(|rect| (rect, Spot::Lesson));
+    for (rect, spot) in [timeline, side, lesson].into_iter().flatten() {
+        if rect.contains(at) {
             return Some(spot);
         }
     }

@@ -305,7 +305,11 @@ impl<W: World> Handler<W> {
         if let (true, Some(world)) = (self.view.timeline, &self.world) {
             self.timeline.update(world);
         }
-        if let (true, Some(world), Some(status)) = (self.view.population, &self.world, &status) {
+        if let (true, Some(world), Some(status)) = (
+            self.view.side == Some(view::SidePanel::Population),
+            &self.world,
+            &status,
+        ) {
             self.population.update(world, status, &self.view);
         }
         if let Some(lessons) = self.world.as_mut().and_then(World::lessons) {

@@ -41,7 +41,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
 fn everything() -> ViewOptions {
     ViewOptions {
         timeline: true,
-        lab: true,
+        side: Some(view::SidePanel::Lab),
         ..Default::default()
     }
 }

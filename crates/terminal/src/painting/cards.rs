@@ -14,7 +14,7 @@ use model::actions::KEYS;
 use model::{Status, Switch};
 use view::hud::numbers::si;
 use view::ladder::{Rates, rates};
-use view::{LessonPage, LessonScreen};
+use view::{LessonPage, LessonScreen, SidePanel};
 
 /// A title and lines.
 struct Card {
@@ -50,12 +50,13 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
                 seen: Some(*selected),
             },
         }
-    } else if view.options.lab {
-        switches(status, depth)
-    } else if view.options.ladder {
-        ladder(status, depth)
     } else {
-        return;
+        match view.options.side {
+            Some(SidePanel::Lab) => switches(status, depth),
+            Some(SidePanel::Ladder) => ladder(status, depth),
+            // The terminal does not draw the population graph.
+            Some(SidePanel::Population) | None => return,
+        }
     };
     let widest = card.lines.iter().map(Line::width).max().unwrap_or(0);
     let width = (widest.max(lang::columns(&card.title) + 24) as u16 + 4).min(area.width);

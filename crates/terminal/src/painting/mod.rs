@@ -189,7 +189,7 @@ impl TerminalView {
 
     /// Whether a card covers the panels.
     pub fn has_card(&self) -> bool {
-        self.options.help || self.options.lab || self.options.ladder || self.lesson.is_some()
+        self.options.help || self.options.side.is_some() || self.lesson.is_some()
     }
 
     /// Moves a card's lines up by so many.

@@ -302,7 +302,7 @@ fn cards_show_every_line_by_scrolling() {
     let lines = text(&screen(&mut view, &status, [60, 24]));
     assert!(lines.iter().any(|line| line.contains(" of ")), "{lines:#?}");
     view.lesson = None;
-    view.options.lab = true;
+    view.options.side = Some(view::SidePanel::Lab);
     let lines = text(&screen(&mut view, &status, [100, 24])).concat();
     for name in ["F2  streams", "F8  block", "per-instance", "pageable"] {
         assert!(lines.contains(name), "{name}: {lines}");

@@ -1,6 +1,7 @@
 //! What stands beside and below the panels: timeline, lab, population, ladder, lessons.
 
 use crate::LessonScreen;
+use crate::SidePanel;
 use crate::gallery::panels::{lost, settle};
 use crate::gallery::{SCREEN, Screen};
 use crate::made_up::{lesson_list, lesson_page, stamped_round, waited_round};
@@ -104,7 +105,7 @@ fn blocks() -> Vec<Screen> {
 
 fn lab() -> Vec<Screen> {
     let shown = Screen {
-        options: |options, _, _| options.lab = true,
+        options: |options, _, _| options.side = Some(SidePanel::Lab),
         ..SCREEN
     };
     vec![
@@ -132,7 +133,9 @@ fn lab() -> Vec<Screen> {
         },
         Screen {
             name: "lab-timeline",
-            options: |options, _, _| (options.lab, options.timeline) = (true, true),
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
+            },
             status: |status| status.overlap = Some(overlap(163.9, 100.0)),
             ..SCREEN
         },
@@ -150,14 +153,14 @@ fn graphs() -> Vec<Screen> {
     vec![
         Screen {
             name: "population",
-            options: |options, _, _| options.population = true,
+            options: |options, _, _| options.side = Some(SidePanel::Population),
             status: settle,
             ..SCREEN
         },
         Screen {
             name: "population-of-all-timeline",
             options: |options, _, _| {
-                (options.population, options.population_of_all) = (true, true);
+                (options.side, options.population_of_all) = (Some(SidePanel::Population), true);
                 options.timeline = true;
             },
             status: settle,
@@ -165,19 +168,21 @@ fn graphs() -> Vec<Screen> {
         },
         Screen {
             name: "ladder",
-            options: |options, _, _| options.ladder = true,
+            options: |options, _, _| options.side = Some(SidePanel::Ladder),
             status: climb,
             ..SCREEN
         },
         Screen {
             name: "ladder-timeline",
-            options: |options, _, _| (options.ladder, options.timeline) = (true, true),
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Ladder), true)
+            },
             status: climb,
             ..SCREEN
         },
         Screen {
             name: "ladder-unrecorded",
-            options: |options, _, _| options.ladder = true,
+            options: |options, _, _| options.side = Some(SidePanel::Ladder),
             status: |status| {
                 status.reached = vec![
                     ("global", 3.2e9),
@@ -209,7 +214,9 @@ fn lessons() -> Vec<Screen> {
         },
         Screen {
             name: "lesson-lab-timeline",
-            options: |options, _, _| (options.lab, options.timeline) = (true, true),
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
+            },
             lesson: || Some(LessonScreen::Page(lesson_page(false))),
             ..SCREEN
         },

@@ -1,5 +1,6 @@
 //! Cameras, colours and themes, and a minimap where a part is seen.
 
+use crate::SidePanel;
 use crate::gallery::{SCREEN, Screen};
 use crate::made_up::lesson_page;
 use crate::{Camera, ColourBy, LessonScreen, MIN_OPENING_PIXELS, ViewOptions};
@@ -137,7 +138,7 @@ pub(super) fn screens() -> Vec<Screen> {
         },
         Screen {
             name: "looking-theme-paper-lab",
-            options: |o, _, _| (o.colours, o.lab, o.timeline) = (4, true, true),
+            options: |o, _, _| (o.colours, o.side, o.timeline) = (4, Some(SidePanel::Lab), true),
             ..SCREEN
         },
         Screen {

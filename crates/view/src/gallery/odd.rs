@@ -1,5 +1,6 @@
 //! Windows that nobody wants and somebody has: small, narrow, tall, and interfaces zoomed far.
 
+use crate::SidePanel;
 use crate::gallery::{SCREEN, Screen, WINDOWS, Window};
 use crate::made_up::lesson_page;
 use crate::{Commands, LessonScreen, Menu, Zoom};
@@ -27,15 +28,17 @@ pub(super) fn screens() -> Vec<Screen> {
             ..odd("odd-timeline", ODD)
         },
         Screen {
-            options: |options, _, _| (options.lab, options.timeline) = (true, true),
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
+            },
             ..odd("odd-lab-timeline", ODD)
         },
         Screen {
-            options: |options, _, _| options.population = true,
+            options: |options, _, _| options.side = Some(SidePanel::Population),
             ..odd("odd-population", ODD)
         },
         Screen {
-            options: |options, _, _| options.ladder = true,
+            options: |options, _, _| options.side = Some(SidePanel::Ladder),
             ..odd("odd-ladder", NARROW)
         },
         Screen {

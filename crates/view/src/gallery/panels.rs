@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::SidePanel;
 use crate::gallery::{SCREEN, Screen};
 use crate::hud::tests::busy;
 use crate::{Ghost, Pending};
@@ -239,7 +240,9 @@ fn halves() -> Vec<Screen> {
         Screen {
             name: "halves-differ-all",
             instances: 17,
-            options: |options, _, _| (options.lab, options.timeline) = (true, true),
+            options: |options, _, _| {
+                (options.side, options.timeline) = (Some(SidePanel::Lab), true)
+            },
             status: |status| halve(status, 12_345),
             ..SCREEN
         },

@@ -12,6 +12,7 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
+use crate::SidePanel;
 use crate::gallery::stage::Stage;
 use crate::gallery::{LANGUAGES, SCREEN, Screen, Set, Window, screens};
 use crate::picture_file::{Image, write_png};
@@ -220,7 +221,7 @@ fn changed(image: &Image, pixel: impl Fn(u32, u32) -> [u8; 3]) -> Image {
 fn a_wrong_colour_a_lost_panel_and_a_moved_box_are_noticed_and_smoothing_is_not() {
     let window: Window = ([1280, 720], 1.0);
     let screen = Screen {
-        options: |options, _, _| (options.timeline, options.lab) = (true, true),
+        options: |options, _, _| (options.timeline, options.side) = (true, Some(SidePanel::Lab)),
         ..SCREEN
     };
     let mut stage = Stage::new();
@@ -266,7 +267,7 @@ fn a_wrong_colour_a_lost_panel_and_a_moved_box_are_noticed_and_smoothing_is_not(
     });
     noticed("a panel is gone", &lost);
     // The lab, a quarter of a reduced pixel lower.
-    let lab = layout.lab.unwrap();
+    let lab = layout.side_rect(SidePanel::Lab).unwrap();
     let moved = changed(&image, |x, y| {
         match lab.contains([f64::from(x), f64::from(y)]) && y >= lab.y + 4 {
             true => image.pixel(x, y - 4),

@@ -145,9 +145,7 @@ fn places(layout: &Layout, set: &Set) -> Vec<Rect> {
     let docked = [
         layout.dock.rect(),
         layout.timeline,
-        layout.lab,
-        layout.population,
-        layout.ladder,
+        layout.side.map(|(_, rect)| rect),
         layout.lesson,
     ];
     // How a panel goes on is said on it.

@@ -16,12 +16,9 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     let inside = rect.shrink2(vec2(14.0, 8.0) * unit);
     let columns = columns(inside.width() / unit);
     let all = (inside.height() / (LINE * unit)).floor().max(1.0) as usize;
-    let mut lines = all;
+    // The last line is for a message, whether there is one or not: no figure goes when one comes.
+    let lines = if all > 1 { all - 1 } else { all };
     if let Some((urgency, sentence)) = figures.messages.first() {
-        // A sentence takes the last line.
-        if lines > 1 {
-            lines -= 1;
-        }
         let (ground, colour) = parts::message_colours(*urgency);
         let height = 30.0 * unit;
         let min = pos2(inside.left(), inside.bottom() - height);

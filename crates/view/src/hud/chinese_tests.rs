@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use egui::{FontFamily, Rect, Shape, pos2, vec2};
 
+use crate::SidePanel;
 use crate::dialogs::Seen;
 use crate::hud::tests::busy;
 use crate::hud::{install_fonts, paint};
@@ -112,15 +113,21 @@ fn states() -> Vec<(Status, ViewOptions)> {
         options
     };
     vec![
-        (counted, shown(|it| (it.timeline, it.lab) = (true, true))),
+        (
+            counted,
+            shown(|it| (it.timeline, it.side) = (true, Some(SidePanel::Lab))),
+        ),
         (
             overlapping,
-            shown(|it| (it.timeline, it.ladder) = (true, true)),
+            shown(|it| (it.timeline, it.side) = (true, Some(SidePanel::Ladder))),
         ),
-        (settled.clone(), shown(|it| it.population = true)),
+        (
+            settled.clone(),
+            shown(|it| it.side = Some(SidePanel::Population)),
+        ),
         (
             settled,
-            shown(|it| (it.population, it.population_of_all) = (true, true)),
+            shown(|it| (it.side, it.population_of_all) = (Some(SidePanel::Population), true)),
         ),
         (compared, shown(|it| it.help = true)),
         (ended, shown(|it| it.presentation = true)),

@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use egui::{Color32, Pos2, Rect, Shape};
 
+use crate::SidePanel;
 use crate::hud::style::GROUND;
 use crate::hud::tests::{busy, each, each_lesson};
 use crate::made_up::{lesson_list, lesson_page, status};
@@ -89,17 +90,16 @@ fn every_text_stands_out_in_every_theme() {
     });
     let mut failed = busy();
     failed.failed = Some("the engine is gone".into());
-    let shown = |timeline, lab, ladder, help| ViewOptions {
+    let shown = |timeline, side, help| ViewOptions {
         timeline,
-        lab,
-        ladder,
+        side,
         help,
         ..Default::default()
     };
     let screens = [
-        (busy(), shown(true, true, false, false)),
-        (failed, shown(false, false, true, false)),
-        (compared, shown(false, false, false, true)),
+        (busy(), shown(true, Some(SidePanel::Lab), false)),
+        (failed, shown(false, Some(SidePanel::Ladder), false)),
+        (compared, shown(false, None, true)),
     ];
     let (mut seen, mut faint) = (HashSet::new(), BTreeSet::new());
     let mut look = |frame: &Frame<'_>, shapes: &[Shape]| {

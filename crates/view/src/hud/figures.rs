@@ -3,7 +3,7 @@
 use crate::hud::numbers::{bytes, grouped, si, time_us};
 use crate::layout::Layout;
 use crate::scene::transfer_name;
-use crate::{ColourBy, Drawing, Frame};
+use crate::{ColourBy, Drawing, Frame, SidePanel};
 use engine::Transfer;
 use lang::tr;
 use model::KernelChoice;
@@ -334,28 +334,25 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     figures
 }
 
-/// What is wanted and has no place.
+/// Says which of the things to be shown has no room in this window.
 fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<&'static str> {
-    let without = frame.options.timeline && layout.timeline.is_none();
-    match (frame.options.lab, layout.lab) {
-        _ if frame.options.population => match layout.population {
-            None => Some(tr!("the window is too small for the population graph")),
-            Some(_) if without => Some(tr!(
-                "the population graph takes the timeline's place in this window"
-            )),
-            Some(_) => None,
-        },
-        _ if frame.options.ladder => match layout.ladder {
-            None => Some(tr!("the window is too small for the ladder")),
-            Some(_) if without => Some(tr!("the ladder takes the timeline's place in this window")),
-            Some(_) => None,
-        },
-        (true, None) => Some(tr!("the window is too small for the lab")),
-        (true, Some(_)) if without => {
-            Some(tr!("the lab takes the timeline's place in this window"))
-        }
-        _ if without => Some(tr!("the window is too small for the timeline")),
-        _ => None,
+    let no_timeline = frame.options.timeline && layout.timeline.is_none();
+    match frame.options.side {
+        Some(panel) if layout.side.is_none() => Some(match panel {
+            SidePanel::Lab => tr!("the window is too small for the lab"),
+            SidePanel::Population => tr!("the window is too small for the population graph"),
+            SidePanel::Ladder => tr!("the window is too small for the ladder"),
+        }),
+        Some(panel) if no_timeline => Some(match panel {
+            SidePanel::Lab => tr!("the lab takes the timeline's place in this window"),
+            SidePanel::Population => {
+                tr!("the population graph takes the timeline's place in this window")
+            }
+            SidePanel::Ladder => tr!("the ladder takes the timeline's place in this window"),
+        }),
+        Some(_) => None,
+        None if no_timeline => Some(tr!("the window is too small for the timeline")),
+        None => None,
     }
 }
 

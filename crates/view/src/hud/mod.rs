@@ -20,7 +20,8 @@ use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{
-    Frame, Look, ViewOptions, halves, lab, ladder, lesson, marks, minimap, population, timeline,
+    Frame, Look, SidePanel, ViewOptions, halves, lab, ladder, lesson, marks, minimap, population,
+    timeline,
 };
 use lang::tr;
 pub(crate) use parts::message_colours;
@@ -61,21 +62,16 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
     if let Some(rect) = layout.timeline {
         timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.units);
     }
-    if let Some(rect) = layout.lab {
-        lab::paint(painter, frame, status, rect_of(rect), layout.unit);
-    }
     population::paint_tags(painter, status, frame.only(), layout);
-    if let Some(rect) = layout.population {
-        population::paint(
-            painter,
-            status,
-            frame.population,
-            rect_of(rect),
-            layout.unit,
-        );
-    }
-    if let Some(rect) = layout.ladder {
-        ladder::paint(painter, status, rect_of(rect), layout.unit);
+    if let Some((panel, rect)) = layout.side {
+        let (rect, unit) = (rect_of(rect), layout.unit);
+        match panel {
+            SidePanel::Lab => lab::paint(painter, frame, status, rect, unit),
+            SidePanel::Population => {
+                population::paint(painter, status, frame.population, rect, unit);
+            }
+            SidePanel::Ladder => ladder::paint(painter, status, rect, unit),
+        }
     }
     if let Some(rect) = layout.lesson {
         lesson::paint(painter, frame, rect_of(rect), layout.unit);

@@ -15,6 +15,10 @@ const GROUP: f32 = 12.0;
 const LEAD: f32 = 64.0;
 const STATE: f32 = 44.0;
 const FOOT: f32 = 18.0;
+/// Rows of text in a message, at most.
+const MAX_ROWS: usize = 6;
+/// Room below the figures for messages, whether there are any or not: no figure goes when one comes.
+const MESSAGES: f32 = 62.0;
 
 /// Paints the figures into the rectangle, `unit` pixels a unit; those of the highest ranks stay
 /// away where there is no room.
@@ -32,17 +36,26 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     put(painter, foot, Align2::LEFT_BOTTOM, keys);
     let sign = pos2(inside.right() - 9.0 * unit, middle);
     parts::menu(painter, sign, unit, LABEL);
-    let mut bottom = inside.bottom() - FOOT * unit - 6.0 * unit;
-    for (urgency, sentence) in figures.messages.iter().rev() {
-        let above = inside.top() + (STATE + LEAD) * unit;
-        bottom -= message(painter, inside, bottom, above, unit, *urgency, sentence);
-    }
+    let end = inside.bottom() - (FOOT + 6.0) * unit;
+    let figures_end = paint_figures(painter, inside, end - MESSAGES * unit, unit, figures);
+    let room = Rect::from_min_max(pos2(inside.left(), figures_end), pos2(inside.right(), end));
+    paint_messages(painter, room, unit, &figures.messages);
+}
 
+/// Paints the state and the figures from the top; those of the highest ranks stay away where they
+/// would end below `bottom`. Returns where they end.
+fn paint_figures(
+    painter: &Painter,
+    inside: Rect,
+    bottom: f32,
+    unit: f32,
+    figures: &Figures,
+) -> f32 {
     let state = Rect::from_min_size(inside.min, vec2(inside.width(), STATE * unit));
     parts::state(painter, state, unit, figures.state, &figures.pace);
     let mut y = state.bottom() + 12.0 * unit;
     if y + LEAD * unit > bottom {
-        return;
+        return y;
     }
     let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), LEAD * unit));
     spots::tip(painter, place, figures.lead.tip);
@@ -50,7 +63,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     y += LEAD * unit;
 
     let Some(most) = most_rank(&figures.groups, (bottom - y) / unit) else {
-        return;
+        return y;
     };
     for group in &figures.groups {
         let kept: Vec<_> = group.iter().filter(|figure| figure.rank <= most).collect();
@@ -69,6 +82,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
             y += height(figure, noted) * unit;
         }
     }
+    y
 }
 
 /// A figure's height in units.
@@ -182,34 +196,37 @@ fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure, note
     }
 }
 
-/// A sentence in a box whose lower edge is at `bottom`; returns the height it took.
-fn message(
-    painter: &Painter,
-    inside: Rect,
-    bottom: f32,
-    top: f32,
-    unit: f32,
-    urgency: Urgency,
-    sentence: &str,
-) -> f32 {
-    let pad = 9.0 * unit;
-    let (ground, colour) = parts::message_colours(urgency);
-    let width = inside.width() - 2.0 * pad;
-    let text = paragraph(painter, sentence, regular(14.0 * unit), colour, width, 6);
-    let height = text.size().y + 1.6 * pad;
-    if bottom - height < top {
-        return 0.0;
+/// Paints messages, each in a box, at the foot of the room. The most urgent come first, and take as
+/// many rows of text as they need; what has no room is left out. One that is cut is a tip too.
+fn paint_messages(painter: &Painter, room: Rect, unit: f32, messages: &[(Urgency, String)]) {
+    let (pad, gap) = (9.0 * unit, 6.0 * unit);
+    let mut boxes = Vec::new();
+    let mut left = room.height() - gap;
+    for (urgency, sentence) in messages {
+        let (ground, ink) = parts::message_colours(*urgency);
+        let text = |rows: usize| {
+            let width = room.width() - 2.0 * pad;
+            paragraph(painter, sentence, regular(14.0 * unit), ink, width, rows)
+        };
+        let fits = |rows: &usize| text(*rows).size().y + 1.6 * pad <= left;
+        let Some(rows) = (1..=MAX_ROWS).rev().find(fits) else {
+            break;
+        };
+        let text = text(rows);
+        let height = text.size().y + 1.6 * pad;
+        left -= height + gap;
+        boxes.push((text, height, ground, sentence));
     }
-    let rect = Rect::from_min_max(
-        pos2(inside.left(), bottom - height),
-        pos2(inside.right(), bottom),
-    );
-    painter.rect_filled(rect, 5.0 * unit, ground);
-    put(
-        painter,
-        rect.min + vec2(pad, 0.8 * pad),
-        Align2::LEFT_TOP,
-        text,
-    );
-    height + 6.0 * unit
+    let all: f32 = boxes.iter().map(|(_, height, ..)| height + gap).sum();
+    let mut y = room.bottom() - all + gap;
+    for (text, height, ground, sentence) in boxes {
+        let place = Rect::from_min_size(pos2(room.left(), y), vec2(room.width(), height));
+        painter.rect_filled(place, 5.0 * unit, ground);
+        if text.elided {
+            spots::tip(painter, place, sentence);
+        }
+        let corner = place.min + vec2(pad, 0.8 * pad);
+        put(painter, corner, Align2::LEFT_TOP, text);
+        y += height + gap;
+    }
 }

@@ -2,6 +2,7 @@
 
 use egui::{Rect, Shape, pos2, vec2};
 
+use crate::SidePanel;
 use crate::hud::{install_fonts, paint, rect_of};
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::made_up::{Timed, status};
@@ -245,8 +246,10 @@ fn figures_never_lie_over_one_another() {
     for (status, timeline, lab) in shown {
         let options = ViewOptions {
             timeline,
-            lab,
-            ladder: status.recorded.is_some(),
+            side: match status.recorded {
+                Some(_) => Some(SidePanel::Ladder),
+                None => lab.then_some(SidePanel::Lab),
+            },
             presentation: status.last_effect.is_some(),
             ..Default::default()
         };

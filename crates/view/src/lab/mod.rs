@@ -15,6 +15,7 @@ use egui::{Pos2, pos2};
 
 pub(crate) use paint::paint;
 
+use crate::SidePanel;
 use crate::hud::rect_of;
 use crate::layout::Layout;
 use model::{Action, Status};
@@ -54,7 +55,11 @@ fn pos([x, y]: [f64; 2]) -> Pos2 {
 
 /// The places in a layout that has a lab.
 fn places(layout: &Layout, status: &Status) -> Option<Places> {
-    Some(Places::new(rect_of(layout.lab?), layout.unit, status))
+    Some(Places::new(
+        rect_of(layout.side_rect(SidePanel::Lab)?),
+        layout.unit,
+        status,
+    ))
 }
 
 impl Lab {

@@ -13,7 +13,7 @@ use model::{Switch, TransferChoice};
 
 fn shown() -> ViewOptions {
     ViewOptions {
-        lab: true,
+        side: Some(crate::SidePanel::Lab),
         timeline: true,
         ..Default::default()
     }
@@ -25,7 +25,7 @@ fn some_status() -> Status {
 
 fn lab_of(frame: &Frame<'_>) -> Option<Rect> {
     let (layout, _) = frame.layout()?;
-    layout.lab.map(rect_of)
+    layout.side_rect(crate::SidePanel::Lab).map(rect_of)
 }
 
 #[test]
@@ -65,7 +65,7 @@ fn everything_of_it_is_there_and_inside() {
 fn a_click_chooses_what_can_be_and_shows_a_language() {
     let status = some_status();
     let wanted = Wanted {
-        lab: true,
+        side: Some(crate::SidePanel::Lab),
         ..Default::default()
     };
     let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
@@ -111,7 +111,7 @@ fn what_cannot_be_says_why() {
 fn the_wheel_scrolls_as_far_as_there_is_code() {
     let status = some_status();
     let wanted = Wanted {
-        lab: true,
+        side: Some(crate::SidePanel::Lab),
         lanes: Some(16),
         ..Default::default()
     };

@@ -27,11 +27,11 @@ fn every_rung_is_there_and_nothing_is_cut() {
         for (stepping, lead) in [(Some(2.47e11), shown.lead.as_str()), (None, "no round")] {
             status.stepping = stepping;
             let options = ViewOptions {
-                ladder: true,
+                side: Some(crate::SidePanel::Ladder),
                 timeline: true,
                 ..Default::default()
             };
-            let part = |layout: &Layout| layout.ladder;
+            let part = |layout: &Layout| layout.side_rect(crate::SidePanel::Ladder);
             each_part(&status, &options, part, |_, ours, say| {
                 for kernel in &KERNELS {
                     let found = ours.iter().any(|(text, _)| *text == kernel.name);

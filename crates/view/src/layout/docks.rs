@@ -1,37 +1,37 @@
-//! What stands around the panels: HUD, lab and lesson.
+//! Where the HUD, the side panel and the lesson stand around the panels.
 
 use crate::hud::STRIP;
 use crate::layout::{Dock, PixelRect};
 
-/// How the lab stands, in pixels.
+/// Where a side panel stands, in pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Lab {
+pub(super) enum Side {
     /// To the left of the panels, so wide.
     Beside(u32),
     /// Below them, so high.
     Below(u32),
 }
 
-/// The lab's width beside the panels, in units of type.
-const LAB_WIDTH: f32 = 470.0;
-/// What panels need beside it.
-const LEAST_BESIDE: f32 = 390.0;
-/// The least height of a lab, in units of type: the switches and some lines of code.
-pub(super) const LEAST_LAB: f32 = 365.0;
-/// The least width of a lab below the panels.
-const LEAST_BELOW: f32 = 400.0;
-/// The height that is enough for it below the panels.
-const LAB_HEIGHT: f32 = 500.0;
+/// A side panel's width beside the panels, in units of type.
+const SIDE_WIDTH: f32 = 470.0;
+/// The width that the panels need beside it.
+const MIN_PANELS_WIDTH: f32 = 390.0;
+/// The least height of a side panel, in units of type: the lab's switches and some lines of code.
+pub(super) const MIN_SIDE_HEIGHT: f32 = 365.0;
+/// The least width of a side panel below the panels.
+const MIN_WIDTH_BELOW: f32 = 400.0;
+/// The greatest height of a side panel below the panels.
+const MAX_HEIGHT_BELOW: f32 = 500.0;
 
-/// The lab in an area of so many pixels, if there is room.
-pub(super) fn lab(area: [u32; 2], unit: f32) -> Option<Lab> {
+/// Where a side panel stands in an area of so many pixels, if there is room for one.
+pub(super) fn side(area: [u32; 2], unit: f32) -> Option<Side> {
     let [width, height] = area.map(|side| side as f32 / unit);
-    if width >= LAB_WIDTH + LEAST_BESIDE && height >= LEAST_LAB {
-        return Some(Lab::Beside((LAB_WIDTH * unit).round() as u32));
+    if width >= SIDE_WIDTH + MIN_PANELS_WIDTH && height >= MIN_SIDE_HEIGHT {
+        return Some(Side::Beside((SIDE_WIDTH * unit).round() as u32));
     }
-    let below = (0.6 * height).min(LAB_HEIGHT);
-    let room = width >= LEAST_BELOW && below >= LEAST_LAB;
-    room.then(|| Lab::Below((below * unit).round() as u32))
+    let below = (0.6 * height).min(MAX_HEIGHT_BELOW);
+    let has_room = width >= MIN_WIDTH_BELOW && below >= MIN_SIDE_HEIGHT;
+    has_room.then(|| Side::Below((below * unit).round() as u32))
 }
 
 /// The right half of a wide window, the lower half of a high one.

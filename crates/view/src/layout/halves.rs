@@ -1,6 +1,6 @@
 //! Two halves of the panels, for two settings: what stands over each, and over both.
 
-use crate::layout::{PixelRect, Tiling, tile};
+use crate::layout::{Panels, PixelRect, Tiling};
 
 /// Where two halves of the panels are named; none of it lies over a panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -17,15 +17,9 @@ const HEADER: f32 = 50.0;
 /// Between the halves.
 const APART: f32 = 16.0;
 
-/// Two times `each` panels in the area: side by side or one above the other, whichever makes them
+/// Twice these panels in the area: side by side or one above the other, whichever makes them
 /// larger.
-pub(super) fn tile_halves(
-    area: PixelRect,
-    each: usize,
-    aspect: f64,
-    gap: u32,
-    unit: f32,
-) -> (Tiling, Halved) {
+pub(super) fn tile_halves(area: PixelRect, panels: Panels, unit: f32) -> (Tiling, Halved) {
     let pixels = |units: f32| ((units * unit).round() as u32).min(area.height / 6);
     let (band, header, apart) = (pixels(BAND), pixels(HEADER), pixels(APART));
     let below = PixelRect {
@@ -44,16 +38,16 @@ pub(super) fn tile_halves(
         } else {
             [0, height + apart]
         };
-        let panels = PixelRect {
+        let place = PixelRect {
             x: below.x,
             y: below.y + header,
             width,
             height: height.saturating_sub(header),
         };
         let tiling = Tiling {
-            count: 2 * each,
-            second: Some((each, away)),
-            ..tile(panels, each, aspect, gap)
+            count: 2 * panels.count,
+            second: Some((panels.count, away)),
+            ..panels.tile_best(place)
         };
         let header = PixelRect {
             width,

@@ -24,7 +24,7 @@ fn with_lanes(lanes: usize) -> Wanted {
 /// What a window may be asked to hold.
 fn wanted(count: usize) -> [Wanted; 7] {
     let lab = Wanted {
-        lab: true,
+        side: Some(SidePanel::Lab),
         ..with_lanes(count)
     };
     [
@@ -43,7 +43,7 @@ fn wanted(count: usize) -> [Wanted; 7] {
             ..lab
         },
         Wanted {
-            ladder: true,
+            side: Some(SidePanel::Ladder),
             ..with_lanes(count)
         },
     ]
@@ -75,8 +75,7 @@ fn others(layout: &Layout) -> Vec<PixelRect> {
     let docked = [
         layout.dock.rect(),
         layout.timeline,
-        layout.lab,
-        layout.ladder,
+        layout.side.map(|(_, rect)| rect),
         layout.lesson,
     ];
     docked.into_iter().flatten().chain(headers).collect()
@@ -127,6 +126,23 @@ fn the_timeline_takes_less_than_half_and_the_map_less_than_two_thirds() {
 }
 
 #[test]
+fn panels_keep_their_rows_when_the_timeline_opens() {
+    let size = Size::new(1024, 1024).unwrap();
+    for window in [[1280, 800], [1920, 1080], [1024, 768], [3840, 2160]] {
+        for count in [2, 4, 9, 16, 25] {
+            let columns =
+                |wanted: &Wanted| lay_out(window, 1.0, count, size, wanted).tiling.columns;
+            let (closed, open) = (columns(&Wanted::default()), columns(&with_lanes(count)));
+            let most = if count <= 16 { 0 } else { 1 };
+            assert!(
+                closed.abs_diff(open) <= most,
+                "{window:?} {count}: {closed} {open}"
+            );
+        }
+    }
+}
+
+#[test]
 fn halves_are_alike_and_one_left_over_has_no_place() {
     let size = Size::new(128, 128).unwrap();
     let wanted = Wanted {
@@ -155,15 +171,15 @@ fn halves_are_alike_and_one_left_over_has_no_place() {
 fn the_windows_of_a_lecture_have_lab_and_timeline_together() {
     let size = Size::new(512, 512).unwrap();
     let wanted = Wanted {
-        lab: true,
+        side: Some(SidePanel::Lab),
         ..with_lanes(16)
     };
     for window in [[1280, 800], [1920, 1080], [3840, 2160]] {
         let layout = lay_out(window, 1.0, 16, size, &wanted);
-        assert!(layout.lab.is_some() && layout.timeline.is_some());
+        assert!(layout.side.is_some() && layout.timeline.is_some());
         assert!(layout.tiling.panel[0] > 80, "{layout:?}");
     }
-    let lab = |window| lay_out(window, 1.0, 16, size, &wanted).lab;
+    let lab = |window| lay_out(window, 1.0, 16, size, &wanted).side_rect(SidePanel::Lab);
     assert!(lab([800, 500]).is_some() && lab([700, 1100]).is_some());
     assert_eq!(lab([400, 250]), None);
 }
@@ -194,7 +210,7 @@ fn panels_are_as_large_as_any_rows_and_columns_make_them() {
         }
         let docked = layout.dock.rect().or(layout.lesson);
         let [mut width, mut height] = docks::beside(window, docked);
-        match layout.lab.or(layout.ladder) {
+        match layout.side.map(|(_, rect)| rect) {
             Some(lab) if lab.y > 0 => height = lab.y,
             Some(lab) => width -= lab.width,
             None => {}
@@ -212,9 +228,12 @@ fn panels_are_as_large_as_any_rows_and_columns_make_them() {
             })
             .fold(0.0, f64::max);
         let width = f64::from(layout.tiling.panel[0]);
+        // Beside a timeline or a side panel they may be smaller, to stay in their rows.
+        let is_part = layout.timeline.is_some() || layout.side.is_some();
+        let shrinking = if is_part { MAX_SHRINKING } else { 1.0 };
         // Within a pixel either way; on long lattices a pixel of height is many of width.
         assert!(
-            width + 1.0 + aspect >= best,
+            width * shrinking + 1.0 + aspect >= best,
             "{window:?} {count} of {size}: {width} < {best}"
         );
     });

@@ -22,12 +22,12 @@ fn nothing_is_cut_and_everything_is_said() {
             ..settled()
         };
         let options = ViewOptions {
-            population: true,
+            side: Some(crate::SidePanel::Population),
             population_of_all: of_all,
             timeline: true,
             ..Default::default()
         };
-        let part = |layout: &Layout| layout.population;
+        let part = |layout: &Layout| layout.side_rect(crate::SidePanel::Population);
         each_part(&status, &options, part, |frame, ours, say| {
             for &(text, at) in ours {
                 let others = ours.iter().filter(|(other, _)| *other != text);

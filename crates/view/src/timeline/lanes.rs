@@ -103,6 +103,19 @@ impl Chart {
     }
 }
 
+/// An axis stays as it is while rounds take at least this part of it: otherwise it would change
+/// back and forth with rounds whose lengths vary.
+const MIN_PART_OF_AXIS: f64 = 0.4;
+
+impl Chart {
+    /// Keeps the axis of the round shown before, in nanoseconds, if this one fits it.
+    pub fn keep_axis(&mut self, before: f64) {
+        if (MIN_PART_OF_AXIS * before..=before).contains(&self.wall) {
+            self.whole = before;
+        }
+    }
+}
+
 /// Whether the host works or waits inside a call.
 fn host_kind(round: &TimedRound, span: &Span) -> Kind {
     match round.steps.get(span.step as usize) {

@@ -68,7 +68,11 @@ impl Timeline {
         }
         if let Some(trace) = source.newer_trace(self.sequence) {
             self.sequence = trace.sequence;
+            let before = self.chart.take().map(|chart| chart.whole);
             self.chart = trace.rounds.back().cloned().map(Chart::new);
+            if let (Some(chart), Some(before)) = (&mut self.chart, before) {
+                chart.keep_axis(before);
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 use egui::{Rect, Shape, pos2, vec2};
 
 use crate::hud::rect_of;
-use crate::hud::tests::{busy, each, each_with, texts};
+use crate::hud::tests::{each, each_with, texts};
 use crate::layout::{Dock, Wanted, lay_out};
 use crate::made_up::{Timed, status};
 use crate::timeline::Timeline;
@@ -81,6 +81,70 @@ fn everything_stays_inside_the_timeline_and_whole() {
 }
 
 #[test]
+fn nothing_moves_when_the_streams_change() {
+    let of = |streams: Streams| {
+        let mut status = status(16, Size::new(128, 128).unwrap());
+        status.switches.streams = streams;
+        let mut layouts = Vec::new();
+        each(&status, &shown(), |frame, _| {
+            layouts.push(frame.layout().unwrap().0)
+        });
+        layouts
+    };
+    let each_its_own = of(Streams::PerInstance);
+    for streams in [Streams::One, Streams::Default, Streams::Batch] {
+        assert!(of(streams) == each_its_own, "{streams:?}");
+    }
+}
+
+#[test]
+fn the_axis_stays_while_rounds_fit_it() {
+    struct Rounds(std::cell::Cell<i64>);
+    impl model::PictureSource for Rounds {
+        fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &model::Picture, &[u32])) {}
+
+        fn newer_trace(&self, seen: u64) -> Option<model::Trace> {
+            let mut trace = Timed(4).newer_trace(0)?;
+            let mut round = (*trace.rounds.pop_back()?).clone();
+            // The last span ends so many nanoseconds after the first begins.
+            let start = round.bounds()?.0.0;
+            round
+                .spans
+                .iter_mut()
+                .for_each(|span| span.end.0 = span.start.0);
+            round
+                .host
+                .iter_mut()
+                .for_each(|span| span.end.0 = span.start.0);
+            round.spans.last_mut()?.end.0 = start + self.0.get();
+            trace.rounds.push_back(std::sync::Arc::new(round));
+            trace.sequence = seen + 1;
+            Some(trace)
+        }
+
+        fn newer_population(&self, _: Option<usize>, _: u64) -> Option<(u64, model::Series)> {
+            None
+        }
+    }
+    let rounds = Rounds(std::cell::Cell::new(0));
+    let mut timeline = Timeline::default();
+    let mut axis = |ns: i64| {
+        rounds.0.set(ns);
+        timeline.update(&rounds);
+        timeline.whole()
+    };
+    assert_eq!(axis(950_000), 1e6);
+    assert_eq!(axis(500_000), 1e6, "a shorter round fits");
+    assert_eq!(axis(1_050_000), 1.2e6, "a longer one does not");
+    assert_eq!(axis(990_000), 1.2e6, "and it stays");
+    assert_eq!(
+        axis(300_000),
+        3e5,
+        "a much shorter one gets an axis of its own"
+    );
+}
+
+#[test]
 fn what_is_under_the_pointer_is_said_within_the_window() {
     let status = status(16, Size::new(128, 128).unwrap());
     let mut said = 0;
@@ -116,7 +180,8 @@ fn what_is_under_the_pointer_is_said_within_the_window() {
 #[test]
 fn a_window_too_small_for_it_says_so() {
     let mut said = 0;
-    each(&busy(), &shown(), |frame, shapes| {
+    let status = status(16, Size::new(128, 128).unwrap());
+    each(&status, &shown(), |frame, shapes| {
         let (layout, _) = frame.layout().unwrap();
         let sentence = texts(shapes).any(|(text, _)| text.contains("too small for the timeline"));
         assert!(!sentence || layout.timeline.is_none());
@@ -126,8 +191,8 @@ fn a_window_too_small_for_it_says_so() {
 }
 
 #[test]
-fn closed_it_takes_nothing_and_one_stream_little() {
-    let mut status = status(64, Size::new(128, 128).unwrap());
+fn closed_it_takes_nothing_and_one_instance_little() {
+    let of = |instances| status(instances, Size::new(128, 128).unwrap());
     let height = |status: &Status, options: ViewOptions| {
         let mut height = None;
         each(status, &options, |frame, _| {
@@ -137,10 +202,9 @@ fn closed_it_takes_nothing_and_one_stream_little() {
         });
         height
     };
-    assert_eq!(height(&status, ViewOptions::default()), None);
-    let many = height(&status, shown());
-    status.switches.streams = Streams::One;
-    assert!(height(&status, shown()) < many && many.is_some());
+    assert_eq!(height(&of(64), ViewOptions::default()), None);
+    let many = height(&of(64), shown());
+    assert!(height(&of(1), shown()) < many && many.is_some());
 }
 
 #[test]
