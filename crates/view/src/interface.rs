@@ -82,7 +82,10 @@ impl Sources {
 /// Whether [`Sources`] tell all there is to be seen.
 fn is_told(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
     let marks = frame.marks;
-    let marked = marks.selection.is_some() || marks.ghost.is_some() || !marks.pending.is_empty();
+    let marked = marks.selection.is_some()
+        || marks.ghost.is_some()
+        || marks.pointed.is_some()
+        || !marks.pending.is_empty();
     !dialogs.takes_keys()
         && !marked
         && frame.lesson.is_none()

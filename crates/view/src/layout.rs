@@ -108,6 +108,8 @@ impl Tiling {
 pub struct Layout {
     /// The HUD.
     pub dock: Dock,
+    /// The toolbar, above the panels.
+    pub toolbar: Option<PixelRect>,
     /// The timeline, below the panels; it covers neither them nor the HUD.
     pub timeline: Option<PixelRect>,
     /// Multiprocessors (or workers) that have a row beneath the timeline's lanes.
@@ -147,6 +149,8 @@ pub struct Wanted {
     pub units: Option<usize>,
     /// What is shown beside the panels.
     pub side: Option<SidePanel>,
+    /// The toolbar; a presentation has none.
+    pub toolbar: bool,
     /// A lesson, instead of the HUD.
     pub lesson: bool,
     /// The strip of a presentation, instead of the HUD.
@@ -174,11 +178,20 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
         None => docks::hud(pixels, scale, unit),
         Some(_) => Dock::Hidden,
     };
+    // Everything but the HUD and the lesson, and of that everything below the toolbar.
     let beside = |dock: Dock| docks::beside(pixels, lesson.or(dock.rect()));
+    let wants_toolbar = wanted.toolbar && !wanted.presentation;
+    let toolbar = docks::toolbar(beside(dock), unit).filter(|_| wants_toolbar);
+    let below_toolbar = |dock: Dock| {
+        let [width, height] = beside(dock);
+        [width, height - toolbar.unwrap_or(0)]
+    };
     // As high as it is where the figures leave most room, however high they become.
-    let side = wanted.side.and_then(|_| docks::side(beside(dock), unit));
+    let side = wanted
+        .side
+        .and_then(|_| docks::side(below_toolbar(dock), unit));
     let timeline = wanted.lanes.map_or(0, |lanes| {
-        let area = beside(dock);
+        let area = below_toolbar(dock);
         let height = timeline_height(area, unit, lanes, wanted.units);
         // Where a side panel has no room above it, that takes its place.
         let min = (docks::MIN_SIDE_HEIGHT * unit) as u32;
@@ -197,16 +210,17 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
         _ => 0,
     };
     let tiling = |dock| {
-        let [width, height] = beside(dock);
+        let [width, height] = below_toolbar(dock);
+        let top = toolbar.unwrap_or(0);
         let area = PixelRect {
             x: left,
-            y: 0,
+            y: top,
             width: width - left,
             height: height.saturating_sub(below),
         };
         let whole = PixelRect {
             x: 0,
-            y: 0,
+            y: top,
             width,
             height,
         };
@@ -246,13 +260,19 @@ pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: 
         Side::Below(of) => at_the_foot(of),
         Side::Beside(width) => PixelRect {
             x: 0,
-            y: 0,
+            y: toolbar.unwrap_or(0),
             width,
-            height: height - timeline,
+            height: height - timeline - toolbar.unwrap_or(0),
         },
     });
     Layout {
         dock,
+        toolbar: toolbar.map(|of| PixelRect {
+            x: 0,
+            y: 0,
+            width,
+            height: of,
+        }),
         timeline: (timeline > 0).then(|| at_the_foot(timeline)),
         units: wanted.units.filter(|_| timeline > 0),
         side: wanted.side.zip(side),
@@ -295,7 +315,10 @@ struct Panels {
 
 /// Panels keep the rows that they have without timeline and side panel, unless other rows make
 /// their sides larger than by this factor: a panel that is looked at stays in its row.
-const MAX_SHRINKING: f64 = 1.5;
+const MAX_SHRINKING: f64 = 1.7;
+
+/// Panels of this part of the largest ones' pixels are almost as large.
+const ALMOST: f64 = 0.93;
 
 impl Panels {
     /// A panel's width and height in so many columns.
@@ -313,13 +336,18 @@ impl Panels {
         [w.max(1.0) as u32, h.max(1.0) as u32]
     }
 
-    /// The number of columns that makes panels largest; on a tie, the one that leaves fewest
-    /// places empty.
+    /// The number of columns that makes panels largest; of those that make them almost as large,
+    /// the one that leaves fewest places empty.
     fn best_columns(self, area: PixelRect) -> usize {
-        let columns = (1..=self.count).max_by_key(|&columns| {
+        let pixels = |columns: usize| {
             let [w, h] = self.size_in(area, columns).map(u64::from);
+            w * h
+        };
+        let most = (1..=self.count).map(pixels).max().unwrap_or(0);
+        let is_almost = |&columns: &usize| pixels(columns) as f64 >= ALMOST * most as f64;
+        let columns = (1..=self.count).filter(is_almost).min_by_key(|&columns| {
             let empty = columns * self.count.div_ceil(columns) - self.count;
-            (w * h, std::cmp::Reverse(empty), std::cmp::Reverse(columns))
+            (empty, std::cmp::Reverse(pixels(columns)), columns)
         });
         columns.unwrap_or(1)
     }

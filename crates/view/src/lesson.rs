@@ -10,7 +10,9 @@ use crate::hud::message_colours;
 use crate::hud::rect_of;
 use crate::hud::style::*;
 use crate::layout::Layout;
+use crate::spots;
 use lang::tr;
+use model::Action;
 
 /// A row of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -63,6 +65,8 @@ pub enum LessonScreen {
 const PAD: f32 = 26.0;
 const CARD: Color32 = Color32::from_rgb(0x1E, 0x22, 0x29);
 const HOLDS: Color32 = RUNNING;
+/// Type on the accent.
+const DARK: Color32 = Color32::from_rgb(0x1C, 0x14, 0x02);
 /// What leaves room for nothing else shrinks to this part of its size, and no farther.
 const SMALLEST_PAGE: f32 = 0.4;
 /// The largest type, of the usual one.
@@ -156,18 +160,40 @@ fn paint_head(painter: &Painter, inside: Rect, unit: f32, size: f32, [title, rig
     );
 }
 
-fn paint_foot(painter: &Painter, inside: Rect, unit: f32, size: f32, text: &str) {
-    let font = regular(14.0 * size * unit);
-    let text = fitted(painter, text, font, LABEL, inside.width());
-    put(painter, inside.left_bottom(), Align2::LEFT_BOTTOM, text);
+/// Buttons at the right of the last line, and words beside them where there is room.
+fn paint_foot(painter: &Painter, inside: Rect, unit: f32, text: &str, buttons: &[(&str, Action)]) {
+    let (pad, gap) = (11.0 * unit, 8.0 * unit);
+    let mut right = inside.right();
+    for &(label, action) in buttons.iter().rev() {
+        let room = inside.width() / buttons.len() as f32 - gap - 2.0 * pad;
+        let galley = |ink| fitted(painter, label, medium(14.0 * unit), ink, room);
+        let size = galley(VALUE).size() + vec2(2.0 * pad, 9.0 * unit);
+        let corner = pos2(right - size.x, inside.bottom() + 3.0 * unit - size.y);
+        let place = Rect::from_min_size(corner, size);
+        let is_over = spots::button(painter, place, "", action);
+        let (ground, ink) = if is_over {
+            (ACCENT, DARK)
+        } else {
+            (CARD, VALUE)
+        };
+        painter.rect_filled(place, 5.0 * unit, ground);
+        let text = galley(ink);
+        put(painter, place.center(), Align2::CENTER_CENTER, text);
+        right = place.left() - gap;
+    }
+    let text = painter.layout_no_wrap(text.into(), regular(14.0 * unit), LABEL);
+    if text.size().x <= right - inside.left() {
+        put(painter, inside.left_bottom(), Align2::LEFT_BOTTOM, text);
+    }
 }
 
 fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry], selected: usize) {
     let inside = rect.shrink(PAD * unit);
     let count = tr!("{} of {}", (selected + 1).min(entries.len()), entries.len());
     paint_head(painter, inside, unit, 1.0, [tr!("Lessons"), &count]);
-    let foot = tr!("↑ ↓ choose · Enter or a click opens · Esc closes");
-    paint_foot(painter, inside, unit, 1.0, foot);
+    let foot = tr!("↑ ↓ choose · Enter or a click opens");
+    let close = [(tr!("Close"), Action::ToggleLessons)];
+    paint_foot(painter, inside, unit, foot, &close);
     let names = entries.iter().map(|entry| {
         let font = medium(17.0 * unit);
         let name = painter.layout_no_wrap(entry.name.clone(), font, VALUE);
@@ -195,8 +221,7 @@ fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry],
                 .shrink2(vec2(0.0, 1.0 * unit))
                 .expand2(vec2(10.0, 0.0) * unit);
             painter.rect_filled(ground, 5.0 * unit, ACCENT);
-            let dark = Color32::from_rgb(0x1C, 0x14, 0x02);
-            (dark, dark)
+            (DARK, DARK)
         } else {
             (VALUE, LABEL)
         };
@@ -302,8 +327,15 @@ fn paint_page(painter: &Painter, rect: Rect, unit: f32, page: &LessonPage) {
     // What leads and what follows is not larger than it has to be beside small words.
     let around = size.clamp(0.7, 1.0);
     paint_head(painter, inside, unit, around, [&page.title, &number]);
-    let foot = tr!("← → pages · Esc back to the list · the other keys work on");
-    paint_foot(painter, inside, unit, around, foot);
+    let mut buttons = vec![(tr!("Back to the list"), Action::Escape)];
+    if page.number > 1 {
+        buttons.push((tr!("Previous page"), Action::PreviousPage));
+    }
+    if page.number < page.of {
+        buttons.push((tr!("Next page"), Action::NextPage));
+    }
+    let foot = tr!("all other keys still work");
+    paint_foot(painter, inside, unit, foot, &buttons);
     let mut y = top;
     for piece in pieces {
         let height = piece.height(size * unit);

@@ -34,6 +34,7 @@ mod stack;
 mod store;
 pub mod theme;
 pub mod timeline;
+mod toolbar;
 mod traces;
 mod transfer;
 mod zoom;

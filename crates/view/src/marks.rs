@@ -28,6 +28,9 @@ pub struct Marks {
     pub pending: VecDeque<Pending>,
     /// Whether a drag draws.
     pub pencil: bool,
+    /// The instance and the column and row of the cell under the pointer, while a drag draws or a
+    /// pattern is being placed.
+    pub pointed: Option<(usize, [u32; 2])>,
 }
 
 /// A pattern before it is placed.

@@ -30,6 +30,8 @@ pub struct Drawing {
     pub frames_per_second: Option<f64>,
     /// Something the person should know, in one sentence.
     pub notice: Option<String>,
+    /// Whether the window is being recorded.
+    pub recording: bool,
 }
 
 /// Everything a frame is made from, but the pictures.
@@ -75,6 +77,7 @@ impl Frame<'_> {
             lanes: timeline.then_some(status.instances),
             units: (timeline && status.stamped).then(|| timeline_units(status)),
             side: self.options.side,
+            toolbar: true,
             lesson: self.lesson.is_some(),
             presentation: self.options.presentation,
             zoom: self.options.interface,
@@ -420,7 +423,13 @@ impl Scene {
 /// Where something stands on the HUD's ground.
 fn grounds(layout: &Layout) -> Vec<PixelRect> {
     let side = layout.side.map(|(_, rect)| rect);
-    let docked = [layout.timeline, side, layout.lesson, layout.dock.rect()];
+    let docked = [
+        layout.timeline,
+        side,
+        layout.toolbar,
+        layout.lesson,
+        layout.dock.rect(),
+    ];
     docked.into_iter().flatten().collect()
 }
 

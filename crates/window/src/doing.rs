@@ -279,6 +279,7 @@ impl<W: World> Handler<W> {
             self.pacer.want(Instant::now());
         }
         self.spot = spot;
+        self.point();
         let over = self.view.timeline && self.spot_under_pointer() == Some(Spot::Timeline);
         let shows = self.timeline.hover(self.pointer.at.filter(|_| over));
         let over =
@@ -347,6 +348,9 @@ impl<W: World> Handler<W> {
     ) {
         if self.spot.is_some() {
             self.pacer.want(Instant::now());
+        }
+        if (button, state) == (MouseButton::Right, ElementState::Pressed) {
+            return self.act(event_loop, Action::ToggleMenu);
         }
         if !matches!(button, MouseButton::Left | MouseButton::Middle) {
             return;

@@ -380,6 +380,28 @@ impl<W: World> Handler<W> {
     }
 
     /// The instance that a place shows, and what there is under a point.
+    /// Notes the cell under the pointer, while a drag draws or a pattern is being placed.
+    pub(super) fn point(&mut self) {
+        let marks = &self.editing.marks;
+        let cell = match marks.pencil || marks.ghost.is_some() {
+            true => self.pointed_cell(),
+            false => None,
+        };
+        if self.editing.marks.pointed != cell {
+            self.editing.marks.pointed = cell;
+            self.pacer.want(Instant::now());
+        }
+    }
+
+    fn pointed_cell(&self) -> Option<(usize, [u32; 2])> {
+        let (at, size) = (self.pointer.at?, self.status()?.size);
+        let Some(Spot::Panel(place)) = self.spot_under_pointer() else {
+            return None;
+        };
+        let (instance, under) = self.cell_at(place, at)?;
+        under.is_on(size).then(|| (instance, under.on(size)))
+    }
+
     fn cell_at(&self, place: usize, at: [f64; 2]) -> Option<(usize, Under)> {
         let status = self.status()?;
         let frame = self.frame(Some(&status))?;

@@ -299,6 +299,7 @@ impl<W: World> Handler<W> {
             _ => (self.notice_until, self.drawing.notice) = (None, None),
         }
         self.drawing.frames_per_second = self.rate.per_second(now);
+        self.drawing.recording = self.recording.is_some();
         self.glide(now);
         let status = self.status();
         self.request_view(status.as_deref());

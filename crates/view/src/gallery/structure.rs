@@ -146,6 +146,7 @@ fn places(layout: &Layout, set: &Set) -> Vec<Rect> {
         layout.dock.rect(),
         layout.timeline,
         layout.side.map(|(_, rect)| rect),
+        layout.toolbar,
         layout.lesson,
     ];
     // How a panel goes on is said on it.

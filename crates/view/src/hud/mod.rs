@@ -21,7 +21,7 @@ use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{
     Frame, Look, SidePanel, ViewOptions, halves, lab, ladder, lesson, marks, minimap, population,
-    timeline,
+    timeline, toolbar,
 };
 use lang::tr;
 pub(crate) use parts::message_colours;
@@ -58,6 +58,9 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
         Dock::Strip(rect) => {
             presenting::paint(painter, rect_of(rect), layout.unit, status, &figures);
         }
+    }
+    if let Some(rect) = layout.toolbar {
+        toolbar::paint(painter, frame, status, rect_of(rect), layout.unit);
     }
     if let Some(rect) = layout.timeline {
         timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.units);

@@ -2,6 +2,7 @@
 
 use crate::hud::STRIP;
 use crate::layout::{Dock, PixelRect};
+use crate::toolbar;
 
 /// Where a side panel stands, in pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,6 +23,16 @@ pub(super) const MIN_SIDE_HEIGHT: f32 = 365.0;
 const MIN_WIDTH_BELOW: f32 = 400.0;
 /// The greatest height of a side panel below the panels.
 const MAX_HEIGHT_BELOW: f32 = 500.0;
+
+/// The least height of an area that has a toolbar, in units of type.
+const MIN_HEIGHT_WITH_TOOLBAR: f32 = 640.0;
+
+/// The height of a toolbar above an area of so many pixels, if there is room for one.
+pub(super) fn toolbar(area: [u32; 2], unit: f32) -> Option<u32> {
+    let [width, height] = area.map(|side| side as f32 / unit);
+    let has_room = width >= toolbar::MIN_WIDTH && height >= MIN_HEIGHT_WITH_TOOLBAR;
+    has_room.then(|| (toolbar::HEIGHT * unit).round() as u32)
+}
 
 /// Where a side panel stands in an area of so many pixels, if there is room for one.
 pub(super) fn side(area: [u32; 2], unit: f32) -> Option<Side> {

@@ -17,6 +17,7 @@ const WINDOWS: [[u32; 2]; 9] = [
 fn with_lanes(lanes: usize) -> Wanted {
     Wanted {
         lanes: Some(lanes),
+        toolbar: true,
         ..Default::default()
     }
 }
@@ -74,6 +75,7 @@ fn others(layout: &Layout) -> Vec<PixelRect> {
     });
     let docked = [
         layout.dock.rect(),
+        layout.toolbar,
         layout.timeline,
         layout.side.map(|(_, rect)| rect),
         layout.lesson,
@@ -132,7 +134,12 @@ fn panels_keep_their_rows_when_the_timeline_opens() {
         for count in [2, 4, 9, 16, 25] {
             let columns =
                 |wanted: &Wanted| lay_out(window, 1.0, count, size, wanted).tiling.columns;
-            let (closed, open) = (columns(&Wanted::default()), columns(&with_lanes(count)));
+            let open = with_lanes(count);
+            let closed = Wanted {
+                lanes: None,
+                ..open
+            };
+            let (closed, open) = (columns(&closed), columns(&open));
             let most = if count <= 16 { 0 } else { 1 };
             assert!(
                 closed.abs_diff(open) <= most,
@@ -211,11 +218,12 @@ fn panels_are_as_large_as_any_rows_and_columns_make_them() {
         let docked = layout.dock.rect().or(layout.lesson);
         let [mut width, mut height] = docks::beside(window, docked);
         match layout.side.map(|(_, rect)| rect) {
-            Some(lab) if lab.y > 0 => height = lab.y,
+            Some(lab) if lab.width == width => height = lab.y,
             Some(lab) => width -= lab.width,
             None => {}
         }
         height = layout.timeline.map_or(height, |timeline| timeline.y);
+        height -= layout.toolbar.map_or(0, |toolbar| toolbar.height);
         let area = [width, height];
         let gap = f64::from(layout.tiling.gap);
         let aspect = aspect(size);
@@ -230,7 +238,11 @@ fn panels_are_as_large_as_any_rows_and_columns_make_them() {
         let width = f64::from(layout.tiling.panel[0]);
         // Beside a timeline or a side panel they may be smaller, to stay in their rows.
         let is_part = layout.timeline.is_some() || layout.side.is_some();
-        let shrinking = if is_part { MAX_SHRINKING } else { 1.0 };
+        let shrinking = if is_part {
+            MAX_SHRINKING
+        } else {
+            ALMOST.sqrt().recip()
+        };
         // Within a pixel either way; on long lattices a pixel of height is many of width.
         assert!(
             width * shrinking + 1.0 + aspect >= best,

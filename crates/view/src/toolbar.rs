@@ -1,0 +1,295 @@
+//! The toolbar above the panels: a button for each main job, and at its end what the mouse is over
+//! and how large the selection is. Everything else that a mouse can do is in the menu.
+
+use egui::{Align2, Color32, Painter, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+
+use crate::hud::style::*;
+use crate::{Frame, SidePanel, spots};
+use lang::tr;
+use model::actions::{Action, KEYS};
+use model::{Status, Switch};
+
+/// Its height, in units of type.
+pub(crate) const HEIGHT: f32 = 44.0;
+/// A button's width with its label below the icon, and without a label.
+const LABELLED: f32 = 57.0;
+const UNLABELLED: f32 = 36.0;
+const PAD: f32 = 8.0;
+
+#[derive(Clone, Copy)]
+enum Icon {
+    Run,
+    Pause,
+    Back,
+    Step,
+    Slower,
+    Faster,
+    Kernel,
+    Streams,
+    Timeline,
+    Lab,
+    Lessons,
+    Draw,
+    Record,
+    Help,
+}
+
+/// A button, as it is now.
+struct Button {
+    icon: Icon,
+    label: &'static str,
+    action: Action,
+    /// Whether what it switches is on.
+    is_on: bool,
+}
+
+fn button(icon: Icon, label: &'static str, action: Action, is_on: bool) -> Button {
+    Button {
+        icon,
+        label,
+        action,
+        is_on,
+    }
+}
+
+fn buttons(status: &Status, frame: &Frame<'_>) -> [Button; 13] {
+    let options = frame.options;
+    let (icon, label) = match status.running {
+        true => (Icon::Pause, tr!("Pause")),
+        false => (Icon::Run, tr!("Run")),
+    };
+    let is_lab = options.side == Some(SidePanel::Lab);
+    let is_recording = frame.drawing.recording;
+    [
+        button(icon, label, Action::TogglePause, false),
+        button(Icon::Back, tr!("Back"), Action::StepBack, false),
+        button(Icon::Step, tr!("Step"), Action::StepGeneration, false),
+        button(Icon::Slower, tr!("Slower"), Action::Slower, false),
+        button(Icon::Faster, tr!("Faster"), Action::Faster, false),
+        button(Icon::Kernel, tr!("Kernel"), Action::NextKernel, false),
+        button(
+            Icon::Streams,
+            tr!("Streams"),
+            Action::NextOf(Switch::Streams),
+            false,
+        ),
+        button(
+            Icon::Timeline,
+            tr!("Timeline"),
+            Action::ToggleTimeline,
+            options.timeline,
+        ),
+        button(Icon::Lab, tr!("Lab"), Action::ToggleLab, is_lab),
+        button(
+            Icon::Lessons,
+            tr!("Lessons"),
+            Action::ToggleLessons,
+            frame.lesson.is_some(),
+        ),
+        button(
+            Icon::Draw,
+            tr!("Draw"),
+            Action::TogglePencil,
+            frame.marks.pencil,
+        ),
+        button(
+            Icon::Record,
+            tr!("Record"),
+            Action::ToggleRecording,
+            is_recording,
+        ),
+        button(Icon::Help, tr!("Help"), Action::ToggleHelp, options.help),
+    ]
+}
+
+/// The least width of a toolbar, in units of type.
+pub(crate) const MIN_WIDTH: f32 = 13.0 * UNLABELLED + 2.0 * PAD;
+
+/// Paints the toolbar into its rectangle, `unit` pixels a unit.
+pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect: Rect, unit: f32) {
+    let line = (unit.max(1.0), RULE);
+    painter.rect_filled(rect, 0.0, GROUND);
+    painter.hline(rect.x_range(), rect.bottom() - 0.5 * unit, line);
+    let buttons = buttons(status, frame);
+    let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
+    let is_labelled = buttons.len() as f32 * LABELLED * unit <= inside.width();
+    let width = unit * if is_labelled { LABELLED } else { UNLABELLED };
+    let mut x = inside.left();
+    for button in &buttons {
+        let place = Rect::from_min_size(pos2(x, inside.top()), vec2(width, inside.height()));
+        paint_button(
+            painter,
+            place.shrink2(vec2(1.5 * unit, 0.0)),
+            unit,
+            button,
+            is_labelled,
+        );
+        x += width;
+    }
+    let text = under_pointer(frame);
+    if !text.is_empty() {
+        let room = Rect::from_min_max(pos2(x + 8.0 * unit, inside.top()), inside.max);
+        let text = fitted(painter, &text, regular(13.0 * unit), LABEL, room.width());
+        if text.size().x <= room.width() {
+            put(painter, room.right_center(), Align2::RIGHT_CENTER, text);
+        }
+    }
+}
+
+fn paint_button(painter: &Painter, place: Rect, unit: f32, button: &Button, is_labelled: bool) {
+    let tip = tip(button.action);
+    let is_over = spots::button(painter, place, &tip, button.action);
+    let (ground, ink) = match (button.is_on, is_over) {
+        (true, _) => (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02)),
+        (false, true) => (RULE, VALUE),
+        (false, false) => (GROUND, LABEL),
+    };
+    painter.rect_filled(place, 5.0 * unit, ground);
+    let middle = match is_labelled {
+        true => place.center_top() + vec2(0.0, 12.5 * unit),
+        false => place.center(),
+    };
+    let square = Rect::from_center_size(middle, vec2(15.0, 15.0) * unit);
+    paint_icon(painter, square, button.icon, ink);
+    if !is_labelled {
+        return;
+    }
+    let label = fitted(
+        painter,
+        button.label,
+        regular(11.5 * unit),
+        ink,
+        place.width(),
+    );
+    put(
+        painter,
+        place.center_bottom() - vec2(0.0, 1.0 * unit),
+        Align2::CENTER_BOTTOM,
+        label,
+    );
+}
+
+/// Paints an icon into a square.
+fn paint_icon(painter: &Painter, square: Rect, icon: Icon, ink: Color32) {
+    let side = square.width();
+    let at = |x: f32, y: f32| square.min + vec2(x, y) * side;
+    let stroke = Stroke::new((0.1 * side).max(1.0), ink);
+    let line = |points: &[[f32; 2]]| {
+        let points = points.iter().map(|&[x, y]| at(x, y)).collect();
+        painter.add(Shape::line(points, stroke));
+    };
+    let bar = |[x, y]: [f32; 2], [width, height]: [f32; 2]| {
+        let rect = Rect::from_min_size(at(x, y), vec2(width, height) * side);
+        painter.rect_filled(rect, 0.0, ink);
+    };
+    let triangle = |corners: [[f32; 2]; 3]| {
+        let corners = corners.iter().map(|&[x, y]| at(x, y)).collect();
+        painter.add(Shape::convex_polygon(corners, ink, Stroke::NONE));
+    };
+    match icon {
+        Icon::Run => triangle([[0.15, 0.0], [0.95, 0.5], [0.15, 1.0]]),
+        Icon::Pause => {
+            bar([0.12, 0.02], [0.26, 0.96]);
+            bar([0.62, 0.02], [0.26, 0.96]);
+        }
+        Icon::Back => {
+            bar([0.08, 0.05], [0.14, 0.9]);
+            triangle([[0.95, 0.05], [0.95, 0.95], [0.3, 0.5]]);
+        }
+        Icon::Step => {
+            bar([0.78, 0.05], [0.14, 0.9]);
+            triangle([[0.05, 0.05], [0.7, 0.5], [0.05, 0.95]]);
+        }
+        Icon::Slower => bar([0.08, 0.42], [0.84, 0.16]),
+        Icon::Faster => {
+            bar([0.08, 0.42], [0.84, 0.16]);
+            bar([0.42, 0.08], [0.16, 0.84]);
+        }
+        // A chip with its legs.
+        Icon::Kernel => {
+            let chip = Rect::from_min_max(at(0.22, 0.22), at(0.78, 0.78));
+            painter.rect_stroke(chip, 0.0, stroke, StrokeKind::Middle);
+            for place in [0.36, 0.64] {
+                line(&[[place, 0.0], [place, 0.18]]);
+                line(&[[place, 0.82], [place, 1.0]]);
+                line(&[[0.0, place], [0.18, place]]);
+                line(&[[0.82, place], [1.0, place]]);
+            }
+        }
+        Icon::Streams => {
+            for y in [0.14, 0.5, 0.86] {
+                line(&[[0.0, y], [0.85, y]]);
+                triangle([[0.78, y - 0.13], [1.0, y], [0.78, y + 0.13]]);
+            }
+        }
+        Icon::Timeline => {
+            bar([0.0, 0.06], [0.55, 0.2]);
+            bar([0.22, 0.4], [0.55, 0.2]);
+            bar([0.45, 0.74], [0.55, 0.2]);
+        }
+        // A flask.
+        Icon::Lab => {
+            line(&[
+                [0.38, 0.0],
+                [0.38, 0.36],
+                [0.06, 0.94],
+                [0.94, 0.94],
+                [0.62, 0.36],
+                [0.62, 0.0],
+            ]);
+            line(&[[0.28, 0.04], [0.72, 0.04]]);
+            line(&[[0.24, 0.64], [0.76, 0.64]]);
+        }
+        // An open book.
+        Icon::Lessons => {
+            line(&[[0.5, 0.2], [0.5, 0.95]]);
+            line(&[[0.5, 0.2], [0.02, 0.08], [0.02, 0.83], [0.5, 0.95]]);
+            line(&[[0.5, 0.2], [0.98, 0.08], [0.98, 0.83], [0.5, 0.95]]);
+        }
+        // A pencil.
+        Icon::Draw => {
+            line(&[
+                [0.72, 0.04],
+                [0.96, 0.28],
+                [0.3, 0.94],
+                [0.04, 0.96],
+                [0.06, 0.7],
+                [0.72, 0.04],
+            ]);
+            line(&[[0.56, 0.2], [0.8, 0.44]]);
+        }
+        Icon::Record => {
+            painter.circle_filled(square.center(), 0.46 * side, ink);
+        }
+        Icon::Help => {
+            let font = medium(1.35 * side);
+            painter.text(square.center(), Align2::CENTER_CENTER, "?", font, ink);
+        }
+    }
+}
+
+/// What an action does, and its keys.
+fn tip(action: Action) -> String {
+    let row = KEYS.iter().find(|row| row.action == action);
+    row.map_or(String::new(), |row| {
+        format!("{} ({})", row.help(), row.keys())
+    })
+}
+
+/// The cell under the pointer, and the selection's size.
+fn under_pointer(frame: &Frame<'_>) -> String {
+    let mut parts = Vec::new();
+    if let Some((instance, [x, y])) = frame.marks.pointed {
+        parts.push(tr!(
+            "panel {instance} · column {x} · row {y}",
+            instance = instance,
+            x = x,
+            y = y
+        ));
+    }
+    if let Some((_, area)) = frame.marks.selection {
+        let size = area.size;
+        parts.push(tr!("selection {size}", size = size));
+    }
+    parts.join(" · ")
+}
