@@ -1,5 +1,6 @@
 //! Faults of the driver in whatever a session does: each session goes on, or ends in a sentence,
-//! and what it saves is, cell by cell, what its log says.
+//! and what it saves is, cell by cell, what its log says. Where one of two GPUs is lost, each
+//! session goes on with the other.
 #![allow(unsafe_code)] // the environment is set before any other thread is there
 
 #[path = "common/activities.rs"]
@@ -8,8 +9,10 @@ mod driver;
 
 use std::ffi::CString;
 
-use activities::{ACTIVITIES, Activity, act, check, prepare, session, settled};
+use activities::{ACTIVITIES, Activity, act, check, prepare, session, settled, wait_for};
 use libloading::Library;
+use life::Size;
+use model::DeviceChoice;
 
 /// The calls that a session makes, each with the codes that it answers: out of memory, and an
 /// error that a context does not survive.
@@ -37,6 +40,7 @@ impl Driver {
         unsafe {
             std::env::set_var("LIFESTREAMS_LIBCUDA", &path);
             std::env::set_var("FAKE_CUDA_RECOVERS", "1");
+            std::env::set_var("FAKE_CUDA_DEVICES", "2");
         }
         // SAFETY: our own library.
         Driver(unsafe { Library::new(path) }.unwrap())
@@ -51,6 +55,17 @@ impl Driver {
                 .0
                 .get::<unsafe extern "C" fn(*const std::ffi::c_char) -> i32>(b"fake_cuda_arm\0");
             arm.unwrap()(text.as_ptr()) != 0
+        }
+    }
+
+    /// Takes a device away, or gives all back with -1.
+    fn lose(&self, device: i32) {
+        // SAFETY: the function takes a number.
+        unsafe {
+            let lose = self
+                .0
+                .get::<unsafe extern "C" fn(i32) -> i32>(b"fake_cuda_lose\0");
+            lose.unwrap()(device);
         }
     }
 }
@@ -68,7 +83,7 @@ fn no_fault_of_the_driver_loses_or_changes_a_cell() {
                 for after in [0, 5] {
                     let fault = format!("{call}:{code}:{after}:1");
                     let what = format!("{fault} while {activity:?}");
-                    let session = session(activity);
+                    let session = session(activity, DeviceChoice::CudaOrdinal(0));
                     prepare(activity, &session);
                     let before = session.status().generation;
                     driver.arm(&fault);
@@ -90,4 +105,33 @@ fn no_fault_of_the_driver_loses_or_changes_a_cell() {
     }
     println!("{all} sessions, {struck} faults struck, {ended} sessions ended by them");
     assert!(struck * 3 > all, "{struck} faults of {all} struck");
+    driver.arm("");
+    for activity in ACTIVITIES {
+        (0..2).for_each(|gpu| lose_one_of_two(&driver, activity, gpu));
+    }
+}
+
+/// A session on two GPUs, one of which is lost for good: it does all that it was asked for on the
+/// other, where its lattices can still grow.
+fn lose_one_of_two(driver: &Driver, activity: Activity, gpu: i32) {
+    let what = format!("GPU {gpu} of 2 lost while {activity:?}");
+    let session = session(activity, DeviceChoice::Cuda);
+    assert_eq!(session.status().devices.len(), 2, "{what}");
+    prepare(activity, &session);
+    driver.lose(gpu);
+    act(activity, &session);
+    let (saved, failed) = settled(&session);
+    assert_eq!(failed, None, "{what}");
+    check(&what, &saved.expect("a running session can be saved"));
+    let size = Size::new(80, 60).unwrap();
+    session.grow(size, None);
+    let (saved, failed) = settled(&session);
+    assert_eq!(failed, None, "{what}");
+    let saved = saved.expect("a running session can be saved");
+    check(&what, &saved);
+    assert_eq!(saved.setup.size, size, "{what}");
+    wait_for("the GPU that is left", &session, |status| {
+        (status.engine, status.devices.len()) == ("cuda", 1)
+    });
+    driver.lose(-1);
 }

@@ -46,8 +46,8 @@ pub(crate) const ACTIVITIES: [Activity; 11] = [
     Activity::Grow,
 ];
 
-/// A session of three small lattices on a GPU.
-pub(crate) fn session(activity: Activity) -> Session {
+/// A session of three small lattices.
+pub(crate) fn session(activity: Activity, device: DeviceChoice) -> Session {
     let switches = Switches {
         graphs: activity == Activity::Graphs,
         ..Switches::DEFAULT
@@ -62,7 +62,7 @@ pub(crate) fn session(activity: Activity) -> Session {
         },
         kernel: kernels::find("bits").unwrap(),
         kernel_choice: KernelChoice::Asked,
-        device: DeviceChoice::CudaOrdinal(0),
+        device,
         switches,
         generations_per_round: 1,
         pace: Pace::PerSecond(400.0),
@@ -234,8 +234,9 @@ fn reach(session: &Session, generation: u64) {
     });
 }
 
+/// The status, once it is so.
 #[track_caller]
-fn wait_for(what: &str, session: &Session, so: impl Fn(&Status) -> bool) -> Arc<Status> {
+pub(crate) fn wait_for(what: &str, session: &Session, so: impl Fn(&Status) -> bool) -> Arc<Status> {
     let began = Instant::now();
     loop {
         let status = session.status();

@@ -456,6 +456,20 @@ API fake_cuda_contexts()
     return std::count_if(s.contexts.begin(), s.contexts.end(), [](Context* c) { return c->alive; });
 }
 
+// The device that is lost for good; -1 for none.
+static int lost = -1;
+
+// For tests in the same process: a device is lost, with its primary context, and cannot be opened
+// again before another one is named, or -1 for none.
+API fake_cuda_lose(int device)
+{
+    State& s = state();
+    Lock lock(s.mutex);
+    lost = device;
+    if (device >= 0 && s.primary[device]) s.primary[device]->error = ILLEGAL_ADDRESS;
+    return OK;
+}
+
 static void end_context(Lock& lock, Context* context)
 {
     State& s = state();
@@ -486,6 +500,7 @@ API cuDevicePrimaryCtxRetain(Context** out, int device)
     Lock lock(s.mutex);
     TRY(check_device(device));
     TRY(fault(__func__));
+    REFUSE(device == lost, ILLEGAL_ADDRESS);
     if (!s.primary[device]) s.primary[device] = make_context(device);
     REFUSE(s.primary[device]->error, s.primary[device]->error);
     s.retained[device]++;

@@ -265,8 +265,7 @@ impl SessionWorker {
             return Ok(());
         };
         let setup = self.setup_for(&after);
-        let engine = (self.environment.open_engine)(setup.device);
-        let mut instances = self.make_instances(&setup, engine)?;
+        let mut instances = self.make_instances(&setup)?;
         let all = grown(lattices, &before, &after)?;
         instances.set_lattices(all.into_iter().enumerate().collect())?;
         self.take_instances(instances, setup);

@@ -40,7 +40,7 @@ use comparison::Pinned;
 use copies::Copies;
 pub(crate) use copies::WHOLE_SLOTS;
 use lab::Lab;
-use recovery::Losses;
+use recovery::{EngineSource, Losses};
 use requests::Task;
 use watching::Watch;
 
@@ -86,6 +86,16 @@ pub(super) struct Environment {
     reopen_engine: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
     /// Says what time it is.
     now: Box<dyn Fn() -> Instant>,
+}
+
+impl Environment {
+    /// Makes an engine from a source.
+    fn make_engine(&self, source: EngineSource) -> Result<Box<dyn Engine>> {
+        match source {
+            EngineSource::Open(choice) => (self.open_engine)(choice),
+            EngineSource::Reopen(choice) => (self.reopen_engine)(choice),
+        }
+    }
 }
 
 impl Default for Environment {
@@ -141,6 +151,7 @@ struct SessionWorker {
     /// The main log while two settings are compared on a scratch log.
     pinned: Option<Pinned>,
     losses: Losses,
+    engine_source: EngineSource,
     view: Option<PicturePlan>,
     selected: usize,
     statistics: Statistics,
@@ -177,7 +188,8 @@ impl SessionWorker {
         sender: Sender<Command>,
         wake: Box<dyn Fn()>,
     ) -> Result<SessionWorker> {
-        let engine = (environment.open_engine)(setup.device)?;
+        let engine_source = EngineSource::Open(setup.device);
+        let engine = environment.make_engine(engine_source)?;
         let mut instances = Instances::new(engine, &setup, WHOLE_SLOTS)?;
         if setup.kernel_choice == KernelChoice::Open && setup.size.words() <= MAX_PICTURE_WORDS {
             instances.set_picture(Some(PicturePlan::BITS))?; // what pictures cost counts
@@ -201,6 +213,7 @@ impl SessionWorker {
             known: None,
             pinned: None,
             losses: Losses::default(),
+            engine_source,
             view: None,
             selected: 0,
             statistics: Statistics::default(),

@@ -92,8 +92,7 @@ impl SessionWorker {
             instances.set_lattices(all)?;
             return Ok(true);
         }
-        let engine = (self.environment.open_engine)(setup.device);
-        let mut instances = self.make_instances(&setup, engine)?;
+        let mut instances = self.make_instances(&setup)?;
         instances.set_lattices(all)?;
         self.take_instances(instances, setup);
         Ok(true)

@@ -8,7 +8,7 @@ use crate::instances::Instances;
 use crate::log::{Position, Scene};
 use crate::state::Mode;
 use engine::kernels::{self, KERNELS, Kernel};
-use engine::{Engine, EngineError, Result};
+use engine::{EngineError, Result};
 use lang::tr;
 use life::Size;
 use model::{DeviceChoice, Setup};
@@ -31,6 +31,24 @@ pub(super) struct Losses {
     at: Option<Position>,
     /// The sentence of the last one, until its move has arrived.
     said: Option<String>,
+}
+
+/// How the session's engine was made; another one in its place is made the same way.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum EngineSource {
+    /// On every device that the choice asks for.
+    Open(DeviceChoice),
+    /// After a loss, on the devices of the choice that still work.
+    Reopen(DeviceChoice),
+}
+
+impl EngineSource {
+    /// The devices that were chosen.
+    fn choice(self) -> DeviceChoice {
+        match self {
+            EngineSource::Open(choice) | EngineSource::Reopen(choice) => choice,
+        }
+    }
 }
 
 impl SessionWorker {
@@ -102,17 +120,18 @@ impl SessionWorker {
         self.let_go();
         // Its last try is the CPU's: a device that is lost again at once will not do.
         let choices: &[DeviceChoice] = match self.losses.in_a_row {
-            1 => &[self.setup.device, DeviceChoice::Cpu],
+            1 => &[self.engine_source.choice(), DeviceChoice::Cpu],
             _ => &[DeviceChoice::Cpu],
         };
         let mut made = Err(EngineError::ContextLost(why.into()));
-        for &device in choices {
-            made = self.make_instances(
-                &self.setup.clone(),
-                (self.environment.reopen_engine)(device),
-            );
+        for &choice in choices {
+            let source = EngineSource::Reopen(choice);
+            made = self.make_instances_from(source, &self.setup);
             match &made {
-                Ok(_) => break,
+                Ok(_) => {
+                    self.engine_source = source;
+                    break;
+                }
                 Err(error) => tracing::warn!("{error}"),
             }
         }
@@ -149,14 +168,18 @@ impl SessionWorker {
         self.losses.said = Some(said);
     }
 
-    /// Lattices for a setup on an engine, all of them dead. While there are others beside them, the
-    /// host must have memory for both.
-    pub(super) fn make_instances(
-        &self,
-        setup: &Setup,
-        engine: Result<Box<dyn Engine>>,
-    ) -> Result<Instances> {
-        let mut instances = Instances::new(engine?, setup, WHOLE_SLOTS)?;
+    /// Makes instances for a setup, all cells dead, on a new engine of the same devices as the
+    /// present one. Until [`take_instances`](Self::take_instances) both are in memory.
+    ///
+    /// # Errors
+    /// The devices cannot be opened, or there is no memory.
+    pub(super) fn make_instances(&self, setup: &Setup) -> Result<Instances> {
+        self.make_instances_from(self.engine_source, setup)
+    }
+
+    fn make_instances_from(&self, source: EngineSource, setup: &Setup) -> Result<Instances> {
+        let engine = self.environment.make_engine(source)?;
+        let mut instances = Instances::new(engine, setup, WHOLE_SLOTS)?;
         instances.set_stamped(self.lab.stamped());
         if let Some(pinned) = &self.pinned {
             instances.compare(Some(pinned.second))?;

@@ -16,7 +16,7 @@ use driver::{Driver, Step};
 use engine::{EngineError, kernels};
 use life::{Lattice, Rule, Size};
 use model::{Action, Change, Edit, Pace, Start, StopWhenStill, Switches, TimeSettings};
-use scripted::{Call, Fault};
+use scripted::{Call, Fault, Gpus};
 
 const TIMEOUT: Duration = Duration::from_secs(240);
 
@@ -499,6 +499,39 @@ fn losses_one_after_the_other_end_the_session_and_it_keeps_answering() {
     }
     assert!(driver.worker.failed.is_some());
     driver.step(Step::Settle);
+}
+
+/// Once the lost GPU was opened again for larger lattices, and for smaller ones when those were
+/// undone.
+#[test]
+fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
+    for (device, left) in [
+        (DeviceChoice::CudaOrdinal(0), Gpus::AllLost),
+        (DeviceChoice::Cuda, Gpus::AllLost),
+        (DeviceChoice::Cuda, Gpus::OneLost),
+    ] {
+        let mut driver = Driver::new(Setup {
+            device,
+            time: TimeSettings::DEFAULT,
+            ..small(2)
+        });
+        driver.step(Step::Turns(9));
+        driver.script.set_gpus(left);
+        driver.step(Step::Fail(Call::Submit, 0, Fault::Lost));
+        driver.step(Step::Turns(9));
+        driver.step(Step::Settle);
+        let before = driver.worker.setup.size;
+        driver.step(Step::Grow(5, 3, None));
+        driver.step(Step::Settle);
+        let after = Size::new(38, 10).unwrap();
+        assert_eq!(driver.worker.setup.size, after, "{device:?} {left:?}");
+        driver.step(Step::Act(Action::Undo));
+        driver.step(Step::Settle);
+        assert_eq!(driver.worker.setup.size, before, "{device:?} {left:?}");
+        driver.step(Step::Act(Action::Redo));
+        driver.step(Step::Settle);
+        assert_eq!(driver.worker.setup.size, after, "{device:?} {left:?}");
+    }
 }
 
 /// Whatever was lost, exactly as many rounds are made as were asked for.

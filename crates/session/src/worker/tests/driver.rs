@@ -204,8 +204,8 @@ fn make(
     let (sender, received) = channel();
     let (opened, reopened, now) = (script.clone(), script.clone(), time.clone());
     let environment = Environment {
-        open_engine: Box::new(move |_| opened.open()),
-        reopen_engine: Box::new(move |_| reopened.open()),
+        open_engine: Box::new(move |choice| opened.open(choice)),
+        reopen_engine: Box::new(move |choice| reopened.reopen(choice)),
         now: Box::new(move || now.get()),
     };
     let worker = SessionWorker::new(setup, environment, sender, Box::new(|| {}));

@@ -12,6 +12,7 @@ use engine::{
     Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
     StreamSpec,
 };
+use model::DeviceChoice;
 
 /// How a call fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,11 +38,24 @@ pub(super) enum Call {
     Open,
 }
 
+/// Which GPUs can still be opened.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub(super) enum Gpus {
+    /// Every one.
+    #[default]
+    All,
+    /// All but one.
+    OneLost,
+    /// None.
+    AllLost,
+}
+
 /// What goes on in every engine of a test.
 #[derive(Default)]
 pub(super) struct Script {
     /// After so many more calls of this kind, one fails.
     faults: Mutex<Vec<(Call, u32, Fault)>>,
+    gpus: Mutex<Gpus>,
     /// Whether nothing fails at present, whatever is planned.
     protected: AtomicBool,
     /// How many calls have failed, and how many of them with nothing lost.
@@ -55,6 +69,11 @@ pub(super) struct Script {
 impl Script {
     pub(super) fn fail(&self, call: Call, after: u32, fault: Fault) {
         self.faults.lock().unwrap().push((call, after, fault));
+    }
+
+    /// From now on, these GPUs can be opened. Engines that are open already go on.
+    pub(super) fn set_gpus(&self, gpus: Gpus) {
+        *self.gpus.lock().unwrap() = gpus;
     }
 
     /// Whether a call will fail.
@@ -118,9 +137,22 @@ impl Script {
         now
     }
 
-    /// Makes an engine that does as this says.
-    pub(super) fn open(self: &Arc<Script>) -> Result<Box<dyn Engine>> {
-        if self.fault(Call::Open).is_some() {
+    /// Makes an engine that does as this says, as `open_engine` would.
+    pub(super) fn open(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+        let needs_every_gpu = choice != DeviceChoice::Cpu;
+        self.open_if(!needs_every_gpu || *self.gpus.lock().unwrap() == Gpus::All)
+    }
+
+    /// As `reopen_engine` would: `cuda` takes the GPUs that are left.
+    pub(super) fn reopen(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+        match choice {
+            DeviceChoice::Cuda => self.open_if(*self.gpus.lock().unwrap() != Gpus::AllLost),
+            other => self.open(other),
+        }
+    }
+
+    fn open_if(self: &Arc<Script>, usable: bool) -> Result<Box<dyn Engine>> {
+        if self.fault(Call::Open).is_some() || !usable {
             return Err(EngineError::UnusableGpu("a test's fault".into()));
         }
         self.waiting.store(0, Relaxed);
