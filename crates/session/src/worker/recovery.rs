@@ -1,6 +1,7 @@
 //! What follows errors: a lost engine is replaced, and the cells are made again from the newest
 //! copy and the log; what could not be done is said.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::{SessionWorker, WHOLE_SLOTS};
@@ -29,8 +30,6 @@ pub(super) struct Losses {
     in_a_row: u32,
     /// Where the session stood at the last one.
     at: Option<Position>,
-    /// The sentence of the last one, until its move has arrived.
-    said: Option<String>,
 }
 
 /// How the session's engine was made; another one in its place is made the same way.
@@ -116,8 +115,7 @@ impl SessionWorker {
         self.lab.switched = None;
         self.forget_known();
         self.state.lost_cells();
-        let numbers = self.instances.as_ref().map(|it| it.edit_numbers().clone());
-        self.let_go();
+        let edit_numbers = self.let_go();
         // Its last try is the CPU's: a device that is lost again at once will not do.
         let choices: &[DeviceChoice] = match self.losses.in_a_row {
             1 => &[self.engine_source.choice(), DeviceChoice::Cpu],
@@ -126,7 +124,7 @@ impl SessionWorker {
         let mut made = Err(EngineError::ContextLost(why.into()));
         for &choice in choices {
             let source = EngineSource::Reopen(choice);
-            made = self.make_instances_from(source, &self.setup);
+            made = self.make_instances_from(source, &self.setup, &edit_numbers);
             match &made {
                 Ok(_) => {
                     self.engine_source = source;
@@ -135,7 +133,7 @@ impl SessionWorker {
                 Err(error) => tracing::warn!("{error}"),
             }
         }
-        let mut instances = match made {
+        let instances = match made {
             Ok(instances) => instances,
             Err(error) => {
                 return self.fail(tr!(
@@ -145,12 +143,6 @@ impl SessionWorker {
                 ));
             }
         };
-        for (i, &number) in numbers
-            .iter()
-            .flat_map(|numbers| numbers.iter().enumerate())
-        {
-            instances.set_edit_number(&[i], number);
-        }
         let place = match instances.engine().name() {
             "cpu" => tr!("on the CPU"),
             _ => tr!("on the GPU"),
@@ -158,14 +150,12 @@ impl SessionWorker {
         let setup = self.setup.clone();
         self.take_instances(instances, setup);
         let generation = position.generation;
-        let said = tr!(
+        self.say(tr!(
             "The engine was lost ({why}); everything goes on from generation {generation} {place}",
             why = why,
             generation = generation,
             place = place
-        );
-        self.say(said.clone());
-        self.losses.said = Some(said);
+        ));
     }
 
     /// Makes instances for a setup, all cells dead, on a new engine of the same devices as the
@@ -174,12 +164,21 @@ impl SessionWorker {
     /// # Errors
     /// The devices cannot be opened, or there is no memory.
     pub(super) fn make_instances(&self, setup: &Setup) -> Result<Instances> {
-        self.make_instances_from(self.engine_source, setup)
+        let edit_numbers = self.instances.as_ref().map(|it| it.edit_numbers().clone());
+        self.make_instances_from(self.engine_source, setup, &edit_numbers.unwrap_or_default())
     }
 
-    fn make_instances_from(&self, source: EngineSource, setup: &Setup) -> Result<Instances> {
+    fn make_instances_from(
+        &self,
+        source: EngineSource,
+        setup: &Setup,
+        edit_numbers: &[u64],
+    ) -> Result<Instances> {
         let engine = self.environment.make_engine(source)?;
         let mut instances = Instances::new(engine, setup, WHOLE_SLOTS)?;
+        for (instance, &number) in edit_numbers.iter().enumerate().take(setup.instances) {
+            instances.set_edit_number(&[instance], number);
+        }
         instances.set_stamped(self.lab.stamped());
         if let Some(pinned) = &self.pinned {
             instances.compare(Some(pinned.second))?;
@@ -202,7 +201,7 @@ impl SessionWorker {
     }
 
     /// Takes other instances in place of those that there are, if any.
-    pub(super) fn take_instances(&mut self, mut instances: Instances, setup: Setup) {
+    pub(super) fn take_instances(&mut self, instances: Instances, setup: Setup) {
         let is_other_grid =
             (setup.size, setup.instances) != (self.pictures.size(), self.pictures.instances());
         if self.setup.kernel.name != setup.kernel.name {
@@ -211,11 +210,6 @@ impl SessionWorker {
         self.setup = setup;
         if let Some(old) = &self.instances {
             self.copies.save_from_slots(old, self.state.log.bytes());
-            for (i, &number) in old.edit_numbers().iter().enumerate() {
-                if i < instances.instances() {
-                    instances.set_edit_number(&[i], number);
-                }
-            }
         }
         self.copies.lost_slots();
         if is_other_grid {
@@ -246,21 +240,24 @@ impl SessionWorker {
     }
 
     /// Lets the old engine go, its context and its host memory too: only then is a new context a
-    /// new one. A reader of a picture keeps them for some milliseconds.
-    fn let_go(&mut self) {
-        if let Some(old) = &self.instances {
-            self.copies.save_from_slots(old, self.state.log.bytes());
-        }
-        self.copies.lost_slots();
-        let slots = self.instances.as_ref();
-        let slots = slots.map(|old| std::sync::Arc::downgrade(old.slots()));
+    /// new one. A reader of a picture keeps them for some milliseconds. Returns the number of each
+    /// instance's last edit.
+    fn let_go(&mut self) -> Arc<[u64]> {
         self.pictures.clear();
-        self.instances = None;
+        let Some(old) = self.instances.take() else {
+            self.copies.lost_slots();
+            return Arc::default();
+        };
+        self.copies.save_from_slots(&old, self.state.log.bytes());
+        self.copies.lost_slots();
+        let edit_numbers = old.edit_numbers().clone();
+        let slots = Arc::downgrade(old.slots());
+        drop(old);
         let until = Instant::now() + RELEASE_TIMEOUT;
-        while slots.as_ref().is_some_and(|slots| slots.strong_count() > 0) && Instant::now() < until
-        {
+        while slots.strong_count() > 0 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }
+        edit_numbers
     }
 }
 
