@@ -29,6 +29,7 @@ pub use persistence::{Saver, SessionFile};
 pub use sampling::Sampling;
 pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
 
+use state::Notice;
 use worker::requests::Asked;
 
 use engine::{EngineError, Result};
@@ -47,10 +48,8 @@ enum Command {
     Save(Sender<SavedSession>),
     /// Goes on from this.
     Open(Box<SavedSession>),
-    /// A notice about what went wrong.
-    Say(String),
-    /// A notice about what was done.
-    Tell(String),
+    /// Shows a notice.
+    Notify(Notice),
     /// A task in the background has ended: there is something to do.
     Ready,
     Close,

@@ -728,16 +728,18 @@ impl Log {
         self.discard_before(base);
     }
 
-    /// The first positions of the starts on the log.
-    fn starts(&self) -> impl Iterator<Item = Position> {
+    /// The first position of each start on the log, where its lattices can be made anew.
+    pub fn starts(&self) -> impl Iterator<Item = Position> {
+        let base = self.base_is_start.then(|| self.base());
         let records = self.records.iter().zip(self.first + 1..);
-        records.filter_map(|(record, records)| match &record.content {
+        let later = records.filter_map(|(record, records)| match &record.content {
             Content::Start(start) => Some(Position {
                 records,
                 generation: start.generation(),
             }),
-            _ => None,
-        })
+            Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => None,
+        });
+        base.into_iter().chain(later)
     }
 
     /// A log of these parts, as a file has them; what its records do to the cells is not checked.

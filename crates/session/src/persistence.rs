@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::time::Duration;
 
+use crate::state::Notice;
 use crate::{Command, SavedSession, Session};
 use engine::Result;
 use lang::tr;
@@ -65,15 +66,15 @@ impl Session {
         let commands = self.commands.clone();
         let Some(saver) = self.saver() else {
             let sentence = tr!("start with --session FILE to save the session there");
-            let _ = commands.send(Command::Say(sentence.into()));
+            let _ = commands.send(Command::Notify(Notice::Refused(sentence.into())));
             return;
         };
         let write = move || {
-            let said = match saver.save() {
-                Ok(()) => Command::Tell(tr!("the session is saved in {}", shown(&saver.path))),
-                Err(why) => Command::Say(why),
+            let notice = match saver.save() {
+                Ok(()) => Notice::Done(tr!("the session is saved in {}", shown(&saver.path))),
+                Err(why) => Notice::Warning(why),
             };
-            let _ = commands.send(said); // a session that has ended shows no notice
+            let _ = commands.send(Command::Notify(notice)); // the session may have ended
         };
         let _ = std::thread::Builder::new().name("save".into()).spawn(write);
     }

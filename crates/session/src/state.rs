@@ -180,13 +180,15 @@ impl Request {
     }
 }
 
-/// What the person is told of a request.
+/// A sentence for the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Answer {
-    /// What was done.
-    Tell(String),
-    /// Why it was not.
-    Refuse(String),
+pub enum Notice {
+    /// What a request did.
+    Done(String),
+    /// Why a request was refused.
+    Refused(String),
+    /// What went wrong.
+    Warning(String),
 }
 
 /// What decisions depend on beside the state.
@@ -388,9 +390,9 @@ impl State {
 
     /// Does what a request comes to in the log and in time. `copies` is where copies of all
     /// lattices are. Requests that concern neither are for the worker alone.
-    pub fn take(&mut self, request: Request, copies: &[Position], now: Instant) -> Option<Answer> {
+    pub fn take(&mut self, request: Request, copies: &[Position], now: Instant) -> Option<Notice> {
         if let Some(why) = self.refusal(&request) {
-            return Some(Answer::Refuse(why));
+            return Some(Notice::Refused(why));
         }
         match request {
             Request::TogglePause => self.toggle_pause(now),
@@ -484,14 +486,14 @@ impl State {
         is_gone.then(|| tr!("There is no panel {number} any more", number = number))
     }
 
-    fn change(&mut self, author: Author, content: Content) -> Option<Answer> {
+    fn change(&mut self, author: Author, content: Content) -> Option<Notice> {
         let other = self.leave_run_to();
         self.push(author, content, false);
         other
     }
 
     /// Cells change on the way to a generation: that run is over, also one that a lesson paused.
-    fn leave_run_to(&mut self) -> Option<Answer> {
+    fn leave_run_to(&mut self) -> Option<Notice> {
         let modes = std::iter::once(&self.mode).chain(&self.before_lesson);
         let generation = modes.into_iter().find_map(|mode| match mode {
             Mode::RunningTo(run_to) => Some(run_to.generation),
@@ -499,13 +501,13 @@ impl State {
         })?;
         self.mode = Mode::Paused;
         self.before_lesson = None;
-        Some(Answer::Tell(tr!(
+        Some(Notice::Done(tr!(
             "Stopped before generation {generation}: the cells were changed",
             generation = generation
         )))
     }
 
-    fn toggle_pause(&mut self, now: Instant) -> Option<Answer> {
+    fn toggle_pause(&mut self, now: Instant) -> Option<Notice> {
         self.before_lesson = None;
         self.due = now;
         let (mode, answer) = match &self.mode {
@@ -529,7 +531,7 @@ impl State {
                     target = target
                 );
                 self.round_left = None; // of the round that the move began with
-                (Mode::Paused, Some(Answer::Tell(stopped)))
+                (Mode::Paused, Some(Notice::Done(stopped)))
             }
         };
         self.mode = mode;
@@ -593,11 +595,11 @@ impl State {
         self.log.route(here, copies.iter().copied(), target)
     }
 
-    fn step_back(&mut self, by: u64, copies: &[Position]) -> Option<Answer> {
+    fn step_back(&mut self, by: u64, copies: &[Position]) -> Option<Notice> {
         self.mode = Mode::Paused;
         let generation = self.start_generation();
         if self.position.generation == generation {
-            return Some(Answer::Tell(tr!(
+            return Some(Notice::Done(tr!(
                 "Generation {generation} is the start; Ctrl+Z goes back to what was before it",
                 generation = generation
             )));
@@ -613,7 +615,7 @@ impl State {
     }
 
     /// Goes back to a generation of the present start, or as far as anything leads.
-    fn go_back(&mut self, generation: u64, copies: &[Position]) -> Option<Answer> {
+    fn go_back(&mut self, generation: u64, copies: &[Position]) -> Option<Notice> {
         let target = self.log.at_generation(self.position, generation);
         let is_kept = target.generation == generation;
         if is_kept && self.move_to(target, Purpose::Back, copies) {
@@ -628,18 +630,18 @@ impl State {
         match oldest {
             Some(oldest) if self.move_to(oldest, Purpose::Back, copies) => {
                 let generation = oldest.generation;
-                Some(Answer::Tell(tr!(
+                Some(Notice::Done(tr!(
                     "Generation {generation} is the oldest that is remembered",
                     generation = generation
                 )))
             }
-            _ => Some(Answer::Refuse(
+            _ => Some(Notice::Refused(
                 tr!("Nothing earlier is remembered; --history-memory makes room for more").into(),
             )),
         }
     }
 
-    fn run_to(&mut self, generation: u64, copies: &[Position]) -> Option<Answer> {
+    fn run_to(&mut self, generation: u64, copies: &[Position]) -> Option<Notice> {
         let now = self.position.generation;
         if generation > now {
             self.mode = Mode::RunningTo(RunTo {
@@ -652,7 +654,7 @@ impl State {
         let start = self.start_generation();
         match generation {
             _ if generation == now => None,
-            before if before < start => Some(Answer::Refuse(tr!(
+            before if before < start => Some(Notice::Refused(tr!(
                 "The present start began at generation {start}",
                 start = start
             ))),
@@ -660,35 +662,35 @@ impl State {
         }
     }
 
-    fn undo(&mut self, copies: &[Position]) -> Option<Answer> {
+    fn undo(&mut self, copies: &[Position]) -> Option<Notice> {
         self.before_lesson = None;
         self.max_rounds = None;
         self.mode = Mode::Paused;
         let Some(undo) = self.log.undo(self.position) else {
-            return Some(Answer::Refuse(tr!("Nothing to undo").into()));
+            return Some(Notice::Refused(tr!("Nothing to undo").into()));
         };
         let from = self.position;
         if self.move_to(undo.position(), Purpose::Undo { from, undo }, copies) {
             return None;
         }
         let generation = undo.position().generation;
-        Some(Answer::Refuse(tr!(
+        Some(Notice::Refused(tr!(
             "Generation {generation} is no longer remembered; --history-memory makes room for more",
             generation = generation
         )))
     }
 
-    fn redo(&mut self, copies: &[Position]) -> Option<Answer> {
+    fn redo(&mut self, copies: &[Position]) -> Option<Notice> {
         self.before_lesson = None;
         self.max_rounds = None;
         self.mode = Mode::Paused;
         let Some((log, position)) = self.log.redone() else {
-            return Some(Answer::Refuse(tr!("Nothing to redo").into()));
+            return Some(Notice::Refused(tr!("Nothing to redo").into()));
         };
         let here = self.cells_known.then_some(self.position);
         if log.route(here, copies.iter().copied(), position).is_none() {
             let generation = position.generation;
-            return Some(Answer::Refuse(tr!(
+            return Some(Notice::Refused(tr!(
                 "Generation {generation} is no longer remembered; --history-memory makes room for more",
                 generation = generation
             )));
@@ -797,11 +799,11 @@ impl State {
     /// The copies that led to the move's target are gone. Where the cells are known, the move is
     /// over; otherwise it leads to the nearest position that can be had. `None` where there is
     /// none: the session cannot go on.
-    pub fn nothing_leads_there(&mut self, copies: &[Position]) -> Option<Answer> {
+    pub fn nothing_leads_there(&mut self, copies: &[Position]) -> Option<Notice> {
         if self.cells_known {
             self.halt();
             let why = tr!("What leads there is no longer remembered");
-            return Some(Answer::Refuse(why.into()));
+            return Some(Notice::Refused(why.into()));
         }
         // An undone edit that cannot come back stays undone.
         let lost = match (&self.before_redo, self.moving()) {
@@ -813,7 +815,7 @@ impl State {
         let target = match log.route(None, copies.iter().copied(), lost) {
             Some(_) => lost,
             None => {
-                let all = copies.iter().copied().chain(starts(log));
+                let all = copies.iter().copied().chain(log.starts());
                 let all = all.filter(|&position| log.passes(position));
                 let apart = |position: &Position| (*position < lost, *position);
                 all.min_by_key(apart)?
@@ -825,7 +827,7 @@ impl State {
         }
         self.round_left = None;
         let generation = target.generation;
-        Some(Answer::Refuse(tr!(
+        Some(Notice::Warning(tr!(
             "Only generation {generation} is remembered",
             generation = generation
         )))
@@ -891,7 +893,7 @@ impl State {
     }
 
     /// The move is at its target.
-    pub fn arrived(&mut self, now: Instant) -> Option<Answer> {
+    pub fn arrived(&mut self, now: Instant) -> Option<Notice> {
         let Mode::Moving(moving) = std::mem::replace(&mut self.mode, Mode::Paused) else {
             return None;
         };
@@ -925,7 +927,7 @@ impl State {
                 generation = generation
             ),
         };
-        Some(Answer::Tell(told))
+        Some(Notice::Done(told))
     }
 
     /// The cells are lost: they are made again, and then everything goes on as it was.
@@ -972,20 +974,6 @@ impl State {
         let route = self.log.route(None, copies.iter().copied(), position);
         route.is_some_and(|route| route.generations == 0)
     }
-}
-
-/// The first positions of the starts that are on a log.
-fn starts(log: &Log) -> impl Iterator<Item = Position> {
-    let base = log.base_is_start().then(|| log.base());
-    let records = (log.base().records + 1..).zip(log.records());
-    let later = records.filter_map(|(records, record)| match &record.content {
-        Content::Start(start) => Some(Position {
-            records,
-            generation: start.generation(),
-        }),
-        Content::Cells { .. } | Content::Rule(_) | Content::Grid { .. } => None,
-    });
-    base.into_iter().chain(later)
 }
 
 /// What is to be done now.

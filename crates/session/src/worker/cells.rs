@@ -5,10 +5,12 @@
 //! lattice came to the host, the host knows its cells as they are: then every change gets an
 //! [`Inverse`], by which undo needs neither a copy nor a step.
 
+use std::ops::Range;
 use std::sync::Arc;
 
 use super::SessionWorker;
-use crate::log::{CellChange, Content, Inverse, Position, Record, Scene};
+use crate::log::{CellChange, Content, Inverse, Log, Position, Record, Scene};
+use crate::state::Notice;
 use engine::{EngineError, Result, WordEdit};
 use lang::tr;
 use life::{Lattice, MemoryError};
@@ -159,7 +161,7 @@ impl SessionWorker {
                     let touched = self.state.log.base_scene().instances_of(*instance);
                     instances.set_edit_number(&touched, number);
                 }
-                self.say(why.to_string());
+                self.notify(Notice::Warning(why.to_string()));
                 self.changed = true;
                 Ok(())
             }
@@ -270,10 +272,10 @@ impl SessionWorker {
         instances.set_lattices(all.into_iter().enumerate().collect())?;
         self.take_instances(instances, setup);
         if self.state.moving().is_none() && after.size != before.size {
-            self.tell(tr!(
+            self.notify(Notice::Done(tr!(
                 "The lattices are {size} now; Ctrl+Z brings the smaller ones back",
                 size = after.size
-            ));
+            )));
         }
         Ok(())
     }
@@ -369,6 +371,19 @@ impl SessionWorker {
             _ => {}
         }
         Ok(())
+    }
+}
+
+/// Takes records of a log back on copies of all lattices, the last record first. Records without
+/// an inverse are skipped: they change no cells.
+pub(super) fn take_back_on_host(log: &Log, records: Range<u64>, lattices: &mut [Arc<Lattice>]) {
+    for record in records.rev().filter_map(|at| log.record(at)) {
+        if let (Content::Cells { instance, .. }, Some(inverse)) = (&record.content, &record.inverse)
+        {
+            for instance in log.base_scene().instances_of(*instance) {
+                inverse.apply(&mut lattices[instance]);
+            }
+        }
     }
 }
 

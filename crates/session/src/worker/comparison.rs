@@ -10,7 +10,7 @@ use super::requests::Task;
 use crate::instances::Instances;
 use crate::log::{Log, Position};
 use crate::snapshots::Snapshots;
-use crate::state::{Mode, Purpose, Request};
+use crate::state::{Mode, Notice, Purpose, Request};
 use engine::Result;
 use lang::tr;
 use life::Lattice;
@@ -45,7 +45,9 @@ impl SessionWorker {
         if self.pinned.is_some() {
             self.end_comparison()
         } else if self.setup.instances < 2 {
-            self.say(tr!("A and B need two instances or more; start with --instances 2").into());
+            self.notify(Notice::Refused(
+                tr!("A and B need two instances or more; start with --instances 2").into(),
+            ));
             Ok(())
         } else if self.copies.whole() == Some(self.state.position) {
             self.begin_comparison()
@@ -67,10 +69,10 @@ impl SessionWorker {
         self.split(self.other_setting(), log, begin, (position, lattices))?;
         self.move_without_asking(begin);
         let from = position.generation;
-        self.tell(tr!(
+        self.notify(Notice::Done(tr!(
             "A and B run from the same starts, in turn; F2 to F8 change B; B returns to generation {from}",
             from = from
-        ));
+        )));
         Ok(())
     }
 
@@ -119,7 +121,9 @@ impl SessionWorker {
         self.copies
             .add(pinned.copy.0, pinned.copy.1, self.state.log.bytes());
         self.move_without_asking(pinned.position);
-        self.tell(tr!("One setting for all again; every lattice is where it was").into());
+        self.notify(Notice::Done(
+            tr!("One setting for all again; every lattice is where it was").into(),
+        ));
         ended.map(|_| ())
     }
 

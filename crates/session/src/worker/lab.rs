@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use super::{RETRY_AFTER, SessionWorker};
 use crate::instances::Instances;
-use crate::state::Mode;
+use crate::state::{Mode, Notice};
 use crate::statistics::{median, push};
 use engine::{Kernel, Result};
 use lang::tr;
@@ -190,7 +190,9 @@ impl SessionWorker {
     /// Has timed rounds stamped by their blocks, or not any more.
     pub(super) fn toggle_stamps(&mut self) {
         if self.current_switches().graphs && !self.lab.stamped {
-            self.say(tr!("a graph's blocks are not stamped: F6 turns graphs off").into());
+            self.notify(Notice::Refused(
+                tr!("a graph's blocks are not stamped: F6 turns graphs off").into(),
+            ));
             return;
         }
         self.lab.stamped = !self.lab.stamped;

@@ -46,7 +46,7 @@ use watching::Watch;
 
 use crate::instances::{Instances, open_engine, reopen_engine};
 use crate::log::{Log, Scene};
-use crate::state::{Answer, EngineFacts, Mode, State, Work, next_work};
+use crate::state::{EngineFacts, Mode, Notice, State, Work, next_work};
 use crate::statistics::Statistics;
 use crate::{Command, Sampling};
 use engine::{Engine, Result};
@@ -133,6 +133,15 @@ pub(super) fn run(
     while worker.turn(&commands) {}
 }
 
+/// The first request of the queue, while it is not taken.
+struct Waiting {
+    /// Its number.
+    request: u64,
+    since: Instant,
+    /// Whether the user was told that it waits.
+    is_told: bool,
+}
+
 struct SessionWorker {
     /// Nothing only while a lost engine is being replaced, or once the session has ended.
     instances: Option<Instances>,
@@ -144,8 +153,8 @@ struct SessionWorker {
     /// The action that a request came from, by its number: what came of it is logged.
     actions: HashMap<u64, Action>,
     next_task: u64,
-    /// Since when the first request waits.
-    waiting: Option<(u64, Instant)>,
+    /// The request that waits for the engine.
+    waiting: Option<Waiting>,
     copies: Copies,
     known: Option<KnownCells>,
     /// The main log while two settings are compared on a scratch log.
@@ -348,18 +357,20 @@ impl SessionWorker {
             Work::Snapshot(why) => self.issue_copy(why, now),
             Work::Restore => self.restore(),
             Work::Arrive => {
-                let answer = self.state.arrived(now);
+                let notice = self.state.arrived(now);
                 if std::mem::take(&mut self.tells_arrival) {
                     let generation = self.state.position.generation;
-                    self.tell(tr!(
+                    self.notify(Notice::Done(tr!(
                         "Back to generation {generation}",
                         generation = generation
-                    ));
+                    )));
                 }
                 self.unopened = false;
                 self.log_changed();
                 self.statistics.restart();
-                self.answer(answer);
+                if let Some(notice) = notice {
+                    self.notify(notice);
+                }
                 self.changed = true;
                 Ok(())
             }
@@ -408,10 +419,10 @@ impl SessionWorker {
         }
         if runs_to && self.state.mode == Mode::Paused {
             let generation = self.state.position.generation;
-            self.tell(tr!(
+            self.notify(Notice::Done(tr!(
                 "Reached generation {generation}",
                 generation = generation
-            ));
+            )));
         }
         if by_hand {
             tracing::debug!("stepped to generation {}", self.state.position.generation);
@@ -442,15 +453,6 @@ impl SessionWorker {
         issued
     }
 
-    /// The person is told what came of a request.
-    fn answer(&mut self, answer: Option<Answer>) {
-        match answer {
-            None => {}
-            Some(Answer::Tell(what)) => self.tell(what),
-            Some(Answer::Refuse(why)) => self.say(why),
-        }
-    }
-
     /// Says that a request waits for a long launch, once.
     fn tell_what_waits(&mut self, now: Instant) {
         let waits = self.state.requests.front().map(|(_, number)| *number);
@@ -459,16 +461,17 @@ impl SessionWorker {
             self.waiting = None;
             return;
         };
-        match self.waiting {
-            Some((of, since)) if of == number => {
-                if now.checked_duration_since(since) > Some(WAITING_NOTICE_AFTER) {
-                    self.tell(tr!("Waiting for the launch under way").into());
-                    // Once is enough.
-                    self.waiting = Some((number, now + Duration::from_secs(3600)));
-                }
-            }
-            _ => self.waiting = Some((number, now)),
+        let waiting = self.waiting.take_if(|waiting| waiting.request == number);
+        let mut waiting = waiting.unwrap_or(Waiting {
+            request: number,
+            since: now,
+            is_told: false,
+        });
+        if !waiting.is_told && now - waiting.since > WAITING_NOTICE_AFTER {
+            waiting.is_told = true;
+            self.notify(Notice::Done(tr!("Waiting for the launch under way").into()));
         }
+        self.waiting = Some(waiting);
     }
 
     /// The log or the position changed: copies that are of no use any more go, and the setup is

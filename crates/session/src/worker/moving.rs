@@ -1,7 +1,8 @@
 //! A move begins: the lattices are set to what its route begins with.
 
 use super::SessionWorker;
-use crate::log::{Content, Position, Source};
+use super::cells::take_back_on_host;
+use crate::log::{Position, Source};
 use engine::Result;
 use lang::tr;
 
@@ -25,17 +26,14 @@ impl SessionWorker {
             ..from
         };
         match route.source {
-            Source::Here => {
-                self.take_back(route.inverses)?;
-                self.state.restored(begin);
-            }
+            Source::Here => self.take_back(route.inverses)?,
             Source::Start(_) | Source::Snapshot(_) => {
                 if !self.restore_from(route.source, from, begin)? {
                     return Ok(());
                 }
-                self.state.restored(begin);
             }
         }
+        self.state.restored(begin);
         self.log_changed();
         if let Some(instances) = &mut self.instances {
             instances.set_generation(begin.generation);
@@ -67,18 +65,8 @@ impl SessionWorker {
                 all.collect::<Result<_, _>>()?
             }
         };
-        // Records are taken back on the host.
-        for at in (begin.records..from.records).rev() {
-            let record = self.state.log.record(at);
-            if let Some(record) = record
-                && let (Content::Cells { instance, .. }, Some(inverse)) =
-                    (&record.content, &record.inverse)
-            {
-                for instance in scene.instances_of(*instance) {
-                    inverse.apply(&mut lattices[instance]);
-                }
-            }
-        }
+        let records = begin.records..from.records;
+        take_back_on_host(&self.state.log, records, &mut lattices);
         self.forget_known();
         self.state.cells_known = false;
         let scene = self.state.log.scene(begin.records);
@@ -102,7 +90,7 @@ impl SessionWorker {
     fn nothing_leads_there(&mut self) -> Result<()> {
         let copies = self.copies.positions();
         match self.state.nothing_leads_there(&copies) {
-            Some(answer) => self.answer(Some(answer)),
+            Some(notice) => self.notify(notice),
             None => self.fail(tr!("no copy of the lattices is left").into()),
         }
         self.log_changed();

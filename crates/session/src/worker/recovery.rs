@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use super::{SessionWorker, WHOLE_SLOTS};
 use crate::instances::Instances;
 use crate::log::{Position, Scene};
-use crate::state::Mode;
+use crate::state::{Mode, Notice};
 use engine::kernels::{self, KERNELS, Kernel};
 use engine::{EngineError, Result};
 use lang::tr;
@@ -75,7 +75,7 @@ impl SessionWorker {
                     }
                     self.halted = Some(why.clone());
                 }
-                self.say(why);
+                self.notify(Notice::Warning(why));
             }
         }
     }
@@ -150,12 +150,12 @@ impl SessionWorker {
         let setup = self.setup.clone();
         self.take_instances(instances, setup);
         let generation = position.generation;
-        self.say(tr!(
+        self.notify(Notice::Warning(tr!(
             "The engine was lost ({why}); everything goes on from generation {generation} {place}",
             why = why,
             generation = generation,
             place = place
-        ));
+        )));
     }
 
     /// Makes instances for a setup, all cells dead, on a new engine of the same devices as the

@@ -4,15 +4,30 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::SessionWorker;
-use crate::state::Mode;
+use crate::state::{Mode, Notice};
 use lang::tr;
 use model::Status;
 use model::ladder::recorded;
 
 impl SessionWorker {
-    pub(super) fn say(&mut self, what: String) {
-        tracing::warn!("{what}");
-        self.notice = Some((what, self.now()));
+    /// Shows a notice for some seconds, and logs it.
+    pub(super) fn notify(&mut self, notice: Notice) {
+        let text = match notice {
+            Notice::Done(text) => {
+                tracing::debug!("{text}");
+                text
+            }
+            Notice::Refused(text) => {
+                tracing::info!("{text}");
+                text
+            }
+            Notice::Warning(text) => {
+                tracing::warn!("{text}");
+                text
+            }
+        };
+        self.notice = Some((text, self.now()));
+        self.changed = true;
     }
 
     pub(super) fn publish_status(&mut self, now: Instant) {

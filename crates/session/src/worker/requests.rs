@@ -8,7 +8,7 @@ use super::SessionWorker;
 use crate::Command;
 use crate::instances::Instances;
 use crate::saved::SavedSession;
-use crate::state::{Mode, Request};
+use crate::state::{Mode, Notice, Request};
 use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
 use lang::tr;
@@ -78,12 +78,8 @@ impl SessionWorker {
                 self.unopened = true;
                 self.ask(Request::Quiet, Task::Open(session));
             }
-            Command::Say(sentence) => {
-                self.say(sentence);
-                (self.wake)();
-            }
-            Command::Tell(sentence) => {
-                self.tell(sentence);
+            Command::Notify(notice) => {
+                self.notify(notice);
                 (self.wake)();
             }
             Command::Ready | Command::Close => {}
@@ -103,11 +99,10 @@ impl SessionWorker {
             }
             Command::Act(action) if selects(action) => self.act(action),
             Command::Act(action) if action.needs_engine() => {
-                self.tell(tr!("the session has ended").into());
+                self.notify(Notice::Refused(tr!("the session has ended").into()));
                 (self.wake)();
             }
-            Command::Say(sentence) => self.say(sentence),
-            Command::Tell(sentence) => self.tell(sentence),
+            Command::Notify(notice) => self.notify(notice),
             Command::Act(_)
             | Command::View(_)
             | Command::Ask(_)
@@ -235,7 +230,7 @@ impl SessionWorker {
         let is_run_to = matches!(request, Request::RunTo(_));
         let (mode, now) = (self.state.mode.clone(), self.now());
         let copies = self.copies.positions();
-        let answer = self.state.take(request, &copies, now);
+        let notice = self.state.take(request, &copies, now);
         self.log_changed();
         if self.state.mode != mode {
             self.tells_arrival = is_run_to && self.state.moving().is_some();
@@ -243,7 +238,9 @@ impl SessionWorker {
             self.halted = None;
         }
         self.changed = true;
-        self.answer(answer);
+        if let Some(notice) = notice {
+            self.notify(notice);
+        }
         let done = match task {
             Task::State => Ok(()),
             Task::Act(action) => self.switch(action),
@@ -293,7 +290,7 @@ impl SessionWorker {
                 match switch.next(self.current_switches(), self.setup.kernel) {
                     Ok(choice) => self.throw(switch, choice),
                     Err(why) => {
-                        self.say(why);
+                        self.notify(Notice::Refused(why));
                         Ok(())
                     }
                 }
@@ -304,7 +301,7 @@ impl SessionWorker {
                     Some(Choice {
                         refusal: Some(why), ..
                     }) => {
-                        self.say(why);
+                        self.notify(Notice::Refused(why));
                         Ok(())
                     }
                     Some(choice) => self.throw(switch, choice),
@@ -356,7 +353,7 @@ impl SessionWorker {
             return Ok(());
         };
         if let Err(why) = instances.validate(kernel) {
-            self.say(why.to_string());
+            self.notify(Notice::Refused(why.to_string()));
             return Ok(());
         }
         self.set_kernel(kernel)
@@ -374,12 +371,12 @@ impl SessionWorker {
         if let Some(why) = asked.refusal(kernel) {
             let now = self.setup.switches;
             let (streams, transfer) = (now.streams, now.transfer);
-            self.tell(tr!(
+            self.notify(Notice::Done(tr!(
                 "{why}: now streams {streams}, transfer {transfer}",
                 why = why,
                 streams = streams,
                 transfer = transfer
-            ));
+            )));
         }
         if let Some(pinned) = &mut self.pinned {
             pinned.second = pinned.second.fitted_to(kernel);

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use super::SessionWorker;
-use crate::log::{Content, Log, Position};
+use super::cells::take_back_on_host;
+use crate::log::{Log, Position};
 use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
 use crate::state::{Mode, Purpose};
 use engine::{EngineError, Result};
@@ -87,7 +88,9 @@ impl SessionWorker {
             let route = log.route(None, std::iter::once(from), log.base());
             route.is_some_and(|route| route.generations == 0)
         })?;
-        taken_back(log, from, self.lattices_of_copy(from)?)
+        let mut lattices = self.lattices_of_copy(from)?;
+        take_back_on_host(log, log.base().records..from.records, &mut lattices);
+        Some(lattices)
     }
 
     /// The same of the main log, while two settings are compared; where no copy leads there, the
@@ -103,8 +106,9 @@ impl SessionWorker {
         };
         let kept = pinned.copies.positions().find(leads);
         let lattices = kept.and_then(|from| {
-            let lattices = pinned.copies.get(from)?.ok()?;
-            taken_back(log, from, lattices)
+            let mut lattices = pinned.copies.get(from)?.ok()?;
+            take_back_on_host(log, log.base().records..from.records, &mut lattices);
+            Some(lattices)
         });
         lattices.or_else(|| {
             let (position, lattices) = pinned.copy.clone();
@@ -165,22 +169,4 @@ impl SessionWorker {
         let (newest, lattices) = timeline.newest;
         self.copies.add(newest, lattices, log_bytes);
     }
-}
-
-/// The lattices of a log's base, from those of a position whose records can be taken back.
-fn taken_back(
-    log: &Log,
-    from: Position,
-    mut lattices: Vec<Arc<Lattice>>,
-) -> Option<Vec<Arc<Lattice>>> {
-    for at in (log.base().records..from.records).rev() {
-        let record = log.record(at)?;
-        if let (Content::Cells { instance, .. }, Some(inverse)) = (&record.content, &record.inverse)
-        {
-            for instance in log.base_scene().instances_of(*instance) {
-                inverse.apply(lattices.get_mut(instance)?);
-            }
-        }
-    }
-    Some(lattices)
 }

@@ -2,6 +2,7 @@
 //! bring.
 
 mod driver;
+mod logged;
 mod random;
 mod scripted;
 
@@ -11,12 +12,13 @@ use super::requests::Asked;
 use super::*;
 use crate::log::Position;
 use crate::saved::{SavedSession, SavedTimeline};
-use crate::state::Request;
+use crate::state::{Notice, Request};
 use driver::{Driver, Step};
 use engine::{EngineError, kernels};
 use life::{Lattice, Rule, Size};
 use model::{Action, Change, Edit, Pace, Start, StopWhenStill, Switches, TimeSettings};
 use scripted::{Call, Fault, Gpus};
+use tracing::Level;
 
 const TIMEOUT: Duration = Duration::from_secs(240);
 
@@ -422,7 +424,7 @@ fn a_notice_leaves_the_picture_that_is_still_to_come_and_one_that_failed_is_not_
         !worker.state.refresh
     });
     made.0.state.refresh = true;
-    made.0.say("something".into());
+    made.0.notify(Notice::Warning("something".into()));
     assert!(made.0.state.refresh, "the picture is still wanted");
     turn_until(&mut made, "the picture", |worker| !worker.state.refresh);
     // One that cannot be: of an instance that is not there.
@@ -471,6 +473,31 @@ fn a_session_that_has_ended_answers_from_the_last_lattices() {
         assert!(copy.0 == *known && copy.1 == position.generation);
     }
     assert!(made.0.state.requests.is_empty() && made.0.tasks.is_empty());
+}
+
+#[test]
+fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
+    let mut driver = Driver::new(small(1));
+    driver.step(Step::Settle);
+    let lines = logged::of(|| {
+        for action in [Action::Undo, Action::Redo, Action::ToggleHalves] {
+            driver.step(Step::Act(action));
+            driver.step(Step::Settle);
+        }
+    });
+    let refused = [
+        "Nothing to undo",
+        "Nothing to redo",
+        "A and B need two instances or more; start with --instances 2",
+    ];
+    assert_eq!(lines, refused.map(|text| (Level::INFO, text.to_owned())));
+    driver.step(Step::Fail(Call::Submit, 0, Fault::Midway));
+    let lines = logged::of(|| driver.step(Step::Act(Action::StepGeneration)));
+    assert_eq!(lines, [], "nothing has happened yet");
+    let lines = logged::of(|| driver.step(Step::Settle));
+    assert_eq!(lines.len(), 1, "{lines:?}");
+    assert_eq!(lines[0].0, Level::WARN);
+    assert!(lines[0].1.starts_with("The engine was lost"), "{lines:?}");
 }
 
 #[test]

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::SessionWorker;
 use crate::instances::Measuring;
 use crate::settling::Detector;
-use crate::state::Mode;
+use crate::state::{Mode, Notice};
 use engine::Measure;
 use lang::tr;
 use model::Settled;
@@ -110,23 +110,23 @@ impl SessionWorker {
         self.setup.time.stop_when_still = next;
         self.watch.stopped = false;
         self.settle_measuring(false);
-        self.tell(match next {
+        self.notify(Notice::Done(match next {
             StopWhenStill::Never => tr!("nothing stops when it is still").into(),
             StopWhenStill::Selected => {
                 tr!("stops when the selected panel is still or periodic").into()
             }
             StopWhenStill::All => tr!("stops when all panels are still or periodic").into(),
-        });
+        }));
     }
 
     /// Fills panels that died down, or leaves them alone.
     pub(super) fn toggle_reseed(&mut self) {
         self.setup.time.reseed ^= true;
         self.settle_measuring(false);
-        self.tell(match self.setup.time.reseed {
+        self.notify(Notice::Done(match self.setup.time.reseed {
             true => tr!("panels that died down get a new soup").into(),
             false => tr!("panels that died down stay as they are").into(),
-        });
+        }));
     }
 
     /// Measures where somebody wants it, and only there; `anew` if the engine is a new one.
@@ -195,10 +195,10 @@ impl SessionWorker {
         let running = matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
         if still && running && !self.watch.stopped {
             self.pause();
-            self.tell(match self.watch.settled[about.start] {
+            self.notify(Notice::Done(match self.watch.settled[about.start] {
                 Some(how) if about.len() == 1 => stopped_by(how),
                 _ => tr!("Stopped: every panel is still or periodic").into(),
-            });
+            }));
         }
         self.watch.stopped = still && (self.watch.stopped || self.state.mode == Mode::Paused);
     }
@@ -234,13 +234,6 @@ impl SessionWorker {
         !self.watch.drawn.contains(&instance)
             && self.pinned.is_none()
             && !self.state.has_records_ahead()
-    }
-
-    /// Says what came of something that was asked for.
-    pub(super) fn tell(&mut self, what: String) {
-        tracing::debug!("{what}");
-        self.notice = Some((what, self.now()));
-        self.changed = true;
     }
 }
 

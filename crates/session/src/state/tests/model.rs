@@ -584,11 +584,11 @@ impl Model {
         request: Request,
         redone: Option<(Log, Position)>,
         (here, mode): (Position, Mode),
-        answer: Option<Answer>,
+        answer: Option<Notice>,
     ) -> Outcome {
         ensure!(self.state.position == here, "a request has stepped");
         if !self.account.ground(here.records).allows(&request) {
-            ensure!(matches!(answer, Some(Answer::Refuse(_))), "{answer:?}");
+            ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}");
             ensure!(self.state.mode == mode, "{:?}", self.state.mode);
             return Ok(());
         }
@@ -632,7 +632,7 @@ impl Model {
     }
 
     /// Cells were changed: a run to a generation has ended, and said so.
-    fn run_is_over(&mut self, mode: Mode, answer: Option<Answer>) -> Outcome {
+    fn run_is_over(&mut self, mode: Mode, answer: Option<Notice>) -> Outcome {
         match mode {
             Mode::RunningTo(_) => {
                 ensure!(answer.is_some(), "nobody was told");
@@ -650,7 +650,7 @@ impl Model {
         redone: Option<(Log, Position)>,
         here: Position,
         mode: Mode,
-        answer: Option<Answer>,
+        answer: Option<Notice>,
     ) -> Outcome {
         let new = self.state.mode.clone();
         match request {
@@ -688,7 +688,7 @@ impl Model {
             },
             Request::RunTo(to) if to == here.generation => ensure!(new == Mode::Paused, "{new:?}"),
             Request::RunTo(to) => match to < self.account.start_of(here).generation {
-                true => ensure!(matches!(answer, Some(Answer::Refuse(_))), "{answer:?}"),
+                true => ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}"),
                 false => self.went_back(to, here, answer)?,
             },
             Request::Undo => {
@@ -704,7 +704,7 @@ impl Model {
             }
             Request::Redo => {
                 let Some((log, target)) = redone else {
-                    ensure!(matches!(answer, Some(Answer::Refuse(_))), "{answer:?}");
+                    ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}");
                     return Ok(());
                 };
                 let end = self.account.items.len() as u64;
@@ -733,14 +733,14 @@ impl Model {
     }
 
     /// Back to a generation of the present start, or as far as anything leads.
-    fn went_back(&mut self, to: u64, here: Position, answer: Option<Answer>) -> Outcome {
+    fn went_back(&mut self, to: u64, here: Position, answer: Option<Notice>) -> Outcome {
         let to = self.account.at_generation(here, to);
         let is_reachable = self.is_reachable(to);
         match self.state.moving() {
             Some(moving) if is_reachable => ensure!(moving.target == to, "{:?}", moving.target),
             _ if is_reachable => return Err(format!("{to:?} can be had")),
             Some(moving) => {
-                ensure!(matches!(answer, Some(Answer::Tell(_))), "{answer:?}");
+                ensure!(matches!(answer, Some(Notice::Done(_))), "{answer:?}");
                 let target = moving.target;
                 ensure!(to < target && target < here, "{target:?} for {to:?}");
                 let older = self
@@ -750,7 +750,7 @@ impl Model {
                 ensure!(older.is_none(), "{older:?} is older than {target:?}");
             }
             None => {
-                ensure!(matches!(answer, Some(Answer::Refuse(_))), "{answer:?}");
+                ensure!(matches!(answer, Some(Notice::Refused(_))), "{answer:?}");
                 let older = self.positions().into_iter().find(|&older| {
                     older >= to && older < here && older.generation < here.generation
                 });
@@ -1094,7 +1094,7 @@ impl Model {
         );
         let answer = self.state.arrived(self.now);
         if let Some(back) = self.undo.take() {
-            ensure!(matches!(answer, Some(Answer::Tell(_))), "{answer:?}");
+            ensure!(matches!(answer, Some(Notice::Done(_))), "{answer:?}");
             self.account.undid(back);
         }
         ensure!(!self.is_moving(), "it moves on");

@@ -97,7 +97,7 @@ impl State {
     }
 
     /// Takes a request with no copy of anything.
-    fn takes(&mut self, request: Request) -> Option<Answer> {
+    fn takes(&mut self, request: Request) -> Option<Notice> {
         self.take(request, &[], self.due)
     }
 
@@ -426,7 +426,7 @@ fn a_redo_that_nothing_leads_to_leaves_the_log_as_it_was() {
     state.take(Request::Redo, &copies, state.due);
     assert_eq!(state.log.end(), 1);
     let answer = state.nothing_leads_there(&[]);
-    assert!(matches!(answer, Some(Answer::Refuse(_))));
+    assert!(matches!(answer, Some(Notice::Refused(_))));
     assert_eq!((state.log.end(), &state.mode), (0, &Mode::Paused));
     assert_eq!(
         state.next(facts()),
@@ -484,7 +484,7 @@ fn an_undo_goes_past_what_the_program_did_right_after_an_edit() {
 #[test]
 fn what_is_gone_by_the_time_cannot_be_changed() {
     let mut state = paused();
-    let refused = |answer| matches!(answer, Some(Answer::Refuse(_)));
+    let refused = |answer| matches!(answer, Some(Notice::Refused(_)));
     assert!(refused(state.takes(edit(2))));
     assert!(refused(state.takes(Request::ResetPanel(2))));
     let smaller = Request::SetGrid {
