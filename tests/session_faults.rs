@@ -12,7 +12,7 @@ use std::ffi::CString;
 use activities::{ACTIVITIES, Activity, act, check, prepare, session, settled, wait_for};
 use libloading::Library;
 use life::Size;
-use model::DeviceChoice;
+use model::{Action, DeviceChoice};
 
 /// The calls that a session makes, each with the codes that it answers: out of memory, and an
 /// error that a context does not survive.
@@ -73,6 +73,7 @@ impl Driver {
 #[test]
 fn no_fault_of_the_driver_loses_or_changes_a_cell() {
     let driver = Driver::start();
+    ACTIVITIES.into_iter().for_each(do_without_a_fault);
     let (mut struck, mut ended, mut all) = (0, 0, 0);
     for activity in ACTIVITIES {
         for (call, codes) in FAULTS {
@@ -109,6 +110,24 @@ fn no_fault_of_the_driver_loses_or_changes_a_cell() {
     for activity in ACTIVITIES {
         (0..2).for_each(|gpu| lose_one_of_two(&driver, activity, gpu));
     }
+}
+
+/// With no fault, a session stays on its GPU and loses nothing: a recovery would hide that an
+/// engine was lost for no reason.
+fn do_without_a_fault(activity: Activity) {
+    let session = session(activity, DeviceChoice::CudaOrdinal(0));
+    prepare(activity, &session);
+    act(activity, &session);
+    let (saved, failed) = settled(&session);
+    assert_eq!(failed, None, "{activity:?}");
+    let saved = saved.expect("a running session can be saved");
+    check(&format!("{activity:?}"), &saved);
+    let next = saved.main.position.generation + 1;
+    session.act(Action::StepGeneration);
+    let status = wait_for("a step", &session, |status| {
+        status.failed.is_some() || status.generation == next
+    });
+    assert_eq!(status.engine, "cuda", "{activity:?}: {status:?}");
 }
 
 /// A session on two GPUs, one of which is lost for good: it does all that it was asked for on the

@@ -59,6 +59,11 @@ impl OwnedContext {
         self.raw
     }
 
+    /// Whether it is the calling thread's.
+    pub(super) fn is_current(&self) -> bool {
+        current() == self.raw
+    }
+
     /// Makes it the calling thread's.
     pub(super) fn make_current(&self) -> Result<()> {
         // SAFETY: the context is alive.
@@ -91,7 +96,7 @@ fn current() -> sys::CUcontext {
 
 impl Drop for OwnedContext {
     fn drop(&mut self) {
-        let ours = current() == self.raw;
+        let ours = self.is_current();
         // SAFETY: given back once, by the way it was got; what was in it is gone before. No
         // thread is left with a handle to what may no longer be.
         unsafe {

@@ -41,7 +41,6 @@ impl CudaEngine {
             return Err(EngineError::BadProgram("too many contexts".into()));
         }
         let raw = self.gpus[of].device;
-        self.current = None;
         let context = OwnedContext::further(raw)?;
         self.gpus.push(Gpu::new(raw, context, self.zero)?);
         Ok(self.check.add_context(device))
@@ -57,7 +56,6 @@ impl CudaEngine {
                 words: group.size.words(),
             })
             .collect();
-        self.current = None; // allocating goes through all contexts
         let slots = Arc::new(CudaSlots::allocate(spec, &shapes)?);
         self.check.set_slots(spec);
         self.slots = Some(slots.clone());

@@ -34,7 +34,6 @@ pub mod weave;
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::thread::ThreadId;
 use std::time::{Duration, Instant};
 
 use cust::device::Device;
@@ -84,7 +83,6 @@ pub struct CudaEngine {
     gpus: Vec<Gpu>,
     /// What there is, and the lattices' states.
     check: Validator,
-    current: Option<(ThreadId, usize)>,
     driver_ms: f64,
     /// When every device's clock showed 0.
     zero: Instant,
@@ -175,7 +173,6 @@ impl CudaEngine {
             slots: None,
             gpus,
             check: Validator::new(infos),
-            current: None,
             driver_ms: began.elapsed().as_secs_f64() * 1e3,
             zero: began,
             idle_polls: 0,
@@ -183,13 +180,13 @@ impl CudaEngine {
         })
     }
 
+    /// Makes a GPU's context current on this thread. The driver is asked which one is: another
+    /// engine on this thread may have made its own current, or none when it was dropped.
     fn make_current(&mut self, gpu: usize) -> Result<()> {
-        let here = (std::thread::current().id(), gpu);
-        if self.current != Some(here) {
-            self.gpus[gpu].make_current()?;
-            self.current = Some(here);
+        if self.gpus[gpu].context.is_current() {
+            return Ok(());
         }
-        Ok(())
+        self.gpus[gpu].make_current()
     }
 
     /// The place of a device, or of a further context.
@@ -311,7 +308,6 @@ impl Engine for CudaEngine {
 
     fn drop_buffers(&mut self) -> Result<()> {
         let answer = self.synchronize();
-        self.current = None; // freeing goes through their contexts
         self.check.drop_buffers();
         self.buffers.iter_mut().for_each(|buffer| *buffer = None);
         answer

@@ -47,7 +47,6 @@ impl CudaEngine {
             Sink::Now => unreachable!("it was made to keep"),
         });
         submission.begun = true;
-        self.current = None; // issuer 0 goes from context to context
         for time in make_together(&lists.collect::<Vec<_>>())? {
             let gpu = self.gpu_of(time.stream);
             let issuer = program.steps[time.step as usize].issuer;
