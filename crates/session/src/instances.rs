@@ -84,7 +84,7 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
 
 /// Makes an engine in place of one that was lost: on the GPUs that are left, where all of them were
 /// asked for.
-pub fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+pub(crate) fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     match choice {
         DeviceChoice::Cuda => Ok(Box::new(CudaEngine::open(Ordinals::AllUsable)?)),
         DeviceChoice::Auto | DeviceChoice::Cpu | DeviceChoice::CudaOrdinal(_) => {
@@ -264,7 +264,7 @@ impl Instances {
     }
 
     /// What the next round is made of.
-    pub fn next_plan(&self) -> &RoundPlan {
+    pub(crate) fn next_plan(&self) -> &RoundPlan {
         &self.plans[self.turn]
     }
 
@@ -287,7 +287,7 @@ impl Instances {
 
     /// Says that all lattices are at this generation: no round is begun in parts then, nor made by
     /// A alone.
-    pub fn set_generation(&mut self, generation: u64) {
+    pub(crate) fn set_generation(&mut self, generation: u64) {
         self.generations[0] = generation;
         self.forget_round();
     }
@@ -314,7 +314,7 @@ impl Instances {
     }
 
     /// Bytes of all instances' bits.
-    pub fn all_bits(&self) -> u64 {
+    pub(crate) fn all_bits(&self) -> u64 {
         4 * self.size.words() as u64 * self.instances() as u64
     }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`Session`] owns the engine's thread (`worker`). The window (or the terminal) sends it
 //! [`actions`](Action) and draws the newest complete [`pictures`](Pictures); neither ever waits
-//! for the other. What a round is stands in [`round`]; [`instances`] holds the instances and
+//! for the other. [`instances`] holds the instances and
 //! their engine, and is what the programs without a window use directly.
 
 mod background;
@@ -12,10 +12,12 @@ mod persistence;
 pub mod round;
 mod sampling;
 mod saved;
-pub mod settling;
+#[cfg(test)]
+mod scripted_engine;
+mod settling;
 pub mod snapshots;
-pub mod start;
-pub mod state;
+mod start;
+mod state;
 mod statistics;
 mod worker;
 

@@ -288,7 +288,7 @@ impl Log {
     }
 
     /// A log whose base is a snapshot rather than a start.
-    pub fn from_snapshot(scene: Scene, position: Position) -> Log {
+    pub(crate) fn from_snapshot(scene: Scene, position: Position) -> Log {
         Log {
             base_generation: position.generation,
             base_is_start: false,
@@ -349,7 +349,7 @@ impl Log {
 
     /// How many generations can be stepped from here before a record is due; `None` where none
     /// lies ahead.
-    pub fn generations_to_next(&self, here: Position) -> Option<u64> {
+    pub(crate) fn generations_to_next(&self, here: Position) -> Option<u64> {
         let next = self.record(here.records)?;
         Some(next.generation.saturating_sub(here.generation))
     }
@@ -404,7 +404,7 @@ impl Log {
     /// The position of a generation under the start in force here: every record up to that
     /// generation is applied. No earlier than the first position of that start, and no later than
     /// its last: where the clock begins again ahead.
-    pub fn at_generation(&self, here: Position, generation: u64) -> Position {
+    pub(crate) fn at_generation(&self, here: Position, generation: u64) -> Position {
         let mut position = self.start_of(here);
         position.generation = position.generation.max(generation);
         while let Some(next) = self.record(position.records) {
@@ -458,7 +458,12 @@ impl Log {
     }
 
     /// Adds a record to the entry before it, whatever that was: both are undone together.
-    pub fn push_joined(&mut self, here: Position, author: Author, content: Content) -> Position {
+    pub(crate) fn push_joined(
+        &mut self,
+        here: Position,
+        author: Author,
+        content: Content,
+    ) -> Position {
         let entry = here.records.checked_sub(1).and_then(|at| self.record(at));
         let entry = entry.map(|record| record.entry);
         let after = self.push(here, author, content, false);
@@ -475,7 +480,7 @@ impl Log {
 
     /// Takes records off that cannot be applied, from number `at` on: what was undone behind them
     /// cannot be redone either.
-    pub fn discard_from(&mut self, at: u64) {
+    pub(crate) fn discard_from(&mut self, at: u64) {
         self.stroke = None;
         self.undone.clear();
         self.records
@@ -521,7 +526,7 @@ impl Log {
     }
 
     /// Notes that undo has led from one position to another, and takes an undone edit off the log.
-    pub fn undid(&mut self, from: Position, undo: Undo) {
+    pub(crate) fn undid(&mut self, from: Position, undo: Undo) {
         self.stroke = None;
         match undo {
             Undo::After(_) => self.undone.push(Undone::Left(from)),
@@ -553,7 +558,7 @@ impl Log {
     }
 
     /// What redo would lead to, with the log as it would be then.
-    pub fn redone(&self) -> Option<(Log, Position)> {
+    pub(crate) fn redone(&self) -> Option<(Log, Position)> {
         let mut log = self.clone();
         let position = log.redo()?;
         Some((log, position))
@@ -561,7 +566,7 @@ impl Log {
 
     /// The shortest way to a position from where the session stands (if the cells there are good),
     /// from a snapshot or from a start; `None` where nothing leads there.
-    pub fn route(
+    pub(crate) fn route(
         &self,
         here: Option<Position>,
         snapshots: impl Iterator<Item = Position>,
@@ -633,7 +638,7 @@ impl Log {
     }
 
     /// The oldest position that a route leads to.
-    pub fn oldest_reachable(
+    pub(crate) fn oldest_reachable(
         &self,
         here: Option<Position>,
         snapshots: impl Iterator<Item = Position>,
@@ -654,7 +659,7 @@ impl Log {
     }
 
     /// Lets the records before a position go: it is the base from now on.
-    pub fn discard_before(&mut self, position: Position) {
+    pub(crate) fn discard_before(&mut self, position: Position) {
         if position <= self.base() || !self.passes(position) {
             return;
         }
@@ -746,7 +751,7 @@ impl Log {
     ///
     /// # Errors
     /// A sentence that says why no log has these parts.
-    pub fn from_parts(
+    pub(crate) fn from_parts(
         base: Scene,
         base_position: Position,
         base_is_start: bool,

@@ -15,7 +15,7 @@ use life::Rule;
 use model::Settled;
 
 /// Periods of up to so many measures are found by the latest measures alone.
-pub const NEAR: usize = 60;
+pub(crate) const NEAR: usize = 60;
 
 /// So many measures, one after the other, must come again.
 const COINCIDENCES: usize = 3;
@@ -29,7 +29,7 @@ struct Seen {
 
 /// Looks for the period of one lattice.
 #[derive(Clone, Default, Debug)]
-pub struct Detector {
+pub(crate) struct Detector {
     /// The latest measures, the newest last.
     latest: VecDeque<Seen>,
     far: Option<Far>,
@@ -53,17 +53,22 @@ struct Far {
 
 impl Detector {
     /// How the lattice goes on, if that is known.
-    pub fn settled(&self) -> Option<Settled> {
+    pub(crate) fn settled(&self) -> Option<Settled> {
         self.settled
     }
 
     /// Forgets everything: the lattice is another one now.
-    pub fn reset(&mut self) {
+    pub(crate) fn reset(&mut self) {
         *self = Detector::default();
     }
 
     /// Takes a measure in.
-    pub fn note(&mut self, generation: u64, measure: Measure, rule: Rule) -> Option<Settled> {
+    pub(crate) fn note(
+        &mut self,
+        generation: u64,
+        measure: Measure,
+        rule: Rule,
+    ) -> Option<Settled> {
         let hash = measure.hash;
         let last = self.latest.back().copied();
         if last.is_some_and(|last| last.generation >= generation) {

@@ -140,35 +140,9 @@ impl Snapshots {
         }
     }
 
-    /// Changes the budget, and drops what no longer fits.
-    pub fn set_budget(&mut self, budget: u64) {
-        self.budget = budget;
-        self.make_room();
-    }
-
-    /// Bytes that snapshots and log may take.
-    pub fn budget(&self) -> u64 {
-        self.budget
-    }
-
     /// Where there are snapshots, ascending.
     pub fn positions(&self) -> impl Iterator<Item = Position> + '_ {
         self.snapshots.iter().map(|snapshot| snapshot.position)
-    }
-
-    /// The position of the newest one.
-    pub fn newest(&self) -> Option<Position> {
-        Some(self.snapshots.last()?.position)
-    }
-
-    /// How many there are.
-    pub fn len(&self) -> usize {
-        self.snapshots.len()
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.snapshots.is_empty()
     }
 
     /// Bytes that they take at the moment, room for packing included. They become fewer as the
@@ -235,19 +209,9 @@ impl Snapshots {
         bytes_of_all.saturating_add(log_bytes) <= self.budget
     }
 
-    /// Drops those later than a position.
-    pub fn forget_after(&mut self, position: Position) {
-        self.retain(|it| it <= position);
-    }
-
     /// Keeps only those at the positions for which this is so.
     pub fn retain(&mut self, mut keep: impl FnMut(Position) -> bool) {
         self.snapshots.retain(|snapshot| keep(snapshot.position));
-    }
-
-    /// Drops all.
-    pub fn clear(&mut self) {
-        self.snapshots.clear();
     }
 
     fn position_at(&self, at: usize) -> Option<Position> {
@@ -691,11 +655,11 @@ mod tests {
             snapshots.add(at(0, generation), noise(generation), keep(u64::MAX));
             assert_eq!(generations(&snapshots), [generation]);
         }
-        snapshots.set_budget(100 * each());
+        snapshots.budget = 100 * each();
         for generation in 3..8 {
             snapshots.add(at(0, generation), noise(generation), keep(u64::MAX));
         }
-        assert_eq!(snapshots.len(), 6);
+        assert_eq!(snapshots.positions().count(), 6);
         assert!(snapshots.would_keep(each(), 99 * each()));
         assert!(!snapshots.would_keep(each(), 99 * each() + 1));
         let log_bytes = 100 * each();
@@ -705,9 +669,9 @@ mod tests {
         };
         snapshots.add(at(0, 8), noise(8), keep);
         assert_eq!(generations(&snapshots), [8]);
-        assert_eq!(snapshots.newest(), Some(at(0, 8)));
-        snapshots.clear();
-        assert_eq!((snapshots.bytes(), snapshots.is_empty()), (0, true));
+        assert_eq!(snapshots.positions().last(), Some(at(0, 8)));
+        snapshots.retain(|_| false);
+        assert_eq!((snapshots.bytes(), snapshots.positions().count()), (0, 0));
     }
 
     #[test]
@@ -720,7 +684,7 @@ mod tests {
         let all: Vec<_> = snapshots.positions().collect();
         assert_eq!(all, [at(0, 2), at(0, 5), at(1, 9), at(2, 7), at(3, 0)]);
         assert!(snapshots.get(at(1, 7)).is_none());
-        snapshots.forget_after(at(2, 0));
+        snapshots.retain(|position| position <= at(2, 0));
         snapshots.retain(|position| position != at(0, 5));
         let left: Vec<_> = snapshots.positions().collect();
         assert_eq!(left, [at(0, 2), at(1, 9)]);
@@ -760,7 +724,7 @@ mod tests {
         // The key's snapshot goes; what is packed against it is still there.
         snapshots.retain(|position| position.generation > 12);
         assert_eq!(snapshots.get(at(0, 13)).unwrap().unwrap(), large(13));
-        snapshots.clear();
+        snapshots.retain(|_| false);
         assert_eq!(snapshots.bytes(), 0);
     }
 

@@ -9,7 +9,7 @@ use model::Start;
 ///
 /// # Errors
 /// The host has no memory for it.
-pub fn start_lattice(
+pub(crate) fn start_lattice(
     start: &Start,
     size: Size,
     instance: usize,

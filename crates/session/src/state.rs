@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use crate::log::{Author, CellChange, Content, Log, Position, Record, Route, Undo};
 use lang::tr;
-use life::{Rule, Size};
+use life::Size;
 use model::{Change, Edit, Pace, Start};
 
 /// At most so many single steps wait: a key that is held down must not queue minutes of work.
@@ -28,7 +28,7 @@ const CHUNK_TIME: Duration = Duration::from_millis(16);
 
 /// What the session is doing.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Mode {
+pub(crate) enum Mode {
     /// Nothing by itself.
     Paused,
     /// Rounds follow one another at the pace.
@@ -43,35 +43,35 @@ pub enum Mode {
 
 /// A run that ends by itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct RunTo {
+pub(crate) struct RunTo {
     /// The generation at which it ends.
-    pub generation: u64,
+    pub(crate) generation: u64,
     /// Generations of a round: grows while rounds are short.
-    pub chunk: u32,
+    pub(crate) chunk: u32,
 }
 
 /// A way to a position.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Move {
+pub(crate) struct Move {
     /// Where it leads.
-    pub target: Position,
+    pub(crate) target: Position,
     /// Why.
-    pub purpose: Purpose,
+    pub(crate) purpose: Purpose,
     /// What the session does once it is there.
-    pub then: Mode,
+    pub(crate) then: Mode,
     /// Whether the cells are those that the route begins with, or already farther.
-    pub begun: bool,
+    pub(crate) begun: bool,
     /// Generations of a round on the way.
-    pub chunk: u32,
+    pub(crate) chunk: u32,
     /// Generations to step when it began.
-    pub total: u64,
+    pub(crate) total: u64,
     /// Where a copy is made on the way.
-    pub waypoint: Option<u64>,
+    pub(crate) waypoint: Option<u64>,
 }
 
 /// Why a session moves to a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Purpose {
+pub(crate) enum Purpose {
     /// A person went back in time.
     Back,
     /// A person undid something; the session stood at this position.
@@ -93,7 +93,7 @@ pub enum Purpose {
 
 /// Something asked of the session.
 #[derive(Clone, Debug)]
-pub enum Request {
+pub(crate) enum Request {
     /// Runs or pauses; stops a move.
     TogglePause,
     /// Pauses while a lesson is open, or goes on if it ran before.
@@ -119,8 +119,9 @@ pub enum Request {
         /// The seed.
         seed: u64,
     },
-    /// Another rule.
-    SetRule(Rule),
+    /// Another rule: so far only files have records of one.
+    #[cfg(test)]
+    SetRule(life::Rule),
     /// Larger lattices or another number of them, with something placed in one.
     SetGrid {
         /// The size of every lattice.
@@ -134,8 +135,9 @@ pub enum Request {
     Undo,
     /// Takes the last undo back.
     Redo,
-    /// An instance's cells are wanted as they are once everything before is done.
-    Copy(usize),
+    /// An instance's cells are wanted as they are once everything before is done; the worker knows
+    /// of which.
+    Copy,
     /// All that the session can go on from is wanted.
     Save,
     /// Something that changes no cells and that the engine must be at rest for.
@@ -163,18 +165,19 @@ impl Request {
         match self {
             Request::TogglePause | Request::PauseForLesson(_) => Needs::Nothing,
             Request::Save => Needs::Cells,
-            Request::Step(_) | Request::Edit(..) | Request::Reseed { .. } | Request::Copy(_) => {
+            Request::Step(_) | Request::Edit(..) | Request::Reseed { .. } | Request::Copy => {
                 Needs::Boundary
             }
             Request::StepBack(_)
             | Request::RunTo(_)
             | Request::ResetPanel(_)
             | Request::Begin(_)
-            | Request::SetRule(_)
             | Request::SetGrid { .. }
             | Request::Undo
             | Request::Redo
             | Request::Quiet => Needs::Quiet,
+            #[cfg(test)]
+            Request::SetRule(_) => Needs::Quiet,
             Request::Whole => Needs::Whole,
         }
     }
@@ -182,7 +185,7 @@ impl Request {
 
 /// A sentence for the user.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub enum Notice {
+pub(crate) enum Notice {
     /// What a request did.
     Done(String),
     /// Why a request was refused.
@@ -193,34 +196,34 @@ pub enum Notice {
 
 /// What decisions depend on beside the state.
 #[derive(Clone, Debug)]
-pub struct EngineFacts {
+pub(crate) struct EngineFacts {
     /// Nothing is under way on the engine, nor being read from its slots.
-    pub quiet: bool,
+    pub(crate) quiet: bool,
     /// One more round could be issued.
-    pub has_room: bool,
+    pub(crate) has_room: bool,
     /// A round is run op by op.
-    pub calibrating: bool,
+    pub(crate) calibrating: bool,
     /// A calibration is wanted, and a round of so many generations can be run op by op.
-    pub wants_calibration: bool,
+    pub(crate) wants_calibration: bool,
     /// Generations of the round that A has made and B has not.
-    pub pending_b_round: Option<u32>,
+    pub(crate) pending_b_round: Option<u32>,
     /// A slot is free for a copy of all lattices.
-    pub has_free_slot: bool,
+    pub(crate) has_free_slot: bool,
     /// Where copies of all lattices are, or are on their way from.
-    pub copies: Arc<[Position]>,
+    pub(crate) copies: Arc<[Position]>,
     /// The copy that was last asked for as a whole, once it is on the host.
-    pub whole: Option<Position>,
+    pub(crate) whole: Option<Position>,
     /// The instance whose cells the host knows as they are here.
-    pub known: Option<usize>,
+    pub(crate) known: Option<usize>,
     /// A periodic copy is due.
-    pub copy_due: bool,
+    pub(crate) copy_due: bool,
     /// A copy is wanted by someone who waits for it, as of this position.
-    pub copy_wanted: Option<Why>,
+    pub(crate) copy_wanted: Option<Why>,
 }
 
 /// Why a copy of all lattices is made.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Why {
+pub(crate) enum Why {
     /// It is time for one.
     Periodic,
     /// A person is about to change cells, or a move passes its waypoint.
@@ -233,7 +236,7 @@ pub enum Why {
 
 /// What is to be done now.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Work {
+pub(crate) enum Work {
     /// Nothing before this time, unless something happens.
     Wait(Option<Instant>),
     /// Take the first request.
@@ -256,45 +259,45 @@ pub enum Work {
 
 /// See the module.
 #[derive(Clone, Debug)]
-pub struct State {
+pub(crate) struct State {
     /// What it does.
-    pub mode: Mode,
+    pub(crate) mode: Mode,
     /// What changed the cells.
-    pub log: Log,
+    pub(crate) log: Log,
     /// Which of it the cells have; of what they were last, while they are lost.
-    pub position: Position,
+    pub(crate) position: Position,
     /// Whether the cells on the device are those of the position.
-    pub cells_known: bool,
+    pub(crate) cells_known: bool,
     /// What was asked for and not taken yet, each with a number of the worker's.
-    pub requests: VecDeque<(Request, u64)>,
+    pub(crate) requests: VecDeque<(Request, u64)>,
     /// Generations of a round by hand or at the pace.
-    pub generations_per_round: u32,
+    pub(crate) generations_per_round: u32,
     /// Generations of the round under way that are still to be issued.
-    pub round_left: Option<u32>,
+    pub(crate) round_left: Option<u32>,
     /// How fast rounds follow one another.
-    pub pace: Pace,
+    pub(crate) pace: Pace,
     /// When the next is due.
-    pub due: Instant,
+    pub(crate) due: Instant,
     /// Rounds issued since the start.
-    pub rounds: u64,
+    pub(crate) rounds: u64,
     /// It pauses behind so many.
-    pub max_rounds: Option<u64>,
+    pub(crate) max_rounds: Option<u64>,
     /// Pictures are wanted though nothing steps.
-    pub refresh: bool,
+    pub(crate) refresh: bool,
     /// What it did before a lesson paused it.
-    pub before_lesson: Option<Mode>,
+    pub(crate) before_lesson: Option<Mode>,
     /// The record of the edit that was taken last, and the number that it was asked for as, until
     /// it is applied.
     edit_number: Option<(u64, u64)>,
     /// The log as it was before a redo, until the cells are on the line of the one after it.
     before_redo: Option<Box<Log>>,
     /// Copies of later positions are of no use any more: the log has changed behind this one.
-    pub stale_after: Option<Position>,
+    pub(crate) stale_after: Option<Position>,
 }
 
 impl EngineFacts {
     /// While there is no engine.
-    pub fn none() -> EngineFacts {
+    pub(crate) fn none() -> EngineFacts {
         EngineFacts {
             quiet: false,
             has_room: false,
@@ -313,7 +316,7 @@ impl EngineFacts {
 
 impl State {
     /// A session that stands at the beginning of a log.
-    pub fn new(log: Log, generations_per_round: u32, pace: Pace, now: Instant) -> State {
+    pub(crate) fn new(log: Log, generations_per_round: u32, pace: Pace, now: Instant) -> State {
         State {
             mode: Mode::Running,
             position: log.base(),
@@ -343,7 +346,7 @@ impl State {
     }
 
     /// Whether rounds go on by themselves, or will where it moves to.
-    pub fn is_running(&self) -> bool {
+    pub(crate) fn is_running(&self) -> bool {
         match &self.mode {
             Mode::Running | Mode::RunningTo(_) => true,
             Mode::Moving(moving) => matches!(moving.then, Mode::Running | Mode::RunningTo(_)),
@@ -352,12 +355,12 @@ impl State {
     }
 
     /// Whether lattices step or are about to.
-    pub fn is_at_work(&self) -> bool {
+    pub(crate) fn is_at_work(&self) -> bool {
         self.mode != Mode::Paused
     }
 
     /// The move under way.
-    pub fn moving(&self) -> Option<&Move> {
+    pub(crate) fn moving(&self) -> Option<&Move> {
         match &self.mode {
             Mode::Moving(moving) => Some(moving),
             _ => None,
@@ -365,7 +368,7 @@ impl State {
     }
 
     /// How far a move is, from 0 to 1.
-    pub fn progress(&self) -> Option<f64> {
+    pub(crate) fn progress(&self) -> Option<f64> {
         let moving = self.moving().filter(|moving| moving.begun)?;
         let here = Some(self.position);
         let left = self.log.route(here, std::iter::empty(), moving.target)?;
@@ -374,7 +377,7 @@ impl State {
     }
 
     /// Puts a request at the end of the queue; it may be taken at once.
-    pub fn ask(&mut self, request: Request, number: u64) {
+    pub(crate) fn ask(&mut self, request: Request, number: u64) {
         let steps = self.requests.iter();
         let steps = steps.filter(|(request, _)| matches!(request, Request::Step(_)));
         if matches!(request, Request::Step(_)) && steps.count() >= MAX_QUEUED_STEPS {
@@ -390,7 +393,12 @@ impl State {
 
     /// Does what a request comes to in the log and in time. `copies` is where copies of all
     /// lattices are. Requests that concern neither are for the worker alone.
-    pub fn take(&mut self, request: Request, copies: &[Position], now: Instant) -> Option<Notice> {
+    pub(crate) fn take(
+        &mut self,
+        request: Request,
+        copies: &[Position],
+        now: Instant,
+    ) -> Option<Notice> {
         if let Some(why) = self.refusal(&request) {
             return Some(Notice::Refused(why));
         }
@@ -438,6 +446,7 @@ impl State {
                 let cells = CellChange::Soup { density, seed };
                 self.change(Author::Program, Content::Cells { instance, cells })
             }
+            #[cfg(test)]
             Request::SetRule(rule) => self.change(Author::Person, Content::Rule(rule)),
             Request::SetGrid {
                 size,
@@ -456,7 +465,7 @@ impl State {
             }
             Request::Undo => self.undo(copies),
             Request::Redo => self.redo(copies),
-            Request::Copy(_) | Request::Save | Request::Quiet | Request::Whole => None,
+            Request::Copy | Request::Save | Request::Quiet | Request::Whole => None,
         }
     }
 
@@ -576,7 +585,7 @@ impl State {
     }
 
     /// Begins a move; what leads there is looked up when it is carried out.
-    pub fn begin_move(&mut self, target: Position, purpose: Purpose, then: Mode) {
+    pub(crate) fn begin_move(&mut self, target: Position, purpose: Purpose, then: Mode) {
         self.round_left = None;
         self.mode = Mode::Moving(Box::new(Move {
             target,
@@ -590,7 +599,7 @@ impl State {
     }
 
     /// The shortest way to a position.
-    pub fn route(&self, copies: &[Position], target: Position) -> Option<Route> {
+    pub(crate) fn route(&self, copies: &[Position], target: Position) -> Option<Route> {
         let here = self.cells_known.then_some(self.position);
         self.log.route(here, copies.iter().copied(), target)
     }
@@ -701,13 +710,13 @@ impl State {
     }
 
     /// The number that the edit that is due was asked for as.
-    pub fn due_edit_number(&self) -> Option<u64> {
+    pub(crate) fn due_edit_number(&self) -> Option<u64> {
         let (record, number) = self.edit_number?;
         (record == self.position.records).then_some(number)
     }
 
     /// The record that is due was applied.
-    pub fn applied(&mut self) {
+    pub(crate) fn applied(&mut self) {
         let at = self.position.records;
         self.edit_number.take_if(|(record, _)| *record <= at);
         let applied = self.log.record(at).map(|record| &record.content);
@@ -720,7 +729,7 @@ impl State {
 
     /// The record that is due cannot be applied: it is taken off the log with all behind it. A
     /// move leads past it, so it ends here.
-    pub fn cannot_apply(&mut self) {
+    pub(crate) fn cannot_apply(&mut self) {
         if let Mode::Moving(_) = self.mode {
             self.mode = Mode::Paused;
             self.round_left = None;
@@ -732,7 +741,7 @@ impl State {
     }
 
     /// So many generations were issued, and so many of their round are left.
-    pub fn stepped_part(&mut self, generations: u32, left: u32) {
+    pub(crate) fn stepped_part(&mut self, generations: u32, left: u32) {
         self.position.generation += u64::from(generations);
         match &mut self.mode {
             Mode::Moving(_) => return, // a round that was lost half made is ended behind the move
@@ -743,7 +752,7 @@ impl State {
     }
 
     /// A round of so many generations was issued, or what was left of one.
-    pub fn stepped(&mut self, generations: u32, now: Instant) {
+    pub(crate) fn stepped(&mut self, generations: u32, now: Instant) {
         self.position.generation += u64::from(generations);
         self.refresh = false; // the round's own pictures are newer
         if self.moving().is_some() {
@@ -775,7 +784,7 @@ impl State {
     }
 
     /// B's round, or what was left of it, was issued: it is where A is.
-    pub fn stepped_b(&mut self, now: Instant) {
+    pub(crate) fn stepped_b(&mut self, now: Instant) {
         self.round_left = None;
         if self.mode == Mode::Running {
             self.keep_pace(now);
@@ -783,7 +792,7 @@ impl State {
     }
 
     /// Pauses at once, wherever it is; of no use while the cells are lost.
-    pub fn halt(&mut self) {
+    pub(crate) fn halt(&mut self) {
         self.drop_redo();
         self.mode = Mode::Paused;
         self.round_left = None;
@@ -799,7 +808,7 @@ impl State {
     /// The copies that led to the move's target are gone. Where the cells are known, the move is
     /// over; otherwise it leads to the nearest position that can be had. `None` where there is
     /// none: the session cannot go on.
-    pub fn nothing_leads_there(&mut self, copies: &[Position]) -> Option<Notice> {
+    pub(crate) fn nothing_leads_there(&mut self, copies: &[Position]) -> Option<Notice> {
         if self.cells_known {
             self.halt();
             let why = tr!("What leads there is no longer remembered");
@@ -834,7 +843,7 @@ impl State {
     }
 
     /// Fits the length of the rounds of a run or a move to what the last one took.
-    pub fn fit_chunk(&mut self, took: Duration, max: u32) {
+    pub(crate) fn fit_chunk(&mut self, took: Duration, max: u32) {
         let least = self.generations_per_round;
         let chunk = match &mut self.mode {
             Mode::RunningTo(run_to) => &mut run_to.chunk,
@@ -849,7 +858,7 @@ impl State {
     }
 
     /// Counts a round, and pauses behind the last that was asked for.
-    pub fn count_round(&mut self) {
+    pub(crate) fn count_round(&mut self) {
         self.rounds += 1;
         if self.max_rounds.is_some_and(|rounds| self.rounds >= rounds) && self.mode == Mode::Running
         {
@@ -858,7 +867,7 @@ impl State {
     }
 
     /// Sets when the next round is due; rounds missed by far are not made up for.
-    pub fn keep_pace(&mut self, now: Instant) {
+    pub(crate) fn keep_pace(&mut self, now: Instant) {
         let period = self.pace.period();
         self.due += period;
         if self.pace == Pace::Unthrottled || self.due + 4 * period < now {
@@ -867,7 +876,7 @@ impl State {
     }
 
     /// The cells are those that a route begins with: of this position.
-    pub fn restored(&mut self, position: Position) {
+    pub(crate) fn restored(&mut self, position: Position) {
         self.position = position;
         self.cells_known = true;
         self.refresh = true;
@@ -886,14 +895,14 @@ impl State {
     }
 
     /// The copy at a move's waypoint is under way.
-    pub fn passed_waypoint(&mut self) {
+    pub(crate) fn passed_waypoint(&mut self) {
         if let Mode::Moving(moving) = &mut self.mode {
             moving.waypoint = None;
         }
     }
 
     /// The move is at its target.
-    pub fn arrived(&mut self, now: Instant) -> Option<Notice> {
+    pub(crate) fn arrived(&mut self, now: Instant) -> Option<Notice> {
         let Mode::Moving(moving) = std::mem::replace(&mut self.mode, Mode::Paused) else {
             return None;
         };
@@ -931,7 +940,7 @@ impl State {
     }
 
     /// The cells are lost: they are made again, and then everything goes on as it was.
-    pub fn lost_cells(&mut self) {
+    pub(crate) fn lost_cells(&mut self) {
         self.cells_known = false;
         let mode = std::mem::replace(&mut self.mode, Mode::Paused);
         let position = self.position;
@@ -958,7 +967,7 @@ impl State {
     }
 
     /// Whether records lie ahead.
-    pub fn has_records_ahead(&self) -> bool {
+    pub(crate) fn has_records_ahead(&self) -> bool {
         self.log.record(self.position.records).is_some()
     }
 
@@ -977,7 +986,7 @@ impl State {
 }
 
 /// What is to be done now.
-pub fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Work {
+pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Work {
     let wait = Work::Wait(None);
     if facts.calibrating {
         return wait;

@@ -30,7 +30,7 @@ impl Instances {
     /// is issued meanwhile. Answers whether it could begin now: nothing must be in flight or begun
     /// in parts, and no settings compared. An op that cannot be submitted is tried again by the
     /// next [`Instances::poll`].
-    pub fn begin_calibration(
+    pub(crate) fn begin_calibration(
         &mut self,
         generations: u32,
         newest: impl Fn(Slot) -> bool,
@@ -70,7 +70,7 @@ impl Instances {
     }
 
     /// Whether a round is being run op by op.
-    pub fn is_calibrating(&self) -> bool {
+    pub(crate) fn is_calibrating(&self) -> bool {
         self.calibration.is_some()
     }
 

@@ -57,13 +57,13 @@ impl Instances {
     }
 
     /// The number of the last edit of each instance.
-    pub fn edit_numbers(&self) -> &Arc<[u64]> {
+    pub(crate) fn edit_numbers(&self) -> &Arc<[u64]> {
         &self.edit_numbers
     }
 
     /// Says that what is issued from now on shows instances with this edit; a number never gets
     /// smaller.
-    pub fn set_edit_number(&mut self, instances: &[usize], number: u64) {
+    pub(crate) fn set_edit_number(&mut self, instances: &[usize], number: u64) {
         let numbers = Arc::make_mut(&mut self.edit_numbers);
         for &instance in instances {
             numbers[instance] = number.max(numbers[instance]);
@@ -71,7 +71,7 @@ impl Instances {
     }
 
     /// The host slot for whole lattices with this index.
-    pub fn snapshot_slot(&self, index: u8) -> Slot {
+    pub(crate) fn snapshot_slot(&self, index: u8) -> Slot {
         Slot(self.spec.pictures() + index)
     }
 
@@ -79,7 +79,7 @@ impl Instances {
     /// [`Event::Snapshot`](super::Event::Snapshot) tells; never, if the slots are made anew
     /// before. Answers `false` where that slot is still being read, and while a round runs op by
     /// op.
-    pub fn issue_snapshot(&mut self, index: u8) -> Result<bool> {
+    pub(crate) fn issue_snapshot(&mut self, index: u8) -> Result<bool> {
         if self.is_calibrating() {
             return Ok(false);
         }

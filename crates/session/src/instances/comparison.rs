@@ -43,13 +43,13 @@ impl Instances {
     }
 
     /// Whether two settings are compared.
-    pub fn is_comparing(&self) -> bool {
+    pub(crate) fn is_comparing(&self) -> bool {
         self.plans.len() > 1
     }
 
     /// Ends a round that was issued in part where it stands: what A has made of it is all that B
     /// makes.
-    pub fn cut_round(&mut self) {
+    pub(crate) fn cut_round(&mut self) {
         if self.turn == 0 && self.parts > 0 {
             self.last_round = std::mem::take(&mut self.parts);
             self.part_began = None;
@@ -59,7 +59,7 @@ impl Instances {
 
     /// The generations that B still has to make of the round that A has made, if there is one: it
     /// is the next round.
-    pub fn pending_b_round(&self) -> Option<u32> {
+    pub(crate) fn pending_b_round(&self) -> Option<u32> {
         (self.turn > 0).then(|| self.last_round - self.parts)
     }
 }

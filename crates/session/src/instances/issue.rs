@@ -258,13 +258,13 @@ impl Instances {
     }
 
     /// Whether the next round is one of the few that measure: its times say nothing of the others'.
-    pub fn is_next_an_exception(&self) -> bool {
+    pub(crate) fn is_next_an_exception(&self) -> bool {
         self.measuring == Measuring::Sparse && self.measures_next()
     }
 
     /// Issues some generations of a round that is too long for one submission, with no picture;
     /// whether there was room for them.
-    pub fn issue_part(&mut self, generations: u32) -> Result<bool> {
+    pub(crate) fn issue_part(&mut self, generations: u32) -> Result<bool> {
         if self.in_flight.len() >= self.max_in_flight() || self.is_calibrating() {
             return Ok(false);
         }
@@ -282,7 +282,7 @@ impl Instances {
 
     /// The most generations that one submission should issue: the host is inside its calls
     /// meanwhile, and hears nobody.
-    pub fn max_at_once(&self) -> u32 {
+    pub(crate) fn max_at_once(&self) -> u32 {
         #[cfg(test)]
         if let Some(max) = limit::get() {
             return max;

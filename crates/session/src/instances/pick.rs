@@ -100,7 +100,11 @@ impl Instances {
 
     /// The fastest kernel for rounds of so many generations that the table knows, of those that
     /// can be. It was measured with the switches as they are by themselves.
-    pub fn known_kernel(&self, table: &PickTable, generations: u32) -> Option<&'static Kernel> {
+    pub(crate) fn known_kernel(
+        &self,
+        table: &PickTable,
+        generations: u32,
+    ) -> Option<&'static Kernel> {
         let switches = self.plan().switches;
         let (first, others) = self.engine().devices().split_first()?;
         let measured = Switches::DEFAULT.fitted_to(self.plan().kernel) == switches;

@@ -61,7 +61,7 @@ impl Instances {
     }
 
     /// Changes the rule between two rounds.
-    pub fn set_rule(&mut self, rule: Rule) {
+    pub(crate) fn set_rule(&mut self, rule: Rule) {
         self.forget_prepared();
         for plan in &mut self.plans {
             plan.rule = rule;
@@ -69,7 +69,7 @@ impl Instances {
     }
 
     /// Says which rounds measure their lattices from now on.
-    pub fn set_measuring(&mut self, measuring: Measuring) {
+    pub(crate) fn set_measuring(&mut self, measuring: Measuring) {
         if self.measuring != measuring {
             self.measuring = measuring;
             self.forget_prepared();
@@ -134,7 +134,7 @@ impl Instances {
     }
 
     /// Whether such pictures need other slots than there are.
-    pub fn needs_slots(&self, request: Option<PicturePlan>) -> bool {
+    pub(crate) fn needs_slots(&self, request: Option<PicturePlan>) -> bool {
         let (comparing, bits) = (self.is_comparing(), self.all_bits());
         let pictures = self
             .plans
@@ -144,7 +144,7 @@ impl Instances {
     }
 
     /// Whether switches need other slots than there are.
-    pub fn switches_need_slots(&self, half: usize, switches: Switches) -> bool {
+    pub(crate) fn switches_need_slots(&self, half: usize, switches: Switches) -> bool {
         let changed = RoundPlan {
             switches,
             ..self.plans[half].clone()

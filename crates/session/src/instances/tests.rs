@@ -1,13 +1,11 @@
 //! Instances on the CPU engine: one clock, comparisons, and submissions that fail.
 
-mod faulty;
-
 use std::sync::Arc;
 use std::time::Duration;
 
 use super::*;
+use crate::scripted_engine::{Call, Fault, Script};
 use engine::{WordEdit, kernels};
-use faulty::{Fault, Faults, FaultyEngine};
 use life::{Lattice, Rule, Size, reference, soup};
 use model::{KernelChoice, Pace, Start, Streams, Switches, TimeSettings};
 
@@ -444,12 +442,12 @@ fn a_submission_that_fails_leaves_generation_and_cells_in_step() {
         for fault in [Fault::Refused, Fault::Midway] {
             let mut failures = 0;
             loop {
-                let faults = Faults::default();
-                let engine = FaultyEngine::new(engine(), faults.clone());
-                let mut instances = Instances::new(Box::new(engine), &setup, 2).unwrap();
+                let script = Arc::new(Script::default());
+                let engine = script.open(DeviceChoice::Cpu).unwrap();
+                let mut instances = Instances::new(engine, &setup, 2).unwrap();
                 instances.start(&mut setup.clone()).unwrap();
                 instances.set_picture(Some(PicturePlan::BITS)).unwrap();
-                faults.fail(failures, fault);
+                script.fail(Call::Submit, failures, fault);
                 let Err((done, error)) = do_things(&mut instances, &setup) else {
                     break;
                 };
@@ -499,10 +497,10 @@ fn kernels_that_fail_while_they_are_timed_are_passed_over() {
         ..setup(2)
     };
     for failures in 0..12 {
-        let faults = Faults::default();
-        let engine = FaultyEngine::new(engine(), faults.clone());
-        let mut instances = Instances::new(Box::new(engine), &open, 1).unwrap();
-        faults.fail(1 + failures, Fault::Midway);
+        let script = Arc::new(Script::default());
+        let engine = script.open(DeviceChoice::Cpu).unwrap();
+        let mut instances = Instances::new(engine, &open, 1).unwrap();
+        script.fail(Call::Submit, 1 + failures, Fault::Midway);
         let mut setup = open.clone();
         instances.start(&mut setup).unwrap();
         assert_eq!(instances.generation(), 0);

@@ -71,7 +71,7 @@ impl SessionWorker {
                 self.ask(request, Task::State);
             }
             Command::Ask(Asked::Copy(instance, answer)) => {
-                self.ask(Request::Copy(instance), Task::Copy(instance, answer));
+                self.ask(Request::Copy, Task::Copy(instance, answer));
             }
             Command::Save(answer) => self.ask(Request::Save, Task::Save(answer)),
             Command::Open(session) => {
@@ -444,7 +444,7 @@ impl SessionWorker {
         let edits = requests.filter(|(request, _)| {
             matches!(
                 request,
-                Request::Edit(..) | Request::Undo | Request::Redo | Request::Copy(_)
+                Request::Edit(..) | Request::Undo | Request::Redo | Request::Copy
             )
         });
         edits.count()

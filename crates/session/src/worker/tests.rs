@@ -4,7 +4,6 @@
 mod driver;
 mod logged;
 mod random;
-mod scripted;
 
 use std::sync::mpsc::{TryRecvError, channel};
 
@@ -12,12 +11,12 @@ use super::requests::Asked;
 use super::*;
 use crate::log::Position;
 use crate::saved::{SavedSession, SavedTimeline};
+use crate::scripted_engine::{Call, Fault, Gpus};
 use crate::state::{Notice, Request};
 use driver::{Driver, Step};
 use engine::{EngineError, kernels};
 use life::{Lattice, Rule, Size};
 use model::{Action, Change, Edit, Pace, Start, StopWhenStill, Switches, TimeSettings};
-use scripted::{Call, Fault, Gpus};
 use tracing::Level;
 
 const TIMEOUT: Duration = Duration::from_secs(240);

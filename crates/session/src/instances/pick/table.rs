@@ -54,7 +54,7 @@ impl PickTable {
     const NEAR: f64 = 4.0;
 
     /// What this program was built with.
-    pub fn built_in() -> &'static PickTable {
+    pub(crate) fn built_in() -> &'static PickTable {
         &BUILT_IN
     }
 

@@ -164,7 +164,7 @@ impl Device {
             _ => None,
         };
         let scene = self.log.scene(before.records);
-        self.snapshots.forget_after(before);
+        self.snapshots.retain(|at| at <= before);
         self.here = match joins {
             Joins::Last => self.log.push_joined(before, author, content.clone()),
             _ => {

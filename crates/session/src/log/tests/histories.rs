@@ -33,6 +33,7 @@ enum Event {
         max_gap: u64,
     },
     ForgetSnapshots(u64),
+    /// No snapshot is left, and there is room for so many bytes of them.
     SetBudget(u64),
     /// The device loses its cells and gets them back.
     Lose,
@@ -302,7 +303,7 @@ impl Pair {
                     bits & 1 == 0
                 });
             }
-            Event::SetBudget(budget) => device.snapshots.set_budget(*budget),
+            Event::SetBudget(budget) => device.snapshots = Snapshots::new(*budget),
             Event::Lose => {
                 let snapshots = device.snapshots.positions();
                 if let Some(route) = device.log.route(None, snapshots, device.here) {

@@ -8,7 +8,7 @@ use super::super::*;
 use super::account::{Account, Back, Cells, Ground, noise, step};
 use super::choices::Choices;
 use crate::log::{Inverse, Scene, Source};
-use life::Lattice;
+use life::{Lattice, Rule};
 use model::Area;
 
 pub(super) type Outcome = Result<(), String>;
@@ -551,7 +551,11 @@ impl Model {
     fn expect(&mut self, request: &Request) -> Outcome {
         match request {
             Request::Whole => ensure!(self.whole == Some(self.state.position), "not whole"),
-            Request::Copy(instance) => self.wait_for(Why::Cells(*instance)),
+            // Whoever waits for an instance's cells; which one it is does not matter here.
+            Request::Copy => {
+                let instance = self.choices.below(2) as usize;
+                self.wait_for(Why::Cells(instance));
+            }
             Request::Save => self.wait_for(Why::Whole),
             _ => {}
         }
@@ -725,7 +729,7 @@ impl Model {
                     None => {}
                 }
             }
-            Request::PauseForLesson(_) | Request::Copy(_) | Request::Save => {}
+            Request::PauseForLesson(_) | Request::Copy | Request::Save => {}
             Request::Quiet | Request::Whole => ensure!(new == mode, "{new:?}"),
             _ => return Err("unexpected".into()),
         }
@@ -1186,7 +1190,7 @@ impl Model {
                     place,
                 }
             }
-            26 => Request::Copy(instance),
+            26 => Request::Copy,
             27 => Request::Save,
             28 => match self.choices.below(2) {
                 0 => Request::Quiet,

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
 use std::sync::mpsc::{Receiver, TryRecvError, channel};
 
-use super::scripted::{Call, Fault, Script};
 use super::*;
 use crate::background::deferred;
 use crate::instances::read_lattice;
 use crate::log::{Content, Log, Position, Record, Scene};
 use crate::saved::SavedSession;
+use crate::scripted_engine::{Call, Fault, Script};
 use crate::state::Request;
 use crate::worker::requests::{Asked, Task};
 use engine::{LatticeId, Slot, Transfer};
@@ -215,7 +215,7 @@ fn make(
 impl Driver {
     pub(super) fn new(setup: Setup) -> Driver {
         deferred::begin();
-        let script = Arc::new(Script::default());
+        let script = Arc::new(Script::holding_completions());
         let time = Rc::new(Cell::new(Instant::now()));
         let (worker, received) = make(setup, &script, &time);
         let main = Replay::new(&worker.state.log);

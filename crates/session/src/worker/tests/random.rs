@@ -6,9 +6,9 @@ use std::fmt;
 use proptest::prelude::*;
 
 use super::driver::{Driver, Step};
-use super::scripted::{Call, Fault};
 use super::*;
 use crate::instances::limit;
+use crate::scripted_engine::{Call, Fault};
 use engine::kernels::KERNELS;
 use engine::{Transfer, Viewport};
 use model::{Area, Change, Edit, StopWhenStill, Switch};

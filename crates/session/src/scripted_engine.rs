@@ -1,4 +1,4 @@
-//! A CPU engine whose failures are planned, and whose completions come when a test likes.
+//! A CPU engine for tests, whose calls fail as a script says and whose completions can be held back.
 
 use std::collections::VecDeque;
 use std::num::NonZero;
@@ -16,7 +16,7 @@ use model::DeviceChoice;
 
 /// How a call fails.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Fault {
+pub(crate) enum Fault {
     /// Half of a submission is done.
     Midway,
     /// The context is lost, and every later call fails.
@@ -29,7 +29,7 @@ pub(super) enum Fault {
 
 /// The calls that can fail.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Call {
+pub(crate) enum Call {
     Submit,
     Poll,
     Prepare,
@@ -40,7 +40,7 @@ pub(super) enum Call {
 
 /// Which GPUs can still be opened.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) enum Gpus {
+pub(crate) enum Gpus {
     /// Every one.
     #[default]
     All,
@@ -50,12 +50,14 @@ pub(super) enum Gpus {
     AllLost,
 }
 
-/// What goes on in every engine of a test.
+/// What happens in every engine of a test.
 #[derive(Default)]
-pub(super) struct Script {
+pub(crate) struct Script {
     /// After so many more calls of this kind, one fails.
     faults: Mutex<Vec<(Call, u32, Fault)>>,
     gpus: Mutex<Gpus>,
+    /// Whether every submission ends at once, and its completions wait for [`Script::release`].
+    holds_completions: bool,
     /// Whether nothing fails at present, whatever is planned.
     protected: AtomicBool,
     /// How many calls have failed, and how many of them with nothing lost.
@@ -67,32 +69,41 @@ pub(super) struct Script {
 }
 
 impl Script {
-    pub(super) fn fail(&self, call: Call, after: u32, fault: Fault) {
+    /// A script whose engines hand completions over one by one, at each [`Script::release`].
+    pub(crate) fn holding_completions() -> Script {
+        Script {
+            holds_completions: true,
+            ..Script::default()
+        }
+    }
+
+    /// After so many more calls of this kind, one fails.
+    pub(crate) fn fail(&self, call: Call, after: u32, fault: Fault) {
         self.faults.lock().unwrap().push((call, after, fault));
     }
 
     /// From now on, these GPUs can be opened. Engines that are open already go on.
-    pub(super) fn set_gpus(&self, gpus: Gpus) {
+    pub(crate) fn set_gpus(&self, gpus: Gpus) {
         *self.gpus.lock().unwrap() = gpus;
     }
 
     /// Whether a call will fail.
-    pub(super) fn has_faults(&self) -> bool {
+    pub(crate) fn has_faults(&self) -> bool {
         !self.faults.lock().unwrap().is_empty()
     }
 
     /// How many calls have failed so far.
-    pub(super) fn failed(&self) -> usize {
+    pub(crate) fn failed(&self) -> usize {
         self.failed.load(Relaxed)
     }
 
     /// How many calls have failed with nothing lost.
-    pub(super) fn refused(&self) -> usize {
+    pub(crate) fn refused(&self) -> usize {
         self.refused.load(Relaxed)
     }
 
     /// Nothing fails meanwhile.
-    pub(super) fn protected<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn protected<T>(&self, work: impl FnOnce() -> T) -> T {
         self.protected.store(true, Relaxed);
         let done = work();
         self.protected.store(false, Relaxed);
@@ -100,7 +111,7 @@ impl Script {
     }
 
     /// Hands over one more completion; whether there is one.
-    pub(super) fn release(&self) -> bool {
+    pub(crate) fn release(&self) -> bool {
         let waits = self.waiting.load(Relaxed) > self.released.load(Relaxed);
         if waits {
             self.released.fetch_add(1, Relaxed);
@@ -138,13 +149,13 @@ impl Script {
     }
 
     /// Makes an engine that does as this says, as `open_engine` would.
-    pub(super) fn open(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+    pub(crate) fn open(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
         let needs_every_gpu = choice != DeviceChoice::Cpu;
         self.open_if(!needs_every_gpu || *self.gpus.lock().unwrap() == Gpus::All)
     }
 
     /// As `reopen_engine` would: `cuda` takes the GPUs that are left.
-    pub(super) fn reopen(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
+    pub(crate) fn reopen(self: &Arc<Script>, choice: DeviceChoice) -> Result<Box<dyn Engine>> {
         match choice {
             DeviceChoice::Cuda => self.open_if(*self.gpus.lock().unwrap() != Gpus::AllLost),
             other => self.open(other),
@@ -197,8 +208,11 @@ impl ScriptedEngine {
         Err(error(fault))
     }
 
-    /// What was begun has ended, and is handed over later.
-    fn collect(&mut self) -> Result<()> {
+    /// Holds the completions of everything that was submitted back, if the script says so.
+    fn hold_completions(&mut self) -> Result<()> {
+        if !self.script.holds_completions {
+            return Ok(());
+        }
         self.engine.synchronize()?;
         let mut done = Vec::new();
         self.engine.poll(&mut done)?;
@@ -222,7 +236,7 @@ impl Engine for ScriptedEngine {
             Err(error) => return Err(error),
         }
         let run = self.engine.submit(program)?;
-        self.collect()?;
+        self.hold_completions()?;
         Ok(run)
     }
 
@@ -242,12 +256,15 @@ impl Engine for ScriptedEngine {
             Err(error) => return Err(error),
         }
         let run = self.engine.replay(prepared)?;
-        self.collect()?;
+        self.hold_completions()?;
         Ok(run)
     }
 
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
         self.check(Call::Poll)?;
+        if !self.script.holds_completions {
+            return self.engine.poll(completions);
+        }
         let released = self.script.released.swap(0, Relaxed);
         let now = released.min(self.completions.len());
         completions.extend(self.completions.drain(..now));
@@ -328,7 +345,10 @@ impl Engine for ScriptedEngine {
         self.engine.parity(lattice)
     }
 
-    fn wait(&mut self, _: Duration) {
+    fn wait(&mut self, timeout: Duration) {
+        if !self.script.holds_completions {
+            return self.engine.wait(timeout);
+        }
         self.script.release_all();
     }
 
