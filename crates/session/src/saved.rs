@@ -25,11 +25,13 @@ use std::sync::Arc;
 use serde::de::{Deserialize, Deserializer, Error as _};
 use serde::ser::{Serialize, Serializer};
 
+use cells::Cells;
+
 use crate::log::{Log, Position};
 use engine::kernels;
 use lang::tr;
-use life::{Lattice, SaveError, Size, read_regular_file, shown, write_atomically};
-use model::{DeviceChoice, KernelChoice, Pace, Setup, Switches, TimeSettings};
+use life::{Lattice, Rule, SaveError, Size, read_regular_file, shown, write_atomically};
+use model::{DeviceChoice, KernelChoice, Pace, Setup, Start, Switches, TimeSettings};
 
 /// A session as it can go on from a file.
 #[derive(Clone, Debug)]
@@ -330,6 +332,72 @@ impl Settings {
             running,
             selected,
         })
+    }
+}
+
+/// A start, in files of every version.
+#[derive(serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "lowercase", deny_unknown_fields)]
+enum StartFile {
+    Soup { density: f64, seed: u64 },
+    Lattices(Vec<Cells>),
+}
+
+impl StartFile {
+    fn of(start: &Start, rule: Rule) -> StartFile {
+        match start {
+            Start::Soup { density, seed } => StartFile::Soup {
+                density: probability(*density),
+                seed: *seed,
+            },
+            Start::Lattices {
+                lattices,
+                generation,
+            } => {
+                let cells = |lattice| cells(lattice, rule, *generation);
+                StartFile::Lattices(lattices.iter().map(cells).collect())
+            }
+        }
+    }
+
+    /// The start, whose lattices `checked` accepts, given the generation of the first of them.
+    fn start(
+        self,
+        checked: impl Fn(Cells, u64) -> Result<Arc<Lattice>, String>,
+    ) -> Result<Start, String> {
+        match self {
+            StartFile::Soup { density, seed } => {
+                check_density(density)?;
+                Ok(Start::Soup { density, seed })
+            }
+            StartFile::Lattices(all) => {
+                let Some(generation) = all.first().map(|first| first.generation) else {
+                    return Err(tr!("a start has no lattice").into());
+                };
+                check_generation(generation)?;
+                let lattices = all.into_iter().map(|cells| checked(cells, generation));
+                Ok(Start::Lattices {
+                    lattices: lattices.collect::<Result<_, _>>()?,
+                    generation,
+                })
+            }
+        }
+    }
+}
+
+fn cells(lattice: &Arc<Lattice>, rule: Rule, generation: u64) -> Cells {
+    Cells {
+        lattice: lattice.clone(),
+        rule,
+        generation,
+    }
+}
+
+/// A density as [`life::soup`] understands it.
+fn probability(density: f64) -> f64 {
+    match density.is_nan() {
+        true => 0.0,
+        false => density.clamp(0.0, 1.0),
     }
 }
 

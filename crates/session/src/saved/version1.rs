@@ -8,11 +8,11 @@ use std::sync::Arc;
 
 use super::cells::Cells;
 use super::{KernelName, SavedComparison, SavedSession, SavedTimeline, Settings, Text, Version};
-use super::{check_density, check_generation, check_instances};
+use super::{StartFile, check_generation, check_instances};
 use crate::log::{Log, Position, Scene};
 use lang::tr;
 use life::{Lattice, Rule, Size};
-use model::{DeviceChoice, Start, Switches, TimeSettings};
+use model::{DeviceChoice, Switches, TimeSettings};
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -46,13 +46,6 @@ struct HalvesFile {
 }
 
 #[derive(serde::Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum StartFile {
-    Soup { density: f64, seed: u64 },
-    Lattices(Vec<Cells>),
-}
-
-#[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Instance {
     generation: u64,
@@ -68,7 +61,9 @@ impl File {
             size,
             instances,
             rule,
-            start: self.start.start(size, rule)?,
+            start: self
+                .start
+                .start(|cells, _| checked(cells, size, rule, tr!("a lattice of its start")))?,
             counterparts: None,
             drawn: (0..instances).collect(), // it does not say which
         };
@@ -104,30 +99,6 @@ impl File {
             time: self.time,
         };
         settings.session(main, comparison, self.running, self.selected)
-    }
-}
-
-impl StartFile {
-    fn start(self, size: Size, rule: Rule) -> Result<Start, String> {
-        match self {
-            StartFile::Soup { density, seed } => {
-                check_density(density)?;
-                Ok(Start::Soup { density, seed })
-            }
-            StartFile::Lattices(all) => {
-                let Some(generation) = all.first().map(|first| first.generation) else {
-                    return Err(tr!("its start has no lattice").into());
-                };
-                check_generation(generation)?;
-                let lattices = all
-                    .into_iter()
-                    .map(|cells| checked(cells, size, rule, tr!("a lattice of its start")));
-                Ok(Start::Lattices {
-                    lattices: lattices.collect::<Result<_, _>>()?,
-                    generation,
-                })
-            }
-        }
     }
 }
 

@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::cells::{Cells, DrawnCells};
-use super::{SavedComparison, SavedSession, SavedTimeline, Settings, Text, Version, fits};
-use super::{check_density, check_generation, check_instances};
+use super::{SavedComparison, SavedSession, SavedTimeline, Settings, StartFile, Text, Version};
+use super::{cells, check_density, check_generation, check_instances, fits, probability};
 use crate::log::{Author, CellChange, Content, Log, Position, Record, Scene};
 use lang::tr;
 use life::{Lattice, Rule, Size};
@@ -73,13 +73,6 @@ struct RecordFile {
     author: Author,
     generation: u64,
     content: ContentFile,
-}
-
-#[derive(serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "lowercase", deny_unknown_fields)]
-enum StartFile {
-    Soup { density: f64, seed: u64 },
-    Lattices(Vec<Cells>),
 }
 
 #[derive(serde::Serialize, serde::Deserialize)]
@@ -245,7 +238,7 @@ impl TimelineFile {
             size: base.size.0,
             instances: base.instances,
             rule: base.rule.0,
-            start: base.start.start(base.size.0, base.rule.0)?,
+            start: checked_start(base.start, base.size.0, base.rule.0)?,
             counterparts: base.counterparts,
             drawn: base.drawn,
         };
@@ -369,7 +362,9 @@ impl RecordFile {
     /// The record, where the lattices are like this before it.
     fn record(self, shape: Shape) -> Result<Record, String> {
         let content = match self.content {
-            ContentFile::Start(start) => Content::Start(start.start(shape.size, shape.rule)?),
+            ContentFile::Start(start) => {
+                Content::Start(checked_start(start, shape.size, shape.rule)?)
+            }
             ContentFile::Cells { instance, .. } if instance >= shape.instances => {
                 return Err(tr!(
                     "cells of instance {instance} change, but there are {}, counted from 0",
@@ -404,54 +399,6 @@ impl RecordFile {
             content,
             inverse: None,
         })
-    }
-}
-
-impl StartFile {
-    fn of(start: &Start, rule: Rule) -> StartFile {
-        match start {
-            Start::Soup { density, seed } => StartFile::Soup {
-                density: probability(*density),
-                seed: *seed,
-            },
-            Start::Lattices {
-                lattices,
-                generation,
-            } => {
-                let cells = |lattice| cells(lattice, rule, *generation);
-                StartFile::Lattices(lattices.iter().map(cells).collect())
-            }
-        }
-    }
-
-    /// The start of lattices of this size, which may have grown since.
-    fn start(self, size: Size, rule: Rule) -> Result<Start, String> {
-        match self {
-            StartFile::Soup { density, seed } => {
-                check_density(density)?;
-                Ok(Start::Soup { density, seed })
-            }
-            StartFile::Lattices(all) => {
-                let Some(generation) = all.first().map(|first| first.generation) else {
-                    return Err(tr!("a start has no lattice").into());
-                };
-                check_generation(generation)?;
-                let lattices = all.into_iter().map(|cells| {
-                    if !fits(cells.lattice.size(), size) {
-                        return Err(tr!(
-                            "a lattice of a start has size {}, more than {size}",
-                            cells.lattice.size(),
-                            size = size
-                        ));
-                    }
-                    checked_cells(cells, rule, generation, tr!("a lattice of a start"))
-                });
-                Ok(Start::Lattices {
-                    lattices: lattices.collect::<Result<_, _>>()?,
-                    generation,
-                })
-            }
-        }
     }
 }
 
@@ -623,20 +570,18 @@ impl ChangeFile {
     }
 }
 
-fn cells(lattice: &Arc<Lattice>, rule: Rule, generation: u64) -> Cells {
-    Cells {
-        lattice: lattice.clone(),
-        rule,
-        generation,
-    }
-}
-
-/// A density as [`life::soup`] understands it.
-fn probability(density: f64) -> f64 {
-    match density.is_nan() {
-        true => 0.0,
-        false => density.clamp(0.0, 1.0),
-    }
+/// The start of lattices of this size, which may have grown since.
+fn checked_start(start: StartFile, size: Size, rule: Rule) -> Result<Start, String> {
+    start.start(|cells, generation| {
+        if !fits(cells.lattice.size(), size) {
+            return Err(tr!(
+                "a lattice of a start has size {}, more than {size}",
+                cells.lattice.size(),
+                size = size
+            ));
+        }
+        checked_cells(cells, rule, generation, tr!("a lattice of a start"))
+    })
 }
 
 /// All lattices at a position, if they are what the log says.

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use super::super::*;
 use super::account::{Account, Joins};
 use super::device::{Device, Invert};
-use crate::snapshots::Keep;
+use crate::snapshots::{Keep, Snapshots};
 use model::Area;
 
 /// How many there are in the gate.
