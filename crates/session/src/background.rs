@@ -1,13 +1,13 @@
-//! The background pool: threads for work on large lattices that nobody waits for.
+//! The background pool: threads that read and pack large lattices beside the session's thread.
 
 use std::sync::LazyLock;
 
 use rayon::{ThreadPool, ThreadPoolBuilder};
 
-/// One lattice can be read while another is packed.
+/// Two threads: one lattice can be read while another is packed.
 const THREADS: usize = 2;
 
-/// Runs the work on a background thread; on this one where the system gives no more threads.
+/// Runs work on a background thread, or on this one if the pool could not be created.
 pub(super) fn spawn(work: impl FnOnce() + Send + 'static) {
     #[cfg(test)]
     let Some(work) = deferred::put_off(work) else {
@@ -27,7 +27,7 @@ pub(super) fn spawn(work: impl FnOnce() + Send + 'static) {
     }
 }
 
-/// Work that tests do at a time of their own choosing, on their own thread.
+/// Background work that a test runs on its own thread, when it chooses.
 #[cfg(test)]
 pub(crate) mod deferred {
     use std::cell::RefCell;
@@ -39,12 +39,12 @@ pub(crate) mod deferred {
         static WAITING: RefCell<Option<VecDeque<Work>>> = const { RefCell::new(None) };
     }
 
-    /// From now on, what this thread gives to the pool waits for [`run_one`].
+    /// From now on, work that this thread spawns waits for [`run_one`].
     pub(crate) fn begin() {
         WAITING.set(Some(VecDeque::new()));
     }
 
-    /// Does the piece of work that has waited longest; whether there was one.
+    /// Runs the oldest waiting piece of work. Returns whether there was one.
     pub(crate) fn run_one() -> bool {
         let work = WAITING.with_borrow_mut(|waiting| waiting.as_mut()?.pop_front());
         work.is_some_and(|work| {
@@ -53,7 +53,7 @@ pub(crate) mod deferred {
         })
     }
 
-    /// Puts work off, if this thread's work waits; hands it back otherwise.
+    /// Queues work if this thread's work waits, or else returns it.
     pub(super) fn put_off<W: FnOnce() + 'static>(work: W) -> Option<W> {
         WAITING.with_borrow_mut(|waiting| match waiting {
             Some(waiting) => {

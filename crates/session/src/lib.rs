@@ -1,9 +1,9 @@
-//! N instances, stepped round by round on a thread of their own.
+//! N instances of the Game of Life, stepped round by round on a thread of their own.
 //!
-//! A [`Session`] owns the engine's thread (`worker`). The window (or the terminal) sends it
-//! [`actions`](Action) and draws the newest complete [`pictures`](Pictures); neither ever waits
-//! for the other. [`instances`] holds the instances and
-//! their engine, and is what the programs without a window use directly.
+//! A [`Session`] owns the thread that drives the engine (`worker`). A window or a terminal sends it
+//! [`Action`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
+//! [`instances`] holds the lattices and their engine; the bench, `verify` and the lessons use it
+//! directly. [`round`] says what a round does, [`log`] what a session remembers.
 
 mod background;
 pub mod instances;
@@ -32,52 +32,63 @@ pub use sampling::Sampling;
 pub use saved::{SavedComparison, SavedError, SavedSession, SavedTimeline};
 
 use state::Notice;
-use worker::requests::Asked;
 
 use engine::{EngineError, Result};
 use lang::tr;
-use life::Lattice;
+use life::{Lattice, Size};
 use model::{
-    Action, Edit, Picture, PicturePlan, PictureSource, Pictures, Series, Setup, Status, Trace,
+    Action, Change, Edit, Picture, PicturePlan, PictureSource, Pictures, Series, Setup, Status,
+    Trace,
 };
 
-/// What the session's thread is told.
+/// A message to the session's thread.
 enum Command {
+    /// Performs an action.
     Act(Action),
+    /// Downloads other pictures from now on.
     View(PicturePlan),
-    Ask(Asked),
-    /// Everything that the session can go on from is wanted.
+    /// Edits a lattice. The number identifies the edit in pictures.
+    Edit(Edit, u64),
+    /// Enlarges every lattice, then applies a change to one of them.
+    Grow(Size, Option<(usize, Change)>),
+    /// Sends an instance's lattice and generation.
+    Copy(usize, Sender<(Arc<Lattice>, u64)>),
+    /// Sends the session in a form that can be saved.
     Save(Sender<SavedSession>),
-    /// Goes on from this.
+    /// Continues a saved session.
     Open(Box<SavedSession>),
     /// Shows a notice.
     Notify(Notice),
-    /// A task in the background has ended: there is something to do.
+    /// A background task has finished: the loop takes its result.
     Ready,
     Close,
 }
 
-/// A running session; see the module.
+/// A running session; see the crate's documentation.
 pub struct Session {
-    /// The file that it is saved in, if any.
+    /// The file to save it in, if any.
     file: Option<std::path::PathBuf>,
     commands: Sender<Command>,
     shared: worker::Shared,
-    /// How many edits were asked for.
+    /// Number of edits requested so far.
     edits: AtomicU64,
     thread: Option<JoinHandle<()>>,
     closed: Receiver<()>,
 }
 
 impl Session {
-    /// Makes the engine, the instances and their thread; returns once the start is on its way to
-    /// the device. `wake` is called on the engine's thread whenever there is something new to
+    /// Starts a thread with an engine and the setup's instances; returns once their lattices are on
+    /// the way to the device. `wake` is called on that thread whenever there is something new to
     /// draw.
+    ///
+    /// # Errors
+    /// The device cannot be opened, it or the host has too little memory, or the system gives no
+    /// thread.
     pub fn start(setup: Setup, wake: impl Fn() + Send + 'static) -> Result<Session> {
         Session::start_with(setup, None, wake)
     }
 
-    /// The same, with something to be done before the first round.
+    /// The same, with a command that is handled before the first round.
     fn start_with(
         setup: Setup,
         first: Option<Command>,
@@ -93,7 +104,7 @@ impl Session {
         let thread = std::thread::Builder::new()
             .name("engine".into())
             .spawn(move || {
-                let _closing = closing; // dropped, and so told, when the thread ends
+                let _closing = closing; // dropped when the thread ends, which `drop` below waits for
                 worker::run(setup, (own, received), Box::new(wake), ready);
             })
             .map_err(|_| EngineError::NoThread)?;
@@ -115,8 +126,8 @@ impl Session {
         })
     }
 
-    /// Does what a person asked for, soon, on the engine's thread; `false` if the action is not
-    /// the session's but the window's.
+    /// Sends an action to the session's thread. Returns `false` for actions that concern only the
+    /// window.
     pub fn act(&self, action: Action) -> bool {
         let ours = matches!(
             action,
@@ -154,42 +165,42 @@ impl Session {
             return true;
         }
         if ours {
-            // A thread that has ended has said why in its status.
+            // If the thread has ended, its status says why.
             let _ = self.commands.send(Command::Act(action));
         }
         ours
     }
 
-    /// Edits a lattice between two rounds, behind every edit asked for before. Answers the edit's
-    /// number, from 1 on: pictures say which was the last that they show ([`Picture::edits`]).
+    /// Edits a lattice between two rounds; edits are applied in the order of these calls. Returns
+    /// the edit's number, counted from 1. [`Picture::edits`] is the number of the last edit that a
+    /// picture shows.
     pub fn edit(&self, edit: Edit) -> u64 {
         let number = self.edits.fetch_add(1, Ordering::Relaxed) + 1;
-        let _ = self.commands.send(Command::Ask(Asked::Edit(edit, number)));
+        let _ = self.commands.send(Command::Edit(edit, number));
         number
     }
 
-    /// Makes every lattice larger, what it has in the middle, and puts something into one of them;
-    /// undo takes both back. What went wrong is said in the status.
-    pub fn grow(&self, size: life::Size, place: Option<(usize, model::Change)>) {
-        let _ = self.commands.send(Command::Ask(Asked::Grow(size, place)));
+    /// Enlarges every lattice to `size` cells, with its present cells in the middle, then applies a
+    /// change to one instance, given by its index. One undo reverts both. Errors appear as a notice
+    /// in the status.
+    pub fn grow(&self, size: Size, place: Option<(usize, Change)>) {
+        let _ = self.commands.send(Command::Grow(size, place));
     }
 
-    /// Asks for an instance's lattice and generation as they are once everything asked for before
-    /// is done; they come soon, and `wake` is called then.
+    /// Requests an instance's lattice and its generation, as of when every earlier request is done.
+    /// `wake` is called once they can be received.
     pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
         let (answer, copy) = channel();
-        let _ = self
-            .commands
-            .send(Command::Ask(Asked::Copy(instance, answer)));
+        let _ = self.commands.send(Command::Copy(instance, answer));
         copy
     }
 
-    /// Says what is drawn from now on.
+    /// Sets which pictures are downloaded from now on.
     pub fn request_view(&self, request: PicturePlan) {
         let _ = self.commands.send(Command::View(request));
     }
 
-    /// The latest figures.
+    /// The latest status. Never waits for the session's thread.
     pub fn status(&self) -> Arc<Status> {
         let shared = &self.shared.status;
         let mut status = shared
@@ -204,7 +215,7 @@ impl Session {
         status
     }
 
-    /// The last timed rounds.
+    /// The latest timed rounds.
     pub fn trace(&self) -> Trace {
         let trace = &self.shared.trace;
         trace
@@ -213,8 +224,8 @@ impl Session {
             .clone()
     }
 
-    /// The last timed rounds, if there are newer ones than those of sequence `seen`. Never waits:
-    /// at a moment when a round is being added, there are none yet.
+    /// The latest timed rounds, if their sequence number is above `seen`. Never waits: returns
+    /// `None` while the session's thread is adding a round.
     pub fn newer_trace(&self, seen: u64) -> Option<Trace> {
         let trace = match self.shared.trace.try_lock() {
             Ok(trace) => trace,
@@ -224,9 +235,9 @@ impl Session {
         (trace.sequence > seen).then(|| trace.clone())
     }
 
-    /// How the population of an instance, or of all together, went, if there is more of it than
-    /// sequence `seen` had; with its own sequence. Never waits: at a moment when measures are
-    /// being added, there is nothing yet.
+    /// The population over time of one instance, or of all together for `None`, with its sequence
+    /// number, if that is above `seen`. Never waits: returns `None` while the session's thread is
+    /// adding measurements.
     pub fn newer_population(&self, of: Option<usize>, seen: u64) -> Option<(u64, Series)> {
         match self.shared.populations.try_lock() {
             Ok(populations) => populations.newer(of, seen),
@@ -242,8 +253,8 @@ impl Session {
 }
 
 impl Drop for Session {
-    /// Ends the thread. A launch under way may be long: after a second it is left to the
-    /// process's end.
+    /// Ends the thread. A launch may take long: after a second the thread is left to the end of the
+    /// process.
     fn drop(&mut self) {
         let _ = self.commands.send(Command::Close);
         let ended = self.closed.recv_timeout(Duration::from_secs(1));

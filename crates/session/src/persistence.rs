@@ -1,4 +1,4 @@
-//! Sessions that go on from a file and are saved in it.
+//! Opening a session from a file and saving it there.
 
 use std::path::PathBuf;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
@@ -11,20 +11,20 @@ use lang::tr;
 use life::shown;
 use model::Setup;
 
-/// How long saving waits for the lattices: the launch before them may be a long one.
+/// How long saving waits for the lattices: a long launch may come before their download.
 const SAVE_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The file that a session is saved in.
+/// Where a session is saved, and what it continues.
 #[derive(Clone, Debug, Default)]
 pub struct SessionFile {
-    /// Where the session is saved, if anywhere.
+    /// The file to save the session in, if any.
     pub path: Option<PathBuf>,
-    /// What the session goes on from; `None` for a new one.
+    /// The saved session to continue; `None` for a new session.
     pub from: Option<SavedSession>,
 }
 
 impl Session {
-    /// As [`Session::start`], and goes on from a saved session, if there is one.
+    /// Starts a session as [`Session::start`] does, and continues a saved session if there is one.
     ///
     /// # Errors
     /// As [`Session::start`].
@@ -39,21 +39,22 @@ impl Session {
         Ok(session)
     }
 
-    /// Asks for everything that the session can go on from, as it is between two rounds. The answer
-    /// comes soon; the channel closes without one where a saved session was never restored.
+    /// Requests the session in a form that can be saved, as of a moment between two rounds. The
+    /// channel closes without an answer if the session was opened from a file that was never
+    /// restored.
     pub fn saved(&self) -> Receiver<SavedSession> {
         saved(&self.commands)
     }
 
-    /// Saves the session in its file, if it has one, and waits until that is done.
+    /// Saves the session in its file, if it has one, and waits until the file is written.
     ///
     /// # Errors
-    /// A sentence that says why it was not saved.
+    /// A sentence for the user that says why it was not saved.
     pub fn save_to_its_file(&self) -> Result<(), String> {
         self.saver().map_or(Ok(()), |saver| saver.save())
     }
 
-    /// Saves the session from any thread; `None` if it has no file.
+    /// A handle that saves the session from any thread; `None` if the session has no file.
     pub fn saver(&self) -> Option<Saver> {
         Some(Saver {
             commands: self.commands.clone(),
@@ -61,7 +62,7 @@ impl Session {
         })
     }
 
-    /// Saves the session in the background, with a notice once that is done.
+    /// Saves the session in the background and shows a notice when it is saved.
     pub(super) fn save_soon(&self) {
         let commands = self.commands.clone();
         let Some(saver) = self.saver() else {
@@ -88,10 +89,10 @@ pub struct Saver {
 }
 
 impl Saver {
-    /// Saves the session and waits until that is done.
+    /// Saves the session and waits until the file is written.
     ///
     /// # Errors
-    /// A sentence that says why it was not saved.
+    /// A sentence for the user that says why it was not saved.
     pub fn save(&self) -> Result<(), String> {
         let failed = |why: &str| {
             tr!(
@@ -116,6 +117,6 @@ impl Saver {
 
 fn saved(commands: &Sender<Command>) -> Receiver<SavedSession> {
     let (answer, saved) = channel();
-    let _ = commands.send(Command::Save(answer)); // where nobody answers, nothing comes
+    let _ = commands.send(Command::Save(answer)); // if the thread has ended, the channel closes
     saved
 }

@@ -1,17 +1,17 @@
-//! Which rounds are timed by events: they cost the host twice its calls, so not every one is.
+//! Which rounds are timed by events. Timing doubles the host's driver calls, so only some are.
 
 use std::time::{Duration, Instant};
 
-/// At least so many rounds lie from one that is timed to the next.
+/// Rounds from one timed round to the next, at least.
 const MIN_ROUNDS: u32 = 32;
 
-/// At least this long from one that is timed to the next: nobody sees more of them.
+/// Time from one timed round to the next, at least: the screen shows no more than that.
 const MIN_INTERVAL: Duration = Duration::from_millis(25);
 
-/// Chooses the rounds that are timed: one in 32, and fewer where they follow one another fast.
+/// Chooses the rounds to time: one in 32, and fewer if rounds are short.
 #[derive(Debug)]
 pub struct Sampling {
-    /// Rounds since the last one that was timed.
+    /// Rounds since the last timed round.
     since: u32,
     last: Option<Instant>,
     one_in: u32,
@@ -28,9 +28,9 @@ impl Default for Sampling {
 }
 
 impl Sampling {
-    /// Whether the round that is issued now should be timed. `soon` asks for one as soon as
-    /// possible, as when something waits to be measured; `in_turns` says that A and B take turns,
-    /// so that each of them is timed.
+    /// Whether to time the round issued now. `soon` times one as early as possible, because a
+    /// measurement waits for it; `in_turns` says that A and B alternate, and lengthens the distance
+    /// by one so that both are timed.
     pub fn wants(&self, now: Instant, soon: bool, in_turns: bool) -> bool {
         let min = if soon { 2 } else { MIN_ROUNDS } + u32::from(in_turns);
         match self.last {
@@ -40,7 +40,7 @@ impl Sampling {
         }
     }
 
-    /// Counts a round that was issued.
+    /// Counts an issued round.
     pub fn issued(&mut self, now: Instant, timed: bool) {
         self.since += 1;
         if timed {
@@ -52,7 +52,7 @@ impl Sampling {
         }
     }
 
-    /// One round in so many has been timed lately.
+    /// The distance in rounds between the last two timed rounds.
     pub fn one_in(&self) -> u32 {
         self.one_in
     }

@@ -1,12 +1,12 @@
-//! Whether a lattice repeats: told by its hashes, one a measured round.
+//! Detects lattices that repeat, from one hash of the cells per measured round.
 //!
-//! A lattice that is what it was is, by a rule that knows nothing else, what it will be. So a hash
-//! that comes again says it, and two more that come again at the same distance say that it was
-//! no accident. Periods of up to [`NEAR`] measures are found at once; longer ones (a glider's way
-//! around the torus) by a hash that is remembered for as long as it takes, Brent's way.
+//! The rule is deterministic, so a repeated state means a cycle. A hash that comes again could be a
+//! collision; [`MIN_REPEATS`] in a row at the same distance are taken as proof. Periods of up to
+//! [`MAX_NEAR_PERIOD`] measures are found in a window of the latest hashes; longer ones (a glider's
+//! way around the torus) by Brent's algorithm, which compares with one remembered hash.
 //!
-//! What is found is honest about what was measured: with one generation a round it is the period;
-//! with more, the lattice repeats every so many generations, and its period may be a part of that.
+//! With one generation per round the distance is the period. With more, the lattice repeats every so
+//! many generations, and its period may be a divisor of that.
 
 use std::collections::VecDeque;
 
@@ -14,15 +14,15 @@ use engine::Measure;
 use life::Rule;
 use model::Settled;
 
-/// Periods of up to so many measures are found by the latest measures alone.
-pub(crate) const NEAR: usize = 60;
+/// Longest period, in measures, that the window of the latest hashes finds.
+pub(crate) const MAX_NEAR_PERIOD: usize = 60;
 
-/// So many measures, one after the other, must come again.
-const COINCIDENCES: usize = 3;
+/// Consecutive measures that must repeat.
+const MIN_REPEATS: usize = 3;
 
-/// A hash and its generation.
+/// A lattice's hash at a generation.
 #[derive(Clone, Copy, PartialEq, Debug)]
-struct Seen {
+struct Sample {
     generation: u64,
     hash: u64,
 }
@@ -31,38 +31,38 @@ struct Seen {
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Detector {
     /// The latest measures, the newest last.
-    latest: VecDeque<Seen>,
-    far: Option<Far>,
+    latest: VecDeque<Sample>,
+    far: Option<LongCycle>,
     settled: Option<Settled>,
 }
 
-/// A hash that is remembered, and what has been met since.
+/// Brent's algorithm: a remembered hash, and what came since.
 #[derive(Clone, Copy, Debug)]
-struct Far {
-    anchor: Seen,
-    /// The measure behind it.
+struct LongCycle {
+    anchor: Sample,
+    /// The hash of the measure after it.
     second: Option<u64>,
     /// Generations from each measure to the next.
     step: u64,
-    /// Measures since the anchor, and at how many it is given up for a newer one.
+    /// Measures since the anchor, and at how many a newer anchor replaces it.
     since: u64,
-    patience: u64,
-    /// How many measures behind the anchor its hash came again.
+    max_tries: u64,
+    /// Measures from the anchor to the first repeat of its hash.
     met: Option<u64>,
 }
 
 impl Detector {
-    /// How the lattice goes on, if that is known.
+    /// What the lattice has settled into, if anything.
     pub(crate) fn settled(&self) -> Option<Settled> {
         self.settled
     }
 
-    /// Forgets everything: the lattice is another one now.
+    /// Forgets everything, after the cells were changed.
     pub(crate) fn reset(&mut self) {
         *self = Detector::default();
     }
 
-    /// Takes a measure in.
+    /// Adds a measure. Returns what the lattice has settled into, if anything.
     pub(crate) fn note(
         &mut self,
         generation: u64,
@@ -74,10 +74,10 @@ impl Detector {
         if last.is_some_and(|last| last.generation >= generation) {
             self.reset();
         }
-        if self.latest.len() == NEAR + COINCIDENCES {
+        if self.latest.len() == MAX_NEAR_PERIOD + MIN_REPEATS {
             self.latest.pop_front();
         }
-        let seen = Seen { generation, hash };
+        let seen = Sample { generation, hash };
         self.latest.push_back(seen);
         let step = last.map_or(0, |last| generation.saturating_sub(last.generation));
         let far = self.note_far(seen, step);
@@ -89,7 +89,7 @@ impl Detector {
         self.settled
     }
 
-    /// The smallest distance at which the latest measures come again.
+    /// The smallest distance at which the latest measures repeat.
     fn near(&self) -> Option<Settled> {
         let newest = |back: usize| {
             let at = self.latest.len().checked_sub(1 + back)?;
@@ -99,25 +99,25 @@ impl Detector {
             let (now, then) = (newest(back)?, newest(back + by)?);
             (now.hash == then.hash).then(|| now.generation - then.generation)
         };
-        (1..=NEAR).find_map(|by| {
+        (1..=MAX_NEAR_PERIOD).find_map(|by| {
             let every = apart(0, by)?;
-            let again = (1..COINCIDENCES).all(|back| apart(back, by) == Some(every));
-            again.then(|| told(every, by as u64))
+            let again = (1..MIN_REPEATS).all(|back| apart(back, by) == Some(every));
+            again.then(|| settled_by(every, by as u64))
         })
     }
 
-    fn note_far(&mut self, seen: Seen, step: u64) -> Option<Settled> {
-        const PATIENCE: u64 = 2 * NEAR as u64;
-        let fresh = |patience| Far {
+    fn note_far(&mut self, seen: Sample, step: u64) -> Option<Settled> {
+        const FIRST_TRIES: u64 = 2 * MAX_NEAR_PERIOD as u64;
+        let fresh = |max_tries| LongCycle {
             anchor: seen,
             second: None,
             step,
             since: 0,
-            patience,
+            max_tries,
             met: None,
         };
         let Some(far) = self.far.as_mut().filter(|far| far.step == step) else {
-            self.far = Some(fresh(PATIENCE));
+            self.far = Some(fresh(FIRST_TRIES));
             return None;
         };
         far.since += 1;
@@ -132,26 +132,26 @@ impl Detector {
                     _ => true,
                 };
                 if !wanted {
-                    *far = fresh(PATIENCE);
+                    *far = fresh(FIRST_TRIES);
                     return None;
                 }
             }
             _ => {}
         }
         if let Some(by) = far.met {
-            // Twice, and each time the next one too.
+            // The anchor's hash came twice more, each time followed by the second hash.
             let sure = far.since > 2 * by;
-            return sure.then(|| told(by * step, by));
+            return sure.then(|| settled_by(by * step, by));
         }
-        if far.since == far.patience {
-            *far = fresh(2 * far.patience);
+        if far.since == far.max_tries {
+            *far = fresh(2 * far.max_tries);
         }
         None
     }
 }
 
-/// What a repeat after so many generations, and so many measures, is.
-fn told(every: u64, measures: u64) -> Settled {
+/// The state of a lattice that repeats after `every` generations, which are `measures` measures.
+fn settled_by(every: u64, measures: u64) -> Settled {
     match (every == measures, every) {
         (true, 1) => Settled::Still,
         (true, period) => Settled::Period(period),
@@ -182,12 +182,12 @@ mod tests {
 
     #[test]
     fn every_near_period_is_found_when_it_has_come_again_three_times() {
-        for period in 1..=NEAR as u64 {
+        for period in 1..=MAX_NEAR_PERIOD as u64 {
             let wanted = match period {
                 1 => Settled::Still,
                 _ => Settled::Period(period),
             };
-            let after = period as usize + COINCIDENCES;
+            let after = period as usize + MIN_REPEATS;
             let before = 7; // something else
             let hashes = (1000..1000 + before).chain((0..1000).map(|i| i % period));
             let want = Some((before as usize + after, wanted));

@@ -36,7 +36,7 @@ pub struct Keep {
     pub log_bytes: u64,
     /// Whether it lies directly before a person's edit, where undo leads: thinning then prefers
     /// others.
-    pub dear: bool,
+    pub before_edit: bool,
 }
 
 /// Snapshots within a budget; see the module.
@@ -55,7 +55,7 @@ pub struct Snapshots {
 #[derive(Debug)]
 struct Snapshot {
     position: Position,
-    dear: bool,
+    before_edit: bool,
     lattices: Vec<Arc<Stored>>,
     _bookkeeping: Counted,
 }
@@ -100,7 +100,7 @@ const PIECE: usize = 1 << 14;
 const MIN_PACKED: u64 = 1 << 10;
 
 /// Bytes of lattices that are packed at once: waking another thread takes as long.
-const LITTLE: u64 = 16 << 10;
+const MAX_INLINE_BYTES: u64 = 16 << 10;
 
 /// Bytes of bookkeeping for each allocation, rounded up.
 const BOOKKEEPING: u64 = 64;
@@ -175,7 +175,7 @@ impl Snapshots {
             size_of::<Snapshot>() + lattices.len() * (size_of::<Stored>() + 2 * size_of::<usize>());
         let snapshot = Snapshot {
             position,
-            dear: keep.dear,
+            before_edit: keep.before_edit,
             _bookkeeping: Counted::new(&self.packer.total, bookkeeping as u64 + BOOKKEEPING),
             lattices,
         };
@@ -262,7 +262,11 @@ impl Snapshots {
                 continue;
             }
             let snapshot = &self.snapshots[at];
-            let weight = if snapshot.dear { DEAR } else { 1 };
+            let weight = if snapshot.before_edit {
+                BEFORE_EDIT_WEIGHT
+            } else {
+                1
+            };
             let missed = (u128::from(gap) + 1) * weight * 1024 / u128::from(age);
             let missed = (!snapshot.frees_lattices(), missed);
             if least.is_none_or(|(_, least)| missed <= least) {
@@ -274,7 +278,7 @@ impl Snapshots {
 }
 
 /// How many times as much a snapshot before a person's edit is missed.
-const DEAR: u128 = 8;
+const BEFORE_EDIT_WEIGHT: u128 = 8;
 
 /// Generations from one position to a later one; where the clock shows fewer there, a start lies
 /// between them, and these are counted from generation 0.
@@ -421,7 +425,7 @@ impl Packer {
                 task.process(&packer.total);
             }
         };
-        if bytes <= LITTLE {
+        if bytes <= MAX_INLINE_BYTES {
             work();
         } else {
             background::spawn(work);
@@ -571,7 +575,7 @@ mod tests {
         Keep {
             max_gap,
             log_bytes: 0,
-            dear: false,
+            before_edit: false,
         }
     }
 
@@ -636,9 +640,9 @@ mod tests {
     fn one_before_an_edit_outlives_its_neighbours() {
         let mut snapshots = Snapshots::new(10 * each() + packing_room(128));
         for generation in 0..60 {
-            let dear = generation == 31;
+            let before_edit = generation == 31;
             let keep = Keep {
-                dear,
+                before_edit,
                 ..keep(u64::MAX)
             };
             snapshots.add(at(0, generation), noise(generation), keep);

@@ -1,11 +1,12 @@
-//! The lattices that a start gives to its instances.
+//! The lattices of a start.
 
 use std::sync::Arc;
 
 use life::{Lattice, MemoryError, Size, soup};
 use model::Start;
 
-/// An instance's lattice of a start; where the start has smaller lattices, it lies in the middle.
+/// The lattice that a start gives to an instance, of `size` cells; a smaller lattice of the start is
+/// centred in it.
 ///
 /// # Errors
 /// The host has no memory for it.

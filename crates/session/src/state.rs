@@ -140,33 +140,33 @@ pub(crate) enum Request {
     Copy,
     /// All that the session can go on from is wanted.
     Save,
-    /// Something that changes no cells and that the engine must be at rest for.
-    Quiet,
-    /// Something that changes no cells and needs all of them on the host.
-    Whole,
+    /// Something that changes no cells, done while nothing is under way on the engine.
+    EngineIdle,
+    /// Something that changes no cells, done once a copy of all of them is on the host.
+    AllCellsOnHost,
 }
 
-/// What a request needs before it is taken.
+/// What must hold before a request is taken. Each variant includes those above it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Needs {
+enum Requirement {
     Nothing,
-    /// No round is half made.
-    Cells,
-    /// The same, and nothing moves or steps by hand.
-    Boundary,
-    /// The same, and nothing is under way on the engine.
-    Quiet,
-    /// The same, and a copy of all lattices as they are.
-    Whole,
+    /// No round is issued in part.
+    NoPartialRound,
+    /// No move is under way, nor a step by hand.
+    NoMove,
+    /// Nothing is under way on the engine.
+    EngineIdle,
+    /// The host has a copy of all lattices at the present position.
+    AllCellsOnHost,
 }
 
 impl Request {
-    fn needs(&self) -> Needs {
+    fn requirement(&self) -> Requirement {
         match self {
-            Request::TogglePause | Request::PauseForLesson(_) => Needs::Nothing,
-            Request::Save => Needs::Cells,
+            Request::TogglePause | Request::PauseForLesson(_) => Requirement::Nothing,
+            Request::Save => Requirement::NoPartialRound,
             Request::Step(_) | Request::Edit(..) | Request::Reseed { .. } | Request::Copy => {
-                Needs::Boundary
+                Requirement::NoMove
             }
             Request::StepBack(_)
             | Request::RunTo(_)
@@ -175,10 +175,10 @@ impl Request {
             | Request::SetGrid { .. }
             | Request::Undo
             | Request::Redo
-            | Request::Quiet => Needs::Quiet,
+            | Request::EngineIdle => Requirement::EngineIdle,
             #[cfg(test)]
-            Request::SetRule(_) => Needs::Quiet,
-            Request::Whole => Needs::Whole,
+            Request::SetRule(_) => Requirement::EngineIdle,
+            Request::AllCellsOnHost => Requirement::AllCellsOnHost,
         }
     }
 }
@@ -198,7 +198,7 @@ pub(crate) enum Notice {
 #[derive(Clone, Debug)]
 pub(crate) struct EngineFacts {
     /// Nothing is under way on the engine, nor being read from its slots.
-    pub(crate) quiet: bool,
+    pub(crate) engine_idle: bool,
     /// One more round could be issued.
     pub(crate) has_room: bool,
     /// A round is run op by op.
@@ -218,20 +218,20 @@ pub(crate) struct EngineFacts {
     /// A periodic copy is due.
     pub(crate) copy_due: bool,
     /// A copy is wanted by someone who waits for it, as of this position.
-    pub(crate) copy_wanted: Option<Why>,
+    pub(crate) copy_wanted: Option<CopyReason>,
 }
 
-/// Why a copy of all lattices is made.
+/// Why all lattices are copied into a host slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Why {
-    /// It is time for one.
+pub(crate) enum CopyReason {
+    /// The last copy is old.
     Periodic,
-    /// A person is about to change cells, or a move passes its waypoint.
+    /// The user is about to change cells, or a move passes its waypoint.
     Landmark,
-    /// All lattices are wanted on the host.
-    Whole,
-    /// One instance's cells are wanted on the host.
-    Cells(usize),
+    /// All lattices are needed on the host.
+    AllCells,
+    /// One instance's lattice is needed on the host.
+    Instance(usize),
 }
 
 /// What is to be done now.
@@ -246,7 +246,7 @@ pub(crate) enum Work {
     /// Issue a round of so many generations, or as much of it as one submission takes.
     Round(u32),
     /// Copy all lattices to the host.
-    Snapshot(Why),
+    Snapshot(CopyReason),
     /// Set the lattices to what the route to the move's target begins with.
     Restore,
     /// The move is at its target.
@@ -299,7 +299,7 @@ impl EngineFacts {
     /// While there is no engine.
     pub(crate) fn none() -> EngineFacts {
         EngineFacts {
-            quiet: false,
+            engine_idle: false,
             has_room: false,
             calibrating: false,
             wants_calibration: false,
@@ -377,7 +377,7 @@ impl State {
     }
 
     /// Puts a request at the end of the queue; it may be taken at once.
-    pub(crate) fn ask(&mut self, request: Request, number: u64) {
+    pub(crate) fn enqueue(&mut self, request: Request, number: u64) {
         let steps = self.requests.iter();
         let steps = steps.filter(|(request, _)| matches!(request, Request::Step(_)));
         if matches!(request, Request::Step(_)) && steps.count() >= MAX_QUEUED_STEPS {
@@ -465,7 +465,7 @@ impl State {
             }
             Request::Undo => self.undo(copies),
             Request::Redo => self.redo(copies),
-            Request::Copy | Request::Save | Request::Quiet | Request::Whole => None,
+            Request::Copy | Request::Save | Request::EngineIdle | Request::AllCellsOnHost => None,
         }
     }
 
@@ -998,7 +998,11 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
         if let Some((Request::TogglePause, _)) = state.requests.front() {
             return Work::TakeRequest;
         }
-        return if facts.quiet { Work::Restore } else { wait };
+        return if facts.engine_idle {
+            Work::Restore
+        } else {
+            wait
+        };
     }
     // What was begun is ended before anything else.
     if let (Some(left), None) = (state.round_left, state.moving()) {
@@ -1012,7 +1016,8 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
     }
     // One instance's cells are wanted as they are once it has arrived; a session that is saved on
     // the way goes on from there.
-    let waits = |why: &Why| matches!(why, Why::Cells(_)) && state.moving().is_some();
+    let waits =
+        |why: &CopyReason| matches!(why, CopyReason::Instance(_)) && state.moving().is_some();
     // Where no slot is free for it rounds go on, but nothing that was asked for later is done.
     let wanted = facts.copy_wanted.filter(|why| !waits(why));
     let waits_for_slot = match wanted {
@@ -1020,7 +1025,7 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
         wanted => wanted.is_some(),
     };
     if let Some((request, _)) = state.requests.front()
-        && let Needs::Nothing | Needs::Cells = request.needs()
+        && let Requirement::Nothing | Requirement::NoPartialRound = request.requirement()
     {
         return Work::TakeRequest;
     }
@@ -1033,19 +1038,31 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
     }
     let request = state.requests.front().filter(|_| !waits_for_slot);
     if let Some((request, _)) = request {
-        return match request.needs() {
-            Needs::Nothing | Needs::Cells | Needs::Boundary => Work::TakeRequest,
-            Needs::Quiet if facts.quiet => Work::TakeRequest,
-            Needs::Whole if facts.quiet && facts.whole == Some(state.position) => Work::TakeRequest,
-            Needs::Whole if facts.quiet && facts.has_free_slot => Work::Snapshot(Why::Whole),
-            Needs::Quiet | Needs::Whole => wait,
+        return match request.requirement() {
+            Requirement::Nothing | Requirement::NoPartialRound | Requirement::NoMove => {
+                Work::TakeRequest
+            }
+            Requirement::EngineIdle if facts.engine_idle => Work::TakeRequest,
+            Requirement::AllCellsOnHost
+                if facts.engine_idle && facts.whole == Some(state.position) =>
+            {
+                Work::TakeRequest
+            }
+            Requirement::AllCellsOnHost if facts.engine_idle && facts.has_free_slot => {
+                Work::Snapshot(CopyReason::AllCells)
+            }
+            Requirement::EngineIdle | Requirement::AllCellsOnHost => wait,
         };
     }
     if facts.wants_calibration && state.mode == Mode::Running {
-        return if facts.quiet { Work::Calibrate } else { wait };
+        return if facts.engine_idle {
+            Work::Calibrate
+        } else {
+            wait
+        };
     }
     if facts.copy_due && facts.has_free_slot {
-        return Work::Snapshot(Why::Periodic);
+        return Work::Snapshot(CopyReason::Periodic);
     }
     match &state.mode {
         Mode::Running if now >= state.due => {
@@ -1094,7 +1111,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
     let is_landmark = record.author == Author::Person && begins && state.moving().is_none();
     if is_landmark && !state.is_at_hand(&facts.copies, here) {
         return match facts.has_free_slot {
-            true => Work::Snapshot(Why::Landmark),
+            true => Work::Snapshot(CopyReason::Landmark),
             false => wait,
         };
     }
@@ -1107,13 +1124,17 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
             );
             match reads && facts.known != Some(instance) {
                 false => Work::Apply,
-                true if facts.quiet && facts.has_free_slot => Work::Snapshot(Why::Cells(instance)),
+                true if facts.engine_idle && facts.has_free_slot => {
+                    Work::Snapshot(CopyReason::Instance(instance))
+                }
                 true => wait,
             }
         }
-        Content::Start(_) | Content::Rule(_) if facts.quiet => Work::Apply,
-        Content::Grid { .. } if facts.quiet && facts.whole == Some(here) => Work::Apply,
-        Content::Grid { .. } if facts.quiet && facts.has_free_slot => Work::Snapshot(Why::Whole),
+        Content::Start(_) | Content::Rule(_) if facts.engine_idle => Work::Apply,
+        Content::Grid { .. } if facts.engine_idle && facts.whole == Some(here) => Work::Apply,
+        Content::Grid { .. } if facts.engine_idle && facts.has_free_slot => {
+            Work::Snapshot(CopyReason::AllCells)
+        }
         Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => wait,
     }
 }
@@ -1125,7 +1146,7 @@ fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> Work {
     }
     if moving.waypoint == Some(here.generation) && here.records == moving.target.records {
         return match facts.has_free_slot {
-            true => Work::Snapshot(Why::Landmark),
+            true => Work::Snapshot(CopyReason::Landmark),
             false => Work::Wait(None),
         };
     }

@@ -1,4 +1,4 @@
-//! Rates over the last half second, and the median launch.
+//! Rounds and generations per second, and median times of launches and rounds.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -6,34 +6,34 @@ use std::time::{Duration, Instant};
 /// The time over which rates are averaged.
 const WINDOW: Duration = Duration::from_millis(500);
 
-/// How many of the latest timed launches, and rounds, the medians are taken over.
+/// Medians are taken over at most so many launches or rounds.
 const MAX_LATEST: usize = 31;
 
 /// Counts rounds and generations as they complete.
 #[derive(Default)]
 pub(super) struct Statistics {
-    /// When rounds completed, and the totals of rounds and generations by then.
+    /// Times at which rounds completed, with the totals of rounds and generations at each.
     marks: VecDeque<(Instant, u64, u64)>,
     rounds: u64,
     generations: u64,
     launches: VecDeque<f64>,
     round_us: VecDeque<f64>,
-    /// Of A and of B, while two settings are compared.
+    /// Times of A's and of B's rounds during a comparison.
     half_us: [VecDeque<f64>; 2],
-    /// Cells a second while launches ran, of the last timed rounds, and what stepped them.
+    /// The kernel in use, and its cells per second of launch time in the latest timed rounds.
     stepping: (&'static str, VecDeque<f64>),
-    /// Cells a second of every kernel, as of its last timed rounds.
+    /// Each kernel used so far, with its cells per second of launch time.
     reached: Vec<(&'static str, f64)>,
 }
 
 impl Statistics {
-    /// Counts a completed round of so many generations, which took so long: from its first call
-    /// (or, where the round before it was still in flight, from that one's end) to its last event.
+    /// Counts a completed round. `took` runs from its first driver call, or from the end of the
+    /// round before it if that was later, to its last event.
     pub(super) fn round(&mut self, now: Instant, generations: u32, took: Duration) {
         push(&mut self.round_us, took.as_secs_f64() * 1e6);
         self.rounds += 1;
         self.generations += u64::from(generations);
-        // A few hundred marks a second are plenty.
+        // At most 200 marks per second.
         let dense = self
             .marks
             .back()
@@ -49,17 +49,17 @@ impl Statistics {
         }
     }
 
-    /// Counts a completed round of A or of B, which took so long by itself.
+    /// Counts a completed round of A (0) or of B (1).
     pub(super) fn half(&mut self, half: usize, took: Duration) {
         push(&mut self.half_us[half], took.as_secs_f64() * 1e6);
     }
 
-    /// Counts a timed launch.
+    /// Counts a timed launch, in microseconds.
     pub(super) fn launch(&mut self, us: f64) {
         push(&mut self.launches, us);
     }
 
-    /// Counts a timed round in which a kernel stepped so many cells a second.
+    /// Counts a timed round in which a kernel stepped that many cells per second of launch time.
     pub(super) fn stepping(&mut self, kernel: &'static str, cells_per_second: f64) {
         if self.stepping.0 != kernel {
             self.stepping = (kernel, VecDeque::new());
@@ -72,13 +72,13 @@ impl Statistics {
         }
     }
 
-    /// Cells a second of every kernel that has stepped this session's lattices: the median of its
-    /// last timed rounds.
+    /// Each kernel that has stepped this session's lattices, with the median cells per second of
+    /// launch time of its latest timed rounds.
     pub(super) fn reached(&self) -> &[(&'static str, f64)] {
         &self.reached
     }
 
-    /// Forgets the rates, not the count: after a pause, or when something changed.
+    /// Forgets the rates and medians, not the totals: after a pause or a change of settings.
     pub(super) fn restart(&mut self) {
         self.marks.clear();
         self.launches.clear();
@@ -87,13 +87,13 @@ impl Statistics {
         self.half_us.iter_mut().for_each(VecDeque::clear);
     }
 
-    /// Rounds completed since the start.
+    /// Rounds completed since the session began.
     pub(super) fn rounds(&self) -> u64 {
         self.rounds
     }
 
-    /// Rounds and generations a second; 0 until two rounds have completed, and again when none
-    /// has for a while.
+    /// Rounds and generations per second over the last half second; 0 until two rounds have
+    /// completed. Both fall towards 0 while no round completes.
     pub(super) fn rates(&self, now: Instant) -> (f64, f64) {
         match (self.marks.front(), self.marks.back()) {
             (Some(first), Some(last)) if last.0 > first.0 => {
@@ -110,28 +110,28 @@ impl Statistics {
         }
     }
 
-    /// The median of the last timed launches, in microseconds.
+    /// The median of the latest timed launches, in microseconds.
     pub(super) fn launch_us(&self) -> Option<f64> {
         median(&self.launches)
     }
 
-    /// Cells a second while launches ran, the median of the last timed rounds.
+    /// Cells per second of launch time, the median of the latest timed rounds.
     pub(super) fn stepping_rate(&self) -> Option<f64> {
         median(&self.stepping.1)
     }
 
-    /// The median times of A's and B's last rounds, in microseconds.
+    /// The median times of A's and B's latest rounds, in microseconds.
     pub(super) fn half_us(&self) -> [Option<f64>; 2] {
         self.half_us.each_ref().map(median)
     }
 
-    /// The median time of the last rounds, in microseconds.
+    /// The median time of the latest rounds, in microseconds.
     pub(super) fn round_us(&self) -> Option<f64> {
         median(&self.round_us)
     }
 }
 
-/// Adds a time to the latest ones, and drops the oldest of too many.
+/// Adds a value and drops the oldest beyond [`MAX_LATEST`].
 pub(super) fn push(latest: &mut VecDeque<f64>, us: f64) {
     latest.push_back(us);
     if latest.len() > MAX_LATEST {
@@ -139,7 +139,7 @@ pub(super) fn push(latest: &mut VecDeque<f64>, us: f64) {
     }
 }
 
-/// The median.
+/// The median, or `None` without values.
 pub(super) fn median(latest: &VecDeque<f64>) -> Option<f64> {
     let mut lengths: Vec<f64> = latest.iter().copied().collect();
     lengths.sort_unstable_by(f64::total_cmp);

@@ -16,7 +16,7 @@ use model::{
     StopWhenStill, Streams, Switch, Switches, TimeSettings,
 };
 
-const PATIENCE: Duration = Duration::from_secs(240);
+const TIMEOUT: Duration = Duration::from_secs(240);
 
 fn setup(instances: usize, size: Size) -> Setup {
     Setup {
@@ -47,7 +47,7 @@ fn wait_for(session: &Session, what: &str, wanted: impl Fn(&Status) -> bool) -> 
         if wanted(&status) {
             return status;
         }
-        assert!(began.elapsed() < PATIENCE, "{what}: {status:#?}");
+        assert!(began.elapsed() < TIMEOUT, "{what}: {status:#?}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -57,7 +57,7 @@ fn pictures_of(session: &Session, size: Size, instances: usize, wanted: u64) -> 
     let (mut seen, mut got) = (vec![0; instances], vec![None; instances]);
     let began = Instant::now();
     while got.iter().any(Option::is_none) {
-        assert!(began.elapsed() < PATIENCE, "no pictures of {wanted}");
+        assert!(began.elapsed() < TIMEOUT, "no pictures of {wanted}");
         let pictures = session.pictures();
         pictures.visit_newer(&mut seen, &mut |instance, picture, words| {
             assert!(picture.generation <= wanted, "{}", picture.generation);

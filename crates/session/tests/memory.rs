@@ -78,7 +78,7 @@ fn forty_starts(budget: u64) -> usize {
             let keep = Keep {
                 max_gap: u64::MAX,
                 log_bytes: log.bytes(),
-                dear: false,
+                before_edit: false,
             };
             snapshots.add(here, lattices.clone(), keep);
             if budget < u64::MAX {
@@ -131,7 +131,7 @@ fn quiet_lattices_are_packed() {
             Keep {
                 max_gap: u64::MAX,
                 log_bytes: 0,
-                dear: false,
+                before_edit: false,
             },
         );
         // Snapshots come more slowly than they are packed.

@@ -7,7 +7,7 @@ use engine::kernels::KERNELS;
 
 /// A lattice as it is once everything asked for before is done.
 fn copy(session: &Session, instance: usize) -> (Arc<Lattice>, u64) {
-    let copy = session.copy(instance).recv_timeout(PATIENCE);
+    let copy = session.copy(instance).recv_timeout(TIMEOUT);
     copy.unwrap_or_else(|why| panic!("{why}: {:#?}", session.status()))
 }
 
@@ -159,7 +159,7 @@ fn no_edit_is_lost_and_none_overtakes_another_while_it_runs() {
         let began = Instant::now();
         let (mut seen, mut shown) = (vec![0; 3], 0);
         while shown < *numbers.last().unwrap() {
-            assert!(began.elapsed() < PATIENCE, "{shown} of {numbers:?}");
+            assert!(began.elapsed() < TIMEOUT, "{shown} of {numbers:?}");
             let pictures = session.pictures();
             pictures.visit_newer(&mut seen, &mut |instance, picture, words| {
                 if instance == 0 {

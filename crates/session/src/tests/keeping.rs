@@ -3,7 +3,7 @@
 use super::*;
 
 fn saved(session: &Session) -> SavedSession {
-    session.saved().recv_timeout(PATIENCE).unwrap()
+    session.saved().recv_timeout(TIMEOUT).unwrap()
 }
 
 /// The lattices of a session that stands still.

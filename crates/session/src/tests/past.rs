@@ -38,7 +38,7 @@ fn dot(x: u32, y: u32) -> Change {
 }
 
 fn copy(session: &Session, instance: usize) -> (Lattice, u64) {
-    let copy = session.copy(instance).recv_timeout(PATIENCE);
+    let copy = session.copy(instance).recv_timeout(TIMEOUT);
     let (lattice, generation) = copy.unwrap_or_else(|why| panic!("{why}: {:#?}", session.status()));
     ((*lattice).clone(), generation)
 }
@@ -115,7 +115,7 @@ fn a_new_seed_between_steps_back_is_saved_with_its_own_cells() {
     ] {
         session.act(action);
     }
-    let saved = session.saved().recv_timeout(PATIENCE).unwrap();
+    let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
     let Start::Soup { density, seed } = saved.setup.start else {
         panic!("{:?}", saved.setup.start);
     };
@@ -264,7 +264,7 @@ fn drawing_while_it_runs_loses_nothing() {
         }
     }
     session.act(Action::TogglePause);
-    let saved = session.saved().recv_timeout(PATIENCE).unwrap();
+    let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
     assert_eq!(last, 60);
     let records: Vec<_> = saved.main.log.records().collect();
     assert_eq!(records.len(), 60);

@@ -52,7 +52,7 @@ fn pictures_at(session: &Session, size: Size, wanted: &[u64]) -> Vec<Lattice> {
         if paused && at == wanted && got.iter().all(Option::is_some) {
             return got.into_iter().flatten().collect();
         }
-        assert!(began.elapsed() < PATIENCE, "{at:?}, not {wanted:?}");
+        assert!(began.elapsed() < TIMEOUT, "{at:?}, not {wanted:?}");
         std::thread::sleep(Duration::from_millis(2));
     }
 }
@@ -151,7 +151,7 @@ fn what_died_down_gets_a_soup_and_the_clock_goes_on() {
     let session = Session::start(setup, || {}).unwrap();
     let began = Instant::now();
     let (saved, at, instance, seed) = loop {
-        let saved = session.saved().recv_timeout(PATIENCE).unwrap();
+        let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
         let soups = saved
             .main
             .log
@@ -166,7 +166,7 @@ fn what_died_down_gets_a_soup_and_the_clock_goes_on() {
         if let Some((at, instance, seed)) = soups {
             break (saved, at, instance, seed);
         }
-        assert!(began.elapsed() < PATIENCE, "no soup came");
+        assert!(began.elapsed() < TIMEOUT, "no soup came");
         std::thread::sleep(Duration::from_millis(20));
     };
     assert_eq!(seed, 2, "another than before");
@@ -268,7 +268,7 @@ fn a_panel_that_was_reset_keeps_the_clock_and_is_met_again_as_it_was() {
         wait_for(&session, "the generation", |status| {
             status.generation == generation && !status.running
         });
-        let saved = session.saved().recv_timeout(PATIENCE).unwrap();
+        let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
         let (position, got) = saved.main.newest;
         let mut want = references(&setup, generation);
         want[1] = references(&setup, own).swap_remove(1);

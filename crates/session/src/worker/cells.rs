@@ -201,7 +201,7 @@ impl SessionWorker {
                 self.known = None;
             }
         }
-        self.copies.stale();
+        self.copies.mark_stale();
         self.changed = true;
     }
 
@@ -282,7 +282,12 @@ impl SessionWorker {
 
     /// A lattice has come to the host, as it was at a position: changes since get their inverses,
     /// and where nothing was stepped since the host knows the lattice as it is.
-    pub(super) fn learn(&mut self, instance: usize, lattice: Arc<Lattice>, position: Position) {
+    pub(super) fn update_known_cells(
+        &mut self,
+        instance: usize,
+        lattice: Arc<Lattice>,
+        position: Position,
+    ) {
         let mut lattice = lattice;
         let mut at = position.records;
         let same = |record: &Record| record.generation == position.generation;

@@ -53,7 +53,7 @@ impl SessionWorker {
             self.begin_comparison()
         } else {
             // One was to be ended when this was asked for: all lattices are still to come.
-            self.ask_first(Request::Whole, Task::Comparison);
+            self.enqueue_first(Request::AllCellsOnHost, Task::Comparison);
             Ok(())
         }
     }

@@ -13,14 +13,14 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-use super::{RETRY_AFTER, SessionWorker};
+use super::{RETRY_INTERVAL, SessionWorker};
 use crate::Command;
 use crate::background;
 use crate::instances::{Instances, read_lattice};
 use crate::log::{Content, Position};
 use crate::saved::SavedSession;
 use crate::snapshots::{Keep, Snapshots};
-use crate::state::Why;
+use crate::state::CopyReason;
 use engine::{Result, Slot, Slots};
 use life::{Lattice, Size};
 
@@ -41,9 +41,9 @@ const MAX_GAP_US: f64 = 2e6;
 enum SlotUse {
     Free,
     /// A copy of this position is on its way to it.
-    UnderWay(Position, Why),
+    UnderWay(Position, CopyReason),
     /// It holds the copy of this position.
-    Holds(Position, Why),
+    Holds(Position, CopyReason),
 }
 
 /// All copies of a session, and who waits for one.
@@ -78,7 +78,7 @@ enum Waiter {
 struct Reading {
     slot: usize,
     position: Position,
-    why: Why,
+    why: CopyReason,
     instances: Range<usize>,
     /// The log has changed meanwhile: the copy is of no use but to who waits for it.
     is_void: bool,
@@ -88,7 +88,7 @@ struct Reading {
 /// What was read out of a slot.
 struct Read {
     position: Position,
-    why: Why,
+    why: CopyReason,
     first: usize,
     lattices: Vec<Arc<Lattice>>,
     is_void: bool,
@@ -113,7 +113,7 @@ impl Copies {
     }
 
     /// Cells change from now on.
-    pub(super) fn stale(&mut self) {
+    pub(super) fn mark_stale(&mut self) {
         self.is_stale = true;
     }
 
@@ -168,19 +168,19 @@ impl Copies {
 
     /// What kind of copy somebody waits for that is not under way. Cells are wanted as they are once
     /// a move has arrived.
-    pub(super) fn wanted(&self, is_moving: bool) -> Option<Why> {
+    pub(super) fn wanted(&self, is_moving: bool) -> Option<CopyReason> {
         let mut wanted = None;
         for waiter in &self.waiters {
             let why = match waiter {
                 Waiter::Cells(..) if is_moving => continue,
-                Waiter::Cells(instance, _, None) => Why::Cells(*instance),
-                Waiter::Session(_, None) => Why::Whole,
+                Waiter::Cells(instance, _, None) => CopyReason::Instance(*instance),
+                Waiter::Session(_, None) => CopyReason::AllCells,
                 Waiter::Cells(_, _, Some(_)) | Waiter::Session(_, Some(_)) => continue,
             };
             wanted = match wanted {
                 None => Some(why),
                 Some(other) if other == why => Some(why),
-                Some(_) => Some(Why::Whole),
+                Some(_) => Some(CopyReason::AllCells),
             };
         }
         wanted
@@ -297,7 +297,7 @@ impl Copies {
         let keep = Keep {
             max_gap: self.max_gap(),
             log_bytes,
-            dear: self.landmark == Some(position),
+            before_edit: self.landmark == Some(position),
         };
         self.kept.add(position, lattices, keep);
         self.list_positions();
@@ -325,7 +325,7 @@ impl Copies {
 
     /// The slots are gone, and what was under way to them never comes; who waits for a copy waits
     /// on.
-    pub(super) fn lost_slots(&mut self) {
+    pub(super) fn clear_slots(&mut self) {
         self.slots = [SlotUse::Free; WHOLE_SLOTS as usize];
         self.readings.clear();
         self.is_stale = true;
@@ -342,7 +342,7 @@ impl Copies {
     /// Copies of another log take the place of these, which are handed over; what is in slots is
     /// forgotten.
     pub(super) fn exchange(&mut self, mut kept: Snapshots) -> Snapshots {
-        self.lost_slots();
+        self.clear_slots();
         self.whole = None;
         self.landmark = None;
         std::mem::swap(&mut self.kept, &mut kept);
@@ -386,7 +386,7 @@ impl SessionWorker {
     }
 
     /// Begins a copy of all lattices as they are.
-    pub(super) fn issue_copy(&mut self, why: Why, now: Instant) -> Result<()> {
+    pub(super) fn issue_copy(&mut self, why: CopyReason, now: Instant) -> Result<()> {
         let (Some(slot), Some(instances)) = (self.copies.free_slot(), &mut self.instances) else {
             return Ok(());
         };
@@ -395,14 +395,14 @@ impl SessionWorker {
         let issued = instances.issue_snapshot(slot as u8)?;
         if !issued {
             self.copies.list_positions();
-            self.retry_at = Some(now + RETRY_AFTER);
+            self.retry_at = Some(now + RETRY_INTERVAL);
             return Ok(());
         }
         let position = self.state.position;
         self.copies.slots[slot] = SlotUse::UnderWay(position, why);
         self.copies.is_stale = false;
         self.copies.begun = Some(now);
-        if why == Why::Landmark {
+        if why == CopyReason::Landmark {
             match self.state.moving() {
                 Some(_) => self.state.passed_waypoint(),
                 None => self.copies.landmark = Some(position),
@@ -443,14 +443,14 @@ impl SessionWorker {
         let now = self.now();
         let wants_all = |waiter: &Waiter| matches!(waiter, Waiter::Session(_, Some(begun)) if begun.0 == position);
         let recently = |(took, at): (Duration, Instant)| now - at < took * READING_SHARE;
-        let throttled = why == Why::Periodic && self.copies.read.is_some_and(recently);
+        let throttled = why == CopyReason::Periodic && self.copies.read.is_some_and(recently);
         let has_room = !is_void
             && !throttled
             && self
                 .copies
                 .kept
                 .would_keep(instances.all_bits(), self.state.log.bytes());
-        let wanted = if why == Why::Whole
+        let wanted = if why == CopyReason::AllCells
             || has_room
             || self.pinned.is_some() // cells that differ are counted
             || self.copies.waiters.iter().any(wants_all)
@@ -458,9 +458,9 @@ impl SessionWorker {
             Some(all)
         } else {
             match why {
-                Why::Cells(instance) => Some(instance..instance + 1),
-                Why::Landmark => self.edited_at(position).map(|i| i..i + 1),
-                Why::Periodic | Why::Whole => None,
+                CopyReason::Instance(instance) => Some(instance..instance + 1),
+                CopyReason::Landmark => self.edited_at(position).map(|i| i..i + 1),
+                CopyReason::Periodic | CopyReason::AllCells => None,
             }
         };
         // Who waits for one instance's cells gets them with the others, or alone.
@@ -518,7 +518,7 @@ impl SessionWorker {
             let Some(reading) = self.copies.readings.pop_front() else {
                 return Ok(());
             };
-            if reading.why == Why::Periodic {
+            if reading.why == CopyReason::Periodic {
                 self.copies.read = Some((took, self.now()));
             }
             self.changed = true;
@@ -538,18 +538,18 @@ impl SessionWorker {
         let all = read.lattices.len() == self.setup.instances;
         if !read.is_void {
             let edited = match read.why {
-                Why::Cells(instance) => Some(instance),
+                CopyReason::Instance(instance) => Some(instance),
                 _ => self.edited_at(read.position),
             };
             if let Some(instance) = edited
                 && let Some(lattice) = read.lattices.get(instance.wrapping_sub(read.first))
             {
-                self.learn(instance, lattice.clone(), read.position);
+                self.update_known_cells(instance, lattice.clone(), read.position);
             }
             if all && self.pinned.is_some() {
                 self.compare_lattices(&read.lattices, read.position.generation);
             }
-            if read.why == Why::Whole {
+            if read.why == CopyReason::AllCells {
                 self.copies.whole = Some((read.position, read.lattices.clone()));
             }
             let bytes = self.instances.as_ref().map_or(0, Instances::all_bits);

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
-use super::{RETRY_AFTER, SessionWorker};
+use super::{RETRY_INTERVAL, SessionWorker};
 use crate::instances::Instances;
 use crate::state::{Mode, Notice};
 use crate::statistics::{median, push};
@@ -14,10 +14,10 @@ use model::trace::TimedRound;
 use model::{Choice, Effect, Overlap, PicturePlan, Switch, Switches};
 
 /// So many rounds are timed before their overlap is told.
-const LEAST_ROUNDS: usize = 3;
+const MIN_ROUNDS: usize = 3;
 
 /// How long after a switch its effect is told.
-const EFFECT_AFTER: Duration = Duration::from_secs(2);
+const EFFECT_DELAY: Duration = Duration::from_secs(2);
 
 /// Everything of a session that belongs to the lab.
 #[derive(Default)]
@@ -98,7 +98,7 @@ impl Lab {
 
     /// Whether timed rounds are waited for.
     pub(super) fn wants_rounds(&self) -> bool {
-        self.watching && self.alone.is_some() && self.rounds.len() < LEAST_ROUNDS
+        self.watching && self.alone.is_some() && self.rounds.len() < MIN_ROUNDS
     }
 
     /// By what factor stamps lengthen a launch, once there are enough of both.
@@ -127,7 +127,7 @@ impl SessionWorker {
     }
 
     /// Throws a switch; its measured effect follows.
-    pub(super) fn throw(&mut self, switch: Switch, choice: Choice) -> Result<()> {
+    pub(super) fn set_switch(&mut self, switch: Switch, choice: Choice) -> Result<()> {
         let before = self.current_switches();
         let half = usize::from(self.pinned.is_some());
         let before_us = self.statistics.round_us().filter(|_| half == 0);
@@ -170,8 +170,8 @@ impl SessionWorker {
     }
 
     /// Two seconds after a switch: by what factor the time of a round changed.
-    pub(super) fn tell_effect(&mut self, now: Instant) {
-        let due = |switched: &mut Switched| now - switched.at >= EFFECT_AFTER;
+    pub(super) fn report_effect(&mut self, now: Instant) {
+        let due = |switched: &mut Switched| now - switched.at >= EFFECT_DELAY;
         let Some(switched) = self.lab.switched.take_if(due) else {
             return;
         };
@@ -181,7 +181,7 @@ impl SessionWorker {
                 before_us: before,
                 after_us: after,
             };
-            self.notice = Some((format!("{}: {}", effect.what, in_words(&effect)), now));
+            self.notice = Some((format!("{}: {}", effect.what, describe(&effect)), now));
             self.lab.last_effect = Some(effect);
             self.changed = true;
         }
@@ -237,9 +237,9 @@ impl SessionWorker {
                 instances.plan().picture,
             ));
             self.state.stepped(generations, now);
-            self.copies.stale();
+            self.copies.mark_stale();
         } else {
-            self.retry_at = Some(now + RETRY_AFTER);
+            self.retry_at = Some(now + RETRY_INTERVAL);
         }
         Ok(())
     }
@@ -258,7 +258,7 @@ impl SessionWorker {
             return;
         };
         let rounds = &self.lab.rounds;
-        if rounds.len() < LEAST_ROUNDS {
+        if rounds.len() < MIN_ROUNDS {
             return;
         }
         let together = median(&rounds.iter().map(|round| round.0).collect());
@@ -272,7 +272,7 @@ impl SessionWorker {
 }
 
 /// The time of a round before and after, and the factor between them, in words.
-fn in_words(effect: &Effect) -> String {
+fn describe(effect: &Effect) -> String {
     let times = effect.in_short();
     let ms = |us: f64| format!("{:.3} ms", us / 1e3);
     tr!(
@@ -285,10 +285,10 @@ fn in_words(effect: &Effect) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Effect, in_words};
+    use super::{Effect, describe};
 
     fn effect(before_us: f64, after_us: f64) -> String {
-        in_words(&Effect {
+        describe(&Effect {
             what: String::new(),
             before_us,
             after_us,

@@ -62,10 +62,10 @@ const NOTICE_TIME: Duration = Duration::from_secs(6);
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);
 
 /// How long a request may wait for the engine before it is said that it does.
-const WAITING_NOTICE_AFTER: Duration = Duration::from_millis(300);
+const WAITING_NOTICE_DELAY: Duration = Duration::from_millis(300);
 
 /// How long what found no free slot waits before it is tried again.
-const RETRY_AFTER: Duration = Duration::from_micros(200);
+const RETRY_INTERVAL: Duration = Duration::from_micros(200);
 
 /// The largest lattice that is downloaded whole until who draws has said what it wants, in words.
 const MAX_PICTURE_WORDS: usize = 1 << 24;
@@ -139,7 +139,7 @@ struct Waiting {
     request: u64,
     since: Instant,
     /// Whether the user was told that it waits.
-    is_told: bool,
+    is_reported: bool,
 }
 
 struct SessionWorker {
@@ -168,7 +168,7 @@ struct SessionWorker {
     sampling: Sampling,
     lab: Lab,
     /// Whether the move under way was asked for by the generation that it leads to.
-    tells_arrival: bool,
+    reports_arrival: bool,
     notice: Option<(String, Instant)>,
     /// Why rounds have stopped though nobody asked for that, until they go on.
     halted: Option<String>,
@@ -229,7 +229,7 @@ impl SessionWorker {
             watch: Watch::default(),
             sampling: Sampling::default(),
             lab: Lab::default(),
-            tells_arrival: false,
+            reports_arrival: false,
             notice: None,
             halted: None,
             failures: 0,
@@ -267,15 +267,15 @@ impl SessionWorker {
         let is_waiting = matches!(work, Work::Wait(_));
         let command = match work {
             Work::Wait(until) => self.sleep(until, commands),
-            _ => sleep::without(commands),
+            _ => sleep::poll_command(commands),
         };
         match command {
             Err(sleep::Gone) | Ok(Some(Command::Close)) => return false,
-            Ok(Some(command)) => self.hear(command),
+            Ok(Some(command)) => self.dispatch(command),
             Ok(None) => {}
         }
         if !is_waiting {
-            self.perform_or_meet(work);
+            self.perform_or_handle_error(work);
         }
         self.after_turn();
         true
@@ -284,7 +284,7 @@ impl SessionWorker {
     /// Takes in what the engine has done meanwhile; what comes next.
     fn next(&mut self) -> Work {
         if let Err(error) = self.poll() {
-            self.meet(error, true);
+            self.handle_error(error, true);
         }
         // The rest of a round that nobody wants any more, after a pause or a refusal in its middle.
         if let Some(instances) = &mut self.instances
@@ -305,10 +305,10 @@ impl SessionWorker {
         }
     }
 
-    fn perform_or_meet(&mut self, work: Work) {
+    fn perform_or_handle_error(&mut self, work: Work) {
         match self.perform(work) {
             Ok(()) => self.failures = 0,
-            Err(error) => self.meet(error, true),
+            Err(error) => self.handle_error(error, true),
         }
     }
 
@@ -319,9 +319,9 @@ impl SessionWorker {
         if self.notice.take_if(|notice| is_over(notice)).is_some() {
             self.changed = true;
         }
-        self.tell_what_waits(now);
+        self.report_waiting_request(now);
         self.reseed_one(now);
-        self.tell_effect(now);
+        self.report_effect(now);
         self.renew_overlap();
         if self.changed && now - self.status_made >= STATUS_INTERVAL {
             self.publish_status(now);
@@ -333,7 +333,7 @@ impl SessionWorker {
             return EngineFacts::none();
         };
         EngineFacts {
-            quiet: instances.is_idle() && !self.copies.is_reading(),
+            engine_idle: instances.is_idle() && !self.copies.is_reading(),
             has_room: instances.has_room(),
             calibrating: instances.is_calibrating(),
             wants_calibration: self.wants_calibration(instances),
@@ -358,7 +358,7 @@ impl SessionWorker {
             Work::Restore => self.restore(),
             Work::Arrive => {
                 let notice = self.state.arrived(now);
-                if std::mem::take(&mut self.tells_arrival) {
+                if std::mem::take(&mut self.reports_arrival) {
                     let generation = self.state.position.generation;
                     self.notify(Notice::Done(tr!(
                         "Back to generation {generation}",
@@ -397,7 +397,7 @@ impl SessionWorker {
                 if !is_b {
                     self.state.stepped_part(max, generations - max);
                 }
-                self.copies.stale();
+                self.copies.mark_stale();
             }
             return Ok(());
         }
@@ -430,7 +430,7 @@ impl SessionWorker {
         self.halted = None;
         self.changed |= !self.state.is_at_work();
         self.sampling.issued(self.now(), timed);
-        self.copies.stale();
+        self.copies.mark_stale();
         if let Mode::RunningTo(_) | Mode::Moving(_) = self.state.mode {
             self.state.due = now;
         }
@@ -448,13 +448,13 @@ impl SessionWorker {
         let newest = |slot| pictures.holds_newest(slot, wanted.clone());
         let issued = instances.issue_round(generations, timed, newest);
         if matches!(issued, Ok(false)) {
-            self.retry_at = Some(self.now() + RETRY_AFTER);
+            self.retry_at = Some(self.now() + RETRY_INTERVAL);
         }
         issued
     }
 
     /// Says that a request waits for a long launch, once.
-    fn tell_what_waits(&mut self, now: Instant) {
+    fn report_waiting_request(&mut self, now: Instant) {
         let waits = self.state.requests.front().map(|(_, number)| *number);
         let waits = waits.filter(|_| self.state.moving().is_none() && self.failed.is_none());
         let Some(number) = waits else {
@@ -465,10 +465,10 @@ impl SessionWorker {
         let mut waiting = waiting.unwrap_or(Waiting {
             request: number,
             since: now,
-            is_told: false,
+            is_reported: false,
         });
-        if !waiting.is_told && now - waiting.since > WAITING_NOTICE_AFTER {
-            waiting.is_told = true;
+        if !waiting.is_reported && now - waiting.since > WAITING_NOTICE_DELAY {
+            waiting.is_reported = true;
             self.notify(Notice::Done(tr!("Waiting for the launch under way").into()));
         }
         self.waiting = Some(waiting);

@@ -42,7 +42,7 @@ impl SessionWorker {
         if route.source != Source::Here {
             self.watch.replaced(0..self.setup.instances);
         }
-        self.copies.stale();
+        self.copies.mark_stale();
         self.statistics.restart();
         self.changed = true;
         Ok(())

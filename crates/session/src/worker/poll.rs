@@ -1,7 +1,7 @@
 //! What the engine tells: pictures, rounds, measures, copies.
 
 use super::SessionWorker;
-use super::watching::Found;
+use super::watching::RoundMeasures;
 use crate::instances::Event;
 use engine::Result;
 
@@ -85,7 +85,7 @@ impl SessionWorker {
                     first,
                     generation,
                     measures,
-                } => found.push(Found {
+                } => found.push(RoundMeasures {
                     first,
                     generation,
                     measures,
@@ -100,7 +100,7 @@ impl SessionWorker {
             self.copy_landed(slot);
         }
         self.take_read()?;
-        self.look_at(found, now);
+        self.take_measures(found, now);
         if news {
             self.changed = true;
             (self.wake)();

@@ -52,7 +52,7 @@ impl EngineSource {
 
 impl SessionWorker {
     /// Meets an error. `while_working` says that it would come again with the next piece of work.
-    pub(super) fn meet(&mut self, error: EngineError, while_working: bool) {
+    pub(super) fn handle_error(&mut self, error: EngineError, while_working: bool) {
         self.changed = true;
         if self.failed.is_some() {
             return;
@@ -115,7 +115,7 @@ impl SessionWorker {
         self.lab.switched = None;
         self.forget_known();
         self.state.lost_cells();
-        let edit_numbers = self.let_go();
+        let edit_numbers = self.release_instances();
         // Its last try is the CPU's: a device that is lost again at once will not do.
         let choices: &[DeviceChoice] = match self.losses.in_a_row {
             1 => &[self.engine_source.choice(), DeviceChoice::Cpu],
@@ -211,7 +211,7 @@ impl SessionWorker {
         if let Some(old) = &self.instances {
             self.copies.save_from_slots(old, self.state.log.bytes());
         }
-        self.copies.lost_slots();
+        self.copies.clear_slots();
         if is_other_grid {
             self.pictures.replace_grid(
                 instances.slots().clone(),
@@ -242,14 +242,14 @@ impl SessionWorker {
     /// Lets the old engine go, its context and its host memory too: only then is a new context a
     /// new one. A reader of a picture keeps them for some milliseconds. Returns the number of each
     /// instance's last edit.
-    fn let_go(&mut self) -> Arc<[u64]> {
+    fn release_instances(&mut self) -> Arc<[u64]> {
         self.pictures.clear();
         let Some(old) = self.instances.take() else {
-            self.copies.lost_slots();
+            self.copies.clear_slots();
             return Arc::default();
         };
         self.copies.save_from_slots(&old, self.state.log.bytes());
-        self.copies.lost_slots();
+        self.copies.clear_slots();
         let edit_numbers = old.edit_numbers().clone();
         let slots = Arc::downgrade(old.slots());
         drop(old);

@@ -13,7 +13,7 @@ use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
 use lang::tr;
 use life::{Lattice, Size};
-use model::{Action, Change, Choice, Edit, KernelChoice, Pace, PicturePlan, Start};
+use model::{Action, Choice, KernelChoice, Pace, PicturePlan, Start};
 
 /// What a request of the state is for.
 pub(super) enum Task {
@@ -30,21 +30,11 @@ pub(super) enum Task {
     Open(Box<SavedSession>),
 }
 
-/// Something that is asked about cells.
-pub(crate) enum Asked {
-    /// An edit, by its number.
-    Edit(Edit, u64),
-    /// Lattices of this size, and what is placed in one of them.
-    Grow(Size, Option<(usize, Change)>),
-    /// An instance's lattice and generation are wanted.
-    Copy(usize, Sender<(Arc<Lattice>, u64)>),
-}
-
 impl SessionWorker {
     /// Takes a command in.
-    pub(super) fn hear(&mut self, command: Command) {
+    pub(super) fn dispatch(&mut self, command: Command) {
         if self.failed.is_some() {
-            return self.hear_after_the_end(command);
+            return self.dispatch_after_end(command);
         }
         match command {
             Command::Act(action) => {
@@ -57,26 +47,26 @@ impl SessionWorker {
                     _ => self.debug_action(action),
                 }
             }
-            Command::View(plan) => self.hear_view(plan),
-            Command::Ask(Asked::Edit(edit, number)) => {
-                self.ask(Request::Edit(edit, number), Task::State);
+            Command::View(plan) => self.dispatch_view(plan),
+            Command::Edit(edit, number) => {
+                self.enqueue(Request::Edit(edit, number), Task::State);
             }
-            Command::Ask(Asked::Grow(size, place)) => {
+            Command::Grow(size, place) => {
                 let instances = self.setup.instances;
                 let request = Request::SetGrid {
                     size,
                     instances,
                     place,
                 };
-                self.ask(request, Task::State);
+                self.enqueue(request, Task::State);
             }
-            Command::Ask(Asked::Copy(instance, answer)) => {
-                self.ask(Request::Copy, Task::Copy(instance, answer));
+            Command::Copy(instance, answer) => {
+                self.enqueue(Request::Copy, Task::Copy(instance, answer));
             }
-            Command::Save(answer) => self.ask(Request::Save, Task::Save(answer)),
+            Command::Save(answer) => self.enqueue(Request::Save, Task::Save(answer)),
             Command::Open(session) => {
                 self.unopened = true;
-                self.ask(Request::Quiet, Task::Open(session));
+                self.enqueue(Request::EngineIdle, Task::Open(session));
             }
             Command::Notify(notice) => {
                 self.notify(notice);
@@ -87,9 +77,9 @@ impl SessionWorker {
     }
 
     /// Does what needs no engine; everything else comes too late.
-    fn hear_after_the_end(&mut self, command: Command) {
+    fn dispatch_after_end(&mut self, command: Command) {
         match command {
-            Command::Ask(Asked::Copy(instance, answer)) => {
+            Command::Copy(instance, answer) => {
                 self.wait_for_cells(instance, answer);
                 self.answer_waiters_at_the_end();
             }
@@ -105,7 +95,8 @@ impl SessionWorker {
             Command::Notify(notice) => self.notify(notice),
             Command::Act(_)
             | Command::View(_)
-            | Command::Ask(_)
+            | Command::Edit(..)
+            | Command::Grow(..)
             | Command::Open(_)
             | Command::Ready
             | Command::Close => {}
@@ -126,10 +117,10 @@ impl SessionWorker {
         }
     }
 
-    pub(super) fn ask(&mut self, request: Request, task: Task) {
+    pub(super) fn enqueue(&mut self, request: Request, task: Task) {
         self.next_task += 1;
         let asked = self.state.requests.len();
-        self.state.ask(request, self.next_task);
+        self.state.enqueue(request, self.next_task);
         if self.state.requests.len() > asked {
             self.tasks.insert(self.next_task, task);
         }
@@ -137,7 +128,7 @@ impl SessionWorker {
     }
 
     /// Puts a request before all others.
-    pub(super) fn ask_first(&mut self, request: Request, task: Task) {
+    pub(super) fn enqueue_first(&mut self, request: Request, task: Task) {
         self.next_task += 1;
         self.state.requests.push_front((request, self.next_task));
         self.tasks.insert(self.next_task, task);
@@ -148,31 +139,35 @@ impl SessionWorker {
         self.changed = true;
         let per_round = self.setup.generations_per_round;
         match action {
-            Action::TogglePause => self.ask(Request::TogglePause, Task::State),
+            Action::TogglePause => self.enqueue(Request::TogglePause, Task::State),
             Action::PauseForLesson(pause) => {
-                self.ask(Request::PauseForLesson(pause), Task::State);
+                self.enqueue(Request::PauseForLesson(pause), Task::State);
             }
-            Action::StepGeneration => self.ask(Request::Step(1), Task::State),
-            Action::StepRound => self.ask(Request::Step(per_round), Task::State),
-            Action::StepBack => self.ask(Request::StepBack(1), Task::State),
-            Action::RoundBack => self.ask(Request::StepBack(per_round.into()), Task::State),
-            Action::RunTo(generation) => self.ask(Request::RunTo(generation), Task::State),
-            Action::ResetPanel => self.ask(Request::ResetPanel(self.selected), Task::State),
+            Action::StepGeneration => self.enqueue(Request::Step(1), Task::State),
+            Action::StepRound => self.enqueue(Request::Step(per_round), Task::State),
+            Action::StepBack => self.enqueue(Request::StepBack(1), Task::State),
+            Action::RoundBack => self.enqueue(Request::StepBack(per_round.into()), Task::State),
+            Action::RunTo(generation) => self.enqueue(Request::RunTo(generation), Task::State),
+            Action::ResetPanel => self.enqueue(Request::ResetPanel(self.selected), Task::State),
             Action::ResetAll | Action::NewSeed => {
                 // Which start that is depends on what is asked before it.
-                self.ask(Request::Begin(self.setup.start.clone()), Task::Act(action));
+                self.enqueue(Request::Begin(self.setup.start.clone()), Task::Act(action));
             }
-            Action::Undo => self.ask(Request::Undo, Task::State),
-            Action::Redo => self.ask(Request::Redo, Task::State),
+            Action::Undo => self.enqueue(Request::Undo, Task::State),
+            Action::Redo => self.enqueue(Request::Redo, Task::State),
             Action::UseKernel(_)
             | Action::NextKernel
             | Action::PreviousKernel
             | Action::NextOf(_)
-            | Action::Choose(..) => self.ask(Request::Quiet, Task::Act(action)),
+            | Action::Choose(..) => self.enqueue(Request::EngineIdle, Task::Act(action)),
             Action::ToggleHalves => {
                 let ends = self.pinned.is_some() || self.setup.instances < 2;
-                let request = if ends { Request::Quiet } else { Request::Whole };
-                self.ask(request, Task::Comparison);
+                let request = if ends {
+                    Request::EngineIdle
+                } else {
+                    Request::AllCellsOnHost
+                };
+                self.enqueue(request, Task::Comparison);
             }
             Action::Faster => self.set_pace(self.state.pace.faster()),
             Action::Slower => self.set_pace(self.state.pace.slower()),
@@ -191,7 +186,7 @@ impl SessionWorker {
         }
     }
 
-    fn hear_view(&mut self, plan: PicturePlan) {
+    fn dispatch_view(&mut self, plan: PicturePlan) {
         let needs_slots = |it: &Instances| it.needs_slots(Some(plan));
         let waiting = self.tasks.values_mut().find_map(|task| match task {
             Task::View(plan) => Some(plan),
@@ -200,9 +195,9 @@ impl SessionWorker {
         if let Some(waiting) = waiting {
             *waiting = plan; // the last one counts
         } else if self.instances.as_ref().is_none_or(needs_slots) {
-            self.ask(Request::Quiet, Task::View(plan));
+            self.enqueue(Request::EngineIdle, Task::View(plan));
         } else if let Err(error) = self.set_view(plan) {
-            self.meet(error, false);
+            self.handle_error(error, false);
         }
     }
 
@@ -233,7 +228,7 @@ impl SessionWorker {
         let notice = self.state.take(request, &copies, now);
         self.log_changed();
         if self.state.mode != mode {
-            self.tells_arrival = is_run_to && self.state.moving().is_some();
+            self.reports_arrival = is_run_to && self.state.moving().is_some();
             self.statistics.restart();
             self.halted = None;
         }
@@ -257,7 +252,7 @@ impl SessionWorker {
             Task::Open(session) => self.open(*session),
         };
         if let Err(error) = done {
-            self.meet(error, false);
+            self.handle_error(error, false);
         }
         if let Some(action) = self.actions.remove(&number) {
             self.debug_action(action);
@@ -288,7 +283,7 @@ impl SessionWorker {
             Action::PreviousKernel => self.change_kernel(KERNELS.len() - 1),
             Action::NextOf(switch) => {
                 match switch.next(self.current_switches(), self.setup.kernel) {
-                    Ok(choice) => self.throw(switch, choice),
+                    Ok(choice) => self.set_switch(switch, choice),
                     Err(why) => {
                         self.notify(Notice::Refused(why));
                         Ok(())
@@ -304,7 +299,7 @@ impl SessionWorker {
                         self.notify(Notice::Refused(why));
                         Ok(())
                     }
-                    Some(choice) => self.throw(switch, choice),
+                    Some(choice) => self.set_switch(switch, choice),
                     None => Ok(()),
                 }
             }
@@ -422,20 +417,20 @@ impl SessionWorker {
         let changed = change(instances);
         if !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(instances.slots())) {
             self.pictures.replace_slots(instances.slots().clone());
-            self.copies.lost_slots();
+            self.copies.clear_slots();
             self.state.refresh = true;
         }
         changed.map(Some)
     }
 
     /// Asks for a soup where an instance died.
-    pub(super) fn ask_for_soup(&mut self, instance: usize, density: f64, seed: u64) {
+    pub(super) fn request_reseed(&mut self, instance: usize, density: f64, seed: u64) {
         let request = Request::Reseed {
             instance,
             density,
             seed,
         };
-        self.ask(request, Task::State);
+        self.enqueue(request, Task::State);
     }
 
     /// How many edits wait.

@@ -120,7 +120,7 @@ impl SessionWorker {
     /// Goes on from a saved session of this very setup; nothing is under way. Where that cannot
     /// be, the session ends, and the file stays as it is.
     pub(super) fn open(&mut self, saved: SavedSession) -> Result<()> {
-        match self.take_up(saved) {
+        match self.load_saved(saved) {
             // The lattices are known: they come with the new engine.
             Err(error) if !error.loses_lattices() => {
                 self.fail(tr!(
@@ -133,7 +133,7 @@ impl SessionWorker {
         }
     }
 
-    fn take_up(&mut self, saved: SavedSession) -> Result<()> {
+    fn load_saved(&mut self, saved: SavedSession) -> Result<()> {
         self.selected = saved.selected.min(self.setup.instances - 1);
         let limited = self.setup.rounds.is_some(); // whoever wants some rounds wants them made
         let runs = (saved.running || limited) && self.setup.rounds != Some(0);

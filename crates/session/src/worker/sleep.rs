@@ -10,20 +10,20 @@ use crate::Command;
 /// A core that sleeps between two rounds forgets what the driver needs for the next, whose calls
 /// then take half as long again: on an H200's host a round of 64 calls at 60 rounds a second took
 /// 280 µs, 200 with the core awake. So one of at least so many stays awake for a wait so long.
-const AWAKE_FROM_CORES: usize = 8;
-const AWAKE_FOR: Duration = Duration::from_millis(40);
+const MIN_CORES_TO_SPIN: usize = 8;
+const MAX_SPIN: Duration = Duration::from_millis(40);
 
 /// The longest sleep: notices go, and soups are filled anew, without anybody's asking.
-const LONG: Duration = Duration::from_millis(500);
+const MAX_SLEEP: Duration = Duration::from_millis(500);
 
 /// How long the engine is waited for at a time: commands come in between.
-const ENGINE_WAIT: Duration = Duration::from_millis(1);
+const ENGINE_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
 /// Nobody is left who could ask for anything.
 pub(super) struct Gone;
 
 /// The next command, if there is one already.
-pub(super) fn without(commands: &Receiver<Command>) -> Result<Option<Command>, Gone> {
+pub(super) fn poll_command(commands: &Receiver<Command>) -> Result<Option<Command>, Gone> {
     match commands.try_recv() {
         Ok(command) => Ok(Some(command)),
         Err(TryRecvError::Empty) => Ok(None),
@@ -32,9 +32,9 @@ pub(super) fn without(commands: &Receiver<Command>) -> Result<Option<Command>, G
 }
 
 /// The next command, if one comes before the time. The thread keeps its core all the while.
-fn awake(commands: &Receiver<Command>, until: Instant) -> Result<Option<Command>, Gone> {
+fn spin(commands: &Receiver<Command>, until: Instant) -> Result<Option<Command>, Gone> {
     loop {
-        match without(commands) {
+        match poll_command(commands) {
             Ok(None) if Instant::now() < until => std::hint::spin_loop(),
             answer => return answer,
         }
@@ -42,10 +42,10 @@ fn awake(commands: &Receiver<Command>, until: Instant) -> Result<Option<Command>
 }
 
 /// Whether there are cores enough for one to stay awake.
-fn stays_awake() -> bool {
+fn may_spin() -> bool {
     static CORES: OnceLock<usize> = OnceLock::new();
     let count = || std::thread::available_parallelism().map_or(1, usize::from);
-    *CORES.get_or_init(count) >= AWAKE_FROM_CORES
+    *CORES.get_or_init(count) >= MIN_CORES_TO_SPIN
 }
 
 impl SessionWorker {
@@ -58,23 +58,25 @@ impl SessionWorker {
     ) -> Result<Option<Command>, Gone> {
         let now = self.now();
         if let Some(instances) = self.instances.as_mut().filter(|it| !it.is_idle()) {
-            let command = without(commands);
+            let command = poll_command(commands);
             if let Ok(None) = command {
-                instances.wait(ENGINE_WAIT);
+                instances.wait(ENGINE_POLL_INTERVAL);
             }
             return command;
         }
         let told = self.changed.then(|| self.status_made + STATUS_INTERVAL);
         let until = until.into_iter().chain(told).min();
-        let at_most = until.map_or(LONG, |until| until.saturating_duration_since(now).min(LONG));
+        let at_most = until.map_or(MAX_SLEEP, |until| {
+            until.saturating_duration_since(now).min(MAX_SLEEP)
+        });
         let on_a_gpu = |it: &crate::instances::Instances| it.engine().name() == "cuda";
         let is_running = self.state.is_at_work() && self.failed.is_none();
-        if at_most < AWAKE_FOR
+        if at_most < MAX_SPIN
             && is_running
             && self.instances.as_ref().is_some_and(on_a_gpu)
-            && stays_awake()
+            && may_spin()
         {
-            return awake(commands, Instant::now() + at_most);
+            return spin(commands, Instant::now() + at_most);
         }
         match commands.recv_timeout(at_most) {
             Ok(command) => Ok(Some(command)),

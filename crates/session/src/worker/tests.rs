@@ -7,7 +7,6 @@ mod random;
 
 use std::sync::mpsc::{TryRecvError, channel};
 
-use super::requests::Asked;
 use super::*;
 use crate::log::Position;
 use crate::saved::{SavedSession, SavedTimeline};
@@ -76,18 +75,18 @@ fn generation(worker: &SessionWorker) -> u64 {
 }
 
 fn act(made: &mut Made, action: Action) {
-    made.0.hear(Command::Act(action));
+    made.0.dispatch(Command::Act(action));
 }
 
 fn save(worker: &mut SessionWorker) -> Receiver<SavedSession> {
     let (answer, saved) = channel();
-    worker.hear(Command::Save(answer));
+    worker.dispatch(Command::Save(answer));
     saved
 }
 
 fn copy(worker: &mut SessionWorker, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
     let (answer, copy) = channel();
-    worker.hear(Command::Ask(Asked::Copy(instance, answer)));
+    worker.dispatch(Command::Copy(instance, answer));
     copy
 }
 
@@ -113,7 +112,7 @@ fn draw_now(made: &mut Made, joins: bool) {
         ..dot(0, 7, 5)
     };
     let end = made.0.state.log.end();
-    made.0.hear(Command::Ask(Asked::Edit(edit, end + 1)));
+    made.0.dispatch(Command::Edit(edit, end + 1));
     turn_until(made, "an edit", |worker| {
         worker.state.log.end() > end && worker.state.position.records > end
     });
@@ -254,7 +253,7 @@ fn a_file_that_was_never_taken_up_is_never_written_over() {
         from = saved.try_recv().ok();
         from.is_some()
     });
-    made.0.hear(Command::Open(Box::new(from.unwrap())));
+    made.0.dispatch(Command::Open(Box::new(from.unwrap())));
     let waits = save(&mut made.0);
     made.0.fail("before it was done".into());
     let late = save(&mut made.0);
@@ -296,9 +295,7 @@ fn a_copy_waits_while_all_slots_are_read_and_rounds_go_on() {
         driver.turns_without_reading(20);
     }
     let requests_and = generation(&driver.worker);
-    driver
-        .worker
-        .hear(Command::Ask(Asked::Edit(dot(0, 1, 1), 1)));
+    driver.worker.dispatch(Command::Edit(dot(0, 1, 1), 1));
     driver.turns_without_reading(50);
     assert!(generation(&driver.worker) > requests_and + 10);
     assert_eq!(
@@ -319,7 +316,8 @@ fn a_lost_engine_goes_on_to_the_generation_that_was_asked_for() {
     let mut made = worker(setup(Some(0)));
     act(&mut made, Action::RunTo(5000));
     turn_until(&mut made, "some rounds", |worker| generation(worker) > 0);
-    made.0.meet(EngineError::ContextLost("a test".into()), true);
+    made.0
+        .handle_error(EngineError::ContextLost("a test".into()), true);
     turn_until(&mut made, "the end", |worker| !worker.is_running());
     assert_eq!(generation(&made.0), 5000);
     let instances = made.0.instances.as_ref().unwrap();
@@ -376,7 +374,7 @@ fn what_was_opened_is_never_filled_with_a_soup() {
         running: true,
         selected: 0,
     };
-    made.0.hear(Command::Open(Box::new(session)));
+    made.0.dispatch(Command::Open(Box::new(session)));
     turn_until(&mut made, "it is open", |worker| {
         !worker.unopened && generation(worker) > 12
     });
@@ -503,14 +501,14 @@ fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
 fn failures_one_after_the_other_end_the_session() {
     let mut made = worker(setup(None));
     let refused = || EngineError::DriverOutOfMemory("cuLaunchKernel");
-    made.0.meet(refused(), true);
+    made.0.handle_error(refused(), true);
     assert!(!made.0.is_running() && made.0.failed.is_none());
     assert!(made.0.halted.is_some(), "somebody may have it go on");
     act(&mut made, Action::TogglePause);
     turn_until(&mut made, "a round", |worker| worker.state.rounds > 0);
     assert!(made.0.is_running() && made.0.halted.is_none());
     for _ in 0..8 {
-        made.0.meet(refused(), true);
+        made.0.handle_error(refused(), true);
     }
     assert!(made.0.failed.is_some(), "it would go on for ever");
 }
@@ -567,7 +565,10 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
     turn_until(&mut made, "a copy", |worker| {
         worker.state.rounds > 20 && !worker.copies.positions().is_empty()
     });
-    let lose = |made: &mut Made| made.0.meet(EngineError::HalfDone("a test".into()), true);
+    let lose = |made: &mut Made| {
+        made.0
+            .handle_error(EngineError::HalfDone("a test".into()), true)
+    };
     lose(&mut made);
     for _ in 0..2 {
         turn_until(&mut made, "the end", |worker| {

@@ -17,7 +17,7 @@ use model::population::Populations;
 use model::{Start, StopWhenStill};
 
 /// How long a panel that died down is shown before it is filled anew.
-const SHOWN_SETTLED: Duration = Duration::from_secs(3);
+const RESEED_DELAY: Duration = Duration::from_secs(3);
 
 /// Everything of a session that looks at measures.
 #[derive(Default)]
@@ -38,7 +38,7 @@ pub(super) struct Watch {
 }
 
 /// What a round's measures found of instances that follow one another.
-pub(super) struct Found {
+pub(super) struct RoundMeasures {
     pub(super) first: usize,
     pub(super) generation: u64,
     pub(super) measures: Vec<Measure>,
@@ -152,7 +152,7 @@ impl SessionWorker {
     }
 
     /// Takes in what rounds' measures found.
-    pub(super) fn look_at(&mut self, found: Vec<Found>, now: Instant) {
+    pub(super) fn take_measures(&mut self, found: Vec<RoundMeasures>, now: Instant) {
         if found.is_empty() || self.watch.detectors.is_empty() {
             return;
         }
@@ -161,7 +161,7 @@ impl SessionWorker {
             .populations
             .lock()
             .unwrap_or_else(|poisoned| poisoned.into_inner());
-        for Found {
+        for RoundMeasures {
             first,
             generation,
             measures,
@@ -219,13 +219,13 @@ impl SessionWorker {
         if !may || self.failed.is_some() {
             return;
         }
-        let over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= SHOWN_SETTLED);
+        let over = |since: &Option<Instant>| since.is_some_and(|at| now - at >= RESEED_DELAY);
         let is_over = |&i: &usize| over(&self.watch.since[i]) && !self.watch.drawn.contains(&i);
         if let Some(instance) = (0..self.watch.since.len()).find(is_over) {
             self.watch.since[instance] = None;
             // Another one for each record that there was.
             let seed = seed.wrapping_add(1 + self.state.log.end());
-            self.ask_for_soup(instance, density, seed);
+            self.request_reseed(instance, density, seed);
         }
     }
 

@@ -82,7 +82,7 @@ impl Device {
         self.add_snapshot(Keep {
             max_gap: u64::MAX,
             log_bytes: self.log.bytes(),
-            dear: false,
+            before_edit: false,
         });
     }
 }

@@ -29,7 +29,7 @@ enum Event {
     Undo,
     Redo,
     Snapshot {
-        dear: bool,
+        before_edit: bool,
         max_gap: u64,
     },
     ForgetSnapshots(u64),
@@ -162,7 +162,7 @@ fn event(random: &mut Random) -> Event {
         18..22 => Event::Undo,
         22..25 => Event::Redo,
         25..28 => Event::Snapshot {
-            dear: random.below(2) == 0,
+            before_edit: random.below(2) == 0,
             max_gap: random.one_of(&[0, 3, 10, u64::MAX]),
         },
         28 => Event::ForgetSnapshots(random.next()),
@@ -291,10 +291,13 @@ impl Pair {
                     account.redo();
                 }
             }
-            Event::Snapshot { dear, max_gap } => device.add_snapshot(Keep {
+            Event::Snapshot {
+                before_edit,
+                max_gap,
+            } => device.add_snapshot(Keep {
                 max_gap: *max_gap,
                 log_bytes: device.log.bytes() / 8,
-                dear: *dear,
+                before_edit: *before_edit,
             }),
             Event::ForgetSnapshots(which) => {
                 let mut bits = *which;

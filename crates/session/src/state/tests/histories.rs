@@ -42,7 +42,7 @@ fn live_through(model: &mut Model) -> Outcome {
     let mut undone = 0;
     loop {
         let before = model.state.position;
-        model.ask(Request::Undo);
+        model.enqueue(Request::Undo);
         come_to_rest(model)?;
         if model.state.position == before {
             break; // nothing is left, or nothing leads there
@@ -51,7 +51,7 @@ fn live_through(model: &mut Model) -> Outcome {
         ensure!(undone <= 2 * end + 2, "undo without an end");
     }
     for _ in 0..undone {
-        model.ask(Request::Redo);
+        model.enqueue(Request::Redo);
         come_to_rest(model)?;
     }
     ensure!(
@@ -73,7 +73,7 @@ fn come_to_rest(model: &mut Model) -> Outcome {
         }
         let runs = matches!(model.state.mode, Mode::Running);
         if runs && model.state.requests.is_empty() {
-            model.ask(Request::TogglePause);
+            model.enqueue(Request::TogglePause);
         }
     }
     Err(format!("no rest: {:?}", model.state.mode))
@@ -118,7 +118,7 @@ fn whatever_happens_the_cells_are_those_that_follow_from_what_was_asked() {
 /// Lives through a history once more, and says what happens in it.
 fn show(seed: u64, tape: &[u64]) -> ! {
     let mut model = Model::new(Choices::from_tape(tape));
-    model.is_told = true;
+    model.is_reported = true;
     let lived = live_through(&mut model);
     panic!("history {seed}: {lived:?}; shortened to {tape:?}");
 }

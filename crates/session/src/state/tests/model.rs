@@ -25,7 +25,7 @@ pub(super) use ensure;
 struct Copied {
     position: Position,
     cells: Cells,
-    why: Why,
+    why: CopyReason,
     is_under_way: bool,
     /// The log has changed: it lands, and is forgotten then.
     is_void: bool,
@@ -37,7 +37,7 @@ impl Copied {
         Copied {
             position,
             cells,
-            why: Why::Periodic,
+            why: CopyReason::Periodic,
             is_under_way: false,
             is_void: false,
         }
@@ -46,7 +46,7 @@ impl Copied {
 
 /// Somebody waits for a copy.
 struct Waiter {
-    why: Why,
+    why: CopyReason,
     /// Where the session was to be, for who saves it.
     target: Position,
     begun: Option<Position>,
@@ -92,7 +92,7 @@ pub(super) struct Model {
     /// The session could not go on.
     pub(super) has_ended: bool,
     /// Every turn is printed.
-    pub(super) is_told: bool,
+    pub(super) is_reported: bool,
 }
 
 fn size(width: u64, height: u64) -> Size {
@@ -179,7 +179,7 @@ impl Model {
             redone: None,
             has_ended: false,
             account: Account::new(ground),
-            is_told: false,
+            is_reported: false,
             choices,
         }
     }
@@ -192,10 +192,10 @@ impl Model {
         !self.is_calm && self.chance(of)
     }
 
-    pub(super) fn ask(&mut self, request: Request) {
+    pub(super) fn enqueue(&mut self, request: Request) {
         self.next_number += 1;
         let before = self.state.requests.len();
-        self.state.ask(request, self.next_number);
+        self.state.enqueue(request, self.next_number);
         self.asked += self.state.requests.len() - before;
     }
 
@@ -215,10 +215,16 @@ impl Model {
         let under_way = self.under_way();
         let wanted = self.waiters.iter().filter(|waiter| waiter.begun.is_none());
         let wanted = wanted.map(|waiter| waiter.why);
-        let wanted = wanted.reduce(|one, other| if other == Why::Whole { other } else { one });
+        let wanted = wanted.reduce(|one, other| {
+            if other == CopyReason::AllCells {
+                other
+            } else {
+                one
+            }
+        });
         let known = self.known.filter(|(_, at)| *at == self.state.position);
         EngineFacts {
-            quiet: self.rounds_under_way == 0 && under_way == 0,
+            engine_idle: self.rounds_under_way == 0 && under_way == 0,
             has_room: self.rounds_under_way < 2,
             calibrating: false,
             wants_calibration: false,
@@ -288,7 +294,7 @@ impl Model {
         self.copies[at].is_under_way = false;
         for waiter in &mut self.waiters {
             let is_other = matches!((self.copies[at].why, waiter.why),
-                (Why::Cells(read), Why::Cells(wanted)) if read != wanted);
+                (CopyReason::Instance(read), CopyReason::Instance(wanted)) if read != wanted);
             if waiter
                 .begun
                 .take_if(|begun| *begun == position && is_other)
@@ -303,22 +309,22 @@ impl Model {
             return;
         }
         let why = self.copies[at].why;
-        if why == Why::Whole {
+        if why == CopyReason::AllCells {
             self.whole = Some(position);
         }
         let edited = self.account.items.get(position.records as usize);
         let instance = match (why, edited.map(|item| &item.content)) {
-            (Why::Cells(instance), _) => instance,
+            (CopyReason::Instance(instance), _) => instance,
             (_, Some(Content::Cells { instance, .. })) => *instance,
             _ => return,
         };
         if let Some(lattice) = self.copies[at].cells.get(instance).cloned() {
-            self.learn(instance, lattice, position);
+            self.update_known_cells(instance, lattice, position);
         }
     }
 
     /// A lattice is on the host: changes since get their inverses.
-    fn learn(&mut self, instance: usize, lattice: Arc<Lattice>, position: Position) {
+    fn update_known_cells(&mut self, instance: usize, lattice: Arc<Lattice>, position: Position) {
         let mut lattice = lattice;
         let mut at = position;
         while at.records < self.state.position.records
@@ -368,7 +374,7 @@ impl Model {
                 .filter(|waiter| waiter.begun.is_none());
             waits.for_each(|waiter| waiter.is_late = true);
         }
-        if self.is_told {
+        if self.is_reported {
             let (mode, here) = (&self.state.mode, self.state.position);
             let first = self.state.requests.front().map(|(request, _)| request);
             let first = first.filter(|_| work == Work::TakeRequest);
@@ -403,7 +409,7 @@ impl Model {
                 self.copy(why)?;
             }
             Work::Restore => {
-                ensure!(facts.quiet, "a restore while something is under way");
+                ensure!(facts.engine_idle, "a restore while something is under way");
                 self.restore()?;
             }
             Work::Arrive => self.arrive()?,
@@ -526,8 +532,8 @@ impl Model {
                 | Request::SetGrid { .. }
                 | Request::Undo
                 | Request::Redo
-                | Request::Quiet
-                | Request::Whole
+                | Request::EngineIdle
+                | Request::AllCellsOnHost
         );
         ensure!(
             quiet || !needs_rest,
@@ -550,13 +556,15 @@ impl Model {
     /// What must be so before a request is taken.
     fn expect(&mut self, request: &Request) -> Outcome {
         match request {
-            Request::Whole => ensure!(self.whole == Some(self.state.position), "not whole"),
+            Request::AllCellsOnHost => {
+                ensure!(self.whole == Some(self.state.position), "not whole")
+            }
             // Whoever waits for an instance's cells; which one it is does not matter here.
             Request::Copy => {
                 let instance = self.choices.below(2) as usize;
-                self.wait_for(Why::Cells(instance));
+                self.wait_for(CopyReason::Instance(instance));
             }
-            Request::Save => self.wait_for(Why::Whole),
+            Request::Save => self.wait_for(CopyReason::AllCells),
             _ => {}
         }
         Ok(())
@@ -572,7 +580,7 @@ impl Model {
         }
     }
 
-    fn wait_for(&mut self, why: Why) {
+    fn wait_for(&mut self, why: CopyReason) {
         let here = self.state.position;
         self.waiters.push(Waiter {
             why,
@@ -730,7 +738,7 @@ impl Model {
                 }
             }
             Request::PauseForLesson(_) | Request::Copy | Request::Save => {}
-            Request::Quiet | Request::Whole => ensure!(new == mode, "{new:?}"),
+            Request::EngineIdle | Request::AllCellsOnHost => ensure!(new == mode, "{new:?}"),
             _ => return Err("unexpected".into()),
         }
         Ok(())
@@ -958,7 +966,7 @@ impl Model {
         Ok(())
     }
 
-    fn copy(&mut self, why: Why) -> Outcome {
+    fn copy(&mut self, why: CopyReason) -> Outcome {
         if self.fails(60) {
             self.lose();
             return Ok(());
@@ -977,7 +985,7 @@ impl Model {
             is_void: false,
         });
         self.is_stale = false;
-        if why == Why::Landmark {
+        if why == CopyReason::Landmark {
             match self.is_moving() {
                 true => self.state.passed_waypoint(),
                 false => self.landmark = Some(position),
@@ -986,13 +994,13 @@ impl Model {
         let target = self.state.moving().map_or(position, |moving| moving.target);
         let is_moving = self.is_moving();
         let waits = |waiter: &&mut Waiter| {
-            waiter.begun.is_none() && (waiter.why == Why::Whole || !is_moving)
+            waiter.begun.is_none() && (waiter.why == CopyReason::AllCells || !is_moving)
         };
         for waiter in self.waiters.iter_mut().filter(waits) {
             // Whoever saves gets where it moves to, and cells from which that follows.
             let wanted = waiter.target;
             waiter.begun = Some(position);
-            if let Why::Whole = waiter.why {
+            if let CopyReason::AllCells = waiter.why {
                 let route = self.state.log.route(None, [position].into_iter(), target);
                 let leads = route.is_some_and(|it| {
                     it.source == Source::Snapshot(position) || it.generations == 0
@@ -1193,12 +1201,12 @@ impl Model {
             26 => Request::Copy,
             27 => Request::Save,
             28 => match self.choices.below(2) {
-                0 => Request::Quiet,
-                _ => Request::Whole,
+                0 => Request::EngineIdle,
+                _ => Request::AllCellsOnHost,
             },
             _ => Request::PauseForLesson(self.choices.below(2) == 0),
         };
-        self.ask(request);
+        self.enqueue(request);
     }
 
     fn edit(&self, instance: usize, change: Change, joins: bool) -> Request {

@@ -35,7 +35,7 @@ fn soup(seed: u64) -> Start {
 /// An engine at rest, with no copy of anything.
 fn facts() -> EngineFacts {
     EngineFacts {
-        quiet: true,
+        engine_idle: true,
         has_room: true,
         has_free_slot: true,
         ..EngineFacts::none()
@@ -51,8 +51,11 @@ fn at(records: u64, generation: u64) -> Position {
 
 impl EngineFacts {
     fn busy(self) -> EngineFacts {
-        let quiet = false;
-        EngineFacts { quiet, ..self }
+        let engine_idle = false;
+        EngineFacts {
+            engine_idle,
+            ..self
+        }
     }
 
     fn full(self) -> EngineFacts {
@@ -73,7 +76,7 @@ impl EngineFacts {
         }
     }
 
-    fn wanting(self, why: Why) -> EngineFacts {
+    fn wanting(self, why: CopyReason) -> EngineFacts {
         let copy_wanted = Some(why);
         EngineFacts {
             copy_wanted,
@@ -92,7 +95,7 @@ impl EngineFacts {
 
 impl State {
     fn asked(mut self, request: Request) -> State {
-        self.ask(request, 1);
+        self.enqueue(request, 1);
         self
     }
 
@@ -163,7 +166,7 @@ fn a_running_session_waits_for_its_pace() {
 fn edits_do_not_wait_for_rounds_under_way_and_moves_do() {
     let state = running().asked(edit(0));
     assert_eq!(state.next(facts().busy()), Work::TakeRequest);
-    for request in [Request::Undo, Request::StepBack(1), Request::Quiet] {
+    for request in [Request::Undo, Request::StepBack(1), Request::EngineIdle] {
         let state = running().asked(request);
         assert_eq!(state.next(facts().busy()), WAIT);
         assert_eq!(state.next(facts()), Work::TakeRequest);
@@ -184,7 +187,7 @@ fn before_an_edit_all_lattices_are_copied_once() {
     let mut state = running();
     state.steps(4);
     state.takes(edit(0));
-    let landmark = Work::Snapshot(Why::Landmark);
+    let landmark = Work::Snapshot(CopyReason::Landmark);
     assert_eq!(state.next(facts()), landmark);
     assert_eq!(state.next(facts().without_slots()), WAIT);
     let copied = facts().busy().with_copies(&[at(0, 4)]);
@@ -199,7 +202,7 @@ fn before_an_edit_all_lattices_are_copied_once() {
 fn a_flip_waits_until_the_host_knows_the_cells() {
     let mut state = paused();
     state.takes(flip(1));
-    assert_eq!(state.next(facts()), Work::Snapshot(Why::Cells(1)));
+    assert_eq!(state.next(facts()), Work::Snapshot(CopyReason::Instance(1)));
     assert_eq!(state.next(facts().busy()), WAIT);
     let known = EngineFacts {
         known: Some(1),
@@ -210,21 +213,24 @@ fn a_flip_waits_until_the_host_knows_the_cells() {
 
 #[test]
 fn all_lattices_are_copied_for_who_needs_them_on_the_host() {
-    let state = running().asked(Request::Whole);
+    let state = running().asked(Request::AllCellsOnHost);
     assert_eq!(state.next(facts().busy()), WAIT);
-    assert_eq!(state.next(facts()), Work::Snapshot(Why::Whole));
+    assert_eq!(state.next(facts()), Work::Snapshot(CopyReason::AllCells));
     let whole = |position| EngineFacts {
         whole: Some(position),
         ..facts()
     };
-    assert_eq!(state.next(whole(at(0, 9))), Work::Snapshot(Why::Whole));
+    assert_eq!(
+        state.next(whole(at(0, 9))),
+        Work::Snapshot(CopyReason::AllCells)
+    );
     assert_eq!(state.next(whole(at(0, 0))), Work::TakeRequest);
 }
 
 #[test]
 fn a_copy_that_is_wanted_comes_before_the_next_round_and_request() {
     let state = running().asked(Request::Step(1));
-    let why = Why::Cells(1);
+    let why = CopyReason::Instance(1);
     assert_eq!(state.next(facts().wanting(why)), Work::Snapshot(why));
     // Rounds go on until a slot is free for it; what was asked for later waits.
     let without = facts().wanting(why).without_slots();
@@ -235,7 +241,7 @@ fn a_copy_that_is_wanted_comes_before_the_next_round_and_request() {
 
 #[test]
 fn a_copy_that_is_wanted_waits_for_the_rest_of_a_round_and_for_edits() {
-    let wanting = || facts().wanting(Why::Cells(0));
+    let wanting = || facts().wanting(CopyReason::Instance(0));
     let mut state = running();
     state.stepped_part(1, 3);
     assert_eq!(state.next(wanting()), Work::Round(3));
@@ -249,11 +255,17 @@ fn on_the_way_a_session_is_saved_but_no_instance_copied() {
     let mut state = paused();
     state.steps(100);
     state.takes(Request::RunTo(50));
-    assert_eq!(state.next(facts().wanting(Why::Whole)), Work::Restore);
+    assert_eq!(
+        state.next(facts().wanting(CopyReason::AllCells)),
+        Work::Restore
+    );
     state.restored(at(0, 0));
-    let whole = Work::Snapshot(Why::Whole);
-    assert_eq!(state.next(facts().wanting(Why::Whole)), whole);
-    assert_eq!(state.next(facts().wanting(Why::Cells(0))), Work::Round(4));
+    let whole = Work::Snapshot(CopyReason::AllCells);
+    assert_eq!(state.next(facts().wanting(CopyReason::AllCells)), whole);
+    assert_eq!(
+        state.next(facts().wanting(CopyReason::Instance(0))),
+        Work::Round(4)
+    );
 }
 
 #[test]
@@ -280,7 +292,7 @@ fn b_follows_before_anything_else_is_done() {
     assert_eq!(state.next(behind()), Work::Round(4), "before an edit");
     let state = running().asked(Request::TogglePause);
     assert_eq!(state.next(behind()), Work::Round(4), "before a request");
-    let wanting = behind().wanting(Why::Whole);
+    let wanting = behind().wanting(CopyReason::AllCells);
     assert_eq!(state.next(wanting), Work::Round(4), "before a copy");
 }
 
@@ -318,7 +330,10 @@ fn a_periodic_copy_takes_its_turn_between_rounds() {
         copy_due: true,
         ..facts()
     };
-    assert_eq!(running().next(due.clone()), Work::Snapshot(Why::Periodic));
+    assert_eq!(
+        running().next(due.clone()),
+        Work::Snapshot(CopyReason::Periodic)
+    );
     assert_eq!(running().next(due.clone().without_slots()), Work::Round(4));
     let asked = running().asked(edit(0));
     assert_eq!(asked.next(due), Work::TakeRequest);

@@ -13,7 +13,7 @@ use crate::log::{Content, Log, Position, Record, Scene};
 use crate::saved::SavedSession;
 use crate::scripted_engine::{Call, Fault, Script};
 use crate::state::Request;
-use crate::worker::requests::{Asked, Task};
+use crate::worker::requests::Task;
 use engine::{LatticeId, Slot, Transfer};
 use life::{Lattice, Rule, reference};
 use model::{Change, Edit};
@@ -251,13 +251,12 @@ impl Driver {
 
     pub(super) fn step(&mut self, step: Step) {
         match step {
-            Step::Act(action) => self.worker.hear(Command::Act(action)),
+            Step::Act(action) => self.worker.dispatch(Command::Act(action)),
             Step::Edit(mut edit) => {
                 edit.instance %= self.worker.setup.instances;
                 self.edits += 1;
                 self.edited.insert(edit.instance, self.edits);
-                let asked = Asked::Edit(edit, self.edits);
-                self.worker.hear(Command::Ask(asked));
+                self.worker.dispatch(Command::Edit(edit, self.edits));
             }
             Step::Grow(wider, higher, place) => {
                 let size = self.worker.setup.size;
@@ -266,28 +265,27 @@ impl Driver {
                     let size = Size::new(width.into(), height.into()).unwrap();
                     let all = self.worker.setup.instances;
                     let place = place.map(|(instance, change)| (instance % all, change));
-                    self.worker.hear(Command::Ask(Asked::Grow(size, place)));
+                    self.worker.dispatch(Command::Grow(size, place));
                 }
             }
             Step::SetRule(_) if self.worker.failed.is_some() => {}
-            Step::SetRule(rule) => self.worker.ask(Request::SetRule(rule), Task::State),
+            Step::SetRule(rule) => self.worker.enqueue(Request::SetRule(rule), Task::State),
             Step::Copy(instance) => {
                 let (answer, copy) = channel();
                 let instance = instance % self.worker.setup.instances;
-                self.worker
-                    .hear(Command::Ask(Asked::Copy(instance, answer)));
+                self.worker.dispatch(Command::Copy(instance, answer));
                 self.copies.push((instance, copy));
             }
             Step::Save => {
                 let (answer, saved) = channel();
-                self.worker.hear(Command::Save(answer));
+                self.worker.dispatch(Command::Save(answer));
                 self.saves.push(saved);
             }
             Step::Reload => self.reload(),
             Step::View(plan) => {
                 let only = plan.only.filter(|&i| i < self.worker.setup.instances);
                 let plan = PicturePlan { only, ..plan };
-                self.worker.hear(Command::View(plan));
+                self.worker.dispatch(Command::View(plan));
             }
             Step::Turns(turns) => {
                 for _ in 0..turns {
@@ -313,7 +311,7 @@ impl Driver {
             deferred::run_one();
         }
         while let Ok(command) = self.received.try_recv() {
-            self.worker.hear(command);
+            self.worker.dispatch(command);
         }
         let work = self.worker.next();
         let goes_on = match work {
@@ -329,7 +327,7 @@ impl Driver {
                 }
             }
             work => {
-                self.worker.perform_or_meet(work);
+                self.worker.perform_or_handle_error(work);
                 true
             }
         };
@@ -354,7 +352,7 @@ impl Driver {
                 Work::Wait(_) => {
                     self.script.release();
                 }
-                work => self.worker.perform_or_meet(work),
+                work => self.worker.perform_or_handle_error(work),
             }
             self.worker.after_turn();
             self.observe();
@@ -489,7 +487,7 @@ impl Driver {
 
     fn pause(&mut self) {
         if self.worker.is_running() {
-            self.worker.hear(Command::Act(Action::TogglePause));
+            self.worker.dispatch(Command::Act(Action::TogglePause));
         }
     }
 
@@ -633,7 +631,7 @@ impl Driver {
             .script
             .protected(|| make(loaded.setup.clone(), &self.script, &self.time));
         (self.worker, self.received) = (worker, received);
-        self.worker.hear(Command::Open(Box::new(loaded)));
+        self.worker.dispatch(Command::Open(Box::new(loaded)));
         let script = self.script.clone();
         script.protected(|| while self.worker.unopened && self.open_turn() {});
         self.observe();
@@ -645,7 +643,7 @@ impl Driver {
         match work {
             Work::Wait(_) => self.script.release() || deferred::run_one(),
             work => {
-                self.worker.perform_or_meet(work);
+                self.worker.perform_or_handle_error(work);
                 true
             }
         }
