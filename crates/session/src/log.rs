@@ -6,13 +6,13 @@
 //!
 //! Moving (a step back, running to a generation) never changes the log: records that lie ahead are
 //! applied again when their generation is reached. A new record discards those ahead. Undo goes
-//! back in two steps: past a person's last edit it moves to just after that edit; from there it
-//! moves to before the edit, which is then taken off the log with everything later.
+//! back in two steps: first to just after a person's last edit; from there to before the edit, which
+//! is then taken off the log with everything later.
 //!
-//! The log has no cells of its own beyond what people drew. Where to start from in order to reach
-//! a position is what [`Log::route`] finds, given where copies of all lattices ([`snapshots`]) are.
+//! The log has no cells beyond those that people drew. [`Log::route`] finds where to start in order
+//! to reach a position, given the positions of copies of all lattices ([`snapshots`]).
 //!
-//! Nothing here knows an engine, a thread or the time.
+//! This module knows no engine, thread or clock.
 //!
 //! [`snapshots`]: crate::snapshots
 
@@ -42,55 +42,55 @@ use model::{Change, Setup, Start};
 pub struct Position {
     /// Records applied, counted from the session's beginning.
     pub records: u64,
-    /// What the clock shows: generations since the last start.
+    /// The clock: the generation under the start in force.
     pub generation: u64,
 }
 
-/// Who made a record.
+/// The author of a record.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Author {
-    /// A person, who can undo it.
+    /// The user, who can undo it.
     Person,
-    /// The program: a panel that died was filled again.
+    /// The program, which refills dead panels.
     Program,
 }
 
-/// One change, at one generation. A stroke that is drawn while the session runs is several records
-/// of one entry.
+/// One change at one generation. A stroke drawn while the session runs is several records of one
+/// entry.
 #[derive(Clone, Debug)]
 pub struct Record {
     /// Records of the same entry are undone together.
     pub entry: u64,
-    /// Who made it.
+    /// Its author.
     pub author: Author,
-    /// What the clock showed.
+    /// The generation at which it is applied.
     pub generation: u64,
-    /// What it did.
+    /// The change.
     pub content: Content,
-    /// What takes it back at the same generation, once the cells before it are known.
+    /// Reverts it at the same generation; known once the cells before it are.
     pub inverse: Option<Inverse>,
 }
 
-/// What a record does.
+/// The change of a record.
 #[derive(Clone, Debug)]
 pub enum Content {
-    /// Every lattice is set to a start, and the clock begins again at the start's generation.
+    /// Sets every lattice to a start, and the clock to the start's generation.
     Start(Start),
-    /// Cells of one instance change.
+    /// Changes cells of one instance, and of its counterpart in a comparison.
     Cells {
-        /// Which instance.
+        /// The instance, counted from 0.
         instance: usize,
-        /// How.
+        /// The change of its cells.
         cells: CellChange,
     },
-    /// The rule changes.
+    /// Sets the rule.
     Rule(Rule),
-    /// The lattices grow, their cells in the middle, or their number changes.
+    /// Enlarges the lattices, their cells in the middle, or changes their number.
     Grid {
         /// The size of every lattice.
         size: Size,
-        /// How many there are. Those added begin as the start in force says.
+        /// Number of lattices. Added ones get their lattices of the start in force.
         instances: usize,
     },
 }
@@ -98,49 +98,48 @@ pub enum Content {
 /// How the cells of an instance change.
 #[derive(Clone, Debug)]
 pub enum CellChange {
-    /// What a person drew, pasted, filled, flipped or turned.
+    /// An edit by the user: drawn, pasted, filled, flipped or turned cells.
     Edit(Change),
-    /// Back to the instance's lattice of the start in force.
+    /// The instance's lattice of the start in force.
     Start,
     /// A new soup.
     Soup {
-        /// The chance of each cell to be alive.
+        /// Probability that a cell is alive, 0 to 1.
         density: f64,
-        /// The seed; the instance picks its own soup of it.
+        /// The seed; each instance gets another soup of it.
         seed: u64,
     },
 }
 
-/// What takes a change of cells back, where nothing was stepped since.
+/// Reverts a change of cells if nothing was stepped since.
 #[derive(Clone, Debug)]
 pub enum Inverse {
-    /// The cells that were there, where few words were touched.
+    /// The words that the change touched, as they were before.
     Words(Arc<[WordEdit]>),
-    /// The whole lattice as it was.
+    /// The whole lattice as it was before.
     Lattice(Arc<Lattice>),
 }
 
-/// Everything about a session at a position but its cells.
+/// Everything about a session at a position except its cells.
 #[derive(Clone, Debug)]
 pub struct Scene {
     /// The size of every lattice.
     pub size: Size,
-    /// How many lattices there are.
+    /// Number of lattices.
     pub instances: usize,
     /// The rule.
     pub rule: Rule,
     /// The start in force.
     pub start: Start,
-    /// Where two settings are compared, the distance from each of A's instances to its
-    /// counterpart of B: what happens to one happens to the other, and instances behind both
-    /// halves are not stepped.
+    /// During a comparison, the distance from each of A's instances to its counterpart of B.
+    /// Changes of one are made to both; if the number of instances is odd, the last is not stepped.
     pub counterparts: Option<usize>,
-    /// Instances whose cells a person drew or opened: the program never fills them again.
+    /// Instances whose cells the user drew or opened: the program never refills them.
     pub drawn: BTreeSet<usize>,
 }
 
 impl Scene {
-    /// What a session begins with.
+    /// The scene that a session begins with.
     pub fn of(setup: &Setup) -> Scene {
         Scene {
             size: setup.size,
@@ -152,8 +151,7 @@ impl Scene {
         }
     }
 
-    /// The lattice that an instance has at the start in force; where the lattices have grown
-    /// since, in the middle of one of their present size.
+    /// An instance's lattice of the start in force, centred if the lattices have grown since.
     ///
     /// # Errors
     /// The host has no memory for it.
@@ -161,7 +159,7 @@ impl Scene {
         start_lattice(&self.start, self.size, self.instances_of(instance)[0])
     }
 
-    /// The instances that a change of one is for: its counterpart too, where there is one.
+    /// The instance and its counterpart in a comparison: a change of one is made to both.
     pub fn instances_of(&self, instance: usize) -> Vec<usize> {
         match self.counterparts {
             Some(each) if instance < 2 * each => vec![instance % each, instance % each + each],
@@ -174,7 +172,7 @@ impl Scene {
         0..self.counterparts.map_or(self.instances, |each| 2 * each)
     }
 
-    /// What a record makes of it.
+    /// Updates the scene by a record.
     fn apply(&mut self, content: &Content) {
         match content {
             Content::Start(start) => {
@@ -199,17 +197,17 @@ impl Scene {
     }
 }
 
-/// What an undo leads to.
+/// The target of an undo.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Undo {
-    /// To just after a person's last edit; the log stays as it is.
+    /// Just after the user's last edit; the log stays as it is.
     After(Position),
-    /// To before that edit, which is taken off the log on arrival, with everything later.
+    /// Before that edit, which is taken off the log on arrival, with everything later.
     Before(Position),
 }
 
 impl Undo {
-    /// Where it leads.
+    /// Its position.
     pub fn position(self) -> Position {
         match self {
             Undo::After(position) | Undo::Before(position) => position,
@@ -217,12 +215,12 @@ impl Undo {
     }
 }
 
-/// What redo brings back.
+/// An undo that can be redone.
 #[derive(Clone, Debug)]
 enum Undone {
-    /// The position that was left for the one just after the last edit.
+    /// The position before an [`Undo::After`].
     Left(Position),
-    /// Records that were taken off the log, from `position` on, when the session left `from`.
+    /// The records that an [`Undo::Before`] at `from` took off the log, from `position` on.
     Removed {
         from: Position,
         position: Position,
@@ -230,50 +228,50 @@ enum Undone {
     },
 }
 
-/// From where, and by what, a position is reached.
+/// How a position is reached: cells to begin with, records to revert, generations to step.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Route {
     /// The cells to begin with.
     pub source: Source,
-    /// So many records are taken back there by their inverses.
+    /// Number of records to revert there by their inverses.
     pub inverses: u64,
-    /// So many generations are stepped then.
+    /// Generations to step after that.
     pub generations: u64,
 }
 
-/// Cells that a route begins with.
+/// The cells that a route begins with.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Source {
-    /// Those on the device.
+    /// The cells on the device.
     Here,
-    /// The lattices of the start that the record before this position made.
+    /// The lattices of a start, whose first position this is.
     Start(Position),
     /// The snapshot of this position.
     Snapshot(Position),
 }
 
-/// See the module.
+/// The log; see the module's documentation.
 #[derive(Clone, Debug)]
 pub struct Log {
-    /// What was before the first record that is kept.
+    /// The scene before the first kept record.
     base: Scene,
     base_generation: u64,
-    /// Whether the base is the beginning of a start, whose lattices can be made anew.
+    /// Whether the base is the first position of a start, whose lattices can be generated.
     base_is_start: bool,
-    /// The number of the first record that is kept.
+    /// The number of the first kept record.
     first: u64,
     records: VecDeque<Record>,
     undone: Vec<Undone>,
     next_entry: u64,
-    /// The stroke that further segments may join: its entry and its instance.
+    /// The stroke that later segments may join: its entry and its instance.
     stroke: Option<(u64, usize)>,
 }
 
 impl Log {
-    /// Records beyond which looking through them takes too long between two rounds.
+    /// Maximum number of kept records: searching more takes too long between two rounds.
     pub const MAX_RECORDS: u64 = 1 << 16;
 
-    /// A log that begins with a start.
+    /// A log that begins with the scene's start.
     pub fn new(scene: Scene) -> Log {
         Log {
             base_generation: scene.start.generation(),
@@ -287,7 +285,7 @@ impl Log {
         }
     }
 
-    /// A log whose base is a snapshot rather than a start.
+    /// A log that begins at the position of a snapshot.
     pub(crate) fn from_snapshot(scene: Scene, position: Position) -> Log {
         Log {
             base_generation: position.generation,
@@ -297,7 +295,7 @@ impl Log {
         }
     }
 
-    /// The position before the first record that is kept.
+    /// The position before the first kept record.
     pub fn base(&self) -> Position {
         Position {
             records: self.first,
@@ -305,33 +303,33 @@ impl Log {
         }
     }
 
-    /// What was before the first record that is kept.
+    /// The scene before the first kept record.
     pub fn base_scene(&self) -> &Scene {
         &self.base
     }
 
-    /// Whether the lattices of the base are those of its start.
+    /// Whether the base's lattices are those of its start.
     pub fn base_is_start(&self) -> bool {
         self.base_is_start
     }
 
-    /// The records that are kept, from the base on.
+    /// The kept records, oldest first.
     pub fn records(&self) -> impl ExactSizeIterator<Item = &Record> + DoubleEndedIterator {
         self.records.iter()
     }
 
-    /// How many records there have been, those that are no longer kept included.
+    /// The number of records so far, discarded ones included.
     pub fn end(&self) -> u64 {
         self.first + self.records.len() as u64
     }
 
-    /// Record number `at`, if it is kept.
+    /// Record number `at`, if it is kept and exists.
     pub fn record(&self, at: u64) -> Option<&Record> {
         let at = at.checked_sub(self.first)?;
         self.records.get(usize::try_from(at).ok()?)
     }
 
-    /// What holds at a position but the cells.
+    /// The scene once so many records have been applied.
     pub fn scene(&self, records: u64) -> Scene {
         let mut scene = self.base.clone();
         let applied = records.saturating_sub(self.first) as usize;
@@ -341,14 +339,13 @@ impl Log {
         scene
     }
 
-    /// The record to apply at this position before anything is stepped, if there is one.
+    /// The record to apply at this position before the next step, if any.
     pub fn due(&self, here: Position) -> Option<&Record> {
         let next = self.record(here.records)?;
         (next.generation <= here.generation).then_some(next)
     }
 
-    /// How many generations can be stepped from here before a record is due; `None` where none
-    /// lies ahead.
+    /// Generations to step until the next record is due; `None` if there is no next record.
     pub(crate) fn generations_to_next(&self, here: Position) -> Option<u64> {
         let next = self.record(here.records)?;
         Some(next.generation.saturating_sub(here.generation))
@@ -362,7 +359,7 @@ impl Log {
         }
     }
 
-    /// What the clock shows once so many records have been applied, before anything is stepped.
+    /// The generation just after so many records have been applied.
     fn generation_after(&self, records: u64) -> u64 {
         match records.checked_sub(1).and_then(|last| self.record(last)) {
             None => self.base_generation,
@@ -384,7 +381,7 @@ impl Log {
             && before_next
     }
 
-    /// The first position of the start in force at a position.
+    /// The first position of the start in force at `here`.
     pub fn start_of(&self, here: Position) -> Position {
         let is_start = |&at: &u64| {
             let record = self.record(at);
@@ -401,9 +398,9 @@ impl Log {
         }
     }
 
-    /// The position of a generation under the start in force here: every record up to that
-    /// generation is applied. No earlier than the first position of that start, and no later than
-    /// its last: where the clock begins again ahead.
+    /// The position of a generation under the start in force at `here`, with every record up to
+    /// that generation applied. Limited to the positions of that start: from its first one to the
+    /// next start on the log.
     pub(crate) fn at_generation(&self, here: Position, generation: u64) -> Position {
         let mut position = self.start_of(here);
         position.generation = position.generation.max(generation);
@@ -420,10 +417,9 @@ impl Log {
         position
     }
 
-    /// Adds a record where the session stands, and answers the position after it. Those ahead are
-    /// discarded, and with them what could be redone: snapshots behind `here` are of no use any
-    /// more. A segment with `joins` belongs to the stroke before it, if that was of the same
-    /// instance.
+    /// Adds a record at `here` and returns the position after it. Discards later records and what
+    /// could be redone, so snapshots after `here` become void. With `joins`, the record belongs to
+    /// the entry of the stroke before it, if that was of the same instance.
     pub fn push(
         &mut self,
         here: Position,
@@ -457,7 +453,7 @@ impl Log {
         self.after_next(here)
     }
 
-    /// Adds a record to the entry before it, whatever that was: both are undone together.
+    /// Adds a record to the entry of the record before it: both are undone together.
     pub(crate) fn push_joined(
         &mut self,
         here: Position,
@@ -478,8 +474,7 @@ impl Log {
         after
     }
 
-    /// Takes records off that cannot be applied, from number `at` on: what was undone behind them
-    /// cannot be redone either.
+    /// Discards the records from number `at` on, which cannot be applied, and what could be redone.
     pub(crate) fn discard_from(&mut self, at: u64) {
         self.stroke = None;
         self.undone.clear();
@@ -487,7 +482,7 @@ impl Log {
             .truncate(at.saturating_sub(self.first) as usize);
     }
 
-    /// Gives a record its inverse.
+    /// Sets the inverse of record number `at`.
     pub fn set_inverse(&mut self, at: u64, inverse: Inverse) {
         let at = at.checked_sub(self.first).map(|at| at as usize);
         if let Some(record) = at.and_then(|at| self.records.get_mut(at)) {
@@ -495,7 +490,7 @@ impl Log {
         }
     }
 
-    /// What undo leads to from here; `None` where no person has done anything that is kept.
+    /// The target of an undo from here; `None` if no record of the user's is kept.
     pub fn undo(&self, here: Position) -> Option<Undo> {
         let applied = here.records.saturating_sub(self.first) as usize;
         let last = self.records.iter().take(applied);
@@ -503,7 +498,7 @@ impl Log {
         let of_entry = |record: &Record| record.entry == last.entry;
         let begin = self.first + self.records.iter().position(of_entry)? as u64;
         let mut end = self.first + 1 + self.records.iter().rposition(of_entry)? as u64;
-        // What the program did right then is due there, and happens again at once.
+        // Records of the program at the same generation are due there, and applied again at once.
         let at_once = |record: &Record, end| {
             record.author == Author::Program && record.generation == self.generation_after(end)
         };
@@ -525,7 +520,7 @@ impl Log {
         })
     }
 
-    /// Notes that undo has led from one position to another, and takes an undone edit off the log.
+    /// Notes an undo that has arrived, and takes an undone edit off the log.
     pub(crate) fn undid(&mut self, from: Position, undo: Undo) {
         self.stroke = None;
         match undo {
@@ -542,9 +537,9 @@ impl Log {
         }
     }
 
-    /// Where redo leads: back to where the last undo began; `None` where nothing was undone.
-    /// Records that were taken off are back on the log then: a session that ran on without them,
-    /// and snapshots from there, are off its line.
+    /// Reverts the last undo: puts its records back on the log and returns the position before it;
+    /// `None` if nothing was undone. Positions that a session reached without those records are not
+    /// on the log any more.
     pub fn redo(&mut self) -> Option<Position> {
         let undone = self.undone.pop()?;
         self.stroke = None;
@@ -557,15 +552,15 @@ impl Log {
         })
     }
 
-    /// What redo would lead to, with the log as it would be then.
+    /// The log and the position after a redo, if something was undone.
     pub(crate) fn redone(&self) -> Option<(Log, Position)> {
         let mut log = self.clone();
         let position = log.redo()?;
         Some((log, position))
     }
 
-    /// The shortest way to a position from where the session stands (if the cells there are good),
-    /// from a snapshot or from a start; `None` where nothing leads there.
+    /// The shortest route to a position from `here` (if the cells there are known), from a snapshot
+    /// or from a start; `None` if nothing leads there.
     pub(crate) fn route(
         &self,
         here: Option<Position>,
@@ -583,7 +578,7 @@ impl Log {
             .min_by_key(|route| (route.generations, route.source != Source::Here))
     }
 
-    /// The first position of the start in force at a position, if its lattices can be made anew.
+    /// The first position of the start in force at `target`, if its lattices can be generated.
     fn start_source(&self, target: Position) -> Option<Position> {
         let start = self.start_of(target);
         let made_anew = start.records > self.first || self.base_is_start;
@@ -612,8 +607,8 @@ impl Log {
         })
     }
 
-    /// How many of the records before a position can be taken back by their inverses, one after
-    /// the other. The cells do not change where the rule does: that needs no inverse.
+    /// Number of records directly before a position that can be reverted by their inverses. A change
+    /// of the rule changes no cells and needs none.
     fn invertible_before(&self, from: Position) -> u64 {
         let records = (self.first..from.records).rev();
         let invertible = |&at: &u64| {
@@ -658,7 +653,7 @@ impl Log {
             .min()
     }
 
-    /// Lets the records before a position go: it is the base from now on.
+    /// Discards the records before a position, which becomes the base.
     pub(crate) fn discard_before(&mut self, position: Position) {
         if position <= self.base() || !self.passes(position) {
             return;
@@ -671,7 +666,7 @@ impl Log {
         }
         self.first = position.records;
         self.base_generation = position.generation;
-        // What leads to before the base cannot be redone, nor what lies below it.
+        // A redo to before the base is impossible, and so is any older one.
         let is_lost = |undone: &Undone| match undone {
             Undone::Left(to) | Undone::Removed { position: to, .. } => *to < position,
         };
@@ -679,14 +674,13 @@ impl Log {
         self.undone.drain(..lost.map_or(0, |last| last + 1));
     }
 
-    /// Bytes of memory that the records take, those that can be redone included. Lattices and
-    /// patterns that several share count once, and those of the base's start not at all: a session
-    /// has them however little it remembers.
+    /// Memory of the records in bytes, including those that can be redone. Shared lattices and
+    /// patterns count once; those of the base's start do not count, as a session always has them.
     pub fn bytes(&self) -> u64 {
         self.bytes_from(self.first)
     }
 
-    /// Bytes that would be left without the records before number `at`.
+    /// The same without the records before number `at`.
     fn bytes_from(&self, at: u64) -> u64 {
         let undone = self.undone.iter().flat_map(|undone| match undone {
             Undone::Left(_) => None,
@@ -707,9 +701,9 @@ impl Log {
         bytes
     }
 
-    /// Lets the oldest records go until the others take at most so many bytes, and no more than
-    /// [`Log::MAX_RECORDS`] are left, as far as something leads to the new base: a snapshot, a
-    /// start, or the cells where the session stands. It never lies behind `here`.
+    /// Discards the oldest records until the others take at most `bytes` and number at most
+    /// [`Log::MAX_RECORDS`]. The new base is a position whose cells are available: a snapshot, a
+    /// start, or `here` at the latest.
     pub fn discard_beyond(
         &mut self,
         bytes: u64,
@@ -733,7 +727,7 @@ impl Log {
         self.discard_before(base);
     }
 
-    /// The first position of each start on the log, where its lattices can be made anew.
+    /// The first position of each start on the log: its lattices can be generated.
     pub fn starts(&self) -> impl Iterator<Item = Position> {
         let base = self.base_is_start.then(|| self.base());
         let records = self.records.iter().zip(self.first + 1..);
@@ -747,10 +741,10 @@ impl Log {
         base.into_iter().chain(later)
     }
 
-    /// A log of these parts, as a file has them; what its records do to the cells is not checked.
+    /// A log from the parts that a file has. Checks numbers and generations, not the changes.
     ///
     /// # Errors
-    /// A sentence that says why no log has these parts.
+    /// A sentence for the user that says what is inconsistent.
     pub(crate) fn from_parts(
         base: Scene,
         base_position: Position,
@@ -814,7 +808,7 @@ impl Log {
 }
 
 impl Record {
-    /// Bytes of memory that it takes but for whole lattices, which others may share.
+    /// Its memory in bytes except whole lattices, which may be shared.
     fn own_bytes(&self) -> u64 {
         let cells = match &self.content {
             Content::Cells {
@@ -830,7 +824,7 @@ impl Record {
         size_of::<Record>() as u64 + cells + words
     }
 
-    /// The lattices that it refers to.
+    /// The lattices that it shares.
     fn lattices(&self) -> impl Iterator<Item = &Arc<Lattice>> {
         let (start, pattern) = match &self.content {
             Content::Start(start) => (Some(start), None),
@@ -861,8 +855,7 @@ fn bytes_of(lattice: &Lattice) -> u64 {
 }
 
 impl CellChange {
-    /// The lattice that an instance has afterwards, where nothing of it stays; `None` where
-    /// something does.
+    /// The instance's whole lattice after the change; `None` if it depends on the cells before.
     ///
     /// # Errors
     /// The host has no memory for it.
@@ -881,7 +874,7 @@ impl CellChange {
         })
     }
 
-    /// Makes an instance's lattice what becomes of it.
+    /// Applies the change to an instance's lattice.
     ///
     /// # Errors
     /// The host has no memory for it.

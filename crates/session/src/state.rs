@@ -1,10 +1,11 @@
-//! What a session is doing, and what comes next: decided here, with no engine, thread or clock.
+//! The session's state machine: what a session is doing and what it does next, decided without an
+//! engine, a thread or a clock.
 //!
-//! Requests wait in one queue and are taken in order. [`State::take`] turns a request that concerns
-//! cells or time into records of the log or into another [`Mode`]; [`next_work`] says what to do
-//! now, given a few facts about the engine; the worker does it and reports back ([`State::stepped`],
-//! [`State::applied`], [`State::restored`], [`State::arrived`]). So whatever fails in between, the
-//! log has every edit, and the position says which of them the cells have.
+//! Requests wait in one queue and are taken in order. [`State::take`] turns a request that changes
+//! cells or time into records of the log or into another [`Mode`]. [`next_work`] says what to do
+//! now, given a few facts about the engine. The worker does it and reports back
+//! ([`State::stepped`], [`State::applied`], [`State::restored`], [`State::arrived`]). So the log has
+//! every edit even if the work fails, and the position says which edits the cells contain.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -15,88 +16,88 @@ use lang::tr;
 use life::Size;
 use model::{Change, Edit, Pace, Start};
 
-/// At most so many single steps wait: a key that is held down must not queue minutes of work.
+/// Single steps that may wait: a key that is held down must not queue minutes of work.
 const MAX_QUEUED_STEPS: usize = 4;
 
-/// A copy is made so many generations before the position that a move leads to: who goes back
-/// once goes back again.
+/// Generations from the copy made during a move back to the move's target: a user who steps back
+/// once often steps back again.
 const WAYPOINT_DISTANCE: u64 = 64;
 
-/// About how long a round of a run or a move is made: long enough to go fast, short enough to see
-/// it go.
+/// Duration that rounds of a run or a move are fitted to: long enough to be fast, short enough to
+/// show progress.
 const CHUNK_TIME: Duration = Duration::from_millis(16);
 
 /// What the session is doing.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) enum Mode {
-    /// Nothing by itself.
+    /// Nothing steps.
     Paused,
     /// Rounds follow one another at the pace.
     Running,
-    /// One round of so many generations, asked for by hand; then it pauses.
+    /// One round of so many generations, stepped by hand; then it pauses.
     Stepping(u32),
-    /// As fast as it can, until the clock shows a generation; then it pauses.
+    /// Rounds as fast as possible up to a generation; then it pauses.
     RunningTo(RunTo),
-    /// On the way to a position by way of a copy.
+    /// Restores a copy and steps from there to a position.
     Moving(Box<Move>),
 }
 
-/// A run that ends by itself.
+/// A run to a generation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RunTo {
     /// The generation at which it ends.
     pub(crate) generation: u64,
-    /// Generations of a round: grows while rounds are short.
+    /// Generations per round; grows while rounds are short.
     pub(crate) chunk: u32,
 }
 
-/// A way to a position.
+/// A move to a position.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Move {
-    /// Where it leads.
+    /// Its end.
     pub(crate) target: Position,
-    /// Why.
+    /// What it is for.
     pub(crate) purpose: Purpose,
-    /// What the session does once it is there.
+    /// The mode after it.
     pub(crate) then: Mode,
-    /// Whether the cells are those that the route begins with, or already farther.
+    /// Whether the cells were set to those that its route begins with.
     pub(crate) begun: bool,
-    /// Generations of a round on the way.
+    /// Generations per round on the way.
     pub(crate) chunk: u32,
-    /// Generations to step when it began.
+    /// Generations to step in all.
     pub(crate) total: u64,
-    /// Where a copy is made on the way.
+    /// The generation at which a copy is made on the way.
     pub(crate) waypoint: Option<u64>,
 }
 
 /// Why a session moves to a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    /// A person went back in time.
+    /// The user went back in time.
     Back,
-    /// A person undid something; the session stood at this position.
+    /// The user undid an edit.
     Undo {
-        /// Where the session stood.
+        /// The position before the undo.
         from: Position,
-        /// What is undone.
+        /// The undo.
         undo: Undo,
     },
-    /// A person took an undo back.
+    /// The user redid an undone edit.
     Redo,
-    /// The cells were lost, with the device or by a submission that failed half-way.
+    /// The cells were lost, with the device or by a submission that failed midway.
     Recovery,
-    /// The session goes on from a file.
+    /// A saved session is continued.
     Opening,
     /// A comparison ended.
     Return,
 }
 
-/// Something asked of the session.
+/// A request to the session that waits in the queue.
 #[derive(Clone, Debug)]
 pub(crate) enum Request {
     /// Runs or pauses; stops a move.
     TogglePause,
-    /// Pauses while a lesson is open, or goes on if it ran before.
+    /// `true` pauses while a lesson is open; `false` resumes if the session ran before.
     PauseForLesson(bool),
     /// Pauses, and steps so many generations as one round.
     Step(u32),
@@ -104,41 +105,40 @@ pub(crate) enum Request {
     StepBack(u64),
     /// Runs to a generation of the present start, or goes back to it.
     RunTo(u64),
-    /// A person edits cells. The number is the one that pictures show.
+    /// Edits cells. The number identifies the edit in pictures.
     Edit(Edit, u64),
-    /// A person sets an instance back to its start.
+    /// Sets an instance back to its lattice of the start.
     ResetPanel(usize),
-    /// A person begins again, with this start.
+    /// Sets all instances to this start.
     Begin(Start),
-    /// The program fills an instance that died.
+    /// Fills an instance that died with a soup, on behalf of the program.
     Reseed {
-        /// Which.
+        /// The instance.
         instance: usize,
         /// The chance of each cell to be alive.
         density: f64,
         /// The seed.
         seed: u64,
     },
-    /// Another rule: so far only files have records of one.
+    /// Sets the rule. Only tests do so far; files may have such records.
     #[cfg(test)]
     SetRule(life::Rule),
-    /// Larger lattices or another number of them, with something placed in one.
+    /// Enlarges the lattices or changes their number, then changes one of them.
     SetGrid {
         /// The size of every lattice.
         size: Size,
-        /// How many.
+        /// Number of lattices.
         instances: usize,
-        /// What is put into one of them at once, if anything.
+        /// An instance and the change of its cells, if any.
         place: Option<(usize, Change)>,
     },
     /// Undoes the last edit, in two steps.
     Undo,
-    /// Takes the last undo back.
+    /// Reverts the last undo.
     Redo,
-    /// An instance's cells are wanted as they are once everything before is done; the worker knows
-    /// of which.
+    /// Copies an instance's cells for somebody who waits. The worker knows which instance.
     Copy,
-    /// All that the session can go on from is wanted.
+    /// Copies all cells in order to save the session.
     Save,
     /// Something that changes no cells, done while nothing is under way on the engine.
     EngineIdle,
@@ -194,30 +194,30 @@ pub(crate) enum Notice {
     Warning(String),
 }
 
-/// What decisions depend on beside the state.
+/// Facts about the engine and the copies that [`next_work`] decides by.
 #[derive(Clone, Debug)]
 pub(crate) struct EngineFacts {
-    /// Nothing is under way on the engine, nor being read from its slots.
+    /// Nothing is in flight on the engine, and nothing is being read from its slots.
     pub(crate) engine_idle: bool,
-    /// One more round could be issued.
+    /// Another round may be issued.
     pub(crate) has_room: bool,
-    /// A round is run op by op.
+    /// A calibration is under way: a round that runs op by op.
     pub(crate) calibrating: bool,
-    /// A calibration is wanted, and a round of so many generations can be run op by op.
+    /// A calibration is wanted and possible.
     pub(crate) wants_calibration: bool,
-    /// Generations of the round that A has made and B has not.
+    /// Generations of a comparison's round that A has made and B has not.
     pub(crate) pending_b_round: Option<u32>,
     /// A slot is free for a copy of all lattices.
     pub(crate) has_free_slot: bool,
-    /// Where copies of all lattices are, or are on their way from.
+    /// Positions of copies of all lattices, finished or under way.
     pub(crate) copies: Arc<[Position]>,
-    /// The copy that was last asked for as a whole, once it is on the host.
+    /// The position of the last [`CopyReason::AllCells`] copy, once it is on the host.
     pub(crate) whole: Option<Position>,
-    /// The instance whose cells the host knows as they are here.
+    /// The instance whose present cells are known to the host.
     pub(crate) known: Option<usize>,
     /// A periodic copy is due.
     pub(crate) copy_due: bool,
-    /// A copy is wanted by someone who waits for it, as of this position.
+    /// A copy of the present position that somebody waits for.
     pub(crate) copy_wanted: Option<CopyReason>,
 }
 
@@ -234,69 +234,68 @@ pub(crate) enum CopyReason {
     Instance(usize),
 }
 
-/// What is to be done now.
+/// The next piece of work.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Work {
-    /// Nothing before this time, unless something happens.
+    /// Sleep until this time, or until something happens.
     Wait(Option<Instant>),
     /// Take the first request.
     TakeRequest,
     /// Apply the record that is due.
     Apply,
-    /// Issue a round of so many generations, or as much of it as one submission takes.
+    /// Issue a round of so many generations, or the part of it that fits one submission.
     Round(u32),
-    /// Copy all lattices to the host.
+    /// Copy all lattices into a host slot.
     Snapshot(CopyReason),
-    /// Set the lattices to what the route to the move's target begins with.
+    /// Set the lattices to those that the move's route begins with.
     Restore,
-    /// The move is at its target.
+    /// End the move: it has reached its target.
     Arrive,
-    /// Bring new pictures, with no step.
+    /// Download pictures without stepping.
     Refresh,
     /// Run a round op by op.
     Calibrate,
 }
 
-/// See the module.
+/// The state of a session; see the module's documentation.
 #[derive(Clone, Debug)]
 pub(crate) struct State {
-    /// What it does.
+    /// What the session is doing.
     pub(crate) mode: Mode,
-    /// What changed the cells.
+    /// The changes of the cells.
     pub(crate) log: Log,
-    /// Which of it the cells have; of what they were last, while they are lost.
+    /// The position of the cells, or the last one if they are lost.
     pub(crate) position: Position,
     /// Whether the cells on the device are those of the position.
     pub(crate) cells_known: bool,
-    /// What was asked for and not taken yet, each with a number of the worker's.
+    /// The queue of requests, each with the worker's number for it.
     pub(crate) requests: VecDeque<(Request, u64)>,
-    /// Generations of a round by hand or at the pace.
+    /// Generations per round while running or stepping by hand.
     pub(crate) generations_per_round: u32,
-    /// Generations of the round under way that are still to be issued.
+    /// Generations still to issue of a round that was issued in part.
     pub(crate) round_left: Option<u32>,
     /// How fast rounds follow one another.
     pub(crate) pace: Pace,
-    /// When the next is due.
+    /// When the next round is due.
     pub(crate) due: Instant,
-    /// Rounds issued since the start.
+    /// Rounds issued since the session began.
     pub(crate) rounds: u64,
-    /// It pauses behind so many.
+    /// The session pauses after so many rounds.
     pub(crate) max_rounds: Option<u64>,
-    /// Pictures are wanted though nothing steps.
+    /// New pictures are wanted even if nothing steps.
     pub(crate) refresh: bool,
-    /// What it did before a lesson paused it.
+    /// The mode before a lesson paused the session.
     pub(crate) before_lesson: Option<Mode>,
-    /// The record of the edit that was taken last, and the number that it was asked for as, until
-    /// it is applied.
+    /// The record of the last edit taken and the edit's number, until the record is applied.
     edit_number: Option<(u64, u64)>,
-    /// The log as it was before a redo, until the cells are on the line of the one after it.
+    /// The log before a redo, until the cells are set for the log after it.
     before_redo: Option<Box<Log>>,
-    /// Copies of later positions are of no use any more: the log has changed behind this one.
+    /// The log has changed after this position: copies of later positions are void.
     pub(crate) stale_after: Option<Position>,
 }
 
 impl EngineFacts {
-    /// While there is no engine.
+    /// The facts while there is no engine.
     pub(crate) fn none() -> EngineFacts {
         EngineFacts {
             engine_idle: false,
@@ -315,7 +314,7 @@ impl EngineFacts {
 }
 
 impl State {
-    /// A session that stands at the beginning of a log.
+    /// A running session at the beginning of a log.
     pub(crate) fn new(log: Log, generations_per_round: u32, pace: Pace, now: Instant) -> State {
         State {
             mode: Mode::Running,
@@ -337,7 +336,7 @@ impl State {
         }
     }
 
-    /// Adds a record where the session stands; it is due then.
+    /// Adds a record at the present position, where it is due.
     fn push(&mut self, author: Author, content: Content, joins: bool) -> Position {
         if self.has_records_ahead() {
             self.stale_after = Some(self.position);
@@ -345,7 +344,7 @@ impl State {
         self.log.push(self.position, author, content, joins)
     }
 
-    /// Whether rounds go on by themselves, or will where it moves to.
+    /// Whether rounds follow one another, or will after the move under way.
     pub(crate) fn is_running(&self) -> bool {
         match &self.mode {
             Mode::Running | Mode::RunningTo(_) => true,
@@ -354,7 +353,7 @@ impl State {
         }
     }
 
-    /// Whether lattices step or are about to.
+    /// Whether lattices are stepping or about to.
     pub(crate) fn is_at_work(&self) -> bool {
         self.mode != Mode::Paused
     }
@@ -367,7 +366,7 @@ impl State {
         }
     }
 
-    /// How far a move is, from 0 to 1.
+    /// The finished part of a move, from 0 to 1.
     pub(crate) fn progress(&self) -> Option<f64> {
         let moving = self.moving().filter(|moving| moving.begun)?;
         let here = Some(self.position);
@@ -376,14 +375,14 @@ impl State {
         Some(done as f64 / moving.total.max(1) as f64)
     }
 
-    /// Puts a request at the end of the queue; it may be taken at once.
+    /// Puts a request at the end of the queue. Drops a step if too many wait already.
     pub(crate) fn enqueue(&mut self, request: Request, number: u64) {
         let steps = self.requests.iter();
         let steps = steps.filter(|(request, _)| matches!(request, Request::Step(_)));
         if matches!(request, Request::Step(_)) && steps.count() >= MAX_QUEUED_STEPS {
             return;
         }
-        // A long move must not keep the person waiting: what stops it overtakes what waits for it.
+        // A request that stops a move overtakes the requests that wait for the move's end.
         if matches!(request, Request::TogglePause) && self.moving().is_some() {
             self.requests.push_front((request, number));
         } else {
@@ -391,8 +390,9 @@ impl State {
         }
     }
 
-    /// Does what a request comes to in the log and in time. `copies` is where copies of all
-    /// lattices are. Requests that concern neither are for the worker alone.
+    /// Carries out a request's effect on the log and the mode. `copies` are the positions of copies
+    /// of all lattices. Requests that change neither are left to the worker. Returns a notice for
+    /// the user, if any.
     pub(crate) fn take(
         &mut self,
         request: Request,
@@ -469,7 +469,7 @@ impl State {
         }
     }
 
-    /// Why a change cannot be made of what there is by now: another may have come before it.
+    /// Why a change does not fit the lattices: an earlier request may have changed them.
     fn refusal(&self, request: &Request) -> Option<String> {
         let scene = || self.log.scene(self.position.records);
         let (instance, instances) = match request {
@@ -501,7 +501,7 @@ impl State {
         other
     }
 
-    /// Cells change on the way to a generation: that run is over, also one that a lesson paused.
+    /// Ends a run to a generation, also one that a lesson paused, because cells are changed.
     fn leave_run_to(&mut self) -> Option<Notice> {
         let modes = std::iter::once(&self.mode).chain(&self.before_lesson);
         let generation = modes.into_iter().find_map(|mode| match mode {
@@ -522,8 +522,8 @@ impl State {
         let (mode, answer) = match &self.mode {
             Mode::Paused | Mode::Stepping(_) => (Mode::Running, None),
             Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
-            // Cells that are lost must come back, and what a comparison begins or ends with is
-            // there at once: the person means what follows.
+            // Lost cells must be restored, and the moves around a comparison are short: the request
+            // applies to the mode after the move.
             Mode::Moving(moving) if !moving.begun || moving.purpose == Purpose::Return => {
                 let mut moving = moving.clone();
                 moving.then = match moving.then {
@@ -545,14 +545,14 @@ impl State {
         };
         self.mode = mode;
         if self.is_running() && self.max_rounds.is_some_and(|rounds| self.rounds >= rounds) {
-            self.max_rounds = None; // they are through; the person wants more
+            self.max_rounds = None; // all of them are done; the user wants more
         }
         answer
     }
 
     fn pause_for_lesson(&mut self, pause: bool, now: Instant) {
         let here = self.position.generation;
-        // What it does, or will do where it moves to.
+        // The present mode, or the mode after the move.
         let mode = match &mut self.mode {
             Mode::Moving(moving) => &mut moving.then,
             mode => mode,
@@ -584,7 +584,7 @@ impl State {
         route.is_some()
     }
 
-    /// Begins a move; what leads there is looked up when it is carried out.
+    /// Begins a move. Its route is found when the worker restores the cells.
     pub(crate) fn begin_move(&mut self, target: Position, purpose: Purpose, then: Mode) {
         self.round_left = None;
         self.mode = Mode::Moving(Box::new(Move {
@@ -598,7 +598,7 @@ impl State {
         }));
     }
 
-    /// The shortest way to a position.
+    /// The shortest route to a position, from the present cells, a copy or a start.
     pub(crate) fn route(&self, copies: &[Position], target: Position) -> Option<Route> {
         let here = self.cells_known.then_some(self.position);
         self.log.route(here, copies.iter().copied(), target)
@@ -617,13 +617,13 @@ impl State {
         self.go_back(wanted.max(generation), copies)
     }
 
-    /// What the clock showed at the present start, which may be forgotten by now.
+    /// The generation of the start in force, which the log may have discarded.
     fn start_generation(&self) -> u64 {
         let scene = self.log.scene(self.position.records);
         scene.start.generation()
     }
 
-    /// Goes back to a generation of the present start, or as far as anything leads.
+    /// Goes back to a generation of the start in force, or as far back as a route leads.
     fn go_back(&mut self, generation: u64, copies: &[Position]) -> Option<Notice> {
         let target = self.log.at_generation(self.position, generation);
         let is_kept = target.generation == generation;
@@ -709,26 +709,32 @@ impl State {
         None
     }
 
-    /// The number that the edit that is due was asked for as.
+    /// The number of the edit whose record is due.
     pub(crate) fn due_edit_number(&self) -> Option<u64> {
         let (record, number) = self.edit_number?;
         (record == self.position.records).then_some(number)
     }
 
-    /// The record that is due was applied.
+    /// The number of the last edit taken, until its record is applied.
+    #[cfg(test)]
+    pub(crate) fn pending_edit(&self) -> Option<u64> {
+        self.edit_number.map(|(_, number)| number)
+    }
+
+    /// Notes that the due record was applied.
     pub(crate) fn applied(&mut self) {
         let at = self.position.records;
         self.edit_number.take_if(|(record, _)| *record <= at);
         let applied = self.log.record(at).map(|record| &record.content);
         if let (Some(Content::Start(_)), Mode::RunningTo(_)) = (applied, &self.mode) {
-            self.mode = Mode::Paused; // the generation was one of the start before
+            self.mode = Mode::Paused; // the run was to a generation of the start before
         }
         self.position = self.log.after_next(self.position);
         self.refresh = true;
     }
 
-    /// The record that is due cannot be applied: it is taken off the log with all behind it. A
-    /// move leads past it, so it ends here.
+    /// Takes the due record, which cannot be applied, and all later ones off the log. Ends a move:
+    /// it would lead past that record.
     pub(crate) fn cannot_apply(&mut self) {
         if let Mode::Moving(_) = self.mode {
             self.mode = Mode::Paused;
@@ -740,18 +746,18 @@ impl State {
         self.refresh = true;
     }
 
-    /// So many generations were issued, and so many of their round are left.
+    /// Notes that a part of a round was issued, and how many generations of the round are left.
     pub(crate) fn stepped_part(&mut self, generations: u32, left: u32) {
         self.position.generation += u64::from(generations);
         match &mut self.mode {
-            Mode::Moving(_) => return, // a round that was lost half made is ended behind the move
+            Mode::Moving(_) => return, // what is left of a lost round is stepped after the move
             Mode::Stepping(asked) => *asked = asked.saturating_sub(generations),
             Mode::Paused | Mode::Running | Mode::RunningTo(_) => {}
         }
         self.round_left = Some(left);
     }
 
-    /// A round of so many generations was issued, or what was left of one.
+    /// Notes that a round of so many generations, or its last part, was issued.
     pub(crate) fn stepped(&mut self, generations: u32, now: Instant) {
         self.position.generation += u64::from(generations);
         self.refresh = false; // the round's own pictures are newer
@@ -783,7 +789,7 @@ impl State {
         }
     }
 
-    /// B's round, or what was left of it, was issued: it is where A is.
+    /// Notes that B's round, or its last part, was issued: B is at A's generation.
     pub(crate) fn stepped_b(&mut self, now: Instant) {
         self.round_left = None;
         if self.mode == Mode::Running {
@@ -791,30 +797,30 @@ impl State {
         }
     }
 
-    /// Pauses at once, wherever it is; of no use while the cells are lost.
+    /// Pauses at once, also during a move. The cells must be known.
     pub(crate) fn halt(&mut self) {
         self.drop_redo();
         self.mode = Mode::Paused;
         self.round_left = None;
     }
 
-    /// The cells are not on the line of a redone log yet: it is as it was before.
+    /// Restores the log from before a redo whose cells were not set yet.
     fn drop_redo(&mut self) {
         if let Some(log) = self.before_redo.take() {
             self.log = *log;
         }
     }
 
-    /// The copies that led to the move's target are gone. Where the cells are known, the move is
-    /// over; otherwise it leads to the nearest position that can be had. `None` where there is
-    /// none: the session cannot go on.
+    /// Handles a move to whose target no route leads any more. If the cells are known, the move
+    /// ends; otherwise it goes to the nearest reachable position. `None` if there is none: the
+    /// session cannot continue.
     pub(crate) fn nothing_leads_there(&mut self, copies: &[Position]) -> Option<Notice> {
         if self.cells_known {
             self.halt();
             let why = tr!("What leads there is no longer remembered");
             return Some(Notice::Refused(why.into()));
         }
-        // An undone edit that cannot come back stays undone.
+        // An edit that cannot be redone stays undone.
         let lost = match (&self.before_redo, self.moving()) {
             (None, Some(moving)) => moving.target,
             _ => self.position,
@@ -831,7 +837,7 @@ impl State {
             }
         };
         if let Mode::Moving(moving) = &mut self.mode {
-            // The cells are no longer those that the person asked for.
+            // It leads elsewhere than the user asked.
             (moving.target, moving.purpose) = (target, Purpose::Recovery);
         }
         self.round_left = None;
@@ -842,7 +848,7 @@ impl State {
         )))
     }
 
-    /// Fits the length of the rounds of a run or a move to what the last one took.
+    /// Fits the generations per round of a run or a move to the time that the last round took.
     pub(crate) fn fit_chunk(&mut self, took: Duration, max: u32) {
         let least = self.generations_per_round;
         let chunk = match &mut self.mode {
@@ -857,7 +863,7 @@ impl State {
         }
     }
 
-    /// Counts a round, and pauses behind the last that was asked for.
+    /// Counts a round, and pauses after the last of [`State::max_rounds`].
     pub(crate) fn count_round(&mut self) {
         self.rounds += 1;
         if self.max_rounds.is_some_and(|rounds| self.rounds >= rounds) && self.mode == Mode::Running
@@ -866,7 +872,7 @@ impl State {
         }
     }
 
-    /// Sets when the next round is due; rounds missed by far are not made up for.
+    /// Sets when the next round is due. Delays of more than four periods are not caught up.
     pub(crate) fn keep_pace(&mut self, now: Instant) {
         let period = self.pace.period();
         self.due += period;
@@ -875,7 +881,7 @@ impl State {
         }
     }
 
-    /// The cells are those that a route begins with: of this position.
+    /// Notes that the cells were set to those of a position, where a route begins.
     pub(crate) fn restored(&mut self, position: Position) {
         self.position = position;
         self.cells_known = true;
@@ -894,14 +900,14 @@ impl State {
         moving.waypoint = Some(waypoint).filter(|_| far);
     }
 
-    /// The copy at a move's waypoint is under way.
+    /// Notes that the copy at the move's waypoint was issued.
     pub(crate) fn passed_waypoint(&mut self) {
         if let Mode::Moving(moving) = &mut self.mode {
             moving.waypoint = None;
         }
     }
 
-    /// The move is at its target.
+    /// Ends a move at its target. Returns a notice for the user, if any.
     pub(crate) fn arrived(&mut self, now: Instant) -> Option<Notice> {
         let Mode::Moving(moving) = std::mem::replace(&mut self.mode, Mode::Paused) else {
             return None;
@@ -939,7 +945,7 @@ impl State {
         Some(Notice::Done(told))
     }
 
-    /// The cells are lost: they are made again, and then everything goes on as it was.
+    /// Notes that the cells are lost: a move restores them, then the present mode continues.
     pub(crate) fn lost_cells(&mut self) {
         self.cells_known = false;
         let mode = std::mem::replace(&mut self.mode, Mode::Paused);
@@ -958,7 +964,7 @@ impl State {
         }
     }
 
-    /// Whether a record is due and the mode lets it be applied: a move stops at its target.
+    /// The record to apply now, if any. A move applies none beyond its target.
     fn due(&self) -> Option<&Record> {
         let within = self
             .moving()
@@ -966,32 +972,32 @@ impl State {
         self.log.due(self.position).filter(|_| within)
     }
 
-    /// Whether records lie ahead.
+    /// Whether the log has records after the present position.
     pub(crate) fn has_records_ahead(&self) -> bool {
         self.log.record(self.position.records).is_some()
     }
 
-    /// The generations of the next round where `wanted` are: none past a record or a move's target.
+    /// At most `wanted` generations, up to the next record.
     fn until_next(&self, wanted: u64) -> u32 {
         let next = self.log.generations_to_next(self.position);
         let left = wanted.min(next.unwrap_or(u64::MAX));
         left.min(u32::MAX.into()) as u32
     }
 
-    /// Whether cells at a position can be had with no step.
+    /// Whether the cells of a position can be restored from a copy without stepping.
     fn is_at_hand(&self, copies: &[Position], position: Position) -> bool {
         let route = self.log.route(None, copies.iter().copied(), position);
         route.is_some_and(|route| route.generations == 0)
     }
 }
 
-/// What is to be done now.
+/// Decides the next piece of work.
 pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Work {
     let wait = Work::Wait(None);
     if facts.calibrating {
         return wait;
     }
-    // Cells that are lost come first: nothing else can be done with them.
+    // A move's cells are set first: until then the cells may be lost.
     if let Some(moving) = state.moving()
         && !moving.begun
     {
@@ -1004,7 +1010,7 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
             wait
         };
     }
-    // What was begun is ended before anything else.
+    // A round issued in part is completed before anything else.
     if let (Some(left), None) = (state.round_left, state.moving()) {
         return round(left, facts);
     }
@@ -1014,11 +1020,10 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
     if let Some(record) = state.due() {
         return apply_due(state, record, facts);
     }
-    // One instance's cells are wanted as they are once it has arrived; a session that is saved on
-    // the way goes on from there.
+    // A copy of one instance is made after a move; a session can be saved in its middle.
     let waits =
         |why: &CopyReason| matches!(why, CopyReason::Instance(_)) && state.moving().is_some();
-    // Where no slot is free for it rounds go on, but nothing that was asked for later is done.
+    // While no slot is free for the copy, rounds go on, but later requests wait.
     let wanted = facts.copy_wanted.filter(|why| !waits(why));
     let waits_for_slot = match wanted {
         Some(why) if facts.has_free_slot => return Work::Snapshot(why),
@@ -1090,7 +1095,7 @@ fn round(generations: u32, facts: &EngineFacts) -> Work {
     }
 }
 
-/// B makes the round that A has made: at its pace while both run, at once when something waits.
+/// B's round after A's: at the pace while both run, at once if something waits.
 fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -> Work {
     let at_once = state.mode != Mode::Running || !state.requests.is_empty();
     match at_once || now >= state.due {
@@ -1099,10 +1104,10 @@ fn b_round(state: &State, generations: u32, facts: &EngineFacts, now: Instant) -
     }
 }
 
-/// What comes before a record is applied, or that it is.
+/// The work that a due record needs before it is applied, or its application.
 fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
     let (here, wait) = (state.position, Work::Wait(None));
-    // What a person does can be undone: all lattices as they are before.
+    // An edit can be undone: a copy of all lattices is made before it.
     let previous = here
         .records
         .checked_sub(1)

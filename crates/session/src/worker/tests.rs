@@ -472,6 +472,25 @@ fn a_session_that_has_ended_answers_from_the_last_lattices() {
     assert!(made.0.state.requests.is_empty() && made.0.tasks.is_empty());
 }
 
+/// The edit's record lies ahead then, and is applied when its generation is reached.
+#[test]
+fn a_recovery_may_be_stopped_before_the_edit_that_was_to_follow_it() {
+    let mut driver = Driver::new(small(1));
+    let steps = vec![
+        Step::Turns(15),
+        Step::Fail(Call::Poll, 2, Fault::Lost),
+        draw(0, 0, 0),
+        Step::Turns(3),
+        Step::Settle,
+    ];
+    steps.into_iter().for_each(|step| driver.step(step));
+    assert_eq!(driver.worker.state.pending_edit(), Some(1));
+    assert!(driver.worker.state.has_records_ahead());
+    driver.step(Step::Act(Action::RunTo(9)));
+    driver.step(Step::Settle);
+    assert_eq!(driver.worker.state.pending_edit(), None);
+}
+
 #[test]
 fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
     let mut driver = Driver::new(small(1));
