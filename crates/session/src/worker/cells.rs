@@ -1,9 +1,8 @@
-//! Records of the log on their way to the engine, and what takes them back.
+//! Applies records of the log to the lattices, and reverts them.
 //!
-//! A change of few cells travels as the words that it touches, behind everything issued before to
-//! the lattice's stream, so rounds do not wait for it. Where nothing has stepped since a copy of a
-//! lattice came to the host, the host knows its cells as they are: then every change gets an
-//! [`Inverse`], by which undo needs neither a copy nor a step.
+//! A change of few cells is uploaded as the words that it touches, in the lattice's stream, so rounds
+//! do not wait for it. If nothing was stepped since a lattice was copied, the host knows its present
+//! cells: then each change gets an [`Inverse`], with which undo needs neither a copy nor a step.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -15,20 +14,21 @@ use engine::{EngineError, Result, WordEdit};
 use lang::tr;
 use life::{Lattice, MemoryError};
 
-/// An instance's cells as they are at a position.
+/// An instance's cells at a position.
 pub(super) struct KnownCells {
     instance: usize,
     lattice: Arc<Lattice>,
     at: Position,
 }
 
-/// What a change does to one lattice.
+/// The effect of a change on one lattice.
 enum Touched {
     Words(Vec<WordEdit>),
     Whole(Arc<Lattice>),
 }
 
-/// What a change touches; of one that depends on the cells, given them.
+/// The effect of a change on an instance's lattice, whose cells are `before` if they are known. `None`
+/// if the effect depends on unknown cells.
 fn touched(
     cells: &CellChange,
     scene: &Scene,
@@ -66,7 +66,7 @@ fn touched(
 }
 
 impl Touched {
-    /// What takes it back.
+    /// The inverse, given the cells before.
     fn inverse(&self, before: &Arc<Lattice>) -> Inverse {
         match self {
             Touched::Whole(_) => Inverse::Lattice(before.clone()),
@@ -94,7 +94,7 @@ impl Touched {
 }
 
 impl Inverse {
-    /// Makes a lattice what it was before.
+    /// Restores the cells before the change.
     pub(super) fn apply(&self, lattice: &mut Arc<Lattice>) {
         match self {
             Inverse::Lattice(before) => *lattice = before.clone(),
@@ -106,25 +106,25 @@ impl Inverse {
 }
 
 impl SessionWorker {
-    /// The instance whose cells the host knows as they are.
+    /// The instance whose present cells are known to the host.
     pub(super) fn known_instance(&self) -> Option<usize> {
         let known = self.known.as_ref()?;
         (known.at == self.state.position && self.state.cells_known).then_some(known.instance)
     }
 
-    /// An instance's cells, if the host knows them as they are.
+    /// An instance's present cells, if they are known to the host.
     pub(super) fn known_cells(&self, instance: usize) -> Option<Arc<Lattice>> {
         let instance = self.state.log.base_scene().instances_of(instance)[0];
         let known = self.known.as_ref()?;
         (self.known_instance() == Some(instance)).then(|| known.lattice.clone())
     }
 
-    /// The host does not know any cells as they are any more.
+    /// Forgets the cells known to the host.
     pub(super) fn forget_known(&mut self) {
         self.known = None;
     }
 
-    /// Applies the record that is due.
+    /// Applies the due record. If it cannot be applied, takes it off the log.
     pub(super) fn apply_due(&mut self) -> Result<()> {
         let Some(record) = self.state.log.record(self.state.position.records).cloned() else {
             return Ok(());
@@ -146,15 +146,15 @@ impl SessionWorker {
                 self.record_applied(&record);
                 Ok(())
             }
-            // It stays on the log, and is applied once the cells are back.
+            // It stays on the log and is applied after the recovery.
             Err(lost) if lost.loses_lattices() => Err(lost),
-            // On the way somewhere it was applied before: it stays, and the way ends here.
+            // It was applied before, so it stays; the move ends here.
             Err(why) if self.state.moving().is_some() => Err(why),
             Err(why) => {
                 let number = self.state.due_edit_number();
                 self.state.cannot_apply();
                 self.log_changed();
-                // Whoever shows the edit until it is in a picture need not wait for it.
+                // The drawing side stops waiting for a picture with the edit.
                 if let (Content::Cells { instance, .. }, Some(number)) = (&record.content, number)
                     && let Some(instances) = &mut self.instances
                 {
@@ -245,7 +245,7 @@ impl SessionWorker {
         }
     }
 
-    /// Every lattice begins again.
+    /// Sets every lattice to the start of the due record.
     fn apply_start(&mut self) -> Result<()> {
         let after = self.state.log.scene(self.state.position.records + 1);
         let all = (0..after.instances).map(|i| Ok((i, after.start_lattice(i)?)));
@@ -258,8 +258,7 @@ impl SessionWorker {
         }
     }
 
-    /// Larger lattices, or another number of them: another engine takes this one's place once it
-    /// has them.
+    /// Enlarges the lattices or changes their number: a new engine gets them and replaces this one.
     fn apply_grid(&mut self) -> Result<()> {
         let before = self.state.log.scene(self.state.position.records);
         let after = self.state.log.scene(self.state.position.records + 1);
@@ -280,8 +279,8 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// A lattice has come to the host, as it was at a position: changes since get their inverses,
-    /// and where nothing was stepped since the host knows the lattice as it is.
+    /// Notes a lattice that was copied at a position. Later changes at the same generation get their
+    /// inverses; if nothing was stepped since, the host now knows the present cells.
     pub(super) fn update_known_cells(
         &mut self,
         instance: usize,
@@ -325,8 +324,8 @@ impl SessionWorker {
         }
     }
 
-    /// Takes so many records back by their inverses, from where the session stands. Where one is
-    /// refused, the session stands before the one that was taken back last.
+    /// Reverts `count` records by their inverses, the last one first. After an error, the position is
+    /// before the last record that was reverted.
     pub(super) fn take_back(&mut self, count: u64) -> Result<()> {
         for _ in 0..count {
             let from = self.state.position;
@@ -336,7 +335,7 @@ impl SessionWorker {
             };
             self.take_one_back(before.records)?;
             self.state.position = before;
-            // The host still knows what it knew.
+            // The known cells were reverted with it.
             if let Some(known) = &mut self.known
                 && known.at == from
             {
@@ -379,8 +378,8 @@ impl SessionWorker {
     }
 }
 
-/// Takes records of a log back on copies of all lattices, the last record first. Records without
-/// an inverse are skipped: they change no cells.
+/// Reverts records of a log on copies of all lattices, the last record first. Records without an
+/// inverse are skipped: they change no cells.
 pub(super) fn take_back_on_host(log: &Log, records: Range<u64>, lattices: &mut [Arc<Lattice>]) {
     for record in records.rev().filter_map(|at| log.record(at)) {
         if let (Content::Cells { instance, .. }, Some(inverse)) = (&record.content, &record.inverse)
@@ -392,7 +391,7 @@ pub(super) fn take_back_on_host(log: &Log, records: Range<u64>, lattices: &mut [
     }
 }
 
-/// The lattices of a scene in the middle of those of a larger one; those added are at their start.
+/// The lattices of one scene, centred in those of a larger one; added instances get their start.
 pub(super) fn grown(
     lattices: Vec<Arc<Lattice>>,
     before: &Scene,

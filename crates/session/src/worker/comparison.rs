@@ -1,7 +1,7 @@
-//! A and B: two settings on two halves of the instances, from the same starts.
+//! Comparing two settings, A and B: each runs on half of the instances, from the same starts.
 //!
-//! The main log and its position are pinned meanwhile; what happens to the two halves is on a
-//! scratch log of its own, which is forgotten when they become one again.
+//! Meanwhile the main log and its position are pinned. Changes are recorded on a scratch log, which
+//! is dropped when the comparison ends.
 
 use std::sync::Arc;
 
@@ -16,27 +16,27 @@ use lang::tr;
 use life::Lattice;
 use model::{Halves, Streams, Switches};
 
-/// What is pinned while two settings are compared.
+/// The main session, pinned during a comparison, and B's settings.
 pub(super) struct Pinned {
     /// B's switches; A's are the session's.
     pub(super) second: Switches,
     /// The main log.
     pub(super) log: Log,
-    /// Where the session stood on it.
+    /// The session's position on it.
     pub(super) position: Position,
-    /// Copies along the main log; one of them is of that position.
+    /// Copies along the main log.
     pub(super) copies: Snapshots,
-    /// All lattices, as they were there (or before, where it was not reached yet).
+    /// All lattices at that position, or at an earlier one if it was not reached yet.
     pub(super) copy: (Position, Vec<Arc<Lattice>>),
-    /// Instances of a half.
+    /// Instances per half.
     each: usize,
-    /// Cells that differ, and of which generation.
+    /// Number of cells that differ between A and B, and the generation of that count.
     differing: Option<(u64, u64)>,
 }
 
 impl SessionWorker {
-    /// Begins or ends a comparison; nothing is under way, and to begin one all lattices are on the
-    /// host.
+    /// Begins or ends a comparison. Nothing may be in flight. To begin one, all lattices must be on
+    /// the host; otherwise the request is queued again.
     pub(super) fn toggle_comparison(&mut self) -> Result<()> {
         self.lab.changed();
         self.statistics.restart();
@@ -52,7 +52,7 @@ impl SessionWorker {
         } else if self.copies.whole() == Some(self.state.position) {
             self.begin_comparison()
         } else {
-            // One was to be ended when this was asked for: all lattices are still to come.
+            // When this was requested, a comparison was still to be ended: no copy was made.
             self.enqueue_first(Request::AllCellsOnHost, Task::Comparison);
             Ok(())
         }
@@ -76,8 +76,8 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Goes over to two halves, B with these switches, which stand at a position of a scratch log;
-    /// `copy` is one of all lattices before.
+    /// Splits the instances into A and B, which gets these switches, at a position of a scratch log.
+    /// `copy` has all lattices of the main log.
     pub(super) fn split(
         &mut self,
         second: Switches,
@@ -127,7 +127,7 @@ impl SessionWorker {
         ended.map(|_| ())
     }
 
-    /// Has the lattices of a position set, and goes on as before.
+    /// Begins a move to a position, after which the session runs or pauses as before.
     fn move_without_asking(&mut self, position: Position) {
         let mode = match std::mem::replace(&mut self.state.mode, Mode::Paused) {
             Mode::Running => Mode::Running,
@@ -137,7 +137,7 @@ impl SessionWorker {
         self.log_changed();
     }
 
-    /// What B begins with: the setting before the last switch, or another number of streams.
+    /// B's first setting: the one before the last switch, or another way of sharing streams.
     fn other_setting(&self) -> Switches {
         let (now, kernel) = (self.setup.switches, self.setup.kernel);
         let fits = |other: &Switches| *other != now && other.refusal(kernel).is_none();
@@ -149,7 +149,7 @@ impl SessionWorker {
         previous.filter(fits).unwrap_or(Switches { streams, ..now })
     }
 
-    /// Counts the cells that differ between A and B in a copy of both.
+    /// Counts the cells that differ between A and B in a copy of all lattices.
     pub(super) fn compare_lattices(&mut self, lattices: &[Arc<Lattice>], generation: u64) {
         let Some(pinned) = &mut self.pinned else {
             return;
@@ -164,7 +164,7 @@ impl SessionWorker {
         self.changed = true;
     }
 
-    /// What the status says of the comparison.
+    /// The comparison, for the status.
     pub(super) fn comparison(&self) -> Option<Halves> {
         let pinned = self.pinned.as_ref()?;
         Some(Halves {

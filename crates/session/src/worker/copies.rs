@@ -1,11 +1,10 @@
 //! Copies of all lattices on the host.
 //!
 //! A copy is made by downloading every lattice into one of three page-locked slots: once a second
-//! while something steps, before a person changes cells, and when somebody waits for one. From its
-//! slot it is read on a background thread into the [`Snapshots`], where the budget of memory has
-//! room for it, or only in part, where one lattice is wanted. Where there is no room it stays in its
-//! slot: the newest copy and the one before the last edit are never overwritten before others have
-//! taken their place.
+//! while something steps, before the user changes cells, and when somebody waits for one. From its
+//! slot it is read on a background thread into the [`Snapshots`] if the memory budget has room for
+//! it; if only one lattice is wanted, only that is read. Without room it stays in its slot: the
+//! newest copy and the one before the last edit are not overwritten before others replace them.
 
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -24,38 +23,38 @@ use crate::state::CopyReason;
 use engine::{Result, Slot, Slots};
 use life::{Lattice, Size};
 
-/// Page-locked slots for copies of all lattices.
+/// Number of page-locked slots for copies of all lattices.
 pub(crate) const WHOLE_SLOTS: u8 = 3;
 
-/// How old the last copy may get while something changes.
+/// Time between two periodic copies while cells change.
 const COPY_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Of a core's time, no more than one part in so many is spent on reading periodic copies.
+/// Reading periodic copies takes at most this fraction of a core's time: one part in so many.
 const READING_SHARE: u32 = 50;
 
 /// How long stepping from one copy to the next may take, in microseconds.
 const MAX_GAP_US: f64 = 2e6;
 
-/// What a slot is used for.
+/// The use of a slot.
 #[derive(Clone, Copy, PartialEq, Debug)]
 enum SlotUse {
     Free,
-    /// A copy of this position is on its way to it.
+    /// A copy of this position is under way.
     UnderWay(Position, CopyReason),
     /// It holds the copy of this position.
     Holds(Position, CopyReason),
 }
 
-/// All copies of a session, and who waits for one.
+/// All copies of a session, and the waiting requests for copies.
 pub(super) struct Copies {
     slots: [SlotUse; WHOLE_SLOTS as usize],
     kept: Snapshots,
     readings: VecDeque<Reading>,
-    /// The last copy that was wanted whole.
+    /// The last [`CopyReason::AllCells`] copy.
     whole: Option<(Position, Vec<Arc<Lattice>>)>,
-    /// Where a person changed cells last.
+    /// The position before the user's last change of cells.
     landmark: Option<Position>,
-    /// Every position that there is a copy of, or will be.
+    /// Every position with a copy, finished or under way.
     positions: Arc<[Position]>,
     waiters: Vec<Waiter>,
     /// Whether cells changed since the last copy was begun.
@@ -66,26 +65,26 @@ pub(super) struct Copies {
     generation_us: Option<f64>,
 }
 
-/// Somebody who waits for a copy.
+/// A waiting request for a copy.
 enum Waiter {
-    /// For one instance's cells; and of which position the copy is, once it is under way.
+    /// One instance's cells; with the position of the copy once it is under way.
     Cells(usize, Sender<(Arc<Lattice>, u64)>, Option<Position>),
-    /// For the whole session, which lacks only its newest copy once that is under way.
+    /// A session to save; with everything but the copy once that is under way.
     Session(Sender<SavedSession>, Option<Box<(Position, SavedSession)>>),
 }
 
-/// A copy on its way out of its slot, which nothing may be bound for meanwhile.
+/// A copy being read out of its slot, which must not be overwritten meanwhile.
 struct Reading {
     slot: usize,
     position: Position,
     why: CopyReason,
     instances: Range<usize>,
-    /// The log has changed meanwhile: the copy is of no use but to who waits for it.
+    /// Whether the log has changed meanwhile: the copy only serves requests that wait for it.
     is_void: bool,
     done: Receiver<(Result<Vec<Arc<Lattice>>>, Duration)>,
 }
 
-/// What was read out of a slot.
+/// Lattices read out of a slot.
 struct Read {
     position: Position,
     why: CopyReason,
@@ -95,7 +94,7 @@ struct Read {
 }
 
 impl Copies {
-    /// No copy yet; of so many bytes of memory at most.
+    /// No copies yet; kept ones take at most `budget` bytes.
     pub(super) fn new(budget: u64) -> Copies {
         Copies {
             slots: [SlotUse::Free; WHOLE_SLOTS as usize],
@@ -112,7 +111,7 @@ impl Copies {
         }
     }
 
-    /// Cells change from now on.
+    /// Notes that cells have changed since the last copy.
     pub(super) fn mark_stale(&mut self) {
         self.is_stale = true;
     }
@@ -122,7 +121,7 @@ impl Copies {
         !self.readings.is_empty()
     }
 
-    /// Every position that there is a copy of, or will be.
+    /// Every position with a copy, finished or under way.
     pub(super) fn positions(&self) -> Arc<[Position]> {
         self.positions.clone()
     }
@@ -147,12 +146,12 @@ impl Copies {
         self.positions = all.into();
     }
 
-    /// The position of the copy that was last wanted whole, once it is there.
+    /// The position of the last [`CopyReason::AllCells`] copy, once it is on the host.
     pub(super) fn whole(&self) -> Option<Position> {
         self.whole.as_ref().map(|(position, _)| *position)
     }
 
-    /// That copy itself; it is nobody else's then.
+    /// Takes that copy's lattices.
     pub(super) fn take_whole(&mut self) -> Option<Vec<Arc<Lattice>>> {
         let (_, lattices) = self.whole.take()?;
         self.list_positions();
@@ -166,8 +165,8 @@ impl Copies {
         self.is_stale && self.begun.is_none_or(old) && !self.slots.iter().any(on_its_way)
     }
 
-    /// What kind of copy somebody waits for that is not under way. Cells are wanted as they are once
-    /// a move has arrived.
+    /// The kind of copy that somebody waits for and that is not under way. Requests for one instance
+    /// wait for the end of a move.
     pub(super) fn wanted(&self, is_moving: bool) -> Option<CopyReason> {
         let mut wanted = None;
         for waiter in &self.waiters {
@@ -186,8 +185,8 @@ impl Copies {
         wanted
     }
 
-    /// A slot that a copy may be bound for: one that holds nothing of use, then one that holds
-    /// what is kept elsewhere too, then any but the newest copy and the one before the last edit.
+    /// The slot for the next copy: an empty one, else one whose copy is kept elsewhere too, else any
+    /// but those of the newest copy and the one before the last edit.
     pub(super) fn free_slot(&self) -> Option<usize> {
         let newest = self.slots.iter().filter_map(|slot| match slot {
             SlotUse::Holds(position, _) => Some(*position),
@@ -222,7 +221,7 @@ impl Copies {
         slots.first().map(|&(_, at)| at)
     }
 
-    /// A slot for a test, which nothing is kept in any more.
+    /// A slot for a test, emptied.
     #[cfg(test)]
     pub(super) fn take_slot(&mut self) -> usize {
         let slot = self.free_slot().expect("nothing is under way");
@@ -231,12 +230,12 @@ impl Copies {
         slot
     }
 
-    /// Copies of later positions are of no use any more.
+    /// Drops copies of later positions.
     pub(super) fn forget_after(&mut self, position: Position) {
         self.retain(|at| at <= position);
     }
 
-    /// Only copies of these positions are of use.
+    /// Drops copies of positions for which `of_use` is false.
     pub(super) fn retain(&mut self, of_use: impl Fn(Position) -> bool) {
         if self.positions.iter().all(|&position| of_use(position)) {
             return;
@@ -245,7 +244,7 @@ impl Copies {
         for slot in &mut self.slots {
             match slot {
                 SlotUse::Holds(position, _) if !of_use(*position) => *slot = SlotUse::Free,
-                // It lands, and is forgotten then.
+                // It is dropped when it lands.
                 SlotUse::UnderWay(position, _) if !of_use(*position) => {
                     position.records = u64::MAX;
                 }
@@ -260,14 +259,14 @@ impl Copies {
         self.list_positions();
     }
 
-    /// Counts a round, for how far apart copies may lie.
+    /// Notes the time of a round, from which the maximum gap between copies follows.
     pub(super) fn round(&mut self, generations: u32, took: Duration) {
         let us = took.as_secs_f64() * 1e6 / f64::from(generations.max(1));
         let before = self.generation_us.unwrap_or(us);
         self.generation_us = Some(before + 0.1 * (us - before));
     }
 
-    /// By how many generations two neighbouring copies may lie apart for the sake of memory.
+    /// Maximum number of generations between two neighbouring copies.
     fn max_gap(&self) -> u64 {
         let most = self.generation_us.map(|us| MAX_GAP_US / us.max(1e-6));
         most.map_or(u64::from(u32::MAX), |most| {
@@ -275,7 +274,7 @@ impl Copies {
         })
     }
 
-    /// The lattices of a copy, read out of its slot if it is nowhere else.
+    /// The lattices of a copy, read out of its slot if they are kept nowhere else.
     fn lattices(&self, position: Position, instances: &Instances) -> Option<Vec<Arc<Lattice>>> {
         if let Some((_, lattices)) = self.whole.as_ref().filter(|(at, _)| *at == position) {
             return Some(lattices.clone());
@@ -292,7 +291,7 @@ impl Copies {
         read.inspect_err(|why| tracing::warn!("{why}")).ok()
     }
 
-    /// Adds a copy to those that are kept.
+    /// Adds a copy to the snapshots.
     pub(super) fn add(&mut self, position: Position, lattices: Vec<Arc<Lattice>>, log_bytes: u64) {
         let keep = Keep {
             max_gap: self.max_gap(),
@@ -323,8 +322,8 @@ impl Copies {
         }
     }
 
-    /// The slots are gone, and what was under way to them never comes; who waits for a copy waits
-    /// on.
+    /// Forgets the copies in slots, which are gone, and those under way. Waiting requests get another
+    /// copy.
     pub(super) fn clear_slots(&mut self) {
         self.slots = [SlotUse::Free; WHOLE_SLOTS as usize];
         self.readings.clear();
@@ -339,8 +338,7 @@ impl Copies {
         self.list_positions();
     }
 
-    /// Copies of another log take the place of these, which are handed over; what is in slots is
-    /// forgotten.
+    /// Replaces the snapshots by those of another log and returns them. Forgets the copies in slots.
     pub(super) fn exchange(&mut self, mut kept: Snapshots) -> Snapshots {
         self.clear_slots();
         self.whole = None;
@@ -350,7 +348,7 @@ impl Copies {
         kept
     }
 
-    /// Copies that are kept, for another log beside this one.
+    /// The snapshots.
     pub(super) fn kept(&mut self) -> &mut Snapshots {
         &mut self.kept
     }
@@ -368,7 +366,7 @@ fn read_all(
 }
 
 impl SessionWorker {
-    /// Somebody wants an instance's cells as they are.
+    /// Sends an instance's present cells as soon as they are on the host.
     pub(super) fn wait_for_cells(&mut self, instance: usize, answer: Sender<(Arc<Lattice>, u64)>) {
         if let Some(lattice) = self.known_cells(instance) {
             let _ = answer.send((lattice, self.state.position.generation)); // who asked may be gone
@@ -380,17 +378,17 @@ impl SessionWorker {
             .push(Waiter::Cells(instance, answer, None));
     }
 
-    /// Somebody wants all that the session can go on from.
+    /// Sends the session to save as soon as a copy of all lattices is on the host.
     pub(super) fn wait_for_session(&mut self, answer: Sender<SavedSession>) {
         self.copies.waiters.push(Waiter::Session(answer, None));
     }
 
-    /// Begins a copy of all lattices as they are.
+    /// Issues a copy of all lattices into a slot.
     pub(super) fn issue_copy(&mut self, why: CopyReason, now: Instant) -> Result<()> {
         let (Some(slot), Some(instances)) = (self.copies.free_slot(), &mut self.instances) else {
             return Ok(());
         };
-        // Whatever it held is overwritten.
+        // Its former copy is overwritten.
         self.copies.slots[slot] = SlotUse::Free;
         let issued = instances.issue_snapshot(slot as u8)?;
         if !issued {
@@ -427,7 +425,7 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// A copy has landed in its slot: begins to read what is wanted of it.
+    /// Begins to read the needed lattices of a copy that has arrived in its slot.
     pub(super) fn copy_landed(&mut self, slot: usize) {
         let (SlotUse::UnderWay(position, why), Some(instances)) =
             (self.copies.slots[slot], &self.instances)
@@ -463,7 +461,7 @@ impl SessionWorker {
                 CopyReason::Periodic | CopyReason::AllCells => None,
             }
         };
-        // Who waits for one instance's cells gets them with the others, or alone.
+        // A request for one instance gets it with the others, or alone.
         let waits = self.copies.waiters.iter().find_map(|waiter| match waiter {
             Waiter::Cells(instance, _, Some(at)) if *at == position => Some(*instance),
             _ => None,
@@ -473,7 +471,7 @@ impl SessionWorker {
             return self.copies.list_positions();
         };
         let (answer, done) = channel();
-        // Slots that were given back meanwhile need no reading: who waits for them waits anew.
+        // If the slots are gone meanwhile, nothing is read: waiting requests get another copy.
         let (slots, size) = (Arc::downgrade(instances.slots()), instances.size());
         let (whole_slot, read) = (instances.snapshot_slot(slot as u8), range.clone());
         let told = self.sender.clone();
@@ -483,8 +481,8 @@ impl SessionWorker {
             };
             let began = Instant::now();
             let lattices = read_all(&*slots, read, whole_slot, size);
-            drop(slots); // whoever has heard of the end may give them back
-            let _ = answer.send((lattices, began.elapsed())); // who asked may have forgotten it
+            drop(slots); // after the answer the slots may be freed
+            let _ = answer.send((lattices, began.elapsed())); // the reading may be forgotten
             let _ = told.send(Command::Ready); // and may have ended
         });
         self.copies.readings.push_back(Reading {
@@ -498,7 +496,7 @@ impl SessionWorker {
         self.copies.list_positions();
     }
 
-    /// The instance that the record at a position is about.
+    /// The instance that the record at a position changes.
     fn edited_at(&self, position: Position) -> Option<usize> {
         let record = self.state.log.record(position.records)?;
         match record.content {
@@ -509,7 +507,7 @@ impl SessionWorker {
         }
     }
 
-    /// Takes what was read out of slots.
+    /// Takes the lattices that background tasks have read.
     pub(super) fn take_read(&mut self) -> Result<()> {
         while let Some(reading) = self.copies.readings.front() {
             let Ok((lattices, took)) = reading.done.try_recv() else {
@@ -578,7 +576,7 @@ impl SessionWorker {
                             let _ = answer.send(copy); // who asked may be gone
                             told = true;
                         }
-                        // Another instance's were read: once more.
+                        // Only another instance was read: it waits for another copy.
                         None => self
                             .copies
                             .waiters
@@ -599,7 +597,7 @@ impl SessionWorker {
         }
     }
 
-    /// Records that nothing leads to any more go.
+    /// Discards records before the oldest reachable position, and those beyond the budget.
     pub(super) fn forget_unreachable(&mut self) {
         let here = self.state.cells_known.then_some(self.state.position);
         let copies = self.copies.positions();
@@ -621,13 +619,12 @@ impl SessionWorker {
         }
     }
 
-    /// The lattices of a position that a copy leads to with no step.
+    /// The lattices of the copy of a position.
     pub(super) fn lattices_of_copy(&self, position: Position) -> Option<Vec<Arc<Lattice>>> {
         self.copies.lattices(position, self.instances.as_ref()?)
     }
 
-    /// The newest cells that are on the host, and of which position: for who wants a copy once
-    /// the session has ended.
+    /// The newest lattices on the host and their position, for requests after the session's end.
     pub(super) fn last_lattices(&self) -> Option<(Position, Vec<Arc<Lattice>>)> {
         let positions = self.copies.positions();
         let mut positions = positions.iter().rev();
@@ -640,8 +637,8 @@ impl SessionWorker {
         })
     }
 
-    /// The session has ended: who waits gets what there is. Nobody gets a session where its file
-    /// was not taken up: that would be written over.
+    /// Answers all waiting requests after the session's end with the newest lattices on the host. No
+    /// session to save is sent if the file was not restored: it would be overwritten.
     pub(super) fn answer_waiters_at_the_end(&mut self) {
         let waiters = std::mem::take(&mut self.copies.waiters);
         if waiters.is_empty() {
@@ -669,7 +666,7 @@ impl SessionWorker {
         (self.wake)();
     }
 
-    /// The newest cells on the host, or those of the start.
+    /// The newest lattices on the host, or those of the start.
     fn last_or_start(&self) -> Option<(Position, Vec<Arc<Lattice>>)> {
         if let Some(last) = self.last_lattices() {
             return Some(last);

@@ -1,4 +1,4 @@
-//! The lab: switches and their measured effect, overlap, and what stamps cost.
+//! The lab: switches and their measured effect, overlap, and the cost of block timestamps.
 
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
@@ -13,39 +13,40 @@ use model::overlap::Alone;
 use model::trace::TimedRound;
 use model::{Choice, Effect, Overlap, PicturePlan, Switch, Switches};
 
-/// So many rounds are timed before their overlap is told.
+/// Timed rounds needed before their overlap is shown.
 const MIN_ROUNDS: usize = 3;
 
-/// How long after a switch its effect is told.
+/// Time from a switch until its effect is shown.
 const EFFECT_DELAY: Duration = Duration::from_secs(2);
 
-/// Everything of a session that belongs to the lab.
+/// The lab's part of a session.
 #[derive(Default)]
 pub(super) struct Lab {
     /// A switch whose effect is still to be measured.
     pub(super) switched: Option<Switched>,
-    /// What the last one did.
+    /// The effect of the last switch.
     pub(super) last_effect: Option<Effect>,
     /// The setting before the last switch.
     pub(super) previous: Option<Switches>,
-    /// Whether somebody looks at the overlap.
+    /// Whether the overlap is shown.
     watching: bool,
-    /// What each op takes alone, of the present setting; asked for when it is not known.
+    /// The time of each op of a round when it runs alone, with the present setting, once measured.
     alone: Option<Vec<Alone>>,
-    /// The setting that the calibration under way is of.
+    /// The setting of the calibration under way.
     calibrating: Option<Setting>,
-    /// The latest timed rounds of the present setting: their length, and the host's calls in it.
+    /// The latest timed rounds of the present setting: their length and the time of the host's calls
+    /// in it, in microseconds.
     rounds: VecDeque<(f64, f64)>,
     overlap: Option<Overlap>,
     stamped: bool,
-    /// The latest launches, in microseconds: not stamped, and stamped.
+    /// The latest launches in microseconds: without and with block timestamps.
     launches: [VecDeque<f64>; 2],
 }
 
-/// What a calibration is of.
+/// The settings that a calibration depends on.
 type Setting = (Switches, &'static Kernel, Option<PicturePlan>);
 
-/// A switch that was thrown, and how long a round took before.
+/// A switch that was changed, and the time of a round before.
 pub(super) struct Switched {
     what: String,
     before_us: Option<f64>,
@@ -53,12 +54,12 @@ pub(super) struct Switched {
 }
 
 impl Lab {
-    /// Says whether somebody looks at the overlap.
+    /// Sets whether the overlap is shown.
     pub(super) fn watch(&mut self, watching: bool) {
         self.watching = watching;
     }
 
-    /// Something changed that rounds depend on: what was measured is of the past.
+    /// Forgets measurements after a change of something that rounds depend on.
     pub(super) fn changed(&mut self) {
         self.alone = None;
         self.overlap = None;
@@ -66,7 +67,7 @@ impl Lab {
         self.launches.iter_mut().for_each(VecDeque::clear);
     }
 
-    /// There is another kernel now: nothing that was thrown before is measured.
+    /// Forgets measurements after a change of the kernel, also a switch whose effect is pending.
     pub(super) fn kernel_changed(&mut self) {
         self.changed();
         self.switched = None;
@@ -90,43 +91,43 @@ impl Lab {
         }
     }
 
-    /// Takes what a calibration found; the rounds that are set against it come after it.
+    /// Takes a calibration's result. Later rounds are compared with it.
     pub(super) fn calibrated(&mut self, alone: Vec<Alone>) {
         self.alone = Some(alone);
         self.rounds.clear();
     }
 
-    /// Whether timed rounds are waited for.
+    /// Whether the overlap waits for timed rounds.
     pub(super) fn wants_rounds(&self) -> bool {
         self.watching && self.alone.is_some() && self.rounds.len() < MIN_ROUNDS
     }
 
-    /// By what factor stamps lengthen a launch, once there are enough of both.
+    /// The factor by which block timestamps lengthen a launch, once enough of both were timed.
     pub(super) fn stamp_cost(&self) -> Option<f64> {
         let enough = |launches: &VecDeque<f64>| median(launches).filter(|_| launches.len() >= 5);
         let [plain, stamped] = self.launches.each_ref().map(enough);
         Some(stamped? / plain?)
     }
 
-    /// Whether timed rounds are stamped.
+    /// Whether timed rounds record block timestamps.
     pub(super) fn stamped(&self) -> bool {
         self.stamped
     }
 
-    /// The overlap, while somebody looks at it.
+    /// The overlap, while it is shown.
     pub(super) fn overlap(&self) -> Option<Overlap> {
         self.overlap.clone().filter(|_| self.watching)
     }
 }
 
 impl SessionWorker {
-    /// The switches that keys act on: B's, where there are two halves.
+    /// The switches that keys change: B's during a comparison.
     pub(super) fn current_switches(&self) -> Switches {
         let pinned = self.pinned.as_ref();
         pinned.map_or(self.setup.switches, |pinned| pinned.second)
     }
 
-    /// Throws a switch; its measured effect follows.
+    /// Sets a switch to a choice. A notice about the measured effect follows.
     pub(super) fn set_switch(&mut self, switch: Switch, choice: Choice) -> Result<()> {
         let before = self.current_switches();
         let half = usize::from(self.pinned.is_some());
@@ -169,7 +170,7 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Two seconds after a switch: by what factor the time of a round changed.
+    /// Shows the effect of a switch two seconds after it: the time of a round before and after.
     pub(super) fn report_effect(&mut self, now: Instant) {
         let due = |switched: &mut Switched| now - switched.at >= EFFECT_DELAY;
         let Some(switched) = self.lab.switched.take_if(due) else {
@@ -187,7 +188,7 @@ impl SessionWorker {
         }
     }
 
-    /// Has timed rounds stamped by their blocks, or not any more.
+    /// Turns block timestamps of timed rounds on or off.
     pub(super) fn toggle_stamps(&mut self) {
         if self.current_switches().graphs && !self.lab.stamped {
             self.notify(Notice::Refused(
@@ -202,14 +203,14 @@ impl SessionWorker {
         }
     }
 
-    /// What a calibration is of now.
+    /// The present setting.
     fn setting(&self, instances: &Instances) -> Setting {
         let picture = instances.plan().picture;
         (self.setup.switches, self.setup.kernel, picture)
     }
 
-    /// Whether a round is to be run op by op: its overlap is wanted and not known. In the middle
-    /// of a round, past a record that lies ahead or while somebody steps by hand, none is.
+    /// Whether to run a round op by op: its overlap is wanted and not known. Not in the middle of a
+    /// round, before a record ahead, or while stepping by hand.
     pub(super) fn wants_calibration(&self, instances: &Instances) -> bool {
         let generations = self.setup.generations_per_round;
         self.lab.watching
@@ -220,7 +221,7 @@ impl SessionWorker {
             && generations <= instances.max_at_once()
     }
 
-    /// Runs a round op by op; nothing is under way.
+    /// Begins a round that runs op by op. Nothing may be in flight.
     pub(super) fn calibrate(&mut self) -> Result<()> {
         let now = self.now();
         let Some(instances) = &mut self.instances else {
@@ -244,7 +245,7 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// A calibration has ended: what it found counts if no switch was thrown meanwhile.
+    /// Drops a finished calibration's result if the setting has changed meanwhile.
     pub(super) fn check_calibration(&mut self) {
         let now = self.instances.as_ref().map(|it| self.setting(it));
         if self.lab.calibrating.take() != now {
@@ -252,7 +253,7 @@ impl SessionWorker {
         }
     }
 
-    /// Makes the overlap of what was measured alone and together.
+    /// Computes the overlap from the calibration and the latest timed rounds.
     pub(super) fn renew_overlap(&mut self) {
         let Some(alone) = self.lab.alone.as_ref().filter(|_| self.lab.watching) else {
             return;
@@ -271,7 +272,7 @@ impl SessionWorker {
     }
 }
 
-/// The time of a round before and after, and the factor between them, in words.
+/// A sentence with the time of a round before and after, and the factor between them.
 fn describe(effect: &Effect) -> String {
     let times = effect.in_short();
     let ms = |us: f64| format!("{:.3} ms", us / 1e3);

@@ -1,21 +1,21 @@
-//! The session's thread: takes requests, has the engine do what is next, and tells what came of it.
+//! The session's thread: takes requests, issues work to the engine and publishes the results.
 //!
-//! It is the only one that touches the engine, and it never waits for a reader. What comes next is
-//! decided in [`state`](crate::state); a turn of the loop polls the engine, does one piece of work
-//! or sleeps until something may have happened.
+//! No other thread touches the engine, and this one never waits for a reader.
+//! [`state`](crate::state) decides what to do next; a turn of the loop polls the engine, then does
+//! one piece of work or sleeps until something may have happened.
 //!
 //! | File | What it does |
 //! |---|---|
-//! | `requests` | what people ask becomes requests of the state, or is done at once |
-//! | `cells` | records of the log on their way to the engine, and what takes them back |
-//! | `copies` | copies of all lattices on the host: where they are, who waits for one |
-//! | `moving` | a move begins from a copy |
-//! | `recovery` | a lost engine is replaced |
-//! | `comparison` | two settings on two halves of the instances |
-//! | `lab` | switches and their measured effect |
-//! | `watching` | what the lattices' measures are looked at for |
-//! | `saving` | a session handed over to be saved, and taken up again |
-//! | `poll`, `sleep`, `reporting` | what the engine tells, how a turn sleeps, what the session says of itself |
+//! | `requests` | dispatches commands: performs them at once or queues requests |
+//! | `cells` | applies records of the log to the lattices and reverts them |
+//! | `copies` | copies of all lattices on the host, and who waits for them |
+//! | `moving` | begins a move from a copy or a start |
+//! | `recovery` | handles errors and replaces a lost engine |
+//! | `comparison` | compares two settings, A and B, each on half of the instances |
+//! | `lab` | switches and their measured effect, overlap, block timestamps |
+//! | `watching` | detects dead and periodic panels, records populations |
+//! | `saving` | hands a session over to be saved, and continues a saved one |
+//! | `poll`, `sleep`, `reporting` | takes engine events, sleeps between turns, publishes the status |
 
 use std::collections::HashMap;
 use std::sync::mpsc::{Receiver, Sender};
@@ -55,22 +55,22 @@ use model::population::Populations;
 use model::trace::Trace;
 use model::{Action, DeviceChoice, KernelChoice, PicturePlan, Pictures, Setup, Status};
 
-/// How long a notice stays.
+/// How long a notice is shown.
 const NOTICE_TIME: Duration = Duration::from_secs(6);
 
-/// How often the status is made anew while rounds go by.
+/// Time between two updates of the status, at least.
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);
 
-/// How long a request may wait for the engine before it is said that it does.
+/// How long a request waits for the engine before a notice says so.
 const WAITING_NOTICE_DELAY: Duration = Duration::from_millis(300);
 
-/// How long what found no free slot waits before it is tried again.
+/// Time until work that found no free slot is tried again.
 const RETRY_INTERVAL: Duration = Duration::from_micros(200);
 
-/// The largest lattice that is downloaded whole until who draws has said what it wants, in words.
+/// Largest lattice, in 32-bit words, downloaded whole before the drawing side says what it wants.
 const MAX_PICTURE_WORDS: usize = 1 << 24;
 
-/// What the rest of the program reads of a session.
+/// The part of a session that other threads read.
 pub(super) struct Shared {
     pub(super) status: Arc<Mutex<Arc<Status>>>,
     pub(super) pictures: Pictures,
@@ -78,13 +78,13 @@ pub(super) struct Shared {
     pub(super) populations: Arc<Mutex<Populations>>,
 }
 
-/// What a worker has from outside; tests put something else in its place.
+/// The worker's access to engines and the clock; tests replace it.
 pub(super) struct Environment {
-    /// Makes the engine that a choice asks for.
+    /// Opens an engine on the devices of a choice.
     open_engine: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
-    /// Makes one in place of an engine that was lost.
+    /// Opens an engine on those devices of a choice that still work, after a loss.
     reopen_engine: Box<dyn Fn(DeviceChoice) -> Result<Box<dyn Engine>>>,
-    /// Says what time it is.
+    /// The present time.
     now: Box<dyn Fn() -> Instant>,
 }
 
@@ -108,8 +108,8 @@ impl Default for Environment {
     }
 }
 
-/// The thread's body: answers `ready` once, then works until it is told to close. `commands` is
-/// also where its own helpers report to, by way of `sender`.
+/// The thread's body: answers `ready` once, then works until [`Command::Close`] comes. Background
+/// tasks report through `sender`, which feeds `commands`.
 pub(super) fn run(
     setup: Setup,
     (sender, commands): (Sender<Command>, Receiver<Command>),
@@ -138,22 +138,22 @@ struct Waiting {
     /// Its number.
     request: u64,
     since: Instant,
-    /// Whether the user was told that it waits.
+    /// Whether a notice has said that it waits.
     is_reported: bool,
 }
 
 struct SessionWorker {
-    /// Nothing only while a lost engine is being replaced, or once the session has ended.
+    /// `None` only while a lost engine is being replaced, or if the session has ended.
     instances: Option<Instances>,
-    /// What the session is made from; size, number, rule and start are those of the position.
+    /// The settings. Size, number of instances, rule and start are those of the position.
     setup: Setup,
     state: State,
-    /// What a request of the state is for, by its number.
+    /// The worker's part of each queued request, by the request's number.
     tasks: HashMap<u64, Task>,
-    /// The action that a request came from, by its number: what came of it is logged.
+    /// The action behind each queued request, by the request's number, for the debug log.
     actions: HashMap<u64, Action>,
     next_task: u64,
-    /// The request that waits for the engine.
+    /// The first request, while it waits for the engine.
     waiting: Option<Waiting>,
     copies: Copies,
     known: Option<KnownCells>,
@@ -167,23 +167,23 @@ struct SessionWorker {
     watch: Watch,
     sampling: Sampling,
     lab: Lab,
-    /// Whether the move under way was asked for by the generation that it leads to.
+    /// Whether the user asked for the move under way by a generation.
     reports_arrival: bool,
     notice: Option<(String, Instant)>,
-    /// Why rounds have stopped though nobody asked for that, until they go on.
+    /// The error that stopped the rounds, until they go on.
     halted: Option<String>,
-    /// How many turns in a row have failed.
+    /// Number of turns in a row that have failed.
     failures: u32,
     /// Why the session has ended.
     failed: Option<String>,
-    /// A session file was not taken up: it must not be written over.
+    /// Whether the session's file was not restored yet: it must not be overwritten then.
     unopened: bool,
     pictures: Pictures,
     trace: Arc<Mutex<Trace>>,
     status: Arc<Mutex<Arc<Status>>>,
     status_made: Instant,
     changed: bool,
-    /// Until then, what found no free slot is not tried again.
+    /// Until then, work that found no free slot is not tried again.
     retry_at: Option<Instant>,
     environment: Environment,
     sender: Sender<Command>,
@@ -256,12 +256,12 @@ impl SessionWorker {
         Ok(worker)
     }
 
-    /// What time it is.
+    /// The present time.
     fn now(&self) -> Instant {
         (self.environment.now)()
     }
 
-    /// One turn of the loop; `false` when it is over.
+    /// One turn of the loop. Returns `false` when the loop ends.
     fn turn(&mut self, commands: &Receiver<Command>) -> bool {
         let work = self.next();
         let is_waiting = matches!(work, Work::Wait(_));
@@ -281,12 +281,12 @@ impl SessionWorker {
         true
     }
 
-    /// Takes in what the engine has done meanwhile; what comes next.
+    /// Takes the engine's events and decides the next piece of work.
     fn next(&mut self) -> Work {
         if let Err(error) = self.poll() {
             self.handle_error(error, true);
         }
-        // The rest of a round that nobody wants any more, after a pause or a refusal in its middle.
+        // After a pause or a refused submission in the middle of a round, the rest is dropped.
         if let Some(instances) = &mut self.instances
             && self.state.round_left.is_none()
             && self.state.moving().is_none()
@@ -298,7 +298,7 @@ impl SessionWorker {
             None => next_work(&self.state, &self.engine_facts(now), now),
             Some(_) => Work::Wait(None),
         };
-        // What found no free slot just now is not tried without end.
+        // Work that found no free slot is tried again a little later.
         match (work, self.retry_at.filter(|&at| now < at)) {
             (Work::Round(_) | Work::Refresh | Work::Snapshot(_), Some(at)) => Work::Wait(Some(at)),
             (work, _) => work,
@@ -312,7 +312,7 @@ impl SessionWorker {
         }
     }
 
-    /// What goes with time, whatever was done.
+    /// Work that depends on the time, after every turn.
     fn after_turn(&mut self) {
         let now = self.now();
         let is_over = |(_, since): &(String, Instant)| now - *since > NOTICE_TIME;
@@ -376,7 +376,7 @@ impl SessionWorker {
             }
             Work::Refresh => {
                 let issued = self.issue(0, false);
-                // One that failed is not tried again: it would fail for ever.
+                // After an error it is not tried again: it would fail again.
                 self.state.refresh = matches!(issued, Ok(false));
                 issued.map(|_| ())
             }
@@ -384,7 +384,7 @@ impl SessionWorker {
         }
     }
 
-    /// Issues a round, or as much of it as one submission takes.
+    /// Issues a round, or the part of it that fits one submission.
     fn issue_round(&mut self, generations: u32, now: Instant) -> Result<()> {
         let Some(instances) = &mut self.instances else {
             return Ok(());
@@ -393,7 +393,7 @@ impl SessionWorker {
         let is_b = instances.pending_b_round().is_some();
         if generations > max {
             if instances.issue_part(max)? {
-                // What B has made of its round, the instances know.
+                // Parts of B's round are counted by the instances.
                 if !is_b {
                     self.state.stepped_part(max, generations - max);
                 }
@@ -437,8 +437,8 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Issues a round of so many generations, or one that only brings pictures; `false` where no
-    /// slot is free for them.
+    /// Issues a round; one of 0 generations only downloads pictures. Returns `false` if no slot is
+    /// free for them.
     fn issue(&mut self, generations: u32, timed: bool) -> Result<bool> {
         let Some(instances) = &mut self.instances else {
             return Ok(false);
@@ -453,7 +453,7 @@ impl SessionWorker {
         issued
     }
 
-    /// Says that a request waits for a long launch, once.
+    /// Shows a notice, once per request, if the first request waits for a long launch.
     fn report_waiting_request(&mut self, now: Instant) {
         let waits = self.state.requests.front().map(|(_, number)| *number);
         let waits = waits.filter(|_| self.state.moving().is_none() && self.failed.is_none());
@@ -474,8 +474,7 @@ impl SessionWorker {
         self.waiting = Some(waiting);
     }
 
-    /// The log or the position changed: copies that are of no use any more go, and the setup is
-    /// that of the position.
+    /// Follows a change of the log or the position: drops void copies and updates the setup.
     fn log_changed(&mut self) {
         if let Some(position) = self.state.stale_after.take() {
             self.copies.forget_after(position);

@@ -1,4 +1,4 @@
-//! A move begins: the lattices are set to what its route begins with.
+//! Begins moves: sets the lattices to those that a route begins with.
 
 use super::SessionWorker;
 use super::cells::take_back_on_host;
@@ -7,7 +7,8 @@ use engine::Result;
 use lang::tr;
 
 impl SessionWorker {
-    /// Sets the lattices to what the way to the move's target begins with; nothing is under way.
+    /// Sets the lattices to those that the route to the move's target begins with. Nothing may be in
+    /// flight.
     pub(super) fn restore(&mut self) -> Result<()> {
         let Some(target) = self.state.moving().map(|moving| moving.target) else {
             return Ok(());
@@ -38,7 +39,7 @@ impl SessionWorker {
         if let Some(instances) = &mut self.instances {
             instances.set_generation(begin.generation);
         }
-        // Whoever watches the lattices sees others now.
+        // Cell ages, populations and cycle detection begin again.
         if route.source != Source::Here {
             self.watch.replaced(0..self.setup.instances);
         }
@@ -48,14 +49,14 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Sets the lattices from a copy or a start; `false` where it could not be read.
+    /// Sets the lattices from a copy or a start. Returns `false` if the copy could not be read.
     fn restore_from(&mut self, source: Source, from: Position, begin: Position) -> Result<bool> {
         let scene = self.state.log.scene(from.records);
         let mut lattices = match source {
             Source::Snapshot(position) => match self.lattices_of_copy(position) {
                 Some(lattices) => lattices,
                 None => {
-                    // It cannot be read: another copy has to do.
+                    // Another copy or a start is tried instead.
                     self.copies.retain(|at| at != position);
                     return Ok(false);
                 }
@@ -86,7 +87,7 @@ impl SessionWorker {
         Ok(true)
     }
 
-    /// Copies that led to a move's target are gone: as near as anything leads, or the session ends.
+    /// Handles a move whose target no route reaches: goes as near as possible, or ends the session.
     fn nothing_leads_there(&mut self) -> Result<()> {
         let copies = self.copies.positions();
         match self.state.nothing_leads_there(&copies) {

@@ -1,4 +1,4 @@
-//! What the engine tells: pictures, rounds, measures, copies.
+//! Takes the engine's events: pictures, rounds, measures, copies.
 
 use super::SessionWorker;
 use super::watching::RoundMeasures;
@@ -6,11 +6,11 @@ use crate::instances::Event;
 use engine::Result;
 
 impl SessionWorker {
-    /// Takes all of it, and does what follows.
+    /// Takes all completed events and handles them.
     pub(super) fn poll(&mut self) -> Result<()> {
         let now = self.now();
         if self.failed.is_some() {
-            return Ok(()); // whatever becomes of what was under way
+            return Ok(()); // the session has ended
         }
         let Some(instances) = &mut self.instances else {
             return Ok(());
@@ -68,9 +68,9 @@ impl SessionWorker {
                         }
                     }
                     lab.round(&timed);
-                    // Where stamps are looked at, a round without them only says their cost.
+                    // While blocks are shown, rounds without timestamps only measure their cost.
                     if !lab.stamped() || !plain {
-                        // Held for no longer than this: those who draw look at it too.
+                        // Locked briefly: the drawing side reads it too.
                         let trace = trace.lock();
                         trace
                             .unwrap_or_else(|poisoned| poisoned.into_inner())

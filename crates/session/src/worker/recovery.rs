@@ -1,5 +1,5 @@
-//! What follows errors: a lost engine is replaced, and the cells are made again from the newest
-//! copy and the log; what could not be done is said.
+//! Handles errors. A lost engine is replaced, and its lattices are restored from the newest copy and
+//! the log; any other error is shown, and ends the session if it keeps coming.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,21 +14,21 @@ use lang::tr;
 use life::Size;
 use model::{DeviceChoice, Setup};
 
-/// How many turns in a row may fail before the session ends: each is said, and without an end they
-/// would be thousands a second.
+/// Turns in a row that may fail before the session ends: without an end, notices would come
+/// thousands of times per second.
 const MAX_FAILURES: u32 = 3;
 
-/// How many losses in a row end the session.
+/// Losses in a row that a session survives.
 const MAX_LOSSES: u32 = 3;
 
-/// How long the old engine's host memory is waited for.
+/// How long a recovery waits until nobody reads the old engine's host memory.
 const RELEASE_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Losses since the session last got beyond where it was.
+/// Losses since the session last got past the position of a loss.
 #[derive(Default)]
 pub(super) struct Losses {
     in_a_row: u32,
-    /// Where the session stood at the last one.
+    /// The furthest position at a loss.
     at: Option<Position>,
 }
 
@@ -51,7 +51,7 @@ impl EngineSource {
 }
 
 impl SessionWorker {
-    /// Meets an error. `while_working` says that it would come again with the next piece of work.
+    /// Handles an error. `while_working` says that the next piece of work would fail in the same way.
     pub(super) fn handle_error(&mut self, error: EngineError, while_working: bool) {
         self.changed = true;
         if self.failed.is_some() {
@@ -80,7 +80,7 @@ impl SessionWorker {
         }
     }
 
-    /// The session ends: whoever waits gets what there is.
+    /// Ends the session. Waiting requests are answered with the newest cells on the host.
     pub(super) fn fail(&mut self, why: String) {
         tracing::error!("{why}");
         self.failed = Some(why);
@@ -91,15 +91,15 @@ impl SessionWorker {
         (self.wake)();
     }
 
-    /// A copy that was made after a loss is on the host: what was lost is made up for.
+    /// Forgets past losses once the host has a copy from after them.
     pub(super) fn copy_is_kept(&mut self, position: Position) {
         if self.losses.at.is_some_and(|at| position > at) {
             self.losses = Losses::default();
         }
     }
 
-    /// Makes a new engine; its lattices are made again from the newest copy, and the session goes
-    /// on to where it was.
+    /// Replaces a lost engine and begins a move that restores the lattices and returns to the
+    /// position of the loss. Ends the session if no engine can be opened.
     fn recover(&mut self, why: &str) {
         let position = self.state.position;
         self.losses.in_a_row += 1;
@@ -116,7 +116,7 @@ impl SessionWorker {
         self.forget_known();
         self.state.lost_cells();
         let edit_numbers = self.release_instances();
-        // Its last try is the CPU's: a device that is lost again at once will not do.
+        // A device that is lost again at once is not tried a second time.
         let choices: &[DeviceChoice] = match self.losses.in_a_row {
             1 => &[self.engine_source.choice(), DeviceChoice::Cpu],
             _ => &[DeviceChoice::Cpu],
@@ -186,7 +186,7 @@ impl SessionWorker {
         Ok(instances)
     }
 
-    /// The setup as it is for a scene: with a kernel that takes its lattices.
+    /// The setup for a scene, with a kernel that accepts lattices of its size.
     pub(super) fn setup_for(&self, scene: &Scene) -> Setup {
         let kernel = kernel_for(scene.size, self.setup.kernel);
         Setup {
@@ -200,7 +200,7 @@ impl SessionWorker {
         }
     }
 
-    /// Takes other instances in place of those that there are, if any.
+    /// Replaces the instances, if there are any, and everything that refers to their slots.
     pub(super) fn take_instances(&mut self, instances: Instances, setup: Setup) {
         let is_other_grid =
             (setup.size, setup.instances) != (self.pictures.size(), self.pictures.instances());
@@ -227,7 +227,7 @@ impl SessionWorker {
         self.settle_measuring(true);
         self.state.refresh = true;
         if let Some(view) = self.view {
-            // A view of other lattices is of no use; who draws says anew what it wants.
+            // A view of other lattices is void; the drawing side requests another one.
             let view = if is_other_grid { None } else { Some(view) };
             let plan = view.or((self.setup.size.words() <= super::MAX_PICTURE_WORDS)
                 .then_some(model::PicturePlan::BITS));
@@ -239,9 +239,9 @@ impl SessionWorker {
         }
     }
 
-    /// Lets the old engine go, its context and its host memory too: only then is a new context a
-    /// new one. A reader of a picture keeps them for some milliseconds. Returns the number of each
-    /// instance's last edit.
+    /// Drops the old engine with its context and host memory: while any of it is alive, opening the
+    /// device would return the lost context. Readers of a picture keep the host memory for some
+    /// milliseconds. Returns the number of each instance's last edit.
     fn release_instances(&mut self) -> Arc<[u64]> {
         self.pictures.clear();
         let Some(old) = self.instances.take() else {
@@ -261,7 +261,7 @@ impl SessionWorker {
     }
 }
 
-/// The present kernel, or one that takes lattices of this size where it does not.
+/// The present kernel, or another one if it does not accept lattices of this size.
 fn kernel_for(size: Size, kernel: &'static Kernel) -> &'static Kernel {
     let takes = |kernel: &&'static Kernel| kernel.admit(size).is_ok();
     let others = kernels::find("bits").into_iter().chain(KERNELS.iter());

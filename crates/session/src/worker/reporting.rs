@@ -1,4 +1,4 @@
-//! What the session says of itself.
+//! Notices and the status.
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -99,7 +99,7 @@ impl SessionWorker {
         status
     }
 
-    /// The oldest generation of the present start that anything leads to.
+    /// The oldest generation of the start in force that a route leads to.
     fn oldest_generation(&self) -> Option<u64> {
         let (log, here) = (&self.state.log, self.state.position);
         let copies = self.copies.positions();
@@ -110,7 +110,7 @@ impl SessionWorker {
         Some(oldest.max(log.start_of(here)).generation)
     }
 
-    /// How far a long move is, and what stops it.
+    /// The progress of a long move, as a notice.
     fn progress_notice(&self) -> Option<String> {
         let (moving, progress) = (self.state.moving()?, self.state.progress()?);
         if moving.total < 2 * u64::from(moving.chunk) {

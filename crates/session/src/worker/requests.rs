@@ -1,5 +1,5 @@
-//! What people ask: done at once where it concerns neither cells nor time, or else a request of the
-//! state, which is taken in its turn.
+//! Dispatches commands. Those that concern neither cells nor time are performed at once; the others
+//! become requests of the state and are taken in order.
 
 use std::sync::Arc;
 use std::sync::mpsc::Sender;
@@ -15,15 +15,15 @@ use lang::tr;
 use life::{Lattice, Size};
 use model::{Action, Choice, KernelChoice, Pace, PicturePlan, Start};
 
-/// What a request of the state is for.
+/// The worker's part of a request.
 pub(super) enum Task {
-    /// Nothing but what the state does with it.
+    /// None: the state does everything.
     State,
-    /// A kernel or a switch.
+    /// Changes a kernel or a switch.
     Act(Action),
-    /// Other pictures, for which slots are made anew.
+    /// Changes the pictures, for which slots are allocated again.
     View(PicturePlan),
-    /// Two settings on two halves, or one again.
+    /// Begins or ends a comparison.
     Comparison,
     Copy(usize, Sender<(Arc<Lattice>, u64)>),
     Save(Sender<SavedSession>),
@@ -31,7 +31,7 @@ pub(super) enum Task {
 }
 
 impl SessionWorker {
-    /// Takes a command in.
+    /// Performs a command or queues it.
     pub(super) fn dispatch(&mut self, command: Command) {
         if self.failed.is_some() {
             return self.dispatch_after_end(command);
@@ -76,7 +76,7 @@ impl SessionWorker {
         }
     }
 
-    /// Does what needs no engine; everything else comes too late.
+    /// Handles a command after the session has ended: only what needs no engine is done.
     fn dispatch_after_end(&mut self, command: Command) {
         match command {
             Command::Copy(instance, answer) => {
@@ -104,7 +104,7 @@ impl SessionWorker {
         self.changed = true;
     }
 
-    /// The session has ended: who waits for an answer gets one, and the rest comes to nothing.
+    /// Clears the queue when the session ends; copies and saves are still answered.
     pub(super) fn end_requests(&mut self) {
         self.state.requests.clear();
         self.actions.clear();
@@ -127,14 +127,14 @@ impl SessionWorker {
         self.changed = true;
     }
 
-    /// Puts a request before all others.
+    /// Queues a request before all others.
     pub(super) fn enqueue_first(&mut self, request: Request, task: Task) {
         self.next_task += 1;
         self.state.requests.push_front((request, self.next_task));
         self.tasks.insert(self.next_task, task);
     }
 
-    /// Does what a person asked for, or puts it in the queue.
+    /// Performs an action or queues a request for it.
     fn act(&mut self, action: Action) {
         self.changed = true;
         let per_round = self.setup.generations_per_round;
@@ -150,7 +150,7 @@ impl SessionWorker {
             Action::RunTo(generation) => self.enqueue(Request::RunTo(generation), Task::State),
             Action::ResetPanel => self.enqueue(Request::ResetPanel(self.selected), Task::State),
             Action::ResetAll | Action::NewSeed => {
-                // Which start that is depends on what is asked before it.
+                // The start is set when the request is taken: earlier ones may change it.
                 self.enqueue(Request::Begin(self.setup.start.clone()), Task::Act(action));
             }
             Action::Undo => self.enqueue(Request::Undo, Task::State),
@@ -211,7 +211,7 @@ impl SessionWorker {
             *start = self.start_for(*action);
         }
         if let Request::SetGrid { size, .. } = &mut request {
-            // They may have grown since that was asked.
+            // The lattices may have grown since the request.
             let now = self.setup.size;
             let width = size.width().max(now.width());
             let height = size.height().max(now.height());
@@ -220,7 +220,7 @@ impl SessionWorker {
         let is_wish =
             matches!(request, Request::Reseed { instance, .. } if !self.may_reseed(instance));
         if is_wish {
-            return Ok(()); // somebody drew there meanwhile
+            return Ok(()); // the user drew there meanwhile
         }
         let is_run_to = matches!(request, Request::RunTo(_));
         let (mode, now) = (self.state.mode.clone(), self.now());
@@ -260,7 +260,7 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// The start that an action begins with.
+    /// The start that an action sets.
     fn start_for(&self, action: Action) -> Start {
         match (&self.setup.start, action) {
             (Start::Soup { density, seed }, Action::NewSeed) => Start::Soup {
@@ -275,7 +275,7 @@ impl SessionWorker {
         }
     }
 
-    /// Changes the kernel or a switch; nothing is under way.
+    /// Changes the kernel or a switch. Nothing may be in flight.
     fn switch(&mut self, action: Action) -> Result<()> {
         match action {
             Action::UseKernel(at) => self.use_kernel(at.into()),
@@ -307,7 +307,7 @@ impl SessionWorker {
         }
     }
 
-    /// What came of an action, for `LIFESTREAMS_LOG=debug`.
+    /// Logs the state after an action, for `LIFESTREAMS_LOG=debug`.
     fn debug_action(&self, action: Action) {
         let state = if self.is_running() {
             "running"
@@ -327,7 +327,7 @@ impl SessionWorker {
         self.statistics.restart();
     }
 
-    /// Goes `ahead` kernels on in the table, past those that cannot be here.
+    /// Selects the kernel `ahead` places on in the table, skipping those that are unavailable.
     fn change_kernel(&mut self, ahead: usize) -> Result<()> {
         let Some(instances) = &mut self.instances else {
             return Ok(());
@@ -342,7 +342,7 @@ impl SessionWorker {
         self.set_kernel(kernel)
     }
 
-    /// The kernel at this place in the table, if it can be here.
+    /// Selects the kernel at this place in the table, if it is available.
     fn use_kernel(&mut self, at: usize) -> Result<()> {
         let (Some(instances), Some(kernel)) = (&self.instances, KERNELS.get(at)) else {
             return Ok(());
@@ -378,7 +378,7 @@ impl SessionWorker {
         }
         self.lab.kernel_changed();
         self.statistics.restart();
-        // Pictures may be possible now that were not.
+        // Other pictures may be possible with this kernel.
         self.view.map_or(Ok(()), |view| self.set_view(view))
     }
 
@@ -403,8 +403,8 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Changes what may need other slots, and goes over to those; also where the change was
-    /// refused after they were made.
+    /// Makes a change that may allocate other slots, and uses those afterwards, even if the change
+    /// itself failed after the allocation.
     pub(super) fn change_slots<T>(
         &mut self,
         change: impl FnOnce(&mut Instances) -> Result<T>,
@@ -412,7 +412,7 @@ impl SessionWorker {
         let Some(instances) = &mut self.instances else {
             return Ok(None);
         };
-        // Only their address: they must not be kept for this.
+        // A weak reference: the slots must not be kept alive.
         let before = Arc::downgrade(instances.slots());
         let changed = change(instances);
         if !std::ptr::addr_eq(before.as_ptr(), Arc::as_ptr(instances.slots())) {
@@ -423,7 +423,7 @@ impl SessionWorker {
         changed.map(Some)
     }
 
-    /// Asks for a soup where an instance died.
+    /// Queues a request to refill an instance with a soup.
     pub(super) fn request_reseed(&mut self, instance: usize, density: f64, seed: u64) {
         let request = Request::Reseed {
             instance,
@@ -433,7 +433,7 @@ impl SessionWorker {
         self.enqueue(request, Task::State);
     }
 
-    /// How many edits wait.
+    /// Number of edits, undos, redos and copies in the queue.
     pub(super) fn waiting_edits(&self) -> usize {
         let requests = self.state.requests.iter();
         let edits = requests.filter(|(request, _)| {
@@ -445,12 +445,12 @@ impl SessionWorker {
         edits.count()
     }
 
-    /// Whether rounds go on by themselves.
+    /// Whether rounds follow one another, or will after a move.
     pub(super) fn is_running(&self) -> bool {
         self.failed.is_none() && self.state.is_running()
     }
 
-    /// Pauses, whatever it does.
+    /// Pauses at once.
     pub(super) fn pause(&mut self) {
         self.state.mode = Mode::Paused;
         self.statistics.restart();

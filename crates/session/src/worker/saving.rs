@@ -1,4 +1,4 @@
-//! A session handed over to be saved, and taken up again from a file.
+//! Hands a session over to be saved, and continues a saved session.
 
 use std::sync::Arc;
 
@@ -13,14 +13,14 @@ use life::Lattice;
 use model::Setup;
 
 impl SavedSession {
-    /// Gives it the newest copy: of the scratch log, where two settings are compared.
+    /// Sets its newest lattices: those of the comparison, if there is one.
     pub(super) fn set_newest(&mut self, position: Position, lattices: Vec<Arc<Lattice>>) {
         let timeline = match &mut self.comparison {
             Some(comparison) => &mut comparison.timeline,
             None => &mut self.main,
         };
         if timeline.base.is_none() && !timeline.log.base_is_start() {
-            // What was before the copy is not to be had any more.
+            // Nothing leads to positions before the copy.
             timeline.log.discard_before(position);
             timeline.base = (!timeline.log.base_is_start()).then(|| lattices.clone());
         }
@@ -29,10 +29,10 @@ impl SavedSession {
 }
 
 impl SessionWorker {
-    /// Everything that the session can go on from but the newest copy of its cells.
+    /// The session as it is saved, without the newest copy of its cells.
     pub(super) fn session_without_copy(&self) -> SavedSession {
         let position = match self.state.moving() {
-            // Where it will be: what lies between follows from the log.
+            // The end of the move: the way there follows from the log.
             Some(moving) => moving.target,
             None => self.state.position,
         };
@@ -78,7 +78,7 @@ impl SessionWorker {
         }
     }
 
-    /// The lattices of a log's base, where it is no start and a copy leads there with no step.
+    /// The lattices of a log's base, if it is no start and a copy leads there without stepping.
     fn base_lattices(&self, log: &Log) -> Option<Vec<Arc<Lattice>>> {
         if log.base_is_start() {
             return None;
@@ -93,8 +93,8 @@ impl SessionWorker {
         Some(lattices)
     }
 
-    /// The same of the main log, while two settings are compared; where no copy leads there, the
-    /// log begins where it is pinned.
+    /// The same for the main log during a comparison. If no copy leads to its base, the base is moved
+    /// to the pinned position.
     fn pinned_base(&self, log: &mut Log) -> Option<Vec<Arc<Lattice>>> {
         let pinned = self.pinned.as_ref()?;
         if log.base_is_start() {
@@ -117,11 +117,11 @@ impl SessionWorker {
         })
     }
 
-    /// Goes on from a saved session of this very setup; nothing is under way. Where that cannot
-    /// be, the session ends, and the file stays as it is.
+    /// Continues a saved session, whose setup this worker has. Nothing may be in flight. If that
+    /// fails, the session ends and the file stays as it is.
     pub(super) fn open(&mut self, saved: SavedSession) -> Result<()> {
         match self.load_saved(saved) {
-            // The lattices are known: they come with the new engine.
+            // After a loss, the recovery restores the lattices.
             Err(error) if !error.loses_lattices() => {
                 self.fail(tr!(
                     "the session in the file cannot be gone on with: {error}",
@@ -135,7 +135,7 @@ impl SessionWorker {
 
     fn load_saved(&mut self, saved: SavedSession) -> Result<()> {
         self.selected = saved.selected.min(self.setup.instances - 1);
-        let limited = self.setup.rounds.is_some(); // whoever wants some rounds wants them made
+        let limited = self.setup.rounds.is_some(); // a requested number of rounds is run
         let runs = (saved.running || limited) && self.setup.rounds != Some(0);
         let mode = if runs { Mode::Running } else { Mode::Paused };
         self.forget_known();
@@ -156,8 +156,7 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// Takes a log in place of the one that there is, with its copies; its cells are not on the
-    /// device yet.
+    /// Replaces the log and adds its copies. Its cells are not on the device yet.
     fn take_timeline(&mut self, timeline: SavedTimeline) {
         let log_bytes = timeline.log.bytes();
         self.state.log = timeline.log;

@@ -1,4 +1,4 @@
-//! How a turn of the loop sleeps: in the engine, for commands, or not at all.
+//! Sleeping between turns: in the engine, on the command channel, or spinning.
 
 use std::sync::OnceLock;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, TryRecvError};
@@ -7,22 +7,22 @@ use std::time::{Duration, Instant};
 use super::{STATUS_INTERVAL, SessionWorker};
 use crate::Command;
 
-/// A core that sleeps between two rounds forgets what the driver needs for the next, whose calls
-/// then take half as long again: on an H200's host a round of 64 calls at 60 rounds a second took
-/// 280 µs, 200 with the core awake. So one of at least so many stays awake for a wait so long.
+/// A core that sleeps between two rounds loses the driver's data from its caches, and the calls of
+/// the next round take longer: 280 µs instead of 200 µs for 64 calls at 60 rounds/s on the host of
+/// an H200. So on a machine with at least this many cores, the thread spins through short waits.
 const MIN_CORES_TO_SPIN: usize = 8;
 const MAX_SPIN: Duration = Duration::from_millis(40);
 
-/// The longest sleep: notices go, and soups are filled anew, without anybody's asking.
+/// Longest sleep: notices expire and dead panels are refilled in between.
 const MAX_SLEEP: Duration = Duration::from_millis(500);
 
-/// How long the engine is waited for at a time: commands come in between.
+/// How long the thread waits in the engine before it looks for commands.
 const ENGINE_POLL_INTERVAL: Duration = Duration::from_millis(1);
 
-/// Nobody is left who could ask for anything.
+/// All senders of commands are gone.
 pub(super) struct Gone;
 
-/// The next command, if there is one already.
+/// The next command, if one waits.
 pub(super) fn poll_command(commands: &Receiver<Command>) -> Result<Option<Command>, Gone> {
     match commands.try_recv() {
         Ok(command) => Ok(Some(command)),
@@ -31,7 +31,7 @@ pub(super) fn poll_command(commands: &Receiver<Command>) -> Result<Option<Comman
     }
 }
 
-/// The next command, if one comes before the time. The thread keeps its core all the while.
+/// The next command, if one comes before `until`. Spins instead of sleeping.
 fn spin(commands: &Receiver<Command>, until: Instant) -> Result<Option<Command>, Gone> {
     loop {
         match poll_command(commands) {
@@ -41,7 +41,7 @@ fn spin(commands: &Receiver<Command>, until: Instant) -> Result<Option<Command>,
     }
 }
 
-/// Whether there are cores enough for one to stay awake.
+/// Whether the machine has enough cores for one to spin.
 fn may_spin() -> bool {
     static CORES: OnceLock<usize> = OnceLock::new();
     let count = || std::thread::available_parallelism().map_or(1, usize::from);
@@ -49,8 +49,8 @@ fn may_spin() -> bool {
 }
 
 impl SessionWorker {
-    /// Sleeps until something may have happened, at most until a time; the command that came, if
-    /// one did.
+    /// Sleeps until something may have happened, at most until `until`. Returns the command that
+    /// came, if any.
     pub(super) fn sleep(
         &mut self,
         until: Option<Instant>,

@@ -1,5 +1,5 @@
-//! What measures are looked at for: panels that are still or periodic, where to stop for them,
-//! new soups for those that died down, and populations over time.
+//! Evaluates the lattices' measures: detects still and periodic panels, stops or refills them, and
+//! records populations over time.
 
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -16,28 +16,28 @@ use model::Settled;
 use model::population::Populations;
 use model::{Start, StopWhenStill};
 
-/// How long a panel that died down is shown before it is filled anew.
+/// How long a dead or periodic panel is shown before it is refilled.
 const RESEED_DELAY: Duration = Duration::from_secs(3);
 
-/// Everything of a session that looks at measures.
+/// The part of a session that depends on measures.
 #[derive(Default)]
 pub(super) struct Watch {
-    /// Whether somebody looks at the populations.
+    /// Whether populations are shown.
     shown: bool,
     detectors: Vec<Detector>,
-    /// How each instance goes on, and since when that is known.
+    /// What each instance has settled into, and since when that is known.
     settled: Arc<[Option<Settled>]>,
     since: Vec<Option<Instant>>,
-    /// Whether only dead panels are looked for: then how they go on is told to nobody.
+    /// Whether measures only serve to refill dead panels: then the status has no settled states.
     sparse: bool,
-    /// Instances whose cells somebody drew or opened: they are never filled with a soup.
+    /// Instances whose cells the user drew or opened: they are never refilled.
     drawn: BTreeSet<usize>,
-    /// Whether it has stopped for what is settled now.
+    /// Whether the rounds were stopped for the present settled states.
     stopped: bool,
     pub(super) populations: Arc<Mutex<Populations>>,
 }
 
-/// What a round's measures found of instances that follow one another.
+/// A round's measures of consecutive instances.
 pub(super) struct RoundMeasures {
     pub(super) first: usize,
     pub(super) generation: u64,
@@ -45,7 +45,7 @@ pub(super) struct RoundMeasures {
 }
 
 impl Watch {
-    /// How each instance goes on; none where nobody looks.
+    /// What each instance has settled into; empty if nobody asked for it.
     pub(super) fn settled(&self) -> Arc<[Option<Settled>]> {
         match self.sparse {
             true => Arc::default(),
@@ -59,7 +59,7 @@ impl Watch {
         !self.settled.is_empty() && self.settled.iter().all(Option::is_some)
     }
 
-    /// These are the instances whose cells somebody drew or opened.
+    /// Sets the instances whose cells the user drew or opened.
     pub(super) fn set_drawn(&mut self, drawn: BTreeSet<usize>) {
         self.drawn = drawn;
     }
@@ -69,7 +69,7 @@ impl Watch {
         work(&mut populations.unwrap_or_else(|poisoned| poisoned.into_inner()));
     }
 
-    /// Begins to look, or ends.
+    /// Begins with no measures; with 0 instances, measures nothing.
     fn begin(&mut self, instances: usize) {
         self.detectors = vec![Detector::default(); instances];
         self.settled = vec![None; instances].into();
@@ -78,7 +78,7 @@ impl Watch {
         self.with_populations(|populations| populations.clear(instances));
     }
 
-    /// These instances have other cells now.
+    /// Forgets the measures of instances whose cells were changed.
     pub(super) fn changed(&mut self, instances: Range<usize>) {
         for i in instances {
             if let Some(detector) = self.detectors.get_mut(i) {
@@ -90,7 +90,8 @@ impl Watch {
         self.stopped = false;
     }
 
-    /// The same, where nothing is under way: their populations begin anew.
+    /// The same for instances that were replaced: their populations begin again too. Nothing may be
+    /// in flight.
     pub(super) fn replaced(&mut self, instances: Range<usize>) {
         self.changed(instances.clone());
         self.with_populations(|populations| populations.begin_anew(instances));
@@ -98,13 +99,13 @@ impl Watch {
 }
 
 impl SessionWorker {
-    /// Says whether somebody looks at the populations.
+    /// Sets whether populations are shown.
     pub(super) fn watch_populations(&mut self, shown: bool) {
         self.watch.shown = shown;
         self.settle_measuring(false);
     }
 
-    /// The next answer to when rounds stop by themselves.
+    /// Switches to the next choice of when rounds stop automatically.
     pub(super) fn next_stop_when_still(&mut self) {
         let next = self.setup.time.stop_when_still.next();
         self.setup.time.stop_when_still = next;
@@ -119,7 +120,7 @@ impl SessionWorker {
         }));
     }
 
-    /// Fills panels that died down, or leaves them alone.
+    /// Turns the refilling of dead panels on or off.
     pub(super) fn toggle_reseed(&mut self) {
         self.setup.time.reseed ^= true;
         self.settle_measuring(false);
@@ -129,7 +130,7 @@ impl SessionWorker {
         }));
     }
 
-    /// Measures where somebody wants it, and only there; `anew` if the engine is a new one.
+    /// Sets which rounds measure, as needed; `anew` if the engine was replaced.
     pub(super) fn settle_measuring(&mut self, anew: bool) {
         let settings = self.setup.time;
         let stops = settings.stop_when_still != StopWhenStill::Never;
@@ -151,7 +152,7 @@ impl SessionWorker {
         self.changed = true;
     }
 
-    /// Takes in what rounds' measures found.
+    /// Evaluates measures of completed rounds.
     pub(super) fn take_measures(&mut self, found: Vec<RoundMeasures>, now: Instant) {
         if found.is_empty() || self.watch.detectors.is_empty() {
             return;
@@ -203,16 +204,16 @@ impl SessionWorker {
         self.watch.stopped = still && (self.watch.stopped || self.state.mode == Mode::Paused);
     }
 
-    /// Fills a panel that died down a while ago with a new soup, one at a time.
+    /// Requests a soup for one panel that has been dead or periodic for a while.
     pub(super) fn reseed_one(&mut self, now: Instant) {
         let settings = self.setup.time;
-        // Not on the way to a generation: that is about the lattices that are there.
+        // Not during a run to a generation: it is about the present lattices.
         let may = settings.reseed && self.state.mode == Mode::Running && self.pinned.is_none();
-        // What waits for all panels to be still would wait for ever.
+        // A session that stops when all panels are still would never stop.
         let may = may && settings.stop_when_still != StopWhenStill::All;
-        // Where records lie ahead, they say what happens.
+        // Records ahead say what happens.
         let may = may && self.state.requests.is_empty() && !self.state.has_records_ahead();
-        // Patterns that were opened, every one of them, are left alone.
+        // Opened patterns are never refilled.
         let Start::Soup { density, seed } = self.setup.start else {
             return;
         };
@@ -223,13 +224,13 @@ impl SessionWorker {
         let is_over = |&i: &usize| over(&self.watch.since[i]) && !self.watch.drawn.contains(&i);
         if let Some(instance) = (0..self.watch.since.len()).find(is_over) {
             self.watch.since[instance] = None;
-            // Another one for each record that there was.
+            // A different seed after each record.
             let seed = seed.wrapping_add(1 + self.state.log.end());
             self.request_reseed(instance, density, seed);
         }
     }
 
-    /// Whether an instance may still be filled by the program.
+    /// Whether the program may still refill an instance.
     pub(super) fn may_reseed(&self, instance: usize) -> bool {
         !self.watch.drawn.contains(&instance)
             && self.pinned.is_none()
@@ -237,7 +238,7 @@ impl SessionWorker {
     }
 }
 
-/// Why a panel stopped the rounds, as a sentence.
+/// A sentence that says why a panel stopped the rounds.
 fn stopped_by(how: Settled) -> String {
     match how {
         Settled::Dead => tr!("Stopped: this panel is dead").into(),
