@@ -1,5 +1,5 @@
-//! The instances on their engine: rounds are issued here, completions become events, and kernels
-//! and settings change without losing a cell.
+//! The instances on their engine: issues rounds, turns completions into events, and changes kernels
+//! and settings without losing a cell.
 //!
 //! All instances are at the same generation at every round boundary: [`Instances::generation`].
 //! Generations are counted only once the engine has accepted what steps them. After an error that
@@ -48,17 +48,21 @@ use issue::{InFlight, PreparedKey};
 pub use pick::{DevicePicks, PickTable, Timed, Work};
 use settings::{make_streams, one_of_each_device};
 
-/// Picture slots of an instance: one being drawn, one newest, one being filled.
+/// Picture slots per instance: one being drawn, the newest, one being filled.
 pub const PICTURE_SLOTS: u8 = 3;
 
-/// Measure slots of an instance: one for each picture slot of a kind of memory.
+/// Measure slots per instance: one for each picture slot.
 pub const MEASURE_SLOTS: u8 = PICTURE_SLOTS;
 
-/// How many rounds may be in flight at once: the next is queued while one runs, so that the device
-/// never waits for the host.
+/// Rounds in flight at once: the next is queued while one runs, so the device never waits for the
+/// host.
 const MAX_IN_FLIGHT: usize = 2;
 
-/// Makes the engine that a choice asks for; `Auto` falls back to the CPU.
+/// Opens an engine on every device of a choice; `Auto` is the first GPU, or the CPU if that cannot be
+/// used.
+///
+/// # Errors
+/// A device of the choice cannot be used.
 pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     let cuda = |ordinals| Ok(Box::new(CudaEngine::open(ordinals)?) as Box<dyn Engine>);
     match choice {
@@ -82,8 +86,10 @@ pub fn open_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     }
 }
 
-/// Makes an engine in place of one that was lost: on the GPUs that are left, where all of them were
-/// asked for.
+/// Opens an engine after a loss: where the choice is all GPUs, on those that still work.
+///
+/// # Errors
+/// No device of the choice can be used.
 pub(crate) fn reopen_engine(choice: DeviceChoice) -> Result<Box<dyn Engine>> {
     match choice {
         DeviceChoice::Cuda => Ok(Box::new(CudaEngine::open(Ordinals::AllUsable)?)),
@@ -103,42 +109,42 @@ pub fn starts(setup: &Setup, instances: Range<usize>) -> Result<Vec<(usize, Arc<
         .collect()
 }
 
-/// Which rounds measure their lattices.
+/// Which rounds measure the lattices' population and hash.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Measuring {
     /// None.
     Never,
-    /// One in [`SPARSE_ROUNDS`], so that it costs next to nothing; never one that is timed.
+    /// One round in [`SPARSE_ROUNDS`], never a timed one.
     Sparse,
     /// Every round.
     Always,
 }
 
-/// How many rounds lie between two that measure where measuring is sparse. A power of two: the way
-/// of a glider around a torus, mostly a power of two too, is then a repeat of few measures.
+/// With [`Measuring::Sparse`], one round in so many measures. A power of two, as the period of a glider
+/// on a torus mostly is: then few measures show the repeat.
 pub const SPARSE_ROUNDS: u32 = 16;
 
 /// N lattices on an engine, all at one generation at every round boundary.
 pub struct Instances {
     engine: Box<dyn Engine>,
-    /// What rounds are made of: all instances' or, in a comparison, A's and B's in turn.
+    /// The plan of a round: one of all instances, or A's and B's during a comparison.
     plans: Vec<RoundPlan>,
-    /// Whose round is next: the index of its plan.
+    /// Index of the plan of the next round.
     turn: usize,
-    /// The generations of A's last round, which B makes next if it is B's turn.
+    /// Generations of A's last round, which B's next round has too.
     last_round: u32,
-    /// Generations of the round that is being issued in parts, so far.
+    /// Generations issued so far of a round that is issued in parts.
     parts: u32,
-    /// What the drawing side asked for.
+    /// The pictures that the drawing side requested.
     request: Option<PicturePlan>,
     size: Size,
-    /// How many lattices there are.
+    /// Number of lattices.
     count: usize,
-    /// A's generation and B's, as of what was issued last; without a comparison, the first is all
-    /// instances'.
+    /// The generations of A and B as of the last submission; without a comparison, the first is that
+    /// of all instances.
     generations: [u64; 2],
     measuring: Measuring,
-    /// Rounds since the last one that measured the lattices.
+    /// Rounds since the last one that measured.
     unmeasured: u32,
     /// The number of the last edit, by instance.
     edit_numbers: Arc<[u64]>,
@@ -146,27 +152,30 @@ pub struct Instances {
     spec: SlotsSpec,
     in_flight: VecDeque<InFlight>,
     prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
-    /// Rounds as programs, by slot, generations, plan and whether they measure: the same until
-    /// something changes.
+    /// The programs of rounds, by slot, generations, plan and whether they measure. Cleared when a
+    /// setting changes.
     programs: HashMap<(Slot, u32, usize, bool), Arc<Program>>,
     completions: Vec<Completion>,
-    /// The streams of each way of sharing them, once made.
+    /// The streams of each way of sharing them, once created.
     streams: [Option<Vec<StreamId>>; 3],
     /// When the last round ended.
     ended: Option<Instant>,
-    /// When the first part of the round that is being issued was.
+    /// When the first part of a round that is issued in parts was issued.
     part_began: Option<Instant>,
-    /// Whether every second timed round is stamped by its blocks.
+    /// Whether every second timed round records block timestamps.
     stamped: bool,
-    /// How many rounds were timed.
+    /// Number of timed rounds.
     timed: u64,
     calibration: Option<Calibration>,
 }
 
 impl Instances {
-    /// Makes the instances of a setup on an engine, dead and at generation 0;
-    /// [`Instances::start`] or [`Instances::set_lattices`] brings them to life. `whole_slots` is
-    /// the number of host slots for whole lattices.
+    /// Creates the instances of a setup on an engine, with all cells dead, at generation 0;
+    /// [`Instances::start`] or [`Instances::set_lattices`] sets their cells. `whole_slots` is the
+    /// number of host slots for copies of whole lattices.
+    ///
+    /// # Errors
+    /// The kernel does not accept the size or a device, or memory is lacking.
     pub fn new(mut engine: Box<dyn Engine>, setup: &Setup, whole_slots: u8) -> Result<Instances> {
         setup.kernel.admit(setup.size)?;
         validate_devices(&*engine, setup.kernel)?;
@@ -225,8 +234,8 @@ impl Instances {
         })
     }
 
-    /// Sets every lattice to the setup's start, and the generation to the start's. Where the setup
-    /// leaves the kernel open, it is picked before, and entered there.
+    /// Sets every lattice to the setup's start, and the generation to the start's. If the setup
+    /// leaves the kernel open, picks one and enters it there.
     pub fn start(&mut self, setup: &mut Setup) -> Result<()> {
         let starts = starts(setup, 0..setup.instances)?;
         self.set_lattices(starts.clone())?;
@@ -253,27 +262,27 @@ impl Instances {
         Ok(())
     }
 
-    /// The engine, for its figures.
+    /// The engine, for its facts and figures.
     pub fn engine(&self) -> &dyn Engine {
         &*self.engine
     }
 
-    /// What rounds are made of now; in a comparison, A's.
+    /// The plan of rounds; A's during a comparison.
     pub fn plan(&self) -> &RoundPlan {
         &self.plans[0]
     }
 
-    /// What the next round is made of.
+    /// The plan of the next round.
     pub(crate) fn next_plan(&self) -> &RoundPlan {
         &self.plans[self.turn]
     }
 
-    /// How many instances there are.
+    /// Number of instances.
     pub fn instances(&self) -> usize {
         self.count
     }
 
-    /// The lattices' size.
+    /// The size of every lattice.
     pub fn size(&self) -> Size {
         self.size
     }
@@ -285,8 +294,8 @@ impl Instances {
         self.generations[0]
     }
 
-    /// Says that all lattices are at this generation: no round is begun in parts then, nor made by
-    /// A alone.
+    /// Sets the generation of all lattices. A round that was issued in part, or by A alone, is
+    /// forgotten.
     pub(crate) fn set_generation(&mut self, generation: u64) {
         self.generations[0] = generation;
         self.forget_round();
@@ -297,23 +306,23 @@ impl Instances {
         &self.slots
     }
 
-    /// Whether nothing is in flight, nor a round that is run op by op.
+    /// Whether nothing is in flight and no calibration is under way.
     pub fn is_idle(&self) -> bool {
         self.in_flight.is_empty() && self.calibration.is_none()
     }
 
-    /// How many rounds (and other programs) are in flight.
+    /// Number of rounds and other programs in flight.
     pub fn depth(&self) -> usize {
         self.in_flight.len()
     }
 
-    /// Bytes that a round carries over the bus; in a comparison, a round of A.
+    /// Bytes that a round transfers to the host; in a comparison, a round of A.
     pub fn bytes_per_round(&self) -> u64 {
         let words = self.plan().picture.map_or(0, |p| self.picture_words(p));
         words as u64 * 4 * self.plan().downloads().len() as u64
     }
 
-    /// Bytes of all instances' bits.
+    /// Bytes of all lattices at 1 bit per cell.
     pub(crate) fn all_bits(&self) -> u64 {
         4 * self.size.words() as u64 * self.instances() as u64
     }
@@ -340,7 +349,7 @@ impl Instances {
         self.engine.reserve(self.plan().kernel.layout)
     }
 
-    /// The next round is A's, from its beginning, and B is where A is.
+    /// Forgets a round issued in part or by A alone: the next round is A's, and B is at A's generation.
     fn forget_round(&mut self) {
         self.turn = 0;
         self.parts = 0;
@@ -348,7 +357,7 @@ impl Instances {
         self.generations[1] = self.generations[0];
     }
 
-    /// The words of an instance's picture.
+    /// The size of an instance's picture in 32-bit words.
     fn picture_words(&self, picture: PicturePlan) -> usize {
         match picture.transfer {
             Transfer::Bits => self.size.words(),
@@ -371,9 +380,9 @@ fn validate_devices(engine: &dyn Engine, kernel: &Kernel) -> Result<()> {
     devices.try_for_each(|device| kernel.admit_device(device))
 }
 
-/// Refuses a setup that this machine's memory cannot hold before any of it is taken: on the CPU
-/// the lattices themselves, and in any case every start, its copy on the way to the device, and
-/// the slots. What is missed here ends the process without a word.
+/// Checks that the host has memory for a setup before any is allocated: for every start, its copy on
+/// the way to the device, the slots and, on the CPU engine, the lattices. Without the check, the
+/// system would kill the process without a message.
 fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, whole_slots: u8) -> Result<()> {
     let layout = (engine.name() == "cpu").then_some(setup.kernel.layout);
     Ok(ensure_room(
@@ -384,8 +393,8 @@ fn ensure_host_memory(engine: &dyn Engine, setup: &Setup, whole_slots: u8) -> Re
     )?)
 }
 
-/// Refuses so many lattices of this size that the host's memory cannot hold, in this layout if the
-/// CPU steps them: before anything is known of the engine, without one.
+/// Checks that the host has memory for so many lattices of this size, in `layout` if the CPU steps
+/// them; with `None`, the lattices are on a GPU or the engine is not known yet.
 ///
 /// # Errors
 /// What was needed, what is free, and what fits.
@@ -415,8 +424,7 @@ pub fn ensure_room(
     })
 }
 
-/// Which devices step how many instances: contiguous shares, so that a device's lattices lie side
-/// by side.
+/// The devices and the number of instances of each: consecutive instances share a device.
 fn shares(instances: usize, devices: usize) -> impl Iterator<Item = (DeviceId, usize)> {
     let share = move |device: usize| device * instances / devices;
     (0..devices)

@@ -1,4 +1,4 @@
-//! What a round is, as a program: every instance advances and downloads once, in its stream.
+//! The program of a round: every instance advances and downloads once, in its stream.
 
 use std::ops::Range;
 
@@ -7,30 +7,30 @@ use engine::{HostMemory, Kernel, Layout, Op, Program, Scope, Slot, StreamId, Tra
 use life::Rule;
 use model::{Order, PicturePlan, Streams, Switches, Wait};
 
-/// What rounds are made of at present.
+/// The settings that a round's program is made from.
 #[derive(Clone, Debug)]
 pub struct RoundPlan {
-    /// The instances that it steps; instance i is lattice i.
+    /// The instances to step; instance i is lattice i.
     pub instances: Range<usize>,
-    /// The stream of every instance, of those too that it does not step.
+    /// The stream of every instance, including those that are not stepped.
     pub streams: Vec<StreamId>,
-    /// A stream of each device that it uses.
+    /// One stream of each device in use.
     pub devices: Vec<StreamId>,
-    /// What steps them.
+    /// The kernel that steps them.
     pub kernel: &'static Kernel,
-    /// By which rule.
+    /// The rule.
     pub rule: Rule,
-    /// What is downloaded, if anything.
+    /// The pictures to download, if any.
     pub picture: Option<PicturePlan>,
     /// The first of [`MEASURE_SLOTS`](crate::instances::MEASURE_SLOTS) slots that measures
     /// go to, if the lattices are measured.
     pub measures: Option<Slot>,
-    /// How it is issued, copied and waited for; each stream's own order is the same in all.
+    /// How the round is issued, copied and waited for; the order within a stream is always the same.
     pub switches: Switches,
 }
 
 impl RoundPlan {
-    /// Which instances a round downloads.
+    /// The instances that a round downloads.
     pub fn downloads(&self) -> Range<usize> {
         match self.picture {
             None => 0..0,
@@ -48,7 +48,7 @@ impl RoundPlan {
         }
     }
 
-    /// A round of so many generations whose pictures land in `slot`.
+    /// The program of a round of so many generations with pictures in `slot`.
     pub fn program(&self, generations: u32, slot: Slot) -> Program {
         let mut round = Round {
             plan: self,
@@ -84,7 +84,7 @@ impl RoundPlan {
         self.switches.host_memory == HostMemory::Pinned
     }
 
-    /// Downloads every lattice's bits into `slot`.
+    /// The program that downloads every lattice's bits into `slot`.
     pub fn snapshot(&self, slot: Slot) -> Program {
         let mut program = Program::default();
         for group in self.groups(0..self.streams.len()) {
@@ -101,7 +101,7 @@ impl RoundPlan {
         program
     }
 
-    /// Makes every lattice's cells anew from its bits, in layout `to`.
+    /// The program that converts every lattice from its bits into layout `to`.
     pub fn relayout(&self, to: Layout) -> Program {
         let mut program = Program::default();
         for group in self.groups(0..self.streams.len()) {
@@ -116,7 +116,7 @@ impl RoundPlan {
         program
     }
 
-    /// Makes every lattice's bits anew from its layout.
+    /// The program that packs every lattice's cells into bits.
     pub fn pack_all(&self) -> Program {
         let mut program = Program::default();
         for group in self.groups(0..self.streams.len()) {
@@ -131,7 +131,7 @@ impl RoundPlan {
         }
     }
 
-    /// The instances that an op is for: each alone, or in a batch all that share a stream.
+    /// The instances of each op: one, or in a batch all that share a stream.
     fn groups(&self, mut rest: Range<usize>) -> impl Iterator<Item = Range<usize>> {
         let batched = self.switches.streams == Streams::Batch;
         std::iter::from_fn(move || {
@@ -144,15 +144,14 @@ impl RoundPlan {
     }
 }
 
-/// The parts of a picture's way to the host: pack, reduce (and measure), download, and waiting
-/// for it.
+/// The phases of a picture: pack; reduce and measure; download and wait.
 const PHASES: u32 = 3;
 
 fn ids(instances: Range<usize>) -> Range<u32> {
     instances.start as u32..instances.end as u32
 }
 
-/// A round that is being put together.
+/// A round under construction.
 struct Round<'a> {
     plan: &'a RoundPlan,
     program: Program,

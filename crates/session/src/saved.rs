@@ -1,4 +1,4 @@
-//! A session in a file: its log, where it stands on it, and the cells there.
+//! A session in a file: its log, its position on it, and its cells.
 //!
 //! The file is JSON with each lattice as the text of an RLE file, so that it can be read, compared
 //! and taken apart with ordinary tools. It has the base of the log, the records since, the position
@@ -6,8 +6,7 @@
 //! the log does. What could be redone is not saved.
 //!
 //! Loading checks everything: a file that this program cannot have written is refused with a
-//! sentence, with the line and column where they are known, and takes no more memory than the
-//! machine has. Files of version 1, which had the lattices but no log, are read too.
+//! sentence, and with line and column if known. It takes no more memory than the machine has. Files of version 1, which had the lattices but no log, are read too.
 
 mod cells;
 mod version1;
@@ -33,7 +32,7 @@ use lang::tr;
 use life::{Lattice, Rule, SaveError, Size, read_regular_file, shown, write_atomically};
 use model::{DeviceChoice, KernelChoice, Pace, Setup, Start, Switches, TimeSettings};
 
-/// A session as it can go on from a file.
+/// A session as it is saved in a file.
 #[derive(Clone, Debug)]
 pub struct SavedSession {
     /// The settings. Instances, size, rule and start are those of the main log's scene at its
@@ -43,35 +42,35 @@ pub struct SavedSession {
     pub main: SavedTimeline,
     /// The comparison of A and B, while there is one.
     pub comparison: Option<SavedComparison>,
-    /// Whether rounds follow one another by themselves.
+    /// Whether rounds follow one another.
     pub running: bool,
     /// The selected instance.
     pub selected: usize,
 }
 
-/// A log, where the session stands on it, and the cells to go on from.
+/// A log, a position on it, and cells to continue from.
 #[derive(Clone, Debug)]
 pub struct SavedTimeline {
-    /// What happened.
+    /// The log.
     pub log: Log,
-    /// Where the session stands.
+    /// The session's position on the log.
     pub position: Position,
-    /// The lattices of the log's base, where that is no start.
+    /// The lattices of the log's base, unless that is a start.
     pub base: Option<Vec<Arc<Lattice>>>,
-    /// The newest lattices that are known, of this position or an earlier one.
+    /// The newest known lattices and their position, which is that of the session or earlier.
     pub newest: (Position, Vec<Arc<Lattice>>),
 }
 
-/// Two settings that are compared.
+/// A comparison of two settings.
 #[derive(Clone, Debug)]
 pub struct SavedComparison {
     /// B's switches; A's are the setup's.
     pub second: Switches,
-    /// The log that only the comparison has.
+    /// The comparison's own log.
     pub timeline: SavedTimeline,
 }
 
-/// Why a session's file was refused.
+/// The reason why a session's file was refused.
 #[derive(Debug, thiserror::Error)]
 #[error("{}", tr!("{path}{place}: {reason}; the file was not changed", path = .path, place = .place, reason = .reason))]
 pub struct SavedError {
@@ -79,7 +78,7 @@ pub struct SavedError {
     pub path: String,
     place: Place,
     reason: String,
-    /// Whether the file is sound, but this machine has no memory for its lattices.
+    /// Whether the file is valid, but this machine lacks memory for its lattices.
     pub lacks_memory: bool,
 }
 
@@ -96,14 +95,14 @@ impl fmt::Display for Place {
     }
 }
 
-/// The most instances that a session has.
+/// Maximum number of instances of a session.
 const MAX_INSTANCES: usize = 4096;
 
-/// The longest file that is read.
+/// Maximum size of a file in bytes.
 const MAX_FILE_BYTES: u64 = 16 << 30;
 
 impl SavedSession {
-    /// Writes the file, whole or not at all.
+    /// Writes the file atomically.
     ///
     /// # Errors
     /// The file could not be written.
@@ -118,7 +117,7 @@ impl SavedSession {
     /// Reads a file.
     ///
     /// # Errors
-    /// What is wrong with it, and where.
+    /// The file cannot be read, is not a valid session, or needs more memory than is free.
     pub fn load(path: &Path) -> Result<SavedSession, SavedError> {
         let text = read_regular_file(path, MAX_FILE_BYTES).map_err(|error| {
             let reason = tr!("it cannot be read: {error}", error = error);
@@ -163,7 +162,7 @@ impl SavedError {
     }
 }
 
-/// The file of any version that is read.
+/// A file of any supported version.
 enum AnyFile {
     Version1(Box<version1::File>),
     Version2(Box<version2::File>),
@@ -178,7 +177,7 @@ impl AnyFile {
     }
 }
 
-/// The versions that are read.
+/// The supported versions.
 #[derive(Clone, Copy)]
 enum Version {
     One = 1,
@@ -225,7 +224,7 @@ fn read_version(text: &[u8]) -> serde_json::Result<Version> {
     }
 }
 
-/// How the session runs; nothing here changes what the cells become.
+/// Settings that do not influence the cells.
 #[derive(serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Settings {
@@ -264,7 +263,7 @@ impl Settings {
         }
     }
 
-    /// A session with these settings, if all of it fits together.
+    /// A session with these settings, after checks that they fit its lattices.
     fn session(
         self,
         main: SavedTimeline,
@@ -401,7 +400,7 @@ fn probability(density: f64) -> f64 {
     }
 }
 
-/// Refuses a number of instances that no session has.
+/// Checks a number of instances.
 fn check_instances(instances: usize) -> Result<(), String> {
     if (1..=MAX_INSTANCES).contains(&instances) {
         return Ok(());
@@ -413,7 +412,7 @@ fn check_instances(instances: usize) -> Result<(), String> {
     ))
 }
 
-/// Refuses a generation that no session gets to.
+/// Checks a generation.
 fn check_generation(generation: u64) -> Result<(), String> {
     let most = life::MAX_GENERATION;
     if generation <= most {
@@ -426,7 +425,7 @@ fn check_generation(generation: u64) -> Result<(), String> {
     ))
 }
 
-/// Refuses a density that is no probability.
+/// Checks that a density is a probability.
 fn check_density(density: f64) -> Result<(), String> {
     if (0.0..=1.0).contains(&density) {
         return Ok(());
@@ -437,12 +436,12 @@ fn check_density(density: f64) -> Result<(), String> {
     ))
 }
 
-/// Whether a lattice of one size has room on one of another.
+/// Whether a lattice of the inner size fits on one of the outer size.
 fn fits(inner: Size, outer: Size) -> bool {
     inner.width() <= outer.width() && inner.height() <= outer.height()
 }
 
-/// A value that the file has as text.
+/// A value that is text in the file.
 struct Text<T>(T);
 
 impl<T: fmt::Display> Serialize for Text<T> {

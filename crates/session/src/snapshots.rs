@@ -1,11 +1,13 @@
 //! Copies of all lattices at positions of the log, within a budget of memory.
 //!
-//! A snapshot is a cache: whatever lies between two of them is made again by stepping forward.
-//! So when the budget is used up, snapshots are thinned: the older they are, the farther apart
-//! they may lie. The newest is always kept, and the oldest for as long as there is room.
+//! A snapshot is a cache: positions between two of them are reached by stepping. So when the budget
+//! is used up, snapshots are thinned: the older they are, the further apart they may lie. The newest
+//! is always kept, and the oldest as long as there is room.
+//!
+//! The module is public for `tests/memory.rs`, which counts the memory of a whole process.
 //!
 //! # Packing
-//! The newest snapshot is kept as it came. The others are packed in the background, lattice by
+//! The newest snapshot is kept unpacked. The others are packed in the background, lattice by
 //! lattice: a lattice equal to its instance's in a neighbouring snapshot shares that one's memory;
 //! any other is stored as what differs from a *key*, the same instance's lattice in an earlier
 //! snapshot, compressed with LZ4. A key stays unpacked, and in memory for as long as something
@@ -34,18 +36,18 @@ pub struct Keep {
     pub max_gap: u64,
     /// Bytes that the log takes at present, which count against the budget.
     pub log_bytes: u64,
-    /// Whether it lies directly before a person's edit, where undo leads: thinning then prefers
+    /// Whether it lies directly before an edit of the user's, where undo leads: thinning prefers
     /// others.
     pub before_edit: bool,
 }
 
-/// Snapshots within a budget; see the module.
+/// Snapshots within a budget; see the module's documentation.
 #[derive(Debug)]
 pub struct Snapshots {
     /// In the order of their positions.
     snapshots: Vec<Snapshot>,
     budget: u64,
-    /// As the last snapshot was added with.
+    /// [`Keep::max_gap`] of the last snapshot added.
     max_gap: u64,
     log_bytes: u64,
     packer: Arc<Packer>,
@@ -60,16 +62,16 @@ struct Snapshot {
     _bookkeeping: Counted,
 }
 
-/// Where the background pool puts a lattice once it is packed.
+/// A lattice, which the background pool replaces once it is packed.
 #[derive(Debug)]
 struct Stored(Mutex<Cells>);
 
 /// A lattice as it is stored; a clone shares its memory.
 #[derive(Clone, Debug)]
 enum Cells {
-    /// As it came; it may still be packed.
+    /// Unpacked; it may still be packed.
     Fresh(Arc<Unpacked>),
-    /// Others may be packed against it, so it stays as it is.
+    /// Stays unpacked: others may be packed against it.
     Key(Arc<Unpacked>),
     Packed {
         key: Arc<Unpacked>,
@@ -85,7 +87,7 @@ struct Unpacked {
     _counted: Counted,
 }
 
-/// What differs from a key: XOR, compressed piece by piece.
+/// The difference from a key: XOR, compressed piece by piece.
 #[derive(Debug)]
 struct Difference {
     /// Of [`PIECE`] words each, the last of what is left; empty where nothing differs.
@@ -99,13 +101,13 @@ const PIECE: usize = 1 << 14;
 /// Bytes of a lattice below which packing is not worth its bookkeeping.
 const MIN_PACKED: u64 = 1 << 10;
 
-/// Bytes of lattices that are packed at once: waking another thread takes as long.
+/// Maximum bytes of lattices packed on the calling thread: waking another one takes as long.
 const MAX_INLINE_BYTES: u64 = 16 << 10;
 
 /// Bytes of bookkeeping for each allocation, rounded up.
 const BOOKKEEPING: u64 = 64;
 
-/// Bytes in use. What is counted is given back when it is dropped.
+/// A number of bytes in use, subtracted from the total when it is dropped.
 #[derive(Debug)]
 struct Counted {
     total: Arc<AtomicU64>,
@@ -129,7 +131,7 @@ impl Drop for Counted {
 }
 
 impl Snapshots {
-    /// None yet, within so many bytes.
+    /// No snapshots yet; they and the log may take `budget` bytes.
     pub fn new(budget: u64) -> Snapshots {
         Snapshots {
             snapshots: Vec::new(),
@@ -140,19 +142,18 @@ impl Snapshots {
         }
     }
 
-    /// Where there are snapshots, ascending.
+    /// The positions of the snapshots, ascending.
     pub fn positions(&self) -> impl Iterator<Item = Position> + '_ {
         self.snapshots.iter().map(|snapshot| snapshot.position)
     }
 
-    /// Bytes that they take at the moment, room for packing included. They become fewer as the
-    /// background pool packs.
+    /// Bytes in use, room for packing included. Shrinks as the background pool packs.
     pub fn bytes(&self) -> u64 {
         self.packer.total.load(Ordering::Relaxed)
     }
 
-    /// Adds a snapshot, instead of the one at the same position if there is one, and drops others
-    /// where there is no room. The newest stays even if it alone exceeds the budget.
+    /// Adds a snapshot, replacing one at the same position, and drops others to stay within the
+    /// budget. The newest is kept even if it alone exceeds the budget.
     pub fn add(&mut self, position: Position, lattices: Vec<Arc<Lattice>>, keep: Keep) {
         (self.max_gap, self.log_bytes) = (keep.max_gap, keep.log_bytes);
         let at = self.snapshots.partition_point(|it| it.position < position);
@@ -191,10 +192,10 @@ impl Snapshots {
         Packer::start(&self.packer);
     }
 
-    /// The lattices at a position exactly as they were added; `None` where there is no snapshot.
+    /// The lattices of the snapshot at a position; `None` without a snapshot there.
     ///
     /// # Errors
-    /// There is no memory to unpack them.
+    /// The host has no memory to unpack them.
     pub fn get(&self, position: Position) -> Option<Result<Vec<Arc<Lattice>>, MemoryError>> {
         let find = |snapshot: &Snapshot| snapshot.position.cmp(&position);
         let at = self.snapshots.binary_search_by(find).ok()?;
@@ -202,14 +203,13 @@ impl Snapshots {
         Some(lattices.map(|stored| stored.cells().lattice()).collect())
     }
 
-    /// Whether a copy of all lattices is worth bringing here: whether it fits into the budget
-    /// beside the log. One that does not is kept only while it is the newest, and displaces all
-    /// others.
+    /// Whether a copy of all lattices fits into the budget beside the log. One that does not fit
+    /// would displace all others and be kept only while it is the newest.
     pub fn would_keep(&self, bytes_of_all: u64, log_bytes: u64) -> bool {
         bytes_of_all.saturating_add(log_bytes) <= self.budget
     }
 
-    /// Keeps only those at the positions for which this is so.
+    /// Keeps only the snapshots at positions for which `keep` is true.
     pub fn retain(&mut self, mut keep: impl FnMut(Position) -> bool) {
         self.snapshots.retain(|snapshot| keep(snapshot.position));
     }
@@ -222,7 +222,7 @@ impl Snapshots {
         self.snapshots.get(at)?.lattices.get(instance)
     }
 
-    /// What the packer has to do for a snapshot.
+    /// The packer's tasks for a snapshot.
     fn tasks(&self, at: usize, pack: bool) -> Vec<Task> {
         let weak = |at: Option<usize>, instance| {
             let stored = self.stored(at?, instance)?;
@@ -277,7 +277,7 @@ impl Snapshots {
     }
 }
 
-/// How many times as much a snapshot before a person's edit is missed.
+/// Weight of a snapshot before an edit of the user's, for thinning.
 const BEFORE_EDIT_WEIGHT: u128 = 8;
 
 /// Generations from one position to a later one; where the clock shows fewer there, a start lies
@@ -288,7 +288,7 @@ fn gap(from: Position, to: Position) -> u64 {
 }
 
 impl Snapshot {
-    /// Whether dropping it gives back memory of a lattice at least.
+    /// Whether dropping it frees the memory of at least one lattice.
     fn frees_lattices(&self) -> bool {
         self.lattices.iter().any(|stored| match &*stored.lock() {
             Cells::Fresh(unpacked) | Cells::Key(unpacked) => Arc::strong_count(unpacked) == 1,
@@ -330,7 +330,7 @@ impl Cells {
         }
     }
 
-    /// Whether it is the same as a lattice.
+    /// Whether it equals a lattice.
     fn equals(&self, lattice: &Lattice) -> bool {
         match self {
             Cells::Fresh(unpacked) | Cells::Key(unpacked) => *unpacked.lattice == *lattice,
@@ -342,7 +342,7 @@ impl Cells {
         }
     }
 
-    /// What a lattice beside it may be packed against.
+    /// The key that a neighbouring lattice may be packed against.
     fn key(&self) -> Option<&Arc<Unpacked>> {
         match self {
             Cells::Fresh(_) => None,

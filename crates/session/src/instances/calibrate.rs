@@ -1,7 +1,7 @@
-//! A round whose every op runs alone: what each takes by itself, so that overlap can be told.
+//! Calibration: a round whose ops run one at a time, which gives each op's time without overlap.
 //!
-//! It is a real round: the lattices advance by it, and its pictures are drawn. But each op is
-//! submitted only when the one before it has ended.
+//! It is a real round: the lattices advance and its pictures are drawn. But each op is submitted only
+//! when the one before it has ended.
 
 use model::Alone;
 use std::collections::VecDeque;
@@ -12,12 +12,12 @@ use super::{Instances, Measuring, shares};
 use engine::{DeviceId, EngineError, Nanos, Op, Program, Result, Slot, Step};
 use model::PicturePlan;
 
-/// A round that is being run op by op.
+/// A calibration under way.
 pub(super) struct Calibration {
     left: VecDeque<(Step, Alone)>,
-    /// What its pictures show.
+    /// Its pictures.
     picture: Option<PicturePlan>,
-    /// The generation that it leads to.
+    /// The generation after it.
     generation: u64,
     /// The op that runs.
     running: Option<Alone>,
@@ -69,12 +69,12 @@ impl Instances {
         Ok(true)
     }
 
-    /// Whether a round is being run op by op.
+    /// Whether a calibration is under way.
     pub(crate) fn is_calibrating(&self) -> bool {
         self.calibration.is_some()
     }
 
-    /// Starts the next op, if none runs.
+    /// Submits the next op, if none runs.
     pub(super) fn run_next_alone(&mut self) -> Result<()> {
         let Some(calibration) = &mut self.calibration else {
             return Ok(());
@@ -101,7 +101,7 @@ impl Instances {
         let run = match self.engine.submit(&program) {
             Ok(run) => run,
             Err(error) => {
-                // It is tried again: a lattice must not stop in the middle of a round.
+                // It is tried again: the round must be completed.
                 let step = program.steps.pop().expect("it has one");
                 calibration.left.push_front((step, alone));
                 let busy = matches!(error, EngineError::SlotBusy(..));
@@ -129,7 +129,7 @@ impl Instances {
         Ok(())
     }
 
-    /// Notes what an op took alone; all of them, when it was the last.
+    /// Notes an op's time alone. Returns the times of all ops after the last one.
     pub(super) fn measured_alone(&mut self, took: Option<Nanos>) -> Option<Vec<Alone>> {
         let calibration = self.calibration.as_mut()?;
         let alone = calibration.running.take()?;
@@ -152,8 +152,8 @@ impl Instances {
         DeviceId(0)
     }
 
-    /// Which part of its device's units an op keeps busy: of a GPU, its blocks of those that fit;
-    /// of the CPU, one worker; a copy, none of a GPU's.
+    /// The fraction of its device's units that an op keeps busy: on a GPU, its blocks of those that
+    /// fit at once, and 0 for a copy; on the CPU, one worker.
     fn share(&mut self, device: DeviceId, op: &Op) -> Result<f64> {
         let units = self.engine.devices()[usize::from(device.0)].units;
         if self.engine.name() == "cpu" {

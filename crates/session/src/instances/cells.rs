@@ -1,7 +1,7 @@
-//! Cells on their way to the device and back: lattices set, words edited, snapshots taken.
+//! Transfers of cells: sets lattices, edits words, downloads snapshots.
 //!
-//! None of it belongs between the ops of a round that runs op by op
-//! ([`Instances::is_calibrating`]): some lattices have been stepped there and others not.
+//! Not to be used during a calibration ([`Instances::is_calibrating`]), while some lattices are a
+//! round ahead of others.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use life::{Lattice, Size};
 use model::Streams;
 
 impl Instances {
-    /// Sets instances to these lattices, each in its own stream. The generation stays as it is:
+    /// Sets instances, given by index, to lattices, each in its own stream. The generation is set by
     /// [`Instances::set_generation`].
     pub fn set_lattices(&mut self, lattices: Vec<(usize, Arc<Lattice>)>) -> Result<()> {
         let layout = self.plan().kernel.layout;
@@ -34,7 +34,7 @@ impl Instances {
                 );
             }
         }
-        // What is set anew is in the first of two buffers: in a batch, so must be the others.
+        // An upload fills the first of two buffers; in a batch, all lattices must be in the same one.
         if some {
             program.steps.extend(self.alignment().steps);
         }
@@ -42,7 +42,7 @@ impl Instances {
         self.submit(&program, Kind::Other, None)
     }
 
-    /// Sets cells of instances whose lattices are alike, each in its own stream, behind everything
+    /// Applies the same word edits to several instances, each in its own stream, after everything
     /// issued before.
     pub fn edit(&mut self, instances: &[usize], edits: &Arc<[WordEdit]>) -> Result<()> {
         let mut program = Program::default();
@@ -61,8 +61,7 @@ impl Instances {
         &self.edit_numbers
     }
 
-    /// Says that what is issued from now on shows instances with this edit; a number never gets
-    /// smaller.
+    /// Notes that pictures issued from now on show these instances with this edit. Numbers only grow.
     pub(crate) fn set_edit_number(&mut self, instances: &[usize], number: u64) {
         let numbers = Arc::make_mut(&mut self.edit_numbers);
         for &instance in instances {
@@ -75,10 +74,9 @@ impl Instances {
         Slot(self.spec.pictures() + index)
     }
 
-    /// Downloads every lattice's bits into the whole-lattice slot `index`, as
-    /// [`Event::Snapshot`](super::Event::Snapshot) tells; never, if the slots are made anew
-    /// before. Answers `false` where that slot is still being read, and while a round runs op by
-    /// op.
+    /// Downloads every lattice's bits into the whole-lattice slot `index`.
+    /// [`Event::Snapshot`](super::Event::Snapshot) follows, unless the slots are allocated again
+    /// before. Returns `false` if that slot is being read, or during a calibration.
     pub(crate) fn issue_snapshot(&mut self, index: u8) -> Result<bool> {
         if self.is_calibrating() {
             return Ok(false);
@@ -104,19 +102,19 @@ impl Instances {
             .collect()
     }
 
-    /// Whether a launch of some plan steps several lattices, which must all be in the same one of
+    /// Whether some plan steps several lattices per launch, so that all must be in the same one of
     /// two buffers.
     fn batches_in_two_buffers(&self) -> bool {
         let batches = |plan: &RoundPlan| plan.switches.streams == Streams::Batch;
         !self.plan().kernel.in_place && self.plans.iter().any(batches)
     }
 
-    /// Brings all lattices into the same one of their two buffers, if batches need it.
+    /// Moves all lattices into the same one of their two buffers, if batches need it.
     pub(super) fn align_buffers(&mut self) -> Result<()> {
         self.submit(&self.alignment(), Kind::Other, None)
     }
 
-    /// What brings all lattices into the same one of their two buffers, if batches need it.
+    /// The program that does so; empty if no batch needs it.
     fn alignment(&self) -> Program {
         let layout = self.plan().kernel.layout;
         if layout == Layout::Bits || !self.batches_in_two_buffers() {
@@ -128,7 +126,10 @@ impl Instances {
     }
 }
 
-/// A lattice out of a host slot.
+/// Reads a lattice out of a host slot.
+///
+/// # Errors
+/// The slot is being filled, or the host has no memory for the lattice.
 pub fn read_lattice(slots: &dyn Slots, instance: usize, slot: Slot, size: Size) -> Result<Lattice> {
     let mut lattice = None;
     let id = LatticeId(instance as u32);

@@ -1,4 +1,4 @@
-//! Two settings compared: A and B have half of the instances each, and take turns.
+//! Comparing two settings: A and B have half of the instances each and alternate.
 
 use super::Instances;
 use crate::round::RoundPlan;
@@ -6,11 +6,11 @@ use engine::Result;
 use model::Switches;
 
 impl Instances {
-    /// Compares two settings, of two instances or more: the first half of the instances (A) goes on as it is, the second (B)
-    /// with these switches, and where their number is odd the last instance is not stepped. With
-    /// `None`, all instances are stepped with A's switches again; those of B and the last are
-    /// where they are then. The next round is A's. Waits until nothing runs. Answers whether the
-    /// slots were made anew.
+    /// Begins a comparison: the first half of the instances (A) keeps its switches, the second (B)
+    /// gets `second`; if their number is odd, the last instance is not stepped. There must be at
+    /// least two. `None` ends a comparison: all instances get A's switches, and B's keep their
+    /// cells. The next round is A's. Waits until nothing runs. Returns whether the slots were
+    /// allocated again.
     pub fn compare(&mut self, second: Option<Switches>) -> Result<bool> {
         self.engine.synchronize()?;
         self.forget_prepared();
@@ -42,13 +42,12 @@ impl Instances {
         self.settle_slots()
     }
 
-    /// Whether two settings are compared.
+    /// Whether a comparison is under way.
     pub(crate) fn is_comparing(&self) -> bool {
         self.plans.len() > 1
     }
 
-    /// Ends a round that was issued in part where it stands: what A has made of it is all that B
-    /// makes.
+    /// Ends a round of A that was issued in part: B makes only those generations too.
     pub(crate) fn cut_round(&mut self) {
         if self.turn == 0 && self.parts > 0 {
             self.last_round = std::mem::take(&mut self.parts);
@@ -57,8 +56,7 @@ impl Instances {
         }
     }
 
-    /// The generations that B still has to make of the round that A has made, if there is one: it
-    /// is the next round.
+    /// The generations left of B's round, if that is the next one.
     pub(crate) fn pending_b_round(&self) -> Option<u32> {
         (self.turn > 0).then(|| self.last_round - self.parts)
     }

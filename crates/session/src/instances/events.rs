@@ -1,4 +1,4 @@
-//! What comes back of what was issued: events one by one, or all of them waited for.
+//! Completions of submitted programs, as events.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -11,11 +11,11 @@ use model::Alone;
 use model::PicturePlan;
 use model::trace::TimedRound;
 
-/// Something that has completed.
+/// A completion.
 pub enum Event {
     /// Pictures have arrived.
     Pictures {
-        /// Of which instances.
+        /// The instances, by index.
         instances: Range<usize>,
         /// Their generation.
         generation: u64,
@@ -35,24 +35,25 @@ pub enum Event {
         /// A measure each.
         measures: Vec<Measure>,
     },
-    /// A round is complete; with spans and their ops' names if it was timed.
+    /// A round is complete.
     Round {
-        /// What was timed, if it was.
+        /// Its spans and their ops, if it was timed.
         timed: Option<TimedRound>,
-        /// Whose in a comparison: 0 for A's, 1 for B's; otherwise 0.
+        /// In a comparison, 0 for A and 1 for B; otherwise 0.
         half: usize,
-        /// Generations it stepped.
+        /// Generations stepped.
         generations: u32,
-        /// Launches that the longest step stands for.
+        /// Launches per instance.
         launches: u32,
-        /// From its first call (or the end of the round before it, if that was later) to its end.
+        /// Time from its first call, or from the end of the round before it if that was later, to its
+        /// end.
         took: Duration,
     },
-    /// Every op of a round has run alone.
+    /// A calibration is complete, with the time of each op alone.
     Calibrated(Vec<Alone>),
     /// All lattices' bits are in a whole-lattice slot.
     Snapshot {
-        /// Which, as [`Instances::issue_snapshot`] was told.
+        /// The index given to [`Instances::issue_snapshot`].
         index: u8,
     },
 }
@@ -66,11 +67,10 @@ pub(super) fn lost(error: EngineError) -> EngineError {
 }
 
 impl Instances {
-    /// Hands over what has completed. Never blocks.
+    /// Passes completed events to `tell`. Never blocks.
     ///
     /// # Errors
-    /// An engine that does not say what has ended is lost, whatever it says instead: what is in
-    /// flight would never end.
+    /// The engine is lost; so is one that fails to poll, as nothing in flight would ever end.
     pub fn poll(&mut self, mut tell: impl FnMut(Event)) -> Result<()> {
         let mut completions = std::mem::take(&mut self.completions);
         let polled = self.engine.poll(&mut completions).map_err(lost);
@@ -152,7 +152,7 @@ impl Instances {
         polled.and_then(|()| self.run_next_alone())
     }
 
-    /// What a round's measures found; nothing where their slots are gone.
+    /// The event of a round's measures; `None` if their slots are gone.
     fn measured(&self, of: &InFlight, lattices: Range<u32>, slot: Slot) -> Option<Event> {
         let first = lattices.start as usize;
         let read = |lattice| {
@@ -169,7 +169,7 @@ impl Instances {
         })
     }
 
-    /// Sleeps until something may have completed.
+    /// Sleeps until something may have completed, at most `timeout`.
     pub fn wait(&mut self, timeout: Duration) {
         self.engine.wait(timeout);
     }
@@ -183,8 +183,8 @@ impl Instances {
         Ok(())
     }
 
-    /// Steps every instance and waits for it; the wall time it took. With `traced`, every round
-    /// is timed, and handed over.
+    /// Steps every instance by `generations`, `per_round` per round, and waits. Returns the wall time.
+    /// With `traced`, times every round and passes it on.
     pub fn run(
         &mut self,
         generations: u64,

@@ -1,4 +1,4 @@
-//! Rounds on their way to the engine: eagerly, or prepared once and replayed.
+//! Issues rounds: eagerly, or as graphs that are prepared once and replayed.
 
 use std::hash::Hasher;
 use std::sync::Arc;
@@ -17,12 +17,12 @@ pub(super) struct InFlight {
     pub(super) run: RunId,
     /// The generation of the lattices that it downloads.
     pub(super) generation: u64,
-    /// Whether the slots of its measures are there.
+    /// Whether the slots of its measures still exist.
     pub(super) measured: bool,
     /// The last edit in its pictures, by instance.
     pub(super) edits: Arc<[u64]>,
     pub(super) picture: Option<PicturePlan>,
-    /// The picture slot of a round or a refresh, which is not filled again before its end is heard.
+    /// The picture slot of a round or a refresh, not filled again before its completion is handled.
     pub(super) slot: Option<Slot>,
     pub(super) kind: Kind,
     pub(super) steps: Arc<[StepFacts]>,
@@ -31,12 +31,12 @@ pub(super) struct InFlight {
     pub(super) launches: u32,
     /// Generations stepped.
     pub(super) stepped: u32,
-    /// Before its first call.
+    /// The time just before its first call.
     pub(super) issued: Instant,
 }
 
 impl InFlight {
-    /// The slots that it was to fill are gone.
+    /// Notes that the slots it was to fill are gone.
     pub(super) fn forget_slots(&mut self) {
         (self.picture, self.slot) = (None, None);
         self.measured = false;
@@ -56,11 +56,11 @@ pub(super) enum Kind {
     Snapshot(u8),
     /// One step of a round that runs op by op.
     Alone,
-    /// Whose end nobody waits for.
+    /// Anything else; its completion is ignored.
     Other,
 }
 
-/// What a prepared round was made for.
+/// The facts that a prepared round depends on.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(super) struct PreparedKey {
     pub(super) slot: Slot,
@@ -71,7 +71,7 @@ pub(super) struct PreparedKey {
     pub(super) measured: bool,
 }
 
-/// The most launches of one graph: beyond, capturing it takes seconds and gigabytes.
+/// Maximum number of launches in a graph: capturing more takes seconds and gigabytes.
 pub const MAX_GRAPH_LAUNCHES: u64 = 1 << 16;
 
 impl Instances {
@@ -96,7 +96,7 @@ impl Instances {
         spare.or_else(|| slots().next().filter(|_| self.is_idle()))
     }
 
-    /// The slot of the next round's pictures, if there is one now.
+    /// The slot of the next round's pictures, if one is free.
     pub(super) fn next_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
         match self.next_plan().picture {
             None if self.measures_next() && self.is_in_flight(Slot(0)) => None,
@@ -112,14 +112,14 @@ impl Instances {
         self.in_flight.iter().any(fills)
     }
 
-    /// Notes which slot the round that was just issued fills.
+    /// Notes the slot that the round just issued fills.
     fn fills(&mut self, slot: Slot) {
         if let Some(issued) = self.in_flight.back_mut() {
             issued.slot = Some(slot);
         }
     }
 
-    /// How many rounds may be in flight at once. Those of a comparison are timed one by one.
+    /// Maximum number of rounds in flight: 1 during a comparison, where each is timed.
     fn max_in_flight(&self) -> usize {
         if self.is_comparing() {
             1
@@ -133,9 +133,9 @@ impl Instances {
         self.in_flight.len() < self.max_in_flight() && !self.is_calibrating()
     }
 
-    /// Issues a round of so many generations (in a comparison, of A and B in turn), if there is
-    /// room for one: not more than two in flight, and a slot free. With `timed`, spans come back.
-    /// A round of no generations only downloads all instances.
+    /// Issues a round (in a comparison, of A and B in turn) if fewer than two are in flight and a
+    /// slot is free; returns whether it did. `newest` says whether a slot holds somebody's newest
+    /// picture. With `timed`, its event has spans. A round of 0 generations only downloads.
     pub fn issue_round(
         &mut self,
         generations: u32,
@@ -159,7 +159,7 @@ impl Instances {
         };
         match issued {
             Ok(()) => {}
-            // Somebody began to read the slot just now: there will be another.
+            // A reader took the slot just now; another will be free.
             Err(EngineError::SlotBusy(..)) => return Ok(false),
             Err(error) => return Err(error),
         }
@@ -175,7 +175,7 @@ impl Instances {
         Ok(true)
     }
 
-    /// Downloads every instance as it is, each plan's by its own way.
+    /// Downloads every instance without stepping, as each plan says.
     fn refresh(&mut self, newest: impl Fn(Slot) -> bool) -> Result<bool> {
         let turn = self.turn;
         let mut issued = Ok(true);
@@ -218,14 +218,14 @@ impl Instances {
         self.timed += 1;
         let program = Program {
             timed,
-            // One that is not stamped in between says what stamps cost.
+            // Rounds without timestamps in between show what timestamps cost.
             stamped: self.stamped && self.timed % 2 == 1,
             ..Program::clone(&program)
         };
         self.submit(&program, kind, picture)
     }
 
-    /// The next plan's round as a program, made once.
+    /// The next plan's round as a program, from the cache if possible.
     fn round(&mut self, generations: u32, slot: Slot) -> Arc<Program> {
         let key = (slot, generations, self.turn, self.measures_next());
         if let Some(known) = self.programs.get(&key) {
@@ -248,7 +248,7 @@ impl Instances {
         unmeasured.program(generations, slot)
     }
 
-    /// Whether the next round measures its lattices, if its plan says where to.
+    /// Whether the next round measures its lattices, if its plan has slots for it.
     fn measures_next(&self) -> bool {
         match self.measuring {
             Measuring::Never => false,
@@ -257,13 +257,13 @@ impl Instances {
         }
     }
 
-    /// Whether the next round is one of the few that measure: its times say nothing of the others'.
+    /// Whether the next round is one of the few that measure: its times are not representative.
     pub(crate) fn is_next_an_exception(&self) -> bool {
         self.measuring == Measuring::Sparse && self.measures_next()
     }
 
-    /// Issues some generations of a round that is too long for one submission, with no picture;
-    /// whether there was room for them.
+    /// Issues some generations of a round that is too long for one submission, without pictures.
+    /// Returns `false` if too much is in flight.
     pub(crate) fn issue_part(&mut self, generations: u32) -> Result<bool> {
         if self.in_flight.len() >= self.max_in_flight() || self.is_calibrating() {
             return Ok(false);
@@ -280,8 +280,7 @@ impl Instances {
         Ok(true)
     }
 
-    /// The most generations that one submission should issue: the host is inside its calls
-    /// meanwhile, and hears nobody.
+    /// Maximum number of generations per submission: the thread handles no commands meanwhile.
     pub(crate) fn max_at_once(&self) -> u32 {
         #[cfg(test)]
         if let Some(max) = limit::get() {
@@ -296,7 +295,7 @@ impl Instances {
         }
     }
 
-    /// Whether a round of so many generations is a graph that a driver digests.
+    /// Whether a round of so many generations stays within [`MAX_GRAPH_LAUNCHES`].
     fn fits_a_graph(&self, generations: u32) -> bool {
         let nodes = u64::from(self.launches(generations)) * self.instances() as u64;
         nodes <= MAX_GRAPH_LAUNCHES
@@ -315,7 +314,7 @@ impl Instances {
             Some(known) => known.clone(),
             None => {
                 let mut program = self.next_program(generations, slot);
-                // A graph cannot be waited for within; the host waits behind it.
+                // The host cannot wait inside a graph; it waits after it.
                 program
                     .steps
                     .retain(|step| !matches!(step.op, Op::Synchronize(_)));
@@ -357,7 +356,7 @@ impl Instances {
         Ok(())
     }
 
-    /// Counts the generations of a program that the engine has accepted, and expects its end.
+    /// Counts the generations of an accepted program and adds it to those in flight.
     fn accepted(
         &mut self,
         run: RunId,
@@ -390,7 +389,7 @@ impl Instances {
         });
     }
 
-    /// What a timed program's steps are, for whoever shows their spans.
+    /// Facts about a timed program's steps, for showing their spans.
     pub(super) fn facts(&self, program: &Program) -> Arc<[StepFacts]> {
         if !program.timed {
             return Arc::default();
@@ -403,7 +402,7 @@ impl Instances {
         program.steps.iter().map(facts).collect()
     }
 
-    /// Which buffer holds each lattice's cells, as one number: a graph holds their addresses.
+    /// A hash of which buffer holds each lattice's cells: a graph contains their addresses.
     fn parities(&self) -> u64 {
         let mut hasher = std::hash::DefaultHasher::new();
         for i in self.next_plan().instances.clone() {
@@ -417,7 +416,7 @@ impl Instances {
     }
 }
 
-/// The most generations of one submission, where tests want fewer than there are usually.
+/// A lower limit of generations per submission, for tests.
 #[cfg(test)]
 pub(crate) mod limit {
     use std::cell::Cell;
@@ -426,7 +425,7 @@ pub(crate) mod limit {
         static MAX_AT_ONCE: Cell<Option<u32>> = const { Cell::new(None) };
     }
 
-    /// On this thread from now on.
+    /// Sets it for this thread.
     pub(crate) fn set(max: Option<u32>) {
         MAX_AT_ONCE.set(max);
     }

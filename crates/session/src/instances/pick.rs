@@ -1,5 +1,5 @@
-//! `--kernel auto`: where this device and such lattices were measured before, the table says which
-//! kernel is the fastest; elsewhere the eligible ones are timed once, on the lattices themselves.
+//! `--kernel auto`: takes the fastest kernel from a table if the device was measured with similar
+//! lattices; otherwise times the eligible kernels once, on the lattices themselves.
 
 use std::time::{Duration, Instant};
 
@@ -12,22 +12,22 @@ use engine::kernels::{self, KERNELS};
 use engine::{EngineError, Kernel, Layout, Result};
 use model::Switches;
 
-/// A kernel that was timed.
+/// A timed kernel.
 #[derive(Clone, Copy, Debug)]
 pub struct Timed {
-    /// Which.
+    /// The kernel.
     pub kernel: &'static Kernel,
-    /// Rounds a second, all instances and what they download included.
+    /// Rounds per second of all instances, downloads included.
     pub rounds_per_second: f64,
 }
 
-/// How long a kernel is timed at least.
+/// Minimum time for which a kernel is timed.
 const MIN_TIMING: Duration = Duration::from_millis(20);
 
-/// How long a first round may take to load what it needs.
+/// Time that a first round may take for loading modules.
 const MAX_LOADING: Duration = Duration::from_millis(500);
 
-/// The most generations of a round that is timed: one of a slow kernel's is to be over soon.
+/// Maximum number of generations of a timed round, so that slow kernels end soon.
 const MAX_TIMED_GENERATIONS: u32 = 64;
 
 /// The most bytes that an `i32` a cell may take for such a kernel to be timed: beyond, bits are

@@ -1,5 +1,4 @@
-//! What rounds are made of, changed between two of them: the kernel, the rule, the switches, and
-//! what is downloaded.
+//! Changes of settings between two rounds: kernel, rule, switches, and what is downloaded.
 
 use super::issue::Kind;
 use super::{Instances, Measuring, PICTURE_SLOTS, shares, validate_devices};
@@ -12,10 +11,10 @@ use model::PicturePlan;
 use model::{Streams, Switches, TransferChoice};
 
 impl Instances {
-    /// Whether a kernel takes these lattices and every device can run it.
+    /// Checks that a kernel accepts these lattices and that every device can run it.
     ///
     /// # Errors
-    /// Why not.
+    /// The reason if not.
     pub fn validate(&self, kernel: &Kernel) -> Result<()> {
         kernel.admit(self.size)?;
         validate_devices(&*self.engine, kernel)
@@ -30,10 +29,10 @@ impl Instances {
         if layout != before {
             let pack = self.plan().pack_all();
             self.submit(&pack, Kind::Other, None)?;
-            // The bits are complete before another layout's memory is given back.
+            // The bits are complete before the memory of the other layout is freed.
             if let Err(error) = self.change_layout(layout) {
                 if !error.loses_lattices() {
-                    self.change_layout(before)?; // the lattices go on as they were
+                    self.change_layout(before)?; // the lattices stay as they were
                 }
                 return Err(error);
             }
@@ -42,19 +41,19 @@ impl Instances {
             plan.kernel = kernel;
             plan.switches = plan.switches.fitted_to(kernel);
         }
-        // The drawing side learns of the kernel a moment later.
+        // The drawing side changes its request a moment later.
         self.request = self.request.map(|request| self.possible(request));
         self.plan_pictures();
         Ok(())
     }
 
-    /// Brings every lattice from its bits, which are complete, into a layout.
+    /// Converts every lattice from its bits into a layout.
     fn change_layout(&mut self, layout: Layout) -> Result<()> {
         self.engine.reserve(layout)?;
         self.enter_layout(layout)
     }
 
-    /// Makes every lattice's cells anew from its bits, in a layout that there is memory for.
+    /// Converts every lattice from its bits into a layout whose memory is reserved.
     pub(super) fn enter_layout(&mut self, layout: Layout) -> Result<()> {
         let unpack = self.plan().relayout(layout);
         self.submit(&unpack, Kind::Other, None)
@@ -68,7 +67,7 @@ impl Instances {
         }
     }
 
-    /// Says which rounds measure their lattices from now on.
+    /// Sets which rounds measure their lattices.
     pub(crate) fn set_measuring(&mut self, measuring: Measuring) {
         if self.measuring != measuring {
             self.measuring = measuring;
@@ -77,14 +76,14 @@ impl Instances {
         }
     }
 
-    /// Changes how rounds (in a comparison, A's or B's) are issued, copied and waited for.
-    /// Waits until nothing runs where streams or slots change. Answers whether the slots were
-    /// made anew.
+    /// Changes how rounds are issued, copied and waited for: A's (`half` 0), or B's (1) during a
+    /// comparison. Waits until nothing runs if streams or slots change. Returns whether the slots
+    /// were allocated again.
     pub fn set_switches(&mut self, half: usize, switches: Switches) -> Result<bool> {
         self.forget_prepared();
         let before = self.plans[half].switches;
         if self.plans[half].switches.streams != switches.streams {
-            // Between the old streams and the new ones there is no order.
+            // Work in the old and the new streams is not ordered.
             self.engine.synchronize()?;
             let made = self.streams_of(switches.streams)?;
             let range = self.plans[half].instances.clone();
@@ -105,13 +104,13 @@ impl Instances {
         settled
     }
 
-    /// Whether every second timed round is stamped by its blocks from now on.
+    /// Sets whether every second timed round records block timestamps.
     pub fn set_stamped(&mut self, stamped: bool) {
         self.stamped = stamped;
     }
 
-    /// Says what rounds download from now on; makes the slots anew where they do not suit, for
-    /// which it waits until nothing runs. Answers whether they were.
+    /// Sets what rounds download. If the slots do not fit, waits until nothing runs and allocates
+    /// others; returns whether it did.
     pub fn set_picture(&mut self, picture: Option<PicturePlan>) -> Result<bool> {
         let picture = picture.map(|picture| self.possible(picture));
         if self.request == picture {
@@ -122,7 +121,7 @@ impl Instances {
         self.settle_slots().inspect_err(|_| self.request = before)
     }
 
-    /// Pictures of cells are possible only where the lattices are laid out so: bits otherwise.
+    /// Falls back to bits if the layout does not allow pictures of cells.
     fn possible(&self, picture: PicturePlan) -> PicturePlan {
         match (picture.transfer, self.plan().kernel.layout) {
             (Transfer::Cells, Layout::Bits | Layout::Planar) => PicturePlan {
@@ -133,7 +132,7 @@ impl Instances {
         }
     }
 
-    /// Whether such pictures need other slots than there are.
+    /// Whether such pictures need other slots than the present ones.
     pub(crate) fn needs_slots(&self, request: Option<PicturePlan>) -> bool {
         let (comparing, bits) = (self.is_comparing(), self.all_bits());
         let pictures = self
@@ -143,7 +142,7 @@ impl Instances {
         self.wanted_slots(pictures).is_some()
     }
 
-    /// Whether switches need other slots than there are.
+    /// Whether switches need other slots than the present ones.
     pub(crate) fn switches_need_slots(&self, half: usize, switches: Switches) -> bool {
         let changed = RoundPlan {
             switches,
@@ -163,7 +162,7 @@ impl Instances {
         }
     }
 
-    /// Makes the slots anew if the plans' pictures need others; whether it did.
+    /// Allocates other slots if the plans' pictures need them; returns whether it did.
     pub(super) fn settle_slots(&mut self) -> Result<bool> {
         let (comparing, bits) = (self.is_comparing(), self.all_bits());
         let pictures = self
@@ -174,7 +173,7 @@ impl Instances {
         if let Some(spec) = anew {
             self.slots = self.engine.allocate_slots(spec)?;
             self.spec = spec;
-            // What was in flight has ended, in slots that are gone.
+            // Programs in flight have ended, and their slots are gone.
             self.in_flight.iter_mut().for_each(|old| old.forget_slots());
         }
         self.plan_pictures();
@@ -207,7 +206,7 @@ impl Instances {
         })
     }
 
-    /// A stream for every instance, shared or not; made once.
+    /// The stream of every instance for a way of sharing, created once.
     pub(super) fn streams_of(&mut self, how: Streams) -> Result<Vec<StreamId>> {
         let how = how.sharing();
         if let Some(made) = &self.streams[how as usize] {
@@ -219,7 +218,7 @@ impl Instances {
         Ok(made)
     }
 
-    /// Notes a stream of each device for every plan.
+    /// Updates every plan's stream of each device.
     pub(super) fn renew_devices(&mut self) {
         let devices = self.engine.devices().len();
         for plan in &mut self.plans {
@@ -228,7 +227,7 @@ impl Instances {
     }
 }
 
-/// What a plan downloads of what the drawing side asked for; all instances' bits are so many bytes.
+/// The pictures of a plan, given the drawing side's request and the bytes of all lattices' bits.
 fn picture_of(
     request: Option<PicturePlan>,
     plan: &RoundPlan,
@@ -245,7 +244,7 @@ fn picture_of(
             TransferChoice::Auto => Transfer::View,
         };
     }
-    // The drawing side learns of another kernel a moment later.
+    // The drawing side changes its request a moment after a change of the kernel.
     if picture.transfer == Transfer::Cells && plan.kernel.layout != Layout::I32 {
         picture.transfer = Transfer::Bits;
     }

@@ -1,4 +1,4 @@
-//! Lattices as the text of RLE files, and the memory that those of one file may take.
+//! Lattices as RLE text, and a limit of the memory that those of one file take.
 
 use std::cell::RefCell;
 use std::fmt;
@@ -70,12 +70,12 @@ impl<'de> Deserialize<'de> for Cells {
 /// The memory for the lattices of the file that this thread reads.
 #[derive(Default)]
 struct Memory {
-    /// Bytes that were free at first, where known.
+    /// Bytes that were free at first, if known.
     free: Option<u64>,
     /// Bytes of the lattices so far. Those without cells take memory only when they are stepped,
     /// so asking for what is free each time would promise it to all of them.
     taken: u64,
-    /// What there was no memory for.
+    /// The lattice for which memory was lacking.
     lacking: Option<MemoryError>,
 }
 
@@ -83,8 +83,8 @@ thread_local! {
     static MEMORY: RefCell<Memory> = RefCell::default();
 }
 
-/// Reads a file whose lattices together take no more memory than is free now; with what there was
-/// no memory for.
+/// Reads a file whose lattices together may take no more memory than is free now. Returns an error
+/// too if memory was lacking.
 pub(super) fn within_memory<T>(read: impl FnOnce() -> T) -> (T, Option<MemoryError>) {
     let free = memory::available().map(|free| free - free / 16);
     MEMORY.set(Memory {

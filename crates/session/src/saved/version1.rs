@@ -1,7 +1,7 @@
-//! The first version of the file: every instance's lattice and generation, and no log.
+//! Version 1 of the file: every instance's lattice and generation, without a log.
 //!
-//! Its lattices become the base of a log, and the clock is that of the selected instance: instances
-//! could be at different generations then.
+//! Its lattices become the base of a log. Instances could be at different generations; the clock is
+//! that of the selected one.
 
 use std::num::NonZeroU32;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! The file as it is written now.
+//! Version 2 of the file, the one that is written.
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -51,10 +51,10 @@ struct BaseFile {
     start: StartFile,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     counterparts: Option<usize>,
-    /// Instances whose cells a person drew or opened.
+    /// Instances whose cells the user drew or opened.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     drawn: BTreeSet<usize>,
-    /// Its lattices, where it is no start and the newest ones are others.
+    /// Its lattices, unless it is a start or the newest ones are the same.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     lattices: Option<Vec<Cells>>,
 }
@@ -127,8 +127,7 @@ struct AreaFile {
     size: Text<Size>,
 }
 
-/// What the lattices are like at a position: the part of a [`Scene`] that records are checked
-/// against.
+/// The part of a [`Scene`] that records are checked against.
 #[derive(Clone, Copy)]
 struct Shape {
     size: Size,
