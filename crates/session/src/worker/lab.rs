@@ -192,7 +192,7 @@ impl SessionWorker {
     pub(super) fn toggle_stamps(&mut self) {
         if self.current_switches().graphs && !self.lab.stamped {
             self.notify(Notice::Refused(
-                tr!("a graph's blocks are not stamped: F6 turns graphs off").into(),
+                tr!("Block timestamps are unavailable with graphs; F6 turns graphs off").into(),
             ));
             return;
         }
@@ -275,11 +275,11 @@ impl SessionWorker {
 /// A sentence with the time of a round before and after, and the factor between them.
 fn describe(effect: &Effect) -> String {
     let times = effect.in_short();
-    let ms = |us: f64| format!("{:.3} ms", us / 1e3);
+    let ms = |us: f64| format!("{:.3}", us / 1e3);
     tr!(
-        "a round takes {}, before it took {}: {times}",
-        ms(effect.after_us),
+        "{} → {} ms per round: {times}",
         ms(effect.before_us),
+        ms(effect.after_us),
         times = times
     )
 }
@@ -298,9 +298,7 @@ mod tests {
 
     #[test]
     fn an_effect_is_told_as_it_is() {
-        assert!(
-            effect(1660.0, 170.0).ends_with("0.170 ms, before it took 1.660 ms: 9.8 times as fast")
-        );
+        assert!(effect(1660.0, 170.0).starts_with("1.660 → 0.170 ms per round: 9.8"));
         assert!(effect(170.0, 1660.0).ends_with("9.8 times as long"));
         assert!(effect(170.0, 172.0).ends_with("no difference"));
     }

@@ -106,8 +106,8 @@ impl SessionWorker {
         self.losses.at = Some(self.losses.at.unwrap_or(position).max(position));
         if self.losses.in_a_row > MAX_LOSSES {
             return self.fail(tr!(
-                "the engine was lost {MAX_LOSSES} times in a row, at last so: {why}",
-                MAX_LOSSES = MAX_LOSSES,
+                "The engine was lost {count} times in a row, the last time because: {why}",
+                count = self.losses.in_a_row,
                 why = why
             ));
         }
@@ -137,7 +137,7 @@ impl SessionWorker {
             Ok(instances) => instances,
             Err(error) => {
                 return self.fail(tr!(
-                    "the engine was lost ({why}), and then: {error}",
+                    "The engine was lost ({why}) and could not be replaced: {error}",
                     why = why,
                     error = error
                 ));

@@ -124,7 +124,7 @@ impl SessionWorker {
             // After a loss, the recovery restores the lattices.
             Err(error) if !error.loses_lattices() => {
                 self.fail(tr!(
-                    "the session in the file cannot be gone on with: {error}",
+                    "The saved session cannot be continued: {error}",
                     error = error
                 ));
                 Ok(())

@@ -112,11 +112,11 @@ impl SessionWorker {
         self.watch.stopped = false;
         self.settle_measuring(false);
         self.notify(Notice::Done(match next {
-            StopWhenStill::Never => tr!("nothing stops when it is still").into(),
+            StopWhenStill::Never => tr!("Rounds do not stop automatically").into(),
             StopWhenStill::Selected => {
-                tr!("stops when the selected panel is still or periodic").into()
+                tr!("Rounds stop when the selected panel is still or periodic").into()
             }
-            StopWhenStill::All => tr!("stops when all panels are still or periodic").into(),
+            StopWhenStill::All => tr!("Rounds stop when all panels are still or periodic").into(),
         }));
     }
 
@@ -125,8 +125,8 @@ impl SessionWorker {
         self.setup.time.reseed ^= true;
         self.settle_measuring(false);
         self.notify(Notice::Done(match self.setup.time.reseed {
-            true => tr!("panels that died down get a new soup").into(),
-            false => tr!("panels that died down stay as they are").into(),
+            true => tr!("Dead panels are reseeded").into(),
+            false => tr!("Dead panels are left as they are").into(),
         }));
     }
 
