@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::failure::NotSaved;
 use super::options::WindowArguments;
 use super::text::{print, print_to_reader, si};
-use engine::{Transfer, Viewport};
+use engine::{ReduceRegion, Transfer};
 use life::Size;
 use model::{PicturePlan, Setup, Status, StopWhenStill};
 use session::{Session, SessionFile};
@@ -81,12 +81,12 @@ const MOST_WORDS: usize = 1 << 24;
 /// All of a lattice once, in 256 pixels along its longer side.
 fn whole_lattice(size: Size) -> PicturePlan {
     const PIXELS: i64 = 256;
-    let sides = [size.width(), size.height()].map(|side| i64::from(side) * Viewport::ONE);
+    let sides = [size.width(), size.height()].map(|side| i64::from(side) * ReduceRegion::ONE);
     let step = sides[0].max(sides[1]) / PIXELS + 1;
     let [width, height] = sides.map(|side| (side / step + 1) as u32);
     PicturePlan {
         transfer: Transfer::View,
-        viewport: Viewport {
+        viewport: ReduceRegion {
             x0: 0,
             y0: 0,
             step,

@@ -27,7 +27,8 @@ const ROUNDS_PER_SECOND: f64 = 60.0;
 /// until another is picked.
 fn any_kernel(size: Size, switches: Switches) -> &'static Kernel {
     let [bits, global] = ["bits", "global"].map(|name| kernels::find(name).expect("a kernel"));
-    let takes = |kernel: &&Kernel| kernel.admit(size).is_ok() && switches.refusal(kernel).is_none();
+    let takes =
+        |kernel: &&Kernel| kernel.validate_size(size).is_ok() && switches.refusal(kernel).is_none();
     let mut kernels = [bits, global].into_iter().chain(KERNELS.iter());
     kernels.find(takes).unwrap_or(bits)
 }
@@ -93,7 +94,7 @@ impl Common {
         let switches = self.switches.switches();
         match self.kernel {
             None => "auto",
-            Some(asked) if asked.admit(size).is_ok() => asked.name,
+            Some(asked) if asked.validate_size(size).is_ok() => asked.name,
             Some(_) => any_kernel(size, switches).name,
         }
     }
@@ -108,7 +109,7 @@ impl Common {
         let switches = self.switches.switches();
         self.check_fit(&patterns, size)?;
         let kernel = self.kernel.unwrap_or_else(|| any_kernel(size, switches));
-        kernel.admit(size)?;
+        kernel.validate_size(size)?;
         if let Some(asked) = self.kernel {
             self.check_graphs(asked)?;
         }

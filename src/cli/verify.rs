@@ -127,7 +127,7 @@ pub(super) fn main(arguments: &VerifyArguments) -> Result<()> {
     let mut bench = Bench::new(engine, Cases::new(arguments.small))?;
     let mut failures = Vec::new();
     for kernel in &KERNELS {
-        if let Err(why) = bench.admit_device(kernel) {
+        if let Err(why) = bench.validate_device(kernel) {
             print(&format!(
                 "{:<22} {}",
                 kernel.name,

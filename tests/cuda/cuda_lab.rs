@@ -6,9 +6,9 @@ use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 use engine::cuda::{CudaEngine, Ordinals};
 use engine::lesson_kernels::{GRAY, MEET, SPIN};
 use engine::{
-    Argument, BufferId, Call, Completion, DeviceId, Engine, EngineError, HostMemory, IssuerId,
-    LatticeId, Layout, Measure, Nanos, Op, Place, Priority, Program, Region, Scope, Slot,
-    SlotsSpec, Span, Stamp, StreamId, StreamKind, StreamSpec, Transfer, kernels,
+    Argument, BlockTimestamp, BufferId, BufferLocation, Call, Completion, DeviceId, Engine,
+    EngineError, HostMemory, IssuerId, LatticeId, Layout, Measure, Nanos, Op, Priority, Program,
+    Region, Scope, Slot, SlotsSpec, Span, StreamId, StreamKind, StreamSpec, Transfer, kernels,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 
@@ -53,7 +53,7 @@ struct Done {
     downloads: usize,
     spans: Vec<Span>,
     host: Vec<Span>,
-    stamps: Vec<Stamp>,
+    block_timestamps: Vec<BlockTimestamp>,
 }
 
 impl Done {
@@ -101,13 +101,15 @@ impl Lab {
     }
 
     fn buffer(&mut self, device: DeviceId, bytes: usize) -> BufferId {
-        self.0.create_buffer(device, bytes, Place::Device).unwrap()
+        self.0
+            .create_buffer(device, bytes, BufferLocation::Device)
+            .unwrap()
     }
 
     fn host(&mut self, words: &[u32], kind: HostMemory) -> BufferId {
         let id = self
             .0
-            .create_buffer(D0, words.len() * 4, Place::Host(kind))
+            .create_buffer(D0, words.len() * 4, BufferLocation::Host(kind))
             .unwrap();
         self.0
             .access(id, &mut |to| to.copy_from_slice(words))
@@ -136,10 +138,11 @@ impl Lab {
                     run: of,
                     spans,
                     host,
-                    stamps,
+                    block_timestamps,
                 } => {
                     assert_eq!(of, run);
-                    (done.spans, done.host, done.stamps) = (spans, host, stamps);
+                    (done.spans, done.host, done.block_timestamps) =
+                        (spans, host, block_timestamps);
                 }
             }
         }
@@ -247,7 +250,11 @@ fn buffers_that_cannot_be_are_refused_and_their_ids_are_not_used_again() {
     let a = lab.buffer(D0, 16);
     let host = lab.host(&[1; 4], HostMemory::Pinned);
     for bytes in [0, 6] {
-        assert!(lab.0.create_buffer(D0, bytes, Place::Device).is_err());
+        assert!(
+            lab.0
+                .create_buffer(D0, bytes, BufferLocation::Device)
+                .is_err()
+        );
     }
     lab.0.drop_buffers().unwrap();
     assert!(lab.0.access(a, &mut |_| panic!("it is gone")).is_err());
@@ -345,10 +352,10 @@ fn the_default_stream_and_what_blocks_are_not_prepared() {
     program.push(plain, spin(done, 1));
     program.push(plain, copy(done, pinned, 4));
     let stamped = Program {
-        stamped: true,
+        block_timestamps: true,
         ..program.clone()
     };
-    assert!(lab.not_prepared(&stamped).contains("stamped"));
+    assert!(lab.not_prepared(&stamped).contains("block timestamps"));
     let mut several = program.clone();
     several.push_from(IssuerId(1), plain, spin(done, 1));
     assert!(lab.not_prepared(&several).contains("several threads"));
@@ -531,7 +538,7 @@ impl Lab {
 
 fn download(slot: u8, what: Transfer) -> Op {
     Op::Download {
-        lattices: LatticeId(0).alone(),
+        lattices: LatticeId(0).as_range(),
         slot: Slot(slot),
         what,
     }
@@ -595,7 +602,7 @@ fn cells_are_downloaded_as_they_are() {
     program.push(
         stream,
         Op::Unpack {
-            lattices: lattice.alone(),
+            lattices: lattice.as_range(),
             to: Layout::I32,
         },
     );
@@ -616,11 +623,11 @@ fn cells_are_downloaded_as_they_are() {
         assert!(slots.read(lattice, Slot(slot), look));
     }
     let mut program = Program::default();
-    program.push(stream, Op::Pack(lattice.alone()));
+    program.push(stream, Op::Pack(lattice.as_range()));
     program.push(
         stream,
         Op::Unpack {
-            lattices: lattice.alone(),
+            lattices: lattice.as_range(),
             to: Layout::Bits,
         },
     );
@@ -720,20 +727,20 @@ fn blocks_say_when_and_where_they_ran() {
     };
     let slots = lab.0.allocate_slots(spec).unwrap();
     let done = lab.buffer(D0, 4);
-    (program.timed, program.stamped) = (true, true);
+    (program.timed, program.block_timestamps) = (true, true);
     let lattice = LatticeId(0);
     program.push(stream, advance("bits", 0..2, 3)); // step 3
     program.push(other, spin(done, 10)); // step 4
     program.push(
         stream,
         Op::Unpack {
-            lattices: lattice.alone(),
+            lattices: lattice.as_range(),
             to: Layout::I32,
         },
     );
     program.push(stream, advance("sync-global", 0..1, 50)); // step 6
     program.push(stream, advance("global", 0..1, 100)); // step 7
-    program.push(stream, Op::Pack(lattice.alone()));
+    program.push(stream, Op::Pack(lattice.as_range()));
     program.push(stream, download(0, Transfer::Bits));
     let ran = lab.run(&program);
     let blocks = |kernel: &str| {
@@ -742,7 +749,11 @@ fn blocks_say_when_and_where_they_ran() {
         grid.iter().product::<u32>() as usize
     };
     assert!(blocks("global") > 1);
-    let of = |step: u32| ran.stamps.iter().filter(move |stamp| stamp.step == step);
+    let of = |step: u32| {
+        ran.block_timestamps
+            .iter()
+            .filter(move |stamp| stamp.step == step)
+    };
     assert_eq!(of(3).count(), 2 * 3 * blocks("bits"));
     assert_eq!(of(4).count(), 1);
     assert_eq!(of(6).count(), 1);
@@ -752,13 +763,13 @@ fn blocks_say_when_and_where_they_ran() {
         "64 launches an op at most"
     );
     assert_eq!(
-        ran.stamps.len(),
+        ran.block_timestamps.len(),
         [3, 4, 6, 7]
             .map(|step| of(step).count())
             .iter()
             .sum::<usize>()
     );
-    for stamp in &ran.stamps {
+    for stamp in &ran.block_timestamps {
         let span = ran.span(stamp.step as usize);
         let inside = stamp.start.0 > span.start.0 - SLACK && stamp.end.0 < span.end.0 + SLACK;
         assert!(stamp.start <= stamp.end && inside, "{stamp:?} in {span:?}");
@@ -775,21 +786,21 @@ fn blocks_say_when_and_where_they_ran() {
     };
     assert!(slots.read(lattice, Slot(0), look));
 
-    program.stamped = false;
-    assert!(lab.run(&program).stamps.is_empty());
+    program.block_timestamps = false;
+    assert!(lab.run(&program).block_timestamps.is_empty());
     drop(slots);
     lab.leaves_nothing();
 }
 
 #[test]
-fn a_batch_is_stamped_by_its_blocks_and_a_march_by_its_launches() {
+fn a_batch_has_timestamps_of_its_blocks_and_multistep_of_its_launches() {
     let mut lab = lab();
     let size = Size::new(128, 128).unwrap();
     lab.0.create_lattices(D0, 3, size).unwrap();
     lab.0.reserve(Layout::Planar).unwrap();
     let stream = lab.plain(D0);
     let mut program = Program {
-        stamped: true,
+        block_timestamps: true,
         ..Program::default()
     };
     for lattice in (0..3).map(LatticeId) {
@@ -799,7 +810,7 @@ fn a_batch_is_stamped_by_its_blocks_and_a_march_by_its_launches() {
         program.push(
             stream,
             Op::Unpack {
-                lattices: lattice.alone(),
+                lattices: lattice.as_range(),
                 to,
             },
         );
@@ -808,9 +819,14 @@ fn a_batch_is_stamped_by_its_blocks_and_a_march_by_its_launches() {
     program.push(stream, advance("multistep", 1..2, 9)); // step 7: three, into the other buffer
     program.push(stream, advance("resident", 0..3, 2)); // step 8: so one launch each
     let ran = lab.run(&program);
-    let of = |step: u32| ran.stamps.iter().filter(|stamp| stamp.step == step).count();
-    let march = kernels::find("multistep").unwrap();
-    let grid = march.launch(size, march.block()).grid;
+    let of = |step: u32| {
+        ran.block_timestamps
+            .iter()
+            .filter(|stamp| stamp.step == step)
+            .count()
+    };
+    let multistep = kernels::find("multistep").unwrap();
+    let grid = multistep.launch(size, multistep.block()).grid;
     assert_eq!(of(6), 3);
     assert_eq!(of(7), 3 * grid.iter().product::<u32>() as usize);
     assert_eq!(of(8), 3);
@@ -822,7 +838,7 @@ fn stamps_come_from_threads_and_from_every_context() {
     let mut lab = lab();
     let further = lab.0.create_context(D0).unwrap();
     let mut program = Program {
-        stamped: true,
+        block_timestamps: true,
         ..Program::default()
     };
     for (issuer, device) in [D0, further, D0].into_iter().enumerate() {
@@ -831,9 +847,17 @@ fn stamps_come_from_threads_and_from_every_context() {
     }
     for _ in 0..2 {
         let ran = lab.run(&program);
-        let steps: Vec<u32> = ran.stamps.iter().map(|stamp| stamp.step).collect();
+        let steps: Vec<u32> = ran
+            .block_timestamps
+            .iter()
+            .map(|stamp| stamp.step)
+            .collect();
         assert_eq!(steps, [0, 1, 2]);
-        assert!(ran.stamps.iter().all(|stamp| stamp.start > Nanos(0)));
+        assert!(
+            ran.block_timestamps
+                .iter()
+                .all(|stamp| stamp.start > Nanos(0))
+        );
     }
     lab.leaves_nothing();
 }
@@ -847,10 +871,7 @@ fn occupancy_is_what_the_driver_says() {
     let occupancy = lab.0.occupancy(D0, &op).unwrap().unwrap();
     assert_eq!(occupancy.block_threads, 256);
     assert_eq!(occupancy.blocks_per_unit, 8);
-    assert_eq!(
-        (occupancy.units, occupancy.most_threads_per_unit),
-        (4, 2048)
-    );
+    assert_eq!((occupancy.units, occupancy.max_threads_per_unit), (4, 2048));
     assert_eq!(
         occupancy.blocks,
         u64::from(size.width().div_ceil(32) * size.height().div_ceil(8))
@@ -861,7 +882,7 @@ fn occupancy_is_what_the_driver_says() {
     assert_eq!(occupancy.blocks_per_unit, 32);
     assert_eq!(
         lab.0
-            .occupancy(D0, &Op::Pack(LatticeId(0).alone()))
+            .occupancy(D0, &Op::Pack(LatticeId(0).as_range()))
             .unwrap(),
         None
     );

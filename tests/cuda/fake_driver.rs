@@ -294,8 +294,8 @@ fn a_woven_kernel_stamps_every_block() {
         driver.memory(32),
         driver.stream(),
     );
-    let woven = engine::cuda::weave::weave(bits()).unwrap();
-    let function = driver.function(&woven, "life_bits");
+    let instrumented = engine::cuda::instrumentation::instrument(bits()).unwrap();
+    let function = driver.function(&instrumented, "life_bits");
     let host = driver.locked(8);
     assert_eq!(driver.upload(a, &BLINKER, stream), 0);
     call!(driver, cuMemsetD8Async(stamps => Handle, 0 => u8, 32 => usize, stream => Handle));

@@ -6,4 +6,4 @@ mod driver;
 
 mod cuda_lab;
 mod fake_driver;
-mod refusals;
+mod incompatible;

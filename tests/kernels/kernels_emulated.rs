@@ -3,7 +3,7 @@
 
 use crate::emulator::{Emulator, Guarded, Numbers, parameters};
 use engine::kernels::{self, Iteration, KERNELS, Launch};
-use engine::{Kernel, Layout, Measure, Viewport, WordEdit};
+use engine::{Kernel, Layout, Measure, ReduceRegion, WordEdit};
 use life::{Lattice, Rule, Size};
 
 /// One generation by the definition, a neighbour counted as often as it is met.
@@ -204,7 +204,7 @@ fn agrees(name: &str, blocks: &[(u32, u32)]) {
     for width in WIDTHS {
         for height in HEIGHTS {
             let size = Size::new(width, height).unwrap();
-            assert!(kernel.admit(size).is_ok(), "{name} takes {size}");
+            assert!(kernel.validate_size(size).is_ok(), "{name} takes {size}");
             for i in 0..3 {
                 let rule = if i == 0 {
                     Rule::LIFE
@@ -281,7 +281,7 @@ fn planar_agrees(name: &str, widths: &[u64], heights: &[u64], generations: &[u32
     for &width in widths {
         for &height in heights {
             let size = Size::new(width, height).unwrap();
-            if kernel.admit(size).is_err() {
+            if kernel.validate_size(size).is_err() {
                 continue;
             }
             for rule in [Rule::LIFE, rules[turn % rules.len()]] {
@@ -599,18 +599,18 @@ fn measures_are_against_the_one_before() {
     }
 }
 
-/// [`Viewport`]'s bytes by its own words.
-fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
+/// [`ReduceRegion`]'s bytes by its own words.
+fn reduced(lattice: &Lattice, region: ReduceRegion) -> Vec<u8> {
     let (width, height) = (
         i64::from(lattice.size().width()),
         i64::from(lattice.size().height()),
     );
     let mut bytes = Vec::new();
-    for j in 0..viewport.height {
-        let (top, bottom) = viewport.rows(j);
+    for j in 0..region.height {
+        let (top, bottom) = region.rows(j);
         let rows = top..bottom.min(top + height);
-        for i in 0..viewport.width {
-            let (left, right) = viewport.columns(i);
+        for i in 0..region.width {
+            let (left, right) = region.columns(i);
             let columns = left..right.min(left + width);
             let covered = columns.clone().count() * rows.clone().count();
             let mut alive = 0;
@@ -629,7 +629,7 @@ fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
 fn a_view_has_the_density_of_its_cells() {
     let emulator = Emulator::load();
     let mut numbers = Numbers(23);
-    let one = Viewport::ONE;
+    let one = ReduceRegion::ONE;
     for (width, height) in [(1, 1), (33, 9), (64, 64), (65, 130), (200, 31), (300, 301)] {
         let size = Size::new(width, height).unwrap();
         let (before, lattice) = (numbers.lattice(size), numbers.lattice(size));
@@ -656,7 +656,7 @@ fn a_view_has_the_density_of_its_cells() {
         for step in steps {
             for (x0, y0) in origins {
                 for (px_width, px_height) in [(4, 3), (36, 5)] {
-                    let view = Viewport {
+                    let view = ReduceRegion {
                         x0,
                         y0,
                         step,
@@ -670,7 +670,7 @@ fn a_view_has_the_density_of_its_cells() {
                     let room = vec![77; stride as usize + bytes];
                     let mut pixels = Guarded::new(&room, 99u8);
                     let (mut words_at, mut pixels_at) = (words.pointer(), pixels.pointer());
-                    let Viewport {
+                    let ReduceRegion {
                         mut x0,
                         mut y0,
                         mut step,

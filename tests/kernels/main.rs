@@ -7,6 +7,6 @@ mod driver;
 #[path = "../emulator/mod.rs"]
 mod emulator;
 
+mod instrumentation;
 mod kernels_emulated;
 mod lesson_kernels_emulated;
-mod stamps;

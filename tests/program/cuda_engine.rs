@@ -61,7 +61,7 @@ fn every_kernel_agrees_with_the_reference_on_one_device_and_on_two() {
 fn both_engines_save_the_same_cells_however_rounds_are_issued() {
     let odd = Size::new(75, 41).unwrap();
     for kernel in &KERNELS {
-        let size = match kernel.admit(odd) {
+        let size = match kernel.validate_size(odd) {
             Ok(()) => "75x41",
             Err(_) if kernel.cluster > 1 => "512x512",
             Err(_) => "128x128",

@@ -160,7 +160,7 @@ fn nanoseconds_survive_and_touching_spans_stay_apart() {
             host: spans[..LENGTHS.len()].to_vec(),
             steps: Arc::from(steps),
             spans,
-            stamps: Vec::new(),
+            block_timestamps: Vec::new(),
             replayed: false,
         });
     }

@@ -117,7 +117,7 @@ fn kernels_for(size: &str) -> impl Iterator<Item = &'static Kernel> {
     let size: Size = size.parse().unwrap();
     KERNELS
         .iter()
-        .filter(move |kernel| kernel.admit(size).is_ok())
+        .filter(move |kernel| kernel.validate_size(size).is_ok())
 }
 
 const SIZES: [&str; 37] = [

@@ -46,7 +46,7 @@ fn every_kernel_goes_on_from_the_cells_of_the_one_before() {
     assert_eq!(state.kernel, "sync-global");
     // The others are passed over.
     let size = Size::new(SIDES[0].into(), SIDES[1].into()).unwrap();
-    let takes = |kernel: &&Kernel| kernel.admit(size).is_ok();
+    let takes = |kernel: &&Kernel| kernel.validate_size(size).is_ok();
     let kernels: Vec<&Kernel> = KERNELS.iter().filter(takes).collect();
     let ways = [
         ("k", "NextKernel", 1),

@@ -33,7 +33,7 @@ pub(crate) fn table() -> Result<String> {
             Iteration::Steps(most) => most.to_string(),
             Iteration::InKernel => Both("any number", "任意").get().into(),
         };
-        let cells = kernel.most_cells.map(|most| match lang::language() {
+        let cells = kernel.max_cells.map(|most| match lang::language() {
             lang::Language::English => format!("up to {} cells", whole(most)),
             lang::Language::Chinese => format!("至多 {} 个细胞", whole(most)),
         });

@@ -434,7 +434,7 @@ fn is_by_size(left: &LeftOut) -> bool {
         .work
         .and_then(|work| Size::new(work.side, work.side).ok());
     match (kernel, size) {
-        (Some(kernel), Some(size)) => kernel.admit(size).is_err(),
+        (Some(kernel), Some(size)) => kernel.validate_size(size).is_err(),
         _ => false,
     }
 }

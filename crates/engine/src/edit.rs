@@ -20,7 +20,7 @@ pub struct WordEdit {
 impl WordEdit {
     /// The most that travel in one copy; longer lists go in several. So few that the driver takes
     /// the copy out of pageable memory at once.
-    pub const MOST_AT_ONCE: usize = 4096;
+    pub const MAX_PER_COPY: usize = 4096;
 
     /// Refuses edits of words or bits that a lattice has not, and those that are not in the order
     /// of their words, each once.

@@ -7,8 +7,8 @@ use crate::{DeviceInfo, EngineError};
 use lang::tr;
 use life::Size;
 
+use launch::CELLS_PER_LANE;
 pub use launch::Launch;
-use launch::MARCHED;
 
 /// How a kernel wants its cells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
@@ -132,7 +132,7 @@ pub struct Kernel {
     /// The sides that a lattice may have.
     pub sides: Sides,
     /// The most cells a lattice may have, if there is a limit but memory.
-    pub most_cells: Option<u64>,
+    pub max_cells: Option<u64>,
 }
 
 impl PartialEq for Kernel {
@@ -177,7 +177,7 @@ pub static KERNELS: [Kernel; 9] = [
         cluster: 1,
         batched: false,
         sides: Sides::Any,
-        most_cells: None,
+        max_cells: None,
     },
     Kernel {
         name: "shared",
@@ -193,7 +193,7 @@ pub static KERNELS: [Kernel; 9] = [
         cluster: 1,
         batched: false,
         sides: Sides::Any,
-        most_cells: None,
+        max_cells: None,
     },
     Kernel {
         name: "sync-global",
@@ -209,7 +209,7 @@ pub static KERNELS: [Kernel; 9] = [
         cluster: 1,
         batched: true,
         sides: Sides::Any,
-        most_cells: Some(1 << 24),
+        max_cells: Some(1 << 24),
     },
     Kernel {
         name: "sync-shared",
@@ -225,7 +225,7 @@ pub static KERNELS: [Kernel; 9] = [
         cluster: 1,
         batched: true,
         sides: Sides::Any,
-        most_cells: Some(24_576),
+        max_cells: Some(24_576),
     },
     Kernel {
         name: "bits",
@@ -241,7 +241,7 @@ pub static KERNELS: [Kernel; 9] = [
         cluster: 1,
         batched: false,
         sides: Sides::Any,
-        most_cells: None,
+        max_cells: None,
     },
     Kernel {
         name: "planar",
@@ -257,7 +257,7 @@ pub static KERNELS: [Kernel; 9] = [
         cluster: 1,
         batched: false,
         sides: Sides::WidthsOf(32),
-        most_cells: None,
+        max_cells: None,
     },
     Kernel {
         name: "multistep",
@@ -272,8 +272,8 @@ pub static KERNELS: [Kernel; 9] = [
         in_place: false,
         cluster: 1,
         batched: false,
-        sides: Sides::WidthsOf(MARCHED),
-        most_cells: None,
+        sides: Sides::WidthsOf(CELLS_PER_LANE),
+        max_cells: None,
     },
     Kernel {
         name: "resident",
@@ -289,7 +289,7 @@ pub static KERNELS: [Kernel; 9] = [
         cluster: 1,
         batched: true,
         sides: Sides::Squares(&[32, 64, 128, 256]),
-        most_cells: None,
+        max_cells: None,
     },
     Kernel {
         name: "cluster",
@@ -305,7 +305,7 @@ pub static KERNELS: [Kernel; 9] = [
         cluster: 6,
         batched: true,
         sides: Sides::Squares(&[512, 1024, 2048]),
-        most_cells: None,
+        max_cells: None,
     },
 ];
 
@@ -343,7 +343,7 @@ impl Kernel {
                 grid: [self.cluster, 1, 1],
                 ..Launch::over(1, 1, block)
             },
-            (Iteration::Steps(_), _) => Launch::march(size),
+            (Iteration::Steps(_), _) => Launch::column_sweep(size),
             (Iteration::Launches, Layout::I32) => Launch::over(size.width(), size.height(), block),
             (Iteration::Launches, Layout::Bits | Layout::Planar) => Launch::over(
                 size.width().div_ceil(32),
@@ -372,7 +372,7 @@ impl Kernel {
     }
 
     /// Refuses a shape of block that it does not take.
-    pub fn admit_block(&self, block: (u32, u32)) -> Result<(), EngineError> {
+    pub fn validate_block(&self, block: (u32, u32)) -> Result<(), EngineError> {
         if self.blocks.contains(&block) {
             return Ok(());
         }
@@ -390,7 +390,7 @@ impl Kernel {
     }
 
     /// Refuses a device that cannot run it.
-    pub fn admit_device(&self, device: &DeviceInfo) -> Result<(), EngineError> {
+    pub fn validate_device(&self, device: &DeviceInfo) -> Result<(), EngineError> {
         match (self.needs(), device.capability) {
             (Some(needed), Some(has)) if has < needed => Err(EngineError::TooOldDevice {
                 kernel: self.name,
@@ -404,8 +404,8 @@ impl Kernel {
     }
 
     /// Refuses a lattice that it cannot take, naming a kernel that can.
-    pub fn admit(&self, size: Size) -> Result<(), EngineError> {
-        let limit = match self.most_cells {
+    pub fn validate_size(&self, size: Size) -> Result<(), EngineError> {
+        let limit = match self.max_cells {
             Some(most) if size.cells() > most => Some(tr!("at most {most} cells", most = most)),
             _ if self.sides.take(size) => None,
             _ => self.sides.limit(),
@@ -453,7 +453,7 @@ mod tests {
     #[test]
     fn shared_memory_stays_below_the_default_limit() {
         for kernel in &KERNELS {
-            let side = kernel.most_cells.map_or(512, |most| most.isqrt()).min(512);
+            let side = kernel.max_cells.map_or(512, |most| most.isqrt()).min(512);
             let size = Size::new(side, side).unwrap();
             if !kernel.sides.take(size) {
                 continue; // none of those uses any

@@ -27,7 +27,7 @@ pub mod lesson_kernels;
 mod measure;
 mod ops;
 pub mod probe_kernels;
-mod viewport;
+mod reduce_region;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -38,10 +38,10 @@ pub use error::EngineError;
 pub use kernels::{Kernel, Layout};
 pub use measure::Measure;
 pub use ops::{
-    Argument, BufferId, Call, Completion, DeviceId, EventId, IssuerId, LatticeId, Nanos, Op,
-    PreparedId, Program, Region, RunId, Scope, Slot, Span, Stamp, Step, StreamId, Transfer,
+    Argument, BlockTimestamp, BufferId, Call, Completion, DeviceId, EventId, IssuerId, LatticeId,
+    Nanos, Op, PreparedId, Program, Region, RunId, Scope, Slot, Span, Step, StreamId, Transfer,
 };
-pub use viewport::Viewport;
+pub use reduce_region::ReduceRegion;
 
 /// What an engine's answer is.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
@@ -80,10 +80,15 @@ pub trait Engine: Send {
     fn create_context(&mut self, device: DeviceId) -> Result<DeviceId>;
 
     /// Makes a buffer of so many bytes, a multiple of 4, all zero.
-    fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId>;
+    fn create_buffer(
+        &mut self,
+        device: DeviceId,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> Result<BufferId>;
 
     /// Hands over the words of a buffer on the host. Waits until nothing runs.
-    fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()>;
+    fn access(&mut self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()>;
 
     /// Gives back every buffer, once nothing runs; ids are not used again.
     fn drop_buffers(&mut self) -> Result<()>;
@@ -137,7 +142,7 @@ pub trait Engine: Send {
 pub trait Slots: Send + Sync {
     /// Hands the words of a slot to `look`; `false`, and no look, while a download is bound for
     /// it.
-    fn read(&self, lattice: LatticeId, slot: Slot, look: &mut dyn FnMut(&[u32])) -> bool;
+    fn read(&self, lattice: LatticeId, slot: Slot, visit: &mut dyn FnMut(&[u32])) -> bool;
 
     /// Whether a download could be bound for this slot now.
     fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool;
@@ -203,7 +208,7 @@ pub enum HostMemory {
 
 /// Where a buffer is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Place {
+pub enum BufferLocation {
     /// On the device.
     Device,
     /// On the host.
@@ -259,7 +264,7 @@ pub struct Occupancy {
     /// Threads of a block.
     pub block_threads: u32,
     /// The most threads that a streaming multiprocessor holds at once.
-    pub most_threads_per_unit: u32,
+    pub max_threads_per_unit: u32,
 }
 
 /// A device as people know it.

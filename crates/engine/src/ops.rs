@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use crate::{CalledKernel, Kernel, Layout, Viewport, WordEdit};
+use crate::{CalledKernel, Kernel, Layout, ReduceRegion, WordEdit};
 use lang::mark;
 use life::Rule;
 
@@ -46,7 +46,7 @@ impl LatticeId {
     }
 
     /// It alone, for an op that takes several.
-    pub const fn alone(self) -> Range<u32> {
+    pub const fn as_range(self) -> Range<u32> {
         self.0..self.0 + 1
     }
 }
@@ -114,7 +114,7 @@ pub enum Op {
         /// The lattices.
         lattices: Range<u32>,
         /// Which part, at how many pixels.
-        viewport: Viewport,
+        region: ReduceRegion,
     },
     /// Measures lattices' bits, on the device: see [`Measure`](crate::Measure). Those of
     /// the measure before are kept there for it, in memory that is taken when first one is
@@ -153,7 +153,7 @@ impl Op {
     /// The lattices that it is about; none for one that is about something else.
     pub fn lattices(&self) -> Range<u32> {
         match self {
-            Op::Upload { lattice, .. } | Op::Edit { lattice, .. } => lattice.alone(),
+            Op::Upload { lattice, .. } | Op::Edit { lattice, .. } => lattice.as_range(),
             Op::Pack(lattices)
             | Op::Measure(lattices)
             | Op::Unpack { lattices, .. }
@@ -267,10 +267,10 @@ pub struct Program {
     pub steps: Vec<Step>,
     /// Whether a [`Span`] of every step is wanted; costs two events a step.
     pub timed: bool,
-    /// Whether every block of the steps' kernels is to say when and where it ran ([`Stamp`]);
+    /// Whether every block of the steps' kernels is to say when and where it ran ([`BlockTimestamp`]);
     /// costs the kernels some instructions, and cannot be prepared. On CUDA, of an op at most 64
     /// launches are stamped, of each lattice the last, and of a program 2 Mi blocks a device.
-    pub stamped: bool,
+    pub block_timestamps: bool,
 }
 
 impl Program {
@@ -325,13 +325,13 @@ pub enum Completion {
         /// microseconds inexact.
         host: Vec<Span>,
         /// If it was stamped, when and where each block of its kernels ran, by step.
-        stamps: Vec<Stamp>,
+        block_timestamps: Vec<BlockTimestamp>,
     },
 }
 
 /// When and where a block ran, as it said itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Stamp {
+pub struct BlockTimestamp {
     /// The index in its program of the step that launched it.
     pub step: u32,
     /// The streaming multiprocessor, numbered through all devices, or the CPU's worker.

@@ -6,8 +6,9 @@ use std::time::{Duration, Instant};
 
 use super::Result;
 use engine::{
-    Argument, BufferId, Call, CalledKernel, Completion, DeviceId, DeviceInfo, Engine, EngineError,
-    HostMemory, Nanos, Op, Place, Program, Region, RunId, Span, StreamId, StreamKind, StreamSpec,
+    Argument, BufferId, BufferLocation, Call, CalledKernel, Completion, DeviceId, DeviceInfo,
+    Engine, EngineError, HostMemory, Nanos, Op, Program, Region, RunId, Span, StreamId, StreamKind,
+    StreamSpec,
 };
 use life::Size;
 use model::DeviceChoice;
@@ -21,7 +22,7 @@ pub struct Bench {
     name: &'static str,
     info: DeviceInfo,
     /// The places of the buffers made.
-    places: HashMap<BufferId, Place>,
+    places: HashMap<BufferId, BufferLocation>,
     /// What one part leaves for the next.
     kept: HashMap<&'static str, f64>,
 }
@@ -188,16 +189,21 @@ impl Bench {
 
     /// A buffer on the device.
     pub fn device_buffer(&mut self, bytes: usize) -> Result<BufferId> {
-        self.buffer_in(DEVICE, bytes, Place::Device)
+        self.buffer_in(DEVICE, bytes, BufferLocation::Device)
     }
 
     /// A buffer on the host.
     pub fn host_buffer(&mut self, bytes: usize, memory: HostMemory) -> Result<BufferId> {
-        self.buffer_in(DEVICE, bytes, Place::Host(memory))
+        self.buffer_in(DEVICE, bytes, BufferLocation::Host(memory))
     }
 
     /// A buffer of a context.
-    pub fn buffer_in(&mut self, context: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
+    pub fn buffer_in(
+        &mut self,
+        context: DeviceId,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> Result<BufferId> {
         let buffer = self.engine()?.create_buffer(context, bytes, place)?;
         self.places.insert(buffer, place);
         Ok(buffer)
@@ -286,13 +292,13 @@ impl Bench {
             steps,
             spans: ran.spans,
             host: ran.host,
-            stamps: Vec::new(),
+            block_timestamps: Vec::new(),
             replayed: false,
         }
     }
 
     fn is_on_host(&self, buffer: BufferId) -> bool {
-        matches!(self.places.get(&buffer), Some(Place::Host(_)))
+        matches!(self.places.get(&buffer), Some(BufferLocation::Host(_)))
     }
 }
 

@@ -253,7 +253,7 @@ impl World {
                 program.push(
                     stream,
                     Op::Unpack {
-                        lattices: lattice.alone(),
+                        lattices: lattice.as_range(),
                         to,
                     },
                 );
@@ -296,13 +296,13 @@ impl World {
         for (i, &stream) in self.streams.iter().enumerate() {
             let lattice = LatticeId(i as u32);
             if self.kernel.layout != Layout::Bits {
-                program.push(stream, Op::Pack(lattice.alone()));
+                program.push(stream, Op::Pack(lattice.as_range()));
             }
             let (slot, what) = (Self::WHOLE, Transfer::Bits);
             program.push(
                 stream,
                 Op::Download {
-                    lattices: lattice.alone(),
+                    lattices: lattice.as_range(),
                     slot,
                     what,
                 },

@@ -21,7 +21,7 @@ pub enum SizeError {
     /// A side is 0 or beyond [`Size::LONGEST_SIDE`].
     #[error("{}", tr!("{it}x{other} is not a lattice: both sides must be from 1 to {max}", max = Size::LONGEST_SIDE, it = .0, other = .1))]
     Side(u64, u64),
-    /// More cells than [`Size::MOST_CELLS`].
+    /// More cells than [`Size::MAX_CELLS`].
     #[error("{}", tr!("{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144", it = .0, other = .1))]
     Cells(u64, u64),
 }
@@ -30,7 +30,7 @@ impl Size {
     /// The longest side, in cells.
     pub const LONGEST_SIDE: u32 = 1 << 24;
     /// The most cells a lattice may have (8 GiB of bits).
-    pub const MOST_CELLS: u64 = 1 << 36;
+    pub const MAX_CELLS: u64 = 1 << 36;
 
     /// A size of these sides in cells, if there is such a lattice.
     pub fn new(width: u64, height: u64) -> Result<Size, SizeError> {
@@ -38,7 +38,7 @@ impl Size {
         if !sides.contains(&width) || !sides.contains(&height) {
             return Err(SizeError::Side(width, height));
         }
-        if width * height > Self::MOST_CELLS {
+        if width * height > Self::MAX_CELLS {
             return Err(SizeError::Cells(width, height));
         }
         Ok(Size {

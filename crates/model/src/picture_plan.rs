@@ -1,6 +1,6 @@
 //! What a round downloads for its pictures.
 
-use engine::{Transfer, Viewport};
+use engine::{ReduceRegion, Transfer};
 
 /// What a round downloads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -8,7 +8,7 @@ pub struct PicturePlan {
     /// Bits, the reduced view, or the cells.
     pub transfer: Transfer,
     /// The part of every lattice that its panel shows; used by [`Transfer::View`] alone.
-    pub viewport: Viewport,
+    pub viewport: ReduceRegion,
     /// The one instance that is drawn, or all; used by [`Transfer::View`] alone.
     pub only: Option<usize>,
 }
@@ -24,10 +24,10 @@ impl PicturePlan {
     /// Every instance's bits.
     pub const BITS: PicturePlan = PicturePlan {
         transfer: Transfer::Bits,
-        viewport: Viewport {
+        viewport: ReduceRegion {
             x0: 0,
             y0: 0,
-            step: Viewport::ONE,
+            step: ReduceRegion::ONE,
             width: 4,
             height: 1,
         },

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, MutexGuard};
 use crate::PicturePlan;
 use crate::population::Series;
 use crate::trace::Trace;
-use engine::{LatticeId, Slot, Slots, Transfer, Viewport};
+use engine::{LatticeId, ReduceRegion, Slot, Slots, Transfer};
 use life::Size;
 
 /// One instance's newest complete picture.
@@ -19,7 +19,7 @@ pub struct Picture {
     /// The number of the last edit that it shows.
     pub edits: u64,
     /// The viewport its bytes were reduced to, or `None` for the lattice's bits.
-    pub viewport: Option<Viewport>,
+    pub viewport: Option<ReduceRegion>,
     /// Its words; a slot may have more.
     pub words: usize,
     /// The slot that holds them.
@@ -40,7 +40,7 @@ impl Picture {
         let Some(viewport) = self.viewport else {
             return bit(y as usize * size.words_per_row() * 32 + x as usize);
         };
-        let [x, y] = [x, y].map(|cell| i64::from(cell) * Viewport::ONE + Viewport::ONE / 2);
+        let [x, y] = [x, y].map(|cell| i64::from(cell) * ReduceRegion::ONE + ReduceRegion::ONE / 2);
         let (column, row) = (
             viewport.column_at(x, size.width()),
             viewport.row_at(y, size.height()),
@@ -256,10 +256,10 @@ mod tests {
     fn a_view_across_the_edges_says_what_is_alive_there() {
         let size = Size::new(100, 60).unwrap();
         let lattice = soup(size, 0.4, 3, 0);
-        let viewport = Viewport {
-            x0: 90 * Viewport::ONE,
-            y0: -7 * Viewport::ONE,
-            step: Viewport::ONE,
+        let viewport = ReduceRegion {
+            x0: 90 * ReduceRegion::ONE,
+            y0: -7 * ReduceRegion::ONE,
+            step: ReduceRegion::ONE,
             width: 24,
             height: 20,
         };

@@ -67,14 +67,14 @@ impl Switches {
         }
         let block = self.block?;
         kernel
-            .admit_block(block)
+            .validate_block(block)
             .err()
             .map(|error| error.to_string())
     }
 
     /// Without what this kernel does not take.
     pub fn fitted_to(mut self, kernel: &Kernel) -> Switches {
-        let admitted = |block: &(u32, u32)| kernel.admit_block(*block).is_ok();
+        let admitted = |block: &(u32, u32)| kernel.validate_block(*block).is_ok();
         self.block = self
             .block
             .filter(admitted)

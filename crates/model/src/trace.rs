@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use serde_json::json;
 
-use engine::{Measure, Nanos, Op, Span, Stamp, Step, StreamId, Transfer};
+use engine::{BlockTimestamp, Measure, Nanos, Op, Span, Step, StreamId, Transfer};
 use life::Size;
 
 /// What kind of work a step is.
@@ -98,7 +98,7 @@ pub struct TimedRound {
     /// When the host was inside the calls.
     pub host: Vec<Span>,
     /// When and where each block ran, if the round was stamped.
-    pub stamps: Vec<Stamp>,
+    pub block_timestamps: Vec<BlockTimestamp>,
     /// Whether it was replayed as a graph; else the host issued its steps.
     pub replayed: bool,
 }
@@ -268,7 +268,7 @@ mod tests {
             .into(),
             spans: vec![span(0, 100, 900), span(1, 500, 1100), span(2, 1100, 9000)],
             host: Vec::new(),
-            stamps: Vec::new(),
+            block_timestamps: Vec::new(),
             replayed: false,
         };
         let (kernel, rate) = round.stepping().unwrap();

@@ -43,7 +43,7 @@ pub fn set_connections(asked: Option<u32>, usual: Option<u32>) {
 /// Whether threads that compute give way to those that draw.
 static DRAWS_FIRST: AtomicBool = AtomicBool::new(false);
 
-/// Has the threads that compute, and call [`give_way`] from now on, give way to those that draw:
+/// Has the threads that compute, and call [`lower_thread_priority`] from now on, give way to those that draw:
 /// where both share a few cores, the picture would stutter otherwise.
 pub fn draw_first() {
     DRAWS_FIRST.store(true, Ordering::Relaxed);
@@ -52,7 +52,7 @@ pub fn draw_first() {
 /// Lowers the calling thread's priority if [`draw_first`] has been called. As long as there is an
 /// idle core that costs nothing. Threads that it starts inherit it. Only Linux has priorities of
 /// single threads; elsewhere nothing happens.
-pub fn give_way() {
+pub fn lower_thread_priority() {
     #[cfg(target_os = "linux")]
     if DRAWS_FIRST.load(Ordering::Relaxed) {
         /// Of -20 to 19, where 0 is usual: about a tenth of the share of a usual thread.
@@ -116,7 +116,7 @@ mod tests {
     fn only_threads_that_give_way_do_and_only_where_drawing_goes_first() {
         let of_a_thread = || {
             let thread = std::thread::spawn(|| {
-                give_way();
+                lower_thread_priority();
                 niceness()
             });
             thread.join().unwrap()

@@ -177,7 +177,7 @@ impl Instances {
     /// # Errors
     /// The kernel does not accept the size or a device, or memory is lacking.
     pub fn new(mut engine: Box<dyn Engine>, setup: &Setup, whole_slots: u8) -> Result<Instances> {
-        setup.kernel.admit(setup.size)?;
+        setup.kernel.validate_size(setup.size)?;
         validate_devices(&*engine, setup.kernel)?;
         ensure_host_memory(&*engine, setup, whole_slots)?;
         let devices = engine.devices().len();
@@ -377,7 +377,7 @@ impl Instances {
 
 fn validate_devices(engine: &dyn Engine, kernel: &Kernel) -> Result<()> {
     let mut devices = engine.devices().iter();
-    devices.try_for_each(|device| kernel.admit_device(device))
+    devices.try_for_each(|device| kernel.validate_device(device))
 }
 
 /// Checks that the host has memory for a setup before any is allocated: for every start, its copy on

@@ -193,8 +193,8 @@ impl Round<'_> {
             }
             (1, _) => {
                 if let (Some(Transfer::View), Some(picture)) = (transfer, picture) {
-                    let (lattices, viewport) = (ids(group), picture.viewport);
-                    let reduce = Op::Reduce { lattices, viewport };
+                    let (lattices, region) = (ids(group), picture.viewport);
+                    let reduce = Op::Reduce { lattices, region };
                     self.program.push(stream, reduce);
                 }
                 if measures.is_some() {
@@ -230,13 +230,13 @@ impl Round<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use engine::{Viewport, kernels};
+    use engine::{ReduceRegion, kernels};
 
     fn plan(kernel: &str, transfer: Transfer) -> RoundPlan {
-        let viewport = Viewport {
+        let viewport = ReduceRegion {
             x0: 0,
             y0: 0,
-            step: Viewport::ONE,
+            step: ReduceRegion::ONE,
             width: 4,
             height: 4,
         };

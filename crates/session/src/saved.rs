@@ -296,7 +296,7 @@ impl Settings {
         let compared = compared.map(|own| own.log.scene(own.position.records));
         for scene in std::iter::once(&scene).chain(&compared) {
             kernel
-                .admit(scene.size)
+                .validate_size(scene.size)
                 .map_err(|error| error.to_string())?;
         }
         let second = comparison.as_ref().map(|comparison| comparison.second);

@@ -8,9 +8,9 @@ use std::time::Duration;
 
 use engine::cpu::CpuEngine;
 use engine::{
-    BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
-    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
-    StreamSpec,
+    BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
+    LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots, SlotsSpec,
+    Startup, StreamId, StreamSpec,
 };
 use model::DeviceChoice;
 
@@ -313,7 +313,12 @@ impl Engine for ScriptedEngine {
         self.engine.create_context(device)
     }
 
-    fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
+    fn create_buffer(
+        &mut self,
+        device: DeviceId,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> Result<BufferId> {
         self.engine.create_buffer(device, bytes, place)
     }
 

@@ -108,11 +108,11 @@ impl Shown {
                 name: kernel.name,
                 mark: mark(status, recorded, kernel.name),
                 present: kernel == status.kernel,
-                possible: kernel.admit(status.size).is_ok()
+                possible: kernel.validate_size(status.size).is_ok()
                     && status
                         .devices
                         .iter()
-                        .all(|of| kernel.admit_device(of).is_ok()),
+                        .all(|of| kernel.validate_device(of).is_ok()),
             })
             .collect();
         let live = status.stepping;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use engine::{
-    DeviceInfo, Measure, Nanos, Op, Scope, Slot, Span, Stamp, Startup, StreamId, Transfer,
-    Viewport, kernels,
+    BlockTimestamp, DeviceInfo, Measure, Nanos, Op, ReduceRegion, Scope, Slot, Span, Startup,
+    StreamId, Transfer, kernels,
 };
 
 use crate::{LessonEntry, LessonPage, LessonScreen};
@@ -120,7 +120,7 @@ pub fn timed_round(streams: u32) -> TimedRound {
         steps: steps.into(),
         spans,
         host,
-        stamps: Vec::new(),
+        block_timestamps: Vec::new(),
         replayed: false,
     }
 }
@@ -132,7 +132,7 @@ pub fn stamped_round(streams: u32, units: u32) -> TimedRound {
         let facts = &round.steps[span.step as usize];
         facts.kind == StepKind::Launch
     });
-    let mut stamps = Vec::new();
+    let mut timestamps = Vec::new();
     for span in launches {
         let (first, length) = (span.stream.0, span.length().0);
         for block in 0..(units / streams.max(1)).max(1) {
@@ -140,7 +140,7 @@ pub fn stamped_round(streams: u32, units: u32) -> TimedRound {
             let start = span.start.0 + 800 + 130 * i64::from(block);
             let end = start + length - 1_500 - i64::from(997 * block % 4_000);
             for (start, end) in [(start, (start + end) / 2), ((start + end) / 2 + 90, end)] {
-                stamps.push(Stamp {
+                timestamps.push(BlockTimestamp {
                     step: span.step,
                     unit,
                     start: Nanos(start),
@@ -149,7 +149,7 @@ pub fn stamped_round(streams: u32, units: u32) -> TimedRound {
             }
         }
     }
-    round.stamps = stamps;
+    round.block_timestamps = timestamps;
     round
 }
 
@@ -333,7 +333,7 @@ pub fn lesson_list(selected: usize) -> LessonScreen {
 }
 
 /// Pictures that are always newer than what was seen, and their generation.
-pub struct MadeUp(pub(crate) Vec<(Option<Viewport>, Arc<[u32]>)>, u64);
+pub struct MadeUp(pub(crate) Vec<(Option<ReduceRegion>, Arc<[u32]>)>, u64);
 
 impl PictureSource for MadeUp {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
@@ -369,7 +369,7 @@ impl MadeUp {
     }
 
     /// These lattices reduced to a viewport, as an engine does it.
-    pub fn views(lattices: &[Lattice], viewport: Viewport) -> MadeUp {
+    pub fn views(lattices: &[Lattice], viewport: ReduceRegion) -> MadeUp {
         let views = lattices
             .iter()
             .map(|lattice| (Some(viewport), reduce(lattice, viewport)));
@@ -377,8 +377,8 @@ impl MadeUp {
     }
 }
 
-/// [`Viewport`]'s definition, word by word.
-pub fn reduce(lattice: &Lattice, viewport: Viewport) -> Arc<[u32]> {
+/// [`ReduceRegion`]'s definition, word by word.
+pub fn reduce(lattice: &Lattice, viewport: ReduceRegion) -> Arc<[u32]> {
     let (w, h) = (
         i64::from(lattice.size().width()),
         i64::from(lattice.size().height()),

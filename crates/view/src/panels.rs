@@ -10,7 +10,7 @@ use crate::theme::{mirrored, rgb, theme, tint};
 use crate::traces::{Traces, traces_layout};
 use crate::transfer::TextureLimits;
 use crate::{ColourBy, Look, ViewOptions};
-use engine::Viewport;
+use engine::ReduceRegion;
 use life::Size;
 use model::PictureSource;
 
@@ -433,8 +433,8 @@ fn looking(
 
 impl PanelInstance {
     /// Takes densities from a view, which may be of another part than this looks at.
-    fn through(&mut self, viewport: Viewport, look: Look, size: Size) {
-        let one = Viewport::ONE as f64;
+    fn through(&mut self, viewport: ReduceRegion, look: Look, size: Size) {
+        let one = ReduceRegion::ONE as f64;
         let texel = viewport.step as f64 / one;
         let step = 1.0 / (look.scale * texel);
         let corner = [viewport.x0, viewport.y0].map(|at| at as f64 / one);

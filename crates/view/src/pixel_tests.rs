@@ -10,7 +10,7 @@ use crate::reference::{Trace, assert_as_modelled, colour, density};
 use crate::traces::Turn;
 use crate::transfer::TextureLimits;
 use crate::{Camera, ColourBy, Gpu, Look, ViewOptions, request};
-use engine::Viewport;
+use engine::ReduceRegion;
 use life::{Lattice, Size};
 use model::PictureSource;
 use model::TransferChoice;
@@ -352,7 +352,7 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
 fn assert_view_in_place(
     image: &Image,
     lattice: &Lattice,
-    viewport: Viewport,
+    viewport: ReduceRegion,
     look: Look,
     options: &ViewOptions,
 ) {
@@ -399,10 +399,10 @@ fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
     let (size, panel) = (size(64, 64), [64, 64]);
     let lattices: Vec<_> = (0..3).map(|seed| soup(size, 0.5, seed)).collect();
     let look = Camera::default().look(size, panel);
-    let view = |width, step| Viewport {
+    let view = |width, step| ReduceRegion {
         x0: 0,
         y0: 0,
-        step: step * Viewport::ONE,
+        step: step * ReduceRegion::ONE,
         width,
         height: width,
     };

@@ -6,7 +6,7 @@
 
 use crate::stack::{Stack, Texels};
 use crate::transfer::TextureLimits;
-use engine::Viewport;
+use engine::ReduceRegion;
 use life::Size;
 use model::PictureSource;
 
@@ -24,7 +24,7 @@ pub(crate) enum Held {
         /// Which layer.
         layer: usize,
         /// Of which part of the lattice.
-        viewport: Viewport,
+        viewport: ReduceRegion,
     },
 }
 
@@ -147,7 +147,7 @@ impl Store {
     fn place(
         &mut self,
         instance: usize,
-        viewport: Option<Viewport>,
+        viewport: Option<ReduceRegion>,
         only: Option<usize>,
         words: usize,
         batch: &mut Batch,

@@ -1,7 +1,7 @@
 //! What to ask of the session: the lattices' bits, or a view reduced on the device.
 
 use crate::Look;
-use engine::{Transfer, Viewport};
+use engine::{ReduceRegion, Transfer};
 use life::Size;
 use model::{PicturePlan, TransferChoice};
 
@@ -55,10 +55,10 @@ pub fn request(
     };
     if bits <= most && limits.take_bits(size) {
         // The same for every camera, so that moving it asks for nothing.
-        let viewport = Viewport {
+        let viewport = ReduceRegion {
             x0: 0,
             y0: 0,
-            step: Viewport::ONE,
+            step: ReduceRegion::ONE,
             width: 4,
             height: 1,
         };
@@ -79,8 +79,8 @@ pub fn request(
 
 /// A byte a pixel of the panel; a byte a cell where cells are larger than pixels; fewer where it
 /// would be more than `most` bytes. Of an axis that is seen as a whole, none of the ground beside.
-fn viewport(size: Size, look: Look, panel: [u32; 2], most: u64, side: u32) -> Viewport {
-    let one = Viewport::ONE as f64;
+fn viewport(size: Size, look: Look, panel: [u32; 2], most: u64, side: u32) -> ReduceRegion {
+    let one = ReduceRegion::ONE as f64;
     let step = (one / look.scale).round().max(one);
     let lattice = [size.width(), size.height()].map(f64::from);
     let around = look.goes_around(size, panel);
@@ -103,7 +103,7 @@ fn viewport(size: Size, look: Look, panel: [u32; 2], most: u64, side: u32) -> Vi
         let last = ((all * one - from) / step).ceil();
         (from, (texels - first).min(last))
     });
-    let mut view = Viewport {
+    let mut view = ReduceRegion {
         x0: x0 as i64,
         y0: y0 as i64,
         step: step as i64,
@@ -176,9 +176,9 @@ mod tests {
     #[test]
     fn large_cells_come_as_a_byte_a_cell() {
         let view = ask((262_144, 262_144), 1, [800, 800], 262_144.0).viewport;
-        assert_eq!(view.step, Viewport::ONE);
+        assert_eq!(view.step, ReduceRegion::ONE);
         assert!(view.width <= 20 && view.height <= 20, "{view:?}");
-        assert_eq!(view.x0 % Viewport::ONE, 0);
+        assert_eq!(view.x0 % ReduceRegion::ONE, 0);
     }
 
     #[test]
@@ -217,7 +217,7 @@ mod tests {
                     let view = request.viewport;
                     let bytes = view.words() as u64 * 4 * instances as u64;
                     assert!(bytes <= MOST_ROUND_BYTES, "{instances} {panel:?}: {view:?}");
-                    assert!(view.step >= Viewport::ONE && view.width.is_multiple_of(4));
+                    assert!(view.step >= ReduceRegion::ONE && view.width.is_multiple_of(4));
                 }
             }
         }

@@ -24,7 +24,7 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
     for kernel in &KERNELS {
         let mut refused = devices
             .iter()
-            .filter_map(|of| kernel.admit_device(of).err());
+            .filter_map(|of| kernel.validate_device(of).err());
         if let Some(why) = refused.next() {
             eprintln!("lifestreams: left out: {why}");
             continue;
@@ -36,8 +36,9 @@ pub(super) fn table(device: DeviceChoice) -> Result<Table> {
         };
         // The largest that it takes, within limits.
         let sides = [512, 256, 128];
-        let takes =
-            |side: &u64| Size::new(*side, *side).is_ok_and(|size| kernel.admit(size).is_ok());
+        let takes = |side: &u64| {
+            Size::new(*side, *side).is_ok_and(|size| kernel.validate_size(size).is_ok())
+        };
         let side = sides
             .into_iter()
             .find(takes)
@@ -103,7 +104,7 @@ fn on_a_gpu(table: &mut Table, device: DeviceChoice) -> Result<()> {
         ..setup("cluster", 16, 1024, device)?
     };
     let mut devices = open_engine(device)?.devices().to_vec().into_iter();
-    if devices.all(|of| each.kernel.admit_device(&of).is_ok()) {
+    if devices.all(|of| each.kernel.validate_device(&of).is_ok()) {
         let what =
             format!("`cluster`, 16 × 1024², a stream each, graphs of {LIFETIME} generations");
         add(table, what, &each, LIFETIME, None)?;

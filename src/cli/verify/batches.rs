@@ -5,7 +5,7 @@ use anyhow::Result;
 use super::Outcome;
 use super::checks::{Bench, SLOT, VIEW_PIXELS, VIEW_SLOT};
 use super::views::reduced;
-use engine::{Kernel, LatticeId, Op, Program, Transfer, Viewport};
+use engine::{Kernel, LatticeId, Op, Program, ReduceRegion, Transfer};
 use life::{Lattice, Rule, Size, reference, soup};
 use session::instances::read_lattice;
 
@@ -45,7 +45,7 @@ impl Bench {
         let rule: Rule = "B36/S23".parse()?;
         let one = first + 1;
         let (width, height) = VIEW_PIXELS;
-        let viewport = Viewport {
+        let region = ReduceRegion {
             x0: -70_000,
             y0: 5,
             step: 100_000,
@@ -85,7 +85,7 @@ impl Bench {
                 stream,
                 Op::Reduce {
                     lattices: lattices.clone(),
-                    viewport,
+                    region,
                 },
             );
             for (slot, what) in [(SLOT, Transfer::Bits), (VIEW_SLOT, Transfer::View)] {
@@ -104,7 +104,7 @@ impl Bench {
             for (i, want) in lattices.clone().zip(&wanted) {
                 let same = &read_lattice(&*self.slots, i as usize, SLOT, size)? == want;
                 outcome.expect(same, || format!("{}: lattice {i}", kernel.name));
-                let pixels = reduced(want, viewport);
+                let pixels = reduced(want, region);
                 let mut same = false;
                 self.slots.read(LatticeId(i), VIEW_SLOT, &mut |words| {
                     same = bytemuck::cast_slice::<u32, u8>(words)[..pixels.len()] == pixels[..];

@@ -64,15 +64,16 @@ impl Bench {
     }
 
     /// Refuses a kernel that a device cannot run.
-    pub(super) fn admit_device(&self, kernel: &Kernel) -> Result<(), EngineError> {
+    pub(super) fn validate_device(&self, kernel: &Kernel) -> Result<(), EngineError> {
         let mut devices = self.engine.devices().iter();
-        devices.try_for_each(|device| kernel.admit_device(device))
+        devices.try_for_each(|device| kernel.validate_device(device))
     }
 
     /// The kernels that all devices can run, and that take such a lattice.
     pub(super) fn kernels_for(&self, size: Size) -> Vec<&'static Kernel> {
-        let can =
-            |kernel: &&Kernel| kernel.admit(size).is_ok() && self.admit_device(kernel).is_ok();
+        let can = |kernel: &&Kernel| {
+            kernel.validate_size(size).is_ok() && self.validate_device(kernel).is_ok()
+        };
         KERNELS.iter().filter(can).collect()
     }
 
@@ -81,7 +82,8 @@ impl Bench {
     pub(super) fn cases_for(&self, kernel: &Kernel, most_cells: u64) -> Vec<usize> {
         let cells = |&case: &usize| self.cases.sizes[case].cells();
         let takes = |&case: &usize| {
-            kernel.admit(self.cases.sizes[case]).is_ok() && self.admit_device(kernel).is_ok()
+            kernel.validate_size(self.cases.sizes[case]).is_ok()
+                && self.validate_device(kernel).is_ok()
         };
         let all = || (0..self.cases.sizes.len()).filter(takes);
         let within: Vec<usize> = all().filter(|case| cells(case) <= most_cells).collect();
@@ -138,11 +140,11 @@ impl Bench {
         let stream = self.streams[case];
         for &(kernel, rule, generations) in advances {
             if layout != kernel.layout {
-                program.push(stream, Op::Pack(lattice.alone()));
+                program.push(stream, Op::Pack(lattice.as_range()));
                 program.push(
                     stream,
                     Op::Unpack {
-                        lattices: lattice.alone(),
+                        lattices: lattice.as_range(),
                         to: kernel.layout,
                     },
                 );
@@ -160,11 +162,11 @@ impl Bench {
                 },
             );
         }
-        program.push(stream, Op::Pack(lattice.alone()));
+        program.push(stream, Op::Pack(lattice.as_range()));
         program.push(
             stream,
             Op::Download {
-                lattices: lattice.alone(),
+                lattices: lattice.as_range(),
                 slot: SLOT,
                 what: Transfer::Bits,
             },
@@ -351,7 +353,7 @@ impl Bench {
                 program.push(
                     one,
                     Op::Unpack {
-                        lattices: lattice.alone(),
+                        lattices: lattice.as_range(),
                         to: kernel.layout,
                     },
                 );
@@ -374,11 +376,11 @@ impl Bench {
                     program.push(theirs, Op::Wait(event));
                 }
             }
-            program.push(one, Op::Pack(lattice.alone()));
+            program.push(one, Op::Pack(lattice.as_range()));
             program.push(
                 one,
                 Op::Download {
-                    lattices: lattice.alone(),
+                    lattices: lattice.as_range(),
                     slot: SLOT,
                     what: Transfer::Bits,
                 },

@@ -17,7 +17,7 @@ impl Bench {
     pub(super) fn check_edits(&mut self) -> Result<Outcome> {
         let mut outcome = Outcome::default();
         for kernel in &KERNELS {
-            if self.admit_device(kernel).is_ok() {
+            if self.validate_device(kernel).is_ok() {
                 self.engine.reserve(kernel.layout)?;
                 self.check_edits_of(kernel, &mut outcome)?;
             }

@@ -396,7 +396,7 @@ mod tests {
             steps: ops.iter().map(facts).collect::<Arc<[_]>>(),
             spans: ops.iter().enumerate().map(span).collect(),
             host: Vec::new(),
-            stamps: Vec::new(),
+            block_timestamps: Vec::new(),
             replayed: false,
         }
     }

@@ -18,7 +18,7 @@ impl Bench {
         let mut outcome = Outcome::default();
         let mut layouts: Vec<Layout> = Vec::new();
         for kernel in &KERNELS {
-            if layouts.contains(&kernel.layout) || self.admit_device(kernel).is_err() {
+            if layouts.contains(&kernel.layout) || self.validate_device(kernel).is_err() {
                 continue;
             }
             layouts.push(kernel.layout);
@@ -37,9 +37,9 @@ impl Bench {
                     // What is downloaded here is the measure alone.
                     let whole = |op: &Op| matches!(op, Op::Download { .. });
                     program.steps.retain(|step| !whole(&step.op));
-                    program.push(stream, Op::Measure(lattice.alone()));
+                    program.push(stream, Op::Measure(lattice.as_range()));
                     let download = Op::Download {
-                        lattices: lattice.alone(),
+                        lattices: lattice.as_range(),
                         slot: MEASURE_SLOT,
                         what: Transfer::Measure,
                     };

@@ -4,7 +4,7 @@ use anyhow::Result;
 
 use super::Outcome;
 use super::checks::{Bench, VIEW_PIXELS, VIEW_SLOT};
-use engine::{LatticeId, Op, Program, Transfer, Viewport};
+use engine::{LatticeId, Op, Program, ReduceRegion, Transfer};
 use life::{Lattice, soup};
 
 impl Bench {
@@ -17,14 +17,14 @@ impl Bench {
             let start = soup(size, 0.4, 3, case as u64);
             let sides = [size.width(), size.height()].map(|side| i64::from(side) << 16);
             let whole = sides[0] / i64::from(width) + 1;
-            let view = |x0, y0, step| Viewport {
+            let view = |x0, y0, step| ReduceRegion {
                 x0,
                 y0,
                 step,
                 width,
                 height,
             };
-            let all = |step| Viewport {
+            let all = |step| ReduceRegion {
                 step,
                 width: 4,
                 height: 2,
@@ -35,7 +35,7 @@ impl Bench {
                 view(-70_000, 5, whole / 3 + 1),
                 view(99_999, 1 << 16, 20_000),
                 // Across the edge on the right, the one below, and both.
-                view(sides[0] - (20 << 16), 0, Viewport::ONE),
+                view(sides[0] - (20 << 16), 0, ReduceRegion::ONE),
                 view(0, sides[1] - 7 * whole, whole / 2 + 1),
                 view(
                     sides[0] - 9 * whole,
@@ -46,7 +46,7 @@ impl Bench {
                 all(sides[0].max(sides[1])),
                 all(2 * sides[0].max(sides[1]) + 1),
             ];
-            for viewport in views {
+            for region in views {
                 let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
                 let mut program = Program::default();
                 program.push(
@@ -59,47 +59,47 @@ impl Bench {
                 program.push(
                     stream,
                     Op::Reduce {
-                        lattices: lattice.alone(),
-                        viewport,
+                        lattices: lattice.as_range(),
+                        region,
                     },
                 );
                 let what = Transfer::View;
                 program.push(
                     stream,
                     Op::Download {
-                        lattices: lattice.alone(),
+                        lattices: lattice.as_range(),
                         slot: VIEW_SLOT,
                         what,
                     },
                 );
                 self.engine.submit(&program)?;
                 self.finish()?;
-                let want = reduced(&start, viewport);
+                let want = reduced(&start, region);
                 let mut same = false;
                 self.slots.read(lattice, VIEW_SLOT, &mut |words| {
                     same = bytemuck::cast_slice::<u32, u8>(words)[..want.len()] == want[..];
                 });
-                outcome.expect(same, || format!("{size} through {viewport:?}"));
+                outcome.expect(same, || format!("{size} through {region:?}"));
             }
         }
         Ok(outcome)
     }
 }
 
-/// A viewport's bytes, as its definition has them.
-pub(super) fn reduced(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
+/// A region's bytes, as its definition has them.
+pub(super) fn reduced(lattice: &Lattice, region: ReduceRegion) -> Vec<u8> {
     let cells = |(from, to): (i64, i64), side: u32| -> Vec<u32> {
         let side = i64::from(side);
         let each_once = from..to.min(from + side);
         each_once.map(|at| at.rem_euclid(side) as u32).collect()
     };
     let size = lattice.size();
-    let columns: Vec<_> = (0..viewport.width)
-        .map(|i| cells(viewport.columns(i), size.width()))
+    let columns: Vec<_> = (0..region.width)
+        .map(|i| cells(region.columns(i), size.width()))
         .collect();
     let mut bytes = Vec::new();
-    for j in 0..viewport.height {
-        let rows = cells(viewport.rows(j), size.height());
+    for j in 0..region.height {
+        let rows = cells(region.rows(j), size.height());
         for columns in &columns {
             let covered = rows.len() * columns.len();
             let alive = |y: u32| columns.iter().filter(|&&x| lattice.get(x, y)).count();

@@ -1,28 +1,28 @@
 //! Copies between buffers, and calls of kernels that have no lattice.
 
-use super::{Validator, refuse};
+use super::{Validator, incompatible};
 use crate::called::Parameter;
-use crate::{Argument, BufferId, Call, DeviceId, Place, Region, Result};
+use crate::{Argument, BufferId, BufferLocation, Call, DeviceId, Region, Result};
 
 /// A buffer, as far as programs can be wrong about it.
 pub(super) struct BufferFacts {
     pub(super) device: DeviceId,
     pub(super) bytes: usize,
-    pub(super) place: Place,
+    pub(super) place: BufferLocation,
 }
 
 impl Validator {
     fn buffer(&self, id: BufferId) -> Result<&BufferFacts> {
         match self.buffers.get(id.0 as usize) {
             Some(Some(buffer)) => Ok(buffer),
-            _ => refuse(format!("there is no {id:?}")),
+            _ => incompatible(format!("there is no {id:?}")),
         }
     }
 
     /// Whether a region is in pageable memory of the host.
     pub(super) fn is_pageable(&self, region: Region) -> Result<bool> {
         let place = self.buffer(region.buffer)?.place;
-        Ok(place == Place::Host(crate::HostMemory::Pageable))
+        Ok(place == BufferLocation::Host(crate::HostMemory::Pageable))
     }
 
     /// The buffer of a region of so many bytes, for an op on a device.
@@ -30,19 +30,19 @@ impl Validator {
         let buffer = self.buffer(region.buffer)?;
         let Region { offset, buffer: id } = region;
         if !offset.is_multiple_of(4) {
-            return refuse(format!("offset {offset} of {id:?} is no multiple of 4"));
+            return incompatible(format!("offset {offset} of {id:?} is no multiple of 4"));
         }
         if offset
             .checked_add(bytes)
             .is_none_or(|end| end > buffer.bytes)
         {
-            return refuse(format!(
+            return incompatible(format!(
                 "{bytes} bytes from offset {offset} of {id:?}, which has {} bytes",
                 buffer.bytes
             ));
         }
-        if buffer.place == Place::Device && buffer.device != device {
-            return refuse(format!("{id:?} is not on the stream's device"));
+        if buffer.place == BufferLocation::Device && buffer.device != device {
+            return incompatible(format!("{id:?} is not on the stream's device"));
         }
         Ok(buffer)
     }
@@ -55,14 +55,14 @@ impl Validator {
         device: DeviceId,
     ) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
-            return refuse(format!(
+            return incompatible(format!(
                 "a copy of {bytes} bytes, which is no positive multiple of 4"
             ));
         }
         let places = [from, to].map(|region| self.region(region, bytes, device).map(|b| b.place));
         match places {
-            [Ok(Place::Host(_)), Ok(Place::Host(_))] => {
-                refuse("a device cannot copy from host to host".into())
+            [Ok(BufferLocation::Host(_)), Ok(BufferLocation::Host(_))] => {
+                incompatible("a device cannot copy from host to host".into())
             }
             [from, to] => from.and(to).map(drop),
         }
@@ -73,16 +73,16 @@ impl Validator {
         let name = kernel.name;
         let (given, wanted) = (call.arguments.len(), kernel.parameters.len());
         if given != wanted {
-            return refuse(format!("{name} takes {wanted} arguments, not {given}"));
+            return incompatible(format!("{name} takes {wanted} arguments, not {given}"));
         }
         for (argument, wanted) in call.arguments.iter().zip(kernel.parameters) {
             if parameter_of(argument) != *wanted {
-                return refuse(format!("{name} takes {wanted:?}, not {argument:?}"));
+                return incompatible(format!("{name} takes {wanted:?}, not {argument:?}"));
             }
         }
         let Call { grid, block, .. } = *call;
         if grid == 0 || !(1..=1024).contains(&block) {
-            return refuse(format!("{name} in {grid} blocks of {block} threads"));
+            return incompatible(format!("{name} in {grid} blocks of {block} threads"));
         }
         let mut words = words_of(call)?.into_iter();
         for argument in &call.arguments {
@@ -91,8 +91,8 @@ impl Validator {
             };
             // A kernel that is not listed below uses one word at least.
             let bytes = words.next().unwrap_or(1).saturating_mul(4).max(4);
-            if self.region(region, bytes, device)?.place != Place::Device {
-                return refuse(format!(
+            if self.region(region, bytes, device)?.place != BufferLocation::Device {
+                return incompatible(format!(
                     "{:?}, which {name} uses, is not on the device",
                     region.buffer
                 ));
@@ -121,14 +121,14 @@ fn words_of(call: &Call) -> Result<Vec<usize>> {
     let Call { grid, block, .. } = *call;
     let count = |number: i32| match usize::try_from(number) {
         Ok(count) => Ok(count),
-        Err(_) => refuse(format!("{name} over a length of {number}")),
+        Err(_) => incompatible(format!("{name} over a length of {number}")),
     };
     Ok(match (name, call.arguments.as_slice()) {
         ("scale", &[Buffer(_), I32(length), I32(_)]) => vec![count(length)?],
         ("gray", &[Buffer(_), Buffer(_), I32(pixels)]) => {
             let pixels = count(pixels)?;
             if !pixels.is_multiple_of(4) {
-                return refuse(format!("{name} of {pixels} pixels, no multiple of 4"));
+                return incompatible(format!("{name} of {pixels} pixels, no multiple of 4"));
             }
             vec![pixels, pixels / 4]
         }
@@ -140,7 +140,7 @@ fn words_of(call: &Call) -> Result<Vec<usize>> {
             let (width, height) = (count(width)?, count(height)?);
             let cells = width.saturating_mul(height);
             if cells == 0 || grid != 1 || !block.is_multiple_of(32) {
-                return refuse(format!(
+                return incompatible(format!(
                     "{name} of {width}x{height} in {grid} blocks of {block} threads"
                 ));
             }

@@ -23,8 +23,8 @@ mod state;
 mod tests;
 
 use crate::{
-    DeviceId, DeviceInfo, EngineError, EventId, IssuerId, LatticeId, Layout, Measure, Op, Place,
-    Program, Result, Slot, SlotsSpec, Step, StreamId, Transfer, WordEdit,
+    BufferLocation, DeviceId, DeviceInfo, EngineError, EventId, IssuerId, LatticeId, Layout,
+    Measure, Op, Program, Result, Slot, SlotsSpec, Step, StreamId, Transfer, WordEdit,
 };
 use buffers::BufferFacts;
 use life::Size;
@@ -91,9 +91,9 @@ pub(crate) struct Group {
     pub(crate) count: usize,
     pub(crate) size: Size,
     /// Words that each lattice's view has memory for.
-    pub(crate) view_room: usize,
+    pub(crate) view_capacity: usize,
     /// Whether each lattice has memory for its measures.
-    pub(crate) measures_room: bool,
+    pub(crate) has_measures_memory: bool,
 }
 
 impl Group {
@@ -116,7 +116,7 @@ impl Lattices {
     }
 }
 
-fn refuse<T>(why: String) -> Result<T> {
+fn incompatible<T>(why: String) -> Result<T> {
     Err(EngineError::BadProgram(why))
 }
 
@@ -133,7 +133,7 @@ impl Validator {
     pub(crate) fn check_device(&self, device: DeviceId) -> Result<()> {
         match self.devices.get(usize::from(device.0)) {
             Some(_) => Ok(()),
-            None => refuse(format!("there is no {device:?}")),
+            None => incompatible(format!("there is no {device:?}")),
         }
     }
 
@@ -145,14 +145,14 @@ impl Validator {
     fn device_of(&self, event: EventId) -> Result<DeviceId> {
         match self.events.get(event.0 as usize) {
             Some(device) => Ok(*device),
-            None => refuse(format!("there is no {event:?}")),
+            None => incompatible(format!("there is no {event:?}")),
         }
     }
 
     /// Refuses the size of a buffer.
     pub(crate) fn check_buffer_size(&self, bytes: usize) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
-            return refuse(format!(
+            return incompatible(format!(
                 "a buffer of {bytes} bytes, which is no positive multiple of 4"
             ));
         }
@@ -176,7 +176,7 @@ impl Validator {
         self.events.push(device);
     }
 
-    pub(crate) fn add_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) {
+    pub(crate) fn add_buffer(&mut self, device: DeviceId, bytes: usize, place: BufferLocation) {
         self.buffers.push(Some(BufferFacts {
             device,
             bytes,
@@ -202,20 +202,20 @@ impl Validator {
             first,
             count,
             size,
-            view_room: 0,
-            measures_room: false,
+            view_capacity: 0,
+            has_measures_memory: false,
         });
         self.states.add(count);
     }
 
     /// Notes that memory was reserved for a layout in those groups that have room for it; where it
     /// ran out, not in all. What other layouts held is gone in either case.
-    pub(crate) fn reserve(&mut self, layout: Layout, has_room: &[bool]) {
+    pub(crate) fn reserve(&mut self, layout: Layout, allocated: &[bool]) {
         self.memory += 1;
-        for (group, has_room) in self.lattices.groups.iter().zip(has_room) {
+        for (group, allocated) in self.lattices.groups.iter().zip(allocated) {
             for lattice in group.lattices() {
                 let state = self.states.committed_mut(lattice);
-                state.reserve(layout, *has_room);
+                state.reserve(layout, *allocated);
             }
         }
     }
@@ -256,7 +256,7 @@ impl Validator {
                 Op::Wait(event) => self.check_event(*event)?,
                 Op::Record(event) => {
                     if self.device_of(*event)? != stream.device {
-                        return refuse(format!("{event:?} is not of the stream's device"));
+                        return incompatible(format!("{event:?} is not of the stream's device"));
                     }
                 }
                 Op::Copy { from, to, bytes } => {
@@ -264,7 +264,7 @@ impl Validator {
                 }
                 Op::Call(call) => {
                     let Some(function) = Functions::called(call.kernel) else {
-                        return refuse(format!("there is no kernel {}", call.kernel.name));
+                        return incompatible(format!("there is no kernel {}", call.kernel.name));
                     };
                     self.check_call(call, stream.device)?;
                     plan.launches(stream.device, function);
@@ -278,7 +278,7 @@ impl Validator {
     fn stream(&self, id: StreamId) -> Result<StreamFacts> {
         match self.streams.get(id.0 as usize) {
             Some(stream) => Ok(*stream),
-            None => refuse(format!("there is no {id:?}")),
+            None => incompatible(format!("there is no {id:?}")),
         }
     }
 
@@ -287,14 +287,14 @@ impl Validator {
         let mut functions = match op {
             Op::Advance { kernel, block, .. } => {
                 let Some(function) = Functions::kernel(kernel) else {
-                    return refuse(format!("there is no kernel {}", kernel.name));
+                    return incompatible(format!("there is no kernel {}", kernel.name));
                 };
-                kernel.admit_block(*block)?;
-                kernel.admit_device(&self.devices[usize::from(device.0)])?;
+                kernel.validate_block(*block)?;
+                kernel.validate_device(&self.devices[usize::from(device.0)])?;
                 function
             }
-            Op::Reduce { viewport, .. } => {
-                viewport.check()?;
+            Op::Reduce { region, .. } => {
+                region.check()?;
                 Functions::REDUCE
             }
             Op::Edit { .. } => Functions::EDIT,
@@ -307,12 +307,12 @@ impl Validator {
         while !rest.is_empty() {
             let lattice = LatticeId(rest.start);
             let Some(&group) = self.lattices.group_of.get(lattice.index()) else {
-                return refuse(format!("there is no {lattice:?}"));
+                return incompatible(format!("there is no {lattice:?}"));
             };
             let group = group as usize;
             let facts = &self.lattices.groups[group];
             if facts.device != device {
-                return refuse(format!("{lattice:?} is not on the stream's device"));
+                return incompatible(format!("{lattice:?} is not on the stream's device"));
             }
             // What holds of one lattice holds of those of its group that are in its state.
             let end = rest.end.min(facts.first.0 + facts.count as u32);
@@ -322,10 +322,10 @@ impl Validator {
             self.check_state(op, lattice, state, facts.size)?;
             match op {
                 Op::Pack(_) => functions = functions.and(Functions::pack(state.layout)),
-                Op::Reduce { viewport, .. } if viewport.words() > facts.view_room => {
-                    plan.needs_view(group, viewport.words());
+                Op::Reduce { region, .. } if region.words() > facts.view_capacity => {
+                    plan.needs_view(group, region.words());
                 }
-                Op::Measure(_) if !facts.measures_room => plan.needs_measures(group),
+                Op::Measure(_) if !facts.has_measures_memory => plan.needs_measures(group),
                 _ => {}
             }
             plan.changes_cells |= state.is_changed_by(op);
@@ -346,24 +346,24 @@ impl Validator {
         size: Size,
     ) -> Result<()> {
         match op {
-            Op::Upload { words, .. } if words.len() != size.words() => refuse(format!(
+            Op::Upload { words, .. } if words.len() != size.words() => incompatible(format!(
                 "an upload of {} words to {lattice:?}, which has {}",
                 words.len(),
                 size.words()
             )),
             Op::Edit { edits, .. } => WordEdit::check_all(edits, size),
             Op::Unpack { to, .. } if !to.takes(size) => {
-                refuse(format!("a lattice of {size} cannot be in layout {to:?}"))
+                incompatible(format!("a lattice of {size} cannot be in layout {to:?}"))
             }
             Op::Unpack { to, .. } if *to != Layout::Bits && *to != state.reserved => {
-                refuse(format!("layout {to:?} is not reserved for {lattice:?}"))
+                incompatible(format!("layout {to:?} is not reserved for {lattice:?}"))
             }
             Op::Advance { kernel, .. } => {
-                kernel.admit(size)?;
+                kernel.validate_size(size)?;
                 if kernel.layout == state.layout {
                     return Ok(());
                 }
-                refuse(format!(
+                incompatible(format!(
                     "{} needs layout {:?}, and {lattice:?} is in layout {:?}",
                     kernel.name, kernel.layout, state.layout
                 ))
@@ -372,25 +372,25 @@ impl Validator {
                 let words = match what {
                     Transfer::Bits => size.words(),
                     Transfer::View if state.view_words == 0 => {
-                        return refuse(format!("{lattice:?} has no view: reduce it first"));
+                        return incompatible(format!("{lattice:?} has no view: reduce it first"));
                     }
                     Transfer::View => state.view_words as usize,
                     Transfer::Cells if state.layout != Layout::I32 => {
-                        return refuse(format!(
+                        return incompatible(format!(
                             "{lattice:?} has no i32 cells: it is in layout {:?}",
                             state.layout
                         ));
                     }
                     Transfer::Cells => size.cells() as usize,
                     Transfer::Measure if !state.measured => {
-                        return refuse(format!("{lattice:?} has not been measured"));
+                        return incompatible(format!("{lattice:?} has not been measured"));
                     }
                     Transfer::Measure => Measure::WORDS,
                 };
                 match self.slot_words(lattice, *slot, size) {
-                    None => refuse(format!("{lattice:?} has no {slot:?}")),
-                    Some(room) if room < words => refuse(format!(
-                        "{what:?} of {lattice:?} are {words} words, and {slot:?} has {room}"
+                    None => incompatible(format!("{lattice:?} has no {slot:?}")),
+                    Some(capacity) if capacity < words => incompatible(format!(
+                        "{what:?} of {lattice:?} are {words} words, and {slot:?} has {capacity}"
                     )),
                     Some(_) => Ok(()),
                 }
@@ -408,33 +408,33 @@ impl Validator {
 
     /// Refuses what a CUDA graph cannot hold.
     fn check_preparable(&self, program: &Program, plan: &Plan) -> Result<()> {
-        let refuse = |what: &str| refuse(format!("{what} cannot be prepared"));
-        if program.stamped {
-            return refuse("a stamped program");
+        let incompatible = |what: &str| incompatible(format!("{what} cannot be prepared"));
+        if program.block_timestamps {
+            return incompatible("a program with block timestamps");
         }
         if plan.several_issuers {
-            return refuse("a program that several threads issue");
+            return incompatible("a program that several threads issue");
         }
         for (at, step) in program.steps.iter().enumerate() {
             let stream = self.stream(step.stream)?;
             if stream.is_default {
-                return refuse("work in the default stream");
+                return incompatible("work in the default stream");
             }
             match &step.op {
                 Op::Upload { .. } => {
-                    return refuse("an upload, of which a graph would keep the address,");
+                    return incompatible("an upload, of which a graph would keep the address,");
                 }
                 Op::Edit { .. } => {
-                    return refuse("an edit, of which a graph would keep the address,");
+                    return incompatible("an edit, of which a graph would keep the address,");
                 }
-                Op::Synchronize(_) => return refuse("waiting on the host"),
+                Op::Synchronize(_) => return incompatible("waiting on the host"),
                 Op::Download { slot, .. } if self.is_pageable_slot(*slot) => {
-                    return refuse("a download to pageable memory");
+                    return incompatible("a download to pageable memory");
                 }
                 Op::Copy { from, to, .. }
                     if self.is_pageable(*from)? || self.is_pageable(*to)? =>
                 {
-                    return refuse("a copy of pageable memory");
+                    return incompatible("a copy of pageable memory");
                 }
                 Op::Wait(event) => {
                     let records = |step: &Step| {
@@ -444,7 +444,9 @@ impl Validator {
                     };
                     self.check_event(*event)?;
                     if !program.steps[..at].iter().any(records) {
-                        return refuse("a wait for an event that the program has not recorded");
+                        return incompatible(
+                            "a wait for an event that the program has not recorded",
+                        );
                     }
                 }
                 _ => {}
@@ -476,7 +478,7 @@ fn check_issuers(program: &Program) -> Result<()> {
         let by_others = recorded[first..].iter();
         let mut by_others = by_others.take_while(|(of, _)| *of == event);
         if let Some((_, other)) = by_others.find(|(_, by)| by != issuer) {
-            return refuse(format!(
+            return incompatible(format!(
                 "{issuer:?} waits for {event:?}, which {other:?} records: another issuer"
             ));
         }

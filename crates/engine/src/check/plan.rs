@@ -25,7 +25,7 @@ pub(crate) struct Plan {
 impl Plan {
     pub(super) fn needs_view(&mut self, group: usize, words: usize) {
         match self.views.iter_mut().find(|(of, _)| *of == group) {
-            Some((_, most)) => *most = words.max(*most),
+            Some((_, max)) => *max = words.max(*max),
             None => self.views.push((group, words)),
         }
     }

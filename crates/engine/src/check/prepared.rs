@@ -4,7 +4,7 @@ use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::state::LatticeState;
-use super::{Plan, Validator, refuse};
+use super::{Plan, Validator, incompatible};
 use crate::{LatticeId, Op, PreparedId, Program, Result, Transfer};
 
 /// A prepared program, and what it was prepared from.
@@ -50,7 +50,7 @@ impl Validator {
         }
         viewed.sort_unstable();
         viewed.dedup();
-        let room = |group: usize| (group, self.lattices.groups[group].view_room);
+        let capacity = |group: usize| (group, self.lattices.groups[group].view_capacity);
         about.sort_unstable();
         about.dedup();
         let prepared = Prepared {
@@ -61,7 +61,7 @@ impl Validator {
                 .map(|lattice| (lattice, self.states.committed(lattice)))
                 .collect(),
             reads_view,
-            views: viewed.into_iter().map(room).collect(),
+            views: viewed.into_iter().map(capacity).collect(),
             memory: self.memory,
         };
         self.prepared.push(Some(prepared));
@@ -71,12 +71,12 @@ impl Validator {
     /// A prepared program that can be replayed now.
     pub(crate) fn validate_replay(&self, id: PreparedId) -> Result<&Prepared> {
         let Some(Some(prepared)) = self.prepared.get(id.0 as usize) else {
-            return refuse(format!("there is no {id:?}"));
+            return incompatible(format!("there is no {id:?}"));
         };
-        let room = |group: usize| self.lattices.groups[group].view_room;
-        let moved = |&(group, words): &(usize, usize)| room(group) != words;
+        let capacity = |group: usize| self.lattices.groups[group].view_capacity;
+        let moved = |&(group, words): &(usize, usize)| capacity(group) != words;
         if prepared.memory != self.memory || prepared.views.iter().any(moved) {
-            return refuse(format!(
+            return incompatible(format!(
                 "memory that {id:?} uses was replaced since it was prepared"
             ));
         }
@@ -85,7 +85,7 @@ impl Validator {
             let other_view =
                 now.view_words != before.view_words && prepared.reads_view.contains(&lattice);
             if !now.has_buffers_of(before) || other_view {
-                return refuse(format!(
+                return incompatible(format!(
                     "{id:?} was prepared from another state of {lattice:?}"
                 ));
             }

@@ -71,7 +71,7 @@ impl LatticeState {
                     Layout::I32 | Layout::Planar => self.bits_current &= *generations == 0,
                 }
             }
-            Op::Reduce { viewport, .. } => self.view_words = viewport.words() as u32,
+            Op::Reduce { region, .. } => self.view_words = region.words() as u32,
             Op::Measure(_) => self.measured = true,
             Op::Download { .. }
             | Op::Copy { .. }
@@ -92,9 +92,9 @@ impl LatticeState {
         }
     }
 
-    /// The state after memory was reserved for a layout, or, if `has_room` is false, was not.
-    pub(crate) fn reserve(&mut self, layout: Layout, has_room: bool) {
-        self.reserved = if has_room { layout } else { Layout::Bits };
+    /// The state after memory was reserved for a layout, or, if `allocated` is false, was not.
+    pub(crate) fn reserve(&mut self, layout: Layout, allocated: bool) {
+        self.reserved = if allocated { layout } else { Layout::Bits };
         if self.layout != self.reserved {
             self.layout = Layout::Bits;
             self.parity = self.bits_parity;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::kernels::{KERNELS, find};
-use crate::{LatticeId, Viewport};
+use crate::{LatticeId, ReduceRegion};
 use life::Rule;
 
 fn advance(kernel: &str, generations: u32) -> Op {
@@ -108,18 +108,18 @@ fn a_layout_that_is_given_back_takes_its_cells_with_it() {
     let mut state = start.after(&unpack(Layout::I32));
     state.reserve(Layout::I32, true);
     state = state.after(&advance("global", 1));
-    let kept = state;
+    let before = state;
     state.reserve(Layout::I32, true);
-    assert!(state.has_buffers_of(kept), "it was reserved already");
-    for (layout, has_room) in [
+    assert!(state.has_buffers_of(before), "it was reserved already");
+    for (layout, allocated) in [
         (Layout::Planar, true),
         (Layout::I32, false),
         (Layout::Bits, true),
     ] {
-        let mut state = kept;
-        state.reserve(layout, has_room);
+        let mut state = before;
+        state.reserve(layout, allocated);
         assert!(state.has_buffers_of(start), "{layout:?}");
-        let reserved = if has_room { layout } else { Layout::Bits };
+        let reserved = if allocated { layout } else { Layout::Bits };
         assert_eq!(state.reserved, reserved);
         assert!(state.bits_current);
     }
@@ -153,14 +153,14 @@ fn program(ops: impl IntoIterator<Item = Op>) -> Program {
 }
 
 fn reduce(lattices: std::ops::Range<u32>, height: u32) -> Op {
-    let viewport = Viewport {
+    let region = ReduceRegion {
         x0: 0,
         y0: 0,
-        step: Viewport::ONE,
+        step: ReduceRegion::ONE,
         width: 8,
         height,
     };
-    Op::Reduce { lattices, viewport }
+    Op::Reduce { lattices, region }
 }
 
 #[test]
@@ -185,8 +185,8 @@ fn a_plan_says_which_memory_a_program_needs() {
         .map(|(_, symbol, _)| symbol)
         .collect();
     assert_eq!(symbols, ["reduce_bits", "measure_bits"]);
-    check.lattices.groups[1].view_room = 14;
-    check.lattices.groups[0].measures_room = true;
+    check.lattices.groups[1].view_capacity = 14;
+    check.lattices.groups[0].has_measures_memory = true;
     let plan = check.validate(&program(ops), Purpose::Prepare).unwrap();
     assert_eq!((plan.views, plan.measures), (vec![(0, 4)], vec![1]));
 }

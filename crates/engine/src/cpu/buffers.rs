@@ -7,9 +7,9 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::sync::{Arc, PoisonError, RwLock};
 
-use super::kernels::lessons::{Twin, Value};
+use super::kernels::lessons::{LessonKernel, Value};
 use super::memory;
-use crate::{Argument, BufferId, Call, EngineError, Op, Place, Region, Result};
+use crate::{Argument, BufferId, BufferLocation, Call, EngineError, Op, Region, Result};
 
 /// All buffers, shared with the workers; those given back leave their place empty.
 #[derive(Default)]
@@ -18,13 +18,13 @@ pub(super) struct Buffers {
 }
 
 struct Buffer {
-    place: Place,
+    place: BufferLocation,
     words: Vec<AtomicU32>,
 }
 
 impl Buffers {
     /// Makes a buffer of zeros.
-    pub(super) fn create(&self, bytes: usize, place: Place) -> Result<BufferId> {
+    pub(super) fn create(&self, bytes: usize, place: BufferLocation) -> Result<BufferId> {
         let what = "a buffer";
         memory::ensure(bytes as u64, what)?;
         let buffer = Buffer {
@@ -43,16 +43,16 @@ impl Buffers {
     }
 
     /// Lets the host look at its own; nothing runs meanwhile.
-    pub(super) fn access(&self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+    pub(super) fn access(&self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         let buffer = self.get(buffer)?;
-        if buffer.place == Place::Device {
-            return refuse("the host cannot look into a buffer on the device".into());
+        if buffer.place == BufferLocation::Device {
+            return bad_program("the host cannot access a device buffer".into());
         }
-        let mut words: Vec<u32> = memory::zeroed(buffer.words.len(), "a look at a buffer")?;
+        let mut words: Vec<u32> = memory::zeroed(buffer.words.len(), "a copy of a host buffer")?;
         for (to, from) in words.iter_mut().zip(&buffer.words) {
             *to = from.load(Ordering::Relaxed);
         }
-        look(&mut words);
+        visit(&mut words);
         for (to, from) in buffer.words.iter().zip(words) {
             to.store(from, Ordering::Relaxed);
         }
@@ -70,7 +70,7 @@ impl Buffers {
                 Ok(())
             }
             Op::Call(call) => self.call(call, stop),
-            other => refuse(format!("{} is not for buffers", other.label())),
+            other => bad_program(format!("{} is not for buffers", other.label())),
         }
     }
 
@@ -92,7 +92,7 @@ impl Buffers {
                 (Argument::F32(number), _) => Value::F32(number),
             })
             .collect();
-        Twin::new(call, &values)?.run(stop);
+        LessonKernel::new(call, &values)?.run(stop);
         Ok(())
     }
 
@@ -100,7 +100,7 @@ impl Buffers {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         match all.get(buffer.0 as usize) {
             Some(Some(buffer)) => Ok(buffer.clone()),
-            _ => refuse(format!("there is no {buffer:?}")),
+            _ => bad_program(format!("there is no {buffer:?}")),
         }
     }
 
@@ -129,6 +129,6 @@ impl At {
     }
 }
 
-fn refuse<T>(why: String) -> Result<T> {
+fn bad_program<T>(why: String) -> Result<T> {
     Err(EngineError::BadProgram(why))
 }

@@ -5,17 +5,17 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock};
 
 use super::bit_rows::BitRows;
-use super::crew::Crew;
-use super::kernels::{Launch, Pair, Twin, twin};
+use super::kernels::{CpuKernel, Launch, Pair, cpu_kernel};
 use super::planar_rows::PlanarRows;
 use super::slots::CpuSlots;
+use super::worker_pool::WorkerPool;
 use super::{measure, memory, reduce};
 use crate::{EngineError, Kernel, LatticeId, Layout, Measure, Op, Result, Transfer, WordEdit};
 use life::{Rule, Size, counted_lattices};
 
 /// All lattices and the slots that they are downloaded to, shared with the workers.
 pub(super) struct Lattices {
-    crew: Crew,
+    worker_pool: WorkerPool,
     all: RwLock<Vec<Arc<Entry>>>,
     slots: RwLock<Option<Arc<CpuSlots>>>,
 }
@@ -52,10 +52,10 @@ struct Stored {
 }
 
 impl Lattices {
-    /// None yet; they are stepped by this crew.
-    pub(super) fn new(crew: Crew) -> Lattices {
+    /// None yet; they are stepped by this worker_pool.
+    pub(super) fn new(worker_pool: WorkerPool) -> Lattices {
         Lattices {
-            crew,
+            worker_pool,
             all: RwLock::default(),
             slots: RwLock::default(),
         }
@@ -109,27 +109,27 @@ impl Lattices {
                 let what = format!("an i32 a cell for {}", counted_lattices(count));
                 let bytes = without.iter().map(|one| 8 * one.size.cells());
                 memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
-                let rooms = without
+                let buffers = without
                     .iter()
-                    .map(|one| room(one.size.cells() as usize, &what));
-                let rooms: Vec<_> = rooms.collect::<Result<_>>()?;
-                for (stored, room) in without.iter_mut().zip(rooms) {
-                    stored.cells = Some(room);
+                    .map(|one| buffer_pair(one.size.cells() as usize, &what));
+                let buffers: Vec<_> = buffers.collect::<Result<_>>()?;
+                for (stored, pair) in without.iter_mut().zip(buffers) {
+                    stored.cells = Some(pair);
                 }
             }
             Layout::Planar => {
                 let what = format!("planar words for {}", counted_lattices(count));
                 let bytes = without.iter().map(|one| 2 * PlanarRows::bytes(one.size));
                 memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
-                let rooms = without.iter().map(|one| {
+                let buffers = without.iter().map(|one| {
                     Ok(Pair {
                         now: PlanarRows::new(one.size, &what)?,
                         next: PlanarRows::new(one.size, &what)?,
                     })
                 });
-                let rooms: Vec<_> = rooms.collect::<Result<_>>()?;
-                for (stored, room) in without.iter_mut().zip(rooms) {
-                    stored.planar = Some(room);
+                let buffers: Vec<_> = buffers.collect::<Result<_>>()?;
+                for (stored, pair) in without.iter_mut().zip(buffers) {
+                    stored.planar = Some(pair);
                 }
             }
         }
@@ -188,10 +188,10 @@ impl Lattices {
 
     /// Does an op; programs are checked before, so that only memory can still be missing.
     pub(super) fn execute(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
-        self.crew.work(|| self.execute_alone(op, stop))
+        self.worker_pool.run(|| self.execute_op(op, stop))
     }
 
-    fn execute_alone(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
+    fn execute_op(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
         match op {
             Op::Upload { lattice, words } => self.with(*lattice, |stored| {
                 stored.bits.now.load(words);
@@ -208,14 +208,14 @@ impl Lattices {
                 generations,
                 ..
             } => self.each(lattices, |_, stored| {
-                stored.advance(kernel, *rule, *generations, stop, &self.crew)
+                stored.advance(kernel, *rule, *generations, stop, &self.worker_pool)
             }),
-            Op::Reduce { lattices, viewport } => {
+            Op::Reduce { lattices, region } => {
                 for entry in lattices.clone().map(|id| self.entry(LatticeId(id))) {
                     let mut stored = entry.stored();
                     stored.take_larger_view(&mut entry.spare());
                     let Stored { bits, view, .. } = &mut *stored;
-                    reduce::reduce(&bits.now, *viewport, view);
+                    reduce::reduce(&bits.now, *region, view);
                 }
                 Ok(())
             }
@@ -270,7 +270,7 @@ impl Lattices {
 }
 
 /// Two buffers of so many numbers.
-fn room<T: Default + Clone>(length: usize, what: &str) -> Result<Pair<Vec<T>>> {
+fn buffer_pair<T: Default + Clone>(length: usize, what: &str) -> Result<Pair<Vec<T>>> {
     Ok(Pair {
         now: memory::zeroed(length, what)?,
         next: memory::zeroed(length, what)?,
@@ -419,36 +419,36 @@ impl Stored {
         rule: Rule,
         generations: u32,
         stop: &AtomicBool,
-        crew: &Crew,
+        worker_pool: &WorkerPool,
     ) -> Result<()> {
         let launch = Launch {
             size: self.size,
             rule,
             generations,
             stop,
-            crew,
+            worker_pool,
         };
-        match twin(kernel) {
-            Some(Twin::Cells(step)) => {
+        match cpu_kernel(kernel) {
+            Some(CpuKernel::Cells(step)) => {
                 let cells = self.cells_reserved_mut()?;
                 for _ in launch.generations() {
                     step(launch.size, rule, &cells.now, &mut cells.next);
                     cells.flip();
                 }
             }
-            Some(Twin::CellsInKernel(run)) => run(&launch, self.cells_reserved_mut()?),
-            Some(Twin::Bits(step)) => {
+            Some(CpuKernel::CellsInKernel(run)) => run(&launch, self.cells_reserved_mut()?),
+            Some(CpuKernel::Bits(step)) => {
                 for _ in launch.generations() {
                     step(rule, &self.bits.now, &mut self.bits.next);
                     self.bits.flip();
                 }
             }
-            Some(Twin::Planar(run)) => {
+            Some(CpuKernel::Planar(run)) => {
                 run(&launch, self.planar.as_mut().ok_or_else(not_reserved)?);
             }
             None => {
                 return Err(EngineError::BadProgram(format!(
-                    "no twin of {}",
+                    "no CPU version of {}",
                     kernel.name
                 )));
             }

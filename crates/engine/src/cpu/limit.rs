@@ -57,8 +57,8 @@ impl Work for Measure {
         Limit {
             instruction_set: L::NAME,
             instructions,
-            a_vector: L::FEWEST,
-            cells: instructions / L::FEWEST * bits as f64,
+            a_vector: L::MIN_INSTRUCTIONS,
+            cells: instructions / L::MIN_INSTRUCTIONS * bits as f64,
         }
     }
 }

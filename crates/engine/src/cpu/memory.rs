@@ -11,7 +11,7 @@ use crate::{EngineError, Result};
 /// Refuses `bytes` for `what` if this machine cannot give them.
 pub fn ensure(bytes: u64, what: &str) -> Result<()> {
     match life::memory::available() {
-        Some(free) if bytes > free - free / 16 => Err(refusal(bytes, what)),
+        Some(free) if bytes > free - free / 16 => Err(out_of_memory(bytes, what)),
         _ => Ok(()),
     }
 }
@@ -21,7 +21,7 @@ pub(super) fn zeroed<T: Default>(count: usize, what: &str) -> Result<Vec<T>> {
     let mut zeros = Vec::new();
     zeros
         .try_reserve_exact(count)
-        .map_err(|_| refusal(bytes_of::<T>(count), what))?;
+        .map_err(|_| out_of_memory(bytes_of::<T>(count), what))?;
     zeros.resize_with(count, T::default);
     Ok(zeros)
 }
@@ -42,7 +42,7 @@ pub(super) fn last_cache() -> Option<u64> {
     caches.flatten().filter_map(size).max()
 }
 
-fn refusal(bytes: u64, what: &str) -> EngineError {
+fn out_of_memory(bytes: u64, what: &str) -> EngineError {
     EngineError::OutOfMemory {
         place: "host",
         what: what.into(),

@@ -2,13 +2,12 @@
 //!
 //! A stream is a queue, served by a pool of threads ([`stream`]); a lattice is buffers behind a
 //! lock ([`lattices`]), stepped by twins of the CUDA kernels ([`kernels`]), with the help of idle
-//! cores ([`crew`]); host slots are memory that a download fills ([`slots`]); lessons have other
+//! cores ([`worker_pool`]); host slots are memory that a download fills ([`slots`]); lessons have other
 //! memory ([`buffers`]). Programs are judged by [`check`](crate::check), and have all the memory
 //! that they need, before any of their steps is queued.
 
 mod bit_rows;
 mod buffers;
-mod crew;
 mod kernels;
 mod lattices;
 pub mod limit;
@@ -19,6 +18,7 @@ mod reduce;
 mod slots;
 mod stream;
 mod vector;
+mod worker_pool;
 
 #[cfg(test)]
 mod tests;
@@ -30,23 +30,23 @@ use std::time::{Duration, Instant};
 
 use crate::check::{Plan, Purpose, Validator};
 use crate::{
-    BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
-    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
-    StreamKind, StreamSpec,
+    BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
+    LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots, SlotsSpec,
+    Startup, StreamId, StreamKind, StreamSpec,
 };
 use buffers::Buffers;
-use crew::Crew;
 use lattices::Lattices;
 use life::Size;
 use slots::CpuSlots;
-use stream::Pool;
+use stream::StreamPool;
+use worker_pool::WorkerPool;
 
 /// The engine for machines without CUDA, and the one that the others are held against.
 pub struct CpuEngine {
     /// What there is, this processor once for each context, and the lattices' states.
     check: Validator,
     startup: Startup,
-    pool: Pool,
+    pool: StreamPool,
     lattices: Arc<Lattices>,
     buffers: Arc<Buffers>,
     slots: Option<Arc<CpuSlots>>,
@@ -56,10 +56,10 @@ impl CpuEngine {
     /// An engine whose streams are served by so many threads: as many streams run at once.
     pub fn new(workers: NonZeroUsize) -> CpuEngine {
         let started = Instant::now();
-        let lattices = Arc::new(Lattices::new(Crew::new(workers.get())));
+        let lattices = Arc::new(Lattices::new(WorkerPool::new(workers.get())));
         let buffers = Arc::new(Buffers::default());
         let (store, other) = (lattices.clone(), buffers.clone());
-        let pool = Pool::new(workers, move |op, stop| match op {
+        let pool = StreamPool::new(workers, move |op, stop| match op {
             Op::Copy { .. } | Op::Call(_) => other.execute(op, stop),
             _ => store.execute(op, stop),
         });
@@ -77,27 +77,27 @@ impl CpuEngine {
     }
 
     /// Takes the memory that a program needs, before any of it is queued.
-    fn make_room(&mut self, plan: &Plan) -> Result<()> {
+    fn allocate_for(&mut self, plan: &Plan) -> Result<()> {
         let groups = &mut self.check.lattices.groups;
         for &(group, words) in &plan.views {
             self.lattices.make_views(groups[group].lattices(), words)?;
-            groups[group].view_room = words;
+            groups[group].view_capacity = words;
         }
         for &group in &plan.measures {
             let size = groups[group].size;
             self.lattices
                 .make_measures(groups[group].lattices(), size)?;
-            groups[group].measures_room = true;
+            groups[group].has_measures_memory = true;
         }
         Ok(())
     }
 
-    /// Starts a program that is valid and has room; `queue` is [`Pool::submit`] or
-    /// [`Pool::replay`].
+    /// Starts a program that is valid and has room; `queue` is [`StreamPool::submit`] or
+    /// [`StreamPool::replay`].
     fn start(
         &mut self,
         program: &Arc<Program>,
-        queue: fn(&mut Pool, &Arc<Program>) -> Result<RunId>,
+        queue: fn(&mut StreamPool, &Arc<Program>) -> Result<RunId>,
     ) -> Result<RunId> {
         self.bind_slots(program)?;
         let run = queue(&mut self.pool, program);
@@ -147,12 +147,12 @@ impl Engine for CpuEngine {
         self.pool.synchronize()?;
         let answer = self.lattices.reserve(layout);
         let groups = self.check.lattices.groups.iter();
-        let has_room = groups.map(|group| {
+        let allocated = groups.map(|group| {
             let mut all = group.lattices();
             all.all(|lattice| self.lattices.has(lattice, layout))
         });
-        let has_room: Vec<bool> = has_room.collect();
-        self.check.reserve(layout, &has_room);
+        let allocated: Vec<bool> = allocated.collect();
+        self.check.reserve(layout, &allocated);
         answer
     }
 
@@ -181,7 +181,12 @@ impl Engine for CpuEngine {
         Ok(self.check.add_context(device))
     }
 
-    fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
+    fn create_buffer(
+        &mut self,
+        device: DeviceId,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> Result<BufferId> {
         self.check.check_device(device)?;
         self.check.check_buffer_size(bytes)?;
         let buffer = self.buffers.create(bytes, place)?;
@@ -189,9 +194,9 @@ impl Engine for CpuEngine {
         Ok(buffer)
     }
 
-    fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+    fn access(&mut self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         self.pool.synchronize()?;
-        self.buffers.access(buffer, look)
+        self.buffers.access(buffer, visit)
     }
 
     fn drop_buffers(&mut self) -> Result<()> {
@@ -217,25 +222,25 @@ impl Engine for CpuEngine {
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        self.pool.sound()?;
+        self.pool.check_fault()?;
         let plan = self.check.validate(program, Purpose::Submit)?;
-        self.make_room(&plan)?;
-        let run = self.start(&Arc::new(program.clone()), Pool::submit)?;
+        self.allocate_for(&plan)?;
+        let run = self.start(&Arc::new(program.clone()), StreamPool::submit)?;
         self.check.states.commit();
         Ok(run)
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
-        self.pool.sound()?;
+        self.pool.check_fault()?;
         let plan = self.check.validate(program, Purpose::Prepare)?;
-        self.make_room(&plan)?;
+        self.allocate_for(&plan)?;
         Ok(self.check.remember(&Arc::new(program.clone()), &plan))
     }
 
     fn replay(&mut self, id: PreparedId) -> Result<RunId> {
-        self.pool.sound()?;
+        self.pool.check_fault()?;
         let program = self.check.validate_replay(id)?.program.clone();
-        let run = self.start(&program, Pool::replay)?;
+        let run = self.start(&program, StreamPool::replay)?;
         self.check.commit_replay(id);
         Ok(run)
     }

@@ -112,20 +112,20 @@ impl PlanarRows {
         i / ROWS * ROWS * self.across() + i % ROWS
     }
 
-    /// A row that is there, or is taken from the bands beside and written into `room`,
+    /// A row that is there, or is taken from the bands beside and written into `out`,
     /// as it would lie.
-    pub(super) fn row_or_wrapped<'a>(&'a self, i: isize, room: &'a mut [Lanes]) -> &'a [Lanes] {
+    pub(super) fn row_or_wrapped<'a>(&'a self, i: isize, out: &'a mut [Lanes]) -> &'a [Lanes] {
         match usize::try_from(i) {
             Ok(i) if i < self.rows() => self.row(i),
             _ => {
-                self.wrapped(i, room);
-                room
+                self.wrapped(i, out);
+                out
             }
         }
     }
 
     /// Writes a row beyond either end.
-    fn wrapped(&self, i: isize, room: &mut [Lanes]) {
+    fn wrapped(&self, i: isize, out: &mut [Lanes]) {
         let places: [_; LANES] = std::array::from_fn(|k| self.bands.place(k, i));
         let beside = |by: usize| (0..LANES).all(|k| places[k].0 == (k + by) % LANES);
         let last = places.iter().map(|place| place.1).max().unwrap_or(0);
@@ -134,12 +134,12 @@ impl PlanarRows {
         let late = Lanes(places.map(|place| ones(place.1 == last)));
         let (first, last) = (self.row(first), self.row(last));
         if beside(LANES - 1) {
-            turn::<{ LANES - 1 }>(first, last, late, room);
+            turn::<{ LANES - 1 }>(first, last, late, out);
         } else if beside(1) {
-            turn::<1>(first, last, late, room);
+            turn::<1>(first, last, late, out);
         } else {
             for x in (0..ROWS * self.across()).step_by(ROWS) {
-                room[x] = Lanes(places.map(|(lane, row)| self.row(row)[x].0[lane]));
+                out[x] = Lanes(places.map(|(lane, row)| self.row(row)[x].0[lane]));
             }
         }
     }
@@ -257,8 +257,8 @@ fn transpose(block: &mut [Lanes; 32]) {
     "x86_64+avx2",
     "aarch64+neon"
 ))]
-fn turn<const BY: usize>(first: &[Lanes], last: &[Lanes], late: Lanes, room: &mut [Lanes]) {
-    let vectors = room.iter_mut().zip(first).zip(last);
+fn turn<const BY: usize>(first: &[Lanes], last: &[Lanes], late: Lanes, out: &mut [Lanes]) {
+    let vectors = out.iter_mut().zip(first).zip(last);
     for ((out, first), last) in vectors.step_by(ROWS) {
         for k in 0..LANES {
             let from = (k + BY) % LANES;
@@ -296,9 +296,9 @@ mod tests {
                 seen[y] = true;
             });
             assert!(seen.into_iter().all(|row| row), "{height}");
-            let mut room = [Lanes::default()];
+            let mut out = [Lanes::default()];
             for i in -40..rows.rows() as isize + 40 {
-                let row = rows.row_or_wrapped(i, &mut room)[0];
+                let row = rows.row_or_wrapped(i, &mut out)[0];
                 for (k, &y) in row.0.iter().enumerate() {
                     let expected = rows.bands.starts[k] as isize + i;
                     let expected = expected.rem_euclid(height as isize);

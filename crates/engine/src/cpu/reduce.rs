@@ -1,19 +1,19 @@
-//! A viewport's densities out of a lattice's bits, as [`Viewport`] defines them.
+//! A region's densities out of a lattice's bits, as [`ReduceRegion`] defines them.
 
 use std::ops::Range;
 
 use super::bit_rows::BitRows;
-use crate::Viewport;
+use crate::ReduceRegion;
 
 /// Makes the bytes, four a word. The view has the capacity.
-pub(super) fn reduce(bits: &BitRows, viewport: Viewport, view: &mut Vec<u32>) {
-    view.resize(viewport.words(), 0);
+pub(super) fn reduce(bits: &BitRows, region: ReduceRegion, view: &mut Vec<u32>) {
+    view.resize(region.words(), 0);
     let size = bits.size();
-    let mut columns = Vec::with_capacity(viewport.width as usize);
+    let mut columns = Vec::with_capacity(region.width as usize);
     // Few pixels go on at the other side, so what they have there is counted apart.
     let mut beyond = Vec::new();
-    for i in 0..viewport.width {
-        let [first, second] = on_torus(viewport.columns(i), size.width());
+    for i in 0..region.width {
+        let [first, second] = on_torus(region.columns(i), size.width());
         let wide = first.len() + second.len();
         if !second.is_empty() {
             beyond.push((i as usize, second));
@@ -22,7 +22,7 @@ pub(super) fn reduce(bits: &BitRows, viewport: Viewport, view: &mut Vec<u32>) {
     }
     let mut alive = vec![0u64; columns.len()];
     for (j, line) in view.chunks_exact_mut(columns.len() / 4).enumerate() {
-        let rows = on_torus(viewport.rows(j as u32), size.height());
+        let rows = on_torus(region.rows(j as u32), size.height());
         let tall = (rows[0].len() + rows[1].len()) as u64;
         alive.fill(0);
         for y in rows.into_iter().flatten() {
@@ -78,15 +78,15 @@ mod tests {
 
     /// The definition, cell by cell: a pixel covers those that are between its corners, whichever
     /// way around the torus they are named.
-    fn by_definition(lattice: &Lattice, viewport: Viewport) -> Vec<u8> {
+    fn by_definition(lattice: &Lattice, region: ReduceRegion) -> Vec<u8> {
         let size = lattice.size();
         let set = |(from, to): (i64, i64), side: u32| -> BTreeSet<u32> {
             let on = |at: i64| at.rem_euclid(side.into()) as u32;
             (from..to).map(on).collect()
         };
         let pixel = |j: u32, i: u32| {
-            let columns = set(viewport.columns(i), size.width());
-            let rows = set(viewport.rows(j), size.height());
+            let columns = set(region.columns(i), size.width());
+            let rows = set(region.rows(j), size.height());
             let cells = rows
                 .iter()
                 .flat_map(|&y| columns.iter().map(move |&x| (x, y)));
@@ -94,8 +94,8 @@ mod tests {
             let density = 255.0 * alive as f64 / (columns.len() * rows.len()) as f64;
             (density + 0.5).floor() as u8
         };
-        (0..viewport.height)
-            .flat_map(|j| (0..viewport.width).map(move |i| pixel(j, i)))
+        (0..region.height)
+            .flat_map(|j| (0..region.width).map(move |i| pixel(j, i)))
             .collect()
     }
 
@@ -110,14 +110,14 @@ mod tests {
         ) {
             let size = Size::new(width, height).unwrap();
             let lattice = crate::cpu::tests::soup(size, seed);
-            let viewport = Viewport { x0, y0, step, width: 4 * across, height: down };
-            viewport.check().unwrap();
+            let region = ReduceRegion { x0, y0, step, width: 4 * across, height: down };
+            region.check().unwrap();
             let mut bits = BitRows::new(size, "a test").unwrap();
             bits.load(lattice.words());
             let mut view = Vec::new();
-            reduce(&bits, viewport, &mut view);
+            reduce(&bits, region, &mut view);
             let bytes: Vec<u8> = view.iter().flat_map(|word| word.to_le_bytes()).collect();
-            prop_assert_eq!(bytes, by_definition(&lattice, viewport));
+            prop_assert_eq!(bytes, by_definition(&lattice, region));
         }
     }
 
@@ -127,38 +127,38 @@ mod tests {
             side in 1u32..140, x0 in -300i64..300, step in 1i64..20, across in 1u32..40, at: u32,
         ) {
             let (x0, step) = (x0 << 16, step << 16);
-            let view = Viewport { x0, y0: 7, step, width: 4 * across, height: 1 };
+            let view = ReduceRegion { x0, y0: 7, step, width: 4 * across, height: 1 };
             let cell = at % side;
             let covers = |i: &u32| {
                 let (from, to) = view.columns(*i);
                 (from..to).any(|x| x.rem_euclid(side.into()) == i64::from(cell))
             };
-            let found = view.column_at((i64::from(cell) << 16) + Viewport::ONE / 2, side);
+            let found = view.column_at((i64::from(cell) << 16) + ReduceRegion::ONE / 2, side);
             // The first of them, where a lattice is seen more than once.
             prop_assert_eq!(found, (0..view.width).find(covers));
         }
     }
 
     #[test]
-    fn viewports_without_sense_are_refused() {
-        let good = Viewport {
+    fn regions_without_sense_are_rejected() {
+        let good = ReduceRegion {
             x0: 0,
             y0: 0,
-            step: Viewport::ONE,
+            step: ReduceRegion::ONE,
             width: 4,
             height: 1,
         };
         good.check().unwrap();
         for bad in [
-            Viewport { width: 0, ..good },
-            Viewport { width: 6, ..good },
-            Viewport { height: 0, ..good },
-            Viewport { step: 0, ..good },
-            Viewport {
+            ReduceRegion { width: 0, ..good },
+            ReduceRegion { width: 6, ..good },
+            ReduceRegion { height: 0, ..good },
+            ReduceRegion { step: 0, ..good },
+            ReduceRegion {
                 step: 1 << 42,
                 ..good
             },
-            Viewport {
+            ReduceRegion {
                 x0: i64::MAX,
                 ..good
             },

@@ -87,7 +87,7 @@ impl CpuSlots {
 }
 
 impl Slots for CpuSlots {
-    fn read(&self, lattice: LatticeId, slot: Slot, look: &mut dyn FnMut(&[u32])) -> bool {
+    fn read(&self, lattice: LatticeId, slot: Slot, visit: &mut dyn FnMut(&[u32])) -> bool {
         let Some(slot) = self.slot(lattice, slot) else {
             return false;
         };
@@ -100,7 +100,7 @@ impl Slots for CpuSlots {
             return false;
         }
         let _reading = Reading(slot);
-        look(&slot.words.read().unwrap_or_else(PoisonError::into_inner));
+        visit(&slot.words.read().unwrap_or_else(PoisonError::into_inner));
         true
     }
 
@@ -154,7 +154,7 @@ mod tests {
             slots.bind(LATTICE, Slot(0)),
             Err(EngineError::SlotBusy(LATTICE, Slot(0)))
         );
-        assert!(!slots.read(LATTICE, Slot(0), &mut |_| panic!("no look while bound")));
+        assert!(!slots.read(LATTICE, Slot(0), &mut |_| panic!("read while bound")));
         assert!(!slots.is_free(LATTICE, Slot(0)));
         slots.land(LATTICE, Slot(0), |words| words.fill(9));
         assert!(slots.read(LATTICE, Slot(0), &mut |words| {

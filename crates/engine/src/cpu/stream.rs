@@ -7,12 +7,12 @@
 //! variables.
 //!
 //! What one stream waits for in another is always a point of it: so many of its steps done
-//! ([`desk`]). Events are such points, and so is what the default stream and the blocking ones
+//! ([`scheduler`]). Events are such points, and so is what the default stream and the blocking ones
 //! wait for in each other. A point is taken when a step is queued and never looks ahead, so
 //! nothing waits in a circle.
 
-mod desk;
 mod queue;
+mod scheduler;
 mod worker;
 
 #[cfg(test)]
@@ -24,7 +24,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use desk::Desk;
+use scheduler::StreamScheduler;
 
 use crate::{Completion, DeviceId, EngineError, EventId, Nanos, Op, Result, StreamId, StreamSpec};
 
@@ -33,14 +33,14 @@ use crate::{Completion, DeviceId, EngineError, EventId, Nanos, Op, Result, Strea
 pub(super) type Execute = dyn Fn(&Op, &AtomicBool) -> Result<()> + Send + Sync;
 
 /// The streams, the events and the threads that serve them.
-pub(super) struct Pool {
+pub(super) struct StreamPool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
     runs: u64,
 }
 
 struct Shared {
-    desk: Mutex<Desk>,
+    scheduler: Mutex<StreamScheduler>,
     /// A stream has become runnable, or the pool ends.
     work: Condvar,
     /// There are completions, nothing is in flight any more, a point that the host waits for may
@@ -51,14 +51,14 @@ struct Shared {
     execute: Box<Execute>,
 }
 
-impl Pool {
+impl StreamPool {
     /// A pool with one context and no streams.
     pub(super) fn new(
         workers: NonZeroUsize,
         execute: impl Fn(&Op, &AtomicBool) -> Result<()> + Send + Sync + 'static,
-    ) -> Pool {
+    ) -> StreamPool {
         let shared = Arc::new(Shared {
-            desk: Mutex::default(),
+            scheduler: Mutex::default(),
             work: Condvar::new(),
             news: Condvar::new(),
             stop: AtomicBool::new(false),
@@ -70,16 +70,16 @@ impl Pool {
             thread::Builder::new()
                 .name(format!("cpu worker {i}"))
                 .spawn(move || {
-                    platform::give_way();
+                    platform::lower_thread_priority();
                     shared.work(i);
                 })
         };
         let count = workers.get() as u32;
         let workers: Vec<_> = (0..count).map_while(|i| start(i).ok()).collect();
         if workers.is_empty() {
-            shared.desk().fault = Some(EngineError::NoThread);
+            shared.scheduler().fault = Some(EngineError::NoThread);
         }
-        let mut pool = Pool {
+        let mut pool = StreamPool {
             shared,
             workers,
             runs: 0,
@@ -95,62 +95,70 @@ impl Pool {
 
     /// Makes a context: a default stream of its own, once it is asked for.
     pub(super) fn create_context(&mut self) {
-        self.shared.desk().create_context();
+        self.shared.scheduler().create_context();
     }
 
     /// Makes a stream of a context that is there.
     pub(super) fn create_stream(&mut self, context: DeviceId, spec: StreamSpec) -> StreamId {
-        self.shared.desk().create_stream(context, spec)
+        self.shared.scheduler().create_stream(context, spec)
     }
 
     /// Makes an event.
     pub(super) fn create_event(&mut self) -> EventId {
-        let mut desk = self.shared.desk();
-        desk.events.push(None);
-        EventId(desk.events.len() as u32 - 1)
+        let mut scheduler = self.shared.scheduler();
+        scheduler.events.push(None);
+        EventId(scheduler.events.len() as u32 - 1)
     }
 
     /// Whether what the latest mark of an event that is there stands behind is done; so it is if
     /// there never was one.
     pub(super) fn query(&self, event: EventId) -> Result<bool> {
-        let desk = self.shared.desk();
-        desk.sound()?;
-        let mark = desk.events[event.0 as usize];
-        Ok(mark.is_none_or(|mark| desk.passed(mark)))
+        let scheduler = self.shared.scheduler();
+        scheduler.check_fault()?;
+        let recorded = scheduler.events[event.0 as usize];
+        Ok(recorded.is_none_or(|recorded| scheduler.passed(recorded)))
     }
 
     /// The fault that ended the pool, if one did.
-    pub(super) fn sound(&self) -> Result<()> {
-        self.shared.desk().sound()
+    pub(super) fn check_fault(&self) -> Result<()> {
+        self.shared.scheduler().check_fault()
     }
 
     /// Appends what has completed; then says whether there is a fault.
     pub(super) fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
-        let mut desk = self.shared.desk();
-        completions.append(&mut desk.completions);
-        desk.sound()
+        let mut scheduler = self.shared.scheduler();
+        completions.append(&mut scheduler.completions);
+        scheduler.check_fault()
     }
 
     /// Sleeps until something has completed, at most `timeout`.
     pub(super) fn wait(&self, timeout: Duration) {
-        let quiet = |desk: &mut Desk| desk.completions.is_empty() && desk.fault.is_none();
-        let desk = self.shared.desk();
-        drop(self.shared.news.wait_timeout_while(desk, timeout, quiet));
+        let quiet = |scheduler: &mut StreamScheduler| {
+            scheduler.completions.is_empty() && scheduler.fault.is_none()
+        };
+        let scheduler = self.shared.scheduler();
+        drop(
+            self.shared
+                .news
+                .wait_timeout_while(scheduler, timeout, quiet),
+        );
     }
 
     /// Sleeps until nothing is in flight.
     pub(super) fn synchronize(&self) -> Result<()> {
-        let busy = |desk: &mut Desk| !desk.running.is_empty() && desk.fault.is_none();
-        let desk = self.shared.desk();
-        let waited = self.shared.news.wait_while(desk, busy);
-        waited.unwrap_or_else(PoisonError::into_inner).sound()
+        let busy = |scheduler: &mut StreamScheduler| {
+            !scheduler.running.is_empty() && scheduler.fault.is_none()
+        };
+        let scheduler = self.shared.scheduler();
+        let waited = self.shared.news.wait_while(scheduler, busy);
+        waited.unwrap_or_else(PoisonError::into_inner).check_fault()
     }
 }
 
 /// Abandons what is queued, and what runs as soon as it looks at its flag.
-impl Drop for Pool {
+impl Drop for StreamPool {
     fn drop(&mut self) {
-        self.shared.end(&mut self.shared.desk());
+        self.shared.end(&mut self.shared.scheduler());
         for worker in self.workers.drain(..) {
             let _ = worker.join();
         }
@@ -158,15 +166,17 @@ impl Drop for Pool {
 }
 
 impl Shared {
-    fn desk(&self) -> MutexGuard<'_, Desk> {
-        self.desk.lock().unwrap_or_else(PoisonError::into_inner)
+    fn scheduler(&self) -> MutexGuard<'_, StreamScheduler> {
+        self.scheduler
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     fn now(&self) -> Nanos {
         Nanos(self.epoch.elapsed().as_nanos() as i64)
     }
 
-    fn end(&self, _desk: &mut Desk) {
+    fn end(&self, _scheduler: &mut StreamScheduler) {
         self.stop.store(true, Ordering::Relaxed);
         self.work.notify_all();
         self.news.notify_all();

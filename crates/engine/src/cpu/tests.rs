@@ -3,16 +3,16 @@
 
 mod buffers;
 mod edits;
+mod incompatible;
 mod lab;
 mod order;
-mod refusals;
 mod streams;
 
 use std::num::NonZeroUsize;
 
 use super::*;
 use crate::kernels::{KERNELS, Kernel, find};
-use crate::{Slot, Span, Transfer, Viewport};
+use crate::{ReduceRegion, Slot, Span, Transfer};
 use life::{Lattice, Rule};
 
 /// Sizes that a careless torus or a careless word gets wrong.
@@ -134,7 +134,7 @@ impl Bench {
     fn lattice(&mut self, lattice: LatticeId) -> Lattice {
         let stream = self.streams[lattice.index()];
         self.run([
-            (stream, Op::Pack(lattice.alone())),
+            (stream, Op::Pack(lattice.as_range())),
             (stream, download(lattice, 0)),
         ]);
         let mut words = Vec::new();
@@ -180,7 +180,7 @@ fn advance(kernel: &str, lattice: LatticeId, generations: u32) -> Op {
 
 fn download(lattice: LatticeId, slot: u8) -> Op {
     Op::Download {
-        lattices: lattice.alone(),
+        lattices: lattice.as_range(),
         slot: Slot(slot),
         what: Transfer::Bits,
     }
@@ -200,17 +200,17 @@ fn every_kernel_steps_in_the_engine_and_parity_is_kept() {
         let mut bench = Bench::new(3, size);
         let stream = bench.streams[0];
         let mut expected = bench.soups.clone();
-        let takes = |kernel: &&Kernel| kernel.admit(expected[0].size()).is_ok();
+        let takes = |kernel: &&Kernel| kernel.validate_size(expected[0].size()).is_ok();
         let kernels: Vec<&'static Kernel> = KERNELS.iter().filter(takes).collect();
         for kernel in kernels {
-            bench.run((0..3).map(|i| (stream, Op::Pack(LatticeId(i).alone()))));
+            bench.run((0..3).map(|i| (stream, Op::Pack(LatticeId(i).as_range()))));
             bench.engine.reserve(kernel.layout).unwrap();
             let to = kernel.layout;
             let unpack = |i| {
                 (
                     stream,
                     Op::Unpack {
-                        lattices: LatticeId(i).alone(),
+                        lattices: LatticeId(i).as_range(),
                         to,
                     },
                 )
@@ -246,11 +246,11 @@ fn layouts_keep_the_state_and_bits_are_as_of_the_last_pack() {
         let mut bench = Bench::new(1, &format!("{width}x{height}"));
         let (stream, start) = (bench.streams[0], bench.soups[0].clone());
         let to_i32 = Op::Unpack {
-            lattices: FIRST.alone(),
+            lattices: FIRST.as_range(),
             to: Layout::I32,
         };
         let to_bits = Op::Unpack {
-            lattices: FIRST.alone(),
+            lattices: FIRST.as_range(),
             to: Layout::Bits,
         };
         bench.run([(stream, to_i32), (stream, advance("global", FIRST, 1))]);
@@ -260,7 +260,7 @@ fn layouts_keep_the_state_and_bits_are_as_of_the_last_pack() {
         });
         assert!(unpacked, "{width}x{height}");
         bench.run([
-            (stream, Op::Pack(FIRST.alone())),
+            (stream, Op::Pack(FIRST.as_range())),
             (stream, to_bits),
             (stream, advance("bits", FIRST, 2)),
         ]);
@@ -321,7 +321,7 @@ fn a_prepared_program_replays_from_its_state_only() {
 fn a_view_is_downloaded() {
     let mut bench = Bench::new(1, "64x64");
     let stream = bench.streams[0];
-    let viewport = Viewport {
+    let region = ReduceRegion {
         x0: 0,
         y0: 0,
         step: 64 << 16,
@@ -329,7 +329,7 @@ fn a_view_is_downloaded() {
         height: 1,
     };
     let view = Op::Download {
-        lattices: FIRST.alone(),
+        lattices: FIRST.as_range(),
         slot: Slot(0),
         what: Transfer::View,
     };
@@ -337,8 +337,8 @@ fn a_view_is_downloaded() {
         (
             stream,
             Op::Reduce {
-                lattices: FIRST.alone(),
-                viewport,
+                lattices: FIRST.as_range(),
+                region,
             },
         ),
         (stream, view),

@@ -34,7 +34,7 @@ pub(super) trait Logic: Copy {
 
     /// The fewest logic instructions known that step a vector of cells by B3/S23, a row's sum
     /// being shared by three rows.
-    const FEWEST: f64;
+    const MIN_INSTRUCTIONS: f64;
 
     /// So many bits.
     type Vector: Pod;

@@ -4,9 +4,9 @@ use std::ops::Range;
 
 use cust::sys;
 
+use super::block_timestamps::TimestampTarget;
 use super::calls::Arguments;
 use super::issue::{Issuer, sides};
-use super::stamps::StampPlace;
 use crate::check::Lattices;
 use crate::kernels::{Iteration, Kernel, Launch};
 use crate::{EngineError, LatticeId, Result};
@@ -27,7 +27,7 @@ impl Issuer<'_> {
         &mut self,
         advance: Advance,
         lattices: Range<u32>,
-        place: Option<StampPlace>,
+        place: Option<TimestampTarget>,
     ) -> Result<()> {
         let count = lattices.len() as u32;
         let first = LatticeId(lattices.start);
@@ -49,7 +49,7 @@ impl Issuer<'_> {
         advance: Advance,
         lattice: LatticeId,
         count: u32,
-        place: Option<StampPlace>,
+        place: Option<TimestampTarget>,
     ) -> Result<()> {
         let (group, index, state, size) = self.place(lattice);
         let kernel = advance.kernel;
@@ -70,7 +70,7 @@ impl Issuer<'_> {
         (size, shape): (Size, Launch),
         buffers: [sys::CUdeviceptr; 2],
         mut parity: u8,
-        place: Option<StampPlace>,
+        place: Option<TimestampTarget>,
     ) -> Result<()> {
         let Advance {
             kernel,
@@ -85,8 +85,8 @@ impl Issuer<'_> {
         let function = self.gpu.function(file, symbol)?;
         for index in 0..launches {
             let [from, to] = [parity, parity ^ 1].map(|parity| buffers[usize::from(parity)]);
-            let most = kernel.iteration.generations_per_launch();
-            let stepped = most.min(generations - index * most);
+            let max = kernel.iteration.generations_per_launch();
+            let stepped = max.min(generations - index * max);
             let count = i32::try_from(stepped)
                 .map_err(|_| EngineError::BadProgram(format!("{stepped} generations a launch")))?;
             let mut arguments = if kernel.in_place {
@@ -99,7 +99,7 @@ impl Issuer<'_> {
             }
             if place.is_some() {
                 let of = (index, launches);
-                self.launch_stamped(file, symbol, shape, arguments, place, of)?;
+                self.launch_with_timestamps(file, symbol, shape, arguments, place, of)?;
             } else {
                 self.call(function, shape, arguments)?;
             }
@@ -111,7 +111,7 @@ impl Issuer<'_> {
 
 /// Which of an op's lattices one launch can step: those that lie one behind the other, if the
 /// kernel is batched, else each by itself.
-pub(super) fn together(batched: bool, range: Range<u32>, lattices: &Lattices) -> Vec<Range<u32>> {
+pub(super) fn batches(batched: bool, range: Range<u32>, lattices: &Lattices) -> Vec<Range<u32>> {
     let group = |i: u32| lattices.group_of(LatticeId(i));
     let mut batches: Vec<Range<u32>> = Vec::new();
     for i in range {

@@ -9,7 +9,7 @@ use super::driver::check;
 use super::issue::Issuer;
 use super::memory::{DeviceWords, HostWords};
 use crate::kernels::Launch;
-use crate::{Argument, BufferId, Call, DeviceId, EngineError, Place, Region, Result};
+use crate::{Argument, BufferId, BufferLocation, Call, DeviceId, EngineError, Region, Result};
 
 /// A buffer of a lesson.
 pub(super) struct Buffer {
@@ -25,12 +25,12 @@ enum Memory {
 
 impl Buffer {
     /// Hands its words over; nothing may be using them.
-    fn look(&self, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+    fn visit(&self, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         let words = match &self.memory {
             Memory::Host(words) => {
                 // SAFETY: that many words, of zeros or of what was copied there; nothing runs, and
                 // no other reference to them is ever made but here.
-                look(unsafe { std::slice::from_raw_parts_mut(words.at(), words.words()) });
+                visit(unsafe { std::slice::from_raw_parts_mut(words.at(), words.words()) });
                 return Ok(());
             }
             Memory::Device(words) => words,
@@ -40,7 +40,7 @@ impl Buffer {
         check("cuMemcpyDtoH", unsafe {
             sys::cuMemcpyDtoH_v2(copy.as_mut_ptr().cast(), words.at(), self.bytes)
         })?;
-        look(&mut copy);
+        visit(&mut copy);
         // SAFETY: both hold so many bytes; the copy has been read when the call returns.
         check("cuMemcpyHtoD", unsafe {
             sys::cuMemcpyHtoD_v2(words.at(), copy.as_ptr().cast(), self.bytes)
@@ -63,7 +63,7 @@ impl CudaEngine {
         &mut self,
         device: DeviceId,
         bytes: usize,
-        place: Place,
+        place: BufferLocation,
     ) -> Result<BufferId> {
         let gpu = self.gpu_at(device)?;
         self.check.check_buffer_size(bytes)?;
@@ -71,22 +71,26 @@ impl CudaEngine {
         let context = &self.gpus[gpu].context;
         let what = || "a buffer".to_owned();
         let memory = match place {
-            Place::Device => Memory::Device(DeviceWords::zeroed(context, bytes / 4, what)?),
-            Place::Host(kind) => Memory::Host(HostWords::new(context, bytes / 4, kind, what)?),
+            BufferLocation::Device => {
+                Memory::Device(DeviceWords::zeroed(context, bytes / 4, what)?)
+            }
+            BufferLocation::Host(kind) => {
+                Memory::Host(HostWords::new(context, bytes / 4, kind, what)?)
+            }
         };
         self.buffers.push(Some(Buffer { gpu, bytes, memory }));
         self.check.add_buffer(device, bytes, place);
         Ok(BufferId(self.buffers.len() as u32 - 1))
     }
 
-    pub(super) fn look_at(
+    pub(super) fn visit_buffer(
         &mut self,
         buffer: BufferId,
-        look: &mut dyn FnMut(&mut [u32]),
+        visit: &mut dyn FnMut(&mut [u32]),
     ) -> Result<()> {
         let gpu = find(&self.buffers, buffer)?.gpu;
         self.make_current(gpu)?;
-        find(&self.buffers, buffer)?.look(look)
+        find(&self.buffers, buffer)?.visit(visit)
     }
 }
 
@@ -140,8 +144,8 @@ impl Issuer<'_> {
                 Argument::F32(number) => arguments.push(&number),
             }
         }
-        let place = self.stamp_place(0);
-        self.launch_stamped(kernel.name, kernel.symbol, shape, arguments, place, (0, 1))
+        let place = self.timestamp_target(0);
+        self.launch_with_timestamps(kernel.name, kernel.symbol, shape, arguments, place, (0, 1))
     }
 }
 

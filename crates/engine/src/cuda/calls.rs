@@ -11,12 +11,12 @@ use crate::kernels::Launch;
 use crate::{Result, StreamId};
 
 /// The most parameters of a kernel, the stamps' included.
-const MOST_ARGUMENTS: usize = 11;
+const MAX_ARGUMENTS: usize = 11;
 
 /// A kernel's arguments, each at the start of a word of its own.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Arguments {
-    words: [u64; MOST_ARGUMENTS],
+    words: [u64; MAX_ARGUMENTS],
     count: usize,
 }
 
@@ -218,7 +218,7 @@ unsafe fn launch(
     arguments: &Arguments,
     stream: sys::CUstream,
 ) -> sys::CUresult {
-    let mut addresses = [std::ptr::null_mut(); MOST_ARGUMENTS];
+    let mut addresses = [std::ptr::null_mut(); MAX_ARGUMENTS];
     for (address, word) in addresses
         .iter_mut()
         .zip(&arguments.words[..arguments.count])

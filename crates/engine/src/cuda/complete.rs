@@ -5,7 +5,7 @@ use std::rc::Rc;
 
 use super::CudaEngine;
 use super::runs::finished;
-use crate::{Completion, LatticeId, Result, RunId, Slot, Stamp};
+use crate::{BlockTimestamp, Completion, LatticeId, Result, RunId, Slot};
 
 impl CudaEngine {
     pub(super) fn end_part(&mut self, run: RunId, completions: &mut Vec<Completion>) -> Result<()> {
@@ -22,20 +22,20 @@ impl CudaEngine {
                 events.for_each(|event| pool.give_back_timing(event));
             }
         }
-        let mut stamps = Vec::new();
-        for (gpu, stamper) in ended.stampers {
-            let (of_gpu, memory) = stamper.stamps();
+        let mut block_timestamps = Vec::new();
+        for (gpu, recorder) in ended.recorders {
+            let (of_gpu, memory) = recorder.block_timestamps();
             let before: u32 = self.check.devices[..gpu]
                 .iter()
                 .map(|info| info.units)
                 .sum();
-            stamps.extend(of_gpu.into_iter().map(|stamp| Stamp {
-                unit: before + stamp.unit,
-                ..stamp
+            block_timestamps.extend(of_gpu.into_iter().map(|timestamp| BlockTimestamp {
+                unit: before + timestamp.unit,
+                ..timestamp
             }));
-            self.gpus[gpu].stamp_pool.push(memory);
+            self.gpus[gpu].timestamp_pool.push(memory);
         }
-        completions.push(finished(run, spans, host, stamps));
+        completions.push(finished(run, spans, host, block_timestamps));
         Ok(())
     }
 

@@ -92,7 +92,7 @@ pub(super) fn half_done(error: EngineError) -> EngineError {
 }
 
 /// Refuses a device that is too old for the kernels.
-pub(super) fn admit(device: &DeviceInfo) -> Result<()> {
+pub(super) fn validate_device(device: &DeviceInfo) -> Result<()> {
     match device.capability {
         Some(has) if has < MIN_CAPABILITY => Err(EngineError::UnusableGpu(tr!(
             "{device} has compute capability {}.{}, and {}.{} or newer is needed; use --device cpu",

@@ -9,13 +9,13 @@ use cust::memory::DeviceBuffer;
 use cust::module::Module;
 use cust::sys;
 
+use super::block_timestamps::{Skew, TimestampMemory};
 use super::context::{self, OwnedContext};
 use super::driver::{check, cust};
 use super::event::EventPool;
-use super::stamps::{Skew, StampMemory};
 use super::stream::RawStream;
 use super::timing::{Clock, Origin};
-use super::{ptx, weave};
+use super::{instrumentation, ptx};
 use crate::kernels::Launch;
 use crate::{EngineError, Layout, Measure, Result, StreamId, StreamSpec, WordEdit};
 use life::Size;
@@ -25,7 +25,7 @@ pub(super) struct Gpu {
     pub(super) groups: Vec<Group>,
     pub(super) pool: EventPool,
     /// Spare memory for stamps.
-    pub(super) stamp_pool: Vec<StampMemory>,
+    pub(super) timestamp_pool: Vec<TimestampMemory>,
     /// How the blocks' clock stands to the events', once that was asked.
     pub(super) skew: Option<Skew>,
     clock: Clock,
@@ -38,7 +38,7 @@ pub(super) struct Gpu {
     /// The default stream, if it has been asked for.
     pub(super) default_stream: Option<StreamId>,
     functions: HashMap<&'static str, sys::CUfunction>,
-    stamped_functions: HashMap<&'static str, sys::CUfunction>,
+    instrumented_functions: HashMap<&'static str, sys::CUfunction>,
     modules: Vec<Module>,
     pub(super) modules_ms: f64,
     pub(super) device: Device,
@@ -70,7 +70,7 @@ impl Gpu {
         Ok(Gpu {
             groups: Vec::new(),
             pool: EventPool::default(),
-            stamp_pool: Vec::new(),
+            timestamp_pool: Vec::new(),
             skew: None,
             clock: Clock::new(clock_stream.raw(), zero)?,
             clock_stream,
@@ -78,7 +78,7 @@ impl Gpu {
             replays: 0,
             default_stream: None,
             functions: HashMap::new(),
-            stamped_functions: HashMap::new(),
+            instrumented_functions: HashMap::new(),
             modules: Vec::new(),
             modules_ms: 0.0,
             device,
@@ -109,19 +109,20 @@ impl Gpu {
         Ok(function)
     }
 
-    /// The same with stamps woven in: it takes the address of their records as one argument more.
-    pub(super) fn stamped_function(
+    /// The same with stamps instrumented in: it takes the address of their records as one argument more.
+    pub(super) fn instrumented_function(
         &mut self,
         file: &'static str,
         symbol: &'static str,
     ) -> Result<sys::CUfunction> {
-        if let Some(&function) = self.stamped_functions.get(symbol) {
+        if let Some(&function) = self.instrumented_functions.get(symbol) {
             return Ok(function);
         }
-        let woven = weave::weave(ptx_of(file)?)
-            .map_err(|why| EngineError::BadProgram(format!("{file} cannot be stamped: {why}")))?;
-        let function = self.load(&woven, symbol)?;
-        self.stamped_functions.insert(symbol, function);
+        let instrumented = instrumentation::instrument(ptx_of(file)?).map_err(|why| {
+            EngineError::BadProgram(format!("{file} cannot be instrumented: {why}"))
+        })?;
+        let function = self.load(&instrumented, symbol)?;
+        self.instrumented_functions.insert(symbol, function);
         Ok(function)
     }
 
@@ -158,7 +159,7 @@ impl Gpu {
         let words = count * size.words();
         let what = "the lattices' bits";
         let bits = [zeroed(what, words)?, uninitialized(what, words)?];
-        let edits = uninitialized("the edits", count * most_edits(size) * WORDS_AN_EDIT)?;
+        let edits = uninitialized("the edits", count * max_edits(size) * WORDS_AN_EDIT)?;
         self.groups.push(Group {
             size,
             count,
@@ -175,8 +176,8 @@ impl Gpu {
 
 const WORDS_AN_EDIT: usize = size_of::<WordEdit>() / 4;
 
-fn most_edits(size: Size) -> usize {
-    size.words().min(WordEdit::MOST_AT_ONCE)
+fn max_edits(size: Size) -> usize {
+    size.words().min(WordEdit::MAX_PER_COPY)
 }
 
 /// What measures of a group's lattices leave on the device for the next ones, and for downloads.
@@ -268,13 +269,13 @@ impl Group {
 
     /// Where a lattice's edits wait for their kernel.
     pub(super) fn edits_at(&self, index: usize) -> sys::CUdeviceptr {
-        let stride = self.most_edits() * WORDS_AN_EDIT * 4;
+        let stride = self.max_edits() * WORDS_AN_EDIT * 4;
         self.edits.as_device_ptr().as_raw() + (index * stride) as u64
     }
 
     /// How many there is room for.
-    pub(super) fn most_edits(&self) -> usize {
-        most_edits(self.size)
+    pub(super) fn max_edits(&self) -> usize {
+        max_edits(self.size)
     }
 
     /// The address of a lattice's buffer of this parity, in a layout.
@@ -325,12 +326,12 @@ impl Group {
     /// Where a lattice's measures are.
     pub(super) fn measures_at(&self, index: usize) -> Result<MeasureAt> {
         let missing = || EngineError::BadProgram("there is no memory for measures".into());
-        let room = self.measures.as_ref().ok_or_else(missing)?;
+        let measures = self.measures.as_ref().ok_or_else(missing)?;
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
-        let shares: sys::CUdeviceptr = room.shares.as_device_ptr().as_raw();
+        let shares: sys::CUdeviceptr = measures.shares.as_device_ptr().as_raw();
         let of = |words: usize| shares + (words * 4) as u64;
         let whole = blocks * Measure::WORDS * self.count;
-        let before: sys::CUdeviceptr = room.before.as_device_ptr().as_raw();
+        let before: sys::CUdeviceptr = measures.before.as_device_ptr().as_raw();
         Ok(MeasureAt {
             before: before + (index * self.size.words() * 4) as u64,
             shares: of(blocks * Measure::WORDS * index),

@@ -28,7 +28,7 @@ pub(super) struct Prepared {
 pub(super) struct Part {
     pub(super) gpu: usize,
     pub(super) graph: Graph,
-    pub(super) downloads: Arc<[Landing]>,
+    pub(super) downloads: Arc<[GraphDownload]>,
     pub(super) events: Rc<Vec<Event>>,
     pub(super) steps: Arc<[TimedStep]>,
 }
@@ -36,7 +36,7 @@ pub(super) struct Part {
 /// A download in a graph, and the event that each replay records behind it, so that its picture
 /// is known to be there before the rest of the round is. (On an H200 such a node costs nothing
 /// that can be measured, and right after a launch the event counts as not fired.)
-pub(super) struct Landing {
+pub(super) struct GraphDownload {
     pub(super) lattices: Range<u32>,
     pub(super) slot: Slot,
     pub(super) event: Event,
@@ -143,7 +143,7 @@ impl CudaEngine {
                 if let Op::Download { lattices, slot, .. } = &step.op {
                     let event = self.gpus[gpu].pool.plain()?;
                     event.record_external(raw)?;
-                    downloads.push(Landing {
+                    downloads.push(GraphDownload {
                         lattices: lattices.clone(),
                         slot: *slot,
                         event,
@@ -202,9 +202,9 @@ impl CudaEngine {
         for part in &program.parts {
             self.make_current(part.gpu)?;
             let raw = self.gpus[part.gpu].graph_stream.raw();
-            for (stream, marks) in self.streams.iter().zip(&self.runs.marks) {
-                if let (true, Some(mark)) = (stream.gpu == part.gpu, marks.back()) {
-                    mark.event.hold(raw)?;
+            for (stream, markers) in self.streams.iter().zip(&self.runs.markers) {
+                if let (true, Some(marker)) = (stream.gpu == part.gpu, markers.back()) {
+                    marker.event.hold(raw)?;
                 }
             }
             let timed = !part.steps.is_empty();

@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use cust::sys;
 
-use super::advance::{Advance, together};
+use super::advance::{Advance, batches};
+use super::block_timestamps::{TimestampRecorder, TimestampTarget};
 use super::buffers::Buffer;
 use super::calls::{Arguments, Call, Sink};
 use super::gpu::Gpu;
 use super::slots::CudaSlots;
-use super::stamps::{StampPlace, Stamper};
 use crate::check::{LatticeState, Lattices, States};
 use crate::kernels::{Launch, Layout};
 use crate::{
-    EngineError, LatticeId, Measure, Op, Result, Scope, Slot, Transfer, Viewport, WordEdit,
+    EngineError, LatticeId, Measure, Op, ReduceRegion, Result, Scope, Slot, Transfer, WordEdit,
 };
 use life::Size;
 
@@ -57,7 +57,7 @@ pub(super) struct Issuer<'a> {
     /// Where the calls go.
     pub(super) sink: &'a mut Sink,
     /// The step's index, and where its kernels' stamps go, if they are stamped.
-    pub(super) stamps: Option<(u32, &'a mut Stamper)>,
+    pub(super) block_timestamps: Option<(u32, &'a mut TimestampRecorder)>,
 }
 
 impl Issuer<'_> {
@@ -90,15 +90,15 @@ impl Issuer<'_> {
                     generations: *generations,
                     block: *block,
                 };
-                let launches = together(kernel.batched, lattices.clone(), self.lattices);
+                let launches = batches(kernel.batched, lattices.clone(), self.lattices);
                 let mut parts = launches.into_iter().zip(0..);
                 parts.try_for_each(|(lattices, part)| {
-                    let place = self.stamp_place(part);
+                    let place = self.timestamp_target(part);
                     self.advance_batch(advance, lattices, place)
                 })
             }
-            Op::Reduce { lattices, viewport } => {
-                self.each_batch(lattices, false, |this, batch| this.reduce(batch, *viewport))
+            Op::Reduce { lattices, region } => {
+                self.each_batch(lattices, false, |this, batch| this.reduce(batch, *region))
             }
             Op::Measure(lattices) => self.each_batch(lattices, false, Self::measure),
             Op::Download {
@@ -138,14 +138,14 @@ impl Issuer<'_> {
             let of_first = self.lattices.group_of(first);
             // As one tall lattice, whose rows the kernels number by an int, or each as a layer of
             // a grid.
-            let most = (i32::MAX as u32 / size.height()).min(Launch::MOST_LAYERS) as usize;
+            let max = (i32::MAX as u32 / size.height()).min(Launch::MAX_GRID_Z) as usize;
             let follows = |&lattice: &LatticeId| {
                 let other = self.states.get(lattice);
                 self.lattices.group_of(lattice) == of_first
                     && other.has_buffers_of(state)
                     && (!of_views || other.view_words == state.view_words)
             };
-            let candidates = rest.clone().map(LatticeId).take(most);
+            let candidates = rest.clone().map(LatticeId).take(max);
             let count = candidates.take_while(follows).count();
             rest.start += count as u32;
             let batch = Batch {
@@ -184,7 +184,7 @@ impl Issuer<'_> {
             Layout::Planar => 2,
         };
         // The stream keeps the copies and the launches in order, so that one list serves all.
-        for edits in edits.chunks(group.most_edits()) {
+        for edits in edits.chunks(group.max_edits()) {
             self.sink.give(Call::CopyIn {
                 to: list,
                 from: edits.as_ptr().cast(),
@@ -234,14 +234,14 @@ impl Issuer<'_> {
         self.launch(file, symbol, shape, arguments)
     }
 
-    fn reduce(&mut self, batch: Batch, viewport: Viewport) -> Result<()> {
+    fn reduce(&mut self, batch: Batch, region: ReduceRegion) -> Result<()> {
         let group = &self.gpu.groups[batch.group];
         let bits = group.bits_at(batch.index, batch.state.bits_parity);
         let (pixels, stride) = group.view_at(batch.index)?;
         let (width, height) = sides(batch.size);
-        let (across, down) = (viewport.width as i32, viewport.height as i32);
-        let (x0, y0, step) = (viewport.x0, viewport.y0, viewport.step);
-        let shape = Launch::reduce(viewport, batch.count as u32);
+        let (across, down) = (region.width as i32, region.height as i32);
+        let (x0, y0, step) = (region.x0, region.y0, region.step);
+        let shape = Launch::reduce(region, batch.count as u32);
         let stride = stride as u64 * 4;
         let arguments = Arguments::of([
             &bits, &pixels, &width, &height, &x0, &y0, &step, &across, &down, &stride,
@@ -337,25 +337,25 @@ impl Issuer<'_> {
     }
 
     /// Where the stamps of a part of this step go, if they are wanted.
-    pub(super) fn stamp_place(&mut self, part: u32) -> Option<StampPlace> {
-        let (step, stamper) = self.stamps.as_mut()?;
-        stamper.take(*step, part)
+    pub(super) fn timestamp_target(&mut self, part: u32) -> Option<TimestampTarget> {
+        let (step, recorder) = self.block_timestamps.as_mut()?;
+        recorder.take(*step, part)
     }
 
     /// Launches a kernel, with stamps if there is a place for those of launch `index` of `count`.
-    pub(super) fn launch_stamped(
+    pub(super) fn launch_with_timestamps(
         &mut self,
         file: &'static str,
         symbol: &'static str,
         shape: Launch,
         mut arguments: Arguments,
-        place: Option<StampPlace>,
+        place: Option<TimestampTarget>,
         (index, count): (u32, u32),
     ) -> Result<()> {
         let Some(at) = place.and_then(|place| place.of(index, count)) else {
             return self.launch(file, symbol, shape, arguments);
         };
-        let function = self.gpu.stamped_function(file, symbol)?;
+        let function = self.gpu.instrumented_function(file, symbol)?;
         arguments.push(&at);
         self.call(function, shape, arguments)
     }

@@ -25,7 +25,7 @@ impl CudaEngine {
             raw: RawStream::new(spec)?,
             replays_seen,
         });
-        self.runs.marks.push(Default::default());
+        self.runs.markers.push(Default::default());
         let id = StreamId(self.streams.len() as u32 - 1);
         let is_default = spec.kind == StreamKind::Default;
         self.check.add_stream(id, device, is_default);

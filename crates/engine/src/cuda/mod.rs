@@ -5,11 +5,12 @@
 //! [`advance`] and [`buffers`] turn ops into [`calls`], [`submit`] orders the calls of a program,
 //! [`threads`] has several threads make them, [`graph`] captures them for replay, [`slots`] is the host's
 //! [`memory`] that downloads land in, [`event`], [`timing`] and [`runs`] know what is under way,
-//! [`complete`] tells what has ended, and [`stamps`] what the blocks said that [`weave`] had
+//! [`complete`] tells what has ended, and [`block_timestamps`] what the blocks said that [`instrumentation`] had
 //! stamped.
 #![allow(unsafe_code)] // calls into the driver; each says why it holds
 
 mod advance;
+mod block_timestamps;
 mod buffers;
 mod calls;
 mod complete;
@@ -18,6 +19,7 @@ mod driver;
 mod event;
 mod gpu;
 mod graph;
+pub mod instrumentation;
 mod issue;
 mod make;
 mod memory;
@@ -25,12 +27,10 @@ mod occupancy;
 pub mod ptx;
 mod runs;
 mod slots;
-mod stamps;
 mod stream;
 mod submit;
 mod threads;
 mod timing;
-pub mod weave;
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -50,9 +50,9 @@ use stream::RawStream;
 
 use crate::check::{Plan, Purpose, Validator};
 use crate::{
-    BufferId, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId, LatticeId, Layout,
-    Occupancy, Op, Place, PreparedId, Program, Result, RunId, Slots, SlotsSpec, Startup, StreamId,
-    StreamSpec,
+    BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
+    LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots, SlotsSpec,
+    Startup, StreamId, StreamSpec,
 };
 use life::Size;
 
@@ -113,7 +113,7 @@ pub fn list_devices() -> Result<Vec<DeviceInfo>> {
 /// The device that is used where none is named, or why there is none.
 pub fn first_device() -> Result<DeviceInfo> {
     let info = driver::describe_device(device(0, driver::initialise()?)?)?;
-    driver::admit(&info).map(|()| info)
+    driver::validate_device(&info).map(|()| info)
 }
 
 fn device(ordinal: u32, present: u32) -> Result<Device> {
@@ -130,7 +130,7 @@ fn device(ordinal: u32, present: u32) -> Result<Device> {
 fn open_gpu(ordinal: u32, present: u32, began: Instant) -> Result<(DeviceInfo, Gpu)> {
     let device = device(ordinal, present)?;
     let info = driver::describe_device(device)?;
-    driver::admit(&info)?;
+    driver::validate_device(&info)?;
     let context = OwnedContext::primary(device).map_err(driver::at_start)?;
     let gpu = Gpu::new(device, context, began).map_err(driver::at_start)?;
     Ok((info, gpu))
@@ -203,26 +203,26 @@ impl CudaEngine {
     /// Takes the memory and loads the functions that a program needs, before any of its steps is
     /// issued: none of that could be done while a stream is captured, and a program that fails
     /// here has left every lattice as it was.
-    fn make_room(&mut self, plan: &Plan, stamped: bool) -> Result<()> {
+    fn allocate_for(&mut self, plan: &Plan, instrumented: bool) -> Result<()> {
         for &(group, words) in &plan.views {
             let (gpu, on_device) = self.place_of(group);
             self.make_current(gpu)?;
             self.gpus[gpu].grow_views(on_device, words)?;
-            self.check.lattices.groups[group].view_room = words;
+            self.check.lattices.groups[group].view_capacity = words;
         }
         for &group in &plan.measures {
             let (gpu, on_device) = self.place_of(group);
             self.make_current(gpu)?;
             self.gpus[gpu].groups[on_device].make_measures()?;
-            self.check.lattices.groups[group].measures_room = true;
+            self.check.lattices.groups[group].has_measures_memory = true;
         }
         for &(device, functions) in &plan.functions {
             let gpu = usize::from(device.0);
             self.make_current(gpu)?;
-            for (file, symbol, can_be_stamped) in functions.names() {
+            for (file, symbol, can_be_instrumented) in functions.names() {
                 self.gpus[gpu].function(file, symbol)?;
-                if stamped && can_be_stamped {
-                    self.gpus[gpu].stamped_function(file, symbol)?;
+                if instrumented && can_be_instrumented {
+                    self.gpus[gpu].instrumented_function(file, symbol)?;
                 }
             }
         }
@@ -273,7 +273,7 @@ impl Engine for CudaEngine {
         let answer = self.reserve_on_all(layout);
         // Whatever came of it: the states say what there is.
         let Validator { lattices, .. } = &self.check;
-        let has_room: Vec<bool> = lattices
+        let allocated: Vec<bool> = lattices
             .groups
             .iter()
             .map(|group| {
@@ -281,7 +281,7 @@ impl Engine for CudaEngine {
                 gpu.groups[group.on_device].has(layout)
             })
             .collect();
-        self.check.reserve(layout, &has_room);
+        self.check.reserve(layout, &allocated);
         answer
     }
 
@@ -297,13 +297,18 @@ impl Engine for CudaEngine {
         self.make_context(device)
     }
 
-    fn create_buffer(&mut self, device: DeviceId, bytes: usize, place: Place) -> Result<BufferId> {
+    fn create_buffer(
+        &mut self,
+        device: DeviceId,
+        bytes: usize,
+        place: BufferLocation,
+    ) -> Result<BufferId> {
         self.make_buffer(device, bytes, place)
     }
 
-    fn access(&mut self, buffer: BufferId, look: &mut dyn FnMut(&mut [u32])) -> Result<()> {
+    fn access(&mut self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         self.synchronize()?;
-        self.look_at(buffer, look)
+        self.visit_buffer(buffer, visit)
     }
 
     fn drop_buffers(&mut self) -> Result<()> {
@@ -335,7 +340,7 @@ impl Engine for CudaEngine {
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
         let plan = self.check.validate(program, Purpose::Submit)?;
-        self.make_room(&plan, program.stamped)?;
+        self.allocate_for(&plan, program.block_timestamps)?;
         self.bind(program.downloads())?;
         let run = self.runs.begin();
         if program.steps.is_empty() {
@@ -350,7 +355,7 @@ impl Engine for CudaEngine {
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         let plan = self.check.validate(program, Purpose::Prepare)?;
-        self.make_room(&plan, false)?;
+        self.allocate_for(&plan, false)?;
         let prepared = self.capture_all(program)?;
         let id = self.check.remember(&Arc::new(program.clone()), &plan);
         self.prepared.insert(id, prepared);
@@ -384,21 +389,21 @@ impl Engine for CudaEngine {
         }
         let before = completions.len();
         for stream in 0..self.streams.len() {
-            while let Some(mark) = self.runs.marks[stream].front() {
-                if !mark.event.fired()? {
+            while let Some(marker) = self.runs.markers[stream].front() {
+                if !marker.event.fired()? {
                     break;
                 }
-                let mark = self.runs.marks[stream]
+                let marker = self.runs.markers[stream]
                     .pop_front()
                     .expect("it was looked at");
-                if let Some(download) = mark.download {
-                    completions.push(self.landed(mark.run, download));
+                if let Some(download) = marker.download {
+                    completions.push(self.landed(marker.run, download));
                 }
                 self.gpus[self.streams[stream].gpu]
                     .pool
-                    .give_back_plain(mark.event);
-                if mark.last {
-                    self.end_part(mark.run, completions)?;
+                    .give_back_plain(marker.event);
+                if marker.last {
+                    self.end_part(marker.run, completions)?;
                 }
             }
         }

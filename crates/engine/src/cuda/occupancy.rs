@@ -26,8 +26,8 @@ impl CudaEngine {
                 let size = group.map(|group| group.size).ok_or_else(|| {
                     EngineError::BadProgram(format!("{first:?} is not on {device:?}"))
                 })?;
-                kernel.admit(size)?;
-                kernel.admit_block(*block)?;
+                kernel.validate_size(size)?;
+                kernel.validate_block(*block)?;
                 let mut shape = kernel.launch(size, *block);
                 if kernel.batched {
                     shape = shape.batch(lattices.len() as u32);
@@ -58,7 +58,7 @@ impl CudaEngine {
             blocks_per_unit: blocks_per_unit as u32,
             units: attribute(DeviceAttribute::MultiprocessorCount)?,
             block_threads,
-            most_threads_per_unit: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
+            max_threads_per_unit: attribute(DeviceAttribute::MaxThreadsPerMultiprocessor)?,
         }))
     }
 }

@@ -4,14 +4,14 @@ use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
+use super::block_timestamps::TimestampRecorder;
 use super::event::Event;
-use super::graph::Landing;
-use super::stamps::Stamper;
+use super::graph::GraphDownload;
 use super::timing::Timing;
-use crate::{Completion, RunId, Slot, Span, Stamp};
+use crate::{BlockTimestamp, Completion, RunId, Slot, Span};
 
 /// An event whose firing says something about a run.
-pub(super) struct Mark {
+pub(super) struct Marker {
     pub(super) event: Event,
     pub(super) run: RunId,
     /// The download that has landed by then.
@@ -27,7 +27,7 @@ pub(super) struct Run {
     pub(super) open: usize,
     pub(super) timings: Vec<Timing>,
     /// Where its kernels' stamps are, by device.
-    pub(super) stampers: Vec<(usize, Stamper)>,
+    pub(super) recorders: Vec<(usize, TimestampRecorder)>,
 }
 
 /// A replayed graph under way.
@@ -35,7 +35,7 @@ pub(super) struct Replay {
     pub(super) run: RunId,
     pub(super) gpu: usize,
     pub(super) end: Event,
-    pub(super) downloads: Arc<[Landing]>,
+    pub(super) downloads: Arc<[GraphDownload]>,
     /// Which of them have been reported.
     pub(super) landed: Vec<bool>,
     /// Whether its spans are to be read.
@@ -46,7 +46,7 @@ pub(super) struct Replay {
 #[derive(Default)]
 pub(super) struct Runs {
     pub(super) open: HashMap<RunId, Run>,
-    pub(super) marks: Vec<VecDeque<Mark>>, // by stream
+    pub(super) markers: Vec<VecDeque<Marker>>, // by stream
     pub(super) replays: VecDeque<Replay>,
     next: u64,
 }
@@ -79,15 +79,15 @@ pub(super) fn finished(
     run: RunId,
     mut spans: Vec<Span>,
     mut host: Vec<Span>,
-    mut stamps: Vec<Stamp>,
+    mut block_timestamps: Vec<BlockTimestamp>,
 ) -> Completion {
     spans.sort_by_key(|span| span.step);
     host.sort_by_key(|span| span.start);
-    stamps.sort_by_key(|stamp| (stamp.step, stamp.start));
+    block_timestamps.sort_by_key(|timestamp| (timestamp.step, timestamp.start));
     Completion::Finished {
         run,
         spans,
         host,
-        stamps,
+        block_timestamps,
     }
 }

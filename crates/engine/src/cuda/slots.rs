@@ -14,7 +14,7 @@ const BOUND: u32 = u32::MAX;
 /// together.
 pub(super) struct CudaSlots {
     spec: SlotsSpec,
-    homes: Vec<Home>,
+    lattices: Vec<LatticeSlots>,
     locks: Vec<AtomicU32>,
     _regions: Vec<HostWords>,
 }
@@ -22,7 +22,7 @@ pub(super) struct CudaSlots {
 /// Where one lattice's slots lie: the first lattice's address in each slot's region, and this
 /// lattice's index there.
 #[derive(Clone)]
-struct Home {
+struct LatticeSlots {
     bases: Arc<[*mut u32]>,
     index: usize,
     /// Words of the whole lattice.
@@ -46,7 +46,7 @@ impl CudaSlots {
     /// Allocates the slots of all groups.
     pub(super) fn allocate(spec: SlotsSpec, groups: &[GroupShape]) -> Result<CudaSlots> {
         let mut regions = Vec::new();
-        let mut homes = Vec::new();
+        let mut lattices = Vec::new();
         for group in groups {
             group.context.make_current()?;
             let mut bases = Vec::new();
@@ -65,39 +65,39 @@ impl CudaSlots {
             }
             let bases: Arc<[*mut u32]> = bases.into();
             let words = group.words;
-            homes.extend((0..group.count).map(|index| Home {
+            lattices.extend((0..group.count).map(|index| LatticeSlots {
                 bases: bases.clone(),
                 index,
                 words,
             }));
         }
         let per_lattice = usize::from(spec.count());
-        let locks = (0..homes.len() * per_lattice)
+        let locks = (0..lattices.len() * per_lattice)
             .map(|_| AtomicU32::new(0))
             .collect();
         Ok(CudaSlots {
             spec,
-            homes,
+            lattices,
             locks,
             _regions: regions,
         })
     }
 
-    fn words(&self, home: &Home, slot: Slot) -> usize {
-        self.spec.words(slot, home.words)
+    fn words(&self, slots: &LatticeSlots, slot: Slot) -> usize {
+        self.spec.words(slot, slots.words)
     }
 
     /// The address of a slot that there is.
     pub(super) fn address(&self, lattice: LatticeId, slot: Slot) -> *mut u32 {
-        let home = &self.homes[lattice.index()];
-        let base = home.bases[usize::from(slot.0)];
-        base.wrapping_add(home.index * self.words(home, slot))
+        let slots = &self.lattices[lattice.index()];
+        let base = slots.bases[usize::from(slot.0)];
+        base.wrapping_add(slots.index * self.words(slots, slot))
     }
 
     /// Words from a lattice's slot to the same slot of the one created behind it.
     pub(super) fn pitch(&self, lattice: LatticeId, slot: Slot) -> usize {
-        let home = self.homes.get(lattice.index());
-        home.map_or(0, |home| self.words(home, slot))
+        let slots = self.lattices.get(lattice.index());
+        slots.map_or(0, |slots| self.words(slots, slot))
     }
 
     fn lock(&self, lattice: LatticeId, slot: Slot) -> Option<&AtomicU32> {
@@ -126,7 +126,7 @@ impl CudaSlots {
 }
 
 impl Slots for CudaSlots {
-    fn read(&self, lattice: LatticeId, slot: Slot, look: &mut dyn FnMut(&[u32])) -> bool {
+    fn read(&self, lattice: LatticeId, slot: Slot, visit: &mut dyn FnMut(&[u32])) -> bool {
         let Some(lock) = self.lock(lattice, slot) else {
             return false;
         };
@@ -137,13 +137,13 @@ impl Slots for CudaSlots {
         {
             return false;
         }
-        let home = &self.homes[lattice.index()];
-        let words = self.words(home, slot);
-        let at = home.bases[usize::from(slot.0)].wrapping_add(home.index * words);
+        let slots = &self.lattices[lattice.index()];
+        let words = self.words(slots, slot);
+        let at = slots.bases[usize::from(slot.0)].wrapping_add(slots.index * words);
         let _reading = Reading(lock);
         // SAFETY: the region holds `words` words from `at` and lives as long as `self`; nothing
         // writes them, because `lock` counts us as a reader and `bind` needs it to be 0.
-        look(unsafe { std::slice::from_raw_parts(at, words) });
+        visit(unsafe { std::slice::from_raw_parts(at, words) });
         true
     }
 

@@ -3,11 +3,11 @@
 use std::ops::Range;
 
 use super::CudaEngine;
+use super::block_timestamps::TimestampRecorder;
 use super::calls::{Call, Sink};
 use super::driver::half_done;
 use super::issue::Issuer;
-use super::runs::{Mark, Run};
-use super::stamps::Stamper;
+use super::runs::{Marker, Run};
 use super::timing::Timer;
 use crate::check::{Plan, issuers};
 use crate::{Engine, EventId, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId};
@@ -22,7 +22,7 @@ pub(super) struct Submission<'a> {
     last_step: Vec<usize>,
     pub(super) timers: Vec<Timer>,
     /// By device.
-    stampers: Vec<(usize, Stamper)>,
+    recorders: Vec<(usize, TimestampRecorder)>,
     /// Whether several threads issue it, and the streams' ends are marked when all have.
     pub(super) threaded: bool,
     /// Whether the driver may have been given any of its steps.
@@ -55,7 +55,7 @@ impl CudaEngine {
         gpu: usize,
         step: &Step,
         sink: &mut Sink,
-        stamps: Option<(u32, &mut Stamper)>,
+        block_timestamps: Option<(u32, &mut TimestampRecorder)>,
     ) -> Result<()> {
         let stream = self.streams[step.stream.0 as usize].raw.raw();
         let event = |id: &EventId| self.events[id.0 as usize].1.raw();
@@ -76,7 +76,7 @@ impl CudaEngine {
                 slots: self.slots.as_deref(),
                 stream,
                 sink,
-                stamps,
+                block_timestamps,
             }
             .issue(op),
         }
@@ -136,7 +136,7 @@ impl CudaEngine {
             used,
             last_step,
             timers: Vec::new(),
-            stampers: Vec::new(),
+            recorders: Vec::new(),
             threaded: plan.several_issuers,
             begun: false,
         };
@@ -151,7 +151,7 @@ impl CudaEngine {
         let open = self.runs.open.get_mut(&run).expect("the run was opened");
         let timings = submission.timers.into_iter().map(Timer::finish);
         open.timings.extend(timings);
-        open.stampers = submission.stampers;
+        open.recorders = submission.recorders;
         Ok(())
     }
 
@@ -171,14 +171,15 @@ impl CudaEngine {
                 let timer = |&issuer| Timer::new(*gpu, issuer, origin.clone());
                 submission.timers.extend(issuers.iter().map(timer));
             }
-            if program.stamped {
+            if program.block_timestamps {
                 let of_gpu = &mut self.gpus[*gpu];
                 let lattices = &self.check.lattices;
-                if let Some(stamper) = Stamper::plan(program, streams, lattices, of_gpu)? {
-                    submission.stampers.push((*gpu, stamper));
-                    let (_, stamper) = submission.stampers.last().expect("just pushed");
+                if let Some(recorder) = TimestampRecorder::plan(program, streams, lattices, of_gpu)?
+                {
+                    submission.recorders.push((*gpu, recorder));
+                    let (_, recorder) = submission.recorders.last().expect("just pushed");
                     for &stream in streams {
-                        stamper.clear(stream, self.streams[stream.0 as usize].raw.raw())?;
+                        recorder.clear(stream, self.streams[stream.0 as usize].raw.raw())?;
                     }
                 }
             }
@@ -208,9 +209,9 @@ impl CudaEngine {
         let gpu = self.gpu_of(stream);
         self.make_current(gpu)?;
         let raw = self.streams[stream.0 as usize].raw.raw();
-        let mut stampers = submission.stampers.iter_mut();
-        let stamps = stampers.find(|(of, _)| *of == gpu);
-        let stamps = stamps.map(|(_, stamper)| (at, stamper));
+        let mut recorders = submission.recorders.iter_mut();
+        let block_timestamps = recorders.find(|(of, _)| *of == gpu);
+        let block_timestamps = block_timestamps.map(|(_, recorder)| (at, recorder));
         let timer = submission
             .timers
             .iter_mut()
@@ -228,7 +229,7 @@ impl CudaEngine {
                 timer.pause();
             }
             let began = sink.begin();
-            self.issue(gpu, step, sink, stamps)?;
+            self.issue(gpu, step, sink, block_timestamps)?;
             if let Some(time) = sink.end(at, stream, began) {
                 timer.host(&time);
             }
@@ -237,7 +238,7 @@ impl CudaEngine {
                 timer.after(gpu, index, stream, |event| record(event, sink))?;
             }
         } else {
-            self.issue(gpu, step, sink, stamps)?;
+            self.issue(gpu, step, sink, block_timestamps)?;
         }
         let download = match &step.op {
             Op::Download { lattices, slot, .. } => Some((lattices.clone(), *slot)),
@@ -245,16 +246,16 @@ impl CudaEngine {
         };
         let last = !submission.threaded && submission.last_step[stream.0 as usize] == index;
         if last {
-            self.fetch_stamps(submission, gpu, stream)?;
+            self.fetch_timestamps(submission, gpu, stream)?;
         }
         if download.is_some() || last {
-            self.mark(submission.run, stream, sink, download, last)?;
+            self.record_marker(submission.run, stream, sink, download, last)?;
         }
         Ok(())
     }
 
     /// Marks this point of a stream, to be polled.
-    pub(super) fn mark(
+    pub(super) fn record_marker(
         &mut self,
         run: RunId,
         stream: StreamId,
@@ -268,7 +269,7 @@ impl CudaEngine {
             event: event.raw(),
             stream: of.raw.raw(),
         })?;
-        self.runs.marks[stream.0 as usize].push_back(Mark {
+        self.runs.markers[stream.0 as usize].push_back(Marker {
             event,
             run,
             download,
@@ -278,12 +279,17 @@ impl CudaEngine {
     }
 
     /// Brings the stamps of a stream's kernels to the host.
-    fn fetch_stamps(&self, submission: &Submission, gpu: usize, stream: StreamId) -> Result<()> {
-        let mut stampers = submission.stampers.iter();
-        let Some((_, stamper)) = stampers.find(|(of, _)| *of == gpu) else {
+    fn fetch_timestamps(
+        &self,
+        submission: &Submission,
+        gpu: usize,
+        stream: StreamId,
+    ) -> Result<()> {
+        let mut recorders = submission.recorders.iter();
+        let Some((_, recorder)) = recorders.find(|(of, _)| *of == gpu) else {
             return Ok(());
         };
-        stamper.fetch(stream, self.streams[stream.0 as usize].raw.raw())
+        recorder.fetch(stream, self.streams[stream.0 as usize].raw.raw())
     }
 
     /// Ends the parts of a program that threads have issued: nothing follows in its streams.
@@ -291,8 +297,8 @@ impl CudaEngine {
         for (gpu, streams) in &submission.used {
             self.make_current(*gpu)?;
             for &stream in streams {
-                self.fetch_stamps(submission, *gpu, stream)?;
-                self.mark(submission.run, stream, &mut Sink::Now, None, true)?;
+                self.fetch_timestamps(submission, *gpu, stream)?;
+                self.record_marker(submission.run, stream, &mut Sink::Now, None, true)?;
             }
         }
         Ok(())
@@ -307,9 +313,9 @@ impl CudaEngine {
         let _ = self.synchronize();
         self.runs.open.remove(&run);
         self.runs
-            .marks
+            .markers
             .iter_mut()
-            .for_each(|marks| marks.retain(|mark| mark.run != run));
+            .for_each(|markers| markers.retain(|marker| marker.run != run));
         self.runs.replays.retain(|replay| replay.run != run);
         if let Some(slots) = &self.slots {
             downloads.for_each(|(lattice, slot)| slots.unbind(lattice, slot));

@@ -44,10 +44,10 @@ impl CudaEngine {
         }
         let lists = parts.into_iter().map(|part| match part.sink {
             Sink::Later(entries) => (part.issuer, entries),
-            Sink::Now => unreachable!("it was made to keep"),
+            Sink::Now => unreachable!("every sink was made as Later"),
         });
         submission.begun = true;
-        for time in make_together(&lists.collect::<Vec<_>>())? {
+        for time in make_concurrently(&lists.collect::<Vec<_>>())? {
             let gpu = self.gpu_of(time.stream);
             let issuer = program.steps[time.step as usize].issuer;
             let mut timers = submission.timers.iter_mut();
@@ -60,7 +60,7 @@ impl CudaEngine {
 }
 
 /// Makes each issuer's calls on a thread of its own, from one moment on.
-fn make_together(lists: &[(IssuerId, Vec<Entry>)]) -> Result<Vec<HostTime>> {
+fn make_concurrently(lists: &[(IssuerId, Vec<Entry>)]) -> Result<Vec<HostTime>> {
     let ready = AtomicUsize::new(0);
     let off = AtomicBool::new(false);
     let make = |entries: &[Entry]| {

@@ -161,7 +161,7 @@ impl Timer {
         self.latest = None;
     }
 
-    fn mark(
+    fn record(
         &mut self,
         gpu: &mut Gpu,
         stream: StreamId,
@@ -184,7 +184,7 @@ impl Timer {
     ) -> Result<()> {
         match self.latest {
             Some((latest, _)) if latest == stream => Ok(()),
-            _ => self.mark(gpu, stream, record).map(|_| ()),
+            _ => self.record(gpu, stream, record).map(|_| ()),
         }
     }
 
@@ -197,7 +197,7 @@ impl Timer {
         record: impl FnOnce(&Event) -> Result<()>,
     ) -> Result<()> {
         let (_, from) = self.latest.expect("the step was begun");
-        let to = self.mark(gpu, stream, record)?;
+        let to = self.record(gpu, stream, record)?;
         self.steps.push(TimedStep {
             step: step as u32,
             stream,

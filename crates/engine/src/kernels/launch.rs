@@ -1,10 +1,10 @@
 //! Shapes of launches: what grid of blocks covers a lattice.
 
-use crate::{Layout, Viewport};
+use crate::{Layout, ReduceRegion};
 use life::Size;
 
 /// Cells across that a lane of a marching warp steps: four words.
-pub(super) const MARCHED: u32 = 128;
+pub(super) const CELLS_PER_LANE: u32 = 128;
 
 /// The shape of a launch.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -22,17 +22,17 @@ impl Launch {
     pub const SUPPORT_BLOCK: (u32, u32) = (32, 8);
 
     /// The most blocks a grid has in y.
-    const MOST_ROWS: u32 = 65_535;
+    const MAX_GRID_Y: u32 = 65_535;
 
     /// And in z.
-    pub const MOST_LAYERS: u32 = 65_535;
+    pub const MAX_GRID_Z: u32 = 65_535;
 
     /// A thread for each of `across` by `down` items. Where the rows of blocks are more than a
     /// grid's y may have, they go on in z: kernels number them `blockIdx.z * gridDim.y +
     /// blockIdx.y`.
     pub const fn over(across: u32, down: u32, block: (u32, u32)) -> Launch {
         let rows = down.div_ceil(block.1);
-        let layers = rows.div_ceil(Self::MOST_ROWS);
+        let layers = rows.div_ceil(Self::MAX_GRID_Y);
         Launch {
             grid: [across.div_ceil(block.0), rows.div_ceil(layers), layers],
             block: [block.0, block.1, 1],
@@ -40,24 +40,24 @@ impl Launch {
         }
     }
 
-    /// Warps that a march is cut into, or somewhat fewer, on each of an H200's 132
-    /// multiprocessors, and the fewest rows that each is to have then: halos cost those with few
+    /// Warps that a multistep is cut into, or somewhat fewer, on each of an H200's 132
+    /// multiprocessors, and the min_rows rows that each is to have then: halos cost those with few
     /// rows the more, and those with many had better be so many that all end together. Other
     /// devices take them in another number of turns.
-    const MARCHING: [(u32, u32); 3] = [(48, 128), (12, 96), (8, Self::FEWEST_ROWS)];
+    const WARP_CHOICES: [(u32, u32); 3] = [(48, 128), (12, 96), (8, Self::MIN_ROWS)];
 
-    /// The fewest rows of a strip, where there are so many: each costs a halo above and below.
-    const FEWEST_ROWS: u32 = 4;
+    /// The min_rows rows of a strip, where there are so many: each costs a halo above and below.
+    const MIN_ROWS: u32 = 4;
 
     /// Of `life_multistep`: a warp for each strip of a window, window by window, then those that
     /// take several strips: of a ring of lanes, or of the last window, where it is narrow. One
     /// after the other, and none that would have nothing to do: a warp that ends at once takes its
     /// place on a multiprocessor from those that do, and those elsewhere then wait for them.
-    pub(super) fn march(size: Size) -> Launch {
+    pub(super) fn column_sweep(size: Size) -> Launch {
         /// Lanes of a warp whose words are stored; the two others hold the halo.
         const USEFUL: u32 = 30;
         const MULTIPROCESSORS: u32 = 132;
-        let lanes = size.width() / MARCHED;
+        let lanes = size.width() / CELLS_PER_LANE;
         // Windows that take a warp a strip, and how many strips a warp takes of what is left.
         let (full, packed) = match (lanes, lanes % USEFUL) {
             (1 | 2 | 4 | 8 | 16 | 32, _) => (0, 32 / lanes),
@@ -69,12 +69,12 @@ impl Launch {
             0 => warps / full,
             _ => warps * packed / (full * packed + 1),
         };
-        let mut choices = Self::MARCHING
-            .map(|(warps, fewest)| (strips(warps * MULTIPROCESSORS).max(1), fewest))
+        let mut choices = Self::WARP_CHOICES
+            .map(|(warps, min_rows)| (strips(warps * MULTIPROCESSORS).max(1), min_rows))
             .into_iter();
-        let chosen = choices.find(|&(strips, fewest)| size.height().div_ceil(strips) >= fewest);
-        let most = size.height().div_ceil(Self::FEWEST_ROWS);
-        let strips = chosen.map_or(most, |(strips, _)| strips);
+        let chosen = choices.find(|&(strips, min_rows)| size.height().div_ceil(strips) >= min_rows);
+        let max_strips = size.height().div_ceil(Self::MIN_ROWS);
+        let strips = chosen.map_or(max_strips, |(strips, _)| strips);
         let last = match packed {
             0 => 0,
             _ => strips.div_ceil(packed),
@@ -114,12 +114,12 @@ impl Launch {
     /// there are that many, and a layer of them for each lattice.
     pub const fn measure(size: Size, lattices: u32) -> Launch {
         const THREADS: usize = 256;
-        const MOST_BLOCKS: usize = 128;
+        const MAX_BLOCKS: usize = 128;
         let blocks = size.words().div_ceil(8 * THREADS);
-        let blocks = if blocks < MOST_BLOCKS {
+        let blocks = if blocks < MAX_BLOCKS {
             blocks
         } else {
-            MOST_BLOCKS
+            MAX_BLOCKS
         };
         Launch {
             grid: [blocks as u32, 1, lattices],
@@ -129,10 +129,10 @@ impl Launch {
     }
 
     /// Of `reduce_bits`: a block for 32 pixels of one row, a layer of them for each lattice.
-    pub const fn reduce(viewport: Viewport, lattices: u32) -> Launch {
+    pub const fn reduce(region: ReduceRegion, lattices: u32) -> Launch {
         let (across, down) = Self::SUPPORT_BLOCK;
         Launch {
-            grid: [viewport.width.div_ceil(across), viewport.height, lattices],
+            grid: [region.width.div_ceil(across), region.height, lattices],
             block: [across, down, 1],
             shared_bytes: 0,
         }
@@ -159,14 +159,14 @@ mod tests {
 
     #[test]
     fn a_march_covers_the_lattice_and_a_grid_its_limits() {
-        let march = find("multistep").unwrap();
+        let multistep = find("multistep").unwrap();
         // Four windows of 243 warps and the fifth's 81: no more than eight a multiprocessor.
-        let square = march.launch(Size::new(16_384, 16_384).unwrap(), march.block());
+        let square = multistep.launch(Size::new(16_384, 16_384).unwrap(), multistep.block());
         assert_eq!(square.grid, [4 * 243 + 81, 1, 1]);
         for width in [128, 256, 384, 1024, 3840, 4096, 4224, 65_536, 1 << 24] {
             for height in [1, 7, 8, 9, 100, 4096, 70_000, 1 << 20] {
                 let size = Size::new(width, height).unwrap_or(Size::new(width, 9).unwrap());
-                let [warps, y, z] = march.launch(size, march.block()).grid;
+                let [warps, y, z] = multistep.launch(size, multistep.block()).grid;
                 assert_eq!((y, z), (1, 1));
                 // The kernel deals them out so: thirty lanes a window, the rest to the last.
                 let lanes = (width / 128) as u32;

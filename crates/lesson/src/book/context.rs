@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::multi_kernel::{LENGTH, launch};
 use crate::bench::{DEVICE, copy};
 use crate::{Bench, Group, Lesson, Measured, Part, Result, Work, data};
-use engine::{HostMemory, Place, Program, StreamSpec};
+use engine::{BufferLocation, HostMemory, Program, StreamSpec};
 use lang::{mark, tr};
 
 pub(crate) const CONTEXT: Lesson = Lesson {
@@ -46,8 +46,8 @@ fn run(bench: &mut Bench) -> Result<Measured> {
     let making = timed(began);
 
     let stream = bench.engine()?.create_stream(context, StreamSpec::PLAIN)?;
-    let device = bench.buffer_in(context, BYTES, Place::Device)?;
-    let host = bench.buffer_in(context, BYTES, Place::Host(HostMemory::Pageable))?;
+    let device = bench.buffer_in(context, BYTES, BufferLocation::Device)?;
+    let host = bench.buffer_in(context, BYTES, BufferLocation::Host(HostMemory::Pageable))?;
     let mut program = Program::default();
     program.push(stream, copy(host, device, BYTES));
     program.push(stream, launch(device, LENGTH as i32));

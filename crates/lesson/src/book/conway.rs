@@ -149,10 +149,10 @@ impl Way {
             let id = LatticeId(lattice);
             let mut ops = vec![world.advance_one(lattice, 1)];
             if self.bits {
-                ops.push(Op::Pack(id.alone()));
+                ops.push(Op::Pack(id.as_range()));
             }
             ops.push(Op::Download {
-                lattices: id.alone(),
+                lattices: id.as_range(),
                 slot,
                 what,
             });

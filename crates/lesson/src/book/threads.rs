@@ -5,7 +5,7 @@ use std::time::Instant;
 use super::multi_kernel::Array;
 use crate::bench::{DEVICE, median};
 use crate::{Bench, Compare, Group, Lesson, Measured, Part, Result, Work, data};
-use engine::{DeviceId, HostMemory, IssuerId, Place, Program, StreamSpec};
+use engine::{BufferLocation, DeviceId, HostMemory, IssuerId, Program, StreamSpec};
 use lang::{mark, tr};
 
 const THREADS: u8 = 10;
@@ -65,9 +65,9 @@ fn run(bench: &mut Bench, contexts: bool) -> Result<Measured> {
     let mut arrays = Vec::new();
     for (i, &home) in homes.iter().enumerate() {
         let stream = bench.engine()?.create_stream(home, StreamSpec::PLAIN)?;
-        let host = Place::Host(HostMemory::Pageable);
+        let host = BufferLocation::Host(HostMemory::Pageable);
         let array = Array {
-            device: bench.buffer_in(home, Array::BYTES, Place::Device)?,
+            device: bench.buffer_in(home, Array::BYTES, BufferLocation::Device)?,
             host: bench.buffer_in(home, Array::BYTES, host)?,
             stream,
             seed: i as u64,

@@ -80,17 +80,17 @@ fn run(bench: &mut Bench) -> Result<Measured> {
         program.push(
             stream,
             Op::Unpack {
-                lattices: lattice.alone(),
+                lattices: lattice.as_range(),
                 to,
             },
         );
         program.push(stream, advance(2));
-        program.push(stream, Op::Pack(lattice.alone()));
+        program.push(stream, Op::Pack(lattice.as_range()));
         let (slot, what) = (Slot(0), Transfer::Bits);
         program.push(
             stream,
             Op::Download {
-                lattices: lattice.alone(),
+                lattices: lattice.as_range(),
                 slot,
                 what,
             },
@@ -113,7 +113,7 @@ fn run(bench: &mut Bench) -> Result<Measured> {
         measured = measured.figure(shape.clone(), median(times), "µs");
         if let Some(found) = bench.engine()?.occupancy(DEVICE, &advance(1))? {
             let threads = f64::from(found.blocks_per_unit * found.block_threads);
-            let part = 100.0 * threads / f64::from(found.most_threads_per_unit);
+            let part = 100.0 * threads / f64::from(found.max_threads_per_unit);
             measured = measured
                 .figure(
                     tr!("{shape}: blocks a multiprocessor", shape = shape),

@@ -15,7 +15,7 @@ pub fn ladder() -> Ladder {
     for (rung, kernel) in KERNELS.iter().enumerate() {
         for (at, work) in works.into_iter().enumerate() {
             let size = Size::new(work.side, work.side).unwrap();
-            let why = match kernel.admit(size) {
+            let why = match kernel.validate_size(size) {
                 Err(error) => Some(error.to_string()),
                 Ok(()) if kernel.name == "planar" && at == 1 => Some("it hung".into()),
                 Ok(()) => None,

@@ -95,7 +95,7 @@ impl Instances {
         let mut program = Program {
             steps: vec![step],
             timed: true,
-            stamped: false,
+            block_timestamps: false,
         };
         let issued = Instant::now();
         let run = match self.engine.submit(&program) {

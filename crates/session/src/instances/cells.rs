@@ -28,7 +28,7 @@ impl Instances {
                 program.push(
                     stream,
                     Op::Unpack {
-                        lattices: id.alone(),
+                        lattices: id.as_range(),
                         to: layout,
                     },
                 );

@@ -108,7 +108,7 @@ impl Instances {
                     run,
                     spans,
                     host,
-                    stamps,
+                    block_timestamps,
                 } => {
                     let Some(at) = self.in_flight.iter().position(|one| one.run == run) else {
                         continue;
@@ -121,7 +121,7 @@ impl Instances {
                                 steps,
                                 spans,
                                 host,
-                                stamps,
+                                block_timestamps,
                                 replayed,
                             });
                             let launches = done.launches;

@@ -16,7 +16,7 @@ impl Instances {
     /// # Errors
     /// The reason if not.
     pub fn validate(&self, kernel: &Kernel) -> Result<()> {
-        kernel.admit(self.size)?;
+        kernel.validate_size(self.size)?;
         validate_devices(&*self.engine, kernel)
     }
 

@@ -447,7 +447,7 @@ fn assert_same(before: &SavedSession, after: &SavedSession) {
 #[track_caller]
 fn assert_sound(session: &SavedSession) {
     let SavedSession { setup, main, .. } = session;
-    assert!(setup.kernel.admit(setup.size).is_ok());
+    assert!(setup.kernel.validate_size(setup.size).is_ok());
     assert!(setup.switches.refusal(setup.kernel).is_none());
     let scene = main.log.scene(main.position.records);
     assert!((scene.size, scene.instances) == (setup.size, setup.instances));

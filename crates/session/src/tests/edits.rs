@@ -77,7 +77,7 @@ proptest! {
             (Just(size), prop::collection::vec((changes(size), any::<bool>()), 1..7))
         }),
     ) {
-        for kernel in KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok()) {
+        for kernel in KERNELS.iter().filter(|kernel| kernel.validate_size(size).is_ok()) {
             let session = Session::start(paused(kernel, size), || {}).unwrap();
             let mut now = (soup(size, 0.4, 3, 0), 0);
             // Where undo leads: before each edit, and just after it where a step followed.
@@ -125,7 +125,10 @@ proptest! {
 #[test]
 fn no_edit_is_lost_and_none_overtakes_another_while_it_runs() {
     let size = Size::new(128, 70).unwrap();
-    for kernel in KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok()) {
+    for kernel in KERNELS
+        .iter()
+        .filter(|kernel| kernel.validate_size(size).is_ok())
+    {
         let mut setup = setup(3, size);
         setup.rule = "B/S012345678".parse().unwrap();
         setup.kernel = kernel;

@@ -130,7 +130,7 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
     let larger = Size::new(400, 300).unwrap();
     session.grow(larger, None);
     let grown = wait_for(&session, "larger lattices", |status| status.size == larger);
-    assert!(grown.kernel.admit(larger).is_ok());
+    assert!(grown.kernel.validate_size(larger).is_ok());
     assert_eq!(grown.generation, 3);
     let after = lattices(&session);
     for (was, is) in before.iter().zip(&after) {

@@ -53,7 +53,7 @@ fn touched(
     // An edit of a word is three words.
     if let Some(before) = before
         && 3 * words.len() > before.words().len()
-        && words.len() > WordEdit::MOST_AT_ONCE
+        && words.len() > WordEdit::MAX_PER_COPY
     {
         let mut after = Lattice::try_copy(scene.size, before.words())?;
         let cells = after.words_mut();

@@ -80,7 +80,7 @@ impl Lab {
 
     /// Counts a timed round.
     pub(super) fn round(&mut self, timed: &TimedRound) {
-        let plain = timed.bounds().filter(|_| timed.stamps.is_empty());
+        let plain = timed.bounds().filter(|_| timed.block_timestamps.is_empty());
         let Some((from, to)) = plain else {
             return;
         };

@@ -56,7 +56,7 @@ impl SessionWorker {
                     let Some(timed) = timed else {
                         return;
                     };
-                    let plain = timed.stamps.is_empty();
+                    let plain = timed.block_timestamps.is_empty();
                     if let (true, Some((kernel, rate))) = (plain, timed.stepping()) {
                         statistics.stepping(kernel, rate);
                     }

@@ -263,7 +263,7 @@ impl SessionWorker {
 
 /// The present kernel, or another one if it does not accept lattices of this size.
 fn kernel_for(size: Size, kernel: &'static Kernel) -> &'static Kernel {
-    let takes = |kernel: &&'static Kernel| kernel.admit(size).is_ok();
+    let takes = |kernel: &&'static Kernel| kernel.validate_size(size).is_ok();
     let others = kernels::find("bits").into_iter().chain(KERNELS.iter());
     let mut all = std::iter::once(kernel).chain(others);
     all.find(takes).unwrap_or(kernel)

@@ -224,10 +224,10 @@ fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
     });
     let plan = PicturePlan {
         transfer: engine::Transfer::View,
-        viewport: engine::Viewport {
+        viewport: engine::ReduceRegion {
             x0: 0,
             y0: 0,
-            step: engine::Viewport::ONE,
+            step: engine::ReduceRegion::ONE,
             width: 4,
             height: 1,
         },

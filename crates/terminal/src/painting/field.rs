@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use engine::Viewport;
+use engine::ReduceRegion;
 use life::Size;
 use model::PictureSource;
 use view::Look;
@@ -10,7 +10,7 @@ use view::Look;
 /// One instance's picture.
 #[derive(Clone, Debug)]
 struct Held {
-    viewport: Option<Viewport>,
+    viewport: Option<ReduceRegion>,
     words: Vec<u32>,
 }
 
@@ -98,7 +98,7 @@ impl Field {
             let to = to.max(from + 1);
             let cells = |from: i64, to: i64| from as u32..to as u32;
             Some(Covered {
-                middle: (middle * Viewport::ONE as f64) as i64,
+                middle: (middle * ReduceRegion::ONE as f64) as i64,
                 cells: [cells(from, to.min(side)), cells(0, (to - side).max(0))],
             })
         };
@@ -203,10 +203,10 @@ mod tests {
     fn a_reduced_view_shows_the_same_as_the_bits() {
         let size = Size::new(128, 64).unwrap();
         let lattice = soup(size, 0.3, 3);
-        let viewport = Viewport {
+        let viewport = ReduceRegion {
             x0: 0,
             y0: 0,
-            step: 4 * Viewport::ONE,
+            step: 4 * ReduceRegion::ONE,
             width: 32,
             height: 16,
         };

@@ -139,8 +139,9 @@ fn refusal(action: Action, status: Option<&Status>) -> Option<String> {
         Action::UseKernel(at) => {
             let kernel = KERNELS.get(usize::from(at))?;
             let mut devices = status.devices.iter();
-            let sized = kernel.admit(status.size);
-            let admitted = sized.and_then(|()| devices.try_for_each(|it| kernel.admit_device(it)));
+            let sized = kernel.validate_size(status.size);
+            let admitted =
+                sized.and_then(|()| devices.try_for_each(|it| kernel.validate_device(it)));
             admitted.err().map(|error| error.to_string())
         }
         Action::SelectNext | Action::SelectPrevious | Action::ToggleSingle

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use crate::timeline::scale::TimeScale;
-use engine::Stamp;
+use engine::BlockTimestamp;
 use model::trace::TimedRound;
 
 /// Blocks of one launch in one unit, in nanoseconds from the round's start.
@@ -40,8 +40,8 @@ pub(crate) struct Blocks {
 impl Blocks {
     /// Of a round that started at this time of the device's clock.
     pub(crate) fn new(round: &TimedRound, start: i64) -> Blocks {
-        let mut by_launch: BTreeMap<(u32, u32), Vec<&Stamp>> = BTreeMap::new();
-        for stamp in &round.stamps {
+        let mut by_launch: BTreeMap<(u32, u32), Vec<&BlockTimestamp>> = BTreeMap::new();
+        for stamp in &round.block_timestamps {
             by_launch
                 .entry((stamp.unit, stamp.step))
                 .or_default()
@@ -167,9 +167,9 @@ mod tests {
     use crate::timeline::scale::Stretch;
     use engine::Nanos;
 
-    fn stamp(step: u32, unit: u32, start: i64, end: i64) -> Stamp {
+    fn stamp(step: u32, unit: u32, start: i64, end: i64) -> BlockTimestamp {
         let (start, end) = (Nanos(start), Nanos(end));
-        Stamp {
+        BlockTimestamp {
             step,
             unit,
             start,
@@ -181,7 +181,7 @@ mod tests {
     fn blocks_of_a_launch_that_follow_one_another_are_one_bar() {
         let mut round = stamped_round(2, 8);
         // Step 1 launches instance 0, step 4 instance 1.
-        round.stamps = vec![
+        round.block_timestamps = vec![
             stamp(1, 3, 40_000, 45_000),
             stamp(1, 3, 10_000, 20_000),
             stamp(1, 3, 20_400, 30_000),

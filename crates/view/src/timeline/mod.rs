@@ -89,7 +89,7 @@ impl Timeline {
     /// Whether the round that is shown was stamped.
     pub fn has_stamps(&self) -> bool {
         let chart = self.chart.as_ref();
-        chart.is_some_and(|chart| !chart.round.stamps.is_empty())
+        chart.is_some_and(|chart| !chart.round.block_timestamps.is_empty())
     }
 
     /// The axis' length in nanoseconds.

@@ -75,7 +75,7 @@ pub(in crate::cli::bench) fn main(
     let engine = open_engine(device)?;
     let (gpu, info) = (engine.name() == "cuda", engine.devices()[0].clone());
     drop(engine);
-    if let Err(error) = kernel.admit_device(&info) {
+    if let Err(error) = kernel.validate_device(&info) {
         return left_out(None, error.to_string());
     }
     if let Some(wrong) = verify::first_wrong(kernel, device)? {
@@ -131,7 +131,7 @@ impl Case {
 
     /// Why it is not measured, if it is not.
     fn refusal(&self, memory: Option<u64>, expected: Option<f64>) -> Result<Option<String>> {
-        match self.kernel.admit(self.size()?) {
+        match self.kernel.validate_size(self.size()?) {
             Ok(()) => {}
             Err(EngineError::TooLarge { limit, .. }) => {
                 return Ok(Some(format!("it takes {limit}")));

@@ -1,6 +1,6 @@
 //! Twins of the kernels that only lessons and the bench's probes launch.
 //!
-//! A [`Twin`] is made from a call that is valid, and has its arguments in place.
+//! A [`LessonKernel`] is made from a call that is valid, and has its arguments in place.
 
 mod barrier;
 mod scale;
@@ -27,7 +27,7 @@ pub(in crate::cpu) enum Value<'a> {
 }
 
 /// A kernel that is ready to run.
-pub(in crate::cpu) enum Twin<'a> {
+pub(in crate::cpu) enum LessonKernel<'a> {
     Scale {
         array: &'a [AtomicU32],
         times: u32,
@@ -49,7 +49,7 @@ pub(in crate::cpu) enum Twin<'a> {
     Meet {
         entered: &'a AtomicU32,
         wanted: u32,
-        most: Duration,
+        timeout: Duration,
         met: &'a AtomicU32,
     },
     Barrier(Block<'a>),
@@ -64,21 +64,21 @@ pub(in crate::cpu) enum Twin<'a> {
     },
 }
 
-impl<'a> Twin<'a> {
+impl<'a> LessonKernel<'a> {
     /// The twin of a valid call's kernel with these values of its arguments.
     ///
     /// # Errors
     ///
     /// [`EngineError::BadProgram`] for a kernel without a twin.
-    pub(in crate::cpu) fn new(call: &Call, values: &[Value<'a>]) -> Result<Twin<'a>> {
+    pub(in crate::cpu) fn new(call: &Call, values: &[Value<'a>]) -> Result<LessonKernel<'a>> {
         let name = call.kernel.name;
         use Value::{Buffer, F32, I32, U32, U64};
         Ok(match (name, values) {
-            ("scale", &[Buffer(array), I32(length), I32(times)]) => Twin::Scale {
+            ("scale", &[Buffer(array), I32(length), I32(times)]) => LessonKernel::Scale {
                 array: first(array, length),
                 times: repetitions(times),
             },
-            ("gray", &[Buffer(pixels), Buffer(gray), I32(length)]) => Twin::Gray {
+            ("gray", &[Buffer(pixels), Buffer(gray), I32(length)]) => LessonKernel::Gray {
                 pixels: first(pixels, length),
                 gray: first(gray, length / 4),
             },
@@ -91,22 +91,24 @@ impl<'a> Twin<'a> {
                     I32(iterations),
                     F32(bound),
                 ],
-            ) => Twin::Mandelbrot {
+            ) => LessonKernel::Mandelbrot {
                 numbers: first(numbers, 2 * length),
                 graph: first(graph, length),
                 iterations: repetitions(iterations),
                 bound,
             },
-            ("spin", &[Buffer(done), U64(nanoseconds)]) => Twin::Spin {
+            ("spin", &[Buffer(done), U64(nanoseconds)]) => LessonKernel::Spin {
                 done: &done[0],
                 length: Duration::from_nanos(nanoseconds),
             },
-            ("meet", &[Buffer(entered), U32(wanted), U64(most), Buffer(met)]) => Twin::Meet {
-                entered: &entered[0],
-                wanted,
-                most: Duration::from_nanos(most),
-                met: &met[0],
-            },
+            ("meet", &[Buffer(entered), U32(wanted), U64(timeout), Buffer(met)]) => {
+                LessonKernel::Meet {
+                    entered: &entered[0],
+                    wanted,
+                    timeout: Duration::from_nanos(timeout),
+                    met: &met[0],
+                }
+            }
             (
                 "barrier",
                 &[
@@ -121,7 +123,7 @@ impl<'a> Twin<'a> {
                 ],
             ) => {
                 let (width, height) = (width as usize, height as usize);
-                Twin::Barrier(Block {
+                LessonKernel::Barrier(Block {
                     a: &a[..width * height],
                     b: &b[..width * height],
                     width,
@@ -132,20 +134,20 @@ impl<'a> Twin<'a> {
                     warps: call.block as usize / 32,
                 })
             }
-            ("lop3_rate", &[Buffer(out), U32(seed), I32(iterations)]) => Twin::Lop3Rate {
+            ("lop3_rate", &[Buffer(out), U32(seed), I32(iterations)]) => LessonKernel::Lop3Rate {
                 out: &out[..call.grid as usize * call.block as usize],
                 seed,
                 iterations: repetitions(iterations),
             },
             ("copy_rate", &[Buffer(from), Buffer(to), U64(quads)]) => {
                 let words = 4 * quads as usize;
-                Twin::CopyRate {
+                LessonKernel::CopyRate {
                     from: &from[..words],
                     to: &to[..words],
                 }
             }
             _ => {
-                let why = format!("kernel {name} has no twin on the CPU");
+                let why = format!("kernel {name} has no CPU version");
                 return Err(EngineError::BadProgram(why));
             }
         })
@@ -154,33 +156,33 @@ impl<'a> Twin<'a> {
     /// Runs it, to the end unless nobody will look at the result.
     pub(in crate::cpu) fn run(&self, stop: &AtomicBool) {
         match *self {
-            Twin::Scale { array, times } => scale::run(array, times, stop),
-            Twin::Gray { pixels, gray } => to_gray(pixels, gray),
-            Twin::Mandelbrot {
+            LessonKernel::Scale { array, times } => scale::run(array, times, stop),
+            LessonKernel::Gray { pixels, gray } => to_gray(pixels, gray),
+            LessonKernel::Mandelbrot {
                 numbers,
                 graph,
                 iterations,
                 bound,
             } => mandelbrot(numbers, graph, iterations, bound, stop),
-            Twin::Spin { done, length } => {
+            LessonKernel::Spin { done, length } => {
                 let nap = Duration::from_millis(10);
                 until(Instant::now(), length, nap, stop, || false);
                 done.fetch_add(1, Ordering::Relaxed);
             }
-            Twin::Meet {
+            LessonKernel::Meet {
                 entered,
                 wanted,
-                most,
+                timeout,
                 met,
             } => {
                 let since = Instant::now();
                 entered.fetch_add(1, Ordering::Relaxed);
                 let all = || entered.load(Ordering::Relaxed) >= wanted;
-                until(since, most, Duration::from_micros(50), stop, all);
+                until(since, timeout, Duration::from_micros(50), stop, all);
                 met.store(if all() { 1 } else { 2 }, Ordering::Relaxed);
             }
-            Twin::Barrier(ref block) => block.run(stop),
-            Twin::Lop3Rate {
+            LessonKernel::Barrier(ref block) => block.run(stop),
+            LessonKernel::Lop3Rate {
                 out,
                 seed,
                 iterations,
@@ -193,7 +195,7 @@ impl<'a> Twin<'a> {
                     word.store(value, Ordering::Relaxed);
                 }
             }
-            Twin::CopyRate { from, to } => {
+            LessonKernel::CopyRate { from, to } => {
                 for (from, to) in from.iter().zip(to) {
                     to.store(from.load(Ordering::Relaxed), Ordering::Relaxed);
                 }
@@ -216,14 +218,14 @@ fn first(words: &[AtomicU32], count: i32) -> &[AtomicU32] {
 /// The last 200 microseconds it is awake, since a sleep is always longer than asked for.
 fn until(
     since: Instant,
-    most: Duration,
+    timeout: Duration,
     nap: Duration,
     stop: &AtomicBool,
     done: impl Fn() -> bool,
 ) {
     const AWAKE: Duration = Duration::from_micros(200);
     while !done() && !stop.load(Ordering::Relaxed) {
-        match most.checked_sub(since.elapsed()) {
+        match timeout.checked_sub(since.elapsed()) {
             None | Some(Duration::ZERO) => return,
             Some(left) if left > AWAKE => thread::sleep(nap.min(left - AWAKE)),
             Some(_) => thread::yield_now(),

@@ -2,9 +2,9 @@
 //! same idea, so that results agree bit by bit and what is taught holds here too.
 
 pub(super) mod bits;
+mod column_sweep;
 mod global;
 pub(super) mod lessons;
-mod march;
 mod multistep;
 mod planar;
 mod resident;
@@ -21,11 +21,11 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use multiversion::multiversion;
 
 use super::bit_rows::BitRows;
-use super::crew::Crew;
 use super::planar_rows::PlanarRows;
+use super::worker_pool::WorkerPool;
 use crate::Kernel;
+pub(super) use column_sweep::ROWS;
 use life::{Rule, Size};
-pub(super) use march::ROWS;
 
 /// The two buffers of a layout: the one that holds the cells, and the one written next.
 pub(super) struct Pair<B> {
@@ -50,7 +50,7 @@ pub(super) struct Launch<'a> {
     /// Set when the engine ends: nobody will look at the result.
     pub(super) stop: &'a AtomicBool,
     /// Who may help.
-    pub(super) crew: &'a Crew,
+    pub(super) worker_pool: &'a WorkerPool,
 }
 
 impl Launch<'_> {
@@ -67,7 +67,7 @@ impl Launch<'_> {
 
 /// A kernel's twin, by how it is launched and on what.
 #[derive(Clone, Copy)]
-pub(super) enum Twin {
+pub(super) enum CpuKernel {
     /// One generation a call, on an `i32` a cell.
     Cells(fn(Size, Rule, &[i32], &mut [i32])),
     /// All generations in one call, on an `i32` a cell.
@@ -79,16 +79,16 @@ pub(super) enum Twin {
 }
 
 /// The twin of a kernel.
-pub(super) fn twin(kernel: &Kernel) -> Option<Twin> {
+pub(super) fn cpu_kernel(kernel: &Kernel) -> Option<CpuKernel> {
     Some(match kernel.name {
-        "global" => Twin::Cells(global::step),
-        "shared" => Twin::Cells(shared::step),
-        "sync-global" => Twin::CellsInKernel(sync_global::run),
-        "sync-shared" => Twin::CellsInKernel(sync_shared::run),
-        "bits" => Twin::Bits(bits::step),
-        "planar" => Twin::Planar(planar::run),
-        "multistep" => Twin::Planar(multistep::run),
-        "resident" | "cluster" => Twin::Planar(resident::run),
+        "global" => CpuKernel::Cells(global::step),
+        "shared" => CpuKernel::Cells(shared::step),
+        "sync-global" => CpuKernel::CellsInKernel(sync_global::run),
+        "sync-shared" => CpuKernel::CellsInKernel(sync_shared::run),
+        "bits" => CpuKernel::Bits(bits::step),
+        "planar" => CpuKernel::Planar(planar::run),
+        "multistep" => CpuKernel::Planar(multistep::run),
+        "resident" | "cluster" => CpuKernel::Planar(resident::run),
         _ => return None,
     })
 }

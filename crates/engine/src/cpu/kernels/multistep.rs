@@ -12,12 +12,12 @@ use std::cell::RefCell;
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
-use super::march::{self, Any, Column, Group, Life, Next, ROWS};
+use super::column_sweep::{self, Any, Column, Group, Life, Next, ROWS};
 use super::planar::{self, seen};
 use super::{Launch, Pair};
-use crate::cpu::crew::Share;
 use crate::cpu::planar_rows::PlanarRows;
 use crate::cpu::vector::{self, Lanes, Logic, Work};
+use crate::cpu::worker_pool::Share;
 use life::Rule;
 
 /// Columns of a tile without its halo, and of the widest lattice that is no tiles but a ring:
@@ -53,7 +53,7 @@ fn depth(cells: &PlanarRows) -> u32 {
 /// One pass of so many generations.
 fn step(launch: &Launch, generations: u32, cells: &mut Pair<PlanarRows>) {
     if generations == 1 {
-        planar::sweep(launch, &cells.now, &mut cells.next);
+        planar::step(launch, &cells.now, &mut cells.next);
     } else {
         pass(launch, generations as usize, &cells.now, &mut cells.next);
     }
@@ -62,9 +62,11 @@ fn step(launch: &Launch, generations: u32, cells: &mut Pair<PlanarRows>) {
 
 fn pass(launch: &Launch, generations: usize, from: &PlanarRows, to: &mut PlanarRows) {
     let across = from.across();
-    let least = (8 * generations).max(2 * ROWS);
-    let shares = launch.crew.shares(from.rows(), least, across * generations);
-    shares.each(to.vectors_mut(), across, |Share { first, out }| {
+    let min_rows = (8 * generations).max(2 * ROWS);
+    let split = launch
+        .worker_pool
+        .split(from.rows(), min_rows, across * generations);
+    split.for_each(to.vectors_mut(), across, |Share { first, out }| {
         vector::dispatch(Pass {
             rule: launch.rule,
             generations,
@@ -91,16 +93,16 @@ pub(super) struct Pass<'a> {
 
 thread_local! {
     /// What a thread's passes work in.
-    static ROOM: RefCell<Vec<Lanes>> = const { RefCell::new(Vec::new()) };
+    static SCRATCH: RefCell<Vec<Lanes>> = const { RefCell::new(Vec::new()) };
 }
 
 impl Work for Pass<'_> {
     type Output = ();
 
     fn on<L: Logic>(mut self, logic: L) {
-        let table = march::table(logic, self.rule);
+        let table = column_sweep::table(logic, self.rule);
         let (across, parts) = (self.from.across(), parts::<L>());
-        ROOM.with_borrow_mut(|room| {
+        SCRATCH.with_borrow_mut(|scratch| {
             let width = self.width();
             let lengths = [
                 (ROWS + 2) * ROWS * across,
@@ -108,32 +110,32 @@ impl Work for Pass<'_> {
                 ROWS * width,
                 2 * width * self.generations,
             ];
-            room.resize(room.len().max(lengths.iter().sum()), Lanes::default());
-            let mut rest = &mut room[..];
-            let [wrapped, beyond, group, kept] = lengths.map(|length| {
+            scratch.resize(scratch.len().max(lengths.iter().sum()), Lanes::default());
+            let mut rest = &mut scratch[..];
+            let [wrapped, beyond, group, previous] = lengths.map(|length| {
                 let all = std::mem::take(&mut rest);
-                let (room, others) = all.split_at_mut(length);
+                let (scratch, others) = all.split_at_mut(length);
                 rest = others;
-                room
+                scratch
             });
             for left in (0..across).step_by(self.tile.min(across)) {
                 for part in 0..parts {
-                    let march = March::<L> {
+                    let tile = Tile::<L> {
                         group: &mut cast_slice_mut(group)[..width],
-                        kept: &mut cast_slice_mut(kept)[..width * self.generations],
+                        previous: &mut cast_slice_mut(previous)[..width * self.generations],
                         part,
                         left,
                     };
-                    let rooms = (&mut *wrapped, &mut *beyond);
+                    let buffers = (&mut *wrapped, &mut *beyond);
                     if self.rule == Rule::LIFE {
                         logic.run(
                             #[inline(always)]
-                            |logic| self.march(logic, Life, march, rooms),
+                            |logic| self.sweep_tile(logic, Life, tile, buffers),
                         );
                     } else {
                         logic.run(
                             #[inline(always)]
-                            |logic| self.march(logic, Any(&table), march, rooms),
+                            |logic| self.sweep_tile(logic, Any(&table), tile, buffers),
                         );
                     }
                 }
@@ -148,11 +150,11 @@ const fn parts<L: Logic>() -> usize {
 }
 
 /// A tile, or a ring, on its way down.
-struct March<'a, L: Logic> {
+struct Tile<'a, L: Logic> {
     /// The four rows, by columns.
     group: &'a mut [[L::Vector; ROWS]],
     /// Of every generation but the last, the two rows before.
-    kept: &'a mut [[L::Vector; 2]],
+    previous: &'a mut [[L::Vector; 2]],
     /// Which of the parts that 16 lanes are.
     part: usize,
     /// The first column of the lattice that is stored.
@@ -174,20 +176,20 @@ impl Pass<'_> {
     }
 
     #[inline(always)]
-    fn march<L: Logic>(
+    fn sweep_tile<L: Logic>(
         &mut self,
         logic: L,
         rule: impl Next<L>,
-        march: March<L>,
+        tile: Tile<L>,
         (wrapped, beyond): (&mut [Lanes], &mut [Lanes]),
     ) {
         let (ring, across, last) = (self.is_ring(), self.from.across(), self.generations);
-        let March {
+        let Tile {
             group,
-            kept,
+            previous,
             part,
             left,
-        } = march;
+        } = tile;
         let halo = if ring { 0 } else { last };
         let stored = self.tile.min(across - left);
         let width = stored + 2 * halo;
@@ -197,26 +199,26 @@ impl Pass<'_> {
             let top = (self.first + ROWS * i) as isize - last as isize;
             // Generations of which a row is already known.
             let known = last.min(2 * i + 1);
-            let mut kept = kept
-                .chunks_exact_mut(kept.len() / last)
-                .map(|kept| &mut kept[..width]);
+            let mut previous = previous
+                .chunks_exact_mut(previous.len() / last)
+                .map(|previous| &mut previous[..width]);
             let mut generations = 1..=last;
             if ring {
                 let from = seen(self.from, top - 1, wrapped);
                 let length = (ROWS * across - (ROWS - 1)) * parts::<L>();
                 let from = from.map(|row| &cast_slice(row)[..length]);
-                let mut entering = Entering::<L> { from, part, group };
-                let ends = march::ends(logic, &entering, across);
-                march::march(logic, rule, &mut entering, [0, across], ends);
+                let mut from_lattice = FromLattice::<L> { from, part, group };
+                let ends = column_sweep::ends(logic, &from_lattice, across);
+                column_sweep::sweep(logic, rule, &mut from_lattice, [0, across], ends);
                 generations.next();
             } else {
                 self.enter(logic, group, top, (part, left), wrapped);
             }
             for generation in generations {
-                let kept = kept.next().expect("as many as generations");
+                let previous = previous.next().expect("as many as generations");
                 if generation > known {
-                    for (kept, column) in kept.iter_mut().zip(&*group) {
-                        *kept = [column[ROWS - 2], column[ROWS - 1]];
+                    for (previous, column) in previous.iter_mut().zip(&*group) {
+                        *previous = [column[ROWS - 2], column[ROWS - 1]];
                     }
                     break;
                 }
@@ -225,35 +227,35 @@ impl Pass<'_> {
                 } else {
                     [generation, width - generation]
                 };
-                let mut resting = Resting::<L> { group, kept };
+                let mut in_place = InPlace::<L> { group, previous };
                 let ends = if ring {
-                    march::ends(logic, &resting, width)
+                    column_sweep::ends(logic, &in_place, width)
                 } else {
                     [first - 1, end].map(
                         #[inline(always)]
-                        |x| march::sums(logic, &resting, x),
+                        |x| column_sweep::sums(logic, &in_place, x),
                     )
                 };
                 if generation < last {
-                    march::march(logic, rule, &mut resting, [first, end], ends);
+                    column_sweep::sweep(logic, rule, &mut in_place, [first, end], ends);
                 } else {
                     let to = match (ROWS * i).checked_sub(2 * last) {
                         Some(row) => &mut self.out[row * across..][..ROWS * across],
                         None => &mut *beyond,
                     };
                     let to = &mut to[ROWS * left..ROWS * (left + stored)];
-                    let mut leaving = Leaving::<L> {
-                        resting,
+                    let mut to_lattice = ToLattice::<L> {
+                        in_place,
                         to: cast_slice_mut(to),
                         halo,
                         part,
                     };
-                    march::march(logic, rule, &mut leaving, [first, end], ends);
-                    resting = leaving.resting;
+                    column_sweep::sweep(logic, rule, &mut to_lattice, [first, end], ends);
+                    in_place = to_lattice.in_place;
                 }
                 if !ring {
-                    resting.keep(first - 1);
-                    resting.keep(end);
+                    in_place.save(first - 1);
+                    in_place.save(end);
                 }
             }
         }
@@ -291,13 +293,13 @@ impl Pass<'_> {
 }
 
 /// A group whose first generation is made of the lattice.
-struct Entering<'a, L: Logic> {
+struct FromLattice<'a, L: Logic> {
     from: [&'a [L::Vector]; ROWS + 2],
     part: usize,
     group: &'a mut [[L::Vector; ROWS]],
 }
 
-impl<L: Logic> Group<L> for Entering<'_, L> {
+impl<L: Logic> Group<L> for FromLattice<'_, L> {
     #[inline(always)]
     fn column(&self, x: usize) -> Column<L::Vector> {
         let at = ROWS * x * parts::<L>() + self.part;
@@ -312,51 +314,51 @@ impl<L: Logic> Group<L> for Entering<'_, L> {
 }
 
 /// A group that is stepped where it is.
-struct Resting<'a, L: Logic> {
+struct InPlace<'a, L: Logic> {
     group: &'a mut [[L::Vector; ROWS]],
-    kept: &'a mut [[L::Vector; 2]],
+    previous: &'a mut [[L::Vector; 2]],
 }
 
-impl<L: Logic> Resting<'_, L> {
+impl<L: Logic> InPlace<'_, L> {
     /// Keeps a column's last rows for the next group.
     #[inline(always)]
-    fn keep(&mut self, x: usize) {
+    fn save(&mut self, x: usize) {
         let [_, _, c, d] = self.group[x];
-        self.kept[x] = [c, d];
+        self.previous[x] = [c, d];
     }
 }
 
-impl<L: Logic> Group<L> for Resting<'_, L> {
+impl<L: Logic> Group<L> for InPlace<'_, L> {
     #[inline(always)]
     fn column(&self, x: usize) -> Column<L::Vector> {
-        let ([a, b], [c, d, e, f]) = (self.kept[x], self.group[x]);
+        let ([a, b], [c, d, e, f]) = (self.previous[x], self.group[x]);
         [a, b, c, d, e, f]
     }
 
     #[inline(always)]
     fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
-        self.keep(x);
+        self.save(x);
         self.group[x] = next;
     }
 }
 
 /// A group whose last generation goes to the lattice.
-struct Leaving<'a, L: Logic> {
-    resting: Resting<'a, L>,
+struct ToLattice<'a, L: Logic> {
+    in_place: InPlace<'a, L>,
     to: &'a mut [L::Vector],
     halo: usize,
     part: usize,
 }
 
-impl<L: Logic> Group<L> for Leaving<'_, L> {
+impl<L: Logic> Group<L> for ToLattice<'_, L> {
     #[inline(always)]
     fn column(&self, x: usize) -> Column<L::Vector> {
-        self.resting.column(x)
+        self.in_place.column(x)
     }
 
     #[inline(always)]
     fn put(&mut self, x: usize, next: [L::Vector; ROWS]) {
-        self.resting.keep(x);
+        self.in_place.save(x);
         let at = ROWS * (x - self.halo) * parts::<L>();
         let column = &mut self.to[at..][..ROWS * parts::<L>()];
         for (row, next) in next.into_iter().enumerate() {

@@ -6,28 +6,28 @@
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
-use super::march::{self, Any, Column, Group, Life, Next, ROWS};
+use super::column_sweep::{self, Any, Column, Group, Life, Next, ROWS};
 use super::{Launch, Pair};
-use crate::cpu::crew::Share;
 use crate::cpu::planar_rows::PlanarRows;
 use crate::cpu::vector::{self, Lanes, Logic, Work};
+use crate::cpu::worker_pool::Share;
 use life::Rule;
 
 /// All generations of a launch, a sweep each.
 pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     for _ in launch.generations() {
-        sweep(launch, &cells.now, &mut cells.next);
+        step(launch, &cells.now, &mut cells.next);
         cells.flip();
     }
 }
 
 /// One generation.
-pub(super) fn sweep(launch: &Launch, from: &PlanarRows, to: &mut PlanarRows) {
+pub(super) fn step(launch: &Launch, from: &PlanarRows, to: &mut PlanarRows) {
     let across = from.across();
-    let shares = launch.crew.shares(from.rows(), 2 * ROWS, across);
+    let split = launch.worker_pool.split(from.rows(), 2 * ROWS, across);
     let out = to.vectors_mut();
-    shares.each(out, across, |Share { first, out }| {
-        vector::dispatch(Sweep {
+    split.for_each(out, across, |Share { first, out }| {
+        vector::dispatch(Generation {
             rule: launch.rule,
             from,
             first,
@@ -37,7 +37,7 @@ pub(super) fn sweep(launch: &Launch, from: &PlanarRows, to: &mut PlanarRows) {
 }
 
 /// The next generation of some rows.
-pub(super) struct Sweep<'a> {
+pub(super) struct Generation<'a> {
     pub(super) rule: Rule,
     pub(super) from: &'a PlanarRows,
     /// The first of them.
@@ -46,7 +46,7 @@ pub(super) struct Sweep<'a> {
     pub(super) out: &'a mut [Lanes],
 }
 
-impl Work for Sweep<'_> {
+impl Work for Generation<'_> {
     type Output = ();
 
     fn on<L: Logic>(self, logic: L) {
@@ -56,7 +56,7 @@ impl Work for Sweep<'_> {
                 |logic| self.all(logic, Life),
             );
         } else {
-            let table = march::table(logic, self.rule);
+            let table = column_sweep::table(logic, self.rule);
             logic.run(
                 #[inline(always)]
                 |logic| self.all(logic, Any(&table)),
@@ -65,7 +65,7 @@ impl Work for Sweep<'_> {
     }
 }
 
-impl Sweep<'_> {
+impl Generation<'_> {
     #[inline(always)]
     fn all<L: Logic>(self, logic: L, rule: impl Next<L>) {
         let across = self.from.across();
@@ -84,11 +84,11 @@ pub(super) fn seen<'a>(
     top: isize,
     wrapped: &'a mut [Lanes],
 ) -> [&'a [Lanes]; ROWS + 2] {
-    let rooms = wrapped.chunks_exact_mut(ROWS * from.across());
-    let mut rows = (top - 1..).zip(rooms);
+    let buffers = wrapped.chunks_exact_mut(ROWS * from.across());
+    let mut rows = (top - 1..).zip(buffers);
     std::array::from_fn(|_| {
-        let (i, room) = rows.next().expect("there is room for all");
-        from.row_or_wrapped(i, room)
+        let (i, scratch) = rows.next().expect("a scratch row for each row");
+        from.row_or_wrapped(i, scratch)
     })
 }
 
@@ -110,8 +110,8 @@ fn pass_through<L: Logic>(
     };
     for part in 0..parts {
         rows.part = part;
-        let ends = march::ends(logic, &rows, across);
-        march::march(logic, rule, &mut rows, [0, across], ends);
+        let ends = column_sweep::ends(logic, &rows, across);
+        column_sweep::sweep(logic, rule, &mut rows, [0, across], ends);
     }
 }
 

@@ -15,13 +15,13 @@ use life::Lattice;
 fn step_by(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) -> (Lattice, bool) {
     let size = lattice.size();
     let stop = AtomicBool::new(false);
-    let crew = Crew::new(2);
+    let worker_pool = WorkerPool::new(2);
     let launch = Launch {
         size,
         rule,
         generations,
         stop: &stop,
-        crew: &crew,
+        worker_pool: &worker_pool,
     };
     let cell = |i: u64| {
         lattice.get(
@@ -35,15 +35,15 @@ fn step_by(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) -> 
         next: vec![-1; cells.len()],
         now: cells,
     };
-    match twin(kernel).expect(kernel.name) {
-        Twin::Cells(step) => {
+    match cpu_kernel(kernel).expect(kernel.name) {
+        CpuKernel::Cells(step) => {
             for _ in launch.generations() {
                 step(size, rule, &cells.now, &mut cells.next);
                 cells.flip();
             }
         }
-        Twin::CellsInKernel(run) => run(&launch, &mut cells),
-        Twin::Bits(step) => {
+        CpuKernel::CellsInKernel(run) => run(&launch, &mut cells),
+        CpuKernel::Bits(step) => {
             let rows = || BitRows::new(size, "a test").unwrap();
             let mut bits = Pair {
                 now: rows(),
@@ -61,7 +61,7 @@ fn step_by(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) -> 
             assert_eq!(after.words(), words, "bits beyond the width are 0");
             return (after, start != bits.now.words().as_ptr());
         }
-        Twin::Planar(run) => {
+        CpuKernel::Planar(run) => {
             let rows = || PlanarRows::new(size, "a test").unwrap();
             let mut planar = Pair {
                 now: rows(),
@@ -114,7 +114,10 @@ fn awkward_tori_are_exact() {
     ];
     for (i, &(width, height)) in AWKWARD.iter().enumerate() {
         let size = Size::new(width, height).unwrap();
-        for kernel in KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok()) {
+        for kernel in KERNELS
+            .iter()
+            .filter(|kernel| kernel.validate_size(size).is_ok())
+        {
             for (j, rule) in rules.iter().enumerate() {
                 let seed = (i * rules.len() + j) as u64;
                 agree(
@@ -136,7 +139,7 @@ proptest! {
         birth in 0u16..512, survival in 0u16..512, generations in 0u32..6,
     ) {
         let lattice = soup(Size::new(width, height).unwrap(), seed);
-        for kernel in KERNELS.iter().filter(|kernel| kernel.admit(lattice.size()).is_ok()) {
+        for kernel in KERNELS.iter().filter(|kernel| kernel.validate_size(lattice.size()).is_ok()) {
             agree(kernel, &lattice, Rule::from_masks(birth, survival), generations);
             agree(kernel, &lattice, Rule::LIFE, generations);
         }
@@ -167,11 +170,11 @@ proptest! {
 #[test]
 fn every_kernel_has_a_twin_of_its_layout() {
     for kernel in &KERNELS {
-        let layout = match twin(kernel) {
-            Some(Twin::Bits(_)) => Layout::Bits,
-            Some(Twin::Cells(_) | Twin::CellsInKernel(_)) => Layout::I32,
-            Some(Twin::Planar(_)) => Layout::Planar,
-            None => panic!("{} has no twin", kernel.name),
+        let layout = match cpu_kernel(kernel) {
+            Some(CpuKernel::Bits(_)) => Layout::Bits,
+            Some(CpuKernel::Cells(_) | CpuKernel::CellsInKernel(_)) => Layout::I32,
+            Some(CpuKernel::Planar(_)) => Layout::Planar,
+            None => panic!("{} has no CPU version", kernel.name),
         };
         assert_eq!(layout, kernel.layout, "{}", kernel.name);
     }
@@ -185,7 +188,7 @@ fn a_launch_is_cut_short_when_the_engine_ends() {
         rule: Rule::LIFE,
         generations: u32::MAX,
         stop: &stop,
-        crew: &Crew::new(1),
+        worker_pool: &WorkerPool::new(1),
     };
     assert_eq!(launch.generations().count(), 0);
 }
@@ -235,7 +238,7 @@ fn throughput_of_numbers() {
         rule: Rule::LIFE,
         generations: 1,
         stop: &stop,
-        crew: &Crew::new(1),
+        worker_pool: &WorkerPool::new(1),
     };
     for kernel in &KERNELS {
         let zeros = || vec![0; size.cells() as usize];
@@ -243,11 +246,11 @@ fn throughput_of_numbers() {
             now: zeros(),
             next: zeros(),
         };
-        let rate = match twin(kernel) {
-            Some(Twin::Cells(step)) => cells_per_nanosecond(size, || {
+        let rate = match cpu_kernel(kernel) {
+            Some(CpuKernel::Cells(step)) => cells_per_nanosecond(size, || {
                 step(size, launch.rule, &cells.now, &mut cells.next);
             }),
-            Some(Twin::CellsInKernel(run)) => {
+            Some(CpuKernel::CellsInKernel(run)) => {
                 cells_per_nanosecond(size, || run(&launch, &mut cells))
             }
             _ => continue,

@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::sync::{Arc, MutexGuard, PoisonError, RwLock};
 use std::thread;
 
-use super::desk::{Desk, Point};
-use super::{Pool, Shared};
+use super::scheduler::{Point, StreamScheduler};
+use super::{Shared, StreamPool};
 use crate::check::issuers;
 use crate::{EngineError, IssuerId, Nanos, Op, Program, Result, RunId, Span, Step};
 
-impl Pool {
+impl StreamPool {
     /// Queues a program that has been checked. With one issuer all of it up to a
     /// [`Op::Synchronize`] is queued before any of it can be seen done.
     ///
@@ -26,51 +26,51 @@ impl Pool {
         self.runs += 1;
         let issuers = issuers(program);
         let host = if issuers.len() > 1 {
-            self.shared.issue_together(run, program, &issuers)?
+            self.shared.issue_concurrently(run, program, &issuers)?
         } else {
-            self.shared.issue_alone(run, program)?
+            self.shared.issue_sequentially(run, program)?
         };
-        let mut desk = self.shared.desk();
-        if desk.issued(run, host) {
+        let mut scheduler = self.shared.scheduler();
+        if scheduler.issued(run, host) {
             self.shared.news.notify_all();
         }
         Ok(run)
     }
 }
 
-impl Pool {
+impl StreamPool {
     /// Queues a program that was prepared: behind everything queued before, whatever its stream,
     /// and before everything queued later, as a CUDA graph is.
     ///
     /// # Errors
     ///
-    /// As [`Pool::submit`].
+    /// As [`StreamPool::submit`].
     pub(in crate::cpu) fn replay(&mut self, program: &Arc<Program>) -> Result<RunId> {
-        self.shared.desk().put_up_fence();
+        self.shared.scheduler().put_up_fence();
         let run = self.submit(program)?;
-        self.shared.desk().put_up_fence();
+        self.shared.scheduler().put_up_fence();
         Ok(run)
     }
 }
 
 impl Shared {
     /// Issues all steps from this thread; the host's spans.
-    fn issue_alone(&self, run: RunId, program: &Arc<Program>) -> Result<Vec<Span>> {
+    fn issue_sequentially(&self, run: RunId, program: &Arc<Program>) -> Result<Vec<Span>> {
         let mut host = Vec::new();
         let mut start = self.now();
         let mut first = 0;
-        let mut desk = self.desk();
-        desk.begin(run, program);
+        let mut scheduler = self.scheduler();
+        scheduler.begin(run, program);
         for (step, Step { stream, op, .. }) in program.steps.iter().enumerate() {
             let Op::Synchronize(scope) = *op else {
-                self.queue(&mut desk, run, program, step);
+                self.queue(&mut scheduler, run, program, step);
                 continue;
             };
             let arrived = self.now();
             host.extend(queued(program, first..step, start, arrived));
-            let ends = desk.ends(*stream, scope);
-            desk = self.wait_for(&ends, desk)?;
-            desk.one_less(run);
+            let ends = scheduler.ends(*stream, scope);
+            scheduler = self.wait_for(&ends, scheduler)?;
+            scheduler.one_less(run);
             start = self.now();
             host.push(Span {
                 step: step as u32,
@@ -91,7 +91,7 @@ impl Shared {
     }
 
     /// Issues the steps of each issuer from a thread of its own; the host's span.
-    fn issue_together(
+    fn issue_concurrently(
         &self,
         run: RunId,
         program: &Arc<Program>,
@@ -107,13 +107,13 @@ impl Shared {
             let own = program.steps.iter().enumerate();
             let mut own = own.filter(|(_, step)| step.issuer == issuer);
             own.try_for_each(|(step, Step { stream, op, .. })| {
-                let mut desk = self.desk();
+                let mut scheduler = self.scheduler();
                 let Op::Synchronize(scope) = *op else {
-                    self.queue(&mut desk, run, program, step);
+                    self.queue(&mut scheduler, run, program, step);
                     return Ok(());
                 };
-                let ends = desk.ends(*stream, scope);
-                self.wait_for(&ends, desk)?.one_less(run);
+                let ends = scheduler.ends(*stream, scope);
+                self.wait_for(&ends, scheduler)?.one_less(run);
                 Ok(())
             })
         };
@@ -128,7 +128,7 @@ impl Shared {
             let threads: Vec<_> = issuers.iter().map_while(|id| begin(id).ok()).collect();
             *go = threads.len() == issuers.len();
             let all = if *go {
-                self.desk().begin(run, program);
+                self.scheduler().begin(run, program);
                 Ok(())
             } else {
                 Err(EngineError::NoThread)
@@ -144,8 +144,14 @@ impl Shared {
         Ok(host.filter(|_| program.timed).into_iter().collect())
     }
 
-    fn queue(&self, desk: &mut Desk, run: RunId, program: &Arc<Program>, step: usize) {
-        if desk.queue(run, program, step) {
+    fn queue(
+        &self,
+        scheduler: &mut StreamScheduler,
+        run: RunId,
+        program: &Arc<Program>,
+        step: usize,
+    ) {
+        if scheduler.queue(run, program, step) {
             self.work.notify_one();
         }
     }
@@ -154,16 +160,16 @@ impl Shared {
     fn wait_for<'a>(
         &'a self,
         points: &[Point],
-        mut desk: MutexGuard<'a, Desk>,
-    ) -> Result<MutexGuard<'a, Desk>> {
-        let ahead = |desk: &mut Desk| {
-            desk.fault.is_none() && points.iter().any(|&point| !desk.passed(point))
+        mut scheduler: MutexGuard<'a, StreamScheduler>,
+    ) -> Result<MutexGuard<'a, StreamScheduler>> {
+        let ahead = |scheduler: &mut StreamScheduler| {
+            scheduler.fault.is_none() && points.iter().any(|&point| !scheduler.passed(point))
         };
-        desk.waiting += 1;
-        let waited = self.news.wait_while(desk, ahead);
-        let mut desk = waited.unwrap_or_else(PoisonError::into_inner);
-        desk.waiting -= 1;
-        desk.sound().map(|()| desk)
+        scheduler.waiting += 1;
+        let waited = self.news.wait_while(scheduler, ahead);
+        let mut scheduler = waited.unwrap_or_else(PoisonError::into_inner);
+        scheduler.waiting -= 1;
+        scheduler.check_fault().map(|()| scheduler)
     }
 }
 

@@ -12,12 +12,12 @@ fn pool(
     streams: usize,
     events: usize,
     work: impl Fn(u32) -> Result<()> + Send + Sync + 'static,
-) -> Pool {
+) -> StreamPool {
     let execute = move |op: &Op, _: &AtomicBool| match op {
         Op::Pack(lattices) => work(lattices.start),
         other => panic!("{other:?}"),
     };
-    let mut pool = Pool::new(NonZeroUsize::new(workers).unwrap(), execute);
+    let mut pool = StreamPool::new(NonZeroUsize::new(workers).unwrap(), execute);
     for _ in 0..streams {
         pool.create_stream(DeviceId(0), StreamSpec::PLAIN);
     }
@@ -38,12 +38,12 @@ fn program(steps: impl IntoIterator<Item = (u32, Op)>) -> Arc<Program> {
     Arc::new(program)
 }
 
-fn submit(pool: &mut Pool, steps: impl IntoIterator<Item = (u32, Op)>) -> RunId {
+fn submit(pool: &mut StreamPool, steps: impl IntoIterator<Item = (u32, Op)>) -> RunId {
     pool.submit(&program(steps)).unwrap()
 }
 
 fn work(number: u32) -> Op {
-    Op::Pack(LatticeId(number).alone())
+    Op::Pack(LatticeId(number).as_range())
 }
 
 #[test]
@@ -174,7 +174,7 @@ fn a_panic_ends_the_engine_in_words() {
     );
     assert!(matches!(error, EngineError::ContextLost(_)), "{error}");
     assert_eq!(pool.poll(&mut Vec::new()), Err(error.clone()));
-    assert_eq!(pool.sound(), Err(error));
+    assert_eq!(pool.check_fault(), Err(error));
     pool.wait(Duration::from_secs(60));
 }
 

@@ -6,17 +6,20 @@ use std::sync::atomic::Ordering;
 use std::sync::{MutexGuard, PoisonError};
 
 use super::Shared;
-use super::desk::{Desk, Task};
+use super::scheduler::{StreamScheduler, Task};
 use crate::{EngineError, Op, Result, Span, StreamId};
 
 impl Shared {
     /// A worker's life.
     pub(super) fn work(&self, worker: u32) {
-        let mut desk = self.desk();
+        let mut scheduler = self.scheduler();
         while !self.stop.load(Ordering::Relaxed) {
-            desk = match desk.next_runnable() {
-                Some(stream) => self.serve(worker, stream, desk),
-                None => self.work.wait(desk).unwrap_or_else(PoisonError::into_inner),
+            scheduler = match scheduler.next_runnable() {
+                Some(stream) => self.serve(worker, stream, scheduler),
+                None => self
+                    .work
+                    .wait(scheduler)
+                    .unwrap_or_else(PoisonError::into_inner),
             };
         }
     }
@@ -27,35 +30,35 @@ impl Shared {
         &'a self,
         worker: u32,
         stream: StreamId,
-        mut desk: MutexGuard<'a, Desk>,
-    ) -> MutexGuard<'a, Desk> {
-        while !self.stop.load(Ordering::Relaxed) && !desk.gives_way(stream) {
-            let queue = desk.stream_mut(stream);
+        mut scheduler: MutexGuard<'a, StreamScheduler>,
+    ) -> MutexGuard<'a, StreamScheduler> {
+        while !self.stop.load(Ordering::Relaxed) && !scheduler.yields(stream) {
+            let queue = scheduler.stream_mut(stream);
             let Some(task) = queue.tasks.pop_front() else {
                 queue.busy = false;
                 break;
             };
-            if let Some(&until) = task.after.iter().find(|&&point| !desk.passed(point)) {
-                desk.stream_mut(stream).tasks.push_front(task);
-                desk.hold(stream, until, self.now());
+            if let Some(&until) = task.after.iter().find(|&&point| !scheduler.passed(point)) {
+                scheduler.stream_mut(stream).tasks.push_front(task);
+                scheduler.hold(stream, until, self.now());
                 break;
             }
-            if desk.held_by(task.fence, stream, self.now()) {
-                desk.stream_mut(stream).tasks.push_front(task);
+            if scheduler.held_by(task.fence, stream, self.now()) {
+                scheduler.stream_mut(stream).tasks.push_front(task);
                 break;
             }
-            let held_since = desk.stream_mut(stream).held_since.take();
+            let held_since = scheduler.stream_mut(stream).held_since.take();
             let mut start = self.now();
             match task.op() {
                 Op::Wait(_) => start = held_since.unwrap_or(start),
                 Op::Record(_) => {}
                 op => {
-                    drop(desk);
+                    drop(scheduler);
                     let result = self.execute(op);
-                    desk = self.desk();
+                    scheduler = self.scheduler();
                     if let Err(fault) = result {
-                        desk.fault.get_or_insert(fault);
-                        self.end(&mut desk);
+                        scheduler.fault.get_or_insert(fault);
+                        self.end(&mut scheduler);
                         break;
                     }
                 }
@@ -66,13 +69,13 @@ impl Shared {
                 start,
                 end: self.now(),
             };
-            self.complete(&mut desk, &task, span, worker);
+            self.complete(&mut scheduler, &task, span, worker);
         }
-        desk
+        scheduler
     }
 
-    fn complete(&self, desk: &mut Desk, task: &Task, span: Span, worker: u32) {
-        let (freed, news) = desk.complete(task, span, worker);
+    fn complete(&self, scheduler: &mut StreamScheduler, task: &Task, span: Span, worker: u32) {
+        let (freed, news) = scheduler.complete(task, span, worker);
         (0..freed).for_each(|_| self.work.notify_one());
         if news {
             self.news.notify_all();
@@ -85,7 +88,7 @@ impl Shared {
         let why = match result {
             Ok(Ok(())) => return Ok(()),
             Ok(Err(error)) => error.to_string(),
-            Err(panic) => words(panic),
+            Err(panic) => panic_message(panic),
         };
         Err(EngineError::ContextLost(format!(
             "{} failed: {why}",
@@ -95,7 +98,7 @@ impl Shared {
 }
 
 /// What a panic said.
-fn words(panic: Box<dyn Any + Send>) -> String {
+fn panic_message(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(text) => *text,
         Err(panic) => panic

@@ -14,10 +14,10 @@ fn copies_go_between_any_places_and_calls_work_on_them() {
     let mut lab = Lab::new(1);
     let (stream, engine) = (lab.streams(1)[0], &mut lab.engine);
     let places = [
-        Place::Host(HostMemory::Pageable),
-        Place::Device,
-        Place::Device,
-        Place::Host(HostMemory::Pinned),
+        BufferLocation::Host(HostMemory::Pageable),
+        BufferLocation::Device,
+        BufferLocation::Device,
+        BufferLocation::Host(HostMemory::Pinned),
     ];
     let buffers = places.map(|place| engine.create_buffer(DeviceId(0), 400, place).unwrap());
     let numbers: Vec<u32> = (0..100).map(|i| (i as f32 * 0.3).to_bits()).collect();
@@ -49,16 +49,18 @@ fn copies_go_between_any_places_and_calls_work_on_them() {
 #[test]
 fn buffers_that_cannot_be_are_refused() {
     let mut lab = Lab::new(1);
-    let mut never = |_: &mut [u32]| panic!("no look");
+    let mut never = |_: &mut [u32]| panic!("the closure was called");
     assert!(lab.engine.access(lab.device, &mut never).is_err());
     for bytes in [0, 6] {
-        let error = lab.engine.create_buffer(DeviceId(0), bytes, Place::Device);
+        let error = lab
+            .engine
+            .create_buffer(DeviceId(0), bytes, BufferLocation::Device);
         let error = error.unwrap_err().to_string();
         assert!(error.contains("no positive multiple of 4"), "{error}");
     }
     let huge = lab
         .engine
-        .create_buffer(DeviceId(0), 1 << 60, Place::Device);
+        .create_buffer(DeviceId(0), 1 << 60, BufferLocation::Device);
     assert!(matches!(huge, Err(EngineError::OutOfMemory { .. })));
 }
 
@@ -66,9 +68,9 @@ fn buffers_that_cannot_be_are_refused() {
 fn buffers_given_back_are_gone_and_their_ids_are_not_used_again() {
     let mut lab = Lab::new(1);
     lab.engine.drop_buffers().unwrap();
-    let mut never = |_: &mut [u32]| panic!("no look");
+    let mut never = |_: &mut [u32]| panic!("the closure was called");
     assert!(lab.engine.access(lab.host, &mut never).is_err());
-    let place = Place::Host(HostMemory::Pinned);
+    let place = BufferLocation::Host(HostMemory::Pinned);
     let new = lab.engine.create_buffer(DeviceId(0), 4, place).unwrap();
     assert!(new > lab.host);
 }
@@ -93,32 +95,44 @@ fn stamps_say_which_worker_did_a_kernel_and_when() {
     let streams = bench.streams.clone();
     let mut steps = program([
         (streams[0], advance("bits", FIRST, 40)),
-        (streams[0], Op::Pack(FIRST.alone())),
+        (streams[0], Op::Pack(FIRST.as_range())),
         (streams[0], download(FIRST, 0)),
         (streams[1], advance("bits", LatticeId(1), 40)),
     ]);
     for timed in [true, false] {
-        (steps.timed, steps.stamped) = (timed, true);
+        (steps.timed, steps.block_timestamps) = (timed, true);
         bench.engine.submit(&steps).unwrap();
-        let Some(Completion::Finished { spans, stamps, .. }) = bench.drain().pop() else {
+        let Some(Completion::Finished {
+            spans,
+            block_timestamps,
+            ..
+        }) = bench.drain().pop()
+        else {
             panic!("the run has finished")
         };
-        let which: Vec<_> = stamps.iter().map(|stamp| stamp.step).collect();
+        let which: Vec<_> = block_timestamps
+            .iter()
+            .map(|timestamp| timestamp.step)
+            .collect();
         assert_eq!(which, [0, 1, 3]);
-        assert!(stamps.iter().all(|stamp| stamp.unit < 2));
+        assert!(block_timestamps.iter().all(|timestamp| timestamp.unit < 2));
         assert_eq!(spans.len(), if timed { 4 } else { 0 });
         for span in spans {
-            let own = stamps.iter().filter(|stamp| stamp.step == span.step);
+            let own = block_timestamps
+                .iter()
+                .filter(|timestamp| timestamp.step == span.step);
             assert!(
                 own.into_iter()
                     .all(|s| s.start == span.start && s.end == span.end)
             );
         }
     }
-    steps.stamped = false;
+    steps.block_timestamps = false;
     bench.engine.submit(&steps).unwrap();
     let last = bench.drain().pop();
-    assert!(matches!(last, Some(Completion::Finished { stamps, .. }) if stamps.is_empty()));
+    assert!(
+        matches!(last, Some(Completion::Finished { block_timestamps, .. }) if block_timestamps.is_empty())
+    );
 }
 
 #[test]
@@ -134,7 +148,7 @@ fn cells_are_downloaded_as_they_are() {
     let slots = bench.engine.allocate_slots(spec).unwrap();
     let stream = bench.streams[0];
     let cells = |slot| Op::Download {
-        lattices: FIRST.alone(),
+        lattices: FIRST.as_range(),
         slot: Slot(slot),
         what: Transfer::Cells,
     };
@@ -144,7 +158,7 @@ fn cells_are_downloaded_as_they_are() {
         (
             stream,
             Op::Unpack {
-                lattices: lattice.alone(),
+                lattices: lattice.as_range(),
                 to,
             },
         ),
@@ -154,6 +168,6 @@ fn cells_are_downloaded_as_they_are() {
     assert!(bench.refused(cells(1)).contains("195 words"));
     let expected = generations_later(&bench.soups[0], Rule::LIFE, 3);
     let cell = |at: usize| u32::from(expected.get(at as u32 % 65, at as u32 / 65));
-    let mut look = |words: &[u32]| assert!((0..195).map(cell).eq(words.iter().copied()));
-    assert!(slots.read(FIRST, Slot(0), &mut look));
+    let mut visit = |words: &[u32]| assert!((0..195).map(cell).eq(words.iter().copied()));
+    assert!(slots.read(FIRST, Slot(0), &mut visit));
 }

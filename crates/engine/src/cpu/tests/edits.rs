@@ -22,12 +22,12 @@ proptest! {
     ) {
         let width = if whole { 32 * width.div_ceil(8) } else { width };
         let size = Size::new(width, height).unwrap();
-        for kernel in KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok()) {
+        for kernel in KERNELS.iter().filter(|kernel| kernel.validate_size(size).is_ok()) {
             let mut bench = Bench::new(1, &size.to_string());
             bench.soups[0] = soup(size, seed);
             bench.engine.reserve(kernel.layout).unwrap();
             let stream = bench.streams[0];
-            let (lattices, to) = (FIRST.alone(), kernel.layout);
+            let (lattices, to) = (FIRST.as_range(), kernel.layout);
             let start = [bench.upload(0), Op::Unpack { lattices, to }, advance(kernel.name, FIRST, 1)];
             bench.run(start.map(|op| (stream, op)));
             let before = generations_later(&bench.soups[0], Rule::LIFE, 1);

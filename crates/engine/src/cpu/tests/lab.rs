@@ -24,8 +24,8 @@ impl Lab {
         let words = 64;
         let mut engine = CpuEngine::new(NonZeroUsize::new(workers).unwrap());
         let mut buffer = |place| engine.create_buffer(DeviceId(0), 4 * words, place).unwrap();
-        let device = buffer(Place::Device);
-        let host = buffer(Place::Host(HostMemory::Pinned));
+        let device = buffer(BufferLocation::Device);
+        let host = buffer(BufferLocation::Host(HostMemory::Pinned));
         let plain = engine.create_stream(DeviceId(0), StreamSpec::PLAIN);
         Lab {
             plain: plain.unwrap(),
@@ -56,10 +56,10 @@ impl Lab {
     }
 
     /// Enters by word 0, and ends when so many have; word `place` says whether they did.
-    pub(super) fn meet(&self, place: usize, wanted: u32, most: Duration) -> Op {
-        let most = Argument::U64(most.as_nanos() as u64);
+    pub(super) fn meet(&self, place: usize, wanted: u32, timeout: Duration) -> Op {
+        let timeout = Argument::U64(timeout.as_nanos() as u64);
         let wanted = Argument::U32(wanted);
-        call(&MEET, [self.word(0), wanted, most, self.word(place)])
+        call(&MEET, [self.word(0), wanted, timeout, self.word(place)])
     }
 
     /// Takes so long.

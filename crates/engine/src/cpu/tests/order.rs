@@ -23,10 +23,10 @@ fn expect_order(
     in_order: bool,
 ) {
     // What is in order does not meet however long it waits; what is not, sooner or later.
-    let most = if in_order { SHORT } else { LONG };
+    let timeout = if in_order { SHORT } else { LONG };
     let ends = [
-        (first, lab.meet(1, 2, most)),
-        (second, lab.meet(2, 2, most)),
+        (first, lab.meet(1, 2, timeout)),
+        (second, lab.meet(2, 2, timeout)),
     ];
     let [one, two] = ends;
     let steps = program(
@@ -123,8 +123,13 @@ fn as_many_streams_run_at_once_as_there_are_workers() {
     const N: usize = 8;
     let mut lab = Lab::new(N);
     let streams = lab.streams(N);
-    let all = |lab: &Lab, streams: &[StreamId], most| {
-        let steps = (0..N).map(|i| (streams[i % streams.len()], lab.meet(1 + i, N as u32, most)));
+    let all = |lab: &Lab, streams: &[StreamId], timeout| {
+        let steps = (0..N).map(|i| {
+            (
+                streams[i % streams.len()],
+                lab.meet(1 + i, N as u32, timeout),
+            )
+        });
         program(steps.collect::<Vec<_>>())
     };
     let together = all(&lab, &streams, LONG);
@@ -133,9 +138,9 @@ fn as_many_streams_run_at_once_as_there_are_workers() {
     let in_a_row = all(&lab, &streams[..1], Duration::from_millis(2));
     let ran = lab.run(&in_a_row);
     assert!(apart(ran.spans), "one at a time");
-    let mut alone = [2; N];
+    let mut single = [2; N];
     alone[N - 1] = 1; // when the last one enters, all have been there
-    assert_eq!(lab.take()[1..=N], alone, "one stream: nobody meets");
+    assert_eq!(lab.take()[1..=N], single, "one stream: nobody meets");
 }
 
 #[test]
@@ -201,20 +206,20 @@ fn a_synchronization_waits_for_what_it_says_and_no_more() {
     let context = lab.engine.create_context(DeviceId(0)).unwrap();
     let streams = lab.streams(3);
     let other = lab.stream(context, StreamKind::NonBlocking);
-    let steps = |lab: &Lab, by, scope, most| {
+    let steps = |lab: &Lab, by, scope, timeout| {
         program([
-            (streams[0], lab.meet(1, 2, most)),
+            (streams[0], lab.meet(1, 2, timeout)),
             (by, lab.nothing()),
             (by, Op::Synchronize(scope)),
-            (streams[2], lab.meet(2, 2, most)),
+            (streams[2], lab.meet(2, 2, timeout)),
         ])
     };
-    for (by, scope, most, expected) in [
+    for (by, scope, timeout, expected) in [
         (streams[1], Scope::Stream, LONG, [1, 1]),
         (streams[1], Scope::Device, SHORT, [2, 1]),
         (other, Scope::Device, LONG, [1, 1]),
     ] {
-        let steps = steps(&lab, by, scope, most);
+        let steps = steps(&lab, by, scope, timeout);
         lab.run(&steps);
         assert_eq!(met(&lab.take()), expected, "{scope:?} by {by:?}");
     }
@@ -225,11 +230,11 @@ fn issuers_issue_at_the_same_time_and_each_in_its_order() {
     let mut lab = Lab::new(2);
     let streams = lab.streams(2);
     // Each waits for its first op before it goes on; only together do these ops end.
-    let steps = |lab: &Lab, second: u8, most| {
+    let steps = |lab: &Lab, second: u8, timeout| {
         let of = |place: usize| {
             let stream = streams[place - 1];
             [
-                (stream, lab.meet(place, 2, most)),
+                (stream, lab.meet(place, 2, timeout)),
                 (stream, Op::Synchronize(Scope::Stream)),
                 (stream, lab.spin(Duration::from_micros(100))),
             ]

@@ -45,10 +45,10 @@ fn a_wait_holds_a_stream_until_the_mark_is_passed() {
     let spans = spans(&completions);
     assert!(spans[2].end >= spans[1].start && spans[3].start >= spans[0].end);
     let expected = bench.soups[0].clone();
-    let mut alone = Bench::new(1, "512x512");
-    assert_eq!(alone.soups[0], expected);
-    alone.run([(alone.streams[0], advance("bits", FIRST, 201))]);
-    assert_eq!(bench.lattice(FIRST), alone.lattice(FIRST));
+    let mut single = Bench::new(1, "512x512");
+    assert_eq!(single.soups[0], expected);
+    single.run([(single.streams[0], advance("bits", FIRST, 201))]);
+    assert_eq!(bench.lattice(FIRST), single.lattice(FIRST));
 }
 
 #[test]

@@ -16,7 +16,7 @@ impl Logic for Portable {
     } else {
         "portable"
     };
-    const FEWEST: f64 = 20.5;
+    const MIN_INSTRUCTIONS: f64 = 20.5;
     type Vector = Words;
 
     #[inline(always)]

@@ -10,7 +10,7 @@ use super::{Logic, Sum, Work};
 
 impl Logic for V4 {
     const NAME: &'static str = "AVX-512";
-    const FEWEST: f64 = 8.0;
+    const MIN_INSTRUCTIONS: f64 = 8.0;
     type Vector = __m512i;
 
     #[inline(always)]
@@ -72,7 +72,7 @@ impl Logic for V4 {
 
 impl Logic for V3 {
     const NAME: &'static str = "AVX2";
-    const FEWEST: f64 = 20.5;
+    const MIN_INSTRUCTIONS: f64 = 20.5;
     type Vector = __m256i;
 
     #[inline(always)]

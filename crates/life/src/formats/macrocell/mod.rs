@@ -25,7 +25,7 @@ pub const HIGHEST_LEVEL: u8 = 62;
 
 /// The most nodes that are read; they take 17 bytes each, and 8 more while they are measured: 400
 /// MiB, which a line of two bytes can ask for, and of which a thousand can come out of one packed.
-pub const MOST_NODES: usize = 1 << 24;
+pub const MAX_NODES: usize = 1 << 24;
 
 /// What is wrong at one place of a macrocell.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -68,7 +68,7 @@ pub enum MacrocellFault {
     #[error("{}", tr!("the macrocell has no nodes, so it seems cut short; fetch it again"))]
     Empty,
     /// More nodes than are read.
-    #[error("{}", tr!("the macrocell has more than {MOST_NODES} nodes; a smaller pattern is needed", MOST_NODES = MOST_NODES))]
+    #[error("{}", tr!("the macrocell has more than {MAX_NODES} nodes; a smaller pattern is needed", MAX_NODES = MAX_NODES))]
     Many,
     /// No memory for its nodes.
     #[error("{}", tr!("there is no memory left for the macrocell's {it} nodes; a smaller pattern is needed", it = .0))]

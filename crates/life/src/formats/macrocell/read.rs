@@ -1,7 +1,7 @@
 //! Reading a macrocell.
 
 use super::tree::{LEAF, Tree, leaf};
-use super::{HIGHEST_LEVEL, MOST_NODES, MacrocellFault};
+use super::{HIGHEST_LEVEL, MAX_NODES, MacrocellFault};
 use crate::Size;
 use crate::formats::{Frame, Remarks};
 use crate::rle::read_rule;
@@ -13,7 +13,7 @@ pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw<MacrocellFault>> {
     let start = text::start(text);
     // Counted before anything is held.
     let nodes = lines(text, start).filter(|(_, line)| is_node(line)).count();
-    if nodes > MOST_NODES {
+    if nodes > MAX_NODES {
         return Err((text.len(), MacrocellFault::Many));
     }
     let mut tree = Tree::with_room_for(nodes).map_err(|fault| (start, fault))?;

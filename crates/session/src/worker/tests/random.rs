@@ -10,7 +10,7 @@ use super::*;
 use crate::instances::limit;
 use crate::scripted_engine::{Call, Fault};
 use engine::kernels::KERNELS;
-use engine::{Transfer, Viewport};
+use engine::{ReduceRegion, Transfer};
 use model::{Area, Change, Edit, StopWhenStill, Switch};
 
 /// The sides within which areas lie: those of the smallest lattice.
@@ -101,10 +101,10 @@ fn view() -> impl Strategy<Value = PicturePlan> {
     (transfers, 1..3u32, prop::option::of(0..4usize)).prop_map(|(transfer, wide, only)| {
         PicturePlan {
             transfer,
-            viewport: Viewport {
+            viewport: ReduceRegion {
                 x0: 0,
                 y0: 0,
-                step: Viewport::ONE,
+                step: ReduceRegion::ONE,
                 width: 4 * wide,
                 height: 2,
             },
@@ -203,7 +203,7 @@ prop_compose! {
         Setup {
             size,
             instances,
-            kernel: match kernel.admit(size) {
+            kernel: match kernel.validate_size(size) {
                 Ok(()) => kernel,
                 Err(_) => kernels::find("bits").unwrap(),
             },

@@ -210,20 +210,20 @@ fn blocks_and_generations_show() {
 
 #[test]
 fn a_march_has_fewer_launches_and_residents_are_one() {
-    let march = |generations| {
+    let sweep = |generations| {
         with(|status| {
             status.kernel = find("multistep").unwrap();
             status.generations_per_round = generations;
         })
     };
     assert_says(
-        &march(8),
+        &sweep(8),
         &["g < 2", "rule, 4);", "pack_planar<<<"],
         &["for _ in 0..2", "rule, 4))"],
         &["min("],
     );
     let rest = "rule, min(4, 6 - 4 * g))";
-    assert_says(&march(6), &["g < 2", rest], &["for g in 0..2", rest], &[]);
+    assert_says(&sweep(6), &["g < 2", rest], &["for g in 0..2", rest], &[]);
     let residents = with(|status| {
         status.kernel = find("resident").unwrap();
         status.size = Size::new(128, 128).unwrap();
@@ -254,7 +254,10 @@ fn a_march_has_fewer_launches_and_residents_are_one() {
 #[test]
 fn no_line_is_longer_than_a_narrow_lab_shows() {
     let size = Size::new(4096, 4096).unwrap();
-    for kernel in KERNELS.iter().filter(|kernel| kernel.admit(size).is_ok()) {
+    for kernel in KERNELS
+        .iter()
+        .filter(|kernel| kernel.validate_size(size).is_ok())
+    {
         for switch in Switch::ALL {
             let mut status = status(200, size);
             status.kernel = kernel;

@@ -10,7 +10,7 @@ use multiversion::multiversion;
 const PIECE: usize = 64;
 
 /// How often a piece is worked on before the flag is looked at again.
-const MOST: u32 = 1 << 16;
+const MAX_PER_CHECK: u32 = 1 << 16;
 
 /// Times 2 and divided by 2, so many times.
 pub(super) fn run(array: &[AtomicU32], times: u32, stop: &AtomicBool) {
@@ -21,8 +21,8 @@ pub(super) fn run(array: &[AtomicU32], times: u32, stop: &AtomicBool) {
         }
         let mut left = times;
         while left > 0 && !stop.load(Ordering::Relaxed) {
-            work(&mut piece, left.min(MOST));
-            left -= left.min(MOST);
+            work(&mut piece, left.min(MAX_PER_CHECK));
+            left -= left.min(MAX_PER_CHECK);
         }
         for (number, word) in piece.into_iter().zip(words) {
             word.store(number.to_bits(), Ordering::Relaxed);

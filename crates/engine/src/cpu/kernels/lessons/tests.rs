@@ -42,8 +42,8 @@ fn call(kernel: &'static CalledKernel, block: u32, values: &[Value]) -> Call {
 }
 
 fn run(kernel: &'static CalledKernel, block: u32, values: &[Value]) {
-    let twin = Twin::new(&call(kernel, block, values), values);
-    twin.unwrap().run(&NEVER);
+    let kernel = LessonKernel::new(&call(kernel, block, values), values);
+    kernel.unwrap().run(&NEVER);
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::planar::Sweep;
+use super::super::planar::Generation;
 use super::*;
 use crate::cpu::tests::{generations_later, soup};
 use crate::cpu::vector::on_each;
@@ -38,7 +38,7 @@ impl Work for Shared<'_> {
                 ..
             } = self;
             if generations == 1 {
-                let sweep = Sweep {
+                let sweep = Generation {
                     rule,
                     from,
                     first,

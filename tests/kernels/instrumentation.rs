@@ -1,10 +1,10 @@
-//! The kernels with stamps woven in are PTX that NVIDIA's assembler takes.
+//! The kernels with stamps instrumented in are PTX that NVIDIA's assembler takes.
 
 use std::path::Path;
 use std::process::Command;
 
+use engine::cuda::instrumentation;
 use engine::cuda::ptx::PTX;
-use engine::cuda::weave;
 
 /// `$PTXAS`, or what `scripts/test` has installed, or the one on the PATH.
 fn ptxas() -> Command {
@@ -22,9 +22,10 @@ fn ptxas_takes_every_woven_kernel() {
     let folder = tempfile::tempdir().unwrap();
     assert!(PTX.len() > 8, "the ladder and what supports it");
     for (stem, text) in PTX {
-        let woven = weave::weave(text).unwrap_or_else(|why| panic!("{stem}: {why}"));
+        let instrumented =
+            instrumentation::instrument(text).unwrap_or_else(|why| panic!("{stem}: {why}"));
         let file = folder.path().join(format!("{stem}.ptx"));
-        std::fs::write(&file, woven).unwrap();
+        std::fs::write(&file, instrumented).unwrap();
         let all = ["sm_75", "sm_86", "sm_90"];
         let from = all
             .iter()

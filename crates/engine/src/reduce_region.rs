@@ -11,7 +11,7 @@ use crate::EngineError;
 /// each once at most, so no more than a row has; rows likewise. Its byte is
 /// `255 * alive / covered`, rounded to the nearest.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub struct Viewport {
+pub struct ReduceRegion {
     /// Left edge.
     pub x0: i64,
     /// Top edge.
@@ -24,7 +24,7 @@ pub struct Viewport {
     pub height: u32,
 }
 
-impl Viewport {
+impl ReduceRegion {
     /// One cell, in fixed point.
     pub const ONE: i64 = 1 << 16;
 
@@ -51,7 +51,7 @@ impl Viewport {
     }
 
     /// The pixel column at a point, in fixed point, of a lattice so many cells wide; none where the
-    /// viewport shows another part.
+    /// region shows another part.
     pub fn column_at(self, x: i64, width: u32) -> Option<u32> {
         self.pixel_at(x, self.x0, width)
             .filter(|column| *column < self.width)
@@ -64,7 +64,7 @@ impl Viewport {
     }
 
     fn pixel_at(self, at: i64, origin: i64, side: u32) -> Option<u32> {
-        let turn = i64::from(side) * Viewport::ONE;
+        let turn = i64::from(side) * ReduceRegion::ONE;
         let ahead = (at.rem_euclid(turn) - origin.rem_euclid(turn)).rem_euclid(turn);
         u32::try_from(ahead / self.step).ok()
     }

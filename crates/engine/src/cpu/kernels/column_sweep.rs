@@ -99,7 +99,7 @@ pub(super) trait Group<L: Logic> {
 
 /// Steps the columns from `first` to before `end`, which see the sums `left` and `right` of them.
 #[inline(always)]
-pub(super) fn march<L: Logic>(
+pub(super) fn sweep<L: Logic>(
     logic: L,
     rule: impl Next<L>,
     group: &mut impl Group<L>,

@@ -32,7 +32,7 @@ fn planes_need_a_width_of_whole_words() {
     let mut bench = Bench::new(1, "75x41");
     bench.engine.reserve(Layout::Planar).unwrap();
     let unpack = Op::Unpack {
-        lattices: FIRST.alone(),
+        lattices: FIRST.as_range(),
         to: Layout::Planar,
     };
     assert!(

@@ -6,13 +6,13 @@ use std::mem;
 use std::sync::Arc;
 
 use crate::{
-    Completion, DeviceId, EngineError, Nanos, Op, Priority, Program, Result, RunId, Scope, Span,
-    Stamp, Step, StreamId, StreamKind, StreamSpec,
+    BlockTimestamp, Completion, DeviceId, EngineError, Nanos, Op, Priority, Program, Result, RunId,
+    Scope, Span, Step, StreamId, StreamKind, StreamSpec,
 };
 
 /// Everything that host and workers share, behind one lock.
 #[derive(Default)]
-pub(super) struct Desk {
+pub(super) struct StreamScheduler {
     pub(super) streams: Vec<Stream>,
     /// The latest mark of every event.
     pub(super) events: Vec<Option<Point>>,
@@ -93,14 +93,14 @@ pub(super) struct Progress {
     /// Its steps, and the issuing of them.
     left: usize,
     timed: bool,
-    stamped: bool,
+    records_blocks: bool,
     spans: Vec<Span>,
-    stamps: Vec<Stamp>,
+    block_timestamps: Vec<BlockTimestamp>,
     /// What the host was doing meanwhile.
     host: Vec<Span>,
 }
 
-impl Desk {
+impl StreamScheduler {
     pub(super) fn create_context(&mut self) {
         self.contexts.push(Context::default());
     }
@@ -142,7 +142,7 @@ impl Desk {
     }
 
     /// The fault, if there is one.
-    pub(super) fn sound(&self) -> Result<()> {
+    pub(super) fn check_fault(&self) -> Result<()> {
         self.fault.clone().map_or(Ok(()), Err)
     }
 
@@ -177,12 +177,12 @@ impl Desk {
             StreamKind::Blocking => context.default.as_slice(),
             StreamKind::Default => &context.blocking[..],
         };
-        let mark = match op {
+        let recorded = match op {
             Op::Wait(event) => self.events[event.0 as usize],
             _ => None,
         };
         let ends = others.iter().map(|&other| self.end(other));
-        ends.chain(mark)
+        ends.chain(recorded)
             .filter(|&point| !self.passed(point))
             .collect()
     }
@@ -193,7 +193,7 @@ impl Desk {
         let progress = Progress {
             left: steps + 1,
             timed: program.timed,
-            stamped: program.stamped,
+            records_blocks: program.block_timestamps,
             spans: Vec::with_capacity(if program.timed { steps } else { 0 }),
             ..Progress::default()
         };
@@ -264,14 +264,14 @@ impl Desk {
     }
 
     /// Puts a stream back, first of its priority, if one of a higher priority has work.
-    pub(super) fn gives_way(&mut self, stream: StreamId) -> bool {
+    pub(super) fn yields(&mut self, stream: StreamId) -> bool {
         let priority = self.stream(stream).spec.priority as usize;
         let (own, higher) = self.runnable.split_at_mut(priority + 1);
-        let gives_way = higher.iter().any(|queue| !queue.is_empty());
-        if gives_way {
+        let yields = higher.iter().any(|queue| !queue.is_empty());
+        if yields {
             own[priority].push_front(stream);
         }
-        gives_way
+        yields
     }
 
     /// Leaves a stream until a point is passed.
@@ -299,8 +299,8 @@ impl Desk {
             if progress.timed {
                 progress.spans.push(span);
             }
-            if progress.stamped && is_kernel(task.op()) {
-                progress.stamps.push(Stamp {
+            if progress.records_blocks && is_kernel(task.op()) {
+                progress.block_timestamps.push(BlockTimestamp {
                     step: span.step,
                     unit: worker,
                     start: span.start,
@@ -351,14 +351,14 @@ impl Desk {
 
     fn finish(&mut self, run: RunId) {
         let progress = self.running.remove(&run).unwrap_or_default();
-        let (mut spans, mut stamps) = (progress.spans, progress.stamps);
+        let (mut spans, mut block_timestamps) = (progress.spans, progress.block_timestamps);
         spans.sort_unstable_by_key(|span| span.step);
-        stamps.sort_unstable_by_key(|stamp| stamp.step);
+        block_timestamps.sort_unstable_by_key(|timestamp| timestamp.step);
         self.completions.push(Completion::Finished {
             run,
             spans,
             host: progress.host,
-            stamps,
+            block_timestamps,
         });
     }
 }

@@ -1,45 +1,45 @@
-//! Stamps: when and where each block ran, as the woven kernels say (see [`weave`]).
+//! Stamps: when and where each block ran, as the instrumented kernels say (see [`instrumentation`]).
 //!
 //! Stamped are the launches of [`Op::Advance`] and [`Op::Call`]: of an op at most
-//! [`MOST_LAUNCHES`], of each lattice the last ones; and of a program as many, in its order, as
-//! [`MOST_BYTES`] hold, the rest not. What is not stamped runs as it always does.
+//! [`MAX_LAUNCHES`], of each lattice the last ones; and of a program as many, in its order, as
+//! [`MAX_BYTES`] hold, the rest not. What is not stamped runs as it always does.
 
 use std::ops::Range;
 use std::time::Instant;
 
 use cust::sys;
 
-use super::advance::together;
+use super::advance::batches;
 use super::buffers::shape_of;
 use super::driver::check;
 use super::event::Event;
 use super::gpu::Gpu;
+use super::instrumentation;
 use super::memory::{DeviceWords, HostWords};
-use super::weave;
 use crate::check::Lattices;
 use crate::kernels::Launch;
-use crate::{HostMemory, LatticeId, Nanos, Op, Program, Result, Stamp, StreamId};
+use crate::{BlockTimestamp, HostMemory, LatticeId, Nanos, Op, Program, Result, StreamId};
 
 /// The most launches of an op that are stamped.
-const MOST_LAUNCHES: u32 = 64;
+const MAX_LAUNCHES: u32 = 64;
 
 /// The most memory for the stamps of a program on a device.
-const MOST_BYTES: usize = 64 << 20;
+const MAX_BYTES: usize = 64 << 20;
 
-const RECORD_WORDS: usize = weave::RECORD_BYTES / 4;
+const RECORD_WORDS: usize = instrumentation::RECORD_BYTES / 4;
 
 /// Room for so many records, on the device and, page-locked, on the host.
-pub(super) struct StampMemory {
+pub(super) struct TimestampMemory {
     records: usize,
     device: DeviceWords,
     host: HostWords,
 }
 
-impl StampMemory {
-    fn new(gpu: &Gpu, records: usize) -> Result<StampMemory> {
+impl TimestampMemory {
+    fn new(gpu: &Gpu, records: usize) -> Result<TimestampMemory> {
         let words = records * RECORD_WORDS;
-        let what = || "the stamps of a program's kernels".to_owned();
-        Ok(StampMemory {
+        let what = || "the block timestamps of a program's kernels".to_owned();
+        Ok(TimestampMemory {
             records,
             device: DeviceWords::uninitialized(&gpu.context, words, what)?,
             host: HostWords::new(&gpu.context, words, HostMemory::Pinned, what)?,
@@ -60,25 +60,25 @@ struct Piece {
 
 /// Where the stamps of an op over a lattice go.
 #[derive(Clone, Copy)]
-pub(super) struct StampPlace {
+pub(super) struct TimestampTarget {
     at: sys::CUdeviceptr,
     blocks: u32,
     launches: u32,
 }
 
-impl StampPlace {
+impl TimestampTarget {
     /// The address for launch `index` of `count`, if that one is stamped.
     pub(super) fn of(self, index: u32, count: u32) -> Option<sys::CUdeviceptr> {
-        let unstamped = count - self.launches.min(count);
-        let nth = u64::from(index.checked_sub(unstamped)?);
-        Some(self.at + nth * u64::from(self.blocks) * weave::RECORD_BYTES as u64)
+        let skipped = count - self.launches.min(count);
+        let nth = u64::from(index.checked_sub(skipped)?);
+        Some(self.at + nth * u64::from(self.blocks) * instrumentation::RECORD_BYTES as u64)
     }
 
     /// The share of lattice `index` of `count`, where a batch's one launch becomes one for each.
-    pub(super) fn share(self, index: u32, count: u32) -> StampPlace {
+    pub(super) fn share(self, index: u32, count: u32) -> TimestampTarget {
         let blocks = self.blocks / count;
-        StampPlace {
-            at: self.at + u64::from(index * blocks) * weave::RECORD_BYTES as u64,
+        TimestampTarget {
+            at: self.at + u64::from(index * blocks) * instrumentation::RECORD_BYTES as u64,
             blocks,
             launches: self.launches,
         }
@@ -86,8 +86,8 @@ impl StampPlace {
 }
 
 /// Where the stamps of a program's kernels on one device go.
-pub(super) struct Stamper {
-    memory: StampMemory,
+pub(super) struct TimestampRecorder {
+    memory: TimestampMemory,
     pieces: Vec<Piece>, // in the order of issue
     taken: usize,
     /// The records of each stream.
@@ -96,14 +96,14 @@ pub(super) struct Stamper {
     skew: i64,
 }
 
-impl Stamper {
+impl TimestampRecorder {
     /// For the steps of a program in these streams; `None` if nothing of it is stamped.
     pub(super) fn plan(
         program: &Program,
         streams: &[StreamId],
         lattices: &Lattices,
         gpu: &mut Gpu,
-    ) -> Result<Option<Stamper>> {
+    ) -> Result<Option<TimestampRecorder>> {
         let mut pieces: Vec<(StreamId, Piece)> = Vec::new();
         let mut records = 0;
         for (step, of) in program.steps.iter().enumerate() {
@@ -113,7 +113,7 @@ impl Stamper {
             for (part, (shape, launches)) in launches(&of.op, lattices).into_iter().enumerate() {
                 let blocks: u64 = shape.grid.iter().copied().map(u64::from).product();
                 let wanted = blocks * u64::from(launches);
-                if wanted == 0 || (records as u64 + wanted) * 32 > MOST_BYTES as u64 {
+                if wanted == 0 || (records as u64 + wanted) * 32 > MAX_BYTES as u64 {
                     continue;
                 }
                 records += wanted as usize;
@@ -144,8 +144,8 @@ impl Stamper {
             }
         }
         let skew = gpu.skew()?;
-        Ok(Some(Stamper {
-            memory: gpu.stamp_memory(records)?,
+        Ok(Some(TimestampRecorder {
+            memory: gpu.timestamp_memory(records)?,
             pieces: pieces.into_iter().map(|(_, piece)| piece).collect(),
             taken: 0,
             streams: ranges,
@@ -154,14 +154,14 @@ impl Stamper {
     }
 
     /// Where the stamps of a step's part go; parts are asked for in the order of issue.
-    pub(super) fn take(&mut self, step: u32, part: u32) -> Option<StampPlace> {
+    pub(super) fn take(&mut self, step: u32, part: u32) -> Option<TimestampTarget> {
         let piece = self.pieces.get(self.taken)?;
         if (piece.step, piece.part) != (step, part) {
             return None;
         }
         self.taken += 1;
-        Some(StampPlace {
-            at: self.memory.device.at() + (piece.first * weave::RECORD_BYTES) as u64,
+        Some(TimestampTarget {
+            at: self.memory.device.at() + (piece.first * instrumentation::RECORD_BYTES) as u64,
             blocks: piece.blocks,
             launches: piece.launches,
         })
@@ -177,10 +177,10 @@ impl Stamper {
         let Some(range) = self.range(stream) else {
             return Ok(());
         };
-        let at = self.memory.device.at() + (range.start * weave::RECORD_BYTES) as u64;
+        let at = self.memory.device.at() + (range.start * instrumentation::RECORD_BYTES) as u64;
         // SAFETY: the records are there; what wrote them before has ended.
         check("cuMemsetD8Async", unsafe {
-            sys::cuMemsetD8Async(at, 0, range.len() * weave::RECORD_BYTES, raw)
+            sys::cuMemsetD8Async(at, 0, range.len() * instrumentation::RECORD_BYTES, raw)
         })
     }
 
@@ -189,7 +189,7 @@ impl Stamper {
         let Some(range) = self.range(stream) else {
             return Ok(());
         };
-        let at = self.memory.device.at() + (range.start * weave::RECORD_BYTES) as u64;
+        let at = self.memory.device.at() + (range.start * instrumentation::RECORD_BYTES) as u64;
         let to = self
             .memory
             .host
@@ -198,16 +198,21 @@ impl Stamper {
         // SAFETY: the records are there on both sides; nobody reads the host's before the run has
         // ended.
         check("cuMemcpyDtoHAsync", unsafe {
-            sys::cuMemcpyDtoHAsync_v2(to.cast(), at, range.len() * weave::RECORD_BYTES, raw)
+            sys::cuMemcpyDtoHAsync_v2(
+                to.cast(),
+                at,
+                range.len() * instrumentation::RECORD_BYTES,
+                raw,
+            )
         })
     }
 
     /// The stamps, once everything of the run has ended; and the memory, to be used again.
-    pub(super) fn stamps(self) -> (Vec<Stamp>, StampMemory) {
+    pub(super) fn block_timestamps(self) -> (Vec<BlockTimestamp>, TimestampMemory) {
         // SAFETY: that many words, of zeros or copied there; every stream's copy has ended.
         let words =
             unsafe { std::slice::from_raw_parts(self.memory.host.at(), self.memory.host.words()) };
-        let mut stamps = Vec::new();
+        let mut block_timestamps = Vec::new();
         for piece in &self.pieces[..self.taken] {
             let count = piece.blocks as usize * piece.launches as usize;
             let records = words[piece.first * RECORD_WORDS..].chunks_exact(RECORD_WORDS);
@@ -217,7 +222,7 @@ impl Stamper {
                 if start == 0 {
                     continue; // the block never began
                 }
-                stamps.push(Stamp {
+                block_timestamps.push(BlockTimestamp {
                     step: piece.step,
                     unit: record[4],
                     start: Nanos((start as i64).wrapping_sub(self.skew)),
@@ -225,7 +230,7 @@ impl Stamper {
                 });
             }
         }
-        (stamps, self.memory)
+        (block_timestamps, self.memory)
     }
 }
 
@@ -240,8 +245,8 @@ fn launches(op: &Op, all: &Lattices) -> Vec<(Launch, u32)> {
             block,
             ..
         } => {
-            let batches = together(kernel.batched, lattices.clone(), all);
-            let each = (MOST_LAUNCHES / (batches.len() as u32).max(1)).max(1);
+            let batches = batches(kernel.batched, lattices.clone(), all);
+            let each = (MAX_LAUNCHES / (batches.len() as u32).max(1)).max(1);
             let launches = kernel.launches(*generations).min(each);
             let shape = |batch: &Range<u32>| {
                 let group = &all.groups[all.group_of(LatticeId(batch.start))];
@@ -254,7 +259,7 @@ fn launches(op: &Op, all: &Lattices) -> Vec<(Launch, u32)> {
             batches
                 .iter()
                 .map(shape)
-                .take(MOST_LAUNCHES as usize)
+                .take(MAX_LAUNCHES as usize)
                 .map(|shape| (shape, launches))
                 .collect()
         }
@@ -270,13 +275,13 @@ pub(super) struct Skew {
 
 impl Gpu {
     /// Spare memory that is large enough, or new.
-    fn stamp_memory(&mut self, records: usize) -> Result<StampMemory> {
-        let fits = |memory: &StampMemory| memory.records >= records;
-        if let Some(found) = self.stamp_pool.iter().position(fits) {
-            return Ok(self.stamp_pool.swap_remove(found));
+    fn timestamp_memory(&mut self, records: usize) -> Result<TimestampMemory> {
+        let fits = |memory: &TimestampMemory| memory.records >= records;
+        if let Some(found) = self.timestamp_pool.iter().position(fits) {
+            return Ok(self.timestamp_pool.swap_remove(found));
         }
-        self.stamp_pool.pop(); // too small, and now there will be a larger one
-        StampMemory::new(self, records.next_power_of_two())
+        self.timestamp_pool.pop(); // too small, and now there will be a larger one
+        TimestampMemory::new(self, records.next_power_of_two())
     }
 
     /// What `%globaltimer` shows when this device's clock shows 0. Measured anew every second: a
@@ -288,7 +293,7 @@ impl Gpu {
             return Ok(skew.nanos);
         }
         let function = self.function("clock", "read_clock")?;
-        let memory = self.stamp_memory(1)?;
+        let memory = self.timestamp_memory(1)?;
         let origin = self.origin()?;
         let stream = self.clock_stream.raw();
         let (before, after) = (Event::new(true)?, Event::new(true)?);
@@ -320,7 +325,7 @@ impl Gpu {
             let middle = from + (to - from) / 2;
             best = best.min((to - from, shown.wrapping_sub(middle)));
         }
-        self.stamp_pool.push(memory);
+        self.timestamp_pool.push(memory);
         let (_, nanos) = best;
         let measured = Instant::now();
         self.skew = Some(Skew { nanos, measured });

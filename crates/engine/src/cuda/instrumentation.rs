@@ -1,4 +1,4 @@
-//! Stamps woven into a kernel's PTX: the ladder's sources know nothing of them.
+//! Stamps instrumented into a kernel's PTX: the ladder's sources know nothing of them.
 //!
 //! The kernel gets one parameter more, the address of a record of [`RECORD_BYTES`] a block:
 //! start and end as `%globaltimer` has them (u64 each), then the multiprocessor (u32). Thread 0
@@ -78,28 +78,28 @@ enum At {
 }
 
 /// The text with stamps in its one entry; or what in it was not understood.
-pub fn weave(text: &str) -> Result<String, String> {
+pub fn instrument(text: &str) -> Result<String, String> {
     let enter = [OPEN, ENTER, ADDRESS, ENTERED].concat();
     let leave = [OPEN, LEAVE, ADDRESS, LEFT].concat();
-    let mut woven = String::with_capacity(text.len() + 4096);
+    let mut instrumented = String::with_capacity(text.len() + 4096);
     let mut at = At::Before;
     for (number, line) in text.lines().enumerate() {
-        let odd = |what: &str| format!("line {}: {what}: {line}", number + 1);
+        let error_at = |what: &str| format!("line {}: {what}: {line}", number + 1);
         let trimmed = line.trim();
         match at {
             At::Before | At::Behind if trimmed.starts_with(".visible .entry ") => {
                 if at == At::Behind || !trimmed.ends_with('(') {
-                    return Err(odd("not the one entry that is understood"));
+                    return Err(error_at("not the one entry that is understood"));
                 }
                 at = At::Parameters;
             }
             At::Before | At::Behind => {}
             At::Parameters if trimmed == ")" => {
-                let comma = woven.trim_end().len();
-                if !woven.trim_end().ends_with('(') {
-                    woven.insert(comma, ',');
+                let comma = instrumented.trim_end().len();
+                if !instrumented.trim_end().ends_with('(') {
+                    instrumented.insert(comma, ',');
                 }
-                woven += &format!("\t.param .u64 {PARAMETER}\n");
+                instrumented += &format!("\t.param .u64 {PARAMETER}\n");
                 at = At::Head;
             }
             At::Parameters => {}
@@ -108,23 +108,23 @@ pub fn weave(text: &str) -> Result<String, String> {
             At::Declarations | At::Body => {
                 let declares = trimmed.is_empty() || trimmed.starts_with(['.', '/']);
                 if at == At::Declarations && !declares {
-                    woven += &enter;
+                    instrumented += &enter;
                     at = At::Body;
                 }
                 if line == "}" {
                     at = At::Behind;
                 } else if trimmed == "ret;" {
-                    woven += &leave;
+                    instrumented += &leave;
                 } else if trimmed.ends_with("ret;") || trimmed.ends_with("exit;") {
-                    return Err(odd("an end that is not understood"));
+                    return Err(error_at("an end that is not understood"));
                 }
             }
         }
-        woven += line;
-        woven.push('\n');
+        instrumented += line;
+        instrumented.push('\n');
     }
-    if at == At::Behind && woven.contains(&leave) {
-        Ok(woven)
+    if at == At::Behind && instrumented.contains(&leave) {
+        Ok(instrumented)
     } else {
         Err("no entry that returns".into())
     }
@@ -142,22 +142,26 @@ mod tests {
     #[test]
     fn every_kernel_is_stamped_where_it_begins_and_wherever_it_ends() {
         for (stem, text) in PTX {
-            let woven = weave(text).unwrap_or_else(|why| panic!("{stem}: {why}"));
+            let instrumented = instrument(text).unwrap_or_else(|why| panic!("{stem}: {why}"));
             assert_eq!(
-                count(&woven, "\t.param "),
+                count(&instrumented, "\t.param "),
                 count(text, "\t.param ") + 1,
                 "{stem}: one parameter more"
             );
             let ends = count(text, "\tret;\n");
             assert!(ends > 0, "{stem}");
-            assert_eq!(count(&woven, &format!("{LEFT}\tret;\n")), ends, "{stem}");
-            assert_eq!(count(&woven, "\tret;\n"), ends, "{stem}");
-            assert_eq!(count(&woven, ENTERED), 1, "{stem}");
+            assert_eq!(
+                count(&instrumented, &format!("{LEFT}\tret;\n")),
+                ends,
+                "{stem}"
+            );
+            assert_eq!(count(&instrumented, "\tret;\n"), ends, "{stem}");
+            assert_eq!(count(&instrumented, ENTERED), 1, "{stem}");
             let plain: Vec<&str> = text
                 .lines()
                 .map(|line| line.trim_end_matches(','))
                 .collect();
-            let mut rest = woven.lines().map(|line| line.trim_end_matches(','));
+            let mut rest = instrumented.lines().map(|line| line.trim_end_matches(','));
             for line in plain {
                 assert!(rest.any(|other| other == line), "{stem} lost: {line}");
             }
@@ -167,8 +171,8 @@ mod tests {
     #[test]
     fn thread_0_stamps_before_the_first_instruction() {
         for (stem, text) in PTX {
-            let woven = weave(text).unwrap();
-            let (before, _) = woven.split_once(OPEN).unwrap();
+            let instrumented = instrument(text).unwrap();
+            let (before, _) = instrumented.split_once(OPEN).unwrap();
             let (_, body) = before.split_once("\n{\n").unwrap();
             for line in body.lines().map(str::trim) {
                 assert!(
@@ -182,12 +186,12 @@ mod tests {
     #[test]
     fn what_is_not_understood_is_refused() {
         let kernel = |body: &str| format!(".visible .entry k(\n\t.param .u64 a\n)\n{{\n{body}}}\n");
-        assert!(weave(&kernel("\tret;\n")).is_ok());
-        assert!(weave(&kernel("\t@%p1 ret;\n")).is_err());
-        assert!(weave(&kernel("\ttrap;\n")).is_err());
-        assert!(weave(&kernel("\tret;\n").repeat(2)).is_err());
-        assert!(weave("").is_err());
-        let bare = weave(".visible .entry k(\n)\n{\n\tret;\n}\n").unwrap();
+        assert!(instrument(&kernel("\tret;\n")).is_ok());
+        assert!(instrument(&kernel("\t@%p1 ret;\n")).is_err());
+        assert!(instrument(&kernel("\ttrap;\n")).is_err());
+        assert!(instrument(&kernel("\tret;\n").repeat(2)).is_err());
+        assert!(instrument("").is_err());
+        let bare = instrument(".visible .entry k(\n)\n{\n\tret;\n}\n").unwrap();
         assert!(bare.starts_with(&format!(
             ".visible .entry k(\n\t.param .u64 {PARAMETER}\n)\n"
         )));

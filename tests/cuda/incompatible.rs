@@ -9,9 +9,10 @@ use engine::kernels::{self, Iteration, Kernel, Sides};
 use engine::lesson_kernels::{BARRIER, GRAY, MANDELBROT, MEET, SCALE, SPIN};
 use engine::probe_kernels::{COPY_RATE, LOP3_RATE};
 use engine::{
-    Argument, BufferId, Call, CalledKernel, Completion, DeviceId, Engine, EngineError, EventId,
-    HostMemory, IssuerId, LatticeId, Layout, Op, Place, PreparedId, Priority, Program, Region,
-    Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec, Transfer, Viewport, WordEdit,
+    Argument, BufferId, BufferLocation, Call, CalledKernel, Completion, DeviceId, Engine,
+    EngineError, EventId, HostMemory, IssuerId, LatticeId, Layout, Op, PreparedId, Priority,
+    Program, ReduceRegion, Region, Scope, Slot, Slots, SlotsSpec, StreamId, StreamKind, StreamSpec,
+    Transfer, WordEdit,
 };
 use life::{Lattice, Rule, Size, reference, soup};
 use proptest::prelude::*;
@@ -66,7 +67,7 @@ impl Stage {
         let buffer = |engine: &mut dyn Engine, device, place| {
             engine.create_buffer(device, 256, place).unwrap()
         };
-        let gone = buffer(&mut *engine, D0, Place::Device);
+        let gone = buffer(&mut *engine, D0, BufferLocation::Device);
         engine.drop_buffers().unwrap();
         engine.create_lattices(D0, 3, size_of(0)).unwrap();
         engine.create_lattices(D0, 1, size_of(3)).unwrap();
@@ -92,10 +93,10 @@ impl Stage {
             foreign: stream(further, StreamKind::NonBlocking),
             event: engine.create_event(D0).unwrap(),
             foreign_event: engine.create_event(further).unwrap(),
-            device: buffer(&mut *engine, D0, Place::Device),
-            foreign_device: buffer(&mut *engine, further, Place::Device),
-            pinned: buffer(&mut *engine, D0, Place::Host(HostMemory::Pinned)),
-            pageable: buffer(&mut *engine, D0, Place::Host(HostMemory::Pageable)),
+            device: buffer(&mut *engine, D0, BufferLocation::Device),
+            foreign_device: buffer(&mut *engine, further, BufferLocation::Device),
+            pinned: buffer(&mut *engine, D0, BufferLocation::Host(HostMemory::Pinned)),
+            pageable: buffer(&mut *engine, D0, BufferLocation::Host(HostMemory::Pageable)),
             gone,
         };
         let cells = (0..LATTICES).map(|i| soup(size_of(i), 0.4, 3, u64::from(i)));
@@ -221,14 +222,14 @@ fn unpack(lattices: std::ops::Range<u32>, to: Layout) -> Op {
 }
 
 fn reduce(lattices: std::ops::Range<u32>, width: u32, height: u32) -> Op {
-    let viewport = Viewport {
+    let region = ReduceRegion {
         x0: 0,
         y0: 0,
-        step: Viewport::ONE,
+        step: ReduceRegion::ONE,
         width,
         height,
     };
-    Op::Reduce { lattices, viewport }
+    Op::Reduce { lattices, region }
 }
 
 fn upload(lattice: u32, words: usize) -> Op {
@@ -284,7 +285,7 @@ static STRANGE: Kernel = Kernel {
     cluster: 1,
     batched: false,
     sides: Sides::Any,
-    most_cells: None,
+    max_cells: None,
 };
 
 static STRANGE_CALL: CalledKernel = CalledKernel {
@@ -310,14 +311,14 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
     let on_device = Buffer(at(device, 0)); // 64 words
     let size = size_of(GOOD);
     let words = size.words();
-    let viewport = |viewport: Viewport| Op::Reduce {
+    let region = |region: ReduceRegion| Op::Reduce {
         lattices: 0..1,
-        viewport,
+        region,
     };
-    let view = Viewport {
+    let view = ReduceRegion {
         x0: 0,
         y0: 0,
-        step: Viewport::ONE,
+        step: ReduceRegion::ONE,
         width: 4,
         height: 1,
     };
@@ -399,14 +400,14 @@ fn wrong_steps(ids: &Ids) -> Vec<(&'static str, StreamId, Op, &'static str)> {
         ("edits in disorder", stream, edit(GOOD, &[(1, 1), (0, 1)]), "not in order"),
         ("an edit twice", stream, edit(GOOD, &[(1, 1), (1, 1)]), "not in order"),
         // Views.
-        ("a view of no whole words", stream, viewport(Viewport { width: 6, ..view }), "Viewport"),
-        ("a view of no width", stream, viewport(Viewport { width: 0, ..view }), "Viewport"),
-        ("a view of no height", stream, viewport(Viewport { height: 0, ..view }), "Viewport"),
-        ("a view too high", stream, viewport(Viewport { height: 65_536, ..view }), "Viewport"),
-        ("a view of no cells", stream, viewport(Viewport { step: 0, ..view }), "Viewport"),
-        ("a view backwards", stream, viewport(Viewport { step: -1, ..view }), "Viewport"),
-        ("a view of too large steps", stream, viewport(Viewport { step: 1 << 42, ..view }), "Viewport"),
-        ("a view that overflows", stream, viewport(Viewport { x0: i64::MAX, ..view }), "Viewport"),
+        ("a view of no whole words", stream, region(ReduceRegion { width: 6, ..view }), "ReduceRegion"),
+        ("a view of no width", stream, region(ReduceRegion { width: 0, ..view }), "ReduceRegion"),
+        ("a view of no height", stream, region(ReduceRegion { height: 0, ..view }), "ReduceRegion"),
+        ("a view too high", stream, region(ReduceRegion { height: 65_536, ..view }), "ReduceRegion"),
+        ("a view of no cells", stream, region(ReduceRegion { step: 0, ..view }), "ReduceRegion"),
+        ("a view backwards", stream, region(ReduceRegion { step: -1, ..view }), "ReduceRegion"),
+        ("a view of too large steps", stream, region(ReduceRegion { step: 1 << 42, ..view }), "ReduceRegion"),
+        ("a view that overflows", stream, region(ReduceRegion { x0: i64::MAX, ..view }), "ReduceRegion"),
         ("a view never reduced", stream, download(0..1, 0, Transfer::View), "reduce it first"),
         ("a measure never made", stream, download(0..1, 4, Transfer::Measure), "not been measured"),
         // Slots.
@@ -510,11 +511,11 @@ fn unpreparable(ids: &Ids) -> Vec<Wrong> {
     let mut several = round.clone();
     several.push_from(IssuerId(1), second, Op::Pack(1..2));
     let stamped = Program {
-        stamped: true,
+        block_timestamps: true,
         ..round.clone()
     };
     vec![
-        ("stamped", stamped, "a stamped program"),
+        ("stamped", stamped, "a program with block timestamps"),
         ("several issuers", several, "several threads"),
         ("the default stream", program([(default, Op::Pack(0..1))]), "the default stream"),
         ("waiting for a stream", one(Op::Synchronize(Scope::Stream)), "waiting on the host"),
@@ -626,7 +627,9 @@ fn slots_that_were_never_made_are_refused_in_the_same_words() {
             engine
                 .create_stream(DeviceId(1), StreamSpec::PLAIN)
                 .unwrap_err(),
-            engine.create_buffer(D0, 6, Place::Device).unwrap_err(),
+            engine
+                .create_buffer(D0, 6, BufferLocation::Device)
+                .unwrap_err(),
             engine.replay(PreparedId(0)).unwrap_err(),
         ];
         assert_eq!(engine.parity(LatticeId(7)), 0);

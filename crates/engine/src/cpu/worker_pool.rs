@@ -13,7 +13,7 @@ use super::kernels::ROWS;
 use super::vector::Lanes;
 
 /// The cores of an engine.
-pub(super) struct Crew {
+pub(super) struct WorkerPool {
     cores: usize,
     /// Workers that are doing an op.
     busy: AtomicUsize,
@@ -22,12 +22,12 @@ pub(super) struct Crew {
 }
 
 /// Vectors and generations below which a share is not worth the handing over of it.
-const LEAST: usize = 1 << 13;
+const MIN_SHARE_WORK: usize = 1 << 13;
 
-impl Crew {
+impl WorkerPool {
     /// Of so many cores.
-    pub(super) fn new(cores: usize) -> Crew {
-        Crew {
+    pub(super) fn new(cores: usize) -> WorkerPool {
+        WorkerPool {
             cores,
             busy: AtomicUsize::new(0),
             helpers: OnceLock::new(),
@@ -35,7 +35,7 @@ impl Crew {
     }
 
     /// Does an op, in which meanwhile others do not count on this worker's core.
-    pub(super) fn work<T>(&self, op: impl FnOnce() -> T) -> T {
+    pub(super) fn run<T>(&self, op: impl FnOnce() -> T) -> T {
         struct Busy<'a>(&'a AtomicUsize);
         impl Drop for Busy<'_> {
             fn drop(&mut self) {
@@ -49,31 +49,36 @@ impl Crew {
 
     /// How so many rows are best shared out now, `least` of them at least, if each is `work`
     /// vectors and generations.
-    pub(super) fn shares(&self, rows: usize, least: usize, work: usize) -> Shares<'_> {
+    pub(super) fn split(&self, rows: usize, min_rows: usize, work_per_row: usize) -> RowSplit<'_> {
         let busy = self.busy.load(Ordering::Relaxed).max(1);
         let idle = self.cores.saturating_sub(busy);
-        let least = least.max(LEAST / work.max(1)).max(1);
-        let count = (1 + idle).min(rows / least).max(1);
+        let min_rows = min_rows.max(MIN_SHARE_WORK / work_per_row.max(1)).max(1);
+        let count = (1 + idle).min(rows / min_rows).max(1);
         let helpers = match count {
             1 => None,
-            _ => self.helpers.get_or_init(|| hire(self.cores - 1)).as_ref(),
+            _ => self
+                .helpers
+                .get_or_init(|| start_helpers(self.cores - 1))
+                .as_ref(),
         };
         let count = helpers.map_or(1, |_| count);
-        Shares {
+        RowSplit {
             helpers,
             rows: rows.div_ceil(count).next_multiple_of(ROWS),
         }
     }
 }
 
-fn hire(threads: usize) -> Option<ThreadPool> {
+fn start_helpers(threads: usize) -> Option<ThreadPool> {
     let pool = ThreadPoolBuilder::new().num_threads(threads);
     let pool = pool.thread_name(|i| format!("cpu helper {i}"));
-    pool.start_handler(|_| platform::give_way()).build().ok()
+    pool.start_handler(|_| platform::lower_thread_priority())
+        .build()
+        .ok()
 }
 
 /// How rows are shared out.
-pub(super) struct Shares<'a> {
+pub(super) struct RowSplit<'a> {
     helpers: Option<&'a ThreadPool>,
     /// Of a share, if that many are left for it.
     rows: usize,
@@ -87,10 +92,10 @@ pub(super) struct Share<'a> {
     pub(super) out: &'a mut [Lanes],
 }
 
-impl Shares<'_> {
+impl RowSplit<'_> {
     /// Does `work` on every share of `out`, whose rows are `across` vectors; this thread does the
     /// first.
-    pub(super) fn each(&self, out: &mut [Lanes], across: usize, work: impl Fn(Share) + Sync) {
+    pub(super) fn for_each(&self, out: &mut [Lanes], across: usize, work: impl Fn(Share) + Sync) {
         let shares = out.chunks_mut(self.rows * across).enumerate();
         let mut shares = shares.map(|(i, out)| Share {
             first: i * self.rows,
@@ -113,11 +118,11 @@ mod tests {
     use super::*;
 
     /// How many shares there were, and how often each row was in one.
-    fn shared(crew: &Crew, rows: usize, work: usize) -> (usize, Vec<u32>) {
+    fn split_rows(worker_pool: &WorkerPool, rows: usize, work: usize) -> (usize, Vec<u32>) {
         let shares = AtomicUsize::new(0);
         let mut out = vec![Lanes::default(); rows];
-        let all = crew.shares(rows, 1, work);
-        all.each(&mut out, 1, |Share { first, out }| {
+        let split = worker_pool.split(rows, 1, work);
+        split.for_each(&mut out, 1, |Share { first, out }| {
             shares.fetch_add(1, Ordering::Relaxed);
             for (i, row) in out.iter_mut().enumerate() {
                 row.0[0] += 1;
@@ -133,15 +138,16 @@ mod tests {
 
     #[test]
     fn idle_cores_help_and_busy_ones_do_not() {
-        let crew = Crew::new(4);
+        let worker_pool = WorkerPool::new(4);
         let enough = 1 << 20;
         for rows in [1, 16, 37, 100] {
-            let (_, seen) = shared(&crew, rows, enough);
+            let (_, seen) = split_rows(&worker_pool, rows, enough);
             assert_eq!(seen, vec![1; rows]);
         }
-        crew.work(|| assert_eq!(shared(&crew, 64, enough).0, 4));
-        crew.work(|| crew.work(|| assert_eq!(shared(&crew, 64, enough).0, 3)));
-        crew.work(|| assert_eq!(shared(&crew, 64, 1).0, 1, "too little to share"));
-        assert_eq!(shared(&Crew::new(1), 64, enough).0, 1);
+        worker_pool.run(|| assert_eq!(split_rows(&worker_pool, 64, enough).0, 4));
+        worker_pool
+            .run(|| worker_pool.run(|| assert_eq!(split_rows(&worker_pool, 64, enough).0, 3)));
+        worker_pool.run(|| assert_eq!(split_rows(&worker_pool, 64, 1).0, 1, "too little to share"));
+        assert_eq!(split_rows(&WorkerPool::new(1), 64, enough).0, 1);
     }
 }
