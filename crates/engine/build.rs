@@ -1,7 +1,7 @@
-//! Embeds the PTX of every kernel, and refuses PTX that is older than its sources.
+//! Embeds the PTX of every kernel. Fails if a PTX does not match its sources.
 //!
 //! Nothing is compiled here: the PTX is committed, and `scripts/build-kernels` makes it. Set
-//! `LIFESTREAMS_BUILD_KERNELS=1` to have that script run first (it needs clang-16).
+//! `LIFESTREAMS_BUILD_KERNELS=1` to run that script first (it needs clang-16).
 
 use std::error::Error;
 use std::fmt::Write;
@@ -11,9 +11,9 @@ use std::{env, fs};
 
 use sha2::{Digest, Sha256};
 
-/// The repository, seen from this crate.
+/// The repository root, relative to this crate.
 const ROOT: &str = "../..";
-/// The headers that every kernel includes, in the order in which they are hashed.
+/// The headers that every kernel includes, in the order of hashing.
 const HEADERS: [&str; 2] = ["kernels/cuda.h", "kernels/life.cuh"];
 const FOLDERS: [&str; 3] = ["kernels/ladder", "kernels/support", "kernels/lessons"];
 const REBUILD: &str = "LIFESTREAMS_BUILD_KERNELS";
@@ -60,7 +60,7 @@ fn embed_kernels() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Every `.cu`, sorted by folder and name.
+/// All `.cu` files, sorted by folder and name.
 fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut found = Vec::new();
     for folder in FOLDERS.map(|folder| Path::new(ROOT).join(folder)) {
@@ -75,8 +75,8 @@ fn sources() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     Ok(found)
 }
 
-/// The SHA-256 of a kernel's sources. Leaves out the comment that each file opens with: figures
-/// are written into it, and no PTX depends on it.
+/// The SHA-256 of a kernel's sources. Excludes the comment at the start of each file, which holds
+/// measured figures and does not affect the PTX.
 fn sources_hash(source: &Path) -> Result<String, Box<dyn Error>> {
     let mut digest = Sha256::new();
     let headers = HEADERS.map(|header| Path::new(ROOT).join(header));

@@ -1,22 +1,22 @@
-//! What [`Op::Call`](crate::Op::Call) launches: kernels of lessons
+//! Kernels that [`Op::Call`](crate::Op::Call) launches: those of lessons
 //! ([`lesson_kernels`](crate::lesson_kernels)) and those that measure a device
 //! ([`probe_kernels`](crate::probe_kernels)).
 
-/// A kernel that takes buffers and numbers, no lattices.
+/// A kernel that takes buffers and numbers instead of lattices.
 #[derive(Debug)]
 pub struct CalledKernel {
-    /// What people read, and the stem of its file.
+    /// Name, which is also the stem of its file.
     pub name: &'static str,
-    /// The function in it.
+    /// Symbol of the function in that file.
     pub symbol: &'static str,
-    /// Its parameters, in order.
+    /// Parameters, in order.
     pub parameters: &'static [Parameter],
 }
 
-/// What a kernel's parameter is.
+/// The type of a kernel's parameter.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Parameter {
-    /// An address in a buffer of the device.
+    /// An address in a device buffer.
     Buffer,
     /// A number.
     I32,

@@ -1,29 +1,29 @@
-//! Edits of a lattice: the words of its bits that are touched, and nothing else.
+//! Edits of a lattice, as a list of changed words.
 
 use bytemuck::{Pod, Zeroable};
 
 use crate::{EngineError, Result};
 use life::{Lattice, Size};
 
-/// Cells of one word of a lattice's bits, to be set; as it crosses the bus.
+/// New states for cells of one word of a lattice's bits, in the layout that crosses the bus.
 #[repr(C)]
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Pod, Zeroable)]
 pub struct WordEdit {
-    /// The word's index in the lattice's bits, row by row.
+    /// Index of the word in the lattice's bits, row by row.
     pub word: u32,
-    /// The cells that are set.
+    /// The cells to set.
     pub mask: u32,
-    /// What they are set to; bits outside the mask count for nothing.
+    /// Their new states. Bits outside the mask are ignored.
     pub bits: u32,
 }
 
 impl WordEdit {
-    /// The most that travel in one copy; longer lists go in several. So few that the driver takes
-    /// the copy out of pageable memory at once.
+    /// Maximum edits per copy; longer lists take several copies. Small enough that the driver reads
+    /// the copy out of pageable memory before the call returns.
     pub const MAX_PER_COPY: usize = 4096;
 
-    /// Refuses edits of words or bits that a lattice has not, and those that are not in the order
-    /// of their words, each once.
+    /// Errors if an edit lies outside the lattice, or the edits are not in ascending order of
+    /// words, each word once.
     pub fn check_all(edits: &[WordEdit], size: Size) -> Result<()> {
         let bad = |why: String| Err(EngineError::BadProgram(why));
         if !edits.is_sorted_by(|a, b| a.word < b.word) {
@@ -41,7 +41,7 @@ impl WordEdit {
         }
     }
 
-    /// What makes `after` of `before`, a lattice of the same size.
+    /// The edits that turn `before` into `after`, a lattice of the same size.
     pub fn between(before: &Lattice, after: &Lattice) -> Vec<WordEdit> {
         let words = (0..).zip(before.words().iter().zip(after.words()));
         let changed = words.filter(|(_, (before, after))| before != after);
@@ -53,12 +53,12 @@ impl WordEdit {
         changed.map(edit).collect()
     }
 
-    /// What becomes of the word.
+    /// Applies the edit to its word.
     pub fn apply(self, word: &mut u32) {
         *word = *word & !self.mask | self.bits & self.mask;
     }
 
-    /// The columns and states of its cells, counted from the word's first.
+    /// The edited cells: column within the word, and new state.
     pub(crate) fn cells(self) -> impl Iterator<Item = (u32, bool)> {
         let set = (0..32).filter(move |bit| self.mask >> bit & 1 == 1);
         set.map(move |bit| (bit, self.bits >> bit & 1 == 1))

@@ -1,28 +1,28 @@
-//! What can go wrong in an engine, each with its remedy.
+//! Engine errors. Messages name the remedy.
 
 use crate::{LatticeId, Slot};
 use lang::tr;
 use life::Size;
 
 impl EngineError {
-    /// Whether the lattices are gone with it, and must be restored.
+    /// Whether the lattices are lost and must be restored.
     pub fn loses_lattices(&self) -> bool {
         matches!(self, EngineError::ContextLost(_) | EngineError::HalfDone(_))
     }
 }
 
-/// Why an engine could not do something.
+/// An engine error.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum EngineError {
-    /// There is no CUDA here: no driver, no device, or one too old.
+    /// CUDA is unavailable: no driver, no device, or one that is too old.
     #[error("{0}")]
     NoCuda(String),
-    /// A device that is not there.
+    /// The requested CUDA device does not exist.
     #[error("{}", tr!("no CUDA device {asked}: this machine has {present}; 'lifestreams devices' lists them", asked = .asked, present = .present))]
     NoSuchDevice {
-        /// The ordinal asked for.
+        /// The requested ordinal.
         asked: u32,
-        /// How many there are.
+        /// The number of devices.
         present: u32,
     },
     /// Memory ran out.
@@ -30,78 +30,78 @@ pub enum EngineError {
     OutOfMemory {
         /// `device` or `page-locked host`.
         place: &'static str,
-        /// What was to be allocated.
+        /// What the memory was for.
         what: String,
         /// Its size in MiB.
         needed_mib: u64,
     },
-    /// The host has no memory for lattices.
+    /// The host has too little memory for the lattices.
     #[error(transparent)]
     Memory(#[from] life::MemoryError),
-    /// The system gives no thread.
+    /// The system cannot start another thread.
     #[error("{}", tr!("no thread can be started here; raise the limit on processes (ulimit -u), or end other programs"))]
     NoThread,
-    /// A lattice that a kernel cannot take.
+    /// The kernel does not support the lattice's size.
     #[error("{}", tr!("kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does", kernel = .kernel, limit = .limit, size = .size, instead = .instead))]
     TooLarge {
-        /// The kernel asked for.
+        /// The kernel's name.
         kernel: &'static str,
-        /// Its limit in words.
+        /// The kernel's limit in words.
         limit: String,
-        /// The size asked for.
+        /// The lattice's size.
         size: Size,
-        /// One that takes it.
+        /// A kernel that supports the size.
         instead: &'static str,
     },
-    /// A device that lacks what a kernel is made of.
+    /// The device lacks a feature that the kernel uses.
     #[error("{}", tr!("kernel '{kernel}' needs compute capability {}.{}, and {device} has {}.{}; --kernel {instead} runs there", .needed.0, .needed.1, .has.0, .has.1, kernel = .kernel, device = .device, instead = .instead))]
     TooOldDevice {
-        /// The kernel asked for.
+        /// The kernel's name.
         kernel: &'static str,
-        /// What it needs at least.
+        /// The minimum compute capability.
         needed: (u32, u32),
         /// The device's name.
         device: String,
-        /// What it has.
+        /// The device's compute capability.
         has: (u32, u32),
-        /// One that it can run.
+        /// A kernel that the device can run.
         instead: &'static str,
     },
-    /// A GPU that is there and cannot be used.
+    /// The GPU exists but cannot be used.
     #[error("{0}")]
     UnusableGpu(String),
-    /// A shape of block that a kernel does not take.
+    /// The kernel does not support the block shape.
     #[error("{}", tr!("kernel '{kernel}' takes blocks of {shapes}, not {block}", kernel = .kernel, shapes = .shapes, block = .block))]
     BadBlock {
         /// The kernel.
         kernel: &'static str,
-        /// What was asked for.
+        /// The requested shape.
         block: String,
-        /// What it takes.
+        /// The supported shapes.
         shapes: String,
     },
-    /// The driver failed in a way that the context does not survive.
+    /// A driver error that destroys the context.
     #[error("{}", tr!("the engine is lost ({it}); every lattice must be restored", it = .0))]
     ContextLost(String),
-    /// Work that changes cells failed on its way: some lattices have been stepped and others not, and
-    /// nobody knows which. The context itself goes on.
+    /// Work that changes cells failed partway: an unknown part of the lattices was stepped. The
+    /// context is intact.
     #[error("{}", tr!("work on the lattices failed midway ({it}); every lattice must be restored", it = .0))]
     HalfDone(String),
-    /// The driver refused a call for want of memory.
+    /// A driver call failed for lack of device memory.
     #[error("{}", tr!("out of device memory in {call}; use fewer --instances, a smaller --size or --kernel bits", call = .0))]
     DriverOutOfMemory(&'static str),
-    /// The driver refused a call.
+    /// A driver call failed.
     #[error("{}", tr!("{call} failed: {reason}; check nvidia-smi, or use --device cpu", call = .call, reason = .reason))]
     Driver {
-        /// The function.
+        /// The driver function.
         call: &'static str,
-        /// The driver's words.
+        /// The driver's message.
         reason: String,
     },
-    /// A slot that is read or already bound was to be written.
+    /// A download into a slot that is being read or has a pending download.
     #[error("slot {1:?} of lattice {0:?} is in use")]
     SlotBusy(LatticeId, Slot),
-    /// A program that contradicts the engine's state: a defect of this program.
+    /// A program that contradicts the engine's state, which is a bug in the caller.
     #[error("{}", tr!("internal: {it}", it = .0))]
     BadProgram(String),
 }

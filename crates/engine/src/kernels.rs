@@ -1,4 +1,4 @@
-//! The table of kernels: one row says everything the host must know of one.
+//! The table of ladder kernels: one row holds everything the host needs to know about a kernel.
 
 mod launch;
 
@@ -10,46 +10,48 @@ use life::Size;
 use launch::CELLS_PER_LANE;
 pub use launch::Launch;
 
-/// How a kernel wants its cells.
+/// A memory layout of a lattice's cells.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Layout {
-    /// An `i32` of 0 or 1 a cell, row by row, as the first rungs have it.
+    /// One `i32`, 0 or 1, per cell, row by row; used by the first rungs.
     I32,
-    /// One bit a cell, 32 cells a word, the least significant bit leftmost: also what crosses
-    /// the bus.
+    /// One bit per cell, 32 cells per word, the least significant bit leftmost. Also the layout
+    /// that crosses the bus.
     Bits,
-    /// One bit a cell, the width cut into 32 planes side by side: bit b of word x of a row's
-    /// `words` is cell `b * words + x`. So a cell's neighbours have its own bit in the words
-    /// around it, and only at a row's ends a word is turned by one bit, into the plane beside.
-    /// (Planes that are cut across only, and never down, take any height, and a row stays a row.)
-    /// The width is a multiple of 32; the words are as many as in [`Layout::Bits`].
+    /// One bit per cell, with the width divided into 32 planes side by side: bit b of word x of a
+    /// row's `words` words is cell `b * words + x`. A cell's neighbours are at the same bit of the
+    /// adjacent words; only at a row's ends a word is rotated by one bit, into the adjacent plane.
+    /// (Only the width is divided, so any height works and a row stays a row.) The width is a
+    /// multiple of 32; the number of words is the same as in [`Layout::Bits`].
     Planar,
 }
 
 impl Layout {
-    /// Whether a lattice can be laid out so.
+    /// Whether the layout supports a lattice of this size.
     pub fn takes(self, size: Size) -> bool {
         self != Layout::Planar || size.width().is_multiple_of(32)
     }
 }
 
-/// Who iterates the generations.
+/// Where the loop over generations runs.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Iteration {
-    /// The host: a launch a generation.
+    /// On the host: one launch per generation.
     Launches,
-    /// The host: a launch for every so many generations, the last one for those that remain.
+    /// On the host: one launch per this many generations, and one for the remainder.
     Steps(u32),
-    /// The kernel: one block a lattice, up to [`Iteration::MAX_IN_KERNEL`] generations a launch.
+    /// In the kernel: one block per lattice, up to [`Iteration::MAX_IN_KERNEL`] generations per
+    /// launch.
     InKernel,
 }
 
 impl Iteration {
-    /// The most generations of one launch that iterates itself: the kernels count in an `int`.
+    /// Maximum generations per launch of a kernel that iterates itself; such kernels count in an
+    /// `int`.
     pub const MAX_IN_KERNEL: u32 = 1 << 30;
 
-    /// The most generations of one launch.
+    /// Maximum generations per launch.
     pub const fn generations_per_launch(self) -> u32 {
         match self {
             Iteration::Launches => 1,
@@ -59,19 +61,19 @@ impl Iteration {
     }
 }
 
-/// The sides that a kernel takes.
+/// The lattice sizes that a kernel supports.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Sides {
-    /// All.
+    /// All sizes.
     Any,
-    /// Widths that are a multiple of so many cells.
+    /// Widths that are a multiple of this many cells.
     WidthsOf(u32),
-    /// Squares of these sides alone.
+    /// Only squares with one of these sides.
     Squares(&'static [u32]),
 }
 
 impl Sides {
-    /// Whether a lattice has such sides.
+    /// Whether a lattice of this size is supported.
     pub fn take(self, size: Size) -> bool {
         match self {
             Sides::Any => true,
@@ -80,7 +82,7 @@ impl Sides {
         }
     }
 
-    /// In words, where there is a limit.
+    /// The limit in words; `None` if there is none.
     pub fn limit(self) -> Option<String> {
         match self {
             Sides::Any => None,
@@ -103,35 +105,34 @@ impl Sides {
 /// One rung of the ladder.
 #[derive(Debug)]
 pub struct Kernel {
-    /// What people type.
+    /// The name that users type.
     pub name: &'static str,
-    /// The stem of its file in `kernels/ladder`, and so of its PTX.
+    /// Stem of its source file in `kernels/ladder` and of its PTX.
     pub file: &'static str,
-    /// The function in it.
+    /// Symbol of the function in that file.
     pub symbol: &'static str,
     /// The idea in a few words.
     pub title: &'static str,
-    /// How it wants its cells.
+    /// The layout of the cells.
     pub layout: Layout,
-    /// Who iterates.
+    /// Where the loop over generations runs.
     pub iteration: Iteration,
-    /// The shapes of a block that it takes, in threads across and down; the first is what it is
-    /// launched with unless another is asked for.
+    /// Supported block shapes, as threads across and down. The first is the default.
     pub blocks: &'static [(u32, u32)],
-    /// Rows of the lattice that a thread steps, one below the other.
+    /// Consecutive rows of the lattice that a thread steps.
     pub rows_per_thread: u32,
-    /// Dynamic shared memory of a block of this shape, in bytes.
+    /// Dynamic shared memory per block, in bytes, for a lattice size and a block shape.
     pub shared_bytes: fn(Size, (u32, u32)) -> u64,
-    /// Whether the cells end in the buffer they came from; otherwise they change over to the
-    /// other buffer, with every generation or, in [`Iteration::Steps`], with every launch.
+    /// Whether the result is in the same buffer as the input. Otherwise the buffers swap with every
+    /// generation or, for [`Iteration::Steps`], with every launch.
     pub in_place: bool,
-    /// Blocks that step a lattice together, as a cluster; 1 where blocks have nothing of each other.
+    /// Blocks per cluster, which step one lattice together; 1 if blocks are independent.
     pub cluster: u32,
-    /// Whether one launch steps several lattices that lie one behind the other.
+    /// Whether one launch can step several lattices that are adjacent in memory.
     pub batched: bool,
-    /// The sides that a lattice may have.
+    /// Supported lattice sizes.
     pub sides: Sides,
-    /// The most cells a lattice may have, if there is a limit but memory.
+    /// Maximum cells of a lattice; `None` if only memory limits it.
     pub max_cells: Option<u64>,
 }
 
@@ -143,7 +144,7 @@ impl PartialEq for Kernel {
 
 impl Eq for Kernel {}
 
-/// Blocks of a grid over the lattice.
+/// Block shapes for a grid over the lattice.
 const GRIDS: &[(u32, u32)] = &[
     (32, 8),
     (32, 4),
@@ -155,13 +156,13 @@ const GRIDS: &[(u32, u32)] = &[
     (8, 8),
 ];
 
-/// The one block of a lattice.
+/// Block shapes for one block per lattice.
 const WHOLE: &[(u32, u32)] = &[(32, 32), (32, 16), (32, 8), (32, 4), (32, 1)];
 
-/// A warp by itself.
+/// A single warp.
 const ONE_WARP: &[(u32, u32)] = &[(32, 1)];
 
-/// Every kernel, from the first rung up.
+/// All kernels, from the first rung up.
 pub static KERNELS: [Kernel; 9] = [
     Kernel {
         name: "global",
@@ -309,13 +310,13 @@ pub static KERNELS: [Kernel; 9] = [
     },
 ];
 
-/// The kernel of this name.
+/// Finds a kernel by name.
 pub fn find(name: &str) -> Option<&'static Kernel> {
     KERNELS.iter().find(|kernel| kernel.name == name)
 }
 
 impl Kernel {
-    /// Its place in [`KERNELS`].
+    /// Index in [`KERNELS`].
     pub fn index(&self) -> usize {
         KERNELS
             .iter()
@@ -323,19 +324,19 @@ impl Kernel {
             .expect("every kernel is in the table")
     }
 
-    /// What its PTX was made from: the first 16 digits of the sources' hash, as the PTX's first
-    /// line says. Empty if there is no PTX of it.
+    /// The first 16 hexadecimal digits of the hash of its sources, as the PTX's first line says.
+    /// Empty if there is no PTX.
     pub fn source(&self) -> String {
         let hash = ptx::find(self.file).and_then(|text| text.split(' ').nth(2));
         hash.unwrap_or_default().chars().take(16).collect()
     }
 
-    /// The shape of its blocks unless another is asked for.
+    /// The default block shape.
     pub fn block(&self) -> (u32, u32) {
         self.blocks[0]
     }
 
-    /// How it is launched over a lattice of this size, in blocks of this shape.
+    /// The launch configuration for a lattice size and a block shape.
     pub fn launch(&self, size: Size, block: (u32, u32)) -> Launch {
         let shared_bytes = (self.shared_bytes)(size, block);
         let launch = match (self.iteration, self.layout) {
@@ -357,12 +358,12 @@ impl Kernel {
         }
     }
 
-    /// How many launches step a lattice so far.
+    /// The number of launches needed for this many generations.
     pub fn launches(&self, generations: u32) -> u32 {
         generations.div_ceil(self.iteration.generations_per_launch())
     }
 
-    /// Whether so many generations leave the cells in the other buffer.
+    /// Whether the result of this many generations is in the other buffer.
     pub fn flips(&self, generations: u32) -> bool {
         let changes = match self.iteration {
             Iteration::Launches | Iteration::InKernel => generations,
@@ -371,7 +372,7 @@ impl Kernel {
         !self.in_place && changes % 2 == 1
     }
 
-    /// Refuses a shape of block that it does not take.
+    /// Errors for an unsupported block shape.
     pub fn validate_block(&self, block: (u32, u32)) -> Result<(), EngineError> {
         if self.blocks.contains(&block) {
             return Ok(());
@@ -384,12 +385,12 @@ impl Kernel {
         })
     }
 
-    /// The compute capability that it needs at least, where that is more than any driver's.
+    /// The minimum compute capability; `None` if every supported GPU can run it.
     pub fn needs(&self) -> Option<(u32, u32)> {
         (self.cluster > 1).then_some((9, 0))
     }
 
-    /// Refuses a device that cannot run it.
+    /// Errors for a device that cannot run the kernel.
     pub fn validate_device(&self, device: &DeviceInfo) -> Result<(), EngineError> {
         match (self.needs(), device.capability) {
             (Some(needed), Some(has)) if has < needed => Err(EngineError::TooOldDevice {
@@ -403,7 +404,7 @@ impl Kernel {
         }
     }
 
-    /// Refuses a lattice that it cannot take, naming a kernel that can.
+    /// Errors for an unsupported lattice size; the error names a kernel that supports it.
     pub fn validate_size(&self, size: Size) -> Result<(), EngineError> {
         let limit = match self.max_cells {
             Some(most) if size.cells() > most => Some(tr!("at most {most} cells", most = most)),
@@ -456,7 +457,7 @@ mod tests {
             let side = kernel.max_cells.map_or(512, |most| most.isqrt()).min(512);
             let size = Size::new(side, side).unwrap();
             if !kernel.sides.take(size) {
-                continue; // none of those uses any
+                continue; // these kernels use no shared memory
             }
             let launch = kernel.launch(size, kernel.block());
             assert!(

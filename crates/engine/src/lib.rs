@@ -1,20 +1,20 @@
-//! The seam between what is asked and what does it.
+//! The interface between programs of GPU work and the engines that run them.
 //!
-//! Work is data: a [`Program`] is a list of [`Step`]s, each an [`Op`] for a stream. An
-//! [`Engine`] runs a program eagerly ([`Engine::submit`]) or prepares it once and replays it
-//! ([`Engine::prepare`], a CUDA graph). Within a stream, ops run in order; between streams there
-//! is no order but what [`Op::Record`] and [`Op::Wait`] make, the default stream, and a replay,
-//! which begins behind everything issued before it and ends before everything issued later.
-//! Nothing blocks but [`Engine::synchronize`] and [`Engine::wait`], and a program that asks for it
-//! ([`Op::Synchronize`], copies to pageable memory); what has happened comes out of
-//! [`Engine::poll`] as [`Completion`]s.
+//! Work is data: a [`Program`] is a list of [`Step`]s, each an [`Op`] for a stream. An [`Engine`]
+//! runs a program eagerly ([`Engine::submit`]), or prepares it once and replays it
+//! ([`Engine::prepare`], a CUDA graph). Ops of one stream run in order. Ops of different streams
+//! are ordered only by [`Op::Record`] and [`Op::Wait`], by the default stream, and by replays: a
+//! replay starts after all work issued before it and ends before all work issued later. Nothing
+//! blocks except [`Engine::synchronize`], [`Engine::wait`], and programs that request it
+//! ([`Op::Synchronize`], copies to pageable memory). [`Engine::poll`] returns completed work as
+//! [`Completion`]s.
 //!
-//! One validator (`check`) judges programs for both engines. It keeps the state that every lattice
-//! will be in once everything issued so far is done, and says which memory a program needs, which
-//! is taken before the first step is issued. So a program that is refused leaves no trace.
+//! One validator (`check`) checks programs for both engines. It tracks the state that every lattice
+//! will have once all issued work is done, and lists the memory that a program needs. The engine
+//! allocates that memory before it issues the first step, so an invalid program has no effect.
 //!
-//! Two engines stand behind the seam: [`cuda`] and [`cpu`], with the same kernels by name
-//! ([`kernels`]) and the same results bit by bit.
+//! There are two engines, [`cuda`] and [`cpu`]. Their kernels have the same names ([`kernels`]) and
+//! give bit-identical results.
 
 pub mod called;
 mod check;
@@ -43,43 +43,43 @@ pub use ops::{
 };
 pub use reduce_region::ReduceRegion;
 
-/// What an engine's answer is.
+/// The result of an engine call.
 pub type Result<T, E = EngineError> = std::result::Result<T, E>;
 
-/// Something that runs programs over lattices in streams.
+/// Runs programs on lattices, in streams.
 ///
-/// One thread owns an engine; pictures are read from any thread through [`Slots`].
+/// One thread owns an engine. Any thread may read pictures through [`Slots`].
 pub trait Engine: Send {
     /// `cuda` or `cpu`.
     fn name(&self) -> &'static str;
 
-    /// The devices it uses, a context each; [`DeviceId`] indexes them.
+    /// The devices in use, one entry per context; [`DeviceId`] is the index.
     fn devices(&self) -> &[DeviceInfo];
 
-    /// Makes `count` lattices of one size on a device, all in one allocation, dead and in layout
-    /// [`Layout::Bits`]. Their ids follow one another, across calls too.
+    /// Creates `count` lattices of one size on a device, in one allocation. All cells are dead and
+    /// the layout is [`Layout::Bits`]. Ids are consecutive, also across calls.
     fn create_lattices(&mut self, device: DeviceId, count: usize, size: life::Size) -> Result<()>;
 
-    /// Makes room for every lattice in a layout, and gives back what other layouts than it and
-    /// [`Layout::Bits`] held. Waits until nothing runs. Cells that were only in a layout given
-    /// back are lost, and the working layout is then [`Layout::Bits`]: [`Op::Pack`] first. Where
-    /// memory runs out, what other layouts held has been given back all the same, and lattices
-    /// that were in this layout before are still in it.
+    /// Allocates memory for every lattice in `layout`, and frees that of all other layouts except
+    /// [`Layout::Bits`]. Waits until no work runs. A lattice whose layout was freed returns to
+    /// [`Layout::Bits`]: its cells are those of its last [`Op::Pack`].
+    ///
+    /// Errors if memory runs out. Other layouts are freed even then; lattices that were in `layout`
+    /// before remain in it.
     fn reserve(&mut self, layout: Layout) -> Result<()>;
 
-    /// Makes the host slots of every lattice anew: `pictures` slots of `picture_words` each and
-    /// `checkpoints` slots of the whole lattice's bits each, and those of measures, page-locked where the engine knows
-    /// such memory. Waits until nothing runs. Earlier [`Slots`] stay readable.
+    /// Reallocates the host slots of every lattice as `spec` says, page-locked where requested and
+    /// supported. Waits until no work runs. [`Slots`] returned earlier remain readable.
     fn allocate_slots(&mut self, spec: SlotsSpec) -> Result<Arc<dyn Slots>>;
 
-    /// Makes a stream.
+    /// Creates a stream. A context has one default stream: requesting it again returns the same id.
     fn create_stream(&mut self, device: DeviceId, spec: StreamSpec) -> Result<StreamId>;
 
-    /// Makes another context on a device: memory, streams and events of its own. What it answers
-    /// is used as a device's id, and stands in [`Engine::devices`] from now on.
+    /// Creates another context on a device, with its own memory, streams and events. The returned
+    /// id is used like a device's, and [`Engine::devices`] lists it from now on.
     fn create_context(&mut self, device: DeviceId) -> Result<DeviceId>;
 
-    /// Makes a buffer of so many bytes, a multiple of 4, all zero.
+    /// Creates a zeroed buffer. `bytes` must be a positive multiple of 4.
     fn create_buffer(
         &mut self,
         device: DeviceId,
@@ -87,94 +87,95 @@ pub trait Engine: Send {
         place: BufferLocation,
     ) -> Result<BufferId>;
 
-    /// Hands over the words of a buffer on the host. Waits until nothing runs.
+    /// Calls `visit` with the words of a host buffer, which it may change; the CUDA engine also
+    /// copies a device buffer to the host and back. Waits until no work runs.
     fn access(&mut self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()>;
 
-    /// Gives back every buffer, once nothing runs; ids are not used again.
+    /// Drops every buffer once no work runs. Their ids are not reused.
     fn drop_buffers(&mut self) -> Result<()>;
 
-    /// Whether everything that an event's latest mark stands behind is done. Never blocks.
+    /// Whether all work before the event's latest record is done. True for an event that was never
+    /// recorded. Never blocks.
     fn query(&mut self, event: EventId) -> Result<bool>;
 
-    /// How many blocks of an op's kernel a unit of the device holds at once; `None` for an op
-    /// without a kernel, and on an engine without such limits.
+    /// Occupancy of an op's kernel on a device. `None` for an op without a kernel, and on an engine
+    /// without such limits.
     fn occupancy(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>>;
 
-    /// Makes an event for [`Op::Record`] and [`Op::Wait`].
+    /// Creates an event for [`Op::Record`] and [`Op::Wait`].
     fn create_event(&mut self, device: DeviceId) -> Result<EventId>;
 
-    /// Starts a program; returns as soon as it is queued. One that is refused leaves no trace, nor
-    /// does one whose memory cannot be had: it is taken before the first step is issued.
+    /// Starts a program and returns once it is queued. Errors if the program is invalid or memory
+    /// for it runs out; nothing has been issued then.
     fn submit(&mut self, program: &Program) -> Result<RunId>;
 
-    /// Readies a program for replay from the lattices' present state (layout and buffer parity);
-    /// it takes effect on replay only. Memory that it needs is taken now.
+    /// Prepares a program for replay from the lattices' current state (layout and buffer parity)
+    /// and allocates the memory it needs. The lattices change only on replay.
     fn prepare(&mut self, program: &Program) -> Result<PreparedId>;
 
-    /// Starts a prepared program. The lattices must be in the state it was prepared from.
+    /// Starts a prepared program. Errors if a lattice is not in the state it was prepared from.
     fn replay(&mut self, prepared: PreparedId) -> Result<RunId>;
 
-    /// Forgets a prepared program.
+    /// Frees a prepared program.
     fn release(&mut self, prepared: PreparedId);
 
-    /// Which of its buffers hold a lattice's cells and bits, as a small number: a prepared
-    /// program fits the one it was prepared from.
+    /// Which buffers hold a lattice's cells (bit 0) and bits (bit 1). A prepared program can be
+    /// replayed only at the parity it was prepared at.
     fn parity(&self, lattice: LatticeId) -> u8;
 
-    /// Appends what has completed since the last call. Never blocks.
+    /// Appends everything that completed since the last call. Never blocks.
     fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()>;
 
-    /// Sleeps until something may have completed, at most `timeout`.
+    /// Sleeps until work may have completed, for at most `timeout`.
     fn wait(&mut self, timeout: Duration);
 
-    /// Blocks until everything submitted has completed; [`Engine::poll`] then brings it all.
+    /// Blocks until all submitted work is done; [`Engine::poll`] then returns it.
     fn synchronize(&mut self) -> Result<()>;
 
-    /// What the engine did at its own start and on first uses, for the person who waits.
+    /// Time spent on starting the engine and loading modules so far.
     fn startup(&self) -> Startup;
 }
 
-/// The host memory that downloads land in, shared with the threads that draw.
+/// Host memory that downloads are copied to, shared with the threads that draw.
 ///
-/// A slot is never written while it is read: [`Engine::submit`] refuses a download into a slot
-/// in use ([`EngineError::SlotBusy`]), and [`Slots::read`] refuses a slot that a download is
-/// bound for.
+/// A slot is never written while it is read: [`Engine::submit`] rejects a download into a slot in
+/// use ([`EngineError::SlotBusy`]), and [`Slots::read`] rejects a slot with a pending download.
 pub trait Slots: Send + Sync {
-    /// Hands the words of a slot to `look`; `false`, and no look, while a download is bound for
-    /// it.
+    /// Calls `visit` with the words of a slot. Returns `false` without a call while a download into
+    /// the slot is pending.
     fn read(&self, lattice: LatticeId, slot: Slot, visit: &mut dyn FnMut(&[u32])) -> bool;
 
-    /// Whether a download could be bound for this slot now.
+    /// Whether a download into this slot could be submitted now.
     fn is_free(&self, lattice: LatticeId, slot: Slot) -> bool;
 }
 
-/// How many host slots a lattice has, and of what size.
+/// Number and size of each lattice's host slots.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct SlotsSpec {
-    /// Slots for pictures in page-locked memory; [`Slot`] 0 and up.
+    /// Picture slots in page-locked memory: the first slots, from [`Slot`] 0.
     pub pinned: u8,
-    /// Slots for pictures in pageable memory, behind those.
+    /// Picture slots in pageable memory, after the page-locked ones.
     pub pageable: u8,
-    /// Words of a picture slot.
+    /// Size of a picture slot, in 32-bit words.
     pub picture_words: usize,
-    /// Page-locked slots for whole lattices, behind the picture slots.
+    /// Page-locked slots for a whole lattice's bits, after the picture slots.
     pub checkpoints: u8,
-    /// Page-locked slots of [`Measure::WORDS`] words each, behind those.
+    /// Page-locked slots of [`Measure::WORDS`] words each, after the checkpoint slots.
     pub measures: u8,
 }
 
 impl SlotsSpec {
-    /// All slots of a lattice.
+    /// Number of slots per lattice.
     pub fn count(self) -> u8 {
         self.pictures() + self.checkpoints + self.measures
     }
 
-    /// The slot of a lattice for its measure `index`.
+    /// The slot of measure `index`.
     pub fn measure_slot(self, index: u8) -> Slot {
         Slot(self.pictures() + self.checkpoints + index)
     }
 
-    /// Words of a slot of a lattice of so many.
+    /// Words of a slot, for a lattice of `lattice_words` words.
     pub fn words(self, slot: Slot, lattice_words: usize) -> usize {
         match slot.0 {
             picture if picture < self.pictures() => self.picture_words,
@@ -183,7 +184,7 @@ impl SlotsSpec {
         }
     }
 
-    /// The picture slots of a lattice.
+    /// Number of picture slots per lattice.
     pub fn pictures(self) -> u8 {
         self.pinned + self.pageable
     }
@@ -194,108 +195,108 @@ impl SlotsSpec {
     }
 }
 
-/// How memory of the host is allocated.
+/// How host memory is allocated.
 #[derive(
     Clone, Copy, PartialEq, Eq, Hash, Debug, serde::Serialize, serde::Deserialize, clap::ValueEnum,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum HostMemory {
-    /// Page-locked: the device copies by itself, and the call returns at once.
+    /// Page-locked: copies are asynchronous, and the call returns immediately.
     Pinned,
-    /// Pageable: the driver copies through page-locked memory of its own, and the call waits.
+    /// Pageable: the driver copies through a page-locked buffer of its own, and the call blocks.
     Pageable,
 }
 
-/// Where a buffer is.
+/// Where a buffer is allocated.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BufferLocation {
-    /// On the device.
+    /// In device memory.
     Device,
-    /// On the host.
+    /// In host memory.
     Host(HostMemory),
 }
 
-/// What a stream is like.
+/// The properties of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct StreamSpec {
-    /// How it stands to the default stream.
+    /// How it is ordered with the default stream.
     pub kind: StreamKind,
-    /// Which work goes first.
+    /// Its scheduling priority.
     pub priority: Priority,
 }
 
 impl StreamSpec {
-    /// A stream that waits for no other.
+    /// A non-blocking stream of normal priority.
     pub const PLAIN: StreamSpec = StreamSpec {
         kind: StreamKind::NonBlocking,
         priority: Priority::Normal,
     };
 }
 
-/// How a stream stands to the default stream.
+/// How a stream is ordered with the default stream.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum StreamKind {
-    /// It waits for no other stream.
+    /// Not ordered with any other stream.
     NonBlocking,
-    /// It waits for what the default stream was given before, and the default stream for it.
+    /// Waits for work issued before to the default stream, which in turn waits for this stream.
     Blocking,
-    /// The context's default (legacy) stream itself: there is one, however often it is asked for.
+    /// The context's default (legacy) stream itself. Each context has exactly one.
     Default,
 }
 
-/// Which work goes first where several streams have some.
+/// Scheduling priority of a stream.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub enum Priority {
-    /// The device's lowest, and what streams have that ask for nothing.
+    /// The device's lowest priority, which is the default.
     Normal,
-    /// The device's highest: its blocks go first as soon as others end.
+    /// The device's highest priority: its pending blocks are scheduled first.
     High,
 }
 
-/// How many blocks of a kernel a device holds at once.
+/// How many blocks of a kernel are resident on a device at once.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct Occupancy {
-    /// Blocks of one launch.
+    /// Blocks in the grid of one launch.
     pub blocks: u64,
-    /// Blocks that a streaming multiprocessor holds at once.
+    /// Resident blocks per streaming multiprocessor (SM).
     pub blocks_per_unit: u32,
-    /// Streaming multiprocessors.
+    /// Number of SMs.
     pub units: u32,
-    /// Threads of a block.
+    /// Threads per block.
     pub block_threads: u32,
-    /// The most threads that a streaming multiprocessor holds at once.
+    /// Maximum resident threads per SM.
     pub max_threads_per_unit: u32,
 }
 
-/// A device as people know it.
+/// A device's name and properties.
 #[derive(Clone, PartialEq, Debug, serde::Serialize)]
 pub struct DeviceInfo {
-    /// Its name, such as `NVIDIA H200`.
+    /// Name, such as `NVIDIA H200`.
     pub name: String,
-    /// What drives it, such as `CUDA driver 13.0, sm_90` or `8 threads`.
+    /// Driver or threads, such as `CUDA driver 13.0, sm_90` or `8 threads`.
     pub driver: String,
-    /// Its compute capability, where it has one.
+    /// Compute capability (major, minor); `None` for a CPU.
     pub capability: Option<(u32, u32)>,
-    /// Streaming multiprocessors, or CPU threads.
+    /// Number of SMs, or of CPU threads.
     pub units: u32,
-    /// Its memory in bytes, where known.
+    /// Memory in bytes, if known.
     pub memory: Option<u64>,
-    /// Its last cache before memory in bytes, where known: a GPU's L2.
+    /// Last-level cache in bytes, if known; the L2 of a GPU.
     pub cache: Option<u64>,
-    /// Engines that copy over the bus at the same time, in whichever direction.
+    /// Number of copy engines, which transfer over the bus concurrently.
     pub copy_engines: u32,
-    /// Whether the system ends kernels that run for seconds, as it does where a GPU also drives a
-    /// display.
+    /// Whether the system kills kernels that run for seconds, as it does on a GPU that also drives
+    /// a display.
     pub kernel_time_limit: bool,
-    /// PCI bus id such as `0000:17:00.0`, to tell whether it also draws.
+    /// PCI bus id such as `0000:17:00.0`, to match it with a graphics adapter.
     pub pci_bus_id: Option<String>,
 }
 
-/// What an engine spent before it could work.
+/// Time an engine spent on starting up.
 #[derive(Clone, Copy, PartialEq, Debug, Default, serde::Serialize)]
 pub struct Startup {
-    /// Driver and contexts, in milliseconds.
+    /// Milliseconds to initialise the driver and create contexts.
     pub driver_ms: f64,
-    /// Modules loaded so far (PTX compiled by the driver), in milliseconds.
+    /// Milliseconds to load modules so far (the driver compiles their PTX).
     pub modules_ms: f64,
 }

@@ -1,25 +1,26 @@
-//! What [`Op::Measure`](crate::Op::Measure) finds of a lattice.
+//! The result of [`Op::Measure`](crate::Op::Measure).
 
-/// A lattice in four numbers: enough to draw its history, and to know it again.
+/// Four numbers that describe a lattice: enough to plot its history and to recognise a repeated
+/// state.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub struct Measure {
     /// Live cells.
     pub population: u64,
-    /// Cells that live and did not at the measure before, if there was one; else all that live.
+    /// Cells alive now but not at the previous measure; all live cells at the first one.
     pub births: u64,
-    /// Cells that lived at the measure before and do not.
+    /// Cells alive at the previous measure but not now.
     pub deaths: u64,
-    /// The sum of [`Measure::mixed`] over all words of the bits, modulo 2^64: the same lattice has
-    /// the same hash on every engine, and others of its size almost certainly another. Not made
-    /// against those who look for a collision.
+    /// The sum of [`Measure::mixed`] over all words of the bits, modulo 2^64. Equal lattices have
+    /// equal hashes on every engine; different ones of the same size almost certainly differ. Not
+    /// cryptographic.
     pub hash: u64,
 }
 
 impl Measure {
-    /// Words that a download of one takes: its fields in their order, each with its low word first.
+    /// Size of a download in 32-bit words: the fields in order, each with its low word first.
     pub const WORDS: usize = 8;
 
-    /// What word `index` of a lattice's bits adds to its hash.
+    /// The contribution of word `index` of a lattice's bits to the hash.
     #[inline(always)]
     pub const fn mixed(index: u64, word: u32) -> u64 {
         const FACTOR: u64 = 0xd6e8_feb8_6659_fd93;
@@ -29,8 +30,8 @@ impl Measure {
         x ^ x >> 32
     }
 
-    /// Of a row of words, the first of which is word `index` of the lattice, and of those that
-    /// were there before, which are replaced.
+    /// Adds a row of words, the first of which is word `index` of the lattice. `before` holds the
+    /// row at the previous measure and is replaced.
     #[inline(always)]
     pub(crate) fn add(&mut self, index: u64, words: &[u32], before: &mut [u32]) {
         let (mut population, mut births, mut deaths) = (0, 0, 0);
@@ -46,7 +47,7 @@ impl Measure {
         self.deaths += u64::from(deaths);
     }
 
-    /// Out of a host slot.
+    /// Reads a measure from the words of a host slot.
     pub fn from_words(words: &[u32]) -> Measure {
         let number = |i: usize| u64::from(words[2 * i]) | u64::from(words[2 * i + 1]) << 32;
         Measure {
@@ -57,7 +58,7 @@ impl Measure {
         }
     }
 
-    /// As it lies in a host slot.
+    /// The measure as the words of a host slot.
     pub fn to_words(self) -> [u32; Measure::WORDS] {
         let numbers = [self.population, self.births, self.deaths, self.hash];
         std::array::from_fn(|i| (numbers[i / 2] >> (32 * (i % 2))) as u32)
@@ -89,7 +90,7 @@ mod tests {
         assert_ne!(of(&[1, 0]), of(&[0, 1]));
         assert_ne!(of(&[1, 2]), of(&[2, 1]));
         assert_eq!(of(&[5, 9]), of(&[5, 9]));
-        // Written down: other programs may compare.
+        // A fixed value, since other programs may compare hashes.
         assert_eq!(Measure::mixed(0, 0), 0x4e17_cf67_001b_3979);
     }
 }

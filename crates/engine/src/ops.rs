@@ -1,4 +1,4 @@
-//! Ops as data, and what comes back of them.
+//! Ops and programs as data, and the completions that engines return.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -16,7 +16,7 @@ macro_rules! ids {
 }
 
 ids! {
-    /// A device of an engine, by its place in [`Engine::devices`](crate::Engine::devices).
+    /// A device of an engine: an index into [`Engine::devices`](crate::Engine::devices).
     DeviceId(u16);
     /// A lattice, numbered from 0 in the order of creation.
     LatticeId(u32);
@@ -28,24 +28,23 @@ ids! {
     RunId(u64);
     /// A prepared program.
     PreparedId(u32);
-    /// A buffer of a lesson, on a device or on the host, numbered from 0 in the order of creation.
+    /// A device or host buffer, numbered from 0 in the order of creation.
     BufferId(u32);
-    /// A thread of the host that issues steps; 0 is the thread that owns the engine.
+    /// A host thread that issues steps; 0 is the thread that owns the engine.
     IssuerId(u8);
-    /// A host slot of a lattice: the picture slots first, the checkpoint slots behind them, then
-    /// those of measures.
+    /// A host slot of a lattice: picture slots first, then checkpoint slots, then measure slots.
     Slot(u8);
-    /// A length or point of time on the device's clock, in nanoseconds.
+    /// A duration or a point in time on the device's clock, in nanoseconds.
     Nanos(i64);
 }
 
 impl LatticeId {
-    /// As an index.
+    /// The id as an index.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
 
-    /// It alone, for an op that takes several.
+    /// The range of this lattice only, for ops that take a range.
     pub const fn as_range(self) -> Range<u32> {
         self.0..self.0 + 1
     }
@@ -63,94 +62,92 @@ impl Nanos {
     }
 }
 
-/// One thing for a stream to do.
+/// One piece of work for a stream.
 ///
-/// Where an op takes several lattices it does for each what it would do for it alone: in one
-/// launch, or one copy, for all that lie one behind the other (those that were created together
-/// and have been through the same ops); where that cannot be, one after the other.
+/// An op on several lattices has the same effect as one op for each. Lattices that are adjacent in
+/// memory and in the same state share one launch or one copy; others get one each.
 #[derive(Clone, Debug)]
 pub enum Op {
-    /// Copies a lattice's bits from (pageable) host memory to the device; its working layout is
-    /// then [`Layout::Bits`].
+    /// Copies a lattice's bits from pageable host memory to the device. The working layout becomes
+    /// [`Layout::Bits`].
     Upload {
         /// The lattice.
         lattice: LatticeId,
         /// [`Size::words`](life::Size::words) words.
         words: Arc<[u32]>,
     },
-    /// Sets cells of a lattice, in whatever working layout it is; only the words that are touched
-    /// travel. In layouts other than [`Layout::Bits`], its bits are then as before, until the next
+    /// Sets cells of a lattice in its current working layout. Only the edited words cross the bus.
+    /// In layouts other than [`Layout::Bits`], the lattice's bits are out of date until the next
     /// [`Op::Pack`].
     Edit {
         /// The lattice.
         lattice: LatticeId,
-        /// Sorted by their words, each once.
+        /// Sorted by word index, each word at most once.
         edits: Arc<[WordEdit]>,
     },
-    /// Makes lattices' bits anew from their working layout, which stays as it is.
+    /// Updates lattices' bits from their working layout.
     Pack(Range<u32>),
-    /// Makes the working layout `to` from lattices' bits.
+    /// Converts lattices' bits to the working layout `to`.
     Unpack {
         /// The lattices.
         lattices: Range<u32>,
-        /// A layout that was reserved.
+        /// A reserved layout.
         to: Layout,
     },
-    /// Steps lattices; their working layout must be the kernel's.
+    /// Advances lattices by generations. Their working layout must be the kernel's.
     Advance {
-        /// What steps them.
+        /// The kernel to launch.
         kernel: &'static Kernel,
-        /// The lattices; several in one launch only where the kernel is [`Kernel::batched`].
+        /// The lattices. Only [`Kernel::batched`] kernels step several in one launch.
         lattices: Range<u32>,
         /// The rule.
         rule: Rule,
-        /// How many generations.
+        /// The number of generations.
         generations: u32,
-        /// Threads of a block, across and down: one of the kernel's [`Kernel::blocks`].
+        /// Threads per block, width and height: one of the kernel's [`Kernel::blocks`].
         block: (u32, u32),
     },
-    /// Reduces lattices' bits to one byte of density a pixel, on the device.
+    /// Reduces lattices' bits on the device to one byte of density per pixel.
     Reduce {
         /// The lattices.
         lattices: Range<u32>,
-        /// Which part, at how many pixels.
+        /// The region of the lattice and its resolution.
         region: ReduceRegion,
     },
-    /// Measures lattices' bits, on the device: see [`Measure`](crate::Measure). Those of
-    /// the measure before are kept there for it, in memory that is taken when first one is
-    /// asked for.
+    /// Measures lattices' bits on the device: see [`Measure`](crate::Measure). The device keeps a
+    /// copy of the bits for the next measure; memory for it is allocated at the first one.
     Measure(Range<u32>),
-    /// `get_async`: copies to each lattice's host slot; complete when the event behind it has
-    /// fired.
+    /// `get_async`: copies to each lattice's host slot. Returns immediately; the copy is complete
+    /// once the event after it has fired.
     Download {
         /// The lattices.
         lattices: Range<u32>,
-        /// Where they land.
+        /// The slot to copy to.
         slot: Slot,
-        /// What is copied.
+        /// What to copy.
         what: Transfer,
     },
-    /// Copies bytes between buffers, asynchronously where page-locked memory allows it.
+    /// Copies bytes between buffers, asynchronously if host memory is page-locked.
     Copy {
-        /// From here.
+        /// Source.
         from: Region,
-        /// To here.
+        /// Destination.
         to: Region,
-        /// How many bytes: a multiple of 4, as the offsets are.
+        /// Number of bytes; a multiple of 4, like the offsets.
         bytes: usize,
     },
-    /// Launches a kernel that has no lattice.
+    /// Launches a kernel that takes buffers instead of lattices.
     Call(Call),
-    /// The host waits, before it issues the next step.
+    /// Blocks the host before it issues the next step.
     Synchronize(Scope),
-    /// Marks this point of the stream.
+    /// Records an event in the stream.
     Record(crate::EventId),
-    /// Holds the stream until the event's latest mark has been passed.
+    /// Makes the stream wait for the event's latest record.
     Wait(crate::EventId),
 }
 
 impl Op {
-    /// The lattices that it is about; none for one that is about something else.
+    /// The lattices that the op works on; empty for ops without lattices.
     pub fn lattices(&self) -> Range<u32> {
         match self {
             Op::Upload { lattice, .. } | Op::Edit { lattice, .. } => lattice.as_range(),
@@ -166,7 +163,7 @@ impl Op {
         }
     }
 
-    /// Its name on timelines and in figures.
+    /// Name of the op on timelines and in figures.
     pub fn label(&self) -> &'static str {
         match self {
             Op::Upload { .. } => mark!("upload"),
@@ -186,48 +183,47 @@ impl Op {
     }
 }
 
-/// What a download carries over the bus.
+/// The data that a download copies.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Transfer {
     /// The lattice's bits: current in layout [`Layout::Bits`], else as of the last [`Op::Pack`].
     Bits,
-    /// The bytes of the last [`Op::Reduce`], four a word.
+    /// The bytes of the last [`Op::Reduce`], four per word.
     View,
-    /// The cells themselves, an `i32` each: in layout [`Layout::I32`] alone.
+    /// The cells as one `i32` each; only in layout [`Layout::I32`].
     Cells,
-    /// What the last [`Op::Measure`] found, [`Measure::WORDS`](crate::Measure::WORDS)
-    /// words.
+    /// The result of the last [`Op::Measure`], [`Measure::WORDS`](crate::Measure::WORDS) words.
     Measure,
 }
 
-/// A place in a buffer.
+/// A position in a buffer.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Region {
     /// The buffer.
     pub buffer: BufferId,
-    /// Bytes from its start.
+    /// Offset in bytes.
     pub offset: usize,
 }
 
-/// A launch of a kernel that has no lattice.
+/// A launch of a kernel that takes buffers instead of lattices.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Call {
-    /// What is launched.
+    /// The kernel to launch.
     pub kernel: &'static CalledKernel,
-    /// Blocks.
+    /// Blocks in the grid.
     pub grid: u32,
-    /// Threads of a block.
+    /// Threads per block.
     pub block: u32,
-    /// Dynamic shared memory of a block, in bytes.
+    /// Dynamic shared memory per block, in bytes.
     pub shared_bytes: u32,
-    /// In the order of the kernel's parameters.
+    /// Arguments in the order of the kernel's parameters.
     pub arguments: Vec<Argument>,
 }
 
 /// An argument of a [`Call`].
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub enum Argument {
-    /// The address of a buffer on the device of the stream, so many bytes from its start.
+    /// An address in a buffer on the stream's device.
     Buffer(Region),
     /// A number.
     I32(i32),
@@ -239,20 +235,21 @@ pub enum Argument {
     F32(f32),
 }
 
-/// For what the host waits in [`Op::Synchronize`].
+/// What the host waits for in [`Op::Synchronize`].
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Scope {
-    /// For everything issued to the step's stream.
+    /// All work issued to the step's stream.
     Stream,
-    /// For everything issued to the step's device.
+    /// All work issued to the step's device.
     Device,
 }
 
-/// An op, the stream it is for, and who issues it.
+/// An op, its stream, and the host thread that issues it.
 #[derive(Clone, Debug)]
 pub struct Step {
-    /// The thread of the host. Those of one issuer are issued in order; between issuers there is
-    /// no order, not even by events: a [`Op::Wait`] is for an event that its own issuer recorded.
+    /// The issuing host thread. Steps of one issuer are issued in order. Steps of different issuers
+    /// are not ordered, not even by events: an [`Op::Wait`] may only wait for an event that its own
+    /// issuer recorded.
     pub issuer: IssuerId,
     /// The stream.
     pub stream: StreamId,
@@ -265,16 +262,17 @@ pub struct Step {
 pub struct Program {
     /// The steps.
     pub steps: Vec<Step>,
-    /// Whether a [`Span`] of every step is wanted; costs two events a step.
+    /// Whether to return a [`Span`] for every step; costs two events per step.
     pub timed: bool,
-    /// Whether every block of the steps' kernels is to say when and where it ran ([`BlockTimestamp`]);
-    /// costs the kernels some instructions, and cannot be prepared. On CUDA, of an op at most 64
-    /// launches are stamped, of each lattice the last, and of a program 2 Mi blocks a device.
+    /// Whether every block of the steps' kernels records when and where it ran
+    /// ([`BlockTimestamp`]). This adds instructions to the kernels, and such a program cannot be
+    /// prepared. On CUDA at most 64 launches per op (the last ones per lattice) and 2 Mi blocks per
+    /// program and device are recorded.
     pub block_timestamps: bool,
 }
 
 impl Program {
-    /// Every slot that its downloads are bound for.
+    /// Every slot that the program's downloads write.
     pub fn downloads(&self) -> impl Iterator<Item = (LatticeId, Slot)> + Clone {
         let of_step = |step: &Step| match &step.op {
             Op::Download { lattices, slot, .. } => Some((lattices.clone(), *slot)),
@@ -284,83 +282,85 @@ impl Program {
         downloads.flat_map(|(lattices, slot)| lattices.map(move |id| (LatticeId(id), slot)))
     }
 
-    /// Whether it changes cells: one that was done by half leaves nobody knows what.
+    /// Whether the program changes cells. If such a program fails halfway, the cells are unknown.
     pub fn changes_cells(&self) -> bool {
         let changes =
             |op: &Op| matches!(op, Op::Upload { .. } | Op::Edit { .. } | Op::Advance { .. });
         self.steps.iter().any(|step| changes(&step.op))
     }
 
-    /// Adds an op for a stream.
+    /// Appends an op for a stream.
     pub fn push(&mut self, stream: StreamId, op: Op) {
         self.push_from(IssuerId(0), stream, op);
     }
 
-    /// Adds an op that another thread of the host issues.
+    /// Appends an op that another host thread issues.
     pub fn push_from(&mut self, issuer: IssuerId, stream: StreamId, op: Op) {
         self.steps.push(Step { issuer, stream, op });
     }
 }
 
-/// Something that came to pass.
+/// An event that [`Engine::poll`](crate::Engine::poll) reports.
 #[derive(Clone, Debug)]
 pub enum Completion {
-    /// A download has landed; its slots may be read until the next download is bound for them.
+    /// A download is complete. Its slots may be read until the next download into them is
+    /// submitted.
     Downloaded {
-        /// Of which run.
+        /// The run it belongs to.
         run: RunId,
-        /// Of which lattices.
+        /// The downloaded lattices.
         lattices: Range<u32>,
-        /// In which slot of theirs.
+        /// The slot of each lattice.
         slot: Slot,
     },
-    /// Every step of a run has completed.
+    /// Every step of a run is complete.
     Finished {
-        /// Which run.
+        /// The run.
         run: RunId,
-        /// A span a step, if the program was timed.
+        /// If the program was timed: one span per step.
         spans: Vec<Span>,
-        /// If it was timed, how long the host was inside the calls that issued it: a span a
-        /// step, or one of step [`Span::WHOLE`] for a replay. Brought to the device's clock, some
-        /// microseconds inexact.
+        /// If the program was timed: how long the host spent in the issuing calls, one span per
+        /// step, or one of step [`Span::WHOLE`] for a replay. Converted to the device's clock, to
+        /// within some microseconds.
         host: Vec<Span>,
-        /// If it was stamped, when and where each block of its kernels ran, by step.
+        /// If the program has block timestamps: when and where each block of its kernels ran,
+        /// sorted by step.
         block_timestamps: Vec<BlockTimestamp>,
     },
 }
 
-/// When and where a block ran, as it said itself.
+/// When and where a block ran, recorded by the block itself.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct BlockTimestamp {
-    /// The index in its program of the step that launched it.
+    /// Index of its step in the program.
     pub step: u32,
-    /// The streaming multiprocessor, numbered through all devices, or the CPU's worker.
+    /// The SM, numbered across all devices, or the CPU worker.
     pub unit: u32,
-    /// From when, on the device's clock, some microseconds inexact against spans but not against
-    /// other stamps.
+    /// Start on the device's clock. Comparable with other block timestamps exactly, and with spans
+    /// to within some microseconds.
     pub start: Nanos,
-    /// To when.
+    /// End, on the device's clock.
     pub end: Nanos,
 }
 
-/// When a step ran, as bounded by events around it.
+/// When a step ran, measured by events before and after it.
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Span {
-    /// The step's index in its program; with the run's id, the op's identity.
+    /// Index of its step in the program. With the run's id it identifies the op.
     pub step: u32,
-    /// Its stream.
+    /// The step's stream.
     pub stream: StreamId,
-    /// From when, on the device's clock.
+    /// Start, on the device's clock.
     pub start: Nanos,
-    /// To when.
+    /// End, on the device's clock.
     pub end: Nanos,
 }
 
 impl Span {
-    /// Stands for all steps of a program at once.
+    /// The step index of a span that covers a whole program.
     pub const WHOLE: u32 = u32::MAX;
 
-    /// How long it took.
+    /// Duration of the span.
     pub fn length(self) -> Nanos {
         Nanos(self.end.0 - self.start.0)
     }

@@ -1,45 +1,44 @@
-//! The part of a lattice that a panel shows, in whole numbers, so that every engine reduces it
-//! to the same bytes.
+//! The region of a lattice that [`Op::Reduce`](crate::Op::Reduce) reduces, in integers, so that
+//! every engine computes the same bytes.
 
 use crate::EngineError;
 
-/// A rectangle of a lattice, divided into pixels.
+/// A rectangle of a lattice and its division into pixels.
 ///
-/// Cell coordinates are fixed-point with 16 fractional bits, and go around the torus: beyond an
-/// edge they count on at the lattice's other side. Pixel column `i` covers the cells from
-/// `(x0 + i * step) >> 16` up to, not including, `(x0 + (i + 1) * step) >> 16`: at least one, and
-/// each once at most, so no more than a row has; rows likewise. Its byte is
-/// `255 * alive / covered`, rounded to the nearest.
+/// Cell coordinates are fixed-point with 16 fractional bits and wrap around the torus. Pixel column
+/// `i` covers the cells from `(x0 + i * step) >> 16` up to but excluding `(x0 + (i + 1) * step) >>
+/// 16`: at least one cell, and at most the whole row, each cell once. Rows likewise. A pixel's byte
+/// is `255 * alive / covered`, rounded to the nearest integer.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct ReduceRegion {
-    /// Left edge.
+    /// Left edge, in fixed-point cells.
     pub x0: i64,
-    /// Top edge.
+    /// Top edge, in fixed-point cells.
     pub y0: i64,
-    /// Cells a pixel, both ways.
+    /// Cells per pixel in both directions, fixed-point.
     pub step: i64,
-    /// Pixels a row; a multiple of 4, so that rows are whole words.
+    /// Width in pixels; a multiple of 4, so that a row is whole words.
     pub width: u32,
-    /// Rows of pixels.
+    /// Height in pixels.
     pub height: u32,
 }
 
 impl ReduceRegion {
-    /// One cell, in fixed point.
+    /// One cell in fixed point.
     pub const ONE: i64 = 1 << 16;
 
-    /// Words that its bytes take.
+    /// Size of the reduced bytes, in 32-bit words.
     pub const fn words(self) -> usize {
         self.width as usize / 4 * self.height as usize
     }
 
-    /// The cells from-to (exclusive) that pixel column `i` covers, counted on beyond the edges: all of
-    /// them, each once, where a lattice has no more.
+    /// The half-open range of cell columns that pixel column `i` covers, before wrapping. It may be
+    /// longer than a row; each cell then counts once.
     pub const fn columns(self, i: u32) -> (i64, i64) {
         Self::covered(self.x0, self.step, i)
     }
 
-    /// The cells from-to (exclusive) that pixel row `j` covers, likewise.
+    /// The half-open range of cell rows that pixel row `j` covers, likewise.
     pub const fn rows(self, j: u32) -> (i64, i64) {
         Self::covered(self.y0, self.step, j)
     }
@@ -50,14 +49,15 @@ impl ReduceRegion {
         (from, if to > from { to } else { from + 1 })
     }
 
-    /// The pixel column at a point, in fixed point, of a lattice so many cells wide; none where the
-    /// region shows another part.
+    /// The pixel column at fixed-point coordinate `x` of a lattice `width` cells wide, or `None`
+    /// outside the region.
     pub fn column_at(self, x: i64, width: u32) -> Option<u32> {
         self.pixel_at(x, self.x0, width)
             .filter(|column| *column < self.width)
     }
 
-    /// The pixel row at a point, in fixed point, of a lattice so many cells high, likewise.
+    /// The pixel row at fixed-point coordinate `y` of a lattice `height` cells high, or `None`
+    /// outside the region.
     pub fn row_at(self, y: i64, height: u32) -> Option<u32> {
         self.pixel_at(y, self.y0, height)
             .filter(|row| *row < self.height)
@@ -69,7 +69,7 @@ impl ReduceRegion {
         u32::try_from(ahead / self.step).ok()
     }
 
-    /// Refuses one that no engine can reduce.
+    /// Errors if the region cannot be reduced.
     pub(crate) fn check(self) -> Result<(), EngineError> {
         let reach = |origin: i64, pixels: u32| {
             self.step
@@ -79,7 +79,7 @@ impl ReduceRegion {
         };
         let sensible = self.width > 0
             && self.width.is_multiple_of(4)
-            && (1..=65_535).contains(&self.height) // rows of blocks of a grid
+            && (1..=65_535).contains(&self.height) // the limit of a grid's y dimension
             && (1..=1 << 41).contains(&self.step)
             && u32::try_from(self.words()).is_ok()
             && reach(self.x0, self.width)

@@ -1,10 +1,10 @@
-//! Copies between buffers, and calls of kernels that have no lattice.
+//! Validates copies between buffers and calls of kernels without lattices.
 
 use super::{Validator, incompatible};
 use crate::called::Parameter;
 use crate::{Argument, BufferId, BufferLocation, Call, DeviceId, Region, Result};
 
-/// A buffer, as far as programs can be wrong about it.
+/// The facts about a buffer that programs are checked against.
 pub(super) struct BufferFacts {
     pub(super) device: DeviceId,
     pub(super) bytes: usize,
@@ -19,13 +19,14 @@ impl Validator {
         }
     }
 
-    /// Whether a region is in pageable memory of the host.
+    /// Whether a region is in pageable host memory.
     pub(super) fn is_pageable(&self, region: Region) -> Result<bool> {
         let place = self.buffer(region.buffer)?.place;
         Ok(place == BufferLocation::Host(crate::HostMemory::Pageable))
     }
 
-    /// The buffer of a region of so many bytes, for an op on a device.
+    /// The buffer of a region of `bytes` bytes. Errors if the region is not aligned, does not fit
+    /// the buffer, or is on another device.
     fn region(&self, region: Region, bytes: usize, device: DeviceId) -> Result<&BufferFacts> {
         let buffer = self.buffer(region.buffer)?;
         let Region { offset, buffer: id } = region;
@@ -89,7 +90,7 @@ impl Validator {
             let Argument::Buffer(region) = *argument else {
                 continue;
             };
-            // A kernel that is not listed below uses one word at least.
+            // A kernel that `words_of` does not list uses at least one word.
             let bytes = words.next().unwrap_or(1).saturating_mul(4).max(4);
             if self.region(region, bytes, device)?.place != BufferLocation::Device {
                 return incompatible(format!(
@@ -102,7 +103,7 @@ impl Validator {
     }
 }
 
-/// What a kernel's parameter must be for an argument.
+/// The parameter type that an argument matches.
 fn parameter_of(argument: &Argument) -> Parameter {
     match argument {
         Argument::Buffer(_) => Parameter::Buffer,
@@ -113,8 +114,8 @@ fn parameter_of(argument: &Argument) -> Parameter {
     }
 }
 
-/// How many words a call uses of each of its buffers, in the order of its arguments, whose kinds
-/// have been checked.
+/// Words that a call uses of each buffer argument, in order. The arguments' types have been
+/// checked.
 fn words_of(call: &Call) -> Result<Vec<usize>> {
     use Argument::{Buffer, F32, I32, U32, U64};
     let name = call.kernel.name;

@@ -1,18 +1,17 @@
-//! The only judge of a program, for both engines.
+//! The program validator that both engines share.
 //!
-//! A [`Validator`] knows what an engine has (devices, streams, events, buffers, lattices, slots)
-//! and in which [state](state) every lattice will be once everything issued so far is done. An
-//! engine that is given a program
+//! A [`Validator`] knows an engine's devices, streams, events, buffers, lattices and slots, and the
+//! [state](state) that every lattice will have once all issued work is done. An engine handles a
+//! program in five steps:
 //!
-//! 1. has it [validated](Validator::validate), against the states that its own steps leave; the
-//!    [`Plan`] that comes back says what memory it needs,
-//! 2. makes room for all of that,
-//! 3. binds the host slots of its downloads,
-//! 4. issues its steps, and
-//! 5. [commits](States::commit) the states that it leaves.
+//! 1. [validate](Validator::validate) it; the returned [`Plan`] lists the memory it needs,
+//! 2. allocate that memory,
+//! 3. bind the host slots of its downloads,
+//! 4. issue its steps, and
+//! 5. [commit](States::commit) the states it leaves.
 //!
-//! Whatever fails before the last of these leaves the states as they were. So a refused program
-//! leaves no trace, and both engines refuse it in the same words.
+//! A failure before the last step leaves the states as they were. So an invalid program has no
+//! effect, and both engines report it with the same message.
 
 mod buffers;
 mod plan;
@@ -34,28 +33,29 @@ use prepared::Prepared;
 pub(crate) use plan::Plan;
 pub(crate) use state::{LatticeState, States};
 
-/// What a program is validated for.
+/// How a program will run once it is valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum Purpose {
-    /// To be issued at once.
+    /// Issued immediately, step by step.
     Submit,
-    /// To be prepared and replayed, as a CUDA graph.
+    /// Captured once and replayed, as a CUDA graph.
     Prepare,
 }
 
-/// What an engine has, and the states of its lattices.
+/// An engine's devices, streams, events, buffers and slots, and the states of its lattices.
 #[derive(Default)]
 pub(crate) struct Validator {
-    /// The devices, a context each.
+    /// The devices, one context each.
     pub(crate) devices: Vec<DeviceInfo>,
     streams: Vec<StreamFacts>,
     /// The device of every event.
     events: Vec<DeviceId>,
-    /// `None` where one was given back.
+    /// By [`BufferId`](crate::BufferId); `None` once dropped.
     buffers: Vec<Option<BufferFacts>>,
     slots: Option<SlotFacts>,
     prepared: Vec<Option<Prepared>>,
-    /// How often memory was replaced that a prepared program may refer to.
+    /// Counts replacements of memory that a prepared program may refer to. A prepared program is
+    /// valid only while the count is unchanged.
     memory: u64,
     pub(crate) lattices: Lattices,
     pub(crate) states: States,
@@ -67,13 +67,13 @@ struct StreamFacts {
     is_default: bool,
 }
 
-/// The host slots of the lattices that there were when they were made.
+/// The host slots, and how many lattices existed when they were allocated.
 struct SlotFacts {
     spec: SlotsSpec,
     lattices: usize,
 }
 
-/// Which lattices there are, and the memory that they have beside their cells.
+/// The lattices, and the memory allocated for them besides their cells.
 #[derive(Default)]
 pub(crate) struct Lattices {
     pub(crate) groups: Vec<Group>,
@@ -81,35 +81,35 @@ pub(crate) struct Lattices {
     group_of: Vec<u32>,
 }
 
-/// Lattices of one size that were created together, in one allocation.
+/// Lattices of one size, created in one call and one allocation.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Group {
     pub(crate) device: DeviceId,
-    /// How many groups the device had before.
+    /// Index among the device's groups.
     pub(crate) on_device: usize,
     pub(crate) first: LatticeId,
     pub(crate) count: usize,
     pub(crate) size: Size,
-    /// Words that each lattice's view has memory for.
+    /// Words allocated for each lattice's view.
     pub(crate) view_capacity: usize,
-    /// Whether each lattice has memory for its measures.
+    /// Whether memory for measures is allocated.
     pub(crate) has_measures_memory: bool,
 }
 
 impl Group {
-    /// Its lattices.
+    /// Ids of the group's lattices, in ascending order.
     pub(crate) fn lattices(&self) -> impl Iterator<Item = LatticeId> + Clone + use<> {
         (self.first.0..self.first.0 + self.count as u32).map(LatticeId)
     }
 }
 
 impl Lattices {
-    /// The index of the group of a lattice that there is.
+    /// Index of a lattice's group. Panics for an unknown lattice.
     pub(crate) fn group_of(&self, lattice: LatticeId) -> usize {
         self.group_of[lattice.index()] as usize
     }
 
-    /// The group of a lattice, if there is such a lattice.
+    /// A lattice's group, or `None` for an unknown lattice.
     pub(crate) fn find(&self, lattice: LatticeId) -> Option<&Group> {
         let group = self.group_of.get(lattice.index())?;
         Some(&self.groups[*group as usize])
@@ -120,7 +120,7 @@ fn incompatible<T>(why: String) -> Result<T> {
     Err(EngineError::BadProgram(why))
 }
 
-/// What an engine has.
+/// Resources: checks and bookkeeping.
 impl Validator {
     pub(crate) fn new(devices: Vec<DeviceInfo>) -> Validator {
         Validator {
@@ -129,7 +129,7 @@ impl Validator {
         }
     }
 
-    /// Refuses a device that there is not.
+    /// Errors for an unknown device.
     pub(crate) fn check_device(&self, device: DeviceId) -> Result<()> {
         match self.devices.get(usize::from(device.0)) {
             Some(_) => Ok(()),
@@ -137,7 +137,7 @@ impl Validator {
         }
     }
 
-    /// Refuses an event that there is not.
+    /// Errors for an unknown event.
     pub(crate) fn check_event(&self, event: EventId) -> Result<()> {
         self.device_of(event).map(drop)
     }
@@ -149,7 +149,7 @@ impl Validator {
         }
     }
 
-    /// Refuses the size of a buffer.
+    /// Errors unless `bytes` is a positive multiple of 4.
     pub(crate) fn check_buffer_size(&self, bytes: usize) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
             return incompatible(format!(
@@ -159,13 +159,13 @@ impl Validator {
         Ok(())
     }
 
-    /// Adds a further context on a device that there is.
+    /// Registers another context on an existing device.
     pub(crate) fn add_context(&mut self, of: DeviceId) -> DeviceId {
         self.devices.push(self.devices[usize::from(of.0)].clone());
         DeviceId(self.devices.len() as u16 - 1)
     }
 
-    /// Adds a stream, unless it is a default stream that was added before.
+    /// Registers a stream. Does nothing for a default stream that is already known.
     pub(crate) fn add_stream(&mut self, id: StreamId, device: DeviceId, is_default: bool) {
         if id.0 as usize == self.streams.len() {
             self.streams.push(StreamFacts { device, is_default });
@@ -184,13 +184,13 @@ impl Validator {
         }));
     }
 
-    /// Notes that every buffer was given back.
+    /// Records that every buffer was dropped.
     pub(crate) fn drop_buffers(&mut self) {
         self.memory += 1;
         self.buffers.fill_with(|| None);
     }
 
-    /// Adds new lattices in one allocation.
+    /// Registers a group of new lattices.
     pub(crate) fn add_lattices(&mut self, device: DeviceId, count: usize, size: Size) {
         let Lattices { groups, group_of } = &mut self.lattices;
         let first = LatticeId(group_of.len() as u32);
@@ -208,8 +208,8 @@ impl Validator {
         self.states.add(count);
     }
 
-    /// Notes that memory was reserved for a layout in those groups that have room for it; where it
-    /// ran out, not in all. What other layouts held is gone in either case.
+    /// Records a reservation for `layout`: `allocated` says for each group whether its memory was
+    /// allocated. Memory of other layouts is gone in either case.
     pub(crate) fn reserve(&mut self, layout: Layout, allocated: &[bool]) {
         self.memory += 1;
         for (group, allocated) in self.lattices.groups.iter().zip(allocated) {
@@ -220,7 +220,7 @@ impl Validator {
         }
     }
 
-    /// Notes that all slots were made anew, for the lattices that there are now.
+    /// Records that slots were allocated for all current lattices.
     pub(crate) fn set_slots(&mut self, spec: SlotsSpec) {
         self.memory += 1;
         let lattices = self.lattices.group_of.len();
@@ -235,9 +235,10 @@ impl Validator {
     }
 }
 
-/// What a program must be.
+/// Rules for programs.
 impl Validator {
-    /// Says what a program needs, or why it cannot be. Drafts the states that it leaves.
+    /// Returns the memory that a program needs, or why the program is invalid. Drafts the states it
+    /// leaves.
     pub(crate) fn validate(&mut self, program: &Program, purpose: Purpose) -> Result<Plan> {
         self.states.begin();
         let mut plan = Plan::default();
@@ -282,7 +283,7 @@ impl Validator {
         }
     }
 
-    /// Drafts what an op leaves of its lattices, which must be on this device.
+    /// Validates an op on lattices, which must be on `device`, and drafts the states it leaves.
     fn validate_op(&mut self, op: &Op, device: DeviceId, plan: &mut Plan) -> Result<()> {
         let mut functions = match op {
             Op::Advance { kernel, block, .. } => {
@@ -314,7 +315,7 @@ impl Validator {
             if facts.device != device {
                 return incompatible(format!("{lattice:?} is not on the stream's device"));
             }
-            // What holds of one lattice holds of those of its group that are in its state.
+            // Lattices of one group in one state need only one check.
             let end = rest.end.min(facts.first.0 + facts.count as u32);
             let (count, state) = self.states.run(&(rest.start..end));
             let run = rest.start..rest.start + count;
@@ -337,7 +338,7 @@ impl Validator {
         Ok(())
     }
 
-    /// Says why an op is incompatible with a lattice's state, if it is.
+    /// Errors if an op is incompatible with a lattice's size or state.
     fn check_state(
         &self,
         op: &Op,
@@ -399,14 +400,14 @@ impl Validator {
         }
     }
 
-    /// Words of a lattice's slot, if there is one.
+    /// Words of a lattice's slot, or `None` if there is no such slot.
     fn slot_words(&self, lattice: LatticeId, slot: Slot, size: Size) -> Option<usize> {
         let slots = self.slots.as_ref()?;
         let there = lattice.index() < slots.lattices && slot.0 < slots.spec.count();
         there.then(|| slots.spec.words(slot, size.words()))
     }
 
-    /// Refuses what a CUDA graph cannot hold.
+    /// Errors for steps that a CUDA graph cannot contain.
     fn check_preparable(&self, program: &Program, plan: &Plan) -> Result<()> {
         let incompatible = |what: &str| incompatible(format!("{what} cannot be prepared"));
         if program.block_timestamps {
@@ -461,8 +462,8 @@ impl Validator {
     }
 }
 
-/// Refuses a wait for an event that another issuer records in the same program: nobody could say
-/// for which of its marks.
+/// Errors if a step waits for an event that another issuer records in the same program: the order
+/// of the record and the wait would be undefined.
 fn check_issuers(program: &Program) -> Result<()> {
     let mut recorded: Vec<(EventId, IssuerId)> = Vec::new();
     for step in &program.steps {
@@ -486,7 +487,7 @@ fn check_issuers(program: &Program) -> Result<()> {
     Ok(())
 }
 
-/// Who issues steps of a program, in ascending order.
+/// The issuers of a program's steps, in ascending order.
 pub(crate) fn issuers(program: &Program) -> Vec<IssuerId> {
     let mut issuers: Vec<_> = program.steps.iter().map(|step| step.issuer).collect();
     issuers.dedup();

@@ -1,24 +1,24 @@
-//! What a valid program needs before its first step may be issued.
+//! The memory and functions that a program needs before its first step is issued.
 
 use crate::kernels::{KERNELS, Layout};
 use crate::lesson_kernels::LESSON_KERNELS;
 use crate::probe_kernels::PROBE_KERNELS;
 use crate::{CalledKernel, DeviceId, Kernel};
 
-/// What a valid program needs before its first step is issued. (Its host slots are those of
-/// [`Program::downloads`](crate::Program::downloads), its stamps need what the engine knows of them.)
+/// The memory and functions that a program needs before its first step is issued. (Host slots are
+/// listed by [`Program::downloads`](crate::Program::downloads); the engine plans memory for block
+/// timestamps itself.)
 #[derive(Default, Debug)]
 pub(crate) struct Plan {
-    /// Groups of lattices whose views need more memory than there is, and how many words each
-    /// lattice's view needs.
+    /// Groups whose views need more memory: group index, and words per lattice.
     pub(crate) views: Vec<(usize, usize)>,
-    /// Groups of lattices that have no memory for measures yet.
+    /// Groups that need memory for measures.
     pub(crate) measures: Vec<usize>,
-    /// The functions that are launched on each device.
+    /// Functions launched on each device.
     pub(crate) functions: Vec<(DeviceId, Functions)>,
-    /// Whether it changes cells: if only half of it is done, every lattice must be restored.
+    /// Whether the program changes cells. If it fails halfway, every lattice must be restored.
     pub(crate) changes_cells: bool,
-    /// Whether several threads of the host issue it.
+    /// Whether several host threads issue the program.
     pub(crate) several_issuers: bool,
 }
 
@@ -48,11 +48,11 @@ impl Plan {
     }
 }
 
-/// A set of functions of kernel files.
+/// A set of kernel functions, one bit each.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct Functions(u64);
 
-/// The functions that lattices need beside the ladder's: file and symbol.
+/// Support functions: file and symbol.
 const SUPPORT: [(&str, &str); 7] = [
     ("edit", "edit_cells"),
     ("reduce", "reduce_bits"),
@@ -63,7 +63,7 @@ const SUPPORT: [(&str, &str); 7] = [
     ("unpack_planar", "unpack_planar"),
 ];
 
-/// The first of each table's functions.
+/// Bit index of the first called function; ladder and support functions come before.
 const CALLED: usize = KERNELS_LENGTH + SUPPORT.len();
 const KERNELS_LENGTH: usize = KERNELS.len();
 
@@ -77,7 +77,7 @@ impl Functions {
         Functions(1 << (KERNELS_LENGTH + index))
     }
 
-    /// What packs a layout into bits.
+    /// The function that packs a layout into bits.
     pub(super) const fn pack(layout: Layout) -> Functions {
         match layout {
             Layout::Bits => Functions::NONE,
@@ -86,7 +86,7 @@ impl Functions {
         }
     }
 
-    /// What makes a layout of bits.
+    /// The function that unpacks bits into a layout.
     pub(super) const fn unpack(layout: Layout) -> Functions {
         match layout {
             Layout::Bits => Functions::NONE,
@@ -95,14 +95,14 @@ impl Functions {
         }
     }
 
-    /// A kernel of the ladder; `None` for one that is not in its table.
+    /// The function of a ladder kernel; `None` if it is not in the table.
     #[inline]
     pub(super) fn kernel(kernel: &Kernel) -> Option<Functions> {
         let at = KERNELS.iter().position(|known| std::ptr::eq(known, kernel));
         at.map(|at| Functions(1 << at))
     }
 
-    /// A kernel without lattices; `None` for one that is in no table.
+    /// The function of a called kernel; `None` if it is in neither table.
     pub(super) fn called(kernel: &CalledKernel) -> Option<Functions> {
         let at = called().position(|known| std::ptr::eq(known, kernel));
         at.map(|at| Functions(1 << (CALLED + at)))
@@ -112,7 +112,8 @@ impl Functions {
         Functions(self.0 | other.0)
     }
 
-    /// The file and the symbol of each; the ladder's and those of calls can be stamped.
+    /// File and symbol of each function, and whether it can be instrumented with block timestamps
+    /// (ladder and called kernels can).
     pub(crate) fn names(self) -> impl Iterator<Item = (&'static str, &'static str, bool)> {
         let ladder = KERNELS.iter().map(|one| (one.file, one.symbol, true));
         let support = SUPPORT.map(|(file, symbol)| (file, symbol, false));

@@ -1,4 +1,4 @@
-//! Programs that were prepared, and what must still hold when they are replayed.
+//! Prepared programs, and the conditions for replaying them.
 
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -7,23 +7,23 @@ use super::state::LatticeState;
 use super::{Plan, Validator, incompatible};
 use crate::{LatticeId, Op, PreparedId, Program, Result, Transfer};
 
-/// A prepared program, and what it was prepared from.
+/// A prepared program and the states it was prepared from.
 pub(crate) struct Prepared {
     pub(crate) program: Arc<Program>,
-    /// Whether it changes cells.
+    /// Whether a replay changes cells.
     pub(crate) changes_cells: bool,
-    /// The lattices that it is about, as they must be.
+    /// The states that its lattices must have at replay.
     before: Vec<(LatticeId, LatticeState)>,
-    /// Those whose view it downloads without making it anew.
+    /// Lattices whose view it downloads without reducing them first.
     reads_view: HashSet<LatticeId>,
-    /// The groups whose views it uses, and how many words each view had room for.
+    /// Groups whose views it uses, with the words allocated per view when it was prepared.
     views: Vec<(usize, usize)>,
-    /// [`Validator::memory`] as it was.
+    /// [`Validator::memory`] when it was prepared.
     memory: u64,
 }
 
 impl Validator {
-    /// Remembers a program that was validated for it and that its engine has prepared.
+    /// Stores a program that its engine has prepared after validation.
     pub(crate) fn remember(&mut self, program: &Arc<Program>, plan: &Plan) -> PreparedId {
         let mut reduced = HashSet::new();
         let mut reads_view = HashSet::new();
@@ -68,7 +68,7 @@ impl Validator {
         PreparedId(self.prepared.len() as u32 - 1)
     }
 
-    /// A prepared program that can be replayed now.
+    /// Returns a prepared program, or an error if it cannot be replayed now.
     pub(crate) fn validate_replay(&self, id: PreparedId) -> Result<&Prepared> {
         let Some(Some(prepared)) = self.prepared.get(id.0 as usize) else {
             return incompatible(format!("there is no {id:?}"));
@@ -93,7 +93,7 @@ impl Validator {
         Ok(prepared)
     }
 
-    /// Commits what a replay does.
+    /// Commits the states that a replay leaves.
     pub(crate) fn commit_replay(&mut self, id: PreparedId) {
         self.states.begin();
         if let Some(Some(prepared)) = self.prepared.get(id.0 as usize) {
@@ -104,7 +104,7 @@ impl Validator {
         self.states.commit();
     }
 
-    /// Forgets a prepared program.
+    /// Removes a prepared program.
     pub(crate) fn release(&mut self, id: PreparedId) {
         if let Some(prepared) = self.prepared.get_mut(id.0 as usize) {
             *prepared = None;

@@ -1,34 +1,35 @@
-//! What is known of every lattice when work is issued, before any of it is done.
+//! The state of every lattice, tracked when work is issued, before it runs.
 
 use std::ops::Range;
 
 use crate::kernels::Layout;
 use crate::{LatticeId, Op};
 
-/// A lattice as it will be once everything issued so far is done.
+/// The state that a lattice will have once all issued work is done.
 ///
-/// The CPU engine could do without the parities. A CUDA graph cannot, since the addresses in it are
-/// fixed when it is made; so both engines keep the same state and refuse the same programs.
+/// The CPU engine does not need the parities. A CUDA graph does, since its addresses are fixed at
+/// capture. Both engines keep the same state and so reject the same programs.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct LatticeState {
     /// The working layout.
     pub(crate) layout: Layout,
-    /// The layout that has memory beside [`Layout::Bits`]; [`Layout::Bits`] if none has.
+    /// The layout reserved in addition to [`Layout::Bits`]; [`Layout::Bits`] if none is.
     pub(crate) reserved: Layout,
-    /// Which of the working layout's two buffers holds the cells.
+    /// Which of the working layout's two buffers holds the cells: 0 or 1.
     pub(crate) parity: u8,
-    /// Which bit buffer holds the bits; in other layouts, those of the last [`Op::Pack`].
+    /// Which bit buffer holds the bits: 0 or 1. In other layouts these are the bits of the last
+    /// [`Op::Pack`].
     pub(crate) bits_parity: u8,
-    /// Whether the bits are the cells, and not those of an earlier generation.
+    /// Whether the bits equal the cells. False if they are of an earlier generation.
     pub(crate) bits_current: bool,
-    /// Whether it has ever been measured.
+    /// Whether it has been measured at least once.
     pub(crate) measured: bool,
-    /// Words of the last [`Op::Reduce`]'s view; 0 before the first.
+    /// Words of the view that the last [`Op::Reduce`] made; 0 before the first.
     pub(crate) view_words: u32,
 }
 
 impl LatticeState {
-    /// Of a new lattice.
+    /// State of a new lattice.
     pub(crate) const NEW: LatticeState = LatticeState {
         layout: Layout::Bits,
         reserved: Layout::Bits,
@@ -39,7 +40,7 @@ impl LatticeState {
         view_words: 0,
     };
 
-    /// The state that an op leaves; the op must be compatible with this one.
+    /// The state after an op. The op must be compatible with this state.
     #[must_use]
     pub(crate) fn after(mut self, op: &Op) -> LatticeState {
         match op {
@@ -83,7 +84,7 @@ impl LatticeState {
         self
     }
 
-    /// Whether an op leaves other cells than there are, so that half of it must not be kept.
+    /// Whether an op changes cells, so that its result must not be kept if it fails halfway.
     pub(crate) fn is_changed_by(self, op: &Op) -> bool {
         match op {
             Op::Upload { .. } | Op::Edit { .. } | Op::Advance { .. } => true,
@@ -92,7 +93,8 @@ impl LatticeState {
         }
     }
 
-    /// The state after memory was reserved for a layout, or, if `allocated` is false, was not.
+    /// Updates the state after an attempt to reserve memory for `layout`; `allocated` says whether
+    /// it succeeded.
     pub(crate) fn reserve(&mut self, layout: Layout, allocated: bool) {
         self.reserved = if allocated { layout } else { Layout::Bits };
         if self.layout != self.reserved {
@@ -102,7 +104,7 @@ impl LatticeState {
         }
     }
 
-    /// Whether cells and bits are in the same buffers in both states.
+    /// Whether both states have cells and bits in the same buffers.
     #[inline]
     pub(crate) fn has_buffers_of(self, other: LatticeState) -> bool {
         let buffers = |state: LatticeState| (state.layout, state.parity, state.bits_parity);
@@ -110,41 +112,41 @@ impl LatticeState {
     }
 }
 
-/// Every lattice's state: as committed, and as drafted for the program that is being judged or
-/// issued. A draft that is not committed leaves no trace.
+/// The states of all lattices: committed ones, and a draft for the program being validated or
+/// issued. A draft has no effect until it is committed.
 #[derive(Default)]
 pub(crate) struct States {
     committed: Vec<LatticeState>,
-    /// Each with the number of the draft that it is part of.
+    /// Each with the number of its draft.
     drafted: Vec<(u32, LatticeState)>,
-    /// The number of the present draft; 0 is of none.
+    /// Number of the current draft; 0 means none.
     draft: u32,
-    /// The lattices that the draft changes.
+    /// Ranges of lattices that the draft changes.
     touched: Vec<Range<u32>>,
 }
 
 impl States {
-    /// Adds new lattices.
+    /// Appends `count` new lattices.
     pub(super) fn add(&mut self, count: usize) {
         let all = self.committed.len() + count;
         self.committed.resize(all, LatticeState::NEW);
         self.drafted.resize(all, (0, LatticeState::NEW));
     }
 
-    /// Begins a new draft, from the committed states.
+    /// Starts a new draft from the committed states.
     pub(crate) fn begin(&mut self) {
         self.touched.clear();
         self.draft = match self.draft.checked_add(1) {
             Some(next) => next,
             None => {
-                // Numbers are used again: no older draft may have them.
+                // The numbers start again, so entries of older drafts must go.
                 self.drafted.fill((0, LatticeState::NEW));
                 1
             }
         };
     }
 
-    /// A lattice's state in the draft.
+    /// A lattice's state in the current draft.
     #[inline]
     pub(crate) fn get(&self, lattice: LatticeId) -> LatticeState {
         match self.drafted[lattice.index()] {
@@ -158,13 +160,13 @@ impl States {
         self.committed[lattice.index()]
     }
 
-    /// A lattice's committed state, to be changed at once.
+    /// A lattice's committed state, changed in place.
     pub(super) fn committed_mut(&mut self, lattice: LatticeId) -> &mut LatticeState {
         &mut self.committed[lattice.index()]
     }
 
-    /// Of these lattices, of which there is one at least, how many from the first on are in its
-    /// state, and the state.
+    /// The state of the first lattice, and how many lattices from it on share that state. The range
+    /// must not be empty.
     #[inline]
     pub(super) fn run(&self, lattices: &Range<u32>) -> (u32, LatticeState) {
         let state = self.get(LatticeId(lattices.start));
@@ -173,7 +175,7 @@ impl States {
         (1 + same.count() as u32, state)
     }
 
-    /// Drafts the state that these lattices go to from the one that they share.
+    /// Drafts the change of these lattices from one shared state to another.
     #[inline]
     pub(super) fn change(&mut self, lattices: Range<u32>, from: LatticeState, to: LatticeState) {
         if from != to {
@@ -183,7 +185,7 @@ impl States {
         }
     }
 
-    /// Drafts what a compatible op does to its lattices.
+    /// Drafts the effect of a compatible op on its lattices.
     pub(crate) fn apply(&mut self, op: &Op) {
         let mut rest = op.lattices();
         while !rest.is_empty() {
@@ -194,7 +196,7 @@ impl States {
         }
     }
 
-    /// The draft becomes the committed state.
+    /// Makes the draft the committed states.
     pub(crate) fn commit(&mut self) {
         for range in &self.touched {
             let range = range.start as usize..range.end as usize;

@@ -1,4 +1,4 @@
-//! The transitions of one lattice, and drafts.
+//! State transitions of one lattice, drafts, and plans.
 
 use std::sync::Arc;
 
@@ -30,7 +30,7 @@ fn upload(words: usize) -> Op {
     }
 }
 
-/// Layout, parity of the cells, parity of the bits, and whether these are current.
+/// Layout, parity of the cells, parity of the bits, and whether the bits are current.
 fn after(ops: &[Op]) -> (Layout, u8, u8, bool) {
     let state = ops
         .iter()
@@ -125,7 +125,7 @@ fn a_layout_that_is_given_back_takes_its_cells_with_it() {
     }
 }
 
-/// A validator of two groups of lattices on a device.
+/// A validator with one device and two groups of lattices.
 fn validator() -> Validator {
     let device = DeviceInfo {
         name: String::new(),

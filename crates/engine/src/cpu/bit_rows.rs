@@ -1,15 +1,15 @@
-//! Bits as this engine keeps them: every row between two halo words, so that a row can be
-//! stepped from end to end with no thought of the torus.
+//! The CPU engine's bit layout: every row is stored between two halo words, so that it can be
+//! stepped without handling the torus's edges.
 //!
-//! A row is stored as the word left of it, its own words, and the word right of it; where the
-//! width is no multiple of 32, the first free bit of the last word is its right neighbour. A row
-//! is also lengthened to whole vectors. What is there holds no cells and is never shown.
+//! A row is the word to its left, its own words, and the word to its right. If the width is not a
+//! multiple of 32, the first free bit of the last word holds the right neighbour. Rows are padded
+//! to whole vectors; the padding holds no cells and is never read out.
 
 use super::memory;
 use crate::Result;
 use life::Size;
 
-/// A lattice's bits, each row with its halo.
+/// A lattice's bits, row by row with halos.
 pub(super) struct BitRows {
     size: Size,
     stride: usize,
@@ -17,7 +17,7 @@ pub(super) struct BitRows {
 }
 
 impl BitRows {
-    /// Dead cells.
+    /// Allocates a lattice of dead cells.
     pub(super) fn new(size: Size, what: &str) -> Result<BitRows> {
         let stride = stride(size);
         Ok(BitRows {
@@ -27,12 +27,12 @@ impl BitRows {
         })
     }
 
-    /// Bytes that one takes.
+    /// Size in bytes for a lattice.
     pub(super) fn bytes(size: Size) -> u64 {
         memory::bytes_of::<u32>(stride(size) * size.height() as usize)
     }
 
-    /// Its sides in cells.
+    /// The lattice's size.
     pub(super) fn size(&self) -> Size {
         self.size
     }
@@ -42,22 +42,22 @@ impl BitRows {
         self.stride
     }
 
-    /// Everything, halos and all.
+    /// All words, including halos and padding.
     pub(super) fn words(&self) -> &[u32] {
         &self.words
     }
 
-    /// Everything, for writing; [`seal`] each row after.
+    /// All words, for writing. Call [`seal`] on each changed row.
     pub(super) fn words_mut(&mut self) -> &mut [u32] {
         &mut self.words
     }
 
-    /// The words of row `y`; bits beyond the width are no cells.
+    /// The words of row `y`. Bits beyond the width are not cells.
     pub(super) fn row(&self, y: usize) -> &[u32] {
         &self.words[y * self.stride + 1..][..self.size.words_per_row()]
     }
 
-    /// Writes every row by `fill`, which is given its number and its words.
+    /// Writes every row: `fill` gets the row's index and words.
     pub(super) fn fill(&mut self, mut fill: impl FnMut(usize, &mut [u32])) {
         let width = self.size.width() as usize;
         for (y, row) in self.words.chunks_exact_mut(self.stride).enumerate() {
@@ -80,13 +80,13 @@ impl BitRows {
         seal(row, self.size.width() as usize);
     }
 
-    /// Takes over a lattice as it crosses the bus.
+    /// Loads a lattice in the layout that crosses the bus.
     pub(super) fn load(&mut self, words: &[u32]) {
         let per_row = self.size.words_per_row();
         self.fill(|y, row| row.copy_from_slice(&words[y * per_row..][..per_row]));
     }
 
-    /// Gives the lattice as it crosses the bus, the bits beyond the width 0.
+    /// Stores the lattice in the layout that crosses the bus, with bits beyond the width 0.
     pub(super) fn store(&self, words: &mut [u32]) {
         let per_row = self.size.words_per_row();
         for (y, row) in words
@@ -100,7 +100,7 @@ impl BitRows {
     }
 }
 
-/// Makes a row's halo anew from its cells; `row` is a whole stride.
+/// Updates a row's halo from its cells; `row` is a whole stride.
 pub(super) fn seal(row: &mut [u32], width: usize) {
     let last = width.div_ceil(32);
     match width % 32 {
@@ -117,8 +117,8 @@ pub(super) fn seal(row: &mut [u32], width: usize) {
     }
 }
 
-/// Two halo words and the row, lengthened to whole vectors of the size that suits it: 16 words
-/// for AVX-512, but not for a lattice that is but a few words across.
+/// Words per row: the row padded to whole vectors, plus two halo words. 16 words fit AVX-512, but
+/// narrow lattices use less.
 fn stride(size: Size) -> usize {
     let vector = match size.words_per_row() {
         0..=2 => 1,

@@ -36,13 +36,13 @@ impl Buffers {
         Ok(BufferId(all.len() as u32 - 1))
     }
 
-    /// Gives all back; nothing runs meanwhile.
+    /// Drops all buffers. Nothing may be running.
     pub(super) fn clear(&self) {
         let mut all = self.all.write().unwrap_or_else(PoisonError::into_inner);
         all.fill(None);
     }
 
-    /// Lets the host look at its own; nothing runs meanwhile.
+    /// Calls `visit` with a host buffer's words. Nothing may be running.
     pub(super) fn access(&self, buffer: BufferId, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         let buffer = self.get(buffer)?;
         if buffer.place == BufferLocation::Device {
@@ -59,7 +59,7 @@ impl Buffers {
         Ok(())
     }
 
-    /// Does an op that has been checked.
+    /// Runs a validated op.
     pub(super) fn execute(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
         match op {
             Op::Copy { from, to, bytes } => {
@@ -74,7 +74,7 @@ impl Buffers {
         }
     }
 
-    /// Runs the twin of a call's kernel with its arguments in place.
+    /// Runs the CPU version of a call's kernel.
     fn call(&self, call: &Call, stop: &AtomicBool) -> Result<()> {
         let places = call.arguments.iter().map(|argument| match argument {
             Argument::Buffer(region) => self.at(*region).map(Some),
@@ -111,7 +111,7 @@ impl Buffers {
     }
 }
 
-/// A place in a buffer.
+/// A position in a buffer.
 struct At {
     buffer: Arc<Buffer>,
     first: usize,
@@ -123,7 +123,7 @@ impl At {
         &self.buffer.words[self.first..]
     }
 
-    /// The words of so many bytes from here.
+    /// The words of `bytes` bytes from here.
     fn words(&self, bytes: usize) -> &[AtomicU32] {
         &self.rest()[..bytes / 4]
     }

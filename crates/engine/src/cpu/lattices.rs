@@ -1,4 +1,4 @@
-//! The lattices' memory, and the doing of every op on it.
+//! The lattices' memory and all ops on it.
 
 use std::ops::Range;
 use std::sync::atomic::AtomicBool;
@@ -13,26 +13,26 @@ use super::{measure, memory, reduce};
 use crate::{EngineError, Kernel, LatticeId, Layout, Measure, Op, Result, Transfer, WordEdit};
 use life::{Rule, Size, counted_lattices};
 
-/// All lattices and the slots that they are downloaded to, shared with the workers.
+/// All lattices and their host slots, shared with the workers.
 pub(super) struct Lattices {
     worker_pool: WorkerPool,
     all: RwLock<Vec<Arc<Entry>>>,
     slots: RwLock<Option<Arc<CpuSlots>>>,
 }
 
-/// A lattice, and memory that programs on their way need for it. That is handed over beside the
-/// lattice, which may be at work for long.
+/// A lattice, and memory that queued programs need for it. That memory has its own lock, since the
+/// lattice may be in use for long.
 struct Entry {
     stored: Mutex<Stored>,
     spare: Mutex<Spare>,
 }
 
-/// Memory that waits for the first op that needs it.
+/// Memory allocated for a program, until its first op takes it.
 #[derive(Default)]
 struct Spare {
-    /// For a larger view.
+    /// A larger view.
     view: Vec<u32>,
-    /// For the bits that the first measure sees: zeros.
+    /// The previous bits for the first measure: zeros.
     before: Vec<u32>,
 }
 
@@ -41,18 +41,18 @@ struct Stored {
     size: Size,
     layout: Layout,
     bits: Pair<BitRows>,
-    /// Where [`Layout::I32`] is reserved.
+    /// Present if [`Layout::I32`] is reserved.
     cells: Option<Pair<Vec<i32>>>,
-    /// Where [`Layout::Planar`] is reserved.
+    /// Present if [`Layout::Planar`] is reserved.
     planar: Option<Pair<PlanarRows>>,
     /// The bytes of the last reduction.
     view: Vec<u32>,
-    /// What the last measure found, and the bits that it saw; none before the first.
+    /// The last measure and the bits it measured; empty before the first.
     measured: (Measure, Vec<u32>),
 }
 
 impl Lattices {
-    /// None yet; they are stepped by this worker_pool.
+    /// Starts without lattices. Kernels use `worker_pool`.
     pub(super) fn new(worker_pool: WorkerPool) -> Lattices {
         Lattices {
             worker_pool,
@@ -96,7 +96,7 @@ impl Lattices {
         Ok(())
     }
 
-    /// Makes the room for a layout, and gives back that of others; nothing runs meanwhile.
+    /// Allocates a layout for all lattices and frees the others. Nothing may be running.
     pub(super) fn reserve(&self, layout: Layout) -> Result<()> {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = all.iter().map(|one| one.stored()).collect();
@@ -136,13 +136,13 @@ impl Lattices {
         Ok(())
     }
 
-    /// Whether a lattice has memory for a layout that it can be in.
+    /// Whether a layout is allocated, or cannot be used for the lattice's size.
     pub(super) fn has(&self, lattice: LatticeId, layout: Layout) -> bool {
         let all = self.all.read().unwrap_or_else(PoisonError::into_inner);
         !all[lattice.index()].stored().lacks(layout)
     }
 
-    /// Makes room for views of so many words. Waits for nothing.
+    /// Allocates views of `words` words. Does not wait.
     pub(super) fn make_views(
         &self,
         lattices: impl Iterator<Item = LatticeId> + Clone,
@@ -160,7 +160,7 @@ impl Lattices {
         Ok(())
     }
 
-    /// Makes room for the bits of every lattice's last measure. Waits for nothing.
+    /// Allocates memory for measures. Does not wait.
     pub(super) fn make_measures(
         &self,
         lattices: impl Iterator<Item = LatticeId> + Clone,
@@ -181,12 +181,12 @@ impl Lattices {
         all[lattice.index()].clone()
     }
 
-    /// Downloads go here from now on.
+    /// Sets the slots for all downloads from now on.
     pub(super) fn set_slots(&self, slots: Arc<CpuSlots>) {
         *self.slots.write().unwrap_or_else(PoisonError::into_inner) = Some(slots);
     }
 
-    /// Does an op; programs are checked before, so that only memory can still be missing.
+    /// Runs an op of a validated program; only memory can still run out.
     pub(super) fn execute(&self, op: &Op, stop: &AtomicBool) -> Result<()> {
         self.worker_pool.run(|| self.execute_op(op, stop))
     }
@@ -254,7 +254,7 @@ impl Lattices {
         }
     }
 
-    /// One lattice after the other.
+    /// Runs `work` on one lattice after the other.
     fn each(
         &self,
         lattices: &Range<u32>,
@@ -269,7 +269,7 @@ impl Lattices {
     }
 }
 
-/// Two buffers of so many numbers.
+/// Allocates two buffers of `length` values.
 fn buffer_pair<T: Default + Clone>(length: usize, what: &str) -> Result<Pair<Vec<T>>> {
     Ok(Pair {
         now: memory::zeroed(length, what)?,
@@ -288,21 +288,21 @@ impl Entry {
 }
 
 impl Stored {
-    /// Takes over memory for larger views; what was reduced before is about to be replaced.
+    /// Takes over larger memory for the view, whose contents are about to be replaced.
     fn take_larger_view(&mut self, spare: &mut Spare) {
         if spare.view.capacity() > self.view.capacity() {
             self.view = std::mem::take(&mut spare.view);
         }
     }
 
-    /// Takes over the memory of measures, before the first.
+    /// Takes over the memory for measures before the first one.
     fn take_measures(&mut self, spare: &mut Spare) {
         if self.measured.1.is_empty() {
             self.measured.1 = std::mem::take(&mut spare.before);
         }
     }
 
-    /// Gives back what layouts other than this one and bits hold.
+    /// Frees all layouts except this one and [`Layout::Bits`].
     fn keep_only(&mut self, layout: Layout) {
         if layout != Layout::I32 {
             self.cells = None;
@@ -315,7 +315,7 @@ impl Stored {
         }
     }
 
-    /// Whether a layout that it can be in is not reserved.
+    /// Whether a layout supports the lattice's size but is not reserved.
     fn lacks(&self, layout: Layout) -> bool {
         match layout {
             Layout::Bits => false,

@@ -1,5 +1,5 @@
-//! What bounds the rungs on planar words once memory does not: how many logic instructions on
-//! vectors a core can issue. Measured, since a processor's clock depends on what it does.
+//! The compute limit of the planar kernels: how many vector logic instructions a core issues per
+//! second. Measured, because a processor's clock depends on its load.
 
 use std::array;
 use std::hint::black_box;
@@ -7,30 +7,30 @@ use std::time::{Duration, Instant};
 
 use super::vector::{self, Logic, Work};
 
-/// What one thread can do at most.
+/// The measured limit of one thread.
 #[derive(Clone, Copy, Debug)]
 pub struct Limit {
     /// The instruction set.
     pub instruction_set: &'static str,
-    /// Logic instructions on vectors, a second.
+    /// Vector logic instructions per second.
     pub instructions: f64,
-    /// The fewest known that step one vector's cells by B3/S23.
+    /// Minimum known instructions to step one vector of cells by B3/S23.
     pub a_vector: f64,
-    /// Cells·generations a second if nothing else were to be done.
+    /// Cells × generations per second if only these instructions were needed.
     pub cells: f64,
 }
 
-/// Measures it for so long, on this thread.
+/// Measures the limit on this thread for `duration`.
 pub fn measure(duration: Duration) -> Limit {
     vector::dispatch(Measure(duration))
 }
 
 struct Measure(Duration);
 
-/// Chains of instructions, each waiting for its own: more than any core has in flight at once.
+/// Independent dependency chains: more than any core executes in parallel.
 const CHAINS: usize = 12;
 
-/// Instructions of a chain between two looks at the clock.
+/// Instructions per chain between two reads of the clock.
 const LENGTH: usize = 10_000;
 
 impl Work for Measure {

@@ -1,20 +1,20 @@
-//! The twin of `measure_bits`: live cells, births, deaths and a hash, in one pass over the words.
+//! CPU version of `measure_bits`: live cells, births, deaths and a hash in one pass over the words.
 
 use multiversion::multiversion;
 
 use super::bit_rows::BitRows;
 use crate::Measure;
 
-/// Measures a lattice against the words of its last measure, which are replaced; they are zeros
-/// before the first.
+/// Measures a lattice. `before` holds its words at the previous measure (zeros before the first)
+/// and is replaced.
 pub(super) fn measure(bits: &BitRows, before: &mut [u32]) -> Measure {
     let size = bits.size();
     let row = (size.words_per_row(), size.last_word_mask());
     measure_rows(bits.words(), bits.stride(), row, before)
 }
 
-/// `words` are rows `stride` apart, behind a halo word each; of `per_row` words the last has only
-/// the cells of `mask`.
+/// `words` holds rows `stride` apart, each after a halo word. A row has `per_row` words; only the
+/// bits in `mask` of the last one are cells.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512dq+avx512vpopcntdq",
     "x86_64+avx2+popcnt",
@@ -48,7 +48,7 @@ mod tests {
     use crate::cpu::tests::{AWKWARD, soup};
     use life::{Lattice, Size};
 
-    /// By the definition, cell by cell and word by word.
+    /// A measure by definition, cell by cell and word by word.
     fn by_definition(now: &Lattice, then: &Lattice) -> Measure {
         let size = now.size();
         let cells = (0..size.height()).flat_map(|y| (0..size.width()).map(move |x| (x, y)));

@@ -1,14 +1,13 @@
-//! Memory that is refused in words, never by a dead process.
+//! Memory allocation with error messages instead of a killed process.
 //!
-//! Linux promises more memory than it has and ends whoever uses it, so every allocation is
-//! first held against what the machine, and the container it may be in, can still give, and is
-//! then written through once.
+//! Linux overcommits memory and kills processes that use too much. So every allocation is first
+//! compared with the memory available to this machine or container, and is then written once.
 
 use std::fs;
 
 use crate::{EngineError, Result};
 
-/// Refuses `bytes` for `what` if this machine cannot give them.
+/// Errors if `bytes` bytes for `what` are more than this machine has available.
 pub fn ensure(bytes: u64, what: &str) -> Result<()> {
     match life::memory::available() {
         Some(free) if bytes > free - free / 16 => Err(out_of_memory(bytes, what)),
@@ -16,7 +15,7 @@ pub fn ensure(bytes: u64, what: &str) -> Result<()> {
     }
 }
 
-/// `count` zeros, their pages in place.
+/// Allocates `count` zeroed values and touches their pages.
 pub(super) fn zeroed<T: Default>(count: usize, what: &str) -> Result<Vec<T>> {
     let mut zeros = Vec::new();
     zeros
@@ -26,12 +25,12 @@ pub(super) fn zeroed<T: Default>(count: usize, what: &str) -> Result<Vec<T>> {
     Ok(zeros)
 }
 
-/// Bytes that `count` of `T` take; more than any machine has, rather than an overflow.
+/// Size in bytes of `count` values, saturating on overflow.
 pub(super) fn bytes_of<T>(count: usize) -> u64 {
     (count as u64).saturating_mul(size_of::<T>() as u64)
 }
 
-/// The last cache before memory in bytes, where the system tells.
+/// Size of the last-level cache in bytes, if the system reports it.
 pub(super) fn last_cache() -> Option<u64> {
     let caches = fs::read_dir("/sys/devices/system/cpu/cpu0/cache").ok()?;
     let size = |cache: fs::DirEntry| {

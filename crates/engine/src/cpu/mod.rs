@@ -1,10 +1,10 @@
-//! The CPU engine: the same streams, events, ops and kernels with no GPU.
+//! The CPU engine: the same streams, events, ops and kernels without a GPU.
 //!
-//! A stream is a queue, served by a pool of threads ([`stream`]); a lattice is buffers behind a
-//! lock ([`lattices`]), stepped by twins of the CUDA kernels ([`kernels`]), with the help of idle
-//! cores ([`worker_pool`]); host slots are memory that a download fills ([`slots`]); lessons have other
-//! memory ([`buffers`]). Programs are judged by [`check`](crate::check), and have all the memory
-//! that they need, before any of their steps is queued.
+//! Streams are queues served by worker threads ([`stream`]). A lattice is a set of buffers behind a
+//! lock ([`lattices`]), stepped by CPU versions of the CUDA kernels ([`kernels`]) with the help of
+//! idle cores ([`worker_pool`]). Downloads fill host slots ([`slots`]); lessons use [`buffers`].
+//! Programs are validated by [`check`](crate::check), and their memory is allocated, before any
+//! step is queued.
 
 mod bit_rows;
 mod buffers;
@@ -41,9 +41,10 @@ use slots::CpuSlots;
 use stream::StreamPool;
 use worker_pool::WorkerPool;
 
-/// The engine for machines without CUDA, and the one that the others are held against.
+/// The engine for machines without CUDA, and the reference for the CUDA engine.
 pub struct CpuEngine {
-    /// What there is, this processor once for each context, and the lattices' states.
+    /// Validates programs and tracks the lattices' states. Its devices are this processor, once per
+    /// context.
     check: Validator,
     startup: Startup,
     pool: StreamPool,
@@ -53,7 +54,7 @@ pub struct CpuEngine {
 }
 
 impl CpuEngine {
-    /// An engine whose streams are served by so many threads: as many streams run at once.
+    /// Creates an engine with this many worker threads, which is how many streams run concurrently.
     pub fn new(workers: NonZeroUsize) -> CpuEngine {
         let started = Instant::now();
         let lattices = Arc::new(Lattices::new(WorkerPool::new(workers.get())));
@@ -76,7 +77,7 @@ impl CpuEngine {
         }
     }
 
-    /// Takes the memory that a program needs, before any of it is queued.
+    /// Allocates the memory that a program needs, before any step is queued.
     fn allocate_for(&mut self, plan: &Plan) -> Result<()> {
         let groups = &mut self.check.lattices.groups;
         for &(group, words) in &plan.views {
@@ -92,7 +93,7 @@ impl CpuEngine {
         Ok(())
     }
 
-    /// Starts a program that is valid and has room; `queue` is [`StreamPool::submit`] or
+    /// Starts a valid program whose memory is allocated; `queue` is [`StreamPool::submit`] or
     /// [`StreamPool::replay`].
     fn start(
         &mut self,
@@ -109,7 +110,7 @@ impl CpuEngine {
         run
     }
 
-    /// Binds the slots of every download, or none.
+    /// Binds the slots of all downloads, or none if one is busy.
     fn bind_slots(&self, program: &Program) -> Result<()> {
         let Some(slots) = &self.slots else {
             return Ok(());
@@ -270,7 +271,7 @@ impl Engine for CpuEngine {
     }
 }
 
-/// This processor, as people know it.
+/// Describes this processor.
 fn describe(workers: usize) -> DeviceInfo {
     let model = fs::read_to_string("/proc/cpuinfo").ok().and_then(|text| {
         let line = text.lines().find(|line| line.starts_with("model name"))?;

@@ -1,14 +1,14 @@
-//! Planar words as this engine keeps them: the height is cut into 16 bands, one for each lane of
-//! a vector, so that the rows above and below are whole vectors, as the words beside are.
+//! The CPU engine's planar layout: the height is divided into 16 bands, one per vector lane, so
+//! that the rows above and below are whole vectors, like the words to the left and right.
 //!
-//! Vector x of row i holds word x of the lattice's rows `start(k) + i`, k being the lane. All
-//! bands have the same number of rows: where 16 does not divide the height, a band's last row is
-//! the next one's first, and both step it alike. At a band's ends lies the band beside, the
-//! vector turned by one lane ([`PlanarRows::wrapped`]). A lattice of at most 16 rows is in every
-//! lane as a whole.
+//! Vector x of row i holds word x of the lattice's rows `start(k) + i` for each lane k. All bands
+//! have the same number of rows: if 16 does not divide the height, a band's last row is also the
+//! next band's first, and both step it identically. Beyond a band's end the row is that of the
+//! adjacent band, with lanes rotated by one ([`PlanarRows::wrapped`]). A lattice of at most 16 rows
+//! is stored as a whole in every lane.
 //!
-//! Four rows lie together, column by column, as they are stepped: so that whoever marches along
-//! them reads and writes memory in a line, and not four pages at once.
+//! Groups of four rows are stored together, column by column, in the order of stepping. So a column
+//! sweep reads and writes memory sequentially, not on four pages at once.
 
 use multiversion::multiversion;
 
@@ -25,14 +25,14 @@ pub(super) struct PlanarRows {
     vectors: Vec<Lanes>,
 }
 
-/// How a height is cut.
+/// The division of a height into bands.
 #[derive(Clone, Copy)]
 struct Bands {
-    /// Rows of a band.
+    /// Rows per band.
     rows: usize,
-    /// Where each begins.
+    /// First row of each band.
     starts: [usize; LANES],
-    /// From where each begins to where the next does, around the torus.
+    /// Rows from each band's start to the next one's, around the torus.
     lengths: [usize; LANES],
 }
 
@@ -53,7 +53,7 @@ impl Bands {
         }
     }
 
-    /// The lane, and the row in it, of what would be row `i` of lane `k`, beyond either end.
+    /// The lane and row that hold row `i` of lane `k`, where `i` may lie beyond the band.
     fn place(&self, mut k: usize, mut i: isize) -> (usize, usize) {
         while i < 0 {
             k = (k + LANES - 1) % LANES;
@@ -68,7 +68,7 @@ impl Bands {
 }
 
 impl PlanarRows {
-    /// Dead cells.
+    /// Allocates a lattice of dead cells.
     pub(super) fn new(size: Size, what: &str) -> Result<PlanarRows> {
         let bands = Bands::of(size.height() as usize);
         Ok(PlanarRows {
@@ -81,39 +81,39 @@ impl PlanarRows {
         })
     }
 
-    /// Bytes that one takes.
+    /// Size in bytes for a lattice.
     pub(super) fn bytes(size: Size) -> u64 {
         let rows = Bands::of(size.height() as usize).rows;
         memory::bytes_of::<Lanes>(rows.next_multiple_of(ROWS) * size.words_per_row())
     }
 
-    /// Vectors of a row.
+    /// Vectors per row.
     pub(super) fn across(&self) -> usize {
         self.size.words_per_row()
     }
 
-    /// Rows of vectors.
+    /// Rows of vectors, which is the rows per band.
     pub(super) fn rows(&self) -> usize {
         self.bands.rows
     }
 
-    /// All groups of four rows, one after the other; what the last lacks of four is no row.
+    /// All groups of four rows. The last group may be padded.
     pub(super) fn vectors_mut(&mut self) -> &mut [Lanes] {
         &mut self.vectors
     }
 
-    /// A row that is there: every fourth vector of these.
+    /// An existing row: every fourth vector of the slice.
     pub(super) fn row(&self, i: usize) -> &[Lanes] {
         &self.vectors[self.start(i)..][..ROWS * (self.across() - 1) + 1]
     }
 
-    /// Where a row begins.
+    /// Index of a row's first vector.
     fn start(&self, i: usize) -> usize {
         i / ROWS * ROWS * self.across() + i % ROWS
     }
 
-    /// A row that is there, or is taken from the bands beside and written into `out`,
-    /// as it would lie.
+    /// A row, which may lie beyond either end of the bands. Such a row is taken from the adjacent
+    /// bands and written to `out` in the same form.
     pub(super) fn row_or_wrapped<'a>(&'a self, i: isize, out: &'a mut [Lanes]) -> &'a [Lanes] {
         match usize::try_from(i) {
             Ok(i) if i < self.rows() => self.row(i),
@@ -124,7 +124,7 @@ impl PlanarRows {
         }
     }
 
-    /// Writes a row beyond either end.
+    /// Writes a row beyond either end of the bands to `out`.
     fn wrapped(&self, i: isize, out: &mut [Lanes]) {
         let places: [_; LANES] = std::array::from_fn(|k| self.bands.place(k, i));
         let beside = |by: usize| (0..LANES).all(|k| places[k].0 == (k + by) % LANES);
@@ -144,7 +144,7 @@ impl PlanarRows {
         }
     }
 
-    /// Takes over a lattice from its bits; `bits` gives a row.
+    /// Loads a lattice from bits; `bits` returns a row's words.
     pub(super) fn load<'a>(&mut self, bits: impl Fn(usize) -> &'a [u32]) {
         let across = self.across();
         let starts = self.bands.starts;
@@ -168,7 +168,7 @@ impl PlanarRows {
         }
     }
 
-    /// Sets the cell in column `x`, row `y`, in every band that has the row.
+    /// Sets the cell in column `x`, row `y`, in every band that contains the row.
     pub(super) fn set(&mut self, x: usize, y: usize, alive: bool) {
         let (across, height) = (self.across(), self.size.height() as usize);
         let (column, plane) = (x % across, x / across);
@@ -182,7 +182,7 @@ impl PlanarRows {
         }
     }
 
-    /// Gives the lattice as bits: row after row, `bits` being all its words.
+    /// Converts the lattice to bits: calls `write` with each row's index and words.
     pub(super) fn store(&self, mut write: impl FnMut(usize, &[u32])) {
         let across = self.across();
         let mut rows = vec![0; LANES * across];
@@ -213,7 +213,7 @@ impl PlanarRows {
     }
 }
 
-/// 32 bits from bit `at` on; beyond the row's end 0.
+/// 32 bits from bit `at` on; 0 beyond the row's end.
 #[inline(always)]
 fn bits_at(row: &[u32], at: usize) -> u32 {
     let word = |i: usize| u64::from(row.get(i).copied().unwrap_or(0));
@@ -230,7 +230,7 @@ fn put_bits(row: &mut [u32], at: usize, word: u32) {
     }
 }
 
-/// Exchanges bit b of word a with bit a of word b, in every lane.
+/// Transposes 32 × 32 bits in every lane: swaps bit b of word a with bit a of word b.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
     "x86_64+avx2",
@@ -251,7 +251,7 @@ fn transpose(block: &mut [Lanes; 32]) {
     }
 }
 
-/// Takes each lane from the lane `BY` further, of the row `last` where `late` is set.
+/// Rotates lanes by `BY`, taking row `last` where `late` is set and row `first` elsewhere.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
     "x86_64+avx2",
@@ -285,7 +285,7 @@ mod tests {
     #[test]
     fn every_row_is_where_its_neighbours_look_for_it() {
         for height in (1..70).chain([97, 128, 129, 255]) {
-            // The one word of a row says which it is.
+            // Each row's only word is the row's index.
             let size = Size::new(32, height).unwrap();
             let mut rows = PlanarRows::new(size, "a test").unwrap();
             let words: Vec<[u32; 1]> = (0..height as u32).map(|y| [y]).collect();

@@ -1,16 +1,16 @@
-//! A region's densities out of a lattice's bits, as [`ReduceRegion`] defines them.
+//! Reduces a lattice's bits to densities, as [`ReduceRegion`] defines.
 
 use std::ops::Range;
 
 use super::bit_rows::BitRows;
 use crate::ReduceRegion;
 
-/// Makes the bytes, four a word. The view has the capacity.
+/// Writes the bytes, four per word, to `view`, which has the capacity.
 pub(super) fn reduce(bits: &BitRows, region: ReduceRegion, view: &mut Vec<u32>) {
     view.resize(region.words(), 0);
     let size = bits.size();
     let mut columns = Vec::with_capacity(region.width as usize);
-    // Few pixels go on at the other side, so what they have there is counted apart.
+    // Few pixels wrap around, so their wrapped part is counted separately.
     let mut beyond = Vec::new();
     for i in 0..region.width {
         let [first, second] = on_torus(region.columns(i), size.width());
@@ -44,8 +44,8 @@ pub(super) fn reduce(bits: &BitRows, region: ReduceRegion, view: &mut Vec<u32>) 
     }
 }
 
-/// Which cells of a side a range of them covers: those up to its end, and those that come around
-/// from its beginning, if any.
+/// Splits a range of cells on a ring of `side` cells: the part before the end, and the wrapped part
+/// from the start, which may be empty.
 fn on_torus((from, to): (i64, i64), side: u32) -> [Range<usize>; 2] {
     let side = i64::from(side);
     let first = from.rem_euclid(side);
@@ -54,7 +54,7 @@ fn on_torus((from, to): (i64, i64), side: u32) -> [Range<usize>; 2] {
     [cells(first, end.min(side)), cells(0, (end - side).max(0))]
 }
 
-/// Live cells of a row within these columns, of which there are some.
+/// Live cells of a row within a non-empty range of columns.
 fn count(row: &[u32], columns: Range<usize>) -> u64 {
     let (first, last) = (columns.start / 32, (columns.end - 1) / 32);
     let from = u32::MAX << (columns.start % 32);
@@ -76,8 +76,8 @@ mod tests {
     use proptest::prelude::*;
     use std::collections::BTreeSet;
 
-    /// The definition, cell by cell: a pixel covers those that are between its corners, whichever
-    /// way around the torus they are named.
+    /// The definition, cell by cell: a pixel covers the cells between its corners, wrapped around
+    /// the torus.
     fn by_definition(lattice: &Lattice, region: ReduceRegion) -> Vec<u8> {
         let size = lattice.size();
         let set = |(from, to): (i64, i64), side: u32| -> BTreeSet<u32> {
@@ -104,7 +104,7 @@ mod tests {
         fn views_are_as_defined(
             width in 1u64..140, height in 1u64..40, seed: u64,
             x0 in -300i64 << 16..300 << 16, y0 in -100i64 << 16..100 << 16,
-            // From a part of a cell to more than the lattice.
+            // From a fraction of a cell to more than the lattice.
             step in prop_oneof![1i64..3 << 16, 3i64 << 16..50 << 16, 50i64 << 16..150 << 16],
             across in 1u32..6, down in 1u32..12,
         ) {
@@ -134,7 +134,7 @@ mod tests {
                 (from..to).any(|x| x.rem_euclid(side.into()) == i64::from(cell))
             };
             let found = view.column_at((i64::from(cell) << 16) + ReduceRegion::ONE / 2, side);
-            // The first of them, where a lattice is seen more than once.
+            // The first pixel, if the region shows a cell more than once.
             prop_assert_eq!(found, (0..view.width).find(covers));
         }
     }

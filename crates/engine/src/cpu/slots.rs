@@ -1,4 +1,4 @@
-//! Host slots: where downloads land and pictures are read from, by any thread.
+//! Host slots: downloads fill them, and any thread reads pictures from them.
 
 use std::sync::atomic::{AtomicI32, Ordering};
 use std::sync::{PoisonError, RwLock};
@@ -6,22 +6,23 @@ use std::sync::{PoisonError, RwLock};
 use super::memory;
 use crate::{EngineError, LatticeId, Measure, Result, Slot, Slots, SlotsSpec};
 
-/// Every lattice's slots.
+/// The slots of all lattices.
 pub(super) struct CpuSlots {
     lattices: Vec<Vec<HostSlot>>,
 }
 
 struct HostSlot {
-    /// How many read it; [`BOUND`] while a download is bound for it.
+    /// Number of readers; [`BOUND`] while a download is pending.
     readers: AtomicI32,
-    /// Never contended: the download owns the slot while it is bound, readers while not.
+    /// Never contended: only the download uses it while the slot is bound, and only readers
+    /// otherwise.
     words: RwLock<Vec<u32>>,
 }
 
 const BOUND: i32 = -1;
 
 impl CpuSlots {
-    /// Slots for lattices of so many words each.
+    /// Allocates slots for lattices of these sizes in words.
     pub(super) fn new(spec: SlotsSpec, lattice_words: &[usize]) -> Result<CpuSlots> {
         let kinds = |whole: usize| {
             let picture = (spec.pictures(), spec.picture_words);
@@ -51,7 +52,7 @@ impl CpuSlots {
         })
     }
 
-    /// Binds a slot for a download.
+    /// Reserves a slot for a download. Errors if it is being read or already reserved.
     pub(super) fn bind(&self, lattice: LatticeId, slot: Slot) -> Result<()> {
         let free = self.slot(lattice, slot).is_some_and(|slot| {
             let bound =
@@ -66,14 +67,14 @@ impl CpuSlots {
         }
     }
 
-    /// Releases a bound slot.
+    /// Makes a reserved slot readable again.
     pub(super) fn release(&self, lattice: LatticeId, slot: Slot) {
         if let Some(slot) = self.slot(lattice, slot) {
             slot.readers.store(0, Ordering::Release);
         }
     }
 
-    /// Fills a bound slot and releases it.
+    /// Fills a reserved slot and makes it readable.
     pub(super) fn land(&self, lattice: LatticeId, slot: Slot, fill: impl FnOnce(&mut [u32])) {
         if let Some(slot) = self.slot(lattice, slot) {
             fill(&mut slot.words.write().unwrap_or_else(PoisonError::into_inner));
@@ -110,7 +111,7 @@ impl Slots for CpuSlots {
     }
 }
 
-/// One reader less at its end, even if the look panics.
+/// Counts a reader until dropped, also by a panic.
 struct Reading<'a>(&'a HostSlot);
 
 impl Drop for Reading<'_> {

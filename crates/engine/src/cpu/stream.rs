@@ -1,15 +1,14 @@
-//! Streams as queues, served by a pool of threads.
+//! Streams as queues, served by a pool of worker threads.
 //!
-//! A stream is a FIFO of steps. A worker takes a stream that has something to do and serves it
-//! until it is empty, held, or a stream of a higher priority has work; so the steps of a stream
-//! are done in order and one at a time, and as many streams advance together as there are
-//! workers. Nobody spins: a worker without a stream and a host without news sleep on condition
-//! variables.
+//! A stream is a FIFO queue of steps. A worker serves a stream with runnable work until it is
+//! empty, has to wait, or a stream of higher priority has work. So the steps of a stream run in
+//! order and one at a time, and as many streams run concurrently as there are workers. Idle workers
+//! and a waiting host sleep on condition variables.
 //!
-//! What one stream waits for in another is always a point of it: so many of its steps done
-//! ([`scheduler`]). Events are such points, and so is what the default stream and the blocking ones
-//! wait for in each other. A point is taken when a step is queued and never looks ahead, so
-//! nothing waits in a circle.
+//! A stream waits for another one at a point: a number of its steps that must be done
+//! ([`scheduler`]). Events are such points, and so are the dependencies between the default stream
+//! and the blocking ones. A point is fixed when a step is queued and refers only to earlier steps,
+//! so there is no deadlock.
 
 mod queue;
 mod scheduler;
@@ -28,11 +27,11 @@ use scheduler::StreamScheduler;
 
 use crate::{Completion, DeviceId, EngineError, EventId, Nanos, Op, Result, StreamId, StreamSpec};
 
-/// Does one op other than a record, a wait or a synchronization. The flag is set when the result
-/// will not be looked at any more.
+/// Runs one op other than a record, wait or synchronization. The flag is set when the engine stops
+/// and the result no longer matters.
 pub(super) type Execute = dyn Fn(&Op, &AtomicBool) -> Result<()> + Send + Sync;
 
-/// The streams, the events and the threads that serve them.
+/// The streams, the events and their worker threads.
 pub(super) struct StreamPool {
     shared: Arc<Shared>,
     workers: Vec<JoinHandle<()>>,
@@ -41,10 +40,9 @@ pub(super) struct StreamPool {
 
 struct Shared {
     scheduler: Mutex<StreamScheduler>,
-    /// A stream has become runnable, or the pool ends.
+    /// Signals that a stream became runnable or the pool stops.
     work: Condvar,
-    /// There are completions, nothing is in flight any more, a point that the host waits for may
-    /// have been passed, or there is a fault.
+    /// Signals completions, an empty pool, progress that the host may wait for, or a fault.
     news: Condvar,
     stop: AtomicBool,
     epoch: Instant,
@@ -88,30 +86,29 @@ impl StreamPool {
         pool
     }
 
-    /// How many threads there are.
+    /// The number of worker threads.
     pub(super) fn workers(&self) -> usize {
         self.workers.len()
     }
 
-    /// Makes a context: a default stream of its own, once it is asked for.
+    /// Creates a context. Its default stream is created on request.
     pub(super) fn create_context(&mut self) {
         self.shared.scheduler().create_context();
     }
 
-    /// Makes a stream of a context that is there.
+    /// Creates a stream of an existing context.
     pub(super) fn create_stream(&mut self, context: DeviceId, spec: StreamSpec) -> StreamId {
         self.shared.scheduler().create_stream(context, spec)
     }
 
-    /// Makes an event.
+    /// Creates an event.
     pub(super) fn create_event(&mut self) -> EventId {
         let mut scheduler = self.shared.scheduler();
         scheduler.events.push(None);
         EventId(scheduler.events.len() as u32 - 1)
     }
 
-    /// Whether what the latest mark of an event that is there stands behind is done; so it is if
-    /// there never was one.
+    /// Whether the work before an event's latest record is done; true if it was never recorded.
     pub(super) fn query(&self, event: EventId) -> Result<bool> {
         let scheduler = self.shared.scheduler();
         scheduler.check_fault()?;
@@ -119,19 +116,19 @@ impl StreamPool {
         Ok(recorded.is_none_or(|recorded| scheduler.passed(recorded)))
     }
 
-    /// The fault that ended the pool, if one did.
+    /// Errors with the fault that ended the pool, if any.
     pub(super) fn check_fault(&self) -> Result<()> {
         self.shared.scheduler().check_fault()
     }
 
-    /// Appends what has completed; then says whether there is a fault.
+    /// Appends completed work. Errors if there is a fault.
     pub(super) fn poll(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
         let mut scheduler = self.shared.scheduler();
         completions.append(&mut scheduler.completions);
         scheduler.check_fault()
     }
 
-    /// Sleeps until something has completed, at most `timeout`.
+    /// Sleeps until work has completed, for at most `timeout`.
     pub(super) fn wait(&self, timeout: Duration) {
         let quiet = |scheduler: &mut StreamScheduler| {
             scheduler.completions.is_empty() && scheduler.fault.is_none()
@@ -144,7 +141,7 @@ impl StreamPool {
         );
     }
 
-    /// Sleeps until nothing is in flight.
+    /// Blocks until no work is running. Errors if there is a fault.
     pub(super) fn synchronize(&self) -> Result<()> {
         let busy = |scheduler: &mut StreamScheduler| {
             !scheduler.running.is_empty() && scheduler.fault.is_none()
@@ -155,7 +152,7 @@ impl StreamPool {
     }
 }
 
-/// Abandons what is queued, and what runs as soon as it looks at its flag.
+/// Discards queued work, and running ops as soon as they check the stop flag.
 impl Drop for StreamPool {
     fn drop(&mut self) {
         self.shared.end(&mut self.shared.scheduler());

@@ -1,5 +1,5 @@
-//! What the engine promises: streams in order and together, events as in CUDA, and a state that
-//! survives every change of kernel.
+//! The engine's guarantees: stream order and concurrency, events as in CUDA, and lattices that keep
+//! their state when the kernel changes.
 
 mod buffers;
 mod edits;
@@ -15,7 +15,7 @@ use crate::kernels::{KERNELS, Kernel, find};
 use crate::{ReduceRegion, Slot, Span, Transfer};
 use life::{Lattice, Rule};
 
-/// Sizes that a careless torus or a careless word gets wrong.
+/// Sizes that expose errors at the torus's edges and in partly used words.
 #[rustfmt::skip]
 pub(super) const AWKWARD: [(u64, u64); 34] = [
     (1, 1), (1, 2), (2, 1), (2, 2), (1, 3), (3, 1), (1, 7), (2, 9), (3, 3), (5, 4), (7, 2), (9, 1),
@@ -39,7 +39,7 @@ pub(super) fn soup(size: Size, seed: u64) -> Lattice {
     Lattice::from_words(size, words)
 }
 
-/// The definition of Life, so many times.
+/// The lattice after `generations` steps of the reference.
 pub(super) fn generations_later(lattice: &Lattice, rule: Rule, generations: u32) -> Lattice {
     let (width, height) = (lattice.size().width(), lattice.size().height());
     let mut lattice = lattice.clone();
@@ -69,7 +69,8 @@ pub(super) fn generations_later(lattice: &Lattice, rule: Rule, generations: u32)
 
 const FIRST: LatticeId = LatticeId(0);
 
-/// An engine with lattices of one size, a stream and two picture slots each, uploaded soups.
+/// An engine with lattices of one size, uploaded soups, and a stream and two picture slots per
+/// lattice.
 struct Bench {
     engine: CpuEngine,
     streams: Vec<StreamId>,
@@ -117,7 +118,7 @@ impl Bench {
         }
     }
 
-    /// Runs to the end; the completions.
+    /// Runs steps to completion and returns the completions.
     fn run(&mut self, steps: impl IntoIterator<Item = (StreamId, Op)>) -> Vec<Completion> {
         self.engine.submit(&program(steps)).unwrap();
         self.drain()
@@ -345,7 +346,7 @@ fn a_view_is_downloaded() {
     ]);
     let alive = bench.soups[0].population() as f64;
     let density = (255.0 * alive / 4096.0).round() as u8;
-    // Each of the four pixels sees the whole torus.
+    // Each of the four pixels covers the whole torus.
     let expected = u32::from_le_bytes([density; 4]);
     assert!(
         bench

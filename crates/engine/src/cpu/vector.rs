@@ -1,9 +1,9 @@
-//! Logic on whole vectors, the best that this processor has.
+//! Bitwise logic on the widest vectors that this processor supports.
 //!
-//! What is stepped as vectors is written once, over [`Logic`]. AVX-512 has any function of three
-//! words in one instruction, which no compiler finds by itself where a value is used twice; so
-//! that one is asked for by name. The crate `pulp` says at run time what there is, and gives its
-//! instructions without unsafe code.
+//! Vector code is written once, over [`Logic`]. AVX-512 computes any function of three words in one
+//! instruction, but compilers do not find it when a value is used twice, so it is called
+//! explicitly. The crate `pulp` detects instruction sets at run time and offers their instructions
+//! as safe code.
 
 mod portable;
 #[cfg(target_arch = "x86_64")]
@@ -16,27 +16,27 @@ use x86 as native;
 
 use bytemuck::{Pod, Zeroable};
 
-/// 16 words, one of each lane: what planar rows are made of, whatever the vectors are.
+/// 16 words, one per lane: the element of planar rows on every instruction set.
 #[derive(Clone, Copy, Default, PartialEq, Debug, Pod, Zeroable)]
 #[repr(C, align(64))]
 pub(super) struct Lanes(pub(super) [u32; LANES]);
 
-/// Lanes side by side in memory.
+/// Number of lanes.
 pub(super) const LANES: usize = 16;
 
-/// Numbers of two bits, one a cell: the low bits and the high bits.
+/// Two-bit numbers, one per cell: low bits and high bits.
 pub(super) type Sum<V> = [V; 2];
 
-/// Vectors of an instruction set, and what is done on all their bits at once.
+/// The vectors of an instruction set and bitwise operations on them.
 pub(super) trait Logic: Copy {
-    /// As people know the instruction set.
+    /// Name of the instruction set.
     const NAME: &'static str;
 
-    /// The fewest logic instructions known that step a vector of cells by B3/S23, a row's sum
-    /// being shared by three rows.
+    /// Minimum known logic instructions to step a vector of cells by B3/S23, with each row's sum
+    /// shared by three rows.
     const MIN_INSTRUCTIONS: f64;
 
-    /// So many bits.
+    /// The vector type.
     type Vector: Pod;
 
     fn splat(self, word: u32) -> Self::Vector;
@@ -45,13 +45,13 @@ pub(super) trait Logic: Copy {
 
     fn xor(self, a: Self::Vector, b: Self::Vector) -> Self::Vector;
 
-    /// Bits of `set` where the mask is 1, of `clear` where it is 0.
+    /// Selects bits of `set` where the mask is 1, of `clear` where it is 0.
     fn choose(self, mask: Self::Vector, set: Self::Vector, clear: Self::Vector) -> Self::Vector;
 
-    /// Any single instruction of logic, for measuring how many there can be.
+    /// A single logic instruction, for measuring the issue rate.
     fn one(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Self::Vector;
 
-    /// B3/S23 of eight neighbours: a number of two bits each, and twos.
+    /// Steps cells by B3/S23. The neighbours' sum is `below + beside + 2 * above`.
     fn life(
         self,
         cells: Self::Vector,
@@ -60,16 +60,16 @@ pub(super) trait Logic: Copy {
         above: Self::Vector,
     ) -> Self::Vector;
 
-    /// Every word turned left by one bit.
+    /// Rotates every word left by one bit.
     fn turn_left(self, a: Self::Vector) -> Self::Vector;
 
-    /// Every word turned right by one bit.
+    /// Rotates every word right by one bit.
     fn turn_right(self, a: Self::Vector) -> Self::Vector;
 
-    /// Compiles `work` for the instruction set, and does it.
+    /// Runs `work`, compiled for the instruction set.
     fn run<T>(self, work: impl FnOnce(Self) -> T) -> T;
 
-    /// Three bits a cell added, where two of them are known to differ or not.
+    /// Adds three bits per cell, given whether two of them differ.
     #[inline(always)]
     fn add_known(
         self,
@@ -80,26 +80,26 @@ pub(super) trait Logic: Copy {
         [self.xor(differ, third), self.choose(differ, third, one)]
     }
 
-    /// Three bits a cell added.
+    /// Adds three bits per cell.
     #[inline(always)]
     fn add(self, a: Self::Vector, b: Self::Vector, c: Self::Vector) -> Sum<Self::Vector> {
         self.add_known(self.xor(a, b), a, c)
     }
 }
 
-/// Work that is done on vectors.
+/// Work that is generic over the instruction set.
 pub(super) trait Work {
     type Output;
 
     fn on<L: Logic>(self, logic: L) -> Self::Output;
 }
 
-/// Does it on the best vectors that there are.
+/// Runs `work` on the best available instruction set.
 pub(super) fn dispatch<W: Work>(work: W) -> W::Output {
     native::dispatch(work)
 }
 
-/// Does it on the vectors of every instruction set that there is.
+/// Runs `work` on every available instruction set.
 #[cfg(test)]
 pub(super) fn on_each<W: Work + Copy>(work: W) -> Vec<W::Output> {
     native::on_each(work)

@@ -1,8 +1,8 @@
-//! Threads that help a worker to step one lattice, where there are cores that have nothing to do.
+//! Helper threads that share the work of stepping one lattice when cores are idle.
 //!
-//! A worker does its op alone when all others have ops of their own, as is so with many streams;
-//! else it shares out the rows of a lattice, pass by pass. What streams promise is not touched:
-//! the op is done when all of its rows are.
+//! With many streams every worker has an op of its own and does it alone. With fewer, a worker
+//! splits the rows of a lattice among idle cores, pass by pass. Stream order is unaffected: the op
+//! is done when all of its rows are.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -12,20 +12,22 @@ use rayon::{ThreadPool, ThreadPoolBuilder};
 use super::kernels::ROWS;
 use super::vector::Lanes;
 
-/// The cores of an engine.
+/// Tracks the engine's idle cores and runs helpers on them.
 pub(super) struct WorkerPool {
     cores: usize,
-    /// Workers that are doing an op.
+    /// Workers that are currently running an op.
     busy: AtomicUsize,
-    /// One thread less than there are cores, from when first there is a use for them.
+    /// One helper thread fewer than cores, started on first use; `None` inside if they cannot be
+    /// started.
     helpers: OnceLock<Option<ThreadPool>>,
 }
 
-/// Vectors and generations below which a share is not worth the handing over of it.
+/// Minimum work of a share, in vectors times generations. Less is not worth handing to another
+/// thread.
 const MIN_SHARE_WORK: usize = 1 << 13;
 
 impl WorkerPool {
-    /// Of so many cores.
+    /// A pool for this many cores.
     pub(super) fn new(cores: usize) -> WorkerPool {
         WorkerPool {
             cores,
@@ -34,7 +36,7 @@ impl WorkerPool {
         }
     }
 
-    /// Does an op, in which meanwhile others do not count on this worker's core.
+    /// Runs an op and counts this worker's core as busy meanwhile.
     pub(super) fn run<T>(&self, op: impl FnOnce() -> T) -> T {
         struct Busy<'a>(&'a AtomicUsize);
         impl Drop for Busy<'_> {
@@ -47,8 +49,8 @@ impl WorkerPool {
         op()
     }
 
-    /// How so many rows are best shared out now, `least` of them at least, if each is `work`
-    /// vectors and generations.
+    /// Decides how to split `rows` rows among the cores that are idle now. A share has at least
+    /// `min_rows` rows; a row costs `work_per_row` vectors times generations.
     pub(super) fn split(&self, rows: usize, min_rows: usize, work_per_row: usize) -> RowSplit<'_> {
         let busy = self.busy.load(Ordering::Relaxed).max(1);
         let idle = self.cores.saturating_sub(busy);
@@ -77,24 +79,24 @@ fn start_helpers(threads: usize) -> Option<ThreadPool> {
         .ok()
 }
 
-/// How rows are shared out.
+/// A division of rows into shares.
 pub(super) struct RowSplit<'a> {
     helpers: Option<&'a ThreadPool>,
-    /// Of a share, if that many are left for it.
+    /// Rows per share; the last share may have fewer.
     rows: usize,
 }
 
-/// Some rows of a lattice.
+/// A contiguous share of a lattice's rows.
 pub(super) struct Share<'a> {
-    /// The number of the first.
+    /// Index of the first row.
     pub(super) first: usize,
-    /// All of them, one after the other.
+    /// The rows' vectors, row by row.
     pub(super) out: &'a mut [Lanes],
 }
 
 impl RowSplit<'_> {
-    /// Does `work` on every share of `out`, whose rows are `across` vectors; this thread does the
-    /// first.
+    /// Runs `work` on every share of `out`, whose rows have `across` vectors. This thread runs the
+    /// first share.
     pub(super) fn for_each(&self, out: &mut [Lanes], across: usize, work: impl Fn(Share) + Sync) {
         let shares = out.chunks_mut(self.rows * across).enumerate();
         let mut shares = shares.map(|(i, out)| Share {
@@ -117,7 +119,7 @@ impl RowSplit<'_> {
 mod tests {
     use super::*;
 
-    /// How many shares there were, and how often each row was in one.
+    /// The number of shares, and how often each row was in one.
     fn split_rows(worker_pool: &WorkerPool, rows: usize, work: usize) -> (usize, Vec<u32>) {
         let shares = AtomicUsize::new(0);
         let mut out = vec![Lanes::default(); rows];

@@ -1,4 +1,4 @@
-//! Stepping: which launches an [`Op::Advance`](crate::Op::Advance) comes to.
+//! The launches of an [`Op::Advance`](crate::Op::Advance).
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::kernels::{Iteration, Kernel, Launch};
 use crate::{EngineError, LatticeId, Result};
 use life::{Rule, Size};
 
-/// How lattices are stepped: see [`Op::Advance`](crate::Op::Advance).
+/// The parameters of an [`Op::Advance`](crate::Op::Advance).
 #[derive(Clone, Copy)]
 pub(super) struct Advance {
     pub(super) kernel: &'static Kernel,
@@ -22,7 +22,7 @@ pub(super) struct Advance {
 }
 
 impl Issuer<'_> {
-    /// Steps lattices that lie one behind the other, in one launch where that can be.
+    /// Steps adjacent lattices, in one launch if they are all in the same buffer.
     pub(super) fn advance_batch(
         &mut self,
         advance: Advance,
@@ -43,7 +43,7 @@ impl Issuer<'_> {
         self.advance(advance, first, count, place)
     }
 
-    /// Steps a lattice, and with it the others of a batch of so many.
+    /// Steps `count` adjacent lattices from `lattice` on.
     fn advance(
         &mut self,
         advance: Advance,
@@ -63,7 +63,7 @@ impl Issuer<'_> {
         self.launch_generations(advance, (size, shape), buffers, state.parity, place)
     }
 
-    /// Launches a kernel as often as it takes, first from the buffer of this parity.
+    /// Launches a kernel until all generations are done, first reading the buffer with this parity.
     fn launch_generations(
         &mut self,
         advance: Advance,
@@ -109,8 +109,8 @@ impl Issuer<'_> {
     }
 }
 
-/// Which of an op's lattices one launch can step: those that lie one behind the other, if the
-/// kernel is batched, else each by itself.
+/// Splits an op's lattices into the ranges that one launch can step: adjacent lattices for a
+/// batched kernel, else single ones.
 pub(super) fn batches(batched: bool, range: Range<u32>, lattices: &Lattices) -> Vec<Range<u32>> {
     let group = |i: u32| lattices.group_of(LatticeId(i));
     let mut batches: Vec<Range<u32>> = Vec::new();

@@ -1,8 +1,9 @@
-//! Stamps: when and where each block ran, as the instrumented kernels say (see [`instrumentation`]).
+//! Block timestamps: when and where each block ran, recorded by instrumented kernels (see
+//! [`instrumentation`]).
 //!
-//! Stamped are the launches of [`Op::Advance`] and [`Op::Call`]: of an op at most
-//! [`MAX_LAUNCHES`], of each lattice the last ones; and of a program as many, in its order, as
-//! [`MAX_BYTES`] hold, the rest not. What is not stamped runs as it always does.
+//! Launches of [`Op::Advance`] and [`Op::Call`] are recorded: per op and lattice the last ones, at
+//! most [`MAX_LAUNCHES`] per op, and per program, in its order, as many as fit [`MAX_BYTES`]. Other
+//! launches run without instrumentation.
 
 use std::ops::Range;
 use std::time::Instant;
@@ -20,15 +21,15 @@ use crate::check::Lattices;
 use crate::kernels::Launch;
 use crate::{BlockTimestamp, HostMemory, LatticeId, Nanos, Op, Program, Result, StreamId};
 
-/// The most launches of an op that are stamped.
+/// Maximum recorded launches per op.
 const MAX_LAUNCHES: u32 = 64;
 
-/// The most memory for the stamps of a program on a device.
+/// Maximum memory in bytes for one program's block timestamps on a device.
 const MAX_BYTES: usize = 64 << 20;
 
 const RECORD_WORDS: usize = instrumentation::RECORD_BYTES / 4;
 
-/// Room for so many records, on the device and, page-locked, on the host.
+/// Memory for records, on the device and page-locked on the host.
 pub(super) struct TimestampMemory {
     records: usize,
     device: DeviceWords,
@@ -47,18 +48,18 @@ impl TimestampMemory {
     }
 }
 
-/// Launches that are stamped: the last ones of an op over a lattice.
+/// Recorded launches: the last ones of an op on one lattice or batch.
 struct Piece {
     step: u32,
-    /// Which of the op's launches over lattices.
+    /// Index of the lattice or batch in the op.
     part: u32,
-    /// The first record.
+    /// Index of its first record.
     first: usize,
     blocks: u32,
     launches: u32,
 }
 
-/// Where the stamps of an op over a lattice go.
+/// Where an op's launches on one lattice or batch write their records.
 #[derive(Clone, Copy)]
 pub(super) struct TimestampTarget {
     at: sys::CUdeviceptr,
@@ -67,14 +68,14 @@ pub(super) struct TimestampTarget {
 }
 
 impl TimestampTarget {
-    /// The address for launch `index` of `count`, if that one is stamped.
+    /// The record address for launch `index` of `count`; `None` if that launch is not recorded.
     pub(super) fn of(self, index: u32, count: u32) -> Option<sys::CUdeviceptr> {
         let skipped = count - self.launches.min(count);
         let nth = u64::from(index.checked_sub(skipped)?);
         Some(self.at + nth * u64::from(self.blocks) * instrumentation::RECORD_BYTES as u64)
     }
 
-    /// The share of lattice `index` of `count`, where a batch's one launch becomes one for each.
+    /// The records of lattice `index` of `count`, if a batch is launched one lattice at a time.
     pub(super) fn share(self, index: u32, count: u32) -> TimestampTarget {
         let blocks = self.blocks / count;
         TimestampTarget {
@@ -85,19 +86,19 @@ impl TimestampTarget {
     }
 }
 
-/// Where the stamps of a program's kernels on one device go.
+/// The block timestamps of one program on one device.
 pub(super) struct TimestampRecorder {
     memory: TimestampMemory,
-    pieces: Vec<Piece>, // in the order of issue
+    pieces: Vec<Piece>, // in issue order
     taken: usize,
-    /// The records of each stream.
+    /// The range of records of each stream.
     streams: Vec<(StreamId, Range<usize>)>,
-    /// What `%globaltimer` shows when the device's clock shows 0.
+    /// The value of `%globaltimer` when the device's clock shows 0.
     skew: i64,
 }
 
 impl TimestampRecorder {
-    /// For the steps of a program in these streams; `None` if nothing of it is stamped.
+    /// Plans the records for a program's steps in these streams. `None` if no launch is recorded.
     pub(super) fn plan(
         program: &Program,
         streams: &[StreamId],
@@ -130,7 +131,7 @@ impl TimestampRecorder {
         if records == 0 {
             return Ok(None);
         }
-        // One stream's records lie together, so that one copy brings them all.
+        // The records of a stream are contiguous, so one copy fetches them.
         let mut ranges = Vec::new();
         let mut first = 0;
         for &stream in streams {
@@ -153,7 +154,7 @@ impl TimestampRecorder {
         }))
     }
 
-    /// Where the stamps of a step's part go; parts are asked for in the order of issue.
+    /// The target for a part of a step. Must be called in issue order.
     pub(super) fn take(&mut self, step: u32, part: u32) -> Option<TimestampTarget> {
         let piece = self.pieces.get(self.taken)?;
         if (piece.step, piece.part) != (step, part) {
@@ -172,19 +173,19 @@ impl TimestampRecorder {
         found.map(|(_, range)| range.clone())
     }
 
-    /// Clears a stream's records, in that stream.
+    /// Zeroes a stream's records, in that stream.
     pub(super) fn clear(&self, stream: StreamId, raw: sys::CUstream) -> Result<()> {
         let Some(range) = self.range(stream) else {
             return Ok(());
         };
         let at = self.memory.device.at() + (range.start * instrumentation::RECORD_BYTES) as u64;
-        // SAFETY: the records are there; what wrote them before has ended.
+        // SAFETY: the records are allocated, and no earlier writer is running.
         check("cuMemsetD8Async", unsafe {
             sys::cuMemsetD8Async(at, 0, range.len() * instrumentation::RECORD_BYTES, raw)
         })
     }
 
-    /// Brings a stream's records to the host, behind the stream's last step.
+    /// Copies a stream's records to the host, after the stream's last step.
     pub(super) fn fetch(&self, stream: StreamId, raw: sys::CUstream) -> Result<()> {
         let Some(range) = self.range(stream) else {
             return Ok(());
@@ -195,8 +196,7 @@ impl TimestampRecorder {
             .host
             .at()
             .wrapping_add(range.start * RECORD_WORDS);
-        // SAFETY: the records are there on both sides; nobody reads the host's before the run has
-        // ended.
+        // SAFETY: the records are allocated on both sides; the host reads them only after the run.
         check("cuMemcpyDtoHAsync", unsafe {
             sys::cuMemcpyDtoHAsync_v2(
                 to.cast(),
@@ -207,9 +207,10 @@ impl TimestampRecorder {
         })
     }
 
-    /// The stamps, once everything of the run has ended; and the memory, to be used again.
+    /// Returns the timestamps, once the run is complete, and the memory for reuse.
     pub(super) fn block_timestamps(self) -> (Vec<BlockTimestamp>, TimestampMemory) {
-        // SAFETY: that many words, of zeros or copied there; every stream's copy has ended.
+        // SAFETY: the allocation has that many initialised words, and every stream's copy has
+        // ended.
         let words =
             unsafe { std::slice::from_raw_parts(self.memory.host.at(), self.memory.host.words()) };
         let mut block_timestamps = Vec::new();
@@ -220,7 +221,7 @@ impl TimestampRecorder {
                 let long = |at: usize| u64::from(record[at]) | u64::from(record[at + 1]) << 32;
                 let (start, end) = (long(0), long(2));
                 if start == 0 {
-                    continue; // the block never began
+                    continue; // the block was never recorded
                 }
                 block_timestamps.push(BlockTimestamp {
                     step: piece.step,
@@ -234,7 +235,8 @@ impl TimestampRecorder {
     }
 }
 
-/// How a kernel is launched, and how many of the launches are stamped, for each lattice or batch.
+/// The launch configuration and the number of recorded launches, for each lattice or batch of an
+/// op.
 fn launches(op: &Op, all: &Lattices) -> Vec<(Launch, u32)> {
     match op {
         Op::Call(call) => vec![(shape_of(call), 1)],
@@ -267,25 +269,25 @@ fn launches(op: &Op, all: &Lattices) -> Vec<(Launch, u32)> {
     }
 }
 
-/// How the blocks' clock stands to the events'.
+/// Offset between `%globaltimer` and the events' clock.
 pub(super) struct Skew {
     nanos: i64,
     measured: Instant,
 }
 
 impl Gpu {
-    /// Spare memory that is large enough, or new.
+    /// Takes large enough memory from the pool, or allocates it.
     fn timestamp_memory(&mut self, records: usize) -> Result<TimestampMemory> {
         let fits = |memory: &TimestampMemory| memory.records >= records;
         if let Some(found) = self.timestamp_pool.iter().position(fits) {
             return Ok(self.timestamp_pool.swap_remove(found));
         }
-        self.timestamp_pool.pop(); // too small, and now there will be a larger one
+        self.timestamp_pool.pop(); // too small; the new one replaces it
         TimestampMemory::new(self, records.next_power_of_two())
     }
 
-    /// What `%globaltimer` shows when this device's clock shows 0. Measured anew every second: a
-    /// kernel reads the one, between two events that show the other. It waits for that kernel.
+    /// The value of `%globaltimer` when this device's clock shows 0. Measured again after a second:
+    /// a kernel reads `%globaltimer` between two events. Blocks until that kernel is done.
     fn skew(&mut self) -> Result<i64> {
         if let Some(skew) = &self.skew
             && skew.measured.elapsed().as_secs_f64() < 1.0
@@ -299,12 +301,12 @@ impl Gpu {
         let (before, after) = (Event::new(true)?, Event::new(true)?);
         let mut best = (i64::MAX, 0);
         for _ in 0..4 {
-            // The narrowest says most: the first waits for the function to be loaded, and any may
-            // wait for room on the device.
+            // Use the shortest of four: the first may wait for the function to load, and any may
+            // wait for other work on the device.
             before.record(stream)?;
             let mut at = memory.device.at();
             let mut arguments = [std::ptr::from_mut(&mut at).cast()];
-            // SAFETY: `read_clock` takes the address of 8 bytes, and there are 32.
+            // SAFETY: `read_clock` takes the address of 8 bytes; 32 are allocated.
             check("cuLaunchKernel", unsafe {
                 let none = std::ptr::null_mut();
                 let arguments = arguments.as_mut_ptr();
@@ -319,7 +321,7 @@ impl Gpu {
             check("cuStreamSynchronize", unsafe {
                 sys::cuStreamSynchronize(stream)
             })?;
-            // SAFETY: two words that were copied there.
+            // SAFETY: the copy above wrote two words there.
             let shown = unsafe { memory.host.at().cast::<u64>().read_unaligned() } as i64;
             let (from, to) = (origin.nanos(&before)?, origin.nanos(&after)?);
             let middle = from + (to - from) / 2;

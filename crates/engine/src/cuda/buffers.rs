@@ -1,4 +1,4 @@
-//! The buffers of lessons, and the ops over them: copies and calls.
+//! Buffers, and the ops on them: copies and calls.
 
 use cust::sys;
 
@@ -11,7 +11,7 @@ use super::memory::{DeviceWords, HostWords};
 use crate::kernels::Launch;
 use crate::{Argument, BufferId, BufferLocation, Call, DeviceId, EngineError, Region, Result};
 
-/// A buffer of a lesson.
+/// A device or host buffer.
 pub(super) struct Buffer {
     gpu: usize,
     bytes: usize,
@@ -24,28 +24,28 @@ enum Memory {
 }
 
 impl Buffer {
-    /// Hands its words over; nothing may be using them.
+    /// Calls `visit` with its words. Nothing else may be using them.
     fn visit(&self, visit: &mut dyn FnMut(&mut [u32])) -> Result<()> {
         let words = match &self.memory {
             Memory::Host(words) => {
-                // SAFETY: that many words, of zeros or of what was copied there; nothing runs, and
-                // no other reference to them is ever made but here.
+                // SAFETY: the allocation has that many initialised words; nothing runs, and this is
+                // the only place that makes a reference to them.
                 visit(unsafe { std::slice::from_raw_parts_mut(words.at(), words.words()) });
                 return Ok(());
             }
             Memory::Device(words) => words,
         };
         let mut copy = vec![0u32; self.bytes / 4];
-        // SAFETY: both hold so many bytes; the call waits for the copy.
+        // SAFETY: both have `bytes` bytes; the call waits for the copy.
         check("cuMemcpyDtoH", unsafe {
             sys::cuMemcpyDtoH_v2(copy.as_mut_ptr().cast(), words.at(), self.bytes)
         })?;
         visit(&mut copy);
-        // SAFETY: both hold so many bytes; the copy has been read when the call returns.
+        // SAFETY: both have `bytes` bytes; the driver has read `copy` when the call returns.
         check("cuMemcpyHtoD", unsafe {
             sys::cuMemcpyHtoD_v2(words.at(), copy.as_ptr().cast(), self.bytes)
         })?;
-        context::synchronize() // other streams do not wait for the default one
+        context::synchronize() // other streams do not wait for the default stream
     }
 }
 
@@ -125,7 +125,7 @@ impl Issuer<'_> {
         self.sink.give(call)
     }
 
-    /// Launches a lesson's kernel.
+    /// Launches a called kernel.
     pub(super) fn launch_call(&mut self, call: &Call) -> Result<()> {
         let kernel = call.kernel;
         let shape = shape_of(call);
@@ -149,7 +149,7 @@ impl Issuer<'_> {
     }
 }
 
-/// How a lesson's kernel is launched.
+/// The launch configuration of a called kernel.
 pub(super) fn shape_of(call: &Call) -> Launch {
     Launch {
         grid: [call.grid, 1, 1],

@@ -1,5 +1,4 @@
-//! The driver's calls that a program's steps come to: made at once, or kept for a thread of the
-//! host that is to make them.
+//! Driver calls as data: made immediately, or collected for another host thread to make.
 
 use std::ffi::c_void;
 use std::time::Instant;
@@ -10,10 +9,10 @@ use super::driver::check;
 use crate::kernels::Launch;
 use crate::{Result, StreamId};
 
-/// The most parameters of a kernel, the stamps' included.
+/// Maximum parameters of a kernel, including the one for block timestamps.
 const MAX_ARGUMENTS: usize = 11;
 
-/// A kernel's arguments, each at the start of a word of its own.
+/// A kernel's arguments, each at the start of a 64-bit word.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Arguments {
     words: [u64; MAX_ARGUMENTS],
@@ -35,7 +34,7 @@ impl Arguments {
     }
 }
 
-/// A number or an address that a kernel takes.
+/// A number or address that can be a kernel's argument.
 pub(super) trait Argument {
     /// Its bytes, at the start of a word.
     fn word(&self) -> u64;
@@ -52,10 +51,10 @@ macro_rules! arguments {
 }
 arguments!(i32, u32, i64, u64, f32);
 
-/// One call of the driver's. Whoever makes it vouches that its context is current and that every
-/// handle and address is alive.
+/// One driver call. Whoever makes it guarantees that its context is current and that all handles
+/// and addresses are valid.
 pub(super) enum Call {
-    /// Makes a context the thread's.
+    /// Makes a context current on the calling thread.
     Current(sys::CUcontext),
     Launch {
         function: sys::CUfunction,
@@ -75,7 +74,7 @@ pub(super) enum Call {
         bytes: usize,
         stream: sys::CUstream,
     },
-    /// Rows of so many bytes; on both sides, where the first is and how far the next is from it.
+    /// Copies `rows` rows of `row_bytes`. Each side is an address and a pitch in bytes.
     CopyRowsOut {
         to: (*mut c_void, usize),
         from: (sys::CUdeviceptr, usize),
@@ -97,24 +96,24 @@ pub(super) enum Call {
         event: sys::CUevent,
         stream: sys::CUstream,
     },
-    /// Waits for a stream.
+    /// Blocks until a stream is done.
     Synchronize(sys::CUstream),
-    /// Waits for everything in the current context.
+    /// Blocks until everything in the current context is done.
     SynchronizeContext,
 }
 
-// SAFETY: handles are valid on every thread, and addresses are of memory that outlives the thread
-// that a call is handed to; see `Call`.
+// SAFETY: handles are valid on every thread, and the memory outlives the thread that receives the
+// call; see `Call`.
 unsafe impl Send for Call {}
 // SAFETY: as above; a call is only read.
 unsafe impl Sync for Call {}
 
 impl Call {
     pub(super) fn make(&self) -> Result<()> {
-        // SAFETY: handles are alive and so many bytes are there on both sides, as `Call` asks.
-        // Pageable memory has been read when a copy's call returns; what is copied to, nobody
-        // touches before an event behind the copy has fired. The driver copies a kernel's
-        // arguments, whose row and file are held together by tests.
+        // SAFETY: handles are valid and both sides have enough bytes, as `Call` requires. The
+        // driver has read pageable memory when a copy's call returns; nobody touches the
+        // destination before an event after the copy has fired. The driver copies a kernel's
+        // arguments; tests check that the kernel table matches the kernels' parameters.
         let (name, code) = unsafe {
             match *self {
                 Call::Current(context) => ("cuCtxSetCurrent", sys::cuCtxSetCurrent(context)),
@@ -179,7 +178,7 @@ impl Call {
 }
 
 /// # Safety
-/// So many rows of so many bytes are there on both sides, and the stream is alive.
+/// Both sides must have `rows` rows of `row_bytes` bytes, and the stream must be alive.
 unsafe fn copy_rows_out(
     to: (*mut c_void, usize),
     from: (sys::CUdeviceptr, usize),
@@ -205,13 +204,13 @@ unsafe fn copy_rows_out(
         WidthInBytes: row_bytes,
         Height: rows,
     };
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller guarantees it.
     unsafe { sys::cuMemcpy2DAsync_v2(&copy, stream) }
 }
 
 /// # Safety
-/// The function, the stream and the addresses among the arguments are alive and of the current
-/// context; the function takes these arguments.
+/// The function, the stream and the addresses among the arguments must be valid and belong
+/// to the current context, and the function must take these arguments.
 unsafe fn launch(
     function: sys::CUfunction,
     shape: Launch,
@@ -225,7 +224,7 @@ unsafe fn launch(
     {
         *address = std::ptr::from_ref(word).cast_mut().cast();
     }
-    // SAFETY: the caller vouches for it.
+    // SAFETY: the caller guarantees it.
     unsafe {
         sys::cuLaunchKernel(
             function,
@@ -243,28 +242,28 @@ unsafe fn launch(
     }
 }
 
-/// Something for a thread to do.
+/// An entry of a thread's list of calls.
 pub(super) enum Entry {
     Call(Call),
-    /// The calls of a step begin, of which the host's time is wanted.
+    /// The start of a step whose host time is measured.
     Begin,
-    /// They have ended.
+    /// The end of that step.
     End {
         step: u32,
         stream: StreamId,
     },
 }
 
-/// Where calls go.
+/// Where calls are sent.
 pub(super) enum Sink {
-    /// To the driver, at once.
+    /// To the driver, immediately.
     Now,
-    /// To a list.
+    /// To a list, for another thread.
     Later(Vec<Entry>),
 }
 
 impl Sink {
-    /// A step's calls begin, of which the host's time is wanted.
+    /// Marks the start of a step's calls, for its host time.
     pub(super) fn begin(&mut self) -> Instant {
         if let Sink::Later(entries) = self {
             entries.push(Entry::Begin);
@@ -272,7 +271,7 @@ impl Sink {
         Instant::now()
     }
 
-    /// They have ended; the time, if they were made.
+    /// Marks the end of a step's calls. Returns the host time if they were made immediately.
     pub(super) fn end(&mut self, step: u32, stream: StreamId, began: Instant) -> Option<HostTime> {
         match self {
             Sink::Now => Some(HostTime {
@@ -300,7 +299,7 @@ impl Sink {
     }
 }
 
-/// How long the host was inside a step's calls.
+/// The time the host spent in a step's calls.
 pub(super) struct HostTime {
     pub(super) step: u32,
     pub(super) stream: StreamId,
@@ -308,7 +307,7 @@ pub(super) struct HostTime {
     pub(super) ended: Instant,
 }
 
-/// Makes kept calls, in order.
+/// Makes collected calls in order and returns the measured host times.
 pub(super) fn make_all(entries: &[Entry]) -> Result<Vec<HostTime>> {
     let mut times = Vec::new();
     let mut began = Instant::now();

@@ -1,4 +1,4 @@
-//! What has ended, told as completions.
+//! Reports completed work.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -39,7 +39,7 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Reports the downloads of replayed graphs one by one, and the graphs that have ended.
+    /// Reports downloads of replayed graphs as they complete, and finished graphs.
     pub(super) fn poll_replays(&mut self, completions: &mut Vec<Completion>) -> Result<()> {
         let mut replays = std::mem::take(&mut self.runs.replays);
         let mut ended = 0;
@@ -47,7 +47,8 @@ impl CudaEngine {
             let over = replay.end.fired()?;
             ended += usize::from(over);
             for (landing, landed) in replay.downloads.iter().zip(&mut replay.landed) {
-                // A timed graph's slots are free only once its spans have been read.
+                // A timed graph's downloads are reported only when the graph is done and its spans
+                // can be read.
                 if !*landed && (over || (!replay.timed && landing.event.fired()?)) {
                     *landed = true;
                     let download = (landing.lattices.clone(), landing.slot);
@@ -55,7 +56,7 @@ impl CudaEngine {
                 }
             }
             if !over {
-                break; // the ones behind it wait for it
+                break; // later replays wait for this one
             }
         }
         for replay in replays.drain(..ended) {

@@ -1,4 +1,4 @@
-//! Contexts: a device's primary one, and further ones that are made and destroyed.
+//! Contexts: a device's primary context, and additional ones.
 
 use cust::device::Device;
 use cust::sys;
@@ -6,20 +6,20 @@ use cust::sys;
 use super::driver::check;
 use crate::Result;
 
-/// A context, given back when it is dropped. `cust`'s own is a primary context always.
+/// A context, released on drop. (`cust` only supports primary contexts.)
 pub(super) struct OwnedContext {
     raw: sys::CUcontext,
     device: sys::CUdevice,
     primary: bool,
 }
 
-// SAFETY: a context's handle is valid on every thread.
+// SAFETY: a context handle is valid on every thread.
 unsafe impl Send for OwnedContext {}
-// SAFETY: as above; the driver's functions lock for themselves.
+// SAFETY: as above; the driver's functions are thread-safe.
 unsafe impl Sync for OwnedContext {}
 
 impl OwnedContext {
-    /// The device's primary context, made current.
+    /// Retains the device's primary context and makes it current.
     pub(super) fn primary(device: Device) -> Result<OwnedContext> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: `raw` is valid for the write.
@@ -34,7 +34,7 @@ impl OwnedContext {
         context.make_current().map(|()| context)
     }
 
-    /// A context of its own beside the primary one, made current.
+    /// Creates another context and makes it current.
     pub(super) fn further(device: Device) -> Result<OwnedContext> {
         let mut raw = std::ptr::null_mut();
         // SAFETY: `raw` is valid for the write.
@@ -46,7 +46,8 @@ impl OwnedContext {
             device: device.as_raw(),
             primary: false,
         };
-        // It comes pushed onto this thread's stack; here the top is only ever replaced.
+        // Creation pushes it onto this thread's context stack; this crate only ever replaces the
+        // top.
         let mut top = std::ptr::null_mut();
         // SAFETY: `top` is valid for the write.
         check("cuCtxPopCurrent", unsafe {
@@ -59,12 +60,12 @@ impl OwnedContext {
         self.raw
     }
 
-    /// Whether it is the calling thread's.
+    /// Whether it is current on the calling thread.
     pub(super) fn is_current(&self) -> bool {
         current() == self.raw
     }
 
-    /// Makes it the calling thread's.
+    /// Makes it current on the calling thread.
     pub(super) fn make_current(&self) -> Result<()> {
         // SAFETY: the context is alive.
         check("cuCtxSetCurrent", unsafe { sys::cuCtxSetCurrent(self.raw) })
@@ -72,21 +73,21 @@ impl OwnedContext {
 }
 
 impl OwnedContext {
-    /// Does something with this context current, and then makes current what was. For what may be
-    /// dropped on any thread, in the midst of another context's work.
+    /// Calls `act` with this context current and then restores the previous one. For drops, which
+    /// may happen on any thread during another context's work.
     pub(super) fn within(&self, act: impl FnOnce()) {
         let before = current();
         if before == self.raw {
             act();
         } else if self.make_current().is_ok() {
             act();
-            // SAFETY: it was current; none (null) is one, too.
+            // SAFETY: it was current before; null means no context.
             unsafe { sys::cuCtxSetCurrent(before) };
         }
     }
 }
 
-/// The thread's context, or null.
+/// The calling thread's context, or null.
 fn current() -> sys::CUcontext {
     let mut raw = std::ptr::null_mut();
     // SAFETY: `raw` is valid for the write; on failure it stays null.
@@ -97,8 +98,8 @@ fn current() -> sys::CUcontext {
 impl Drop for OwnedContext {
     fn drop(&mut self) {
         let ours = self.is_current();
-        // SAFETY: given back once, by the way it was got; what was in it is gone before. No
-        // thread is left with a handle to what may no longer be.
+        // SAFETY: released once, in the way it was created, after everything in it was freed. The
+        // thread does not keep a handle to a destroyed context.
         unsafe {
             if ours {
                 sys::cuCtxSetCurrent(std::ptr::null_mut());
@@ -112,7 +113,7 @@ impl Drop for OwnedContext {
     }
 }
 
-/// Waits for everything in the current context.
+/// Blocks until everything in the current context is done.
 pub(super) fn synchronize() -> Result<()> {
     // SAFETY: no precondition.
     check("cuCtxSynchronize", unsafe { sys::cuCtxSynchronize() })

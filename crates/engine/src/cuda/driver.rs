@@ -1,4 +1,4 @@
-//! Finding the driver and reading its answers.
+//! Opens the driver and translates its results.
 
 use std::ops::RangeInclusive;
 
@@ -9,16 +9,16 @@ use cust::sys::{self, CUresult};
 use crate::{DeviceInfo, EngineError, Result};
 use lang::tr;
 
-/// The oldest driver that has every function this engine calls (CUDA 11.4, driver 470).
+/// The oldest supported CUDA version: 11.4 (driver 470) has every function this engine calls.
 const OLDEST_DRIVER: i32 = 11_040;
 
-/// The oldest GPUs that the kernels run on: their PTX is made for these.
+/// The oldest supported compute capability; the PTX targets it.
 const MIN_CAPABILITY: (u32, u32) = (5, 0);
 
-/// The codes that say something about one call, and nothing about its context, which goes on: bad
-/// arguments, something missing, a state that forbids the call. Any other, known or not, is taken
-/// as the context's end, as the driver API's list of results says of most of them: work after it
-/// could be answered with the same code for ever, or be lost without a word.
+/// Result codes that concern one call only: bad arguments, a missing object, a state that forbids
+/// the call. The context stays usable. Any other code, known or not, counts as the end of the
+/// context, as the driver API documents for most of them: later calls might return the same code
+/// forever, or lose work silently.
 const SURVIVED: &[RangeInclusive<u32>] = &[
     1..=3,     // a value, memory, cuInit not called
     5..=8,     // the profiler
@@ -41,7 +41,7 @@ const SURVIVED: &[RangeInclusive<u32>] = &[
     900..=915, // captures, graphs, clusters
 ];
 
-/// Turns a driver's answer into ours; `call` names the function for the message.
+/// Converts a driver result; `call` names the function in the error.
 pub(super) fn check(call: &'static str, code: CUresult) -> Result<()> {
     if code == CUresult::CUDA_SUCCESS {
         Ok(())
@@ -50,7 +50,7 @@ pub(super) fn check(call: &'static str, code: CUresult) -> Result<()> {
     }
 }
 
-/// The same for what `cust` answers.
+/// Converts a result of `cust`.
 pub(super) fn cust<T>(call: &'static str, answer: Result<T, CudaError>) -> Result<T> {
     answer.map_err(|error| failed(call, error as u32))
 }
@@ -69,7 +69,7 @@ fn failed(call: &'static str, code: u32) -> EngineError {
     }
 }
 
-/// An error while the engine starts: there are no lattices yet that could be lost.
+/// Converts an error during start-up, when there are no lattices to lose.
 pub(super) fn at_start(error: EngineError) -> EngineError {
     match error {
         EngineError::ContextLost(why) => EngineError::UnusableGpu(tr!(
@@ -80,18 +80,18 @@ pub(super) fn at_start(error: EngineError) -> EngineError {
     }
 }
 
-/// An error in the midst of work that changes cells: some lattices have been stepped and others
-/// not, and nobody knows which, so that all of them must be restored.
+/// Converts an error during work that changes cells: an unknown part of the lattices was stepped,
+/// so all must be restored.
 pub(super) fn half_done(error: EngineError) -> EngineError {
     match error {
         EngineError::OutOfMemory { .. }
         | EngineError::DriverOutOfMemory(_)
         | EngineError::Driver { .. } => EngineError::HalfDone(error.to_string()),
-        other => other, // lost altogether, or refused before the driver was asked
+        other => other, // the context is lost, or the driver was not called
     }
 }
 
-/// Refuses a device that is too old for the kernels.
+/// Errors for a device that is too old for the kernels.
 pub(super) fn validate_device(device: &DeviceInfo) -> Result<()> {
     match device.capability {
         Some(has) if has < MIN_CAPABILITY => Err(EngineError::UnusableGpu(tr!(
@@ -106,7 +106,7 @@ pub(super) fn validate_device(device: &DeviceInfo) -> Result<()> {
     }
 }
 
-/// The driver's own number where the enum had no name for it.
+/// The driver's original code, if the enum has no name for it.
 fn result_code(code: u32) -> u32 {
     match (code, cuda_loader::last_unknown_code()) {
         (999, known) if known != 0 => known,
@@ -114,7 +114,7 @@ fn result_code(code: u32) -> u32 {
     }
 }
 
-/// A result code in the driver's own words.
+/// A result code as text, with the driver's description.
 fn describe(code: u32) -> String {
     match cuda_loader::error_text_of(code) {
         Some(text) => format!("{text} (CUDA error {code})"),
@@ -122,7 +122,7 @@ fn describe(code: u32) -> String {
     }
 }
 
-/// Opens and initialises the driver; how many devices there are, or why it cannot be used.
+/// Opens and initialises the driver and returns the number of devices.
 pub(super) fn initialise() -> Result<u32> {
     let no = |why: String| EngineError::NoCuda(why);
     cuda_loader::open().map_err(|why| {
@@ -130,8 +130,7 @@ pub(super) fn initialise() -> Result<u32> {
             "no NVIDIA driver is installed here ({why}): install it for CUDA, or use --device cpu"
         ))
     })?;
-    // Not through `cust`, whose error has no name for some of the answers below.
-    // SAFETY: no precondition.
+    // Not through `cust`, whose error type lacks some of the codes below.
     let answer = result_code(unsafe { sys::cuInit(0) } as u32);
     if answer != 0 {
         let remedy = match answer {
@@ -174,7 +173,7 @@ fn shown(version: i32) -> String {
     format!("{}.{}", version / 1000, version % 1000 / 10)
 }
 
-/// What people know a device by.
+/// The name and properties of a device.
 pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
     let attribute = |which| cust("cuDeviceGetAttribute", device.get_attribute(which));
     let major = attribute(DeviceAttribute::ComputeCapabilityMajor)?;
@@ -197,7 +196,7 @@ pub(super) fn describe_device(device: Device) -> Result<DeviceInfo> {
 
 fn pci_bus_id(device: Device) -> Option<String> {
     let mut text = [0u8; 32];
-    // SAFETY: the buffer is as long as said.
+    // SAFETY: the buffer has 32 bytes, as passed.
     let code = unsafe { sys::cuDeviceGetPCIBusId(text.as_mut_ptr().cast(), 32, device.as_raw()) };
     let end = text.iter().position(|&b| b == 0)?;
     (code == CUresult::CUDA_SUCCESS && end > 0)

@@ -1,11 +1,11 @@
-//! Events: raw, reusable, and given back to a pool instead of destroyed.
+//! Raw events, pooled for reuse instead of destroyed.
 
 use cust::sys::{self, CUresult};
 
 use super::driver::check;
 use crate::Result;
 
-/// An event of one device. `cust`'s own `Event` is consumed by `wait_event`; these are reused.
+/// An event of one device. (`cust`'s `wait_event` consumes its `Event`, so it cannot be reused.)
 #[derive(Debug)]
 pub(super) struct Event(sys::CUevent);
 
@@ -28,7 +28,7 @@ impl Event {
         self.0
     }
 
-    /// Marks this point of a stream.
+    /// Records the event in a stream.
     pub(super) fn record(&self, stream: sys::CUstream) -> Result<()> {
         // SAFETY: event and stream are alive and of one context.
         check("cuEventRecord", unsafe {
@@ -36,7 +36,7 @@ impl Event {
         })
     }
 
-    /// While a stream is captured: a node that records the event at each replay.
+    /// During capture: adds a node that records the event at each replay.
     pub(super) fn record_external(&self, stream: sys::CUstream) -> Result<()> {
         // SAFETY: event and stream are alive and of one context. 1 is CU_EVENT_RECORD_EXTERNAL.
         check("cuEventRecordWithFlags", unsafe {
@@ -44,7 +44,7 @@ impl Event {
         })
     }
 
-    /// Holds what follows in a stream until the event has fired.
+    /// Makes a stream wait for the event.
     pub(super) fn hold(&self, stream: sys::CUstream) -> Result<()> {
         // SAFETY: event and stream are alive.
         check("cuStreamWaitEvent", unsafe {
@@ -52,7 +52,7 @@ impl Event {
         })
     }
 
-    /// Whether it has fired.
+    /// Whether the event has fired.
     pub(super) fn fired(&self) -> Result<bool> {
         // SAFETY: the event is alive.
         match unsafe { sys::cuEventQuery(self.0) } {
@@ -61,7 +61,7 @@ impl Event {
         }
     }
 
-    /// Milliseconds from an earlier event to this one; the driver's resolution is 0.5 µs.
+    /// Milliseconds from an earlier event to this one, at the driver's resolution of 0.5 µs.
     pub(super) fn ms_since(&self, earlier: &Event) -> Result<f32> {
         let mut ms = 0.0;
         // SAFETY: both events are alive and were made for timing.
@@ -79,12 +79,13 @@ impl Event {
 
 impl Drop for Event {
     fn drop(&mut self) {
-        // SAFETY: the event is destroyed once. After a lost context the answer is of no use.
+        // SAFETY: the event is destroyed once. The result does not matter, even after a lost
+        // context.
         unsafe { sys::cuEventDestroy_v2(self.0) };
     }
 }
 
-/// A device's spare events, of both kinds.
+/// A device's unused events, with and without timing.
 #[derive(Default)]
 pub(super) struct EventPool {
     plain: Vec<Event>,
@@ -92,12 +93,12 @@ pub(super) struct EventPool {
 }
 
 impl EventPool {
-    /// An event without timing, which costs the driver less.
+    /// Takes an event without timing, which is cheaper.
     pub(super) fn plain(&mut self) -> Result<Event> {
         self.plain.pop().map_or_else(|| Event::new(false), Ok)
     }
 
-    /// An event with timing.
+    /// Takes an event with timing.
     pub(super) fn timing(&mut self) -> Result<Event> {
         self.timing.pop().map_or_else(|| Event::new(true), Ok)
     }

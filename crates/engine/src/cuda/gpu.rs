@@ -20,22 +20,22 @@ use crate::kernels::Launch;
 use crate::{EngineError, Layout, Measure, Result, StreamId, StreamSpec, WordEdit};
 use life::Size;
 
-/// One GPU. Fields are dropped in order: the context goes last.
+/// One GPU, or another context on it. Fields drop in order: the context last.
 pub(super) struct Gpu {
     pub(super) groups: Vec<Group>,
     pub(super) pool: EventPool,
-    /// Spare memory for stamps.
+    /// Unused memory for block timestamps.
     pub(super) timestamp_pool: Vec<TimestampMemory>,
-    /// How the blocks' clock stands to the events', once that was asked.
+    /// Offset between `%globaltimer` and the events' clock, once measured.
     pub(super) skew: Option<Skew>,
     clock: Clock,
-    /// Where nothing runs but the clock's anchors.
+    /// An idle stream for the clock's anchors.
     pub(super) clock_stream: RawStream,
-    /// Where graphs are launched.
+    /// The stream for graph launches.
     pub(super) graph_stream: RawStream,
-    /// How many graphs were.
+    /// The number of graphs launched.
     pub(super) replays: u64,
-    /// The default stream, if it has been asked for.
+    /// The default stream, once created.
     pub(super) default_stream: Option<StreamId>,
     functions: HashMap<&'static str, sys::CUfunction>,
     instrumented_functions: HashMap<&'static str, sys::CUfunction>,
@@ -45,26 +45,26 @@ pub(super) struct Gpu {
     pub(super) context: Arc<OwnedContext>,
 }
 
-/// Lattices of one size that were created together, in one allocation a buffer.
+/// Lattices of one size that were created together, with one allocation per buffer.
 pub(super) struct Group {
     pub(super) size: Size,
     pub(super) count: usize,
     /// The two bit buffers.
     bits: [DeviceBuffer<u32>; 2],
-    /// The two `i32` buffers, while a kernel wants them.
+    /// The two `i32` buffers, if reserved.
     cells: Option<[DeviceBuffer<i32>; 2]>,
-    /// The two buffers of planar words, while a kernel wants them.
+    /// The two buffers of planar words, if reserved.
     planar: Option<[DeviceBuffer<u32>; 2]>,
-    /// Where edits wait for their kernel.
+    /// Edits that `edit_cells` applies.
     edits: DeviceBuffer<u32>,
-    /// The reduced views, as large as has been wanted.
+    /// The reduced views, and the words allocated for each.
     view: Option<(DeviceBuffer<u32>, usize)>,
-    /// What measures leave, once there has been one.
+    /// Memory for measures, once needed.
     measures: Option<Measures>,
 }
 
 impl Gpu {
-    /// Over a context of the device, which is current; `zero` is when its clock showed 0.
+    /// Uses a context of the device, which must be current. The device's clock shows 0 at `zero`.
     pub(super) fn new(device: Device, context: OwnedContext, zero: Instant) -> Result<Gpu> {
         let clock_stream = RawStream::new(StreamSpec::PLAIN)?;
         Ok(Gpu {
@@ -90,7 +90,7 @@ impl Gpu {
         self.context.make_current()
     }
 
-    /// What the times of events recorded from now on are counted from.
+    /// The anchor for the times of events recorded from now on.
     pub(super) fn origin(&self) -> Result<Origin> {
         self.clock.origin(self.clock_stream.raw())
     }
@@ -109,7 +109,8 @@ impl Gpu {
         Ok(function)
     }
 
-    /// The same with stamps instrumented in: it takes the address of their records as one argument more.
+    /// The same function with block timestamps. It takes the address of the records as an
+    /// additional last argument.
     pub(super) fn instrumented_function(
         &mut self,
         file: &'static str,
@@ -135,10 +136,9 @@ impl Gpu {
         Ok(function)
     }
 
-    /// Makes room for larger views in one of its groups, whose views stay as they are. Waits for
-    /// what runs.
+    /// Enlarges the views of a group and keeps their contents. Waits for running work.
     pub(super) fn grow_views(&mut self, group: usize, words: usize) -> Result<()> {
-        let stream = self.clock_stream.raw(); // where nothing runs
+        let stream = self.clock_stream.raw(); // an idle stream
         let group = &mut self.groups[group];
         let larger = uninitialized("the reduced views", words * group.count)?;
         if let Some((smaller, pitch)) = &group.view {
@@ -180,16 +180,16 @@ fn max_edits(size: Size) -> usize {
     size.words().min(WordEdit::MAX_PER_COPY)
 }
 
-/// What measures of a group's lattices leave on the device for the next ones, and for downloads.
+/// Device memory for the measures of a group's lattices.
 struct Measures {
-    /// The bits as they were.
+    /// The bits at the previous measure.
     before: DeviceBuffer<u32>,
-    /// Of every lattice as many measures as it has blocks, then those of whole lattices; behind
-    /// them, how many blocks of each have come so far.
+    /// Partial measures, one per block of each lattice; then one measure per lattice; then a count
+    /// of finished blocks per lattice.
     shares: DeviceBuffer<u32>,
 }
 
-/// Addresses of a lattice's part of [`Measures`].
+/// Addresses of one lattice's parts of [`Measures`].
 pub(super) struct MeasureAt {
     pub(super) before: sys::CUdeviceptr,
     pub(super) shares: sys::CUdeviceptr,
@@ -202,18 +202,18 @@ fn ptx_of(file: &'static str) -> Result<&'static str> {
     found.ok_or_else(|| EngineError::BadProgram(format!("there is no kernel file {file}")))
 }
 
-/// Device memory of zeros.
+/// Allocates zeroed device memory.
 fn zeroed(what: &str, words: usize) -> Result<DeviceBuffer<u32>> {
     let buffer = uninitialized(what, words)?;
     let at: sys::CUdeviceptr = buffer.as_device_ptr().as_raw();
     // SAFETY: the allocation holds `words` words.
     check("cuMemsetD32", unsafe { sys::cuMemsetD32_v2(at, 0, words) })?;
-    // The memset runs in the default stream, for which our streams do not wait.
+    // The memset runs in the default stream, which our streams do not wait for.
     context::synchronize()?;
     Ok(buffer)
 }
 
-/// Device memory that is written before it is read.
+/// Allocates device memory that must be written before it is read.
 fn uninitialized<T: cust::memory::DeviceCopy>(
     what: &str,
     length: usize,
@@ -229,7 +229,7 @@ fn uninitialized<T: cust::memory::DeviceCopy>(
     })
 }
 
-/// Copies rows on the device to rows that are longer; each with the words from one to the next.
+/// Copies rows to longer rows on the device. Each side is an address and a pitch in words.
 fn copy_rows(
     stream: sys::CUstream,
     (to, to_pitch): (sys::CUdeviceptr, usize),
@@ -254,31 +254,32 @@ fn copy_rows(
         WidthInBytes: from_pitch * 4,
         Height: rows,
     };
-    // SAFETY: so many rows are there on both sides, and the stream is alive.
+    // SAFETY: both sides have that many rows, and the stream is alive.
     check("cuMemcpy2DAsync", unsafe {
         sys::cuMemcpy2DAsync_v2(&copy, stream)
     })
 }
 
 impl Group {
-    /// The address of a lattice's bit buffer of this parity.
+    /// The address of a lattice's bit buffer with this parity.
     pub(super) fn bits_at(&self, index: usize, parity: u8) -> sys::CUdeviceptr {
         let base = self.bits[usize::from(parity)].as_device_ptr().as_raw();
         base + (index * self.size.words() * 4) as u64
     }
 
-    /// Where a lattice's edits wait for their kernel.
+    /// The address of a lattice's edits.
     pub(super) fn edits_at(&self, index: usize) -> sys::CUdeviceptr {
         let stride = self.max_edits() * WORDS_AN_EDIT * 4;
         self.edits.as_device_ptr().as_raw() + (index * stride) as u64
     }
 
-    /// How many there is room for.
+    /// The number of edits that fit.
     pub(super) fn max_edits(&self) -> usize {
         max_edits(self.size)
     }
 
-    /// The address of a lattice's buffer of this parity, in a layout.
+    /// The address of a lattice's buffer with this parity, in a layout. Errors if the layout is not
+    /// reserved.
     pub(super) fn buffer_at(
         &self,
         layout: Layout,
@@ -302,8 +303,7 @@ impl Group {
         }
     }
 
-    /// The address of a lattice's reduced view, and how many words there are from one lattice's
-    /// view to the next one's.
+    /// The address of a lattice's reduced view, and the pitch in words between views.
     pub(super) fn view_at(&self, index: usize) -> Result<(sys::CUdeviceptr, usize)> {
         let missing = || EngineError::BadProgram("there is no memory for views".into());
         let (buffer, stride) = self.view.as_ref().ok_or_else(missing)?;
@@ -311,7 +311,7 @@ impl Group {
         Ok((at, *stride))
     }
 
-    /// Takes the memory of measures; waits for what runs.
+    /// Allocates memory for measures. Waits for running work.
     pub(super) fn make_measures(&mut self) -> Result<()> {
         let what = "the measures of lattices";
         let blocks = Launch::measure(self.size, 1).grid[0] as usize;
@@ -323,7 +323,7 @@ impl Group {
         Ok(())
     }
 
-    /// Where a lattice's measures are.
+    /// The addresses of a lattice's measures.
     pub(super) fn measures_at(&self, index: usize) -> Result<MeasureAt> {
         let missing = || EngineError::BadProgram("there is no memory for measures".into());
         let measures = self.measures.as_ref().ok_or_else(missing)?;
@@ -340,7 +340,7 @@ impl Group {
         })
     }
 
-    /// Gives back what layouts other than this one and bits hold.
+    /// Frees all layouts except this one and [`Layout::Bits`].
     pub(super) fn keep_only(&mut self, layout: Layout) {
         if layout != Layout::I32 {
             self.cells = None;
@@ -350,7 +350,7 @@ impl Group {
         }
     }
 
-    /// Whether there is memory for a layout, as far as its lattices can be in it.
+    /// Whether a layout is allocated, or cannot be used for this size.
     pub(super) fn has(&self, layout: Layout) -> bool {
         match layout {
             Layout::Bits => true,
@@ -359,7 +359,7 @@ impl Group {
         }
     }
 
-    /// Takes the memory of a layout, if there is none.
+    /// Allocates a layout, unless it already is.
     pub(super) fn reserve(&mut self, layout: Layout) -> Result<()> {
         match layout {
             Layout::I32 if self.cells.is_none() => {
@@ -381,7 +381,7 @@ impl Group {
 
 impl Drop for Gpu {
     fn drop(&mut self) {
-        // What the fields free belongs to this context.
+        // The fields free memory of this context.
         let _ = self.make_current();
     }
 }

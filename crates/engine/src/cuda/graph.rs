@@ -1,4 +1,4 @@
-//! Rounds prepared once and replayed: one launch for the host instead of hundreds.
+//! Programs captured once and replayed as CUDA graphs: one launch by the host instead of hundreds.
 
 use std::ops::Range;
 use std::rc::Rc;
@@ -16,10 +16,10 @@ use super::slots::CudaSlots;
 use super::timing::{TimedStep, Timer, Timing};
 use crate::{IssuerId, LatticeId, Op, Program, Result, RunId, Slot, Span, StreamId};
 
-/// A program captured for replay, a graph a device.
+/// A program captured for replay, as one graph per device.
 pub(super) struct Prepared {
     pub(super) parts: Vec<Part>,
-    /// Downloads of all parts, to be bound before a replay.
+    /// The downloads of all parts, to bind before a replay.
     pub(super) downloads: Vec<(LatticeId, Slot)>,
     pub(super) _slots: Option<Arc<CudaSlots>>,
 }
@@ -33,9 +33,9 @@ pub(super) struct Part {
     pub(super) steps: Arc<[TimedStep]>,
 }
 
-/// A download in a graph, and the event that each replay records behind it, so that its picture
-/// is known to be there before the rest of the round is. (On an H200 such a node costs nothing
-/// that can be measured, and right after a launch the event counts as not fired.)
+/// A download in a graph, and the event that each replay records after it, so that the picture is
+/// available before the whole round is done. (On an H200 such a node has no measurable cost. Right
+/// after a launch the event counts as not fired.)
 pub(super) struct GraphDownload {
     pub(super) lattices: Range<u32>,
     pub(super) slot: Slot,
@@ -46,13 +46,13 @@ pub(super) struct GraphDownload {
 pub(super) struct Graph(sys::CUgraphExec);
 
 impl Graph {
-    /// Captures what `issue` puts into `origin` and into streams that wait for it.
+    /// Captures what `issue` issues to `origin` and to streams that wait for it.
     pub(super) fn capture(
         origin: sys::CUstream,
         issue: impl FnOnce() -> Result<()>,
     ) -> Result<Graph> {
         let mode = CUstreamCaptureMode::CU_STREAM_CAPTURE_MODE_RELAXED;
-        // SAFETY: the stream is alive; every capture begun is ended below.
+        // SAFETY: the stream is alive; the capture is ended below.
         check("cuStreamBeginCapture", unsafe {
             sys::cuStreamBeginCapture_v2(origin, mode)
         })?;
@@ -73,14 +73,14 @@ impl Graph {
             unsafe { sys::cuGraphDestroy(graph) };
         }
         let graph = instantiated?;
-        // Readies the first replay; old drivers lack it and are only slower then.
-        // SAFETY: graph and stream are alive.
+        // Prepares the first replay. Old drivers lack this call; their first replay is slower.
         unsafe { sys::cuGraphUpload(graph.0, origin) };
         Ok(graph)
     }
 
     pub(super) fn launch(&self, stream: sys::CUstream) -> Result<()> {
-        // SAFETY: graph and stream are alive; the addresses in it are (see Prepared::epoch).
+        // SAFETY: graph and stream are alive, and so are the addresses in the graph: the validator
+        // rejects a replay after memory was replaced.
         check("cuGraphLaunch", unsafe {
             sys::cuGraphLaunch(self.0, stream)
         })
@@ -95,8 +95,8 @@ impl Drop for Graph {
 }
 
 impl CudaEngine {
-    /// Captures a valid program that has room, a graph a device. No state moves: its steps leave
-    /// theirs in a draft.
+    /// Captures a valid program whose memory is allocated, as one graph per device. The lattices'
+    /// states change only in a draft.
     pub(super) fn capture_all(&mut self, program: &Program) -> Result<Prepared> {
         self.check.states.begin();
         let used = self.streams_used(program);
@@ -156,8 +156,8 @@ impl CudaEngine {
             }
             Ok(())
         })?;
-        // Not given back to the pool: an event last recorded in a capture cannot be asked, even
-        // where the next record is a node of a graph.
+        // Not returned to the pool: an event last recorded in a capture cannot be queried, even if
+        // the next record is a graph node.
         drop((fork, joins));
         Ok(Part {
             gpu,
@@ -168,7 +168,7 @@ impl CudaEngine {
         })
     }
 
-    /// Starts a prepared program; its graphs run behind whatever their streams hold.
+    /// Starts a prepared program. Its graphs wait for all work in their streams.
     pub(super) fn replay_taken(
         &mut self,
         program: &Prepared,
@@ -197,7 +197,7 @@ impl CudaEngine {
         Ok(run)
     }
 
-    /// Launches a graph a device; `begun` says whether the driver may have taken one.
+    /// Launches one graph per device; `begun` tells whether a launch was attempted.
     fn launch_parts(&mut self, run: RunId, program: &Prepared, begun: &mut bool) -> Result<()> {
         for part in &program.parts {
             self.make_current(part.gpu)?;

@@ -1,19 +1,18 @@
-//! Stamps instrumented into a kernel's PTX: the ladder's sources know nothing of them.
+//! PTX instrumentation: adds block timestamps to a kernel without changing its source.
 //!
-//! The kernel gets one parameter more, the address of a record of [`RECORD_BYTES`] a block:
-//! start and end as `%globaltimer` has them (u64 each), then the multiprocessor (u32). Thread 0
-//! writes start and multiprocessor before its first instruction; where a warp's lane 0 returns,
-//! it raises the end to that moment. A lane 0 that returns before others of its warp stamps too
-//! early an end; where a block's warps end together, as in these kernels, that is some
-//! nanoseconds.
+//! The kernel gets one more parameter, the address of a record of [`RECORD_BYTES`] per block: start
+//! and end as `%globaltimer` values (u64 each), then the SM (u32). Thread 0 writes start and SM
+//! before its first instruction. Where lane 0 of a warp returns, it raises the end to the current
+//! time. If lane 0 returns before other lanes of its warp, the end is too early; in these kernels
+//! the warps of a block end together, so the error is some nanoseconds.
 
-/// Bytes of a block's record; the last 12 are unused.
+/// Bytes per block's record; the last 12 are unused.
 pub const RECORD_BYTES: usize = 32;
 
-/// The parameter's name.
+/// Name of the added parameter.
 pub const PARAMETER: &str = "lifestreams_stamps";
 
-/// The block's record, in %lsd0, for threads that %lsp0 holds for.
+/// Computes the address of the block's record into %lsd0, where predicate %lsp0 holds.
 const ADDRESS: &str = "\
 	@%lsp0 mov.u32 	%lsr0, %nctaid.y;
 	@%lsp0 mov.u32 	%lsr1, %ctaid.z;
@@ -28,7 +27,7 @@ const ADDRESS: &str = "\
 	@%lsp0 mov.u64 	%lsd1, %globaltimer;
 ";
 
-/// Registers, in a scope of their own.
+/// Opens a scope with its own registers.
 const OPEN: &str = "\
 	{
 	.reg .pred 	%lsp<1>;
@@ -39,7 +38,7 @@ const OPEN: &str = "\
 	mov.u32 	%lsr2, %tid.z;
 ";
 
-/// Thread 0 says that its block begins.
+/// Thread 0 records the start of its block.
 const ENTER: &str = "\
 	or.b32 	%lsr0, %lsr0, %lsr1;
 	or.b32 	%lsr0, %lsr0, %lsr2;
@@ -52,7 +51,7 @@ const ENTERED: &str = "\
 	}
 ";
 
-/// Lane 0 of a warp says that it has come this far.
+/// Lane 0 of a warp records the time at which it returns.
 const LEAVE: &str = "\
 	mov.u32 	%lsr3, %ntid.y;
 	mad.lo.u32 	%lsr1, %lsr2, %lsr3, %lsr1;
@@ -66,7 +65,7 @@ const LEFT: &str = "\
 	}
 ";
 
-/// How far the text has been read.
+/// The section of the PTX text being read.
 #[derive(PartialEq)]
 enum At {
     Before,
@@ -77,7 +76,8 @@ enum At {
     Behind,
 }
 
-/// The text with stamps in its one entry; or what in it was not understood.
+/// Returns the text with block timestamps added to its only entry. Errors with the line that the
+/// parser does not support.
 pub fn instrument(text: &str) -> Result<String, String> {
     let enter = [OPEN, ENTER, ADDRESS, ENTERED].concat();
     let leave = [OPEN, LEAVE, ADDRESS, LEFT].concat();

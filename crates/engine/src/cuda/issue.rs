@@ -1,4 +1,4 @@
-//! From ops to driver calls.
+//! Turns ops into driver calls.
 
 use std::ops::Range;
 
@@ -17,52 +17,53 @@ use crate::{
 };
 use life::Size;
 
-/// Lattices that lie one behind the other in one state.
+/// Lattices that are adjacent in memory and in the same state.
 #[derive(Clone, Copy)]
 struct Batch {
     first: LatticeId,
     count: usize,
-    /// Of the first.
+    /// The group of the first lattice, and its index there.
     group: usize,
     index: usize,
     size: Size,
-    /// Of each, but for what it may be of the first alone: views and measures.
+    /// The state of each lattice; its view words may hold for the first lattice only.
     state: LatticeState,
 }
 
 impl Batch {
-    /// Width and height of all of them, one above the other: rows are converted each by itself.
+    /// Width and total height of the lattices stacked vertically, since rows are converted
+    /// independently.
     fn sides(&self) -> (i32, i32) {
         let (width, height) = sides(self.size);
         (width, height * self.count as i32)
     }
 }
 
-/// So many words for each lattice of a batch, `pitch` words from one to the next.
+/// Device memory with `words` words for each lattice of a batch, at a pitch in words.
 struct Rows {
     at: sys::CUdeviceptr,
     words: usize,
     pitch: usize,
 }
 
-/// Issues ops of one GPU, eagerly, into a capture or for another thread: the calls are the same.
+/// Issues ops of one GPU: eagerly, into a capture, or for another thread, with the same calls.
 pub(super) struct Issuer<'a> {
     pub(super) gpu: &'a mut Gpu,
     pub(super) lattices: &'a Lattices,
-    /// The states that the steps so far leave.
+    /// The drafted states after the steps so far.
     pub(super) states: &'a mut States,
     pub(super) buffers: &'a [Option<Buffer>],
     pub(super) slots: Option<&'a CudaSlots>,
     pub(super) stream: sys::CUstream,
-    /// Where the calls go.
+    /// Where the calls are sent.
     pub(super) sink: &'a mut Sink,
-    /// The step's index, and where its kernels' stamps go, if they are stamped.
+    /// The step's index and the recorder of its block timestamps, if requested.
     pub(super) block_timestamps: Option<(u32, &'a mut TimestampRecorder)>,
 }
 
 impl Issuer<'_> {
-    /// Issues one op of a valid program, and drafts what it does to its lattices; events are the
-    /// caller's.
+    /// Issues one op of a valid program and drafts its effect on lattices. The caller handles
+    /// [`Op::Record`] and [`Op::Wait`].
     pub(super) fn issue(&mut self, op: &Op) -> Result<()> {
         self.give(op)?;
         self.states.apply(op);
@@ -116,15 +117,15 @@ impl Issuer<'_> {
         }
     }
 
-    /// The group of a lattice on its device, its index there, its state and its size.
+    /// A lattice's group on its device, its index there, its state and its size.
     pub(super) fn place(&self, lattice: LatticeId) -> (usize, usize, LatticeState, Size) {
         let group = &self.lattices.groups[self.lattices.group_of(lattice)];
         let index = (lattice.0 - group.first.0) as usize;
         (group.on_device, index, self.states.get(lattice), group.size)
     }
 
-    /// Does something for lattices, at once for those that lie one behind the other in one state;
-    /// `of_views` if their views, too, must be of one length.
+    /// Calls `work` for batches of lattices that are adjacent and in one state. With `of_views`,
+    /// their views must also have the same length.
     fn each_batch(
         &mut self,
         lattices: &Range<u32>,
@@ -136,8 +137,8 @@ impl Issuer<'_> {
             let first = LatticeId(rest.start);
             let (group, index, state, size) = self.place(first);
             let of_first = self.lattices.group_of(first);
-            // As one tall lattice, whose rows the kernels number by an int, or each as a layer of
-            // a grid.
+            // A batch is one tall lattice, whose rows the kernels count in an int, or one grid
+            // layer per lattice.
             let max = (i32::MAX as u32 / size.height()).min(Launch::MAX_GRID_Z) as usize;
             let follows = |&lattice: &LatticeId| {
                 let other = self.states.get(lattice);
@@ -164,7 +165,7 @@ impl Issuer<'_> {
     fn upload(&mut self, lattice: LatticeId, words: &[u32]) -> Result<()> {
         let (group, index, ..) = self.place(lattice);
         let to = self.gpu.groups[group].bits_at(index, 0);
-        // The lengths were compared, and the program holds the words until the call is made.
+        // The lengths were validated, and the program keeps the words alive until the call is made.
         self.sink.give(Call::CopyIn {
             to,
             from: words.as_ptr().cast(),
@@ -183,7 +184,7 @@ impl Issuer<'_> {
             Layout::I32 => 1,
             Layout::Planar => 2,
         };
-        // The stream keeps the copies and the launches in order, so that one list serves all.
+        // Copies and launches of a stream run in order, so one list serves all chunks.
         for edits in edits.chunks(group.max_edits()) {
             self.sink.give(Call::CopyIn {
                 to: list,
@@ -266,7 +267,7 @@ impl Issuer<'_> {
         self.launch("measure", "measure_bits", shape, arguments)
     }
 
-    /// What a download copies of each lattice of a batch.
+    /// The memory that a download copies from each lattice of a batch.
     fn source(&self, what: Transfer, batch: Batch) -> Result<Rows> {
         let (index, state, size) = (batch.index, batch.state, batch.size);
         let group = &self.gpu.groups[batch.group];
@@ -301,10 +302,10 @@ impl Issuer<'_> {
         let to = slots.address(batch.first, slot);
         let pitch = slots.pitch(batch.first, slot);
         let stream = self.stream;
-        // The program is valid: the slot holds so many words, and the group's slots lie one
-        // behind the other as its lattices do; they are bound to this download, so nobody else
-        // touches them until the event behind the copy has fired. That holds for pageable memory
-        // too, where the copy has landed by then or by the call's return.
+        // The program is valid, so the slot is large enough and the group's slots are adjacent like
+        // its lattices. The slots are bound to this download, so nobody else uses them until the
+        // event after the copy has fired. This holds for pageable memory too, where the copy is
+        // complete by then or by the call's return.
         let words = from.words;
         let copy = if batch.count == 1 || (from.pitch == words && pitch == words) {
             Call::CopyOut {
@@ -336,13 +337,14 @@ impl Issuer<'_> {
         self.call(function, shape, arguments)
     }
 
-    /// Where the stamps of a part of this step go, if they are wanted.
+    /// The target of the block timestamps of a part of this step, if requested.
     pub(super) fn timestamp_target(&mut self, part: u32) -> Option<TimestampTarget> {
         let (step, recorder) = self.block_timestamps.as_mut()?;
         recorder.take(*step, part)
     }
 
-    /// Launches a kernel, with stamps if there is a place for those of launch `index` of `count`.
+    /// Launches a kernel: instrumented if launch `index` of `count` has a timestamp target, else
+    /// plain.
     pub(super) fn launch_with_timestamps(
         &mut self,
         file: &'static str,

@@ -1,4 +1,4 @@
-//! What is made before programs can use it: streams, further contexts, host slots.
+//! Creates streams, additional contexts and host slots.
 
 use std::sync::Arc;
 

@@ -1,5 +1,4 @@
-//! Memory that is not of the lattices: the host's, that the device copies to and from, and the
-//! device's.
+//! Memory besides the lattices': host memory for copies, and device memory.
 
 use std::alloc::{Layout, alloc_zeroed, dealloc};
 use std::sync::Arc;
@@ -10,7 +9,7 @@ use super::context::{self, OwnedContext};
 use super::driver::check;
 use crate::{EngineError, HostMemory, Result};
 
-/// An allocation of the host, of zeros at first; whoever holds it knows who may touch it when.
+/// A zeroed host allocation. Its owner is responsible for synchronising access.
 pub(super) struct HostWords {
     at: *mut u32,
     words: usize,
@@ -19,11 +18,12 @@ pub(super) struct HostWords {
 }
 
 impl HostWords {
-    /// Words of the smallest page: each is written once at the start, so that no copy pays for the
-    /// system's handing it over.
+    /// Words of the smallest page. Each page is written once after allocation, so that no copy pays
+    /// for page faults.
     const PAGE_WORDS: usize = 1024;
 
-    /// At least one word. The context must be current; `what` names it where memory runs out.
+    /// Allocates at least one word. The context must be current; `what` names the memory in an
+    /// error.
     pub(super) fn new(
         context: &Arc<OwnedContext>,
         words: usize,
@@ -53,14 +53,14 @@ impl HostWords {
 
 fn page_locked(words: usize, what: impl Fn() -> String) -> Result<*mut u32> {
     let mut at = std::ptr::null_mut();
-    // SAFETY: `at` is valid for the write; a context is current. 1 is
-    // CU_MEMHOSTALLOC_PORTABLE: every context sees it as page-locked.
+    // SAFETY: `at` is valid for the write; a context is current. 1 is CU_MEMHOSTALLOC_PORTABLE:
+    // page-locked for every context.
     let code = unsafe { sys::cuMemHostAlloc(&mut at, words * 4, 1) };
     if code == sys::CUresult::CUDA_ERROR_OUT_OF_MEMORY {
         return Err(out_of("page-locked host", words, what()));
     }
     check("cuMemHostAlloc", code)?;
-    // SAFETY: just allocated, of this length; it may be read before anything is copied to it.
+    // SAFETY: just allocated with this length. Zeroed because it may be read before the first copy.
     unsafe { std::ptr::write_bytes(at.cast::<u32>(), 0, words) };
     Ok(at.cast())
 }
@@ -72,7 +72,8 @@ fn pageable(words: usize, what: impl Fn() -> String) -> Result<*mut u32> {
         return Err(out_of("host", words, what()));
     }
     for word in (0..words).step_by(HostWords::PAGE_WORDS) {
-        // SAFETY: within the allocation. Volatile, or the compiler would know it to be 0.
+        // SAFETY: within the allocation. Volatile, so that the compiler does not remove the write
+        // of 0.
         unsafe { at.add(word).write_volatile(0) };
     }
     Ok(at)
@@ -105,14 +106,14 @@ impl Drop for HostWords {
     }
 }
 
-/// Device memory.
+/// A device allocation.
 pub(super) struct DeviceWords {
     at: sys::CUdeviceptr,
     context: Arc<OwnedContext>,
 }
 
 impl DeviceWords {
-    /// At least one word, to be written before it is read. The context must be current.
+    /// Allocates at least one word, to be written before it is read. The context must be current.
     pub(super) fn uninitialized(
         context: &Arc<OwnedContext>,
         words: usize,
@@ -129,7 +130,7 @@ impl DeviceWords {
         Ok(DeviceWords { at, context })
     }
 
-    /// The same, of zeros. Waits for everything in the context.
+    /// Allocates zeroed memory. Waits for everything in the context.
     pub(super) fn zeroed(
         context: &Arc<OwnedContext>,
         words: usize,
@@ -140,7 +141,7 @@ impl DeviceWords {
         check("cuMemsetD32", unsafe {
             sys::cuMemsetD32_v2(memory.at, 0, words)
         })?;
-        // The memset runs in the default stream, for which other streams do not wait.
+        // The memset runs in the default stream, which other streams do not wait for.
         context::synchronize().map(|()| memory)
     }
 
@@ -152,7 +153,7 @@ impl DeviceWords {
 impl Drop for DeviceWords {
     fn drop(&mut self) {
         self.context.within(|| {
-            // SAFETY: allocated by cuMemAlloc, freed once; the driver lets what runs end first.
+            // SAFETY: allocated by cuMemAlloc, freed once; the driver waits for running work first.
             unsafe { sys::cuMemFree_v2(self.at) };
         });
     }

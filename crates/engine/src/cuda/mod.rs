@@ -1,13 +1,13 @@
-//! The CUDA engine, on `cust` and, where that falls short, on the driver's own functions.
+//! The CUDA engine. It uses `cust`, and the driver's own functions where `cust` lacks one.
 //!
-//! [`driver`] finds the driver, [`gpu`] holds a device's [`context`], modules and lattices, [`make`]
-//! makes streams, contexts and slots, [`occupancy`] asks how full a device gets, [`issue`],
-//! [`advance`] and [`buffers`] turn ops into [`calls`], [`submit`] orders the calls of a program,
-//! [`threads`] has several threads make them, [`graph`] captures them for replay, [`slots`] is the host's
-//! [`memory`] that downloads land in, [`event`], [`timing`] and [`runs`] know what is under way,
-//! [`complete`] tells what has ended, and [`block_timestamps`] what the blocks said that [`instrumentation`] had
-//! stamped.
-#![allow(unsafe_code)] // calls into the driver; each says why it holds
+//! [`driver`] opens the driver; [`gpu`] holds a device's [`context`], modules and lattices;
+//! [`make`] creates streams, contexts and slots; [`occupancy`] computes occupancy; [`issue`],
+//! [`advance`] and [`buffers`] turn ops into driver [`calls`]; [`submit`] issues the calls of a
+//! program; [`threads`] issues them from several threads; [`graph`] captures them for replay;
+//! [`slots`] is the host [`memory`] that downloads are copied to; [`event`], [`timing`] and
+//! [`runs`] track running work; [`complete`] reports completed work; [`instrumentation`] adds block
+//! timestamps to PTX and [`block_timestamps`] collects them.
+#![allow(unsafe_code)] // driver calls; each block says why it is sound
 
 mod advance;
 mod block_timestamps;
@@ -59,42 +59,42 @@ use life::Size;
 /// Which CUDA devices to use.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Ordinals {
-    /// The first.
+    /// The first device.
     First,
-    /// All of them.
+    /// All devices.
     All,
-    /// All that can be used now: for going on when one has been lost.
+    /// All usable devices, to continue after one was lost.
     AllUsable,
-    /// This one.
+    /// The device with this ordinal.
     One(u32),
 }
 
-/// Lattices on NVIDIA GPUs.
+/// The engine for NVIDIA GPUs.
 pub struct CudaEngine {
-    // Dropped in this order: what is under way, what refers to contexts, the contexts.
+    // Fields drop in this order: running work, then what refers to contexts, then the contexts.
     runs: Runs,
     prepared: HashMap<PreparedId, Prepared>,
-    /// Each with its device.
+    /// Each with the index of its GPU.
     events: Vec<(usize, Event)>,
     streams: Vec<Stream>,
-    /// `None` where one has been given back.
+    /// By [`BufferId`]; `None` once dropped.
     buffers: Vec<Option<Buffer>>,
     slots: Option<Arc<CudaSlots>>,
     gpus: Vec<Gpu>,
-    /// What there is, and the lattices' states.
+    /// Validates programs and tracks the lattices' states.
     check: Validator,
     driver_ms: f64,
-    /// When every device's clock showed 0.
+    /// The time at which every device's clock shows 0.
     zero: Instant,
     idle_polls: u32,
-    /// Runs with nothing to do, to be reported by the next poll.
+    /// Runs of empty programs, which the next poll reports.
     empty_runs: Vec<RunId>,
 }
 
 struct Stream {
     gpu: usize,
     raw: RawStream,
-    /// How many replays of its GPU it is ordered behind.
+    /// The number of replays on its GPU that it already waits for.
     replays_seen: u64,
 }
 
@@ -102,7 +102,7 @@ struct Stream {
 // driver handles are valid on every thread.
 unsafe impl Send for CudaEngine {}
 
-/// The devices that the driver sees, without using any.
+/// Lists the devices that the driver reports, without opening any.
 pub fn list_devices() -> Result<Vec<DeviceInfo>> {
     let count = driver::initialise()?;
     (0..count)
@@ -110,7 +110,7 @@ pub fn list_devices() -> Result<Vec<DeviceInfo>> {
         .collect()
 }
 
-/// The device that is used where none is named, or why there is none.
+/// The default device, or why there is none.
 pub fn first_device() -> Result<DeviceInfo> {
     let info = driver::describe_device(device(0, driver::initialise()?)?)?;
     driver::validate_device(&info).map(|()| info)
@@ -126,7 +126,7 @@ fn device(ordinal: u32, present: u32) -> Result<Device> {
     cust("cuDeviceGet", Device::get_device(ordinal))
 }
 
-/// A device with a context on it.
+/// Opens a device and its primary context.
 fn open_gpu(ordinal: u32, present: u32, began: Instant) -> Result<(DeviceInfo, Gpu)> {
     let device = device(ordinal, present)?;
     let info = driver::describe_device(device)?;
@@ -137,7 +137,7 @@ fn open_gpu(ordinal: u32, present: u32, began: Instant) -> Result<(DeviceInfo, G
 }
 
 impl CudaEngine {
-    /// Starts the driver and makes a context on each device asked for.
+    /// Initialises the driver and opens a context on each requested device.
     pub fn open(ordinals: Ordinals) -> Result<CudaEngine> {
         let began = Instant::now();
         let present = driver::initialise()?;
@@ -189,20 +189,20 @@ impl CudaEngine {
         self.gpus[gpu].make_current()
     }
 
-    /// The place of a device, or of a further context.
+    /// The index of a device or context in `gpus`.
     fn gpu_at(&self, device: DeviceId) -> Result<usize> {
         self.check.check_device(device)?;
         Ok(usize::from(device.0))
     }
 
-    /// The GPU of a stream that there is.
+    /// The index of a stream's GPU. Panics for an unknown stream.
     fn gpu_of(&self, stream: StreamId) -> usize {
         self.streams[stream.0 as usize].gpu
     }
 
-    /// Takes the memory and loads the functions that a program needs, before any of its steps is
-    /// issued: none of that could be done while a stream is captured, and a program that fails
-    /// here has left every lattice as it was.
+    /// Allocates the memory and loads the functions that a program needs, before any step is
+    /// issued. Neither is possible while a stream is being captured, and a failure here leaves
+    /// every lattice unchanged.
     fn allocate_for(&mut self, plan: &Plan, instrumented: bool) -> Result<()> {
         for &(group, words) in &plan.views {
             let (gpu, on_device) = self.place_of(group);
@@ -229,7 +229,7 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Gives back the memory of other layouts on every device, and then takes that of this one.
+    /// Frees other layouts on every device, then allocates this one.
     fn reserve_on_all(&mut self, layout: Layout) -> Result<()> {
         for gpu in 0..self.gpus.len() {
             self.make_current(gpu)?;
@@ -244,7 +244,7 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// The GPU of a group of lattices, and which of its groups it is.
+    /// The GPU of a group, and the group's index there.
     fn place_of(&self, group: usize) -> (usize, usize) {
         let group = &self.check.lattices.groups[group];
         (usize::from(group.device.0), group.on_device)
@@ -271,7 +271,7 @@ impl Engine for CudaEngine {
     fn reserve(&mut self, layout: Layout) -> Result<()> {
         self.synchronize()?;
         let answer = self.reserve_on_all(layout);
-        // Whatever came of it: the states say what there is.
+        // The states must match what was allocated, also after an error.
         let Validator { lattices, .. } = &self.check;
         let allocated: Vec<bool> = lattices
             .groups
@@ -417,8 +417,9 @@ impl Engine for CudaEngine {
     }
 
     fn wait(&mut self, timeout: Duration) {
-        // The driver has no wait for any of many events: look again soon while things are
-        // happening, since a sleep costs 50 µs and more, and ever later while a launch is long.
+        // The driver cannot wait for any one of several events. Poll without sleeping while work
+        // completes, since a sleep costs at least 50 µs; sleep longer and longer during long
+        // launches.
         let idle = self.runs.is_idle();
         match self.idle_polls.checked_sub(200) {
             None if !idle => std::thread::yield_now(),
@@ -431,7 +432,7 @@ impl Engine for CudaEngine {
     }
 
     fn synchronize(&mut self) -> Result<()> {
-        // Every device is waited for, whatever has become of another.
+        // Wait for every device, even if one fails.
         let mut answer = Ok(());
         for gpu in 0..self.gpus.len() {
             let one = self.make_current(gpu).and_then(|()| context::synchronize());
@@ -451,7 +452,7 @@ impl Engine for CudaEngine {
 
 impl Drop for CudaEngine {
     fn drop(&mut self) {
-        // No copy may land in memory that has been given back.
+        // No copy may write to memory that is about to be freed.
         let _ = self.synchronize();
     }
 }

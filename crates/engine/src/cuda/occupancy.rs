@@ -1,4 +1,4 @@
-//! How many blocks of a kernel the device holds at once.
+//! Occupancy: how many blocks of a kernel are resident at once.
 
 use cust::device::DeviceAttribute;
 use cust::sys;
@@ -9,7 +9,8 @@ use super::driver::{check, cust};
 use crate::{DeviceId, EngineError, LatticeId, Occupancy, Op, Result};
 
 impl CudaEngine {
-    /// Of the first lattice, where an op steps several: they are of one size as a rule.
+    /// The occupancy of an op's kernel. If the op has several lattices, the size of the first one
+    /// counts.
     pub(super) fn occupancy_of(&mut self, device: DeviceId, op: &Op) -> Result<Option<Occupancy>> {
         let gpu = self.gpu_at(device)?;
         let (shape, file, symbol) = match op {

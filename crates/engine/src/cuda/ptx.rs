@@ -1,4 +1,4 @@
-//! The kernels' PTX, embedded: what the driver compiles for the GPU it finds.
+//! The kernels' embedded PTX, which the driver compiles for the GPU.
 
 include!(concat!(env!("OUT_DIR"), "/ptx.rs"));
 

@@ -1,4 +1,4 @@
-//! What is under way, and how it is found to have ended.
+//! Tracks running work and detects its end.
 
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
@@ -10,39 +10,39 @@ use super::graph::GraphDownload;
 use super::timing::Timing;
 use crate::{BlockTimestamp, Completion, RunId, Slot, Span};
 
-/// An event whose firing says something about a run.
+/// An event that marks progress of a run.
 pub(super) struct Marker {
     pub(super) event: Event,
     pub(super) run: RunId,
-    /// The download that has landed by then.
+    /// The download that is complete when the event has fired.
     pub(super) download: Option<(Range<u32>, Slot)>,
-    /// Whether nothing of the run is left in this stream.
+    /// Whether the run has no later work in this stream.
     pub(super) last: bool,
 }
 
-/// A run under way.
+/// A running run.
 #[derive(Default)]
 pub(super) struct Run {
-    /// Streams and graphs that are not through yet.
+    /// The number of streams and graphs that are not done.
     pub(super) open: usize,
     pub(super) timings: Vec<Timing>,
-    /// Where its kernels' stamps are, by device.
+    /// Its timestamp recorders, by GPU.
     pub(super) recorders: Vec<(usize, TimestampRecorder)>,
 }
 
-/// A replayed graph under way.
+/// A replayed graph that is running.
 pub(super) struct Replay {
     pub(super) run: RunId,
     pub(super) gpu: usize,
     pub(super) end: Event,
     pub(super) downloads: Arc<[GraphDownload]>,
-    /// Which of them have been reported.
+    /// Which downloads have been reported.
     pub(super) landed: Vec<bool>,
-    /// Whether its spans are to be read.
+    /// Whether its spans will be read.
     pub(super) timed: bool,
 }
 
-/// Everything under way.
+/// All running work.
 #[derive(Default)]
 pub(super) struct Runs {
     pub(super) open: HashMap<RunId, Run>,
@@ -62,7 +62,7 @@ impl Runs {
         self.open.is_empty()
     }
 
-    /// Ends one stream's (or graph's) part of a run; the run, if that was the last.
+    /// Ends one stream's or graph's part of a run. Returns the run if that was the last part.
     pub(super) fn close_part(&mut self, run: RunId) -> Option<Run> {
         let open = &mut self.open.get_mut(&run)?.open;
         *open -= 1;
@@ -74,7 +74,7 @@ impl Runs {
     }
 }
 
-/// The completion of a whole run, its spans in the order of the steps.
+/// The completion of a whole run, with spans in the order of steps.
 pub(super) fn finished(
     run: RunId,
     mut spans: Vec<Span>,

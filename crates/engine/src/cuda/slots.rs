@@ -1,4 +1,4 @@
-//! Host memory that `get_async` lands in: page-locked, or pageable for a lesson.
+//! Host memory that downloads are copied to: page-locked, or pageable for comparison.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -7,11 +7,10 @@ use super::context::OwnedContext;
 use super::memory::HostWords;
 use crate::{EngineError, HostMemory, LatticeId, Result, Slot, Slots, SlotsSpec};
 
-/// A slot's lock: so many readers, or bound by the device.
+/// A slot's lock holds the number of readers, or this value while a download is pending.
 const BOUND: u32 = u32::MAX;
 
-/// Every lattice's slots; one allocation a slot for all lattices of a device that were created
-/// together.
+/// The slots of all lattices. Each slot of a group of lattices is one allocation.
 pub(super) struct CudaSlots {
     spec: SlotsSpec,
     lattices: Vec<LatticeSlots>,
@@ -19,8 +18,8 @@ pub(super) struct CudaSlots {
     _regions: Vec<HostWords>,
 }
 
-/// Where one lattice's slots lie: the first lattice's address in each slot's region, and this
-/// lattice's index there.
+/// Addresses of one lattice's slots: the base of each slot's allocation, and the lattice's index in
+/// it.
 #[derive(Clone)]
 struct LatticeSlots {
     bases: Arc<[*mut u32]>,
@@ -29,7 +28,7 @@ struct LatticeSlots {
     words: usize,
 }
 
-/// Lattices of one group, for [`CudaSlots::allocate`].
+/// Number and size of a group's lattices, for [`CudaSlots::allocate`].
 pub(super) struct GroupShape {
     pub(super) context: Arc<OwnedContext>,
     pub(super) count: usize,
@@ -87,14 +86,14 @@ impl CudaSlots {
         self.spec.words(slot, slots.words)
     }
 
-    /// The address of a slot that there is.
+    /// The address of a slot. Panics for an unknown slot.
     pub(super) fn address(&self, lattice: LatticeId, slot: Slot) -> *mut u32 {
         let slots = &self.lattices[lattice.index()];
         let base = slots.bases[usize::from(slot.0)];
         base.wrapping_add(slots.index * self.words(slots, slot))
     }
 
-    /// Words from a lattice's slot to the same slot of the one created behind it.
+    /// Words from a lattice's slot to the same slot of the next lattice in its group.
     pub(super) fn pitch(&self, lattice: LatticeId, slot: Slot) -> usize {
         let slots = self.lattices.get(lattice.index());
         slots.map_or(0, |slots| self.words(slots, slot))
@@ -108,7 +107,7 @@ impl CudaSlots {
         })?
     }
 
-    /// Reserves a slot for a download.
+    /// Reserves a slot for a download. Errors if it is being read or already reserved.
     pub(super) fn bind(&self, lattice: LatticeId, slot: Slot) -> Result<()> {
         let busy = || EngineError::SlotBusy(lattice, slot);
         let lock = self.lock(lattice, slot).ok_or_else(busy)?;
@@ -117,7 +116,7 @@ impl CudaSlots {
             .map_err(|_| busy())
     }
 
-    /// Lets a slot be read again, once its download is complete or was never issued.
+    /// Makes a slot readable again, once its download is complete or was never issued.
     pub(super) fn unbind(&self, lattice: LatticeId, slot: Slot) {
         if let Some(lock) = self.lock(lattice, slot) {
             lock.store(0, Ordering::Release);
@@ -153,7 +152,7 @@ impl Slots for CudaSlots {
     }
 }
 
-/// A reader of a slot, counted until it is dropped, by a panic too.
+/// Counts a reader of a slot until dropped, also by a panic.
 struct Reading<'a>(&'a AtomicU32);
 
 impl Drop for Reading<'_> {

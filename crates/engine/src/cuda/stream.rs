@@ -1,23 +1,23 @@
-//! Streams of every kind.
+//! Streams: non-blocking, blocking and default.
 
 use cust::sys;
 
 use super::driver::check;
 use crate::{Priority, Result, StreamKind, StreamSpec};
 
-/// The handle of the current context's default stream, in which a copy that is not asynchronous
-/// runs too: CU_STREAM_LEGACY.
+/// CU_STREAM_LEGACY: the handle of the current context's default stream, in which synchronous
+/// copies run too.
 const LEGACY: usize = 1;
 
-/// A stream, destroyed when it is dropped, if it was made. `cust::Stream::new` drops NON_BLOCKING
-/// silently.
+/// A stream, destroyed on drop unless it is the default stream. (`cust::Stream::new` silently
+/// ignores NON_BLOCKING.)
 pub(super) struct RawStream {
     raw: sys::CUstream,
     made: bool,
 }
 
 impl RawStream {
-    /// A stream of the current context.
+    /// Creates a stream of the current context.
     pub(super) fn new(spec: StreamSpec) -> Result<RawStream> {
         let flags = match spec.kind {
             StreamKind::NonBlocking => 1, // CU_STREAM_NON_BLOCKING
@@ -46,13 +46,13 @@ impl RawStream {
 impl Drop for RawStream {
     fn drop(&mut self) {
         if self.made {
-            // SAFETY: destroyed once; the driver lets queued work end first.
+            // SAFETY: destroyed once; the driver finishes queued work first.
             unsafe { sys::cuStreamDestroy_v2(self.raw) };
         }
     }
 }
 
-/// The smallest number, which goes first.
+/// The highest priority, which is the smallest number.
 fn highest_priority() -> Result<i32> {
     let (mut least, mut greatest) = (0, 0);
     // SAFETY: both are valid for the write; a context is current.

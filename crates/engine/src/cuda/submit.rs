@@ -1,4 +1,4 @@
-//! Programs issued eagerly, each stream behind what it must wait for.
+//! Issues programs eagerly.
 
 use std::ops::Range;
 
@@ -12,25 +12,26 @@ use super::timing::Timer;
 use crate::check::{Plan, issuers};
 use crate::{Engine, EventId, LatticeId, Op, Program, Result, RunId, Slot, Step, StreamId};
 
-/// A program on its way to the driver.
+/// A program while it is being issued.
 pub(super) struct Submission<'a> {
     run: RunId,
     pub(super) program: &'a Program,
-    /// The devices it touches, and its streams there in the order of first use.
+    /// The GPUs it uses, each with its streams in the order of first use.
     pub(super) used: Vec<(usize, Vec<StreamId>)>,
-    /// The last step of each stream.
+    /// The index of each stream's last step.
     last_step: Vec<usize>,
     pub(super) timers: Vec<Timer>,
-    /// By device.
+    /// Timestamp recorders by GPU.
     recorders: Vec<(usize, TimestampRecorder)>,
-    /// Whether several threads issue it, and the streams' ends are marked when all have.
+    /// Whether several threads issue it. The ends of its streams are then marked after all threads
+    /// are done.
     pub(super) threaded: bool,
-    /// Whether the driver may have been given any of its steps.
+    /// Whether any step may have reached the driver.
     pub(super) begun: bool,
 }
 
 impl CudaEngine {
-    /// Binds the slots of a program's downloads, or none of them.
+    /// Binds the slots of all downloads, or none if one is busy.
     pub(super) fn bind(
         &self,
         downloads: impl Iterator<Item = (LatticeId, Slot)> + Clone,
@@ -49,7 +50,7 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Issues one step on its stream, eagerly, into a capture or for another thread.
+    /// Issues one step on its stream: eagerly, into a capture, or into another thread's list.
     pub(super) fn issue(
         &mut self,
         gpu: usize,
@@ -82,7 +83,7 @@ impl CudaEngine {
         }
     }
 
-    /// Orders a stream behind the graphs replayed before, which run in a stream of their own.
+    /// Makes a stream wait for earlier graph replays, which run in a stream of their own.
     pub(super) fn fence(&mut self, stream: StreamId) -> Result<()> {
         let stream = &mut self.streams[stream.0 as usize];
         let gpu = stream.gpu;
@@ -96,7 +97,7 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Which devices a program touches, and its streams there in the order of first use.
+    /// The GPUs a program uses, each with its streams in the order of first use.
     pub(super) fn streams_used(&self, program: &Program) -> Vec<(usize, Vec<StreamId>)> {
         let mut used: Vec<(usize, Vec<StreamId>)> = Vec::new();
         let mut known = vec![false; self.streams.len()];
@@ -113,7 +114,7 @@ impl CudaEngine {
         used
     }
 
-    /// Issues a program that is valid, has room and whose slots are bound.
+    /// Issues a program that is valid, has its memory and its slots bound.
     pub(super) fn submit_issued(
         &mut self,
         run: RunId,
@@ -141,7 +142,7 @@ impl CudaEngine {
             begun: false,
         };
         if let Err(error) = self.issue_all(&mut submission) {
-            // Waits for what was issued: no stamp may land in memory that has been given back.
+            // Waits for issued work: no timestamp may be written to freed memory.
             self.abandon(run, program.downloads());
             return Err(match submission.begun && plan.changes_cells {
                 true => half_done(error),
@@ -184,7 +185,7 @@ impl CudaEngine {
                 }
             }
         }
-        // From here on the steps leave in the draft what they left in it when they were validated.
+        // The steps now repeat in a new draft the changes from validation.
         self.check.states.begin();
         if submission.threaded {
             return self.issue_from_threads(submission, &issuers);
@@ -197,7 +198,7 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Issues a step of a program with all that belongs to it.
+    /// Issues a step with its timing events, block timestamps and end markers.
     pub(super) fn issue_step(
         &mut self,
         submission: &mut Submission,
@@ -217,7 +218,7 @@ impl CudaEngine {
             .iter_mut()
             .find(|timer| timer.gpu == gpu && timer.issuer == step.issuer);
         if let Some(timer) = timer {
-            // Where the host waits, the device has nothing to do that could be timed.
+            // While the host waits, there is no device work to time.
             let on_device = !matches!(step.op, Op::Synchronize(_));
             let record = |event: &super::Event, sink: &mut Sink| {
                 let event = event.raw();
@@ -254,7 +255,7 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Marks this point of a stream, to be polled.
+    /// Records an event at this point of a stream, for polling.
     pub(super) fn record_marker(
         &mut self,
         run: RunId,
@@ -278,7 +279,7 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Brings the stamps of a stream's kernels to the host.
+    /// Copies the block timestamps of a stream's kernels to the host.
     fn fetch_timestamps(
         &self,
         submission: &Submission,
@@ -292,7 +293,7 @@ impl CudaEngine {
         recorder.fetch(stream, self.streams[stream.0 as usize].raw.raw())
     }
 
-    /// Ends the parts of a program that threads have issued: nothing follows in its streams.
+    /// Marks the ends of a program's streams after all threads have issued their steps.
     pub(super) fn end_streams(&mut self, submission: &Submission) -> Result<()> {
         for (gpu, streams) in &submission.used {
             self.make_current(*gpu)?;
@@ -304,7 +305,7 @@ impl CudaEngine {
         Ok(())
     }
 
-    /// Forgets a run that could not be issued to its end, once what was issued is through.
+    /// Discards a partly issued run, after waiting for the issued part.
     pub(super) fn abandon(
         &mut self,
         run: RunId,

@@ -1,8 +1,8 @@
-//! Programs that several threads of the host issue at the same time.
+//! Programs that several host threads issue concurrently.
 //!
-//! The engine's own thread turns the steps into calls; then each issuer's are made by a thread of
-//! its own, issuer 0's by the engine's. They start together, when each has made its context its
-//! own, and [`submit`](super::submit) returns when all have issued everything.
+//! The engine's thread turns the steps into lists of calls. Then each issuer's list is made by its
+//! own thread, issuer 0's by the engine's. The threads start together, once each has made its
+//! context current, and [`submit`](super::submit) returns when all are done.
 
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
@@ -12,7 +12,7 @@ use super::calls::{Call, Entry, HostTime, Sink, make_all};
 use super::submit::Submission;
 use crate::{EngineError, IssuerId, Result};
 
-/// What one issuer has to do.
+/// The calls of one issuer.
 struct Part {
     issuer: IssuerId,
     gpu: Option<usize>,
@@ -59,7 +59,7 @@ impl CudaEngine {
     }
 }
 
-/// Makes each issuer's calls on a thread of its own, from one moment on.
+/// Makes each issuer's calls on its own thread, all starting at the same time.
 fn make_concurrently(lists: &[(IssuerId, Vec<Entry>)]) -> Result<Vec<HostTime>> {
     let ready = AtomicUsize::new(0);
     let off = AtomicBool::new(false);

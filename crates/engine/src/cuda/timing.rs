@@ -1,4 +1,4 @@
-//! Device times from events: the clock, and the spans of a program's steps.
+//! Device times from events: the clock and the spans of a program's steps.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -12,11 +12,11 @@ use super::event::Event;
 use super::gpu::Gpu;
 use crate::{IssuerId, Nanos, Result, Span, StreamId};
 
-/// A device's clock: nanoseconds since the engine's start, read off events.
+/// A device's clock: nanoseconds since the engine's start, derived from events.
 ///
-/// The driver gives the time between two events as milliseconds in an `f32`, which loses
-/// precision as the gap grows. So an anchor event is renewed every second, and times are counted
-/// from the anchor.
+/// The driver returns the time between two events as milliseconds in an `f32`, which loses
+/// precision as the time grows. So an anchor event is renewed every second, and times are relative
+/// to it.
 pub(super) struct Clock {
     anchor: RefCell<Rc<Anchor>>,
 }
@@ -27,13 +27,13 @@ struct Anchor {
     made: Instant,
 }
 
-/// The anchor that a run's times are counted from.
+/// The anchor that a run's times are relative to.
 #[derive(Clone)]
 pub(super) struct Origin(Rc<Anchor>);
 
 impl Clock {
-    /// Starts the clock on an idle stream, as if it had shown 0 at the moment `zero`: so the
-    /// clocks of several contexts agree within microseconds.
+    /// Starts the clock on an idle stream, with 0 at the time `zero`. The clocks of several
+    /// contexts then agree to within microseconds.
     pub(super) fn new(idle: sys::CUstream, zero: Instant) -> Result<Clock> {
         let event = Event::new(true)?;
         event.record(idle)?;
@@ -46,13 +46,13 @@ impl Clock {
         })
     }
 
-    /// The anchor for events recorded from now on.
+    /// Returns the anchor for events recorded from now on.
     pub(super) fn origin(&self, idle: sys::CUstream) -> Result<Origin> {
         let old = self.anchor.borrow().clone();
         if old.made.elapsed().as_secs_f64() > 1.0 {
             let event = Event::new(true)?;
             event.record(idle)?;
-            event.synchronize()?; // the stream is idle: some microseconds, once a second
+            event.synchronize()?; // the stream is idle, so this takes microseconds
             let nanos = old.nanos + (f64::from(event.ms_since(&old.event)?) * 1e6) as i64;
             let made = Instant::now();
             *self.anchor.borrow_mut() = Rc::new(Anchor { event, nanos, made });
@@ -62,7 +62,7 @@ impl Clock {
 }
 
 impl Origin {
-    /// A moment of the host's clock, on the device's.
+    /// Converts a host time to the device's clock.
     pub(super) fn of(&self, moment: Instant) -> Nanos {
         let (Anchor { nanos, made, .. }, signed) =
             (&*self.0, |d: std::time::Duration| d.as_nanos() as i64);
@@ -72,7 +72,7 @@ impl Origin {
         }
     }
 
-    /// When an event fired, on the device's clock.
+    /// The time at which an event fired, on the device's clock.
     pub(super) fn nanos(&self, event: &Event) -> Result<i64> {
         Ok(self.0.nanos + (f64::from(event.ms_since(&self.0.event)?) * 1e6) as i64)
     }
@@ -93,14 +93,14 @@ pub(super) struct Timing {
     pub(super) origin: Origin,
     pub(super) events: Rc<Vec<Event>>,
     pub(super) steps: Arc<[TimedStep]>,
-    /// Whether the events go back to the pool; a graph keeps its own.
+    /// Whether the events return to the pool; a graph keeps its own.
     pub(super) pooled: bool,
-    /// How long the host was inside the calls.
+    /// Time the host spent in the calls.
     pub(super) host: Vec<Span>,
 }
 
 impl Timing {
-    /// The spans of its steps; every event must have fired.
+    /// Appends the spans of its steps. Every event must have fired.
     pub(super) fn spans(&self, spans: &mut Vec<Span>) -> Result<()> {
         for timed in &*self.steps {
             let start = Nanos(self.origin.nanos(&self.events[timed.from])?);
@@ -116,19 +116,19 @@ impl Timing {
     }
 }
 
-/// Collects the timing events of a program. Steps that are issued one right after the other in a
-/// stream share one: what ends one begins the next. Others do not, for between them the stream
-/// may have had nothing to do.
+/// Collects the timing events of a program. Steps issued consecutively in one stream share an
+/// event: the end of one is the start of the next. Other steps do not, since the stream may have
+/// been idle between them.
 pub(super) struct Timer {
     pub(super) gpu: usize,
-    /// Whose steps it times.
+    /// The issuer whose steps it times.
     pub(super) issuer: IssuerId,
     origin: Origin,
     pub(super) events: Vec<Event>,
     pub(super) steps: Vec<TimedStep>,
-    /// The stream of the last step, and the event behind it.
+    /// The stream of the last step, and the index of the event after it.
     latest: Option<(StreamId, usize)>,
-    /// How long the host was inside the calls.
+    /// Time the host spent in the calls.
     host: Vec<Span>,
 }
 
@@ -145,7 +145,7 @@ impl Timer {
         }
     }
 
-    /// Notes how long the host was inside a step's calls.
+    /// Records the time the host spent in a step's calls.
     pub(super) fn host(&mut self, time: &HostTime) {
         let (start, end) = (self.origin.of(time.began), self.origin.of(time.ended));
         self.host.push(Span {
@@ -156,7 +156,7 @@ impl Timer {
         });
     }
 
-    /// Notes that the host waited: what comes next begins anew.
+    /// Records that the host waited, so the next step needs its own start event.
     pub(super) fn pause(&mut self) {
         self.latest = None;
     }
@@ -175,7 +175,7 @@ impl Timer {
         Ok(at)
     }
 
-    /// Marks where a step begins, unless the step before it in the stream ends there.
+    /// Records the start of a step, unless the previous step's end event serves.
     pub(super) fn before(
         &mut self,
         gpu: &mut Gpu,
@@ -188,7 +188,7 @@ impl Timer {
         }
     }
 
-    /// Marks where a step ends.
+    /// Records the end of a step.
     pub(super) fn after(
         &mut self,
         gpu: &mut Gpu,

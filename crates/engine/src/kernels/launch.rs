@@ -1,34 +1,34 @@
-//! Shapes of launches: what grid of blocks covers a lattice.
+//! Launch configurations: grids and blocks that cover a lattice.
 
 use crate::{Layout, ReduceRegion};
 use life::Size;
 
-/// Cells across that a lane of a marching warp steps: four words.
+/// Width in cells that one lane of `life_multistep` steps: four words.
 pub(super) const CELLS_PER_LANE: u32 = 128;
 
-/// The shape of a launch.
+/// A launch configuration.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Launch {
-    /// Blocks in x, y and z.
+    /// Grid dimensions in blocks: x, y, z.
     pub grid: [u32; 3],
-    /// Threads of a block in x, y and z.
+    /// Block dimensions in threads: x, y, z.
     pub block: [u32; 3],
-    /// Dynamic shared memory of a block.
+    /// Dynamic shared memory per block, in bytes.
     pub shared_bytes: u64,
 }
 
 impl Launch {
-    /// The block of the kernels that pack, unpack and reduce; they take no other.
+    /// The block shape of the pack, unpack and reduce kernels; they support no other.
     pub const SUPPORT_BLOCK: (u32, u32) = (32, 8);
 
-    /// The most blocks a grid has in y.
+    /// Maximum grid size in y.
     const MAX_GRID_Y: u32 = 65_535;
 
-    /// And in z.
+    /// Maximum grid size in z.
     pub const MAX_GRID_Z: u32 = 65_535;
 
-    /// A thread for each of `across` by `down` items. Where the rows of blocks are more than a
-    /// grid's y may have, they go on in z: kernels number them `blockIdx.z * gridDim.y +
+    /// One thread for each of `across` × `down` items. If there are more rows of blocks than a
+    /// grid's y dimension allows, they continue in z: kernels number them `blockIdx.z * gridDim.y +
     /// blockIdx.y`.
     pub const fn over(across: u32, down: u32, block: (u32, u32)) -> Launch {
         let rows = down.div_ceil(block.1);
@@ -40,31 +40,32 @@ impl Launch {
         }
     }
 
-    /// Warps that a multistep is cut into, or somewhat fewer, on each of an H200's 132
-    /// multiprocessors, and the min_rows rows that each is to have then: halos cost those with few
-    /// rows the more, and those with many had better be so many that all end together. Other
-    /// devices take them in another number of turns.
+    /// Choices for the column sweep: warps per SM at most, for an H200's 132 SMs, and the minimum
+    /// rows per strip for that choice. Low strips lose more to their halos; high strips need many
+    /// warps per SM, so that all end at about the same time. Other devices run the warps in a
+    /// different number of waves.
     const WARP_CHOICES: [(u32, u32); 3] = [(48, 128), (12, 96), (8, Self::MIN_ROWS)];
 
-    /// The min_rows rows of a strip, where there are so many: each costs a halo above and below.
+    /// Minimum rows per strip, since each strip needs a halo above and below.
     const MIN_ROWS: u32 = 4;
 
-    /// Of `life_multistep`: a warp for each strip of a window, window by window, then those that
-    /// take several strips: of a ring of lanes, or of the last window, where it is narrow. One
-    /// after the other, and none that would have nothing to do: a warp that ends at once takes its
-    /// place on a multiprocessor from those that do, and those elsewhere then wait for them.
+    /// The launch of `life_multistep`: one warp per strip of a window, window by window, then warps
+    /// that take several strips each, for a ring of lanes or for a narrow last window. There are no
+    /// idle warps: a warp that ends immediately occupies a slot on its SM, so that the SM has less
+    /// work and other SMs finish later.
     pub(super) fn column_sweep(size: Size) -> Launch {
-        /// Lanes of a warp whose words are stored; the two others hold the halo.
+        /// Lanes of a warp whose words are stored; the other two hold the halo.
         const USEFUL: u32 = 30;
         const MULTIPROCESSORS: u32 = 132;
         let lanes = size.width() / CELLS_PER_LANE;
-        // Windows that take a warp a strip, and how many strips a warp takes of what is left.
+        // The number of windows with one warp per strip, and the strips per warp for the remaining
+        // width.
         let (full, packed) = match (lanes, lanes % USEFUL) {
             (1 | 2 | 4 | 8 | 16 | 32, _) => (0, 32 / lanes),
             (_, 0) => (lanes / USEFUL, 0),
             (_, rest) => (lanes / USEFUL, 32 / (rest + 2)),
         };
-        // As many as so many warps take; the kernel counts back in the same way.
+        // Strips that this many warps can take. The kernel computes the same from its grid.
         let strips = |warps: u32| match packed {
             0 => warps / full,
             _ => warps * packed / (full * packed + 1),
@@ -86,7 +87,7 @@ impl Launch {
         }
     }
 
-    /// The same for so many lattices that lie one behind the other, with as many blocks each.
+    /// The launch for `lattices` adjacent lattices, with the same number of blocks for each.
     pub const fn batch(self, lattices: u32) -> Launch {
         let [x, y, z] = self.grid;
         Launch {
@@ -95,8 +96,8 @@ impl Launch {
         }
     }
 
-    /// Of the kernels that pack a layout into bits, or unpack it from them, for so many lattices
-    /// that lie one behind the other: a row is a row, whichever lattice's it is.
+    /// The launch of the kernels that pack a layout into bits or unpack bits to it, for `lattices`
+    /// adjacent lattices. Rows are converted independently, so the lattices form one tall lattice.
     pub const fn convert(size: Size, lattices: u32, layout: Layout) -> Launch {
         let across = match layout {
             Layout::I32 => size.width(),
@@ -105,13 +106,13 @@ impl Launch {
         Self::over(across, size.height() * lattices, Self::SUPPORT_BLOCK)
     }
 
-    /// Of `edit_cells`: a row of threads for each edit, one a cell of its word.
+    /// The launch of `edit_cells`: a row of 32 threads per edit, one per cell of its word.
     pub const fn edit(edits: u32) -> Launch {
         Self::over(Self::SUPPORT_BLOCK.0, edits, Self::SUPPORT_BLOCK)
     }
 
-    /// Of `measure_bits`: so many blocks for each lattice that a thread has 8 words or more, where
-    /// there are that many, and a layer of them for each lattice.
+    /// The launch of `measure_bits`: blocks per lattice such that each thread has at least 8 words,
+    /// up to a maximum; the lattices are the grid's z dimension.
     pub const fn measure(size: Size, lattices: u32) -> Launch {
         const THREADS: usize = 256;
         const MAX_BLOCKS: usize = 128;
@@ -128,7 +129,8 @@ impl Launch {
         }
     }
 
-    /// Of `reduce_bits`: a block for 32 pixels of one row, a layer of them for each lattice.
+    /// The launch of `reduce_bits`: one block for 32 pixels of one row; the lattices are the grid's
+    /// z dimension.
     pub const fn reduce(region: ReduceRegion, lattices: u32) -> Launch {
         let (across, down) = Self::SUPPORT_BLOCK;
         Launch {
@@ -160,7 +162,7 @@ mod tests {
     #[test]
     fn a_march_covers_the_lattice_and_a_grid_its_limits() {
         let multistep = find("multistep").unwrap();
-        // Four windows of 243 warps and the fifth's 81: no more than eight a multiprocessor.
+        // Four windows of 243 warps and a fifth of 81: at most eight warps per SM.
         let square = multistep.launch(Size::new(16_384, 16_384).unwrap(), multistep.block());
         assert_eq!(square.grid, [4 * 243 + 81, 1, 1]);
         for width in [128, 256, 384, 1024, 3840, 4096, 4224, 65_536, 1 << 24] {
@@ -168,7 +170,8 @@ mod tests {
                 let size = Size::new(width, height).unwrap_or(Size::new(width, 9).unwrap());
                 let [warps, y, z] = multistep.launch(size, multistep.block()).grid;
                 assert_eq!((y, z), (1, 1));
-                // The kernel deals them out so: thirty lanes a window, the rest to the last.
+                // The kernel distributes lanes this way: thirty per window, the rest in the last
+                // window.
                 let lanes = (width / 128) as u32;
                 let ring = lanes.is_power_of_two() && lanes <= 32;
                 let (full, rest) = if ring {
@@ -184,7 +187,7 @@ mod tests {
                         (strips, full * strips)
                     }
                 };
-                // Every strip of every window has its warp, and hardly a warp has none.
+                // Every strip of every window has a warp, and few warps have no strip.
                 assert!(first <= warps && strips >= 1, "{size}");
                 assert!((warps - first) * packed >= strips || rest == 0, "{size}");
                 assert!((warps - first) * packed < strips + packed, "{size}");

@@ -1,12 +1,11 @@
-//! `bits`: 32 cells a word, added as bit planes, and here as many words at once as a vector
-//! holds.
+//! `bits`: 32 cells per word, summed as bit planes; here on a whole vector of words at a time.
 //!
-//! Four rows are stepped together from the six that they see. Each of the six is first added to
-//! itself shifted left and right, once: a number of two bits for every cell. Three such numbers
-//! make the sum of a cell and its neighbours, and few more operations the next state: 82 vector
-//! operations step 2048 cells with AVX-512. No intrinsics: the loop over a row's words is plain,
-//! [`BitRows`] has seen to the torus, and the compiler makes vectors of it, once for each
-//! instruction set; the best one here is chosen at run time.
+//! Four rows are stepped at a time, from six rows. Each of the six is summed once with itself
+//! shifted left and right: a two-bit number per cell. Three such numbers give the sum of a cell and
+//! its neighbours, and a few more operations the next state: 82 vector operations step 2048 cells
+//! with AVX-512. No intrinsics: the loop over a row's words is simple, [`BitRows`] handles the
+//! torus, and the compiler vectorises the loop for each instruction set. The best one is selected
+//! at run time.
 
 use std::array;
 
@@ -16,7 +15,7 @@ use multiversion::target::match_target;
 use crate::cpu::bit_rows::{BitRows, seal};
 use life::Rule;
 
-/// One generation.
+/// Steps one generation.
 pub(in crate::cpu) fn step(rule: Rule, from: &BitRows, to: &mut BitRows) {
     let (width, stride) = (from.size().width() as usize, from.stride());
     step_words(rule, from.words(), to.words_mut(), stride, width);
@@ -64,10 +63,10 @@ fn step_words(rule: Rule, from: &[u32], to: &mut [u32], stride: usize, width: us
     }
 }
 
-/// Numbers of two bits, one a cell: the low bits and the high bits.
+/// Two-bit numbers, one per cell: low bits and high bits.
 type Sums = (u32, u32);
 
-/// Steps all rows: as many as can be by four, the last ones by one.
+/// Steps all rows, four at a time, and the remaining ones singly.
 #[inline(always)]
 fn step_rows(
     from: &[u32],
@@ -95,8 +94,8 @@ fn step_rows(
     }
 }
 
-/// A row's words with the words left and right of each. Slices of one length let the compiler
-/// drop every bounds check.
+/// A row's words with the words to the left and right of each. Slices of equal length let the
+/// compiler remove bounds checks.
 struct Words<'a> {
     left: &'a [u32],
     cells: &'a [u32],
@@ -113,7 +112,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Each cell of word `i` and its neighbours left and right, added.
+    /// The sums of each cell of word `i` with its left and right neighbours.
     #[inline(always)]
     fn sums(&self, i: usize) -> Sums {
         let cells = self.cells[i];
@@ -125,7 +124,7 @@ impl<'a> Words<'a> {
     }
 }
 
-// The rows written are arguments of their own, so that the compiler knows them apart.
+// The output rows are separate arguments, so that the compiler knows they do not alias.
 #[inline(always)]
 fn step_four(
     seen: [&[u32]; 6],
@@ -160,15 +159,15 @@ fn step_one(seen: [&[u32]; 3], out: &mut [u32], next: impl Fn([Sums; 3], u32) ->
     }
 }
 
-/// Three bits a cell added: a carry-save adder, in the form that becomes two ternary operations
-/// where there are such.
+/// Adds three bits per cell: a carry-save adder, in a form that compiles to two ternary operations
+/// where available.
 #[inline(always)]
 pub(super) fn add(a: u32, b: u32, c: u32) -> Sums {
     (a ^ b ^ c, (a & b) | (c & (a | b)))
 }
 
-/// The sum of a cell and its neighbours: its lowest bit, and three bits that count twos, as
-/// `ones + 2 * (twos + carry) + 4 * fours`, before the carry is added.
+/// The sum of a cell and its neighbours, as `ones + 2 * (twos + carry) + 4 * fours`, with the carry
+/// not yet added.
 struct Total {
     ones: u32,
     carry: u32,
@@ -190,7 +189,7 @@ impl Total {
     }
 }
 
-/// B3/S23: alive next if the nine are three, or are four and the cell is one of them.
+/// B3/S23: a cell lives next if the sum of the nine is three, or is four and the cell is alive.
 #[inline(always)]
 fn life(sums: [Sums; 3], cells: u32) -> u32 {
     let Total {
@@ -205,8 +204,8 @@ fn life(sums: [Sums; 3], cells: u32) -> u32 {
     three | (cells & four)
 }
 
-/// Any rule: `dead` and `alive` say for each sum of the nine whether the cell lives next, as
-/// masks; the four bits of the sum choose among them as in a knock-out tournament.
+/// Any rule: `dead` and `alive` are masks with the next state for each sum of the nine. The four
+/// bits of the sum select among them.
 #[inline(always)]
 fn any_rule(dead: &[u32; 10], alive: &[u32; 10], sums: [Sums; 3], cells: u32) -> u32 {
     let Total {
@@ -225,7 +224,7 @@ fn any_rule(dead: &[u32; 10], alive: &[u32; 10], sums: [Sums; 3], cells: u32) ->
     choose(bit3, pair(8), choose(bit2, four(4), four(0)))
 }
 
-/// Bits of `set` where the mask is 1, of `clear` where it is 0.
+/// Selects bits of `set` where the mask is 1, of `clear` where it is 0.
 #[inline(always)]
 pub(super) fn choose(mask: u32, set: u32, clear: u32) -> u32 {
     clear ^ (mask & (set ^ clear))

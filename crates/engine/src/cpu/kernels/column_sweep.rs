@@ -1,31 +1,31 @@
-//! What the rungs on planar words do on the way: a group of four rows is marched along, column
-//! by column, and steps a generation.
+//! The column sweep of the planar kernels: it steps a group of four rows by one generation, column
+//! by column.
 //!
-//! A column is six vectors, four rows with those above and below. Added up three by three when
-//! it arrives, it is wanted by three columns: what is kept in registers is sums. The cells
-//! themselves are loaded again where they are stepped, since a load costs no port that logic
-//! needs, but a copy of a register does, and an instruction on three words overwrites one of
-//! them. So sums are made in pairs of rows, of which nothing is copied: 9.5 operations a vector
-//! where 8 would do if copies were free, and 12 with them.
+//! A column is six vectors: four rows and the rows above and below. Each arriving column is summed
+//! three rows at a time, and its sums are used by three columns, so the sums are kept in registers.
+//! The cells are loaded again when they are stepped: a load uses no logic port, but a register copy
+//! does, and a ternary logic instruction overwrites one operand. Sums are made in pairs of rows,
+//! which avoids copies: 9.5 operations per vector. It would be 8 if copies were free, and is 12
+//! with them.
 
 use std::array;
 
 use crate::cpu::vector::{Logic, Sum};
 use life::Rule;
 
-/// Rows of a group.
+/// Rows per group.
 pub(in crate::cpu) const ROWS: usize = 4;
 
 /// A column of a group, from the row above to the row below.
 pub(super) type Column<V> = [V; ROWS + 2];
 
-/// A column added up, three rows at a time.
+/// The sums of a column, three rows at a time.
 type Sums<V> = [Sum<V>; ROWS];
 
-/// The next state of cells from the sums around them.
+/// A rule: computes the next state of cells from sums of neighbours.
 pub(super) trait Next<L: Logic>: Copy {
-    /// `below` and `above` are the two columns beside, added up, of `above` only the twos;
-    /// `beside` is the cells above and below and the ones of that column.
+    /// `below` is the sum of one adjacent column and `above` the twos of the other one's sum.
+    /// `beside` is the sum of the cells above and below and that other column's ones.
     fn next(
         self,
         logic: L,
@@ -54,11 +54,12 @@ impl<L: Logic> Next<L> for Life {
     }
 }
 
-/// Any rule: for a dead cell with so many neighbours, then for one alive, whether it lives next.
+/// Any rule, as masks: the next state of a dead cell by number of neighbours (0 to 8), then of a
+/// live cell.
 #[derive(Clone, Copy)]
 pub(super) struct Any<'a, V>(pub(super) &'a [V; 18]);
 
-/// The rule's table, as [`Any`] has it.
+/// The rule's masks for [`Any`].
 pub(super) fn table<L: Logic>(logic: L, rule: Rule) -> [L::Vector; 18] {
     array::from_fn(|i| logic.splat(0u32.wrapping_sub(rule.table() >> i & 1)))
 }
@@ -78,7 +79,7 @@ impl<L: Logic> Next<L> for Any<'_, L::Vector> {
         let [twos, fours] = logic.add(below[1], beside[1], above);
         let (bit1, more) = (logic.xor(twos, carry), logic.and(twos, carry));
         let (bit2, bit3) = (logic.xor(fours, more), logic.and(fours, more));
-        // Their number's bits choose, as in a knock-out tournament.
+        // The bits of the neighbour count select one of nine states.
         let state = |n: usize| logic.choose(cells, self.0[9 + n], self.0[n]);
         let (s0, s1, s2, s3) = (state(0), state(1), state(2), state(3));
         let (s4, s5, s6, s7) = (state(4), state(5), state(6), state(7));
@@ -89,15 +90,16 @@ impl<L: Logic> Next<L> for Any<'_, L::Vector> {
     }
 }
 
-/// Four rows on their way: where their columns are, and where the next generation's go.
+/// A group of four rows during a sweep: the source and the destination of its columns.
 pub(super) trait Group<L: Logic> {
     fn column(&self, x: usize) -> Column<L::Vector>;
 
-    /// The next generation of a column; it is not asked for any more.
+    /// Stores the next generation of a column, which is not read again.
     fn put(&mut self, x: usize, next: [L::Vector; ROWS]);
 }
 
-/// Steps the columns from `first` to before `end`, which see the sums `left` and `right` of them.
+/// Steps the columns `first..end`; `left` and `right` are the sums of the columns before and after
+/// them.
 #[inline(always)]
 pub(super) fn sweep<L: Logic>(
     logic: L,
@@ -108,7 +110,7 @@ pub(super) fn sweep<L: Logic>(
 ) {
     let (mut a, mut b) = (left, sums(logic, group, first));
     let mut x = first;
-    // Three at a time, so that no sum changes its register.
+    // Three columns per iteration, so that no sum moves between registers.
     while x + 3 < end {
         let c = sums(logic, group, x + 1);
         step(logic, rule, group, x, &a, &c);
@@ -130,8 +132,8 @@ pub(super) fn sweep<L: Logic>(
     }
 }
 
-/// The sums that a ring's first column sees on its left, and its last one on its right: its own
-/// ends, turned into the planes beside.
+/// The sums to the left of a ring's first column and to the right of its last one: the ring's own
+/// ends, rotated into the adjacent planes.
 #[inline(always)]
 pub(super) fn ends<L: Logic>(
     logic: L,
@@ -149,7 +151,7 @@ pub(super) fn ends<L: Logic>(
     [add(logic, last), add(logic, first)]
 }
 
-/// A column of a group, added up.
+/// The sums of a group's column.
 #[inline(always)]
 pub(super) fn sums<L: Logic>(logic: L, group: &impl Group<L>, x: usize) -> Sums<L::Vector> {
     add(logic, group.column(x))
@@ -163,7 +165,7 @@ fn add<L: Logic>(logic: L, column: Column<L::Vector>) -> Sums<L::Vector> {
     [first, second, third, fourth]
 }
 
-/// The first three rows of four added, and the last three.
+/// The sums of the first three and of the last three of four rows.
 #[inline(always)]
 fn add_pair<L: Logic>(
     logic: L,
@@ -176,7 +178,7 @@ fn add_pair<L: Logic>(
     [logic.add_known(differ, b, a), logic.add_known(differ, c, d)]
 }
 
-/// The next generation of column `x`.
+/// Steps column `x`.
 #[inline(always)]
 fn step<L: Logic>(
     logic: L,

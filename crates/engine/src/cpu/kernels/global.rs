@@ -1,10 +1,10 @@
-//! `global`: a cell a thread there, a cell an iteration here; every neighbour is read from the
-//! source.
+//! `global`: one cell per thread on the GPU, one cell per iteration here; every neighbour is read
+//! from the source.
 
 use super::torus_row;
 use life::{Rule, Size};
 
-/// One generation.
+/// Steps one generation.
 pub(super) fn step(size: Size, rule: Rule, from: &[i32], to: &mut [i32]) {
     let (width, height) = (size.width() as usize, size.height() as usize);
     let row = |y: usize| &from[y % height * width..][..width];

@@ -1,6 +1,6 @@
-//! Twins of the kernels that only lessons and the bench's probes launch.
+//! CPU versions of the lesson kernels and the benchmark probes.
 //!
-//! A [`LessonKernel`] is made from a call that is valid, and has its arguments in place.
+//! A [`LessonKernel`] is made from a validated call and holds its resolved arguments.
 
 mod barrier;
 mod scale;
@@ -15,10 +15,10 @@ use std::time::{Duration, Instant};
 use crate::{Call, EngineError, Result, probe_kernels};
 use barrier::Block;
 
-/// An argument, resolved.
+/// A resolved argument.
 #[derive(Clone, Copy)]
 pub(in crate::cpu) enum Value<'a> {
-    /// The words from the address on to the buffer's end.
+    /// The words from the address to the buffer's end.
     Buffer(&'a [AtomicU32]),
     I32(i32),
     U32(u32),
@@ -26,7 +26,7 @@ pub(in crate::cpu) enum Value<'a> {
     F32(f32),
 }
 
-/// A kernel that is ready to run.
+/// A kernel with its arguments, ready to run.
 pub(in crate::cpu) enum LessonKernel<'a> {
     Scale {
         array: &'a [AtomicU32],
@@ -65,11 +65,11 @@ pub(in crate::cpu) enum LessonKernel<'a> {
 }
 
 impl<'a> LessonKernel<'a> {
-    /// The twin of a valid call's kernel with these values of its arguments.
+    /// Resolves the kernel of a validated call with these argument values.
     ///
     /// # Errors
     ///
-    /// [`EngineError::BadProgram`] for a kernel without a twin.
+    /// [`EngineError::BadProgram`] for a kernel without a CPU version.
     pub(in crate::cpu) fn new(call: &Call, values: &[Value<'a>]) -> Result<LessonKernel<'a>> {
         let name = call.kernel.name;
         use Value::{Buffer, F32, I32, U32, U64};
@@ -153,7 +153,7 @@ impl<'a> LessonKernel<'a> {
         })
     }
 
-    /// Runs it, to the end unless nobody will look at the result.
+    /// Runs the kernel. Returns early once `stop` is set.
     pub(in crate::cpu) fn run(&self, stop: &AtomicBool) {
         match *self {
             LessonKernel::Scale { array, times } => scale::run(array, times, stop),
@@ -204,18 +204,18 @@ impl<'a> LessonKernel<'a> {
     }
 }
 
-/// How often a loop up to `number` goes round.
+/// The number of iterations of a loop up to `number`.
 fn repetitions(number: i32) -> u32 {
     number.max(0) as u32
 }
 
-/// The words that a kernel reads or writes.
+/// The first `count` words.
 fn first(words: &[AtomicU32], count: i32) -> &[AtomicU32] {
     &words[..count as usize]
 }
 
-/// Sleeps until `done`, at most `most` from `since` on, and looks whenever it has slept for `nap`.
-/// The last 200 microseconds it is awake, since a sleep is always longer than asked for.
+/// Sleeps until `done` returns true, for at most `timeout` from `since` on, checking after every
+/// `nap`. For the last 200 µs it yields instead, since a sleep takes longer than requested.
 fn until(
     since: Instant,
     timeout: Duration,
@@ -267,8 +267,9 @@ fn mandelbrot(
     }
 }
 
-/// Whether z = z² + c, from 0, stays within the bound. Each operation rounds by itself, in this
-/// order, as on the GPU, where nothing may be fused for that: so both draw the same picture.
+/// Whether z = z² + c, starting from 0, stays within the bound. Operations round separately and in
+/// the GPU's order, where fused multiply-add is disabled for this kernel, so both give the same
+/// picture.
 fn stays(cr: f32, ci: f32, iterations: u32, bound: f32) -> bool {
     let (mut zr, mut zi) = (0.0f32, 0.0f32);
     for _ in 0..iterations {

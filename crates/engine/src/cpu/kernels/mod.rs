@@ -1,5 +1,5 @@
-//! The ladder's kernels on the CPU: a twin of the same name each, with the same layout and the
-//! same idea, so that results agree bit by bit and what is taught holds here too.
+//! CPU versions of the ladder's kernels. Each has the same name, layout and idea as its CUDA
+//! kernel, so that results agree bit by bit.
 
 pub(super) mod bits;
 mod column_sweep;
@@ -27,58 +27,58 @@ use crate::Kernel;
 pub(super) use column_sweep::ROWS;
 use life::{Rule, Size};
 
-/// The two buffers of a layout: the one that holds the cells, and the one written next.
+/// The two buffers of a layout: the current cells, and the next generation.
 pub(super) struct Pair<B> {
-    /// The cells.
+    /// The current cells.
     pub(super) now: B,
-    /// Their next generation's room.
+    /// The buffer for the next generation.
     pub(super) next: B,
 }
 
 impl<B> Pair<B> {
-    /// The next generation becomes the present one.
+    /// Swaps the buffers: the next generation becomes the current one.
     pub(super) fn flip(&mut self) {
         mem::swap(&mut self.now, &mut self.next);
     }
 }
 
-/// What a launch is told.
+/// The parameters of a launch.
 pub(super) struct Launch<'a> {
     pub(super) size: Size,
     pub(super) rule: Rule,
     pub(super) generations: u32,
-    /// Set when the engine ends: nobody will look at the result.
+    /// Set when the engine stops and the result no longer matters.
     pub(super) stop: &'a AtomicBool,
-    /// Who may help.
+    /// Helper threads.
     pub(super) worker_pool: &'a WorkerPool,
 }
 
 impl Launch<'_> {
-    /// Whether anybody will look at the result.
+    /// Whether the engine still needs the result.
     pub(super) fn goes_on(&self) -> bool {
         !self.stop.load(Ordering::Relaxed)
     }
 
-    /// The generations to step, cut short when the engine ends.
+    /// The generations to step; ends early when the engine stops.
     pub(super) fn generations(&self) -> impl Iterator<Item = u32> {
         (0..self.generations).take_while(|_| self.goes_on())
     }
 }
 
-/// A kernel's twin, by how it is launched and on what.
+/// The CPU version of a kernel, by layout and iteration.
 #[derive(Clone, Copy)]
 pub(super) enum CpuKernel {
-    /// One generation a call, on an `i32` a cell.
+    /// One generation per call, one `i32` per cell.
     Cells(fn(Size, Rule, &[i32], &mut [i32])),
-    /// All generations in one call, on an `i32` a cell.
+    /// All generations in one call, one `i32` per cell.
     CellsInKernel(fn(&Launch, &mut Pair<Vec<i32>>)),
-    /// One generation a call, on bits.
+    /// One generation per call, on bits.
     Bits(fn(Rule, &BitRows, &mut BitRows)),
     /// All generations in one call, on planar words.
     Planar(fn(&Launch, &mut Pair<PlanarRows>)),
 }
 
-/// The twin of a kernel.
+/// The CPU version of a kernel; `None` if there is none.
 pub(super) fn cpu_kernel(kernel: &Kernel) -> Option<CpuKernel> {
     Some(match kernel.name {
         "global" => CpuKernel::Cells(global::step),
@@ -93,7 +93,7 @@ pub(super) fn cpu_kernel(kernel: &Kernel) -> Option<CpuKernel> {
     })
 }
 
-/// A cell that is a number.
+/// A cell stored as a number.
 trait Cell: Copy {
     fn count(self) -> u32;
     fn from_bit(bit: u32) -> Self;
@@ -117,8 +117,7 @@ impl Cell for u8 {
     }
 }
 
-/// One row of a torus: the first and the last cell look around the corner, the rest does not
-/// have to.
+/// Steps one row of a torus. Only the first and the last cell have neighbours across the edge.
 #[inline]
 fn torus_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
     let width = out.len();
@@ -136,7 +135,8 @@ fn torus_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
     }
 }
 
-/// One row whose neighbours are at hand: the rows start one cell before `out` and end one after.
+/// Steps one row whose neighbours need no wrapping: the input rows start one cell before `out` and
+/// end one after.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
     "x86_64+avx2",
@@ -144,7 +144,7 @@ fn torus_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
 ))]
 fn inner_row<C: Cell>(rows: [&[C]; 3], table: u32, out: &mut [C]) {
     let width = out.len();
-    // Nine slices of one length: so the compiler drops every bounds check and makes vectors.
+    // Nine slices of equal length let the compiler remove bounds checks and vectorise.
     let shifted = |row: usize, by: usize| &rows[row][by..][..width];
     let (nw, n, ne) = (shifted(0, 0), shifted(0, 1), shifted(0, 2));
     let (w, cell, e) = (shifted(1, 0), shifted(1, 1), shifted(1, 2));

@@ -1,12 +1,12 @@
 //! `multistep`: a group of four rows goes through all generations of a pass while it is in the
-//! cache, and only then is stored.
+//! cache, and is stored once at the end.
 //!
-//! As in `life_multistep` every generation lags a row behind the one before, so that a group is
-//! stepped in place: of its rows before, only two have to be kept for each generation. A pass
-//! begins so many rows early, and what it cannot know there is never stored.
+//! As in `life_multistep`, every generation lags one row behind the previous one, so a group is
+//! stepped in place and only two earlier rows per generation have to be saved. A pass starts early
+//! by one row per generation; rows that depend on unknown ones are not stored.
 //!
-//! A lattice that is too wide for the cache is cut into tiles, which overlap by a column on
-//! either side for every generation.
+//! A lattice that is too wide for the cache is divided into tiles, which overlap on both sides by
+//! one column per generation.
 
 use std::cell::RefCell;
 
@@ -20,16 +20,16 @@ use crate::cpu::vector::{self, Lanes, Logic, Work};
 use crate::cpu::worker_pool::Share;
 use life::Rule;
 
-/// Columns of a tile without its halo, and of the widest lattice that is no tiles but a ring:
-/// four rows of it are 32 KiB, which a core's nearest cache holds.
+/// Columns of a tile without its halo. Up to this width a lattice is a single ring: four of its
+/// rows take 32 KiB, which fits a core's L1 cache.
 const TILE: usize = 128;
 
-/// All generations of a launch, in passes.
+/// Runs all generations of a launch, in passes.
 pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     let depth = depth(&cells.now);
     let mut left = launch.generations;
     while left > 0 && launch.goes_on() {
-        // A pass of an even number ends where groups of four rows begin.
+        // After an even number of generations, the rows to store are aligned to groups of four.
         let generations = match left.min(depth) {
             1 => 1,
             several => several & !1,
@@ -39,8 +39,8 @@ pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     }
 }
 
-/// Generations of a pass. Each costs a row of every band again, so that a low lattice, which the
-/// cache holds anyway, has fewer; and one that memory holds is best read seldom.
+/// Generations per pass. Each one repeats rows at the bands' ends, so a low lattice, which fits the
+/// cache anyway, has few; a lattice in main memory has many.
 fn depth(cells: &PlanarRows) -> u32 {
     let rows = cells.rows() as u32;
     match cells.rows() * cells.across() {
@@ -50,7 +50,7 @@ fn depth(cells: &PlanarRows) -> u32 {
     }
 }
 
-/// One pass of so many generations.
+/// Runs one pass.
 fn step(launch: &Launch, generations: u32, cells: &mut Pair<PlanarRows>) {
     if generations == 1 {
         planar::step(launch, &cells.now, &mut cells.next);
@@ -78,21 +78,21 @@ fn pass(launch: &Launch, generations: usize, from: &PlanarRows, to: &mut PlanarR
     });
 }
 
-/// So many generations, an even number, of some rows.
+/// An even number of generations of some rows, as vector work.
 pub(super) struct Pass<'a> {
     pub(super) rule: Rule,
     pub(super) generations: usize,
-    /// Columns that are stepped together, without the halo.
+    /// Columns per tile, without the halo.
     pub(super) tile: usize,
     pub(super) from: &'a PlanarRows,
-    /// The first of the rows.
+    /// Index of the first row.
     pub(super) first: usize,
-    /// Where they go.
+    /// Destination of the rows.
     pub(super) out: &'a mut [Lanes],
 }
 
 thread_local! {
-    /// What a thread's passes work in.
+    /// Scratch memory of a thread's passes.
     static SCRATCH: RefCell<Vec<Lanes>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -144,20 +144,20 @@ impl Work for Pass<'_> {
     }
 }
 
-/// Vectors that 16 lanes are.
+/// Number of vectors that hold 16 lanes.
 const fn parts<L: Logic>() -> usize {
     size_of::<Lanes>() / size_of::<L::Vector>()
 }
 
-/// A tile, or a ring, on its way down.
+/// A tile or ring during its sweep down the lattice.
 struct Tile<'a, L: Logic> {
-    /// The four rows, by columns.
+    /// The current four rows, by column.
     group: &'a mut [[L::Vector; ROWS]],
-    /// Of every generation but the last, the two rows before.
+    /// The two previous rows of every generation except the last.
     previous: &'a mut [[L::Vector; 2]],
-    /// Which of the parts that 16 lanes are.
+    /// Index of the vector among those that hold 16 lanes.
     part: usize,
-    /// The first column of the lattice that is stored.
+    /// First column of the lattice to store.
     left: usize,
 }
 
@@ -166,7 +166,7 @@ impl Pass<'_> {
         self.from.across() <= self.tile
     }
 
-    /// Columns that are worked on.
+    /// Columns to step, including the halo.
     fn width(&self) -> usize {
         if self.is_ring() {
             self.from.across()
@@ -197,7 +197,7 @@ impl Pass<'_> {
         let rows = self.out.len() / across;
         for i in 0..(rows + 2 * last).div_ceil(ROWS) {
             let top = (self.first + ROWS * i) as isize - last as isize;
-            // Generations of which a row is already known.
+            // Generations that have a complete row already.
             let known = last.min(2 * i + 1);
             let mut previous = previous
                 .chunks_exact_mut(previous.len() / last)
@@ -261,7 +261,7 @@ impl Pass<'_> {
         }
     }
 
-    /// Takes four rows of a tile as they are.
+    /// Loads four rows of a tile.
     #[inline(always)]
     fn enter<L: Logic>(
         &self,
@@ -276,7 +276,7 @@ impl Pass<'_> {
         let column = |x: usize| [a, b, c, d].map(|row: &[L::Vector]| row[ROWS * x * parts + part]);
         for (i, entered) in group.iter_mut().enumerate() {
             let x = left + i + across;
-            // A tile may be narrower than its halo, which then goes around more than once.
+            // A halo wider than the lattice wraps around more than once.
             let mut cells = column((x - halo % across) % across);
             let mut at = x as isize - (across + halo) as isize;
             while at < 0 {
@@ -292,7 +292,7 @@ impl Pass<'_> {
     }
 }
 
-/// A group whose first generation is made of the lattice.
+/// A group whose source is the lattice, for the first generation.
 struct FromLattice<'a, L: Logic> {
     from: [&'a [L::Vector]; ROWS + 2],
     part: usize,
@@ -313,14 +313,14 @@ impl<L: Logic> Group<L> for FromLattice<'_, L> {
     }
 }
 
-/// A group that is stepped where it is.
+/// A group that is stepped in place.
 struct InPlace<'a, L: Logic> {
     group: &'a mut [[L::Vector; ROWS]],
     previous: &'a mut [[L::Vector; 2]],
 }
 
 impl<L: Logic> InPlace<'_, L> {
-    /// Keeps a column's last rows for the next group.
+    /// Saves a column's last two rows for the next group.
     #[inline(always)]
     fn save(&mut self, x: usize) {
         let [_, _, c, d] = self.group[x];
@@ -342,7 +342,7 @@ impl<L: Logic> Group<L> for InPlace<'_, L> {
     }
 }
 
-/// A group whose last generation goes to the lattice.
+/// A group whose destination is the lattice, for the last generation.
 struct ToLattice<'a, L: Logic> {
     in_place: InPlace<'a, L>,
     to: &'a mut [L::Vector],

@@ -1,8 +1,8 @@
-//! `planar`: 32 planes in a word, so that a row's neighbours are words at an offset, and nothing is
-//! shifted but at the row's two ends. Here the words of 16 rows make a vector besides, so that
-//! every neighbour is a whole vector ([`PlanarRows`]).
+//! `planar`: 32 planes per word, so that a row's neighbours are words at an offset, and words are
+//! rotated only at the row's two ends. Here the words of 16 rows also form a vector, so that every
+//! neighbour is a whole vector ([`PlanarRows`]).
 //!
-//! A generation is one sweep over the lattice, from one buffer into the other.
+//! Each generation is one pass over the lattice, from one buffer to the other.
 
 use bytemuck::{cast_slice, cast_slice_mut};
 
@@ -13,7 +13,7 @@ use crate::cpu::vector::{self, Lanes, Logic, Work};
 use crate::cpu::worker_pool::Share;
 use life::Rule;
 
-/// All generations of a launch, a sweep each.
+/// Runs all generations of a launch, one pass each.
 pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     for _ in launch.generations() {
         step(launch, &cells.now, &mut cells.next);
@@ -21,7 +21,7 @@ pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     }
 }
 
-/// One generation.
+/// Steps one generation.
 pub(super) fn step(launch: &Launch, from: &PlanarRows, to: &mut PlanarRows) {
     let across = from.across();
     let split = launch.worker_pool.split(from.rows(), 2 * ROWS, across);
@@ -36,13 +36,13 @@ pub(super) fn step(launch: &Launch, from: &PlanarRows, to: &mut PlanarRows) {
     });
 }
 
-/// The next generation of some rows.
+/// One generation of some rows, as vector work.
 pub(super) struct Generation<'a> {
     pub(super) rule: Rule,
     pub(super) from: &'a PlanarRows,
-    /// The first of them.
+    /// Index of the first row.
     pub(super) first: usize,
-    /// Where they go.
+    /// Destination of the rows.
     pub(super) out: &'a mut [Lanes],
 }
 
@@ -78,7 +78,7 @@ impl Generation<'_> {
     }
 }
 
-/// A group's rows and the two around it, the first of the group being row `top`.
+/// The rows of a group and the rows above and below it; `top` is the group's first row.
 pub(super) fn seen<'a>(
     from: &'a PlanarRows,
     top: isize,
@@ -92,7 +92,7 @@ pub(super) fn seen<'a>(
     })
 }
 
-/// Steps a group of rows that are rings.
+/// Steps a group of rows that wrap around.
 #[inline(always)]
 fn pass_through<L: Logic>(
     logic: L,
@@ -115,13 +115,13 @@ fn pass_through<L: Logic>(
     }
 }
 
-/// A group whose rows lie in two buffers.
+/// A group that is read from one buffer and written to another.
 pub(super) struct Rows<'a, L: Logic> {
     pub(super) from: [&'a [L::Vector]; ROWS + 2],
     pub(super) to: &'a mut [L::Vector],
-    /// Vectors that 16 lanes are.
+    /// Number of vectors that hold 16 lanes.
     pub(super) parts: usize,
-    /// The one of them that is stepped.
+    /// Index of the vector that is stepped.
     pub(super) part: usize,
 }
 

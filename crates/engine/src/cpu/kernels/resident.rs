@@ -1,11 +1,10 @@
-//! `resident`: the lattice is copied close by, stepped there through all generations, and written
-//! back to where it came from. Here close by is the cache, where it is anyway; so nothing is
-//! copied.
+//! `resident`: on a GPU the lattice is kept in registers through all generations. On a CPU it stays
+//! in the cache anyway, so this is the `planar` kernel.
 
 use super::{Launch, Pair, planar};
 use crate::cpu::planar_rows::PlanarRows;
 
-/// All generations of a launch.
+/// Runs all generations of a launch.
 pub(super) fn run(launch: &Launch, cells: &mut Pair<PlanarRows>) {
     planar::run(launch, cells);
 }

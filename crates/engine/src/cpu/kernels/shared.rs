@@ -1,6 +1,6 @@
-//! `shared`: a tile and its halo are first copied close by, and the tile is stepped from there.
-//! On a GPU that saves reads of far memory; here the cache has done so already, and the copy
-//! only costs.
+//! `shared`: a tile and its halo are first copied to a local array and stepped from there. On a GPU
+//! this saves reads of global memory; on a CPU the cache already does, and the copy only costs
+//! time.
 
 use super::inner_row;
 use life::{Rule, Size};
@@ -8,7 +8,7 @@ use life::{Rule, Size};
 const ACROSS: usize = 32;
 const DOWN: usize = 8;
 
-/// One generation.
+/// Steps one generation.
 pub(super) fn step(size: Size, rule: Rule, from: &[i32], to: &mut [i32]) {
     let (width, height) = (size.width() as usize, size.height() as usize);
     let mut tile = [[0; ACROSS + 2]; DOWN + 2];

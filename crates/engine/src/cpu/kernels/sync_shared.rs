@@ -1,9 +1,9 @@
-//! `sync-shared`: the whole lattice is copied close by, a byte a cell, stepped there through
-//! all generations, and written back to where it came from.
+//! `sync-shared`: the whole lattice is copied to a local array, one byte per cell, stepped there
+//! through all generations, and written back.
 
 use super::{Launch, Pair, torus_row};
 
-/// All generations of a launch.
+/// Runs all generations of a launch.
 pub(super) fn run(launch: &Launch, cells: &mut Pair<Vec<i32>>) {
     let (width, height) = (launch.size.width() as usize, launch.size.height() as usize);
     let mut from: Vec<u8> = cells.now.iter().map(|&cell| cell as u8).collect();

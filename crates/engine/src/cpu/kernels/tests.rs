@@ -1,4 +1,4 @@
-//! Every twin against the definition, where tori are awkward and rules are strange.
+//! Compares every CPU kernel with the reference, on tori of awkward sizes and with unusual rules.
 
 use std::sync::atomic::AtomicBool;
 
@@ -11,7 +11,7 @@ use crate::cpu::vector::{LANES, Lanes};
 use crate::kernels::{KERNELS, Sides};
 use life::Lattice;
 
-/// Steps by a twin; also whether the result is in the other buffer.
+/// Steps with a CPU kernel. Also returns whether the result is in the other buffer.
 fn step_by(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) -> (Lattice, bool) {
     let size = lattice.size();
     let stop = AtomicBool::new(false);
@@ -77,7 +77,7 @@ fn step_by(kernel: &Kernel, lattice: &Lattice, rule: Rule, generations: u32) -> 
             planar
                 .now
                 .store(|y, row| words[y * across..][..across].copy_from_slice(row));
-            // Which of two buffers holds the cells is not seen from without.
+            // The caller cannot see which of the two buffers holds the cells.
             return (Lattice::from_words(size, words), kernel.flips(generations));
         }
     }
@@ -149,7 +149,7 @@ proptest! {
         words in 1u64..13, height in 1u64..80, seed: u64,
         birth in 0u16..512, survival in 0u16..512, generations in 0u32..14,
     ) {
-        // `cluster`, whose lattices are large, has the twin of `resident`.
+        // `cluster`, whose lattices are large, uses the CPU version of `resident`.
         let planar = |kernel: &&Kernel| kernel.layout == Layout::Planar && kernel.cluster == 1;
         for kernel in KERNELS.iter().filter(planar) {
             let size = match kernel.sides {
@@ -193,7 +193,7 @@ fn a_launch_is_cut_short_when_the_engine_ends() {
     assert_eq!(launch.generations().count(), 0);
 }
 
-/// Not tests but figures: `cargo test --release --lib throughput -- --ignored --nocapture`.
+/// Measurements, not tests: `cargo test --release --lib throughput -- --ignored --nocapture`.
 fn cells_per_nanosecond(size: Size, mut generation: impl FnMut()) -> f64 {
     let started = std::time::Instant::now();
     let mut generations = 0;

@@ -1,5 +1,5 @@
-//! Issuing a program: its steps are queued, by one thread of the host or by several, and
-//! [`Op::Synchronize`] makes that thread wait in the middle.
+//! Issues programs: one or several host threads queue the steps and wait at each
+//! [`Op::Synchronize`].
 
 use std::ops::Range;
 use std::sync::{Arc, MutexGuard, PoisonError, RwLock};
@@ -11,16 +11,16 @@ use crate::check::issuers;
 use crate::{EngineError, IssuerId, Nanos, Op, Program, Result, RunId, Span, Step};
 
 impl StreamPool {
-    /// Queues a program that has been checked. With one issuer all of it up to a
-    /// [`Op::Synchronize`] is queued before any of it can be seen done.
+    /// Queues a valid program. With one issuer, all steps up to an [`Op::Synchronize`] are queued
+    /// before any of them can be observed as done.
     ///
-    /// With several, each has a thread; they begin together. The host's spans are then one for
-    /// all, since theirs would lie over each other.
+    /// With several issuers, each has its own thread and all start together. The host then has a
+    /// single span, since theirs would overlap.
     ///
     /// # Errors
     ///
-    /// [`EngineError::NoThread`], and then nothing was queued; the fault, if there was one while
-    /// the host waited.
+    /// [`EngineError::NoThread`] if a thread cannot be started; nothing was queued then. The fault,
+    /// if one occurred while the host waited.
     pub(in crate::cpu) fn submit(&mut self, program: &Arc<Program>) -> Result<RunId> {
         let run = RunId(self.runs);
         self.runs += 1;
@@ -39,8 +39,8 @@ impl StreamPool {
 }
 
 impl StreamPool {
-    /// Queues a program that was prepared: behind everything queued before, whatever its stream,
-    /// and before everything queued later, as a CUDA graph is.
+    /// Queues a prepared program: after all work queued before and before all work queued later, in
+    /// any stream, like a CUDA graph.
     ///
     /// # Errors
     ///
@@ -54,7 +54,7 @@ impl StreamPool {
 }
 
 impl Shared {
-    /// Issues all steps from this thread; the host's spans.
+    /// Issues all steps from this thread. Returns the host's spans.
     fn issue_sequentially(&self, run: RunId, program: &Arc<Program>) -> Result<Vec<Span>> {
         let mut host = Vec::new();
         let mut start = self.now();
@@ -90,7 +90,7 @@ impl Shared {
         Ok(host)
     }
 
-    /// Issues the steps of each issuer from a thread of its own; the host's span.
+    /// Issues the steps of each issuer from its own thread. Returns the host's span.
     fn issue_concurrently(
         &self,
         run: RunId,
@@ -98,7 +98,7 @@ impl Shared {
         issuers: &[IssuerId],
     ) -> Result<Vec<Span>> {
         let start = self.now();
-        // Held until all threads are there, which then read in it whether to begin.
+        // Locked until all threads are started; then they read from it whether to begin.
         let gate = RwLock::new(true);
         let issue = |issuer: IssuerId| {
             if !*gate.read().unwrap_or_else(PoisonError::into_inner) {
@@ -156,7 +156,7 @@ impl Shared {
         }
     }
 
-    /// Sleeps until points are passed.
+    /// Blocks until all points are passed or a fault occurs.
     fn wait_for<'a>(
         &'a self,
         points: &[Point],
@@ -173,7 +173,7 @@ impl Shared {
     }
 }
 
-/// The host's span of queueing these steps, if there are any.
+/// The host's span for queueing these steps; `None` if there are none.
 fn queued(program: &Program, steps: Range<usize>, start: Nanos, end: Nanos) -> Option<Span> {
     let stream = program.steps[steps].first()?.stream;
     let step = Span::WHOLE;

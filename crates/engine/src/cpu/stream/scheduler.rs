@@ -1,5 +1,5 @@
-//! What host and workers pass each other: streams, the points they wait for in each other, and
-//! how far every run has come.
+//! The state that host and workers share: stream queues, dependencies between streams, and the
+//! progress of every run.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::mem;
@@ -10,40 +10,40 @@ use crate::{
     Scope, Span, Step, StreamId, StreamKind, StreamSpec,
 };
 
-/// Everything that host and workers share, behind one lock.
+/// The shared state, behind one lock.
 #[derive(Default)]
 pub(super) struct StreamScheduler {
     pub(super) streams: Vec<Stream>,
-    /// The latest mark of every event.
+    /// The latest record of every event.
     pub(super) events: Vec<Option<Point>>,
-    /// The fences that are not down yet, by number, and the latest number.
+    /// Active fences by number, and the latest number.
     fences: BTreeMap<u64, Fence>,
     latest_fence: u64,
     contexts: Vec<Context>,
-    /// Streams with something to do, by [`Priority`].
+    /// Streams with runnable work, by [`Priority`].
     runnable: [VecDeque<StreamId>; 2],
     pub(super) running: BTreeMap<RunId, Progress>,
     pub(super) completions: Vec<Completion>,
     pub(super) fault: Option<EngineError>,
-    /// How many threads of the host wait for a point.
+    /// The number of host threads that wait for a point.
     pub(super) waiting: usize,
 }
 
-/// A point of a stream: so many of its steps are done.
+/// A point of a stream: passed once `count` of its steps are done.
 #[derive(Clone, Copy)]
 pub(super) struct Point {
     pub(super) stream: StreamId,
     count: u64,
 }
 
-/// What is queued behind a fence waits for everything that was queued before it.
+/// Work queued after a fence waits for all work queued before it.
 struct Fence {
-    /// Streams that have not come to where they were when it was put up.
+    /// The number of streams with unfinished work from before the fence.
     left: usize,
     held: Vec<StreamId>,
 }
 
-/// The streams of a context that wait for each other.
+/// A context's default stream and the blocking streams ordered with it.
 #[derive(Default)]
 struct Context {
     default: Option<StreamId>,
@@ -54,49 +54,49 @@ pub(super) struct Stream {
     pub(super) context: DeviceId,
     spec: StreamSpec,
     pub(super) tasks: VecDeque<Task>,
-    /// Runnable, being served or held: whoever submits leaves it alone.
+    /// Runnable, being served or waiting, so that a submission need not make it runnable.
     pub(super) busy: bool,
-    /// When it came to what holds it.
+    /// When it started to wait.
     pub(super) held_since: Option<Nanos>,
-    /// Steps that it was ever given, and of those the ones that are done.
+    /// Steps queued so far, and steps done so far.
     queued: u64,
     done: u64,
-    /// The streams that wait for one of its points, by the point's count.
+    /// Streams that wait for one of its points, each with the point's count.
     holds: Vec<(u64, StreamId)>,
-    /// The fences that wait for one of its points, by the point's count.
+    /// Fences that wait for one of its points, each with the point's count.
     fenced: Vec<(u64, u64)>,
-    /// The last fence that it has something queued behind.
+    /// The latest fence that it has work queued after.
     behind_fence: u64,
 }
 
-/// A step in its stream.
+/// A queued step.
 pub(super) struct Task {
     pub(super) run: RunId,
     pub(super) program: Arc<Program>,
     pub(super) step: usize,
-    /// What has to be passed before it may begin, as known when it was queued.
+    /// The points to pass before it may start, as of when it was queued.
     pub(super) after: Vec<Point>,
-    /// The fence that it is the first of its stream behind.
+    /// The fence to wait for, if it is its stream's first step after one.
     pub(super) fence: Option<u64>,
 }
 
 impl Task {
-    /// What is to be done.
+    /// The step's op.
     pub(super) fn op(&self) -> &Op {
         &self.program.steps[self.step].op
     }
 }
 
-/// How far a run has come.
+/// The progress of a run.
 #[derive(Default)]
 pub(super) struct Progress {
-    /// Its steps, and the issuing of them.
+    /// Unfinished steps, plus one until all are issued.
     left: usize,
     timed: bool,
     records_blocks: bool,
     spans: Vec<Span>,
     block_timestamps: Vec<BlockTimestamp>,
-    /// What the host was doing meanwhile.
+    /// Spans of the issuing host threads.
     host: Vec<Span>,
 }
 
@@ -115,7 +115,7 @@ impl StreamScheduler {
             (StreamKind::Default, None) => of.default = Some(id),
         }
         let priority = match spec.kind {
-            StreamKind::Default => Priority::Normal, // as the driver has it
+            StreamKind::Default => Priority::Normal, // as in CUDA
             _ => spec.priority,
         };
         self.streams.push(Stream {
@@ -141,23 +141,23 @@ impl StreamScheduler {
         &mut self.streams[stream.0 as usize]
     }
 
-    /// The fault, if there is one.
+    /// Errors with the fault, if one occurred.
     pub(super) fn check_fault(&self) -> Result<()> {
         self.fault.clone().map_or(Ok(()), Err)
     }
 
-    /// Where a stream will be when everything queued so far is done.
+    /// The point that a stream reaches when all queued work is done.
     fn end(&self, stream: StreamId) -> Point {
         let count = self.stream(stream).queued;
         Point { stream, count }
     }
 
-    /// Whether a point is behind its stream.
+    /// Whether the stream has passed the point.
     pub(super) fn passed(&self, point: Point) -> bool {
         self.stream(point.stream).done >= point.count
     }
 
-    /// What the host has to wait for in a [`Op::Synchronize`].
+    /// The points that the host waits for in an [`Op::Synchronize`].
     pub(super) fn ends(&self, stream: StreamId, scope: Scope) -> Vec<Point> {
         let context = self.stream(stream).context;
         let all = (0..self.streams.len() as u32).map(StreamId);
@@ -168,7 +168,7 @@ impl StreamScheduler {
         meant.map(|stream| self.end(stream)).collect()
     }
 
-    /// What an op that is now queued has to wait for in other streams.
+    /// The points of other streams that a newly queued op waits for.
     fn before(&self, stream: StreamId, op: &Op) -> Vec<Point> {
         let own = self.stream(stream);
         let context = &self.contexts[own.context.0 as usize];
@@ -187,7 +187,7 @@ impl StreamScheduler {
             .collect()
     }
 
-    /// A run begins.
+    /// Starts tracking a run.
     pub(super) fn begin(&mut self, run: RunId, program: &Program) {
         let steps = program.steps.len();
         let progress = Progress {
@@ -200,7 +200,7 @@ impl StreamScheduler {
         self.running.insert(run, progress);
     }
 
-    /// Queues a step; whether that made its stream runnable.
+    /// Queues a step. Returns whether that made its stream runnable.
     pub(super) fn queue(&mut self, run: RunId, program: &Arc<Program>, step: usize) -> bool {
         let Step { stream, ref op, .. } = program.steps[step];
         let after = self.before(stream, op);
@@ -226,8 +226,8 @@ impl StreamScheduler {
         idle
     }
 
-    /// Puts up a fence, as a graph's replay does before and behind itself: what is queued from now
-    /// on, in whichever stream, waits for everything that was queued before.
+    /// Adds a fence: work queued from now on, in any stream, waits for all work queued before. A
+    /// graph replay has one before and one after it.
     pub(super) fn put_up_fence(&mut self) {
         self.latest_fence += 1;
         let (number, mut left) = (self.latest_fence, 0);
@@ -243,7 +243,7 @@ impl StreamScheduler {
         }
     }
 
-    /// Leaves a stream until a fence is down, if that is not down yet.
+    /// Suspends a stream until a fence is passed. Returns false if it already is.
     pub(super) fn held_by(&mut self, fence: Option<u64>, stream: StreamId, since: Nanos) -> bool {
         let fence = fence.and_then(|number| self.fences.get_mut(&number));
         let holds = fence.map(|fence| fence.held.push(stream)).is_some();
@@ -258,12 +258,13 @@ impl StreamScheduler {
         self.runnable[priority as usize].push_back(stream);
     }
 
-    /// The stream to be served next: the highest priority first.
+    /// Takes the next stream to serve, of the highest priority first.
     pub(super) fn next_runnable(&mut self) -> Option<StreamId> {
         self.runnable.iter_mut().rev().find_map(VecDeque::pop_front)
     }
 
-    /// Puts a stream back, first of its priority, if one of a higher priority has work.
+    /// If a stream of higher priority has work, returns this stream to the front of its queue.
+    /// Returns whether it did.
     pub(super) fn yields(&mut self, stream: StreamId) -> bool {
         let priority = self.stream(stream).spec.priority as usize;
         let (own, higher) = self.runnable.split_at_mut(priority + 1);
@@ -274,15 +275,15 @@ impl StreamScheduler {
         yields
     }
 
-    /// Leaves a stream until a point is passed.
+    /// Suspends a stream until a point is passed.
     pub(super) fn hold(&mut self, stream: StreamId, until: Point, since: Nanos) {
         self.stream_mut(stream).held_since.get_or_insert(since);
         let holder = self.stream_mut(until.stream);
         holder.holds.push((until.count, stream));
     }
 
-    /// Notes that a step is done: how many streams that freed, and whether the host has something
-    /// to learn from it.
+    /// Records that a step is done. Returns how many streams became runnable and whether the host
+    /// must be notified.
     pub(super) fn complete(&mut self, task: &Task, span: Span, worker: u32) -> (usize, bool) {
         let run = task.run;
         let download = match task.op() {
@@ -328,7 +329,8 @@ impl StreamScheduler {
         (freed.len(), self.one_less(run) || news)
     }
 
-    /// The host has issued a run, which took it these spans; whether that finished it.
+    /// Records that a run is fully issued, with the host's spans. Returns whether the run is
+    /// finished.
     pub(super) fn issued(&mut self, run: RunId, host: Vec<Span>) -> bool {
         if let Some(progress) = self.running.get_mut(&run) {
             progress.host = host;
@@ -336,7 +338,7 @@ impl StreamScheduler {
         self.one_less(run)
     }
 
-    /// Of a run there is one step less to do; whether that finished it.
+    /// Counts down a run's unfinished steps. Returns whether the run is finished.
     pub(super) fn one_less(&mut self, run: RunId) -> bool {
         let Some(progress) = self.running.get_mut(&run) else {
             return false;
@@ -363,7 +365,7 @@ impl StreamScheduler {
     }
 }
 
-/// Whether a GPU would launch a kernel for this.
+/// Whether a GPU would launch a kernel for the op.
 fn is_kernel(op: &Op) -> bool {
     match op {
         Op::Edit { .. }

@@ -1,4 +1,4 @@
-//! The pool with work of the tests' own in place of lattices.
+//! The stream pool, with test closures instead of lattice work.
 
 use std::sync::Barrier;
 use std::sync::mpsc::channel;
@@ -6,7 +6,7 @@ use std::sync::mpsc::channel;
 use super::*;
 use crate::{EngineError, LatticeId, Priority, Program, RunId, StreamKind};
 
-/// A pool, so many streams, and events.
+/// Creates a pool with streams and events.
 fn pool(
     workers: usize,
     streams: usize,
@@ -97,7 +97,7 @@ fn a_wait_is_for_the_mark_before_it_and_for_no_later_one() {
         matches!(done[0], Completion::Finished { run, .. } if run == free),
         "never recorded"
     );
-    // The first mark is held back behind the gate; the second, elsewhere, is passed at once.
+    // The first record waits for the gate; the second, in another stream, is passed immediately.
     submit(
         &mut pool,
         [

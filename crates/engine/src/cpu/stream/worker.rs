@@ -1,4 +1,4 @@
-//! The life of the threads that serve the streams.
+//! The worker threads that serve the streams.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -10,7 +10,7 @@ use super::scheduler::{StreamScheduler, Task};
 use crate::{EngineError, Op, Result, Span, StreamId};
 
 impl Shared {
-    /// A worker's life.
+    /// Serves streams until the pool stops.
     pub(super) fn work(&self, worker: u32) {
         let mut scheduler = self.scheduler();
         while !self.stop.load(Ordering::Relaxed) {
@@ -24,8 +24,8 @@ impl Shared {
         }
     }
 
-    /// Does a stream's steps until there is none, or one holds, or there is more urgent work, or
-    /// the pool ends.
+    /// Runs a stream's steps until it is empty, has to wait, or yields to a stream of higher
+    /// priority, or until the pool stops.
     fn serve<'a>(
         &'a self,
         worker: u32,
@@ -82,7 +82,7 @@ impl Shared {
         }
     }
 
-    /// Does an op; whatever goes wrong in it, the engine does not survive.
+    /// Runs an op. Any error or panic in it is a fault of the whole engine.
     fn execute(&self, op: &Op) -> Result<()> {
         let result = catch_unwind(AssertUnwindSafe(|| (self.execute)(op, &self.stop)));
         let why = match result {
@@ -97,7 +97,7 @@ impl Shared {
     }
 }
 
-/// What a panic said.
+/// The message of a panic.
 fn panic_message(panic: Box<dyn Any + Send>) -> String {
     match panic.downcast::<String>() {
         Ok(text) => *text,

@@ -1,4 +1,4 @@
-//! Buffers and calls, stamps, and cells as they are.
+//! Tests of buffers, calls, block timestamps, and downloads of `i32` cells.
 
 use super::lab::{Lab, call, issued, start};
 use super::*;

@@ -1,4 +1,4 @@
-//! Edits, in every layout and of sizes that a careless one gets wrong.
+//! Tests of edits in every layout, on awkward sizes.
 
 use proptest::prelude::*;
 
@@ -14,7 +14,7 @@ fn edit(edits: Vec<WordEdit>) -> Op {
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
-    /// Whatever is drawn between generations of whatever kernel is there, and nothing else.
+    /// Edits between generations change exactly the edited cells, with every kernel.
     #[test]
     fn cells_are_set_in_every_layout(
         width in 1u64..140, height in 1u64..40, whole: bool, seed: u64,

@@ -1,5 +1,5 @@
-//! What the engine refuses, and that a refusal leaves no trace. Both engines are held to a long
-//! table of refusals in `tests/cuda/refusals.rs`.
+//! Tests of invalid programs: they return errors and have no effect. `tests/cuda/incompatible.rs`
+//! checks a long table of them on both engines.
 
 use super::*;
 

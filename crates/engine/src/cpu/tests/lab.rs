@@ -1,16 +1,16 @@
-//! An engine with words on its device that ops meet in: how the tests see what runs when.
+//! A test engine with device words in which ops can meet, to observe what runs concurrently.
 
 use super::*;
 use crate::lesson_kernels::{MEET, SPIN};
 use crate::{Argument, Call, CalledKernel, HostMemory, IssuerId, Priority, Region, StreamKind};
 
-/// Long enough for whatever is bound to come about.
+/// Timeout for what must happen.
 pub(super) const LONG: Duration = Duration::from_secs(120);
 
-/// Long enough to see that something does not.
+/// Time to wait to see that something does not happen.
 pub(super) const SHORT: Duration = Duration::from_millis(40);
 
-/// An engine and two buffers of so many words: one on the device, one on the host.
+/// An engine with two buffers of equal size, one on the device and one on the host.
 pub(super) struct Lab {
     pub(super) engine: CpuEngine,
     pub(super) device: BufferId,
@@ -47,7 +47,7 @@ impl Lab {
         (0..count).map(stream).collect()
     }
 
-    /// A word of the device's buffer as an argument.
+    /// A word of the device buffer, as an argument.
     pub(super) fn word(&self, word: usize) -> Argument {
         Argument::Buffer(Region {
             buffer: self.device,
@@ -55,31 +55,32 @@ impl Lab {
         })
     }
 
-    /// Enters by word 0, and ends when so many have; word `place` says whether they did.
+    /// An op that counts up word 0 and waits until `wanted` ops have done so; word `place` then
+    /// says whether they did.
     pub(super) fn meet(&self, place: usize, wanted: u32, timeout: Duration) -> Op {
         let timeout = Argument::U64(timeout.as_nanos() as u64);
         let wanted = Argument::U32(wanted);
         call(&MEET, [self.word(0), wanted, timeout, self.word(place)])
     }
 
-    /// Takes so long.
+    /// An op that takes this long.
     pub(super) fn spin(&self, length: Duration) -> Op {
         let length = Argument::U64(length.as_nanos() as u64);
         call(&SPIN, [self.word(self.words - 1), length])
     }
 
-    /// Is done at once, and in any context.
+    /// An op that is done immediately, in any context.
     pub(super) fn nothing(&self) -> Op {
         Op::Pack(0..0)
     }
 
-    /// Runs a program to its end.
+    /// Runs a program to completion.
     pub(super) fn run(&mut self, program: &Program) -> Ran {
         self.engine.submit(program).unwrap();
         self.finish()
     }
 
-    /// Waits for the one run there is.
+    /// Waits for the only run.
     pub(super) fn finish(&mut self) -> Ran {
         self.engine.synchronize().unwrap();
         let mut completions = Vec::new();
@@ -90,7 +91,7 @@ impl Lab {
         Ran { spans, host }
     }
 
-    /// The words of the device's buffer, which are then 0.
+    /// Returns the words of the device buffer and zeroes them.
     pub(super) fn take(&mut self) -> Vec<u32> {
         let bytes = 4 * self.words;
         let (device, host) = (self.device, self.host);
@@ -112,7 +113,7 @@ impl Lab {
     }
 }
 
-/// What a run brought.
+/// The result of a run.
 pub(super) struct Ran {
     pub(super) spans: Vec<Span>,
     pub(super) host: Vec<Span>,
@@ -141,7 +142,7 @@ pub(super) fn call<const N: usize>(kernel: &'static CalledKernel, arguments: [Ar
     })
 }
 
-/// Steps of several issuers.
+/// A program of steps by several issuers.
 pub(super) fn issued(steps: impl IntoIterator<Item = (u8, StreamId, Op)>) -> Program {
     let mut program = program([]);
     for (issuer, stream, op) in steps {
@@ -150,7 +151,7 @@ pub(super) fn issued(steps: impl IntoIterator<Item = (u8, StreamId, Op)>) -> Pro
     program
 }
 
-/// Whether none of these begins before another one has ended.
+/// Whether no two of these spans overlap.
 pub(super) fn apart(mut spans: Vec<Span>) -> bool {
     spans.sort_by_key(|span| span.start);
     spans.windows(2).all(|pair| pair[0].end <= pair[1].start)

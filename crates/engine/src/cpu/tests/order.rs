@@ -1,20 +1,19 @@
-//! Who waits for whom: as much as is promised, and no more.
+//! Tests of ordering: ops wait for exactly what is guaranteed, and no more.
 //!
-//! That one op comes before another is seen in their spans. That they are not in order is seen in
-//! that they meet: two ops that each wait for the other can only both end if neither is held
-//! until the other has ended.
+//! Order shows in the spans. The absence of order shows when ops meet: two ops that each wait for
+//! the other can only both end if neither is ordered after the other.
 
 use super::lab::{LONG, Lab, SHORT, apart, issued};
 use super::*;
 use crate::{Priority, Scope, StreamKind};
 
-/// What two ops met with: 1 if they did, 2 if they gave it up.
+/// The results of two meeting ops: 1 if they met, 2 if they timed out.
 fn met(words: &[u32]) -> [u32; 2] {
     [words[1], words[2]]
 }
 
-/// Of two ops for these streams, issued in this order, the second waits for the first, or does
-/// not.
+/// Issues two ops to these streams, in this order, and checks whether the second waits for the
+/// first.
 #[track_caller]
 fn expect_order(
     lab: &mut Lab,
@@ -22,7 +21,7 @@ fn expect_order(
     between: &[(StreamId, Op)],
     in_order: bool,
 ) {
-    // What is in order does not meet however long it waits; what is not, sooner or later.
+    // Ordered ops never meet, however long they wait. Unordered ones meet eventually.
     let timeout = if in_order { SHORT } else { LONG };
     let ends = [
         (first, lab.meet(1, 2, timeout)),
@@ -36,7 +35,7 @@ fn expect_order(
             .chain([two]),
     );
     let ran = lab.run(&steps);
-    // The second always meets the first, which has entered before.
+    // The second op always meets the first, which entered before.
     let expected = if in_order { [2, 1] } else { [1, 1] };
     let what = format!("{first:?}, {between:?}, {second:?}");
     assert_eq!(met(&lab.take()), expected, "{what}");
@@ -70,7 +69,8 @@ fn stream_kinds_hold_each_other_as_cuda_has_it_and_no_more() {
     ] {
         expect_order(&mut lab, (first, second), &[], expected);
     }
-    // Nothing but an op for the default stream stands between two blocking ones; that is the trap.
+    // Two blocking streams are serialised only by an op in the default stream. This is a common
+    // trap.
     let nothing = lab.nothing();
     for (between, expected) in [(default, true), (free[0], false), (elsewhere, false)] {
         let between = [(between, nothing.clone())];
@@ -105,7 +105,7 @@ fn high_priority_goes_first() {
     for step in [0, 1, 3] {
         assert!(ran.span(step).start >= last, "step {step} came first");
     }
-    // Work that becomes possible while a stream is served goes before the rest of that stream.
+    // Higher-priority work that becomes runnable goes before the rest of the served stream.
     let event = lab.engine.create_event(DeviceId(0)).unwrap();
     let ran = lab.run(&program([
         (normal[0], op.clone()),
@@ -139,7 +139,7 @@ fn as_many_streams_run_at_once_as_there_are_workers() {
     let ran = lab.run(&in_a_row);
     assert!(apart(ran.spans), "one at a time");
     let mut single = [2; N];
-    alone[N - 1] = 1; // when the last one enters, all have been there
+    single[N - 1] = 1; // when the last one enters, all have entered
     assert_eq!(lab.take()[1..=N], single, "one stream: nobody meets");
 }
 
@@ -229,7 +229,8 @@ fn a_synchronization_waits_for_what_it_says_and_no_more() {
 fn issuers_issue_at_the_same_time_and_each_in_its_order() {
     let mut lab = Lab::new(2);
     let streams = lab.streams(2);
-    // Each waits for its first op before it goes on; only together do these ops end.
+    // Each issuer waits for its first op before it continues; these ops end only if they run
+    // concurrently.
     let steps = |lab: &Lab, second: u8, timeout| {
         let of = |place: usize| {
             let stream = streams[place - 1];
@@ -293,7 +294,7 @@ fn an_event_is_over_when_what_stands_before_its_mark_is() {
     assert!(lab.engine.query(EventId(1)).is_err());
 }
 
-/// A replay is one thing among others, whatever its streams: a CUDA graph's order.
+/// A replay is ordered with all streams, like a CUDA graph.
 #[test]
 fn a_replay_stands_behind_what_came_before_and_before_what_comes_later() {
     let mut bench = Bench::new(3, "512x512");

@@ -1,4 +1,4 @@
-//! Streams with lattices in them: order, holding, and pictures as soon as they are there.
+//! Tests of streams with lattices: order, waits, and early downloads.
 
 use std::ops::Range;
 

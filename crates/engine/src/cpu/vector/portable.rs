@@ -1,5 +1,4 @@
-//! Where no instruction set is known: 128 bits, which is what every processor of today has and
-//! what its compiler makes of four words.
+//! Fallback for unknown instruction sets: four words, which compilers turn into 128-bit vectors.
 
 use std::array;
 

@@ -141,7 +141,7 @@ impl Logic for V3 {
     }
 }
 
-/// Work with the instruction set that it is compiled for.
+/// Work, with the instruction set to compile it for.
 struct On<L, F>(L, F);
 
 impl<L, T, F: FnOnce(L) -> T> NullaryFnOnce for On<L, F> {

@@ -1,26 +1,26 @@
-//! `barrier`: Life in one block, with the barrier between generations or without it.
+//! `barrier`: Life in one block, with or without the barrier between generations.
 //!
-//! A block's thread (x, y) has the cells (x + 32 i, y + warps j), so a warp has whole rows. With
-//! the barrier no warp begins a generation before all have ended the one before. Without it, and
-//! with the odd warps held up, the even ones are far ahead on a GPU, and how far is chance; here
-//! the fault is the same every time: each even warp in turn runs all its generations, then each
-//! odd one does. They read their neighbours' rows as they happen to be: of the first generation,
-//! or of the last. The order stands for the delay, for which nobody waits here.
+//! Thread (x, y) of the block has the cells (x + 32 i, y + warps j), so a warp has whole rows. With
+//! the barrier, no warp starts a generation before all have finished the previous one. Without it,
+//! and with odd warps delayed, even warps run far ahead on a GPU by an unpredictable amount. Here
+//! the fault is deterministic: each even warp runs all its generations, then each odd one. They
+//! read their neighbours' rows as of the first generation or the last. This order replaces the
+//! delay.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
-/// One launch.
+/// One launch of the kernel.
 pub(in crate::cpu) struct Block<'a> {
-    /// The cells, and their next generation's room; they take turns.
+    /// The two buffers, which alternate as source and destination.
     pub(super) a: &'a [AtomicU32],
     pub(super) b: &'a [AtomicU32],
     pub(super) width: usize,
     pub(super) height: usize,
-    /// As [`Rule::table`](life::Rule::table) has it.
+    /// The rule's table, as from [`Rule::table`](life::Rule::table).
     pub(super) rule: u32,
     pub(super) generations: u32,
     pub(super) barrier: bool,
-    /// Warps of the block.
+    /// Warps in the block.
     pub(super) warps: usize,
 }
 
@@ -39,7 +39,7 @@ impl Block<'_> {
         }
     }
 
-    /// One generation of a warp's rows.
+    /// Steps a warp's rows by one generation.
     fn step(&self, generation: u32, warp: usize) {
         let (from, to) = match generation % 2 {
             0 => (self.a, self.b),

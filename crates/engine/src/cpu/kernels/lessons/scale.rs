@@ -1,18 +1,18 @@
-//! `scale`: work for its own sake, as the lessons on streams want it. A GPU's threads share the
-//! array; here it is done from one end to the other, in pieces that stay in registers.
+//! `scale`: artificial work for the lessons on streams. GPU threads share the array; here it is
+//! processed sequentially, in pieces that fit registers.
 
 use std::hint::black_box;
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 
 use multiversion::multiversion;
 
-/// Numbers that are worked on at once.
+/// Numbers per piece.
 const PIECE: usize = 64;
 
-/// How often a piece is worked on before the flag is looked at again.
+/// Maximum repetitions between two checks of the stop flag.
 const MAX_PER_CHECK: u32 = 1 << 16;
 
-/// Times 2 and divided by 2, so many times.
+/// Multiplies every number by 2 and divides it by 2, `times` times.
 pub(super) fn run(array: &[AtomicU32], times: u32, stop: &AtomicBool) {
     for words in array.chunks(PIECE) {
         let mut piece = [0.0; PIECE];
@@ -30,8 +30,8 @@ pub(super) fn run(array: &[AtomicU32], times: u32, stop: &AtomicBool) {
     }
 }
 
-// The compiler is not told the numbers, or it might see that nothing comes of it. Half of a number
-// is the number divided by 2, in every bit.
+// The factors are hidden from the compiler, which could otherwise remove the work. Multiplying by
+// 0.5 equals dividing by 2, bit by bit.
 #[multiversion(targets(
     "x86_64+avx512f+avx512bw+avx512vl+avx512vbmi2",
     "x86_64+avx2",

@@ -1,4 +1,4 @@
-//! The twins against the plainest words for what they do.
+//! Compares the CPU versions with straightforward definitions.
 
 use super::*;
 use crate::called::Parameter;
@@ -106,8 +106,8 @@ fn gray_is_as_defined() {
 
 #[test]
 fn the_mandelbrot_set_is_where_it_should_be() {
-    // In the set: 0, -1 (period 2), -2 (its tip, |z| = 2 for ever), 0.25 (the cusp), i (it ends
-    // in a cycle); outside: 1, 2, 0.26, -2.01.
+    // In the set: 0, -1 (period 2), -2 (its tip, |z| = 2 forever), 0.25 (the cusp), i (it ends in a
+    // cycle); outside: 1, 2, 0.26, -2.01.
     let numbers = [
         (0.0f32, 0.0f32, 1.0f32),
         (-1.0, 0.0, 1.0),
@@ -146,7 +146,7 @@ fn spin_takes_its_time_and_counts() {
     assert_eq!(read(&done), [42]);
 }
 
-/// Life in one block of 1024 threads: the cells that it ends with, and those that it should.
+/// Runs Life in one block of 1024 threads. Returns the resulting and the expected cells.
 fn life(width: u64, height: u64, generations: i32, barrier: i32) -> (Vec<u32>, Vec<u32>) {
     let size = Size::new(width, height).unwrap();
     let cells = |lattice: &life::Lattice| -> Vec<u32> {
@@ -186,7 +186,7 @@ fn without_the_barrier_it_is_wrong_in_the_same_way_every_time() {
     let (is, should) = life(32, 32, 11, 0);
     assert_ne!(is, should);
     assert_eq!(is, life(32, 32, 11, 0).0);
-    // One generation reads the start alone: there is nothing to be too early for.
+    // One generation only reads the start, so it needs no barrier.
     let (is, should) = life(32, 32, 1, 0);
     assert_eq!(is, should);
 }

@@ -1,4 +1,5 @@
-//! Passes of any cut into tiles and shares, in every instruction set, against single sweeps.
+//! Compares passes, with any division into tiles and shares and on every instruction set, with
+//! single generations.
 
 use proptest::prelude::*;
 
@@ -8,7 +9,7 @@ use crate::cpu::tests::{generations_later, soup};
 use crate::cpu::vector::on_each;
 use life::{Lattice, Size};
 
-/// A pass cut into shares of so many rows, or a sweep where it is of one generation.
+/// A pass divided into shares of `rows` rows, or a single generation.
 #[derive(Clone, Copy)]
 struct Shared<'a> {
     lattice: &'a Lattice,
