@@ -105,7 +105,7 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
                 .max()
                 .unwrap_or(0);
             for (figure, label) in part.figures.iter().zip(&labels) {
-                let label = lang::to_the_left(label, width);
+                let label = lang::align_left(label, width);
                 let value = number(figure.value);
                 tell_line(format!("  {label}  {value:>9} {}", figure.unit));
             }
@@ -132,7 +132,7 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         } else {
             tr!("WRONG")
         };
-        let verdict = lang::to_the_right(verdict, 8);
+        let verdict = lang::align_right(verdict, 8);
         tell_line(format!("{verdict}  {}", check.what));
     }
     if let Some(missing) = &outcome.missing {

@@ -1,15 +1,14 @@
 //! Defines every `cu*` function that `cust_raw` declares and forwards it to the NVIDIA driver,
 //! which is opened on first use.
 //!
-//! So the program links with no CUDA toolkit and starts with no driver. Without a driver library
-//! every call returns `CUDA_ERROR_SHARED_OBJECT_INIT_FAILED` (303); a function that the driver
-//! lacks returns `CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND` (302); a result code that
-//! `cust_raw`'s enum does not know becomes `CUDA_ERROR_UNKNOWN` (999), since any other value in a
-//! Rust enum would be undefined behaviour. [`last_unknown_code`] keeps the original.
+//! So the program links without a CUDA toolkit and starts without a driver. Without a driver
+//! library every call returns `CUDA_ERROR_SHARED_OBJECT_INIT_FAILED` (303). A function that the
+//! driver lacks returns `CUDA_ERROR_SHARED_OBJECT_SYMBOL_NOT_FOUND` (302). A result code that
+//! `cust_raw`'s enum does not contain becomes `CUDA_ERROR_UNKNOWN` (999), since any other value in
+//! a Rust enum would be undefined behaviour; [`last_unknown_code`] returns the original.
 //!
-//! `LIFESTREAMS_LIBCUDA` names another library to open instead: the tests put a driver of their
-//! own under the program that way.
-#![allow(unsafe_code)] // forwarding to C is what this crate is for
+//! `LIFESTREAMS_LIBCUDA` names another library to open instead; tests use it to load a fake driver.
+#![allow(unsafe_code)] // this crate forwards to C functions
 #![allow(
     non_snake_case,
     clippy::missing_safety_doc,
@@ -57,7 +56,7 @@ fn open_first() -> Result<Driver, String> {
     };
     let mut first_reason = String::new();
     for name in names {
-        // SAFETY: loading the driver runs its initialisers, which is the purpose.
+        // SAFETY: loading the driver runs its initialisers, as intended.
         match unsafe { Library::new(name) } {
             Ok(library) => {
                 return Ok(Driver {
@@ -72,25 +71,26 @@ fn open_first() -> Result<Driver, String> {
     Err(first_reason)
 }
 
-/// Why a library did not open, in the linker's own words where it has any.
+/// Why a library did not open, with the dynamic linker's message if there is one.
 fn reason(error: &libloading::Error) -> String {
     std::error::Error::source(error).map_or_else(|| error.to_string(), ToString::to_string)
 }
 
-/// Opens the driver library: its name, or why there is none. Call it before `cust::init`; the
-/// call also ties this crate's symbols into the program.
+/// Opens the driver library. Returns its name, or why it cannot be opened. Call this before
+/// `cust::init`; the call also links this crate's symbols into the program.
 pub fn open() -> Result<&'static str, &'static str> {
     driver().map(|driver| driver.name.as_str())
 }
 
 static LAST_UNKNOWN: AtomicU32 = AtomicU32::new(0);
 
-/// The last result code that this `cust_raw` has no name for (0: none since this was last asked).
+/// The last result code that `cust_raw`'s enum does not contain; 0 if there was none since the last
+/// call.
 pub fn last_unknown_code() -> u32 {
     LAST_UNKNOWN.swap(0, Ordering::Relaxed)
 }
 
-/// What the driver says of a result code, also of one that this `cust_raw` has no name for.
+/// The driver's description of a result code, also of one that `cust_raw`'s enum does not contain.
 pub fn error_text_of(code: u32) -> Option<String> {
     static SLOT: Slot = Slot::new("cuGetErrorString\0");
     let at = SLOT.get()?;
@@ -108,7 +108,7 @@ pub fn error_text_of(code: u32) -> Option<String> {
     Some(text.to_string_lossy().into_owned())
 }
 
-/// One function's address: null until asked for, then the address or [`ABSENT`].
+/// One function's address: null until first use, then the address or [`ABSENT`].
 struct Slot {
     name: &'static str, // ends in NUL
     at: AtomicPtr<c_void>,
@@ -182,13 +182,13 @@ macro_rules! forward {
         $(
             #[unsafe(no_mangle)]
             pub unsafe extern "C" fn $name($($arg: $ty),*) -> CUresult {
-                // Fails to compile where cust_raw declares another signature.
+                // Fails to compile if cust_raw declares another signature.
                 const _: unsafe extern "C" fn($($ty),*) -> CUresult = cust_raw::$name;
                 static SLOT: Slot = Slot::new(concat!(stringify!($name), "\0"));
                 match SLOT.get() {
                     Some(at) => {
                         // SAFETY: the driver's function of this name has this C signature; its
-                        // result is read as a plain number and checked.
+                        // result is read as a number and checked.
                         let code = unsafe {
                             let f: unsafe extern "C" fn($($ty),*) -> u32 = std::mem::transmute(at);
                             f($($arg),*)
@@ -207,8 +207,8 @@ mod symbols {
     include!("symbols.rs");
 }
 
-/// `Display` of `cust::error::CudaError` calls cuGetErrorString and panics if that fails, so
-/// the two text functions answer without a driver as well.
+/// `Display` of `cust::error::CudaError` calls cuGetErrorString and panics if that fails, so the
+/// two text functions also work without a driver.
 ///
 /// # Safety
 /// `out` must be valid for a write.
@@ -231,7 +231,7 @@ unsafe fn error_text(slot: &Slot, code: CUresult, out: *mut *const c_char) -> CU
         }
         _ => c"CUDA error",
     };
-    // SAFETY: the caller vouches for `out`.
+    // SAFETY: the caller guarantees `out`.
     unsafe { *out = text.as_ptr() };
     CUresult::CUDA_SUCCESS
 }
@@ -239,13 +239,13 @@ unsafe fn error_text(slot: &Slot, code: CUresult, out: *mut *const c_char) -> CU
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorString(error: CUresult, pStr: *mut *const c_char) -> CUresult {
     static SLOT: Slot = Slot::new("cuGetErrorString\0");
-    // SAFETY: the caller vouches for `pStr`, as with the driver's own function.
+    // SAFETY: the caller guarantees `pStr`, as for the driver's function.
     unsafe { error_text(&SLOT, error, pStr) }
 }
 
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn cuGetErrorName(error: CUresult, pStr: *mut *const c_char) -> CUresult {
     static SLOT: Slot = Slot::new("cuGetErrorName\0");
-    // SAFETY: the caller vouches for `pStr`, as with the driver's own function.
+    // SAFETY: the caller guarantees `pStr`, as for the driver's function.
     unsafe { error_text(&SLOT, error, pStr) }
 }

@@ -1,13 +1,13 @@
-//! What people read, in their language.
+//! Translation of the interface.
 //!
-//! The English stands in the code, where it is used: `tr!("one each")`, or with values
-//! `tr!("up to {} ahead", n)`. It is also the key of the catalogue, `assets/lang/zh.toml`, which has
-//! the Chinese. Texts that stand in tables (keys, kernels, lessons) are looked up by [`text`] where
-//! they are shown. A test fails for each text that the catalogue lacks, and for each entry that
-//! nothing uses.
+//! English texts are in the code, where they are used: `tr!("one each")`, or with values `tr!("up
+//! to {} ahead", n)`. The English text is also the key of the Chinese catalogue,
+//! `assets/lang/zh.toml`. Texts in tables (keys, kernels, lessons) are looked up by [`text`] when
+//! they are displayed. A test fails for each text that the catalogue lacks, and for each unused
+//! entry.
 //!
-//! One language holds for the whole program ([`set`]); a thread can have its own for a while
-//! ([`with`]), so that a picture in Chinese can be drawn beside one in English.
+//! The whole program has one language ([`set`]). A thread can use another temporarily ([`with`]),
+//! for example to draw one picture in Chinese and one in English.
 
 #[cfg(test)]
 mod tests;
@@ -30,7 +30,7 @@ pub enum Language {
 }
 
 impl Language {
-    /// What the person's locale asks for: Chinese for `zh`, else English.
+    /// The language of the user's locale: Chinese for `zh`, else English.
     pub fn by_locale() -> Language {
         Language::of_locale(&sys_locale::get_locale().unwrap_or_default())
     }
@@ -43,7 +43,7 @@ impl Language {
         }
     }
 
-    /// The other one.
+    /// The other language.
     pub fn other(self) -> Language {
         match self {
             Language::English => Language::Chinese,
@@ -58,7 +58,7 @@ thread_local! {
     static OWN: Cell<Option<Language>> = const { Cell::new(None) };
 }
 
-/// Makes it the language of the whole program.
+/// Sets the language of the whole program.
 pub fn set(language: Language) {
     ALL.store(language as u8, Ordering::Relaxed);
 }
@@ -73,7 +73,7 @@ pub fn language() -> Language {
         })
 }
 
-/// Does something with another language, on this thread alone.
+/// Runs `what` with another language, on this thread only.
 pub fn with<T>(language: Language, what: impl FnOnce() -> T) -> T {
     struct Restore(Option<Language>);
     impl Drop for Restore {
@@ -93,7 +93,8 @@ static CHINESE: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
     })
 });
 
-/// The text in this thread's language, if that is not English and the catalogue has it.
+/// The translation into this thread's language; `None` for English or if the catalogue lacks the
+/// text.
 pub fn translated(english: &str) -> Option<&'static str> {
     match language() {
         Language::English => None,
@@ -101,18 +102,18 @@ pub fn translated(english: &str) -> Option<&'static str> {
     }
 }
 
-/// The text in this thread's language; as it is where it has no translation.
+/// The text in this thread's language; English if there is no translation.
 pub fn text(english: &'static str) -> &'static str {
     translated(english).unwrap_or(english)
 }
 
-/// The same of a text that was kept: a copy in this thread's language.
+/// Like [`text`], for a text that is not static: a copy in this thread's language.
 pub fn shown(english: &str) -> String {
     translated(english).unwrap_or(english).into()
 }
 
-/// Without spaces between two Chinese characters: a template has them around a value that may be
-/// either Latin or Chinese.
+/// Removes spaces between two Chinese characters. Templates have spaces around values, which may be
+/// Latin or Chinese.
 pub fn closed(text: String) -> String {
     let chinese =
         |letter: Option<char>| letter.is_some_and(|it| ('\u{4e00}'..='\u{9fff}').contains(&it));
@@ -127,26 +128,25 @@ pub fn closed(text: String) -> String {
     closed
 }
 
-/// Columns that a text takes where letters are of one width: two for a Chinese character.
+/// Width of a text in terminal columns; a Chinese character takes two.
 pub fn columns(text: &str) -> usize {
     unicode_width::UnicodeWidthStr::width(text)
 }
 
-/// The text with spaces in front of it, as many columns as that at least.
-pub fn to_the_right(text: &str, columns: usize) -> String {
+/// Right-aligns a text in at least this many columns.
+pub fn align_right(text: &str, columns: usize) -> String {
     let spaces = columns.saturating_sub(self::columns(text));
     format!("{}{text}", " ".repeat(spaces))
 }
 
-/// The text with spaces behind it, as many columns as that at least.
-pub fn to_the_left(text: &str, columns: usize) -> String {
+/// Left-aligns a text in at least this many columns.
+pub fn align_left(text: &str, columns: usize) -> String {
     let spaces = columns.saturating_sub(self::columns(text));
     format!("{text}{}", " ".repeat(spaces))
 }
 
-/// A text in this thread's language: `tr!("one each")` is a `&'static str`, and with values, as
-/// `format!` takes them but each named or plain (`{}`, `{n}`), `tr!("{n} of {}", all, n = 3)` is a
-/// `String`.
+/// A text in this thread's language. `tr!("one each")` is a `&'static str`. With values, which are
+/// positional (`{}`) or named (`{n}`), `tr!("{n} of {}", all, n = 3)` is a `String`.
 #[macro_export]
 macro_rules! tr {
     ($text:literal $(,)?) => {
@@ -160,7 +160,7 @@ macro_rules! tr {
     };
 }
 
-/// The text as it is: for a table, where [`text`] looks it up once it is shown.
+/// Marks a text in a table for translation; [`text`] translates it when it is displayed.
 #[macro_export]
 macro_rules! mark {
     ($text:literal) => {

@@ -1,25 +1,25 @@
-//! The bit-packed torus, in the layout that crosses the bus and fills the textures.
+//! The bit-packed torus, in the layout used for transfers and textures.
 
 use crate::memory::{self, MemoryError};
 use lang::tr;
 use std::fmt;
 use std::str::FromStr;
 
-/// A lattice's sides in cells; both at least 1.
+/// A lattice's width and height in cells; both are at least 1.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Size {
     width: u32,
     height: u32,
 }
 
-/// Why something is not a lattice size.
+/// An invalid lattice size.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum SizeError {
-    /// Not of the form `WxH`.
+    /// The text is not of the form `WxH`.
     #[error("{}", tr!("'{it}' is not a size: write WIDTHxHEIGHT, such as 512x512", it = .0))]
     Form(String),
-    /// A side is 0 or beyond [`Size::LONGEST_SIDE`].
-    #[error("{}", tr!("{it}x{other} is not a lattice: both sides must be from 1 to {max}", max = Size::LONGEST_SIDE, it = .0, other = .1))]
+    /// A side is 0 or longer than [`Size::MAX_SIDE`].
+    #[error("{}", tr!("{it}x{other} is not a lattice: both sides must be from 1 to {max}", max = Size::MAX_SIDE, it = .0, other = .1))]
     Side(u64, u64),
     /// More cells than [`Size::MAX_CELLS`].
     #[error("{}", tr!("{it}x{other} is too large: a lattice has at most 2^36 cells, such as 262144x262144", it = .0, other = .1))]
@@ -28,13 +28,13 @@ pub enum SizeError {
 
 impl Size {
     /// The longest side, in cells.
-    pub const LONGEST_SIDE: u32 = 1 << 24;
-    /// The most cells a lattice may have (8 GiB of bits).
+    pub const MAX_SIDE: u32 = 1 << 24;
+    /// Maximum cells of a lattice (8 GiB of bits).
     pub const MAX_CELLS: u64 = 1 << 36;
 
-    /// A size of these sides in cells, if there is such a lattice.
+    /// A size of `width` × `height` cells. Errors if a side or the number of cells is out of range.
     pub fn new(width: u64, height: u64) -> Result<Size, SizeError> {
-        let sides = 1..=u64::from(Self::LONGEST_SIDE);
+        let sides = 1..=u64::from(Self::MAX_SIDE);
         if !sides.contains(&width) || !sides.contains(&height) {
             return Err(SizeError::Side(width, height));
         }
@@ -62,17 +62,17 @@ impl Size {
         self.width as u64 * self.height as u64
     }
 
-    /// 32-bit words a row takes: 32 cells a word, the last one partly used.
+    /// 32-bit words per row: 32 cells per word, the last one partly used.
     pub const fn words_per_row(self) -> usize {
         self.width.div_ceil(32) as usize
     }
 
-    /// 32-bit words the whole lattice takes.
+    /// 32-bit words of the whole lattice.
     pub const fn words(self) -> usize {
         self.words_per_row() * self.height as usize
     }
 
-    /// The bits of a row's last word that are cells.
+    /// Mask of the bits in a row's last word that are cells.
     pub const fn last_word_mask(self) -> u32 {
         u32::MAX >> ((32 - self.width % 32) % 32)
     }
@@ -96,8 +96,8 @@ impl fmt::Display for Size {
     }
 }
 
-/// A torus of cells, 32 a word, the least significant bit leftmost; rows start on a word, and
-/// the unused bits of a row's last word are 0.
+/// A torus of cells, 32 per word, the least significant bit leftmost. Each row starts on a word,
+/// and the unused bits of its last word are 0.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Lattice {
     size: Size,
@@ -108,10 +108,10 @@ impl Lattice {
     /// A lattice with no live cell, if this machine has memory for it.
     ///
     /// # Errors
-    /// It has none.
+    /// If memory is insufficient.
     pub fn try_new(size: Size) -> Result<Lattice, MemoryError> {
         memory::ensure(size, memory::bits, || memory::lattice(size))?;
-        // Zeros that the system hands out when they are touched.
+        // Zeroed pages, which the system provides on first use.
         let zeros = bytemuck::allocation::try_zeroed_slice_box(size.words());
         let zeros: Box<[u32]> = zeros.map_err(|()| memory::refused(size))?;
         let words = zeros.into_vec();
@@ -121,7 +121,7 @@ impl Lattice {
     /// The lattice of these words, which it copies, if this machine has memory for it.
     ///
     /// # Errors
-    /// It has none.
+    /// If memory is insufficient.
     ///
     /// # Panics
     /// As [`Lattice::from_words`].
@@ -134,8 +134,8 @@ impl Lattice {
         Ok(Lattice::from_words(size, copy))
     }
 
-    /// A lattice with no live cell, of a size that this machine has memory for: one that people
-    /// may choose goes through [`Lattice::try_new`].
+    /// A lattice of dead cells. Panics or aborts if memory runs out; for a size that users choose,
+    /// call [`Lattice::try_new`].
     pub fn new(size: Size) -> Lattice {
         Lattice {
             size,
@@ -157,7 +157,7 @@ impl Lattice {
         lattice
     }
 
-    /// Its sides.
+    /// The size.
     pub fn size(&self) -> Size {
         self.size
     }
@@ -172,7 +172,7 @@ impl Lattice {
         &mut self.words
     }
 
-    /// The words, without a copy.
+    /// Converts the lattice into its words without copying.
     pub fn into_words(self) -> Vec<u32> {
         self.words
     }
@@ -183,7 +183,7 @@ impl Lattice {
         self.words[self.word_at(x, y)] >> (x % 32) & 1 == 1
     }
 
-    /// Makes the cell in column `x`, row `y` alive or dead.
+    /// Sets the cell in column `x`, row `y`.
     pub fn set(&mut self, x: u32, y: u32, alive: bool) {
         debug_assert!(x < self.size.width && y < self.size.height);
         let at = self.word_at(x, y);
@@ -208,7 +208,7 @@ impl Lattice {
     }
 }
 
-/// Rows of `.` and `O`, as much as fits a screen: what a failed assertion shows.
+/// Prints rows of `.` and `O`, as many as fit a screen, for failed assertions.
 impl fmt::Debug for Lattice {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         writeln!(f, "Lattice {} ({} alive)", self.size, self.population())?;

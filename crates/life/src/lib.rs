@@ -1,7 +1,7 @@
-//! The Game of Life itself, with no thought of machines: [`Rule`], [`Lattice`], [`soup`] and
-//! soups with [`Symmetry`], patterns and their files ([`Pattern`], [`Format`], the [`SHELF`]),
-//! whole files or none ([`write_atomically`]) and the [`reference`](mod@reference) step that
-//! everything else is held against.
+//! The Game of Life, independent of engines and devices: [`Rule`], [`Lattice`], random starts
+//! ([`soup`]) and soups with [`Symmetry`], patterns and their files ([`Pattern`], [`Format`], the
+//! [`SHELF`]), atomic file writes ([`write_atomically`]), and the [`reference`](mod@reference) step
+//! that all engines are checked against.
 
 pub mod formats;
 mod lattice;

@@ -1,27 +1,27 @@
-//! What memory this machine can still give, asked before lattices are made.
+//! Checks available memory before lattices are allocated.
 //!
-//! Linux promises more memory than it has and ends whoever uses it, so what a lattice needs is first
-//! held against what the machine, and the container it may be in, can still give.
+//! Linux overcommits memory and kills processes that use too much. So the size of a lattice is
+//! first compared with the memory available to this machine or container.
 
 use std::fs;
 
 use crate::Size;
 use lang::tr;
 
-/// What is smaller is made unasked: asking takes a tenth of a millisecond.
+/// Smaller allocations are not checked: a check takes a tenth of a millisecond.
 const UNASKED: u64 = 256 << 10;
 
-/// Lattices that this machine has no memory for.
+/// Not enough memory for lattices.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}", tr!("out of host memory: {what} would take {needed_mib} MiB, and {free_mib} MiB are free; {}", self.remedy(), what = .what, needed_mib = .needed_mib, free_mib = .free_mib))]
 pub struct MemoryError {
-    /// What was to be made.
+    /// What the memory was for.
     pub what: String,
-    /// What that takes.
+    /// Memory needed, in MiB.
     pub needed_mib: u64,
-    /// What there is.
+    /// Memory available, in MiB.
     pub free_mib: u64,
-    /// The largest square that there is memory for.
+    /// The largest square lattice that fits.
     pub fits: Option<Size>,
 }
 
@@ -57,23 +57,23 @@ pub fn ensure(
     }
 }
 
-/// Whether there are fewer bytes than so many.
+/// Whether fewer than `bytes` bytes are available.
 pub(crate) fn lacks(bytes: u64) -> bool {
     bytes >= UNASKED && usable().is_some_and(|free| bytes > free)
 }
 
-/// What is said where the system has given no memory for a lattice, whatever it promised.
+/// The error for an allocation that failed although memory seemed available.
 pub(crate) fn refused(size: Size) -> MemoryError {
     let free = usable().unwrap_or(0);
     refusal(size, bits(size), free.min(bits(size)), bits, lattice(size))
 }
 
-/// Bytes of a lattice of bits.
+/// Size in bytes of a bit-packed lattice.
 pub(crate) fn bits(size: Size) -> u64 {
     size.words() as u64 * 4
 }
 
-/// What one is called.
+/// A lattice's name for messages.
 pub(crate) fn lattice(size: Size) -> String {
     tr!("a lattice of {size}", size = size)
 }
@@ -89,13 +89,13 @@ fn refusal(
         what,
         needed_mib: needed.div_ceil(1 << 20),
         free_mib: free >> 20,
-        // Threads and pictures take some, too.
+        // Leave some for threads and pictures.
         fits: largest(size, |size| bytes(size) <= free - free / 4),
     }
 }
 
-/// The largest square with a side of whole hundred and twenty-eights, which every kernel takes, of
-/// which this is so and that is smaller than a size of which it is not.
+/// The largest square that satisfies `fits` and is smaller than `size`, which does not. Its side is
+/// a multiple of 128, which every kernel supports.
 fn largest(size: Size, fits: impl Fn(Size) -> bool) -> Option<Size> {
     const STEP: u64 = 128;
     let square = |steps: u64| Size::new(steps * STEP, steps * STEP).ok();
@@ -110,12 +110,12 @@ fn largest(size: Size, fits: impl Fn(Size) -> bool) -> Option<Size> {
     square(below).filter(|_| below > 0)
 }
 
-/// Bytes that can still be taken, where known: a sixteenth is left to the system.
+/// Usable bytes, if known: the available memory less a sixteenth for the system.
 fn usable() -> Option<u64> {
     available().map(|free| free - free / 16)
 }
 
-/// Bytes that are free, where known.
+/// Available bytes, if known.
 pub fn available() -> Option<u64> {
     [meminfo("MemAvailable:"), container(), address_space()]
         .into_iter()
@@ -128,28 +128,28 @@ fn meminfo(key: &str) -> Option<u64> {
     Some(kib * 1024)
 }
 
-/// What a control group (version 2) still allows, the page cache counted as free.
+/// Bytes left in the control group (version 2), counting the page cache as free.
 fn container() -> Option<u64> {
     let root = "/sys/fs/cgroup/memory";
-    let most: u64 = fs::read_to_string(format!("{root}.max"))
+    let max: u64 = fs::read_to_string(format!("{root}.max"))
         .ok()?
         .trim()
         .parse()
         .ok()?;
     let used = field(&fs::read_to_string(format!("{root}.stat")).ok()?, "anon ")?;
-    Some(most.saturating_sub(used))
+    Some(max.saturating_sub(used))
 }
 
-/// Half of what `ulimit -v` still allows, where it is set: stacks of threads and arenas of the
-/// allocator take addresses too.
+/// Half of the address space left under `ulimit -v`, if set: thread stacks and the allocator's
+/// arenas use address space too.
 fn address_space() -> Option<u64> {
     let limits = fs::read_to_string("/proc/self/limits").ok()?;
     let line = limits
         .lines()
         .find_map(|line| line.strip_prefix("Max address space"))?;
-    let most: u64 = line.split_whitespace().next()?.parse().ok()?; // none of `unlimited`
+    let max: u64 = line.split_whitespace().next()?.parse().ok()?; // not for `unlimited`
     let used = field(&fs::read_to_string("/proc/self/status").ok()?, "VmSize:")?;
-    Some(most.saturating_sub(used * 1024) / 2)
+    Some(max.saturating_sub(used * 1024) / 2)
 }
 
 fn field(text: &str, key: &str) -> Option<u64> {
@@ -157,7 +157,7 @@ fn field(text: &str, key: &str) -> Option<u64> {
     line.split_whitespace().next()?.parse().ok()
 }
 
-/// All memory of this machine in bytes, where known.
+/// Total memory of this machine in bytes, if known.
 pub fn total() -> Option<u64> {
     meminfo("MemTotal:")
 }
@@ -176,7 +176,7 @@ mod tests {
     #[test]
     fn the_largest_that_fits_is_named() {
         let size = |side| Size::new(side, side).unwrap();
-        let fits = |most: u64| move |size: Size| bits(size) <= most;
+        let fits = |max: u64| move |size: Size| bits(size) <= max;
         assert_eq!(largest(size(65536), fits(32 << 20)), Some(size(16384)));
         assert_eq!(
             largest(size(65536), fits((32 << 20) - 1)),

@@ -1,11 +1,11 @@
-//! Parts of a lattice: what a person has selected, and where anything lives.
+//! Parts of a lattice: selections, and the part with live cells.
 
 use super::run::LiveRuns;
 use super::{Lattice, MemoryError, Run, Size};
 
 impl Lattice {
-    /// The part of this size whose top left is at column `x`, row `y`. It goes around the torus
-    /// where it reaches beyond an edge, again and again if it is larger than the lattice.
+    /// Copies the part of this size with its top left at column `x`, row `y`. It wraps around the
+    /// torus, several times if it is larger than the lattice.
     pub fn part(&self, x: u32, y: u32, size: Size) -> Lattice {
         let mut part = Lattice::new(size);
         let (width, height) = (self.size().width(), self.size().height());
@@ -27,10 +27,10 @@ impl Lattice {
     /// A larger lattice that has this one's cells in its middle, as a pattern lies there.
     ///
     /// # Errors
-    /// If this machine has no memory for it.
+    /// If memory is insufficient.
     ///
     /// # Panics
-    /// If a side is longer than the other's.
+    /// If a side of `size` is shorter than this lattice's.
     pub fn in_the_middle_of(&self, size: Size) -> Result<Lattice, MemoryError> {
         let before = |side: u32, longer: u32| longer.checked_sub(side).expect("room for it") / 2;
         let x = before(self.size().width(), size.width());
@@ -50,8 +50,8 @@ impl Lattice {
         Ok(larger)
     }
 
-    /// The least part that has every live cell: the column and row of its top left, and its size.
-    /// None if nothing lives. It does not go around the torus.
+    /// The smallest part with all live cells: column and row of its top left, and its size. `None`
+    /// without live cells. It does not wrap around the torus.
     pub fn live_part(&self) -> Option<(u32, u32, Size)> {
         let rows = self.words().chunks_exact(self.size().words_per_row());
         let mut found: Option<[u32; 4]> = None;
@@ -67,7 +67,7 @@ impl Lattice {
     }
 }
 
-/// 32 cells of a row of this width from this column on, going around.
+/// 32 cells of a row of this width from this column on, wrapped around.
 fn cells_around(row: &[u32], column: u32, width: u32) -> u32 {
     let (at, bit) = ((column / 32) as usize, column % 32);
     if column + 32 <= width {

@@ -1,4 +1,4 @@
-//! Patterns from files: loaded, and put in the middle of a lattice.
+//! Patterns: loading from files and drawing into lattices.
 
 use super::formats::life::{self, Corner};
 use super::formats::macrocell::{self, Tree};
@@ -13,7 +13,7 @@ use std::io::{self, Read};
 use std::path::Path;
 use std::sync::Arc;
 
-/// A pattern and the text it is painted from.
+/// A pattern: its text and what was learned from parsing it.
 #[derive(Clone, Debug)]
 pub struct Pattern {
     name: String,
@@ -22,7 +22,7 @@ pub struct Pattern {
     cells: Cells,
 }
 
-/// What has to be known, apart from the text, to go over a pattern's cells.
+/// Format-specific data needed to iterate over the cells.
 #[derive(Clone, Debug)]
 enum Cells {
     Rle(Outline),
@@ -32,7 +32,7 @@ enum Cells {
     Macrocell(Arc<Tree>),
 }
 
-/// Why a pattern cannot be used.
+/// A pattern that cannot be used.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PatternError {
     /// The file cannot be opened or read.
@@ -40,56 +40,55 @@ pub enum PatternError {
     Unreadable {
         /// The file.
         file: String,
-        /// Why not, and what to do.
+        /// The reason and the remedy.
         reason: String,
     },
-    /// Its text is wrong somewhere.
+    /// The text has an error.
     #[error("{file}, {error}")]
     Text {
         /// The file.
         file: String,
-        /// What is wrong and where.
+        /// The error and its position.
         error: Located<Fault>,
     },
-    /// Its live cells lie in more columns or rows than the lattice has.
+    /// The live cells need more columns or rows than the lattice has.
     #[error("{}", tr!("{file} is {width}x{height} cells, larger than the lattice {lattice}; {}", remedy(*offer, *kernel), file = .file, width = .width, height = .height, lattice = .lattice))]
     Larger {
         /// The file.
         file: String,
-        /// The columns from its first live cell to its last.
+        /// Columns from the first live cell to the last.
         width: u32,
-        /// The rows, likewise.
+        /// Rows from the first live cell to the last.
         height: u32,
         /// The lattice.
         lattice: Size,
-        /// The smallest larger lattice that has room for it, if there can be one.
+        /// The smallest larger lattice that fits it; `None` if no lattice can.
         offer: Option<Size>,
-        /// A kernel that steps lattices of that size, where whoever asks needs one.
+        /// A kernel to suggest for that size.
         kernel: Option<&'static str>,
     },
-    /// There is no memory for its lattice.
+    /// Not enough memory for the lattice.
     #[error(transparent)]
     Memory(#[from] MemoryError),
-    /// Two files want different tori.
+    /// Two files specify different tori.
     #[error("{}", tr!("{} is for a torus of {} and {} for one of {}, but all instances share one size; choose it with --size", .0.0, .0.1, .1.0, .1.1))]
     Sizes((String, Size), (String, Size)),
-    /// Two files want different rules.
+    /// Two files specify different rules.
     #[error("{}", tr!("{} has the rule {} and {} has {}, but all instances share one rule; choose it with --rule", .0.0, .0.1, .1.0, .1.1))]
     Rules((String, Rule), (String, Rule)),
 }
 
 impl Pattern {
-    /// The largest file that is read, in bytes.
-    pub const LARGEST_FILE: u64 = 4 << 30;
+    /// Maximum size of a file, in bytes.
+    pub const MAX_FILE: u64 = 4 << 30;
 
-    /// The most that is read of what has no size before it ends, such as the standard input, in
-    /// bytes.
+    /// Maximum size of a stream such as the standard input, in bytes.
     pub const MAX_STREAM: u64 = 256 << 20;
 
     /// Reads a file of any [`Format`], also one packed with gzip.
     ///
     /// # Errors
-    /// If it is no regular file, larger than [`Pattern::LARGEST_FILE`], unreadable or no pattern.
+    /// If it is no regular file, larger than [`Pattern::MAX_FILE`], unreadable or no pattern.
     pub fn load(path: impl AsRef<Path>) -> Result<Pattern, PatternError> {
         let path = path.as_ref();
         let file = shown(path);
@@ -141,12 +140,12 @@ impl Pattern {
         }
     }
 
-    /// What it is called: its file's path as it was given.
+    /// The name: the path as it was given.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// The format it was read in.
+    /// The format of the text.
     pub fn format(&self) -> Format {
         match self.cells {
             Cells::Rle(_) => Format::Rle,
@@ -157,34 +156,34 @@ impl Pattern {
         }
     }
 
-    /// Its name, author and comments, read from the text anew.
+    /// Name, author and comments, parsed from the text.
     pub fn notes(&self) -> Notes {
         Notes::of(&self.text, self.format())
     }
 
-    /// Columns, as the text says or more where live cells lie further out; may be 0.
+    /// Columns as the text says, or more if live cells lie further out; may be 0.
     pub fn width(&self) -> u32 {
         self.frame.width
     }
 
-    /// Rows, likewise.
+    /// Rows as the text says, or more if live cells lie further out; may be 0.
     pub fn height(&self) -> u32 {
         self.frame.height
     }
 
-    /// Columns and rows from the first live cell to the last; 0 where nothing lives. They decide
-    /// whether it fits.
+    /// Columns and rows from the first live cell to the last; 0 without live cells. They decide
+    /// whether the pattern fits a lattice.
     pub fn live_sides(&self) -> (u32, u32) {
         self.frame.live.sides()
     }
 
-    /// The generation that its cells are of, up to [`MAX_GENERATION`](super::MAX_GENERATION); 0
-    /// where the text says nothing.
+    /// The generation of the cells, up to [`MAX_GENERATION`](super::MAX_GENERATION); 0 if the text
+    /// does not say.
     pub fn generation(&self) -> u64 {
         self.frame.generation
     }
 
-    /// What was read otherwise than it is written, a sentence each.
+    /// Remarks on what was interpreted differently from the text, one sentence each.
     pub fn remarks(&self) -> Vec<String> {
         let (file, remarks) = (&self.name, self.frame.remarks);
         let mut said = Vec::new();
@@ -212,17 +211,17 @@ impl Pattern {
         said
     }
 
-    /// The rule it asks for, if any.
+    /// The rule that the text specifies, if any.
     pub fn rule(&self) -> Option<Rule> {
         self.frame.rule
     }
 
-    /// The torus it asks for, if any.
+    /// The torus that the text specifies, if any.
     pub fn torus(&self) -> Option<Size> {
         self.frame.torus
     }
 
-    /// Goes over its live cells, in no order that is promised; a cell may be met twice.
+    /// Calls `run` with all live cells, as runs in unspecified order. A cell may occur twice.
     pub fn each_run(&self, run: impl FnMut(Run)) {
         match &self.cells {
             Cells::Rle(outline) => Rle::of(&self.text, *outline).runs().for_each(run),
@@ -268,7 +267,7 @@ impl Pattern {
     /// The part that has live cells, alone; none where nothing lives.
     ///
     /// # Errors
-    /// If this machine has no memory for it.
+    /// If memory is insufficient.
     pub fn live_part(&self) -> Result<Option<Lattice>, MemoryError> {
         let (width, height) = self.live_sides();
         let Ok(size) = Size::new(width.into(), height.into()) else {
@@ -287,7 +286,7 @@ impl Pattern {
         Ok(Some(lattice))
     }
 
-    /// Whether its live cells have room on a lattice of this size, wherever they lie.
+    /// Checks that the live cells fit a lattice of this size.
     ///
     /// # Errors
     /// [`PatternError::Larger`], with the smallest lattice that has room.
@@ -306,8 +305,8 @@ impl Pattern {
         })
     }
 
-    /// The smallest lattice that has room for its live cells and for a lattice of this size, if
-    /// there can be one.
+    /// The smallest lattice that fits both the live cells and a lattice of this size; `None` if
+    /// there is none.
     pub fn room_beside(&self, lattice: Size) -> Option<Size> {
         let (width, height) = self.live_sides();
         let wide = u64::from(width.max(lattice.width()));
@@ -315,12 +314,12 @@ impl Pattern {
         Size::new(wide, high).ok()
     }
 
-    /// A small picture, with no more columns and rows than `most`: each of its cells stands for
-    /// a square of the pattern's of as many cells a side as the second says, 1 where it can, and
-    /// is alive if any of them is. An empty pattern's is one dead cell.
-    pub fn thumbnail(&self, most: Size) -> (Lattice, u32) {
-        let across = self.width().div_ceil(most.width());
-        let scale = across.max(self.height().div_ceil(most.height())).max(1);
+    /// A thumbnail with at most the columns and rows of `max`, and its scale: the side in cells of
+    /// the pattern's squares that one cell stands for, at least 1. A cell is alive if any cell of
+    /// its square is. An empty pattern gives one dead cell.
+    pub fn thumbnail(&self, max: Size) -> (Lattice, u32) {
+        let across = self.width().div_ceil(max.width());
+        let scale = across.max(self.height().div_ceil(max.height())).max(1);
         let side = |cells: u32| u64::from(cells.div_ceil(scale).max(1));
         let size = Size::new(side(self.width()), side(self.height()));
         let mut picture = Lattice::new(size.expect("no larger than a lattice"));
@@ -338,7 +337,7 @@ impl Pattern {
 }
 
 impl Cells {
-    /// Checks and measures a text of this format.
+    /// Parses and measures a text of this format.
     fn read(text: &[u8], format: Format) -> Result<(Frame, Cells), Located<Fault>> {
         fn located<F: Into<Fault>>(text: &[u8], flaw: Flaw<F>) -> Located<Fault> {
             Located::new(text, flaw).map(F::into)
@@ -378,9 +377,9 @@ fn remedy(offer: Option<Size>, kernel: Option<&str>) -> String {
     }
 }
 
-/// The file's bytes, or why they cannot be had and what to do.
+/// Reads a file. Errors with the reason and the remedy.
 fn read_text(path: &Path) -> Result<Vec<u8>, String> {
-    read_regular_file(path, Pattern::LARGEST_FILE).map_err(|error| match error {
+    read_regular_file(path, Pattern::MAX_FILE).map_err(|error| match error {
         ReadError::Io(error) => why_unreadable(error),
         ReadError::NoMemory(_) => error.to_string(),
         ReadError::NotRegular(_) | ReadError::TooLong(_) => {
@@ -389,11 +388,11 @@ fn read_text(path: &Path) -> Result<Vec<u8>, String> {
     })
 }
 
-/// All bytes up to this limit, or why they cannot be had and what to do.
+/// Reads a stream up to this limit. Errors with the reason and the remedy.
 fn read_stream(mut from: impl Read, limit: u64) -> Result<Vec<u8>, String> {
     let mut text = Vec::new();
     loop {
-        // A part at a time, so that memory goes to what came, and its lack is an error.
+        // Reads in parts, so that memory grows with the data and a shortage is an error.
         let part = 1 << 16;
         text.try_reserve(part)
             .map_err(|_| tr!("there is no memory left for it").to_owned())?;
@@ -497,7 +496,7 @@ mod tests {
             "{error}"
         );
         assert_eq!(read_stream(&b"12345"[..], 5), Ok(b"12345".to_vec()));
-        // It would never end.
+        // This device never ends.
         let why = read_stream(io::repeat(b' '), 3 << 20).unwrap_err();
         assert!(why.contains("more than 3 MiB long"), "{why}");
     }
@@ -508,7 +507,7 @@ mod tests {
         let path = folder.path().join("sparse.rle");
         File::create(&path)
             .unwrap()
-            .set_len(Pattern::LARGEST_FILE + 1)
+            .set_len(Pattern::MAX_FILE + 1)
             .unwrap();
         let error = Pattern::load(&path).unwrap_err().to_string();
         assert!(error.contains("more than 4 GiB long"), "{error}");

@@ -1,4 +1,4 @@
-//! Regular files, read whole; nothing else is waited for or read without end.
+//! Reads whole regular files. Rejects pipes, devices and too long files.
 
 use std::fs::{self, File};
 use std::io::{self, Read as _};
@@ -7,19 +7,19 @@ use std::path::Path;
 use super::memory;
 use lang::tr;
 
-/// Why a file was not read. Said without a remedy, which depends on what the file is for.
+/// Why a file was not read. The message has no remedy, since that depends on the file's purpose.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadError {
-    /// It is a folder, a pipe or a device.
+    /// The path is a folder, a pipe or a device.
     #[error("{}", tr!("it is {what}", what = .0))]
     NotRegular(&'static str),
-    /// It is longer than the limit, in bytes.
+    /// The file is longer than this limit in bytes.
     #[error("{}", tr!("it is more than {limit} long", limit = in_bytes(*.0)))]
     TooLong(u64),
-    /// There is no memory for so many bytes.
+    /// Not enough memory for this many bytes.
     #[error("{}", tr!("it is {} bytes long, and there is no memory left for it", .0))]
     NoMemory(u64),
-    /// The system refused.
+    /// The system returned an error.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -29,7 +29,7 @@ pub enum ReadError {
 /// # Errors
 /// Each case of [`ReadError`].
 pub fn read_regular_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> {
-    // Before it is opened, for opening a pipe waits for its other end.
+    // Checked before opening, since opening a pipe blocks until its other end is open.
     let about = fs::metadata(path)?;
     if about.is_dir() {
         return Err(ReadError::NotRegular(tr!("a folder")));
@@ -50,7 +50,7 @@ pub fn read_regular_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> 
     }
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > limit {
-        return Err(ReadError::TooLong(limit)); // it has grown meanwhile
+        return Err(ReadError::TooLong(limit)); // it has grown since
     }
     Ok(bytes)
 }

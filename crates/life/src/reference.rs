@@ -1,5 +1,5 @@
-//! The slow, obvious truth: one generation as the definition has it, one cell at a time. Every
-//! kernel of every engine is held against this.
+//! The reference step: one generation by definition, one cell at a time. Every kernel of every
+//! engine is checked against it.
 
 use super::{Lattice, Rule};
 
@@ -25,9 +25,9 @@ pub fn run(lattice: &Lattice, rule: Rule, generations: u64) -> Lattice {
     lattice
 }
 
-/// How many of the eight neighbours of column `x`, row `y` are alive. Each of the eight counts,
-/// whether or not it is the same cell as another: on a side shorter than 3 a neighbour is met
-/// more than once, and on a side of 1 the cell is its own neighbour.
+/// The number of live neighbours of column `x`, row `y`. All eight count, even if some are the same
+/// cell: on a side shorter than 3 a neighbour counts more than once, and on a side of 1 the cell is
+/// its own neighbour.
 fn live_neighbours(lattice: &Lattice, x: u32, y: u32) -> u32 {
     let (width, height) = (lattice.size().width(), lattice.size().height());
     let columns = [(x + width - 1) % width, x, (x + 1) % width];

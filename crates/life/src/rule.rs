@@ -11,31 +11,31 @@ pub struct Rule {
     survival: u16,
 }
 
-/// Why a text is not a rule.
+/// A text that is not a supported rule.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}", self.sentence())]
 pub struct RuleError {
     text: String,
     family: Family,
-    /// A known name that is much like the text.
+    /// A known name similar to the text.
     near: Option<&'static str>,
 }
 
-/// The most characters of a text that an error repeats.
+/// Maximum characters of the text that an error quotes.
 const MAX_SHOWN: usize = 40;
 
-/// What a text that is no [`Rule`] seems to be, from how other programs write their rules.
+/// The family of rules that an unsupported text seems to belong to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Family {
-    /// Nothing that is known.
+    /// Not recognised.
     Nonsense,
-    /// A name, as that of a table of states.
+    /// A name, such as that of a table of states.
     Named,
     /// `345/3/6`, `B3/S345/6` or `Brian's Brain`: dying cells have states of their own.
     Generations,
     /// `R5,C0,M1,S34..58,B34..45,NM`.
     LargerThanLife,
-    /// `B2-a/S12`: letters say which of the neighbours.
+    /// `B2-a/S12`: letters specify the neighbours' positions.
     Isotropic,
     /// `MAP` and a table of all neighbourhoods in base 64.
     Map,
@@ -51,8 +51,8 @@ enum Family {
     Row,
 }
 
-/// The rules that people call by name: Golly's own list, then the names that the rules' tables of
-/// MCell and LifeWiki agree on. Letters and digits alone count, in any case.
+/// Rules with names: Golly's list, then names on which the tables of MCell and LifeWiki agree.
+/// Names are compared by letters and digits only, ignoring case.
 const NAMES: &[(&str, &str)] = &[
     ("Life", "B3/S23"),
     ("Conway", "B3/S23"),
@@ -98,13 +98,13 @@ const NAMES: &[(&str, &str)] = &[
     ("Walled Cities", "B45678/S2345"),
 ];
 
-/// Well-known rules of Generations that go by a name.
+/// Named rules of the Generations family.
 const GENERATIONS: &[&str] = &["briansbrain", "starwars"];
 
-/// The letters that say which of so many neighbours, in isotropic rules.
+/// Letters for neighbour positions in isotropic rules.
 const PLACES: &str = "CEKAINYQJRTWZ-";
 
-/// The same where there are six neighbours.
+/// Letters for neighbour positions in hexagonal rules.
 const HEXAGON: &str = "CEKAINYQJRTWZ-OMP";
 
 impl Rule {
@@ -114,7 +114,7 @@ impl Rule {
         survival: 1 << 2 | 1 << 3,
     };
 
-    /// The rule with these masks; bit n stands for n live neighbours (0 to 8).
+    /// A rule from masks; bit n stands for n live neighbours (0 to 8).
     pub const fn from_masks(birth: u16, survival: u16) -> Rule {
         Rule {
             birth: birth & 0x1ff,
@@ -122,22 +122,22 @@ impl Rule {
         }
     }
 
-    /// Counts that give birth, bit n for n neighbours.
+    /// Neighbour counts that give birth; bit n for n neighbours.
     pub const fn birth(self) -> u16 {
         self.birth
     }
 
-    /// Counts that keep a live cell alive, bit n for n neighbours.
+    /// Neighbour counts with which a live cell survives; bit n for n neighbours.
     pub const fn survival(self) -> u16 {
         self.survival
     }
 
-    /// The 18 bits that kernels take: bit `9 * alive + neighbours` is the cell's next state.
+    /// The rule as 18 bits for kernels: bit `9 * alive + neighbours` is the cell's next state.
     pub const fn table(self) -> u32 {
         self.birth as u32 | (self.survival as u32) << 9
     }
 
-    /// The next state of a cell, as the definition has it.
+    /// The next state of a cell with this many live neighbours.
     pub const fn next(self, alive: bool, neighbours: u32) -> bool {
         self.table() >> (9 * alive as u32 + neighbours) & 1 == 1
     }
@@ -159,9 +159,9 @@ fn digits(text: &str) -> Option<u16> {
 impl FromStr for Rule {
     type Err = RuleError;
 
-    /// Reads `B3/S23` in either case and order, also with `_` or nothing for the slash or with
-    /// no `S` at all, the older `23/3` (survival first), and names such as `HighLife` or
-    /// `Day & Night`.
+    /// Parses `B3/S23` in either case and order, also with `_` or nothing instead of the slash, or
+    /// without `S`; the older `23/3` (survival first); and names such as `HighLife` or `Day &
+    /// Night`.
     fn from_str(text: &str) -> Result<Self, RuleError> {
         let upper = text.trim().to_ascii_uppercase();
         notation(&upper).or_else(|| named(text)).ok_or_else(|| {
@@ -175,7 +175,7 @@ impl FromStr for Rule {
     }
 }
 
-/// The rule that this text, in capitals, writes in counts.
+/// Parses an upper-case rule in B/S or S/B notation.
 fn notation(upper: &str) -> Option<Rule> {
     let (first, second) = match (upper.split_once(['/', '_']), upper.chars().next()) {
         (Some(halves), _) => halves,
@@ -199,7 +199,7 @@ fn notation(upper: &str) -> Option<Rule> {
     })
 }
 
-/// The letters and digits of a name, in small letters.
+/// The letters and digits of a name, in lower case.
 fn plain(name: &str) -> String {
     let name = name.replace('&', "and");
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
@@ -212,7 +212,7 @@ fn named(text: &str) -> Option<Rule> {
     notation(rule)
 }
 
-/// The known name that is most like this one, if any is much like it.
+/// The most similar known name, if it is similar enough.
 fn near_name(text: &str) -> Option<&'static str> {
     let names = NAMES.iter().map(|(name, _)| *name);
     crate::words::nearest(&plain(text), names.map(|name| (plain(name), name)))
@@ -231,7 +231,7 @@ impl RuleError {
         }
     }
 
-    /// Whether the text is surely a rule, though none that can be run: it is written as one.
+    /// Whether the text is written like a rule, though one that cannot be run.
     pub(crate) fn is_notation(&self) -> bool {
         !matches!(self.family, Family::Nonsense | Family::Named)
     }
@@ -269,7 +269,7 @@ impl Family {
             [a, b, c] if is_half(a) && is_half(b) && counts(c) && !c.is_empty() => {
                 Family::Generations
             }
-            // Named otherwise, such as B/S/extra.
+            // Other forms, such as B/S/extra.
             [a, b] if !counts(a) || !counts(b) => match neighbourhood(b) {
                 Some((b, family)) if lettered(a, HEXAGON) && lettered(b, HEXAGON) => family,
                 _ if placed(a) && placed(b) => Family::Isotropic,
@@ -353,8 +353,8 @@ impl Family {
     }
 }
 
-/// The half of a rule without the letter at its end that says which cells are neighbours, and what
-/// that makes of the rule.
+/// Splits the neighbourhood letter off the end of half a rule, and returns the family that it
+/// implies.
 fn neighbourhood(half: &str) -> Option<(&str, Family)> {
     [
         ('H', Family::Hexagonal),
@@ -365,13 +365,13 @@ fn neighbourhood(half: &str) -> Option<(&str, Family)> {
     .find_map(|(letter, family)| Some((half.strip_suffix(letter)?, family)))
 }
 
-/// Whether this half of a rule has its letter, then counts and letters of places.
+/// Whether half a rule is its letter followed by counts and position letters.
 fn placed(half: &str) -> bool {
     half.starts_with(['B', 'S']) && lettered(half, PLACES)
 }
 
-/// Whether this half of a rule has nothing but its letter, counts and, after a count, some of these
-/// letters.
+/// Whether half a rule consists of its optional letter, counts and, after a count, some of
+/// `letters`.
 fn lettered(half: &str, letters: &str) -> bool {
     let rest = half.strip_prefix(['B', 'S']).unwrap_or(half);
     let is_part = |c: char| c.is_ascii_digit() || letters.contains(c);

@@ -1,22 +1,22 @@
-//! Live cells beside each other: what every pattern format comes down to.
+//! Runs of adjacent live cells, the common form of all pattern formats.
 
 use super::Lattice;
 
-/// Live cells beside each other in one row, relative to the pattern's top left.
+/// Adjacent live cells in one row, relative to the pattern's top left.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Run {
     /// Column of the first cell.
     pub x: u32,
-    /// Row.
+    /// The row.
     pub y: u32,
-    /// How many cells; at least 1, and at most up to column
-    /// [`Size::LONGEST_SIDE`](super::Size::LONGEST_SIDE).
+    /// Number of cells: at least 1, and none beyond column
+    /// [`Size::MAX_SIDE`](super::Size::MAX_SIDE).
     pub length: u32,
 }
 
 impl Run {
-    /// Makes these cells alive, with the pattern's top left at column `x`, row `y`. They go around
-    /// the torus where they reach beyond an edge; other cells stay as they are.
+    /// Makes these cells alive, with the pattern's top left at column `x`, row `y`. They wrap
+    /// around the torus; other cells are unchanged.
     pub(crate) fn draw_into(self, lattice: &mut Lattice, x: u32, y: u32) {
         let size = lattice.size();
         let (width, height) = (u64::from(size.width()), u64::from(size.height()));
@@ -30,22 +30,23 @@ impl Run {
     }
 }
 
-/// The columns and rows between which runs of live cells lie.
+/// The bounding box of runs of live cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Extent {
-    /// The column of the first live cell, the column after the last, the same of the rows.
+    /// First column, column after the last, first row, row after the last.
     edges: Option<[u32; 4]>,
 }
 
 impl Extent {
-    /// All of these columns and rows, from the first on; none where a side is 0.
+    /// A box of these sides from column and row 0; empty if a side is 0.
     pub(crate) fn whole(width: u32, height: u32) -> Extent {
         Extent {
             edges: (width > 0 && height > 0).then_some([0, width, 0, height]),
         }
     }
 
-    /// Takes in these cells, which reach up to [`Size::LONGEST_SIDE`](super::Size::LONGEST_SIDE).
+    /// Extends the box by these cells, which reach up to
+    /// [`Size::MAX_SIDE`](super::Size::MAX_SIDE).
     pub(crate) fn add(&mut self, run: Run) {
         let (end, below) = (run.x + run.length, run.y + 1);
         let [left, right, top, bottom] = self.edges.unwrap_or([run.x, end, run.y, below]);
@@ -57,7 +58,7 @@ impl Extent {
         ]);
     }
 
-    /// Columns and rows; 0 where nothing lives.
+    /// Columns and rows; 0 if the box is empty.
     pub(crate) fn sides(self) -> (u32, u32) {
         let [left, right, top, bottom] = self.edges.unwrap_or_default();
         (right - left, bottom - top)
@@ -70,13 +71,13 @@ impl Extent {
     }
 }
 
-/// `at` modulo `side`; nearly always it is less already, and a division costs more than the rest
-/// of a short run.
+/// `at` modulo `side`. The comparison avoids a division, which would cost more than the rest of a
+/// short run.
 fn around(at: u64, side: u64) -> u64 {
     if at < side { at } else { at % side }
 }
 
-/// Sets the bits from `first` up to, not including, `end`.
+/// Sets the bits `first..end`.
 fn fill(words: &mut [u32], first: usize, end: usize) {
     if first >= end {
         return;
@@ -97,12 +98,12 @@ fn fill(words: &mut [u32], first: usize, end: usize) {
 pub(crate) struct LiveRuns<'a> {
     row: &'a [u32],
     word: usize,
-    /// What is left of the current word: bits before the last run's end are 0.
+    /// The rest of the current word; bits before the last run's end are 0.
     left: u32,
 }
 
 impl<'a> LiveRuns<'a> {
-    /// Of the words of one row of a lattice.
+    /// Iterates over the words of one lattice row.
     pub(crate) fn new(row: &'a [u32]) -> LiveRuns<'a> {
         LiveRuns {
             row,

@@ -1,4 +1,4 @@
-//! Files that are written whole or not at all.
+//! Atomic file writes: a file is written whole or not at all.
 
 use lang::tr;
 use std::fs::{self, File, OpenOptions, Permissions};
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 
 use super::words::shown;
 
-/// Why a file could not be saved. What was there before is still there.
+/// A file that could not be saved. An existing file is unchanged.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}", tr!("cannot save {path}: {reason}", path = .path, reason = .reason))]
 pub struct SaveError {
-    /// The file that was to be written.
+    /// The file's path.
     pub path: String,
-    /// Why not, and what to do.
+    /// The reason and the remedy.
     pub reason: String,
-    /// Whether the disk is full, which is no fault of the name's.
+    /// Whether the disk is full, so that another name would not help.
     pub disk_full: bool,
 }
 
 impl SaveError {
-    /// For a file or folder that could not be made.
+    /// An error for a file or folder that could not be created.
     pub fn new(path: &Path, error: &io::Error) -> SaveError {
         let folder = match path.parent() {
             Some(parent) if parent.as_os_str().is_empty() => Path::new("."),
@@ -39,8 +39,7 @@ impl SaveError {
 /// and on the disk: whoever looks finds the old file or the new one, never a part. A file that is
 /// replaced hands its permissions on.
 ///
-/// `write` is given a buffered writer. A link is followed, also one whose file is still to be
-/// made.
+/// `write` gets a buffered writer. Links are followed, also to a file that does not exist yet.
 ///
 /// # Errors
 /// If the folder is missing or closed to us, the disk full, `write` failing, or something other
@@ -59,16 +58,17 @@ pub fn write_atomically(
 /// As [`write_atomically`].
 pub fn check_writable(path: impl AsRef<Path>) -> Result<(), SaveError> {
     let target = SaveTarget::find(path.as_ref())?;
-    let made = target.create_partial(); // dropped, and so removed, at once
+    let made = target.create_partial(); // removed immediately by its drop
     made.map(|_| ()).map_err(|error| target.failed(&error))
 }
 
-/// Where a name leads, and what a file that is replaced there hands on.
+/// The file that a name refers to after following links, and the metadata of an existing file
+/// there.
 #[derive(Debug)]
 pub struct SaveTarget {
-    /// As it was given.
+    /// The name as given.
     named: PathBuf,
-    /// Behind every link.
+    /// The path after following links.
     path: PathBuf,
     replaced: Option<fs::Metadata>,
 }
@@ -96,7 +96,7 @@ impl SaveTarget {
         })
     }
 
-    /// The file behind every link.
+    /// The path after following links.
     pub fn path(&self) -> &Path {
         &self.path
     }
@@ -121,15 +121,15 @@ impl SaveTarget {
     /// it is to replace; removed again unless it is persisted.
     ///
     /// # Errors
-    /// As the system says.
+    /// The system's error.
     pub fn create_partial(&self) -> io::Result<tempfile::NamedTempFile> {
-        // Opened by ourselves, for a file that `tempfile` opens is closed to all other users.
+        // Opened here, since `tempfile` would give access to this user only.
         let create = |path: &Path| {
             let mut options = OpenOptions::new();
             #[cfg(unix)]
             if let Some(permissions) = self.permissions() {
                 use std::os::unix::fs::{OpenOptionsExt as _, PermissionsExt as _};
-                // From the first byte on, so that nobody else reads it meanwhile.
+                // From creation on, so that no other user can read it meanwhile.
                 options.mode(permissions.mode() & 0o777);
             }
             options.write(true).create_new(true).open(path)
@@ -142,10 +142,10 @@ impl SaveTarget {
         #[cfg(unix)]
         if let Some(replaced) = &self.replaced {
             use std::os::unix::fs::{MetadataExt as _, fchown};
-            // Only an administrator may give files away; for all others this changes nothing.
+            // Only root may change owners; for other users this has no effect.
             let _ = fchown(file, Some(replaced.uid()), Some(replaced.gid()));
         }
-        // What the mask took off; after the owner, whose change takes bits away.
+        // Restores bits that the umask removed, after the change of owner, which clears some.
         if let Some(permissions) = self.permissions() {
             file.set_permissions(permissions)?;
         }
@@ -160,7 +160,7 @@ impl SaveTarget {
         drop(buffered);
         partial.as_file().sync_all()?;
         partial.persist(&self.path)?;
-        // So that the new name, too, outlives a power cut; not every system can do so.
+        // Makes the rename durable. Not every system supports this.
         let _ = File::open(self.folder()).and_then(|folder| folder.sync_all());
         Ok(())
     }
@@ -173,23 +173,24 @@ fn folder_of(path: &Path) -> &Path {
     }
 }
 
-/// More links in a row than this lead in a circle; Linux counts as many.
+/// Maximum links to follow, as on Linux; more are a cycle.
 const MAX_LINKS: usize = 40;
 
-/// What a name leads to: the file behind its links, whether there is one yet or not.
+/// Follows links to a file, which need not exist.
 fn behind_links(named: &Path) -> Result<PathBuf, String> {
     let mut path = named.to_owned();
     for _ in 0..MAX_LINKS {
         match fs::read_link(&path) {
-            // Where a link says so from its own folder on.
+            // Relative links start at the link's own folder.
             Ok(next) => path = folder_of(&path).join(next),
-            Err(_) => return Ok(path), // no link
+            Err(_) => return Ok(path), // not a link
         }
     }
     Err(tr!("it is a link that leads back to itself; name a regular file").into())
 }
 
-/// What a file that is there would hand on; an error if the name is not for a file.
+/// The metadata of an existing regular file; `None` if there is none. Errors if the name cannot be
+/// a file's.
 fn check_target(path: &Path) -> Result<Option<fs::Metadata>, String> {
     if path.file_name().is_none() {
         return Err(tr!("this names no file; add a file's name").into());

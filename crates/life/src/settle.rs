@@ -1,4 +1,4 @@
-//! The one size, the one rule and the one generation that all instances share.
+//! Determines the size, rule and start generation that all instances share.
 
 use super::{Pattern, PatternError, Rule, Size};
 
@@ -25,15 +25,14 @@ pub fn settle(
     Ok((size, rule))
 }
 
-/// The generation that all instances start at: the patterns', where they are all of one; none where
-/// they are of several.
+/// The start generation of all instances: that of the patterns, or `None` if they differ.
 pub fn settle_generation(patterns: &[Pattern]) -> Option<u64> {
     let mut generations = patterns.iter().map(Pattern::generation);
     let first = generations.next().unwrap_or(0);
     generations.all(|other| other == first).then_some(first)
 }
 
-/// What all patterns that ask for something ask for; two that differ make the error.
+/// The value that all patterns which specify one agree on. Errors if two differ.
 fn agreed<T: Copy + PartialEq>(
     patterns: &[Pattern],
     wish: impl Fn(&Pattern) -> Option<T>,

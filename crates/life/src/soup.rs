@@ -17,10 +17,10 @@ use rand::{Rng, SeedableRng};
 use std::sync::Mutex;
 use std::thread;
 
-/// Densities are multiples of 1 in this many.
+/// Densities are multiples of 1 / `DENSITY_STEPS`.
 const DENSITY_STEPS: u32 = 1 << 16;
 
-/// Words of a lattice below which further threads cost more than they bring.
+/// Minimum words per thread; smaller shares cost more than they save.
 const WORDS_WORTH_A_THREAD: usize = 1 << 15;
 
 /// A lattice of this size in which each cell is alive with chance `density`, independently.
@@ -28,7 +28,7 @@ const WORDS_WORTH_A_THREAD: usize = 1 << 15;
 /// `density` is clamped to 0 (empty) to 1 (full) and rounded to the nearest multiple of 2⁻¹⁶;
 /// NaN is taken for 0. Another `seed` or another `instance` is another soup.
 pub fn soup(size: Size, density: f64, seed: u64, instance: u64) -> Lattice {
-    // Asking how many cores there are reads files: small lattices are not worth it.
+    // Finding the number of cores reads files, which is not worth it for small lattices.
     let threads = match size.words() / WORDS_WORTH_A_THREAD {
         0 | 1 => 1,
         most => thread::available_parallelism().map_or(1, |n| n.get().min(most)),
@@ -36,7 +36,7 @@ pub fn soup(size: Size, density: f64, seed: u64, instance: u64) -> Lattice {
     soup_by(threads, size, density, seed, instance)
 }
 
-/// [`soup`], made by this many threads (0 as 1).
+/// [`soup`] with this many threads (0 counts as 1).
 fn soup_by(threads: usize, size: Size, density: f64, seed: u64, instance: u64) -> Lattice {
     let chance = (density.clamp(0.0, 1.0) * f64::from(DENSITY_STEPS)).round() as u32;
     let key = mix(mix(seed).wrapping_add(instance));
@@ -65,7 +65,7 @@ fn soup_by(threads: usize, size: Size, density: f64, seed: u64, instance: u64) -
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            // Where the system gives no more threads, fewer do the work.
+            // If the system cannot start more threads, fewer do the work.
             let _ = thread::Builder::new().spawn_scoped(scope, work);
         }
         work();
@@ -84,7 +84,7 @@ fn fill_row(row: &mut [u32], chance: u32, mut random: Xoshiro256PlusPlus) {
     }
 }
 
-/// 64 cells, each alive with chance `chance` in [`DENSITY_STEPS`].
+/// 64 cells, each alive with probability `chance` / [`DENSITY_STEPS`].
 fn bernoulli(chance: u32, random: &mut Xoshiro256PlusPlus) -> u64 {
     if chance == 0 {
         return 0;

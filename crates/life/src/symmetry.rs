@@ -1,32 +1,32 @@
-//! Soups with symmetry: what they grow into keeps it for ever.
+//! Soups with symmetry, which every later generation keeps.
 
 use super::{Lattice, Size, SizeError, soup};
 use std::fmt;
 
-/// The symmetries of a square, named as soup searches name them: a number of turns and mirrors
-/// under which the square stays the same.
+/// The symmetries of a square, with the names used by soup searches: sets of rotations and
+/// reflections under which the square is unchanged.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Symmetry {
     /// None.
     C1,
-    /// A half turn.
+    /// Rotation by 180°.
     C2,
-    /// A quarter turn.
+    /// Rotation by 90°.
     C4,
-    /// One upright mirror.
+    /// Reflection in a vertical axis.
     D2,
-    /// One diagonal mirror.
+    /// Reflection in one diagonal.
     D2X,
-    /// An upright and a level mirror.
+    /// Reflections in a vertical and a horizontal axis.
     D4,
-    /// Both diagonal mirrors.
+    /// Reflections in both diagonals.
     D4X,
-    /// All of them.
+    /// All rotations and reflections.
     D8,
 }
 
 impl Symmetry {
-    /// All of them, from none on.
+    /// All symmetries, starting with none.
     pub const ALL: [Symmetry; 8] = [
         Symmetry::C1,
         Symmetry::C2,
@@ -38,7 +38,7 @@ impl Symmetry {
         Symmetry::D8,
     ];
 
-    /// Whether a lattice has this symmetry about its middle; one that is no square has none.
+    /// Whether a square lattice has this symmetry about its centre; false for other lattices.
     pub fn holds(self, lattice: &Lattice) -> bool {
         let (width, height) = (lattice.size().width(), lattice.size().height());
         let alike = |x, y| {
@@ -48,11 +48,11 @@ impl Symmetry {
         width == height && (0..height).all(|y| (0..width).all(|x| alike(x, y)))
     }
 
-    /// The places that are the same as column `x`, row `y` of a square whose last column and row
-    /// is `last`; the place itself is one of them.
+    /// The cells equivalent to column `x`, row `y` of a square with last column and row `last`,
+    /// including the cell itself.
     fn places(self, x: u32, y: u32, last: u32) -> impl Iterator<Item = (u32, u32)> {
         let (left, up) = (last - x, last - y);
-        // All eight: turns, then mirrors: upright, level, and the two diagonals.
+        // All eight: rotations, then reflections: vertical, horizontal, both diagonals.
         let all = [
             (x, y),
             (up, x),
@@ -160,7 +160,7 @@ mod tests {
             let population = symmetric_soup(symmetry, 200, 0.3, 5, 2)
                 .unwrap()
                 .population();
-            // Eight cells at a time at most: sqrt(8 n p (1 - p)) is the deviation.
+            // At most eight cells are equal: the deviation is sqrt(8 n p (1 - p)).
             let off = (population as f64 - 12_000.0) / 260.0;
             assert!(off.abs() < 4.0, "{symmetry}: {population}");
         }

@@ -1,4 +1,4 @@
-//! What the tests of this module share.
+//! Shared helpers for this crate's tests.
 
 use super::{Lattice, Rule, Size};
 use std::collections::HashMap;
@@ -33,8 +33,8 @@ pub(crate) fn live_cells(lattice: &Lattice) -> Vec<(u32, u32)> {
     cells
 }
 
-/// As the reference's `run`, but each live cell adds 1 to its neighbours' counts: fast where few
-/// cells live. Not for rules with B0, whose births are where nothing lives.
+/// Like the reference's `run`, but each live cell adds 1 to its neighbours' counts, which is fast
+/// for few live cells. Not for rules with B0, where births happen in empty space.
 pub(crate) fn scattered_run(lattice: &Lattice, rule: Rule, generations: u64) -> Lattice {
     assert_eq!(rule.birth() & 1, 0, "{rule} gives birth in empty space");
     let size = lattice.size();
@@ -49,7 +49,7 @@ pub(crate) fn scattered_run(lattice: &Lattice, rule: Rule, generations: u64) -> 
 
 /// The live cells one generation later, in no order.
 pub(crate) fn scattered_step(live: &[(u32, u32)], size: Size, rule: Rule) -> Vec<(u32, u32)> {
-    /// A cell's count of neighbours, and this much more if it is alive.
+    /// Added to the neighbour count of a live cell.
     const ALIVE: u32 = 16;
     let (width, height) = (size.width(), size.height());
     let mut counts: HashMap<u64, u32, BuildHasherDefault<Multiply>> = HashMap::default();

@@ -1,4 +1,4 @@
-//! Texts and places in them: what every reader of a pattern format needs.
+//! Texts and positions in them, for the readers of all pattern formats.
 
 use lang::tr;
 use std::fmt;
@@ -6,7 +6,7 @@ use std::fmt;
 /// A byte order mark, which some editors put before UTF-8.
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
 
-/// What is wrong with a text, and where; lines and columns count from 1.
+/// An error in a text and its position; lines and columns count from 1.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error("{}{fault}", tr!("line {line}, column {column}: ", line = .line, column = .column))]
 pub struct Located<F> {
@@ -14,16 +14,16 @@ pub struct Located<F> {
     pub line: u64,
     /// The character in that line, from 1.
     pub column: u64,
-    /// What is wrong.
+    /// The error.
     pub fault: F,
 }
 
-/// A fault and the offset of its byte.
+/// An error and the byte offset where it occurs.
 pub(crate) type Flaw<F> = (usize, F);
 
 impl<F> Located<F> {
-    /// The error of a flaw in this text. A line ends with LF, CR or both; a column is a character
-    /// of UTF-8.
+    /// Converts a byte offset in this text to line and column. A line ends with LF, CR or both; a
+    /// column is a UTF-8 character.
     pub(crate) fn new(text: &[u8], (offset, fault): Flaw<F>) -> Located<F> {
         let before = &text[..offset.min(text.len())];
         let ends_line = |at: usize| match before[at] {
@@ -47,7 +47,7 @@ impl<F> Located<F> {
         }
     }
 
-    /// The same place with the fault as another type.
+    /// Converts the error's type and keeps the position.
     pub(crate) fn map<G>(self, into: impl FnOnce(F) -> G) -> Located<G> {
         Located {
             line: self.line,
@@ -57,7 +57,7 @@ impl<F> Located<F> {
     }
 }
 
-/// One byte of a text, as a person would name it.
+/// One byte of a text, formatted for messages.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shown(pub u8);
 
@@ -79,10 +79,10 @@ pub(crate) fn start(text: &[u8]) -> usize {
     }
 }
 
-/// The byte that ends a text where DOS wrote it.
+/// The end-of-file byte of DOS.
 const END_OF_TEXT: u8 = 0x1a;
 
-/// Where the text ends: before the bytes that DOS put at its end, if it has them.
+/// Where the text ends: before DOS's end-of-file bytes, if there are any.
 pub(crate) fn end(text: &[u8]) -> usize {
     let is_filler = |byte: &u8| *byte == END_OF_TEXT || *byte == 0 || byte.is_ascii_whitespace();
     let filled = text.iter().rev().take_while(|byte| is_filler(byte)).count();
@@ -91,12 +91,12 @@ pub(crate) fn end(text: &[u8]) -> usize {
     first.map_or(text.len(), |at| text.len() - filled + at)
 }
 
-/// Whether what follows the `x` at the start of a line makes it RLE's header.
+/// Whether a line that starts with `x` and this rest is an RLE header.
 pub(crate) fn is_header(rest: &[u8]) -> bool {
     rest.trim_ascii_start().starts_with(b"=")
 }
 
-/// Where the line that `from` is in ends: at its LF or CR, or the text's end.
+/// The end of the line at offset `from`: its LF or CR, or the text's end.
 pub(crate) fn line_end(text: &[u8], from: usize) -> usize {
     let length = text[from..]
         .iter()
@@ -104,8 +104,8 @@ pub(crate) fn line_end(text: &[u8], from: usize) -> usize {
     length.map_or(text.len(), |length| from + length)
 }
 
-/// The text's lines from this offset on, each with the offset of its first byte, without line
-/// ends and what white space comes before those.
+/// The text's lines from this offset on, each with its byte offset, without line ends and trailing
+/// white space.
 pub(crate) fn lines(text: &[u8], from: usize) -> Lines<'_> {
     Lines {
         text,
@@ -135,7 +135,7 @@ impl<'a> Iterator for Lines<'a> {
     }
 }
 
-/// The next word from offset `*at` of a line, with its own offset there; `*at` moves past it.
+/// The next word of a line from offset `*at` on, with its offset. Moves `*at` past it.
 pub(crate) fn word<'a>(line: &'a [u8], at: &mut usize) -> Option<(usize, &'a [u8])> {
     let is_blank = |byte: &&u8| byte.is_ascii_whitespace();
     let from = *at + line[*at..].iter().take_while(is_blank).count();
@@ -144,8 +144,8 @@ pub(crate) fn word<'a>(line: &'a [u8], at: &mut usize) -> Option<(usize, &'a [u8
     (length > 0).then(|| (from, &line[from..*at]))
 }
 
-/// The whole number of this word, if it is one: digits, with a sign if need be. Numbers far
-/// beyond any lattice come out as large as fits 2^40, sign kept.
+/// Parses a word as an integer: digits with an optional sign. Numbers far beyond any lattice are
+/// clamped to ±2^40.
 pub(crate) fn whole(word: &[u8]) -> Option<i64> {
     const FAR: i64 = 1 << 40;
     let (sign, digits) = match word {
@@ -162,7 +162,7 @@ pub(crate) fn whole(word: &[u8]) -> Option<i64> {
     Some(sign * number)
 }
 
-/// The bytes as text, without what a terminal would obey.
+/// The bytes as text, with control characters replaced.
 pub(crate) fn printable(text: &[u8]) -> String {
     let shown = String::from_utf8_lossy(text);
     shown

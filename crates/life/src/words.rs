@@ -1,10 +1,10 @@
-//! What came from elsewhere, as it can be shown in a sentence.
+//! Names and numbers formatted for messages.
 
 use std::path::Path;
 
 use lang::tr;
 
-/// A file's name or path: what would move a terminal's cursor, or break the line, is escaped.
+/// A file's name or path with control characters escaped, so that it cannot affect a terminal.
 pub fn shown(path: impl AsRef<Path>) -> String {
     let mut text = String::new();
     for letter in path.as_ref().display().to_string().chars() {
@@ -16,10 +16,10 @@ pub fn shown(path: impl AsRef<Path>) -> String {
     text
 }
 
-/// How alike two names must be, from 0 to 1, for the one to be taken for the other misspelt.
+/// Minimum similarity, from 0 to 1, for a suggestion.
 const MIN_LIKENESS: f64 = 0.88;
 
-/// What goes with the name that is most like this one, if any is much like it.
+/// The value of the most similar known name, if it is similar enough.
 pub(crate) fn nearest<T>(name: &str, known: impl IntoIterator<Item = (String, T)>) -> Option<T> {
     let likeness = |(known, with): (String, T)| (strsim::jaro_winkler(name, &known), with);
     let all = known.into_iter().map(likeness);
@@ -28,7 +28,7 @@ pub(crate) fn nearest<T>(name: &str, known: impl IntoIterator<Item = (String, T)
         .map(|(_, with)| with)
 }
 
-/// So many lattices: one is one.
+/// `1 lattice` or `N lattices`.
 pub fn counted_lattices(count: usize) -> String {
     match count {
         1 => tr!("1 lattice").into(),

@@ -1,5 +1,5 @@
-//! However hostile a pattern is, reading and drawing it takes memory for its text and for the
-//! lattice, and next to nothing more; a macrocell also for its nodes.
+//! Reading and drawing a hostile pattern only uses memory for its text and the lattice, and for a
+//! macrocell's nodes.
 
 use life::{Format, Lattice, Notes, Pattern, Rle, Rule, Sheet, Size, rle};
 use std::fs;
@@ -9,7 +9,7 @@ use test_support::{CountingAllocator, peak_of_this_thread as peak_of};
 #[global_allocator]
 static COUNTING: CountingAllocator = CountingAllocator;
 
-/// For errors' words, paths and the like.
+/// Allowance for error messages, paths and similar.
 const SMALL: i64 = 4096;
 
 #[test]
@@ -194,7 +194,7 @@ fn every_writer_but_the_macrocells_keeps_no_more_than_a_chunk() {
     }
 }
 
-/// Some 33 KB of a file: half a gigabyte would go to nodes that no pattern has.
+/// A file of 33 KB whose nodes would need half a gigabyte.
 #[test]
 fn a_packed_macrocell_of_countless_nodes_takes_its_text_alone() {
     let nodes = (1 << 24) + 1;
@@ -213,6 +213,6 @@ fn a_packed_macrocell_of_countless_nodes_takes_its_text_alone() {
         error.contains("nodes; a smaller pattern is needed"),
         "{error}"
     );
-    // While the text grows, it is held twice.
+    // A growing text is held twice while it is reallocated.
     assert!(peak <= 4 * 2 * nodes as i64, "{peak} bytes");
 }

@@ -1,91 +1,90 @@
-//! The few calls to the operating system that Rust calls unsafe, behind safe functions.
-#![allow(unsafe_code)] // each block says why it holds
+//! Safe wrappers for the program's few unsafe operating-system calls.
+#![allow(unsafe_code)] // each block says why it is sound
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use libloading::Library;
 
-/// Whether a shared library of this name can be opened here.
+/// Whether a shared library of this name can be opened.
 ///
-/// winit panics, instead of answering with an error, where libxkbcommon-x11 is missing; asking
-/// first turns that into a sentence.
+/// winit panics if libxkbcommon-x11 is missing. Checking first allows a proper error message.
 pub fn library_opens(name: &str) -> bool {
-    // SAFETY: the libraries asked for are system libraries whose initialisers are harmless; the
-    // handle is closed at once.
+    // SAFETY: callers name system libraries, whose initialisers are harmless; the handle is closed
+    // immediately.
     unsafe { Library::new(name) }.is_ok()
 }
 
-/// Keeps a layer of Mesa's Vulkan driver from complaining on stderr where there is no session
-/// directory, as on servers; it only reorders GPUs, and we choose ours by name.
+/// Disables a layer of Mesa's Vulkan driver that prints warnings if there is no session directory,
+/// as on servers. The layer only reorders GPUs, which this program selects by name.
 ///
-/// To be called first thing in `main`.
+/// Call this first in `main`.
 pub fn quieten_vulkan() {
     if std::env::var_os("XDG_RUNTIME_DIR").is_none() {
-        // SAFETY: the program's first statement; no other thread reads the environment yet.
+        // SAFETY: called first in `main`; no other thread reads the environment yet.
         unsafe { std::env::set_var("NODEVICE_SELECT", "1") };
     }
 }
 
-/// Sets into how many queues a GPU takes the streams' work, which the CUDA driver reads once when
-/// it starts: `asked`, or else what the environment says, or else `usual`, or else what the driver
-/// takes.
+/// Sets the number of hardware work queues (`CUDA_DEVICE_MAX_CONNECTIONS`), which the CUDA driver
+/// reads once at its start: `asked` if given; else the environment's value; else `usual` if given;
+/// else the driver's default.
 ///
-/// To be called while the program has one thread.
+/// Call this while the program has one thread.
 pub fn set_connections(asked: Option<u32>, usual: Option<u32>) {
     const NAME: &str = "CUDA_DEVICE_MAX_CONNECTIONS";
     let usual = usual.filter(|_| std::env::var_os(NAME).is_none());
     if let Some(connections) = asked.or(usual) {
-        // SAFETY: no other thread reads the environment yet, as the caller promises.
+        // SAFETY: no other thread reads the environment yet; see above.
         unsafe { std::env::set_var(NAME, connections.to_string()) };
     }
 }
 
-/// Whether threads that compute give way to those that draw.
+/// Whether compute threads lower their priority in favour of drawing.
 static DRAWS_FIRST: AtomicBool = AtomicBool::new(false);
 
-/// Has the threads that compute, and call [`lower_thread_priority`] from now on, give way to those that draw:
-/// where both share a few cores, the picture would stutter otherwise.
+/// Makes later calls of [`lower_thread_priority`] take effect. Without it the picture stutters when
+/// compute and drawing threads share a few cores.
 pub fn draw_first() {
     DRAWS_FIRST.store(true, Ordering::Relaxed);
 }
 
-/// Lowers the calling thread's priority if [`draw_first`] has been called. As long as there is an
-/// idle core that costs nothing. Threads that it starts inherit it. Only Linux has priorities of
-/// single threads; elsewhere nothing happens.
+/// Lowers the calling thread's priority if [`draw_first`] has been called. This costs nothing while
+/// a core is idle. Threads started by it inherit the priority. Only Linux has per-thread
+/// priorities; elsewhere this does nothing.
 pub fn lower_thread_priority() {
     #[cfg(target_os = "linux")]
     if DRAWS_FIRST.load(Ordering::Relaxed) {
-        /// Of -20 to 19, where 0 is usual: about a tenth of the share of a usual thread.
+        /// Nice value from -20 to 19. 10 gives about a tenth of the CPU share of a thread with the
+        /// default, 0.
         const NICE: libc::c_int = 10;
-        // SAFETY: it takes plain numbers; on Linux 0 stands for the calling thread. Where it fails,
-        // the priority stays.
+        // SAFETY: it takes plain numbers; 0 means the calling thread on Linux. On failure the
+        // priority is unchanged.
         unsafe { libc::setpriority(libc::PRIO_PROCESS, 0, NICE) };
     }
 }
 
-/// What is done when the connection to the X server is lost, for the exit code.
-type LastRites = Box<dyn Fn() -> i32 + Send + Sync>;
+/// A callback for the loss of the X server; returns the exit code.
+type OnDisplayLost = Box<dyn Fn() -> i32 + Send + Sync>;
 
-static LAST_RITES: std::sync::OnceLock<LastRites> = std::sync::OnceLock::new();
+static ON_DISPLAY_LOST: std::sync::OnceLock<OnDisplayLost> = std::sync::OnceLock::new();
 
-/// Has the program do this and end with its exit code when the X server goes away.
+/// Calls `on_lost` and exits with its result when the connection to the X server is lost.
 ///
-/// Xlib ends the process itself then, whatever anybody else does, and says so in its own words
-/// and with exit code 1. `last_rites` runs within an Xlib call, on whichever thread made it, while
-/// all others go on: it may wait for them, but must not use the display. Does nothing where there
-/// is no Xlib; the first call counts.
-pub fn end_with_x_display(last_rites: impl Fn() -> i32 + Send + Sync + 'static) {
+/// By default Xlib then prints its own message and exits with code 1. `on_lost` runs inside an Xlib
+/// call, on whichever thread made it, while other threads continue: it may wait for them, but must
+/// not use the display. Does nothing without Xlib. Only the first call has an effect.
+pub fn end_with_x_display(on_lost: impl Fn() -> i32 + Send + Sync + 'static) {
     type Handler = unsafe extern "C" fn(*mut std::ffi::c_void) -> std::ffi::c_int;
     type SetHandler = unsafe extern "C" fn(Option<Handler>) -> Option<Handler>;
 
     unsafe extern "C" fn end(_display: *mut std::ffi::c_void) -> std::ffi::c_int {
-        let last_rites = LAST_RITES.get().expect("set before this handler is");
-        // A panic must not run into Xlib, which is no Rust.
-        let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(last_rites));
+        let on_lost = ON_DISPLAY_LOST.get().expect("set before this handler is");
+        // A panic must not unwind into Xlib.
+        let code = std::panic::catch_unwind(std::panic::AssertUnwindSafe(on_lost));
         std::process::exit(code.unwrap_or(1))
     }
 
-    if LAST_RITES.set(Box::new(last_rites)).is_err() {
+    if ON_DISPLAY_LOST.set(Box::new(on_lost)).is_err() {
         return;
     }
     // SAFETY: Xlib's own initialisers are harmless, and it stays loaded (below).
@@ -98,7 +97,7 @@ pub fn end_with_x_display(last_rites: impl Fn() -> i32 + Send + Sync + 'static) 
         // SAFETY: the function only stores the pointer, and `end` lives as long as the program.
         unsafe { set(Some(end)) };
     }
-    // Never closed: the handler set above must stay in the library that winit opens too.
+    // Never closed, so that the handler stays set in the library that winit also opens.
     std::mem::forget(library);
 }
 
@@ -106,9 +105,9 @@ pub fn end_with_x_display(last_rites: impl Fn() -> i32 + Send + Sync + 'static) 
 mod tests {
     use super::*;
 
-    /// The calling thread's.
+    /// The calling thread's nice value.
     fn niceness() -> i32 {
-        // SAFETY: it takes plain numbers; on Linux 0 stands for the calling thread.
+        // SAFETY: it takes plain numbers; 0 means the calling thread on Linux.
         unsafe { libc::getpriority(libc::PRIO_PROCESS, 0) }
     }
 

@@ -1,30 +1,30 @@
-//! For tests alone: an allocator that counts the bytes held, of each thread and of all together.
+//! Test support: an allocator that counts allocated bytes, per thread and in total.
 //!
-//! A test makes it its own with
-//! `#[global_allocator] static COUNTING: CountingAllocator = CountingAllocator;`.
+//! A test enables it with `#[global_allocator] static COUNTING: CountingAllocator =
+//! CountingAllocator;`.
 #![allow(unsafe_code)]
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 use std::sync::atomic::{AtomicI64, Ordering};
 
-/// The system's allocator, which keeps count.
+/// The system allocator with counters.
 pub struct CountingAllocator;
 
-/// Bytes held by all threads now, and the most since [`peak_of_all_threads`] last began.
+/// Bytes allocated by all threads now, and the peak since [`peak_of_all_threads`] was last called.
 static HELD: AtomicI64 = AtomicI64::new(0);
 static PEAK: AtomicI64 = AtomicI64::new(0);
 
 thread_local! {
-    /// Bytes that this thread holds now, and the most since [`peak_of_this_thread`] last began.
-    /// What one thread gives back of another's counts below 0.
+    /// Bytes allocated by this thread now, and the peak since [`peak_of_this_thread`] was last
+    /// called. Freeing another thread's memory can make the count negative.
     static HELD_HERE: Cell<(i64, i64)> = const { Cell::new((0, 0)) };
 }
 
 fn count(bytes: i64) {
     let held = HELD.fetch_add(bytes, Ordering::Relaxed) + bytes;
     PEAK.fetch_max(held, Ordering::Relaxed);
-    // During a thread's end there is nothing left to count in.
+    // The thread-local is gone while the thread ends.
     let _ = HELD_HERE.try_with(|here| {
         let (held, peak) = here.get();
         let held = held + bytes;
@@ -32,36 +32,36 @@ fn count(bytes: i64) {
     });
 }
 
-// SAFETY: every call goes on unchanged to the system's allocator; counting allocates nothing.
+// SAFETY: every call is forwarded unchanged to the system allocator; counting does not allocate.
 unsafe impl GlobalAlloc for CountingAllocator {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller upholds the contract, which is the same.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as i64);
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller upholds the contract, which is the same.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, at: *mut u8, layout: Layout) {
         count(-(layout.size() as i64));
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller upholds the contract, which is the same.
         unsafe { System.dealloc(at, layout) }
     }
 
     unsafe fn realloc(&self, at: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        // While it moves, both may be held.
+        // Both blocks may exist while the data moves.
         count(size as i64);
         count(-(layout.size() as i64));
-        // SAFETY: the caller keeps the contract, which is the same.
+        // SAFETY: the caller upholds the contract, which is the same.
         unsafe { System.realloc(at, layout, size) }
     }
 }
 
-/// What the work gives, and the most bytes that this thread held during it beyond those before.
+/// Runs `work`. Returns its result and this thread's peak of additionally allocated bytes.
 pub fn peak_of_this_thread<T>(work: impl FnOnce() -> T) -> (T, i64) {
     let before = HELD_HERE.get().0;
     HELD_HERE.set((before, before));
@@ -69,8 +69,8 @@ pub fn peak_of_this_thread<T>(work: impl FnOnce() -> T) -> (T, i64) {
     (result, HELD_HERE.get().1 - before)
 }
 
-/// What the work gives, and the most bytes that the process held during it beyond those before.
-/// Only one test of a process may ask at a time.
+/// Runs `work`. Returns its result and the process's peak of additionally allocated bytes. Only one
+/// test per process may call this at a time.
 pub fn peak_of_all_threads<T>(work: impl FnOnce() -> T) -> (T, i64) {
     let before = HELD.load(Ordering::Relaxed);
     PEAK.store(before, Ordering::Relaxed);

@@ -1,8 +1,8 @@
 //! The formats that Life programs exchange patterns in, by name, by content and in writing.
 //!
-//! Each reader goes over the text once and checks it whole, then a second time over its cells to
-//! draw them, as [`rle`](super::rle) does; so memory goes to the text and the lattice. Only a
-//! macrocell keeps more: its nodes, a fixed number of bytes each.
+//! Each reader checks the whole text in one pass and draws the cells in a second one, as
+//! [`rle`](super::rle) does, so memory is only used for the text and the lattice. The macrocell
+//! reader also stores nodes, a fixed number of bytes each.
 
 pub mod life;
 pub mod macrocell;
@@ -29,7 +29,7 @@ use std::path::Path;
 /// A format of pattern files.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum Format {
-    /// Runs of cells: what everyone reads and writes.
+    /// Runs of cells; all programs support it.
     Rle,
     /// Rows of `.` and `O`.
     Plaintext,
@@ -41,7 +41,7 @@ pub enum Format {
     Macrocell,
 }
 
-/// What is wrong with a pattern's text, by its format.
+/// An error in a pattern's text, by format.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Fault {
     /// In RLE.
@@ -56,45 +56,45 @@ pub enum Fault {
     /// In a macrocell.
     #[error(transparent)]
     Macrocell(#[from] MacrocellFault),
-    /// Packed, but not soundly.
+    /// The gzip data is corrupt.
     #[error("{}", tr!("this is compressed with gzip and cannot be unpacked: {reason}; fetch it again", reason = .0))]
     Packed(String),
-    /// Packed, and too long to be unpacked unasked.
-    #[error("{}", tr!("this is compressed with gzip and more than {} MiB long when unpacked; unpack it first, such as with gunzip", packed::LONGEST >> 20))]
+    /// The unpacked text would be too long.
+    #[error("{}", tr!("this is compressed with gzip and more than {} MiB long when unpacked; unpack it first, such as with gunzip", packed::MAX_UNPACKED >> 20))]
     PackedLong,
-    /// An archive.
+    /// A ZIP archive.
     #[error("{}", tr!("this is a ZIP archive; unpack it and name one of its patterns"))]
     Archive,
-    /// A script that Golly runs.
+    /// A Golly script.
     #[error("{}", tr!("this is a script, not a pattern; run it in Golly and save what it makes as RLE"))]
     Script,
-    /// MCell's own format, most often of rules with more than two states.
+    /// A file in MCell's own format, mostly used for rules with more than two states.
     #[error("{}", tr!("this is in the format of MCell, of the kind '{game}'; where its rule is one such as B3/S23, save it as RLE with Golly", game = .0))]
     MCell(String),
 }
 
-/// What is known of a pattern besides its cells.
+/// Data of a pattern besides its cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Frame {
     /// Columns; may be 0.
     pub(crate) width: u32,
     /// Rows; may be 0.
     pub(crate) height: u32,
-    /// Where its live cells lie among these.
+    /// Bounding box of the live cells.
     pub(crate) live: Extent,
     pub(crate) rule: Option<Rule>,
     pub(crate) torus: Option<Size>,
-    /// The generation that its cells are of; 0 where the text says nothing.
+    /// The generation of the cells; 0 if the text does not say.
     pub(crate) generation: u64,
     pub(crate) remarks: Remarks,
 }
 
-/// What was read otherwise than it is written, which people should know.
+/// What was interpreted differently from the text and should be reported.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub(crate) struct Remarks {
-    /// The highest state of a cell, 0 for a text of two states.
+    /// The highest state of a cell; 0 for a text with two states.
     pub(crate) states: u8,
-    /// The rule is of several states, and stands for the one of two states that was read.
+    /// The text's rule has several states and was replaced by one with two.
     pub(crate) history: bool,
     /// The text has no `!` at its end.
     pub(crate) no_end: bool,
@@ -102,12 +102,11 @@ pub(crate) struct Remarks {
     pub(crate) far_generation: bool,
 }
 
-/// The latest generation that a pattern may be of: there is room for as many again.
+/// The maximum start generation of a pattern; it leaves as many generations to run.
 pub const MAX_GENERATION: u64 = 1 << 62;
 
 impl Frame {
-    /// Takes the generation of these digits, which may be followed by anything else; nothing where
-    /// there are none.
+    /// Parses the generation from leading digits; 0 if there are none.
     pub(crate) fn read_generation(&mut self, text: &[u8]) {
         let digits = text.iter().take_while(|byte| byte.is_ascii_digit());
         let generation = digits.fold(0u64, |so_far, digit| {
@@ -122,7 +121,7 @@ impl Frame {
         };
     }
 
-    /// Takes the rule and the torus.
+    /// Sets the rule and the torus.
     pub(crate) fn take_rule(&mut self, read: rle::FileRule) {
         (self.rule, self.torus) = (Some(read.rule), read.torus);
         self.remarks.history = read.history;
@@ -130,8 +129,8 @@ impl Frame {
 }
 
 impl Remarks {
-    /// Takes in a cell's state; whether it is alive. Of LifeHistory and the like the odd states
-    /// are alive.
+    /// Records a cell's state and returns whether the cell is alive. In LifeHistory and similar
+    /// rules odd states are alive.
     pub(crate) fn see(&mut self, state: u8) -> bool {
         if state > 1 {
             self.states = self.states.max(state);
@@ -140,29 +139,28 @@ impl Remarks {
     }
 }
 
-/// Whether a cell of this state is alive: of LifeHistory and the like, the odd states are.
+/// Whether a cell of this state is alive. In LifeHistory and similar rules odd states are.
 pub(crate) fn is_alive(state: u8) -> bool {
     state % 2 == 1
 }
 
-/// What is to be written of a lattice.
+/// The content of a pattern file to write.
 #[derive(Clone, Copy, Debug)]
 pub struct Sheet<'a> {
     /// The cells.
     pub lattice: &'a Lattice,
-    /// Their rule; plaintext and Life 1.06 have no place for it.
+    /// The rule; plaintext and Life 1.06 cannot store it.
     pub rule: Rule,
-    /// Whether the lattice is a whole torus, to be named as one where the format can (RLE and
-    /// macrocell), and not a part cut out of one.
+    /// Whether the lattice is a whole torus, not a part of one. RLE and macrocells store that.
     pub torus: bool,
-    /// Its generation; plaintext, Life 1.05 and Life 1.06 have no place for it.
+    /// The generation; plaintext, Life 1.05 and Life 1.06 cannot store it.
     pub generation: u64,
     /// Name, author and comments.
     pub notes: &'a Notes,
 }
 
 impl Format {
-    /// All of them.
+    /// All formats.
     pub const ALL: [Format; 5] = [
         Format::Rle,
         Format::Plaintext,
@@ -171,7 +169,7 @@ impl Format {
         Format::Macrocell,
     ];
 
-    /// How its files' names end, without the dot. Both versions of Life have `lif`.
+    /// The file extension without the dot; `lif` for both versions of Life.
     pub const fn extension(self) -> &'static str {
         match self {
             Format::Rle => "rle",
@@ -181,8 +179,8 @@ impl Format {
         }
     }
 
-    /// The format that a file of this name should have, if its ending tells; `lif` and `life`
-    /// are Life 1.06, which keeps every cell of every lattice.
+    /// The format that a file name's extension implies, if any. `lif` and `life` mean Life 1.06,
+    /// which preserves every cell of every lattice.
     pub fn of_name(name: impl AsRef<Path>) -> Option<Format> {
         let extension = name.as_ref().extension()?.to_str()?.to_ascii_lowercase();
         match extension.as_str() {
@@ -194,14 +192,14 @@ impl Format {
         }
     }
 
-    /// The format of a text, by its first lines; only where these could be anything by the
-    /// file's name, and RLE where that tells nothing either. The name may end with `.gz` too.
+    /// Detects the format of a text by its first lines, else by the file name, which may end with
+    /// `.gz`; RLE if neither tells.
     pub fn detect(text: &[u8], name: impl AsRef<Path>) -> Format {
         let name = name.as_ref();
         let packed = name.extension().is_some_and(|ending| ending == "gz");
         let name = name.file_stem().filter(|_| packed).map_or(name, Path::new);
         Format::of_content(text).unwrap_or_else(|| match Format::of_name(name) {
-            // Life 1.06 has its version in its first line, so this is not it.
+            // Life 1.06 texts state their version in the first line, so this is Life 1.05.
             Some(Format::Life106) => Format::Life105,
             named => named.unwrap_or(Format::Rle),
         })
@@ -240,12 +238,12 @@ impl Format {
 
     /// Writes the sheet in this format.
     ///
-    /// RLE and plaintext keep the lattice's sides, the others its live cells alone; plaintext and
-    /// Life 1.06 keep no rule. A macrocell takes memory for its different squares, the others for
-    /// a chunk of text or a row.
+    /// RLE and plaintext preserve the lattice's size, the others only its live cells. Plaintext and
+    /// Life 1.06 do not store the rule. A macrocell uses memory for its distinct squares, the
+    /// others for a chunk of text or a row.
     ///
     /// # Errors
-    /// What `out` says.
+    /// Errors of `out`.
     pub fn write(self, sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         match self {
             Format::Rle => rle::write_sheet(sheet, out),
@@ -270,7 +268,7 @@ impl fmt::Display for Format {
 }
 
 impl Sheet<'_> {
-    /// The rule as RLE and macrocells write it, with the torus if it is one.
+    /// The rule as RLE and macrocells write it, with the torus if the lattice is one.
     pub(crate) fn rule_and_torus(&self) -> String {
         let size = self.lattice.size();
         if self.torus {

@@ -1,21 +1,21 @@
-//! What a pattern file says besides its cells: name, author, comments.
+//! Name, author and comments of pattern files.
 
 use super::Format;
 use crate::text::{self, lines, printable};
 use std::io::{self, Write};
 
-/// A pattern's name, author and comments, one string a line.
+/// A pattern's name, author and comments, one string per line.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Notes {
-    /// What it is called.
+    /// The pattern's name.
     pub name: Option<String>,
-    /// Who found it, and often when.
+    /// The author, often with a year.
     pub author: Option<String>,
-    /// The other comments, a line each.
+    /// The other comments, one per line.
     pub comments: Vec<String>,
 }
 
-/// What one line of a file is to the notes.
+/// The kind of a comment line.
 enum Line<'a> {
     Name(&'a [u8]),
     Author(&'a [u8]),
@@ -23,8 +23,8 @@ enum Line<'a> {
 }
 
 impl Notes {
-    /// The notes of a text of this format. Control characters come out as `U+FFFD`, so that they
-    /// can be shown anywhere; a second name or author is a comment.
+    /// The notes of a text of this format. Control characters become `U+FFFD`, and a second name or
+    /// author becomes a comment.
     pub(crate) fn of(text: &[u8], format: Format) -> Notes {
         let mut notes = Notes::default();
         for (_, line) in lines(text, text::start(text)) {
@@ -50,7 +50,7 @@ impl Notes {
         notes
     }
 
-    /// Writes them as lines of this format.
+    /// Writes the notes as lines of this format.
     pub(crate) fn write(&self, format: Format, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         let [name, author, comment] = match format {
             Format::Rle | Format::Macrocell => ["#N ", "#O ", "#C "],
@@ -61,7 +61,7 @@ impl Notes {
         let by = self.author.iter().map(|text| (author, text));
         let comments = self.comments.iter().map(|text| (comment, text));
         for (prefix, text) in named.chain(by).chain(comments) {
-            // What would end the line must not: the rest would be read as cells.
+            // A line break must not be written: the rest would be read as cells.
             let text: String = text
                 .chars()
                 .map(|c| if c.is_control() { ' ' } else { c })
@@ -72,23 +72,23 @@ impl Notes {
     }
 }
 
-/// What this line says, if it says anything.
+/// The kind and content of a comment line, if it is one.
 fn read_line(line: &[u8], format: Format) -> Option<Line<'_>> {
     if format == Format::Plaintext {
         return line.strip_prefix(b"!").map(titled);
     }
     let (&letter, text) = line.strip_prefix(b"#")?.split_first()?;
-    // Golly notes there which part of the universe it saved.
+    // Golly's record of the saved part of the universe.
     if letter == b'C' && text.starts_with(b"XRLE") {
         return None;
     }
-    // In a macrocell, the place of its origin.
+    // In a macrocell, the position of the origin.
     if format == Format::Macrocell && letter == b'O' && is_place(text) {
         return None;
     }
     let is_life = matches!(format, Format::Life105 | Format::Life106);
     match letter {
-        // Alone it stands for the normal rule in Life 1.05.
+        // In Life 1.05, `#N` alone means the normal rule.
         b'N' if !(is_life && text.trim_ascii().is_empty()) => Some(Line::Name(text)),
         b'O' => Some(Line::Author(text)),
         b'D' if is_life => Some(titled(text)),
@@ -97,7 +97,7 @@ fn read_line(line: &[u8], format: Format) -> Option<Line<'_>> {
     }
 }
 
-/// A comment that may be titled as a name or an author.
+/// A comment that may start with `Name:` or `Author:`.
 fn titled(text: &[u8]) -> Line<'_> {
     let after = |title: &str| {
         let (start, rest) = text.trim_ascii_start().split_at_checked(title.len())?;
@@ -124,7 +124,7 @@ fn is_place(text: &[u8]) -> bool {
     numbers == 2
 }
 
-/// Without the one blank that sets a comment off from its mark.
+/// Removes the blank after a comment mark.
 fn without_blank(text: &[u8]) -> &[u8] {
     text.strip_prefix(b" ").unwrap_or(text)
 }

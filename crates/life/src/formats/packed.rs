@@ -1,5 +1,5 @@
-//! What is no pattern's text itself: patterns packed with gzip, as Golly saves them on request,
-//! and files of other kinds that lie beside patterns in collections.
+//! Files that are not pattern text themselves: patterns packed with gzip, as Golly can save them,
+//! and other kinds of files found in pattern collections.
 
 use super::Fault;
 use crate::text::{Flaw, lines, printable};
@@ -7,11 +7,10 @@ use flate2::read::MultiGzDecoder;
 use std::io::Read;
 use std::path::Path;
 
-/// The most bytes that a packed pattern may have when it is unpacked: a thousand of them can come
-/// out of one.
-pub(super) const LONGEST: u64 = 64 << 20;
+/// Maximum unpacked size in bytes; gzip can expand a thousandfold.
+pub(super) const MAX_UNPACKED: u64 = 64 << 20;
 
-/// The text to be read: this one, or what it packs.
+/// The text itself, or its unpacked content.
 pub(crate) fn unpacked(text: Vec<u8>) -> Result<Vec<u8>, Flaw<Fault>> {
     if !text.starts_with(b"\x1f\x8b") {
         return Ok(text);
@@ -19,16 +18,16 @@ pub(crate) fn unpacked(text: Vec<u8>) -> Result<Vec<u8>, Flaw<Fault>> {
     let mut inner = Vec::new();
     let packed = MultiGzDecoder::new(&text[..]);
     packed
-        .take(LONGEST + 1)
+        .take(MAX_UNPACKED + 1)
         .read_to_end(&mut inner)
         .map_err(|error| (0, Fault::Packed(error.to_string())))?;
-    if inner.len() as u64 > LONGEST {
+    if inner.len() as u64 > MAX_UNPACKED {
         return Err((0, Fault::PackedLong));
     }
     Ok(inner)
 }
 
-/// Refuses what is known to be something else than a pattern.
+/// Errors for files of known other kinds.
 pub(crate) fn check_kind(name: &str, text: &[u8]) -> Result<(), Flaw<Fault>> {
     let ending = Path::new(name).extension();
     let is_script = |ending: &&str| ["lua", "py", "pl"].contains(ending);

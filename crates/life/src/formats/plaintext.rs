@@ -1,5 +1,5 @@
-//! Plaintext: the pattern as one sees it, a line a row. `!` starts a comment. Rows may be those of
-//! dblife, with counts, as in `23.O15.3O`.
+//! Plaintext: one line per row; `!` starts a comment. Rows may use dblife's counts, as in
+//! `23.O15.3O`.
 
 use super::{Format, Frame, Sheet};
 use crate::Size;
@@ -8,30 +8,30 @@ use crate::text::{self, Flaw, Shown, lines};
 use lang::tr;
 use std::io::{self, Write};
 
-/// What is wrong at one place of a plaintext pattern.
+/// An error in a plaintext pattern.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum PlaintextFault {
-    /// A character that a row does not have.
+    /// An invalid character in a row.
     #[error("{}", tr!("unknown {it}; a row of a plaintext pattern has . (dead) and O (alive), and a comment starts with !", it = .0))]
     Letter(Shown),
     /// A row or a column longer than a lattice's side.
-    #[error("{}", tr!("the pattern reaches beyond {max} cells, the longest side of a lattice; a smaller pattern is needed", max = Size::LONGEST_SIDE))]
+    #[error("{}", tr!("the pattern reaches beyond {max} cells, the longest side of a lattice; a smaller pattern is needed", max = Size::MAX_SIDE))]
     Far,
-    /// Nothing at all.
+    /// The text is empty.
     #[error("{}", tr!("the text is empty; a plaintext pattern has rows of . (dead) and O (alive)"))]
     Empty,
 }
 
-/// Checks the text and measures it. Lines of nothing are dead rows, but not before the first row
-/// or after the last.
+/// Checks and measures the text. Empty lines are dead rows, but not before the first row or after
+/// the last.
 pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw<PlaintextFault>> {
     if text[text::start(text)..].trim_ascii().is_empty() {
         return Err((text.len(), PlaintextFault::Empty));
     }
     let mut frame = Frame::default();
     for (y, at, row) in rows(text) {
-        let longest = u64::from(Size::LONGEST_SIDE);
-        if y >= Size::LONGEST_SIDE {
+        let longest = u64::from(Size::MAX_SIDE);
+        if y >= Size::MAX_SIDE {
             return Err((at, PlaintextFault::Far));
         }
         let live = &mut frame.live;
@@ -59,7 +59,7 @@ pub(crate) fn read(text: &[u8]) -> Result<Frame, Flaw<PlaintextFault>> {
     Ok(frame)
 }
 
-/// Goes over the live cells of a text that has been read.
+/// Calls `run` with the live cells of a checked text.
 pub(crate) fn each_run(text: &[u8], mut run: impl FnMut(Run)) {
     for (y, _, row) in rows(text) {
         let _: Result<_, PartFlaw<()>> = each_part(row, true, |_, first, length| {
@@ -70,7 +70,7 @@ pub(crate) fn each_run(text: &[u8], mut run: impl FnMut(Run)) {
     }
 }
 
-/// The rows that have cells: number, offset of the first cell, cells.
+/// The rows with cells: row number, offset of the first cell, cells.
 fn rows(text: &[u8]) -> impl Iterator<Item = (u32, usize, &[u8])> {
     let lines = lines(text, text::start(text)).filter(|(_, line)| !line.starts_with(b"!"));
     lines
@@ -80,37 +80,37 @@ fn rows(text: &[u8]) -> impl Iterator<Item = (u32, usize, &[u8])> {
         .map(|((at, line), y)| (y, at, line))
 }
 
-/// Whether this line can only be a row of cells.
+/// Whether this line is certainly a row of cells.
 pub(super) fn is_row(line: &[u8]) -> bool {
     let is_cell = |cell: &u8| *cell == b'.' || is_live(*cell);
-    // Runs of small o and x may as well be the body of RLE.
+    // Lines of lower-case o and x could be an RLE body.
     line.iter().all(is_cell) && line.iter().any(|cell| b".O*X".contains(cell))
 }
 
-/// Whether this character is a live cell: people draw with these.
+/// Whether this character stands for a live cell.
 fn is_live(cell: u8) -> bool {
     matches!(cell, b'O' | b'o' | b'*' | b'X' | b'x')
 }
 
-/// What stopped [`each_part`].
+/// An error of [`each_part`].
 pub(super) enum PartFlaw<E> {
-    /// A row does not have this character; its offset.
+    /// An invalid character, by offset.
     Letter(usize),
-    /// What it was called with said so.
+    /// An error of the caller's closure.
     Told(E),
 }
 
-/// Goes over the live cells of a row of characters, `.` dead: the offset of their first character,
-/// first column, how many. Returns the columns of the row.
+/// Calls `live` with the live cells of a row of characters: offset of the first character, first
+/// column, number of cells. Returns the row's columns.
 ///
-/// Where cells may be `counted`, a number says how many of the next one there are, and with it
-/// letters that move a cursor mean nothing, both as dblife writes rows (`23.O15.3O`).
+/// With `counted`, a number repeats the next cell, and letters that move a cursor are ignored, both
+/// as in dblife (`23.O15.3O`).
 pub(super) fn each_part<E>(
     row: &[u8],
     counted: bool,
     mut live: impl FnMut(usize, u64, u64) -> Result<(), E>,
 ) -> Result<u64, PartFlaw<E>> {
-    // The cells beside each other that have not been told yet: offset, first column, how many.
+    // The current run: offset, first column, number of cells.
     let mut part: Option<(usize, u64, u64)> = None;
     let (mut x, mut count) = (0u64, None);
     let counted = counted && row.iter().any(u8::is_ascii_digit);
@@ -144,10 +144,10 @@ pub(super) fn each_part<E>(
     Ok(x)
 }
 
-/// Writes the sheet: every row whole, so that the sides are kept.
+/// Writes the sheet with full rows, which preserves the size.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     sheet.notes.write(Format::Plaintext, out)?;
     let size = sheet.lattice.size();

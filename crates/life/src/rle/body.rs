@@ -1,6 +1,5 @@
-//! The body: counts and the letters `b o $ !`, read as runs of live cells. Cells may be given by
-//! their states too: `.` and `A` to `X`, `pA` to `yX`, as Golly writes them where there are more
-//! than two.
+//! The body: counts and the letters `b o $ !`, read as runs of live cells. Cells may also be given
+//! by state: `.` and `A` to `X`, `pA` to `yX`, as Golly writes rules with more than two states.
 
 use super::error::{Flaw, RleFault};
 use crate::Size;
@@ -8,8 +7,8 @@ use crate::formats::Remarks;
 use crate::run::Run;
 use crate::text::{Shown, line_end};
 
-/// Where a reader of a body stands. White space counts for nothing anywhere, and lines that
-/// start with `#` are passed over.
+/// A reader's position in a body. White space is ignored everywhere, and lines that start with `#`
+/// are skipped.
 #[derive(Clone, Debug)]
 pub(super) struct Cursor<'a> {
     text: &'a [u8],
@@ -20,7 +19,7 @@ pub(super) struct Cursor<'a> {
     has_ended: bool,
 }
 
-/// What a letter of a body says.
+/// The meaning of a letter in a body.
 enum Letter {
     Dead,
     Live,
@@ -41,7 +40,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// The highest state of a cell so far, or 0 where there were none but dead and live ones.
+    /// The highest cell state so far; 0 if there were only dead and live cells.
     pub(super) fn states(&self) -> u8 {
         self.met.states
     }
@@ -51,7 +50,7 @@ impl<'a> Cursor<'a> {
         self.has_ended
     }
 
-    /// The next run of live cells; none at the `!`, or at the text's end.
+    /// The next run of live cells; `None` at the `!` or the text's end.
     pub(super) fn next_run(&mut self) -> Result<Option<Run>, Flaw> {
         loop {
             let (count_at, count) = self.read_count()?;
@@ -68,7 +67,7 @@ impl<'a> Cursor<'a> {
                         length: count,
                     };
                     self.x = self.x.saturating_add(count);
-                    if self.x > Size::LONGEST_SIDE || self.y >= Size::LONGEST_SIDE {
+                    if self.x > Size::MAX_SIDE || self.y >= Size::MAX_SIDE {
                         return Err((count_at, RleFault::Far));
                     }
                     return Ok(Some(run));
@@ -78,7 +77,7 @@ impl<'a> Cursor<'a> {
         }
     }
 
-    /// What stands here, which begins with this byte; moves past it, but for the `!`.
+    /// Reads the letter that starts with byte `first` and moves past it, except for `!`.
     fn read_letter(&mut self, first: u8) -> Result<Letter, Flaw> {
         let state = match first {
             b'!' => {
@@ -101,7 +100,7 @@ impl<'a> Cursor<'a> {
                     self.at += 1;
                     state
                 }
-                // By itself a live cell, where colours tell objects apart.
+                // Alone it is a live cell, in files that colour objects.
                 _ => 1,
             },
             other => return Err((self.at, RleFault::Letter(Shown(other)))),
@@ -113,8 +112,8 @@ impl<'a> Cursor<'a> {
         })
     }
 
-    /// The count before the next letter (1 where there is none, or 0, as Golly has it) and its
-    /// offset; moves to the letter, or to the text's end.
+    /// The count before the next letter and its offset. No count, or 0, means 1, as in Golly. Moves
+    /// to the letter, or to the text's end.
     fn read_count(&mut self) -> Result<(usize, u32), Flaw> {
         let mut count: Option<(usize, u32)> = None;
         while let Some(&byte) = self.text.get(self.at) {
@@ -124,7 +123,7 @@ impl<'a> Cursor<'a> {
                     let more = so_far
                         .saturating_mul(10)
                         .saturating_add(u32::from(byte - b'0'));
-                    if more > Size::LONGEST_SIDE {
+                    if more > Size::MAX_SIDE {
                         return Err((start, RleFault::Count));
                     }
                     count = Some((start, more));
@@ -146,7 +145,7 @@ impl<'a> Cursor<'a> {
     }
 }
 
-/// The runs of live cells of an RLE pattern that has been read.
+/// The runs of live cells of a parsed RLE pattern.
 #[derive(Clone, Debug)]
 pub struct Runs<'a>(pub(super) Cursor<'a>);
 

@@ -9,8 +9,8 @@ use crate::text::{self, line_end, whole, word};
 use crate::{Rule, Size};
 use std::str::FromStr;
 
-/// The longest rule that is looked at, in bytes; the longest that makes sense is some 50.
-const LONGEST_RULE: usize = 200;
+/// Maximum length of a rule in bytes. Valid rules have at most about 50.
+const MAX_RULE: usize = 200;
 
 /// The header and the offset at which the body starts.
 pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
@@ -25,7 +25,7 @@ pub(super) fn read(text: &[u8]) -> Result<(Frame, usize), Flaw> {
         Some(_) => return Err((at, RleFault::NoHeader)),
     }
     read_line(text, at, end, &mut frame)?;
-    // As Golly, which takes the last rule.
+    // Like Golly, which uses the last rule.
     at = read_comments(text, end, &mut frame)?;
     Ok((frame, at))
 }
@@ -47,7 +47,7 @@ fn read_comments(text: &[u8], mut at: usize, frame: &mut Frame) -> Result<usize,
                 let read = read_rule(rule).map_err(|fault| (rule_at, fault))?;
                 frame.take_rule(read);
             }
-            // In some files a comment, or the place of the pattern.
+            // Some files use it for comments or the pattern's position.
             [b'R', ..] if !is_place(rule) => match read_rule(rule) {
                 Ok(read) => frame.take_rule(read),
                 Err(RleFault::Rule(error)) if !error.is_notation() => {}
@@ -78,7 +78,7 @@ fn is_place(text: &[u8]) -> bool {
     words.all(|word| word.is_empty() || whole(word).is_some()) && !text.is_empty()
 }
 
-/// Whether a line can only be one of cells: nothing else in it, up to a `!`.
+/// Whether a line contains only cells, up to a `!`.
 fn is_body(line: &[u8]) -> bool {
     let cells = line.split(|&byte| byte == b'!').next().unwrap_or_default();
     let counts = |byte: &u8| byte.is_ascii_digit() || byte.is_ascii_whitespace();
@@ -114,7 +114,7 @@ fn read_line(text: &[u8], mut at: usize, end: usize, frame: &mut Frame) -> Resul
                 frame.take_rule(read_rule(field.trim_ascii_end()).map_err(|fault| (at, fault))?);
                 at += field.len();
             }
-            // LifeBC's own: how its window shows the pattern, and the generation.
+            // LifeBC's fields: display settings and the generation.
             b"skip" | b"fps" | b"gen" => {
                 if name.eq_ignore_ascii_case(b"gen") {
                     frame.read_generation(&text[at..end]);
@@ -137,8 +137,8 @@ fn name_length(text: &[u8]) -> usize {
     text.iter().take_while(|b| b.is_ascii_alphabetic()).count()
 }
 
-/// How long the rule is at the start of this text: it goes up to the line's end, or to a comma with
-/// another field behind it, since some rules have commas themselves.
+/// Length of the rule at the start of this text. It ends at the line's end, or at a comma before
+/// another field, since some rules contain commas.
 fn rule_length(text: &[u8]) -> usize {
     let begins_field = |at: &usize| {
         let rest = text[at + 1..].trim_ascii_start();
@@ -149,8 +149,8 @@ fn rule_length(text: &[u8]) -> usize {
     commas.find(begins_field).unwrap_or(text.len())
 }
 
-/// The side at `at`, which moves past it; 0, which is as far as the live cells reach, where it is
-/// blank, negative or more than any lattice has.
+/// Reads a side at `at` and moves past it. A side that is blank, negative or too large gives 0, so
+/// the live cells determine the size.
 fn read_side(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
     let value = &line[*at..];
     let is_blank = matches!(value.first(), None | Some(b','));
@@ -163,15 +163,15 @@ fn read_side(line: &[u8], at: &mut usize, name: char) -> Result<u32, Flaw> {
     let number = whole(&value[..length]).unwrap_or(0);
     *at += length;
     let side = u32::try_from(number).ok();
-    Ok(side.filter(|&side| side <= Size::LONGEST_SIDE).unwrap_or(0))
+    Ok(side.filter(|&side| side <= Size::MAX_SIDE).unwrap_or(0))
 }
 
-/// A rule as files have it, with what may stand behind it.
+/// A rule as written in files, with an optional torus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct FileRule {
     pub(crate) rule: Rule,
     pub(crate) torus: Option<Size>,
-    /// Whether it stands for one of several states, as LifeHistory does for Conway's Life.
+    /// Whether it replaces a rule of several states, such as LifeHistory.
     pub(crate) history: bool,
 }
 
@@ -194,8 +194,8 @@ pub(crate) fn read_rule(text: &[u8]) -> Result<FileRule, RleFault> {
     })
 }
 
-/// The rule that `LifeHistory`, `B36/S23History` or `LifeSuper` marks the cells of: odd states are
-/// alive and even ones dead, whatever they tell besides.
+/// The two-state rule behind `LifeHistory`, `B36/S23History` or `LifeSuper`. Odd states are alive
+/// and even ones dead.
 fn without_history(text: &str) -> Option<Rule> {
     let text = text.trim();
     let rule = ["history", "super"].iter().find_map(|suffix| {
@@ -205,9 +205,9 @@ fn without_history(text: &str) -> Option<Rule> {
     rule?.parse().ok()
 }
 
-/// The torus of `T100,80`, or of `T100`, which is square; none of `T0,0`, which is a plane without
-/// an end and no more than a rule alone. Golly also has planes, Klein bottles, twists, shifts and
-/// one side without an end; none of them is a torus.
+/// The torus of `T100,80`, or of `T100`, which is square; `None` for `T0,0`, an infinite plane.
+/// Golly's other topologies (planes, Klein bottles, twists, shifts, one infinite side) are not
+/// supported.
 fn read_torus(topology: &str) -> Result<Option<Size>, RleFault> {
     let sides = || {
         let sides = topology.trim().strip_prefix(['T', 't'])?;
@@ -222,7 +222,7 @@ fn read_torus(topology: &str) -> Result<Option<Size>, RleFault> {
     }
 }
 
-/// A rule as people type it: with the torus behind it, if they know its size.
+/// A rule as users type it, with an optional torus.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct RuleAndTorus {
     /// The rule.
@@ -241,9 +241,9 @@ impl FromStr for RuleAndTorus {
     }
 }
 
-/// The text without what a terminal would obey; cut, and marked so, where it is far too long.
+/// The text without control characters, shortened with a mark if it is too long.
 fn shortened(text: &[u8]) -> String {
-    let mut shown = text::printable(&text[..text.len().min(LONGEST_RULE)]);
-    shown.extend((text.len() > LONGEST_RULE).then_some('…'));
+    let mut shown = text::printable(&text[..text.len().min(MAX_RULE)]);
+    shown.extend((text.len() > MAX_RULE).then_some('…'));
     shown
 }

@@ -1,8 +1,8 @@
-//! RLE, the pattern format that every Life program reads and writes.
+//! RLE, the pattern format that all Life programs read and write.
 //!
-//! Reading goes over the text twice and keeps nothing of it: [`Rle::parse`] checks it whole and
-//! measures it, then [`Rle::draw_into`] paints it. So however hostile a text is, memory goes to
-//! the text and the lattice, and nothing is drawn of a text that is not sound to its end.
+//! Reading makes two passes and stores no cells: [`Rle::parse`] checks and measures the whole text,
+//! then [`Rle::draw_into`] draws it. So a hostile text can only use memory for the text and the
+//! lattice, and an invalid text draws nothing.
 
 mod body;
 mod error;
@@ -25,14 +25,14 @@ use super::formats::Frame;
 use super::{Lattice, Rule, Size};
 use body::Cursor;
 
-/// An RLE pattern, checked and measured, in the text it was read from.
+/// A checked and measured RLE pattern, borrowing its text.
 #[derive(Clone, Copy, Debug)]
 pub struct Rle<'a> {
     text: &'a [u8],
     outline: Outline,
 }
 
-/// What is known of a pattern once it has been read, apart from its text.
+/// The result of parsing a pattern, without its text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Outline {
     header: Frame,
@@ -70,7 +70,7 @@ impl<'a> Rle<'a> {
         })
     }
 
-    /// The pattern of a text whose outline is already known.
+    /// Combines a text with its known outline.
     pub(crate) fn of(text: &'a [u8], outline: Outline) -> Rle<'a> {
         Rle { text, outline }
     }
@@ -79,12 +79,12 @@ impl<'a> Rle<'a> {
         self.outline
     }
 
-    /// Columns: as many as the header says, or more where live cells lie further out. May be 0.
+    /// Columns as the header says, or more if live cells lie further out; may be 0.
     pub fn width(&self) -> u32 {
         self.outline.header.width
     }
 
-    /// Rows, likewise.
+    /// Rows as the header says, or more if live cells lie further out; may be 0.
     pub fn height(&self) -> u32 {
         self.outline.header.height
     }
@@ -99,12 +99,12 @@ impl<'a> Rle<'a> {
         self.outline.header.torus
     }
 
-    /// The generation that its cells are of; 0 where the text says nothing.
+    /// The generation of the cells; 0 if the text does not say.
     pub fn generation(&self) -> u64 {
         self.outline.header.generation
     }
 
-    /// Whether it is written just as it was read, with an end and in two states.
+    /// Whether the text has an end mark and only two states.
     pub fn is_plain(&self) -> bool {
         let remarks = self.outline.header.remarks;
         !remarks.no_end && !remarks.history && remarks.states == 0

@@ -5,18 +5,18 @@ use crate::run::LiveRuns;
 use crate::{Lattice, Rule};
 use std::io::{self, Write};
 
-/// The longest line of a body, as the format asks.
+/// Maximum length of a body's line, as the format requires.
 const LINE: usize = 70;
-/// How much is gathered before it is passed on.
+/// Bytes to buffer before writing.
 const CHUNK: usize = 1 << 16;
 
 /// Writes the whole lattice: the header `x = W, y = H, rule = R:TW,H`, then runs in lines of at
 /// most 70 characters, dead cells at the ends of rows left out, ended by `!` and a line feed.
 ///
-/// It goes a word at a time and keeps no more than 64 KiB, so `out` needs no buffer of its own.
+/// Processes one word at a time and buffers up to 64 KiB, so `out` needs no buffer.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write(lattice: &Lattice, rule: Rule, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let notes = &Notes::default();
     let sheet = Sheet {
@@ -33,10 +33,10 @@ pub fn write(lattice: &Lattice, rule: Rule, out: &mut (impl Write + ?Sized)) -> 
 /// named only if it is one.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write_sheet(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     if sheet.generation > 0 {
-        // Golly looks for it in the first line alone.
+        // Golly only looks for it in the first line.
         writeln!(out, "#CXRLE Gen={}", sheet.generation)?;
     }
     sheet.notes.write(Format::Rle, out)?;
@@ -63,16 +63,16 @@ pub fn write_sheet(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<
     body.finish()
 }
 
-/// The lines of a body on their way out.
+/// Buffers the lines of a body.
 struct Body<'a, W: ?Sized> {
     out: &'a mut W,
     text: Vec<u8>,
-    /// Where in `text` the last line starts.
+    /// Offset in `text` of the last line's start.
     line_start: usize,
 }
 
 impl<W: Write + ?Sized> Body<'_, W> {
-    /// Puts a run of `count` of this letter; none for 0.
+    /// Appends a run of `count` of this letter; nothing for 0.
     fn put(&mut self, count: u32, letter: u8) -> io::Result<()> {
         match count {
             0 => return Ok(()),
@@ -91,7 +91,7 @@ impl<W: Write + ?Sized> Body<'_, W> {
         Ok(())
     }
 
-    /// Starts a line with the run put last, one of this count.
+    /// Moves the last run, which has this count, to a new line.
     fn break_before_last(&mut self, count: u32) {
         let digits = if count == 1 {
             0

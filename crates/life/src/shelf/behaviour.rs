@@ -1,54 +1,54 @@
-//! What a pattern of Conway's Life does.
+//! Behaviour of patterns in Conway's Life.
 
 use crate::Symmetry;
 use lang::tr;
 use std::fmt;
 
-/// What a pattern does, in numbers that can be checked.
+/// A pattern's behaviour, in numbers that tests check.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Behaviour {
     /// It never changes.
     Still,
-    /// It is as it was after so many generations, and not before.
+    /// Returns to its start after `period` generations, not earlier.
     Oscillates {
-        /// So many.
+        /// The period in generations.
         period: u32,
     },
-    /// It is as it was but elsewhere after so many generations, and not before.
+    /// Reappears elsewhere after `period` generations, not earlier.
     Travels {
-        /// So many.
+        /// The period in generations.
         period: u32,
-        /// Columns to the right and rows down by then.
+        /// Columns to the right and rows down per period.
         by: (i32, i32),
     },
-    /// It stays in its place and sends gliders off.
+    /// Stays in place and emits gliders.
     Fires {
-        /// Generations until it does the same again.
+        /// The period in generations.
         period: u32,
-        /// Gliders in that time.
+        /// Gliders per period.
         gliders: u32,
     },
-    /// It is in turmoil for long, and then all that is left is still, blinks or flies off.
+    /// Evolves for long until only still lifes, oscillators and gliders are left.
     Settles {
-        /// The first generation of which that is so.
+        /// The first generation in that state.
         generation: u32,
-        /// The live cells by then.
+        /// The number of live cells then.
         population: u32,
     },
-    /// It travels and leaves something behind, or sends gliders off as it goes.
+    /// Travels and leaves debris or emits gliders.
     Puffs {
-        /// Generations until it does the same again.
+        /// The period in generations.
         period: u32,
-        /// Columns to the right and rows down by then.
+        /// Columns to the right and rows down per period.
         by: (i32, i32),
-        /// Live cells that there are more by then.
+        /// Additional live cells per period.
         growth: u32,
     },
-    /// It keeps its symmetry, whatever it grows into.
+    /// Keeps its symmetry.
     Symmetric(Symmetry),
 }
 
-/// What patterns are listed under.
+/// The kinds of patterns in lists.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Kind {
     /// Never changes.
@@ -68,7 +68,7 @@ pub enum Kind {
 }
 
 impl Kind {
-    /// All of them, in the shelf's order.
+    /// All kinds, in list order.
     pub const ALL: [Kind; 7] = [
         Kind::StillLife,
         Kind::Oscillator,
@@ -95,7 +95,7 @@ impl fmt::Display for Kind {
 }
 
 impl Behaviour {
-    /// The kind that does this.
+    /// The kind of a pattern with this behaviour.
     pub const fn kind(self) -> Kind {
         match self {
             Behaviour::Still => Kind::StillLife,
@@ -161,7 +161,7 @@ impl fmt::Display for Behaviour {
     }
 }
 
-/// A speed as Life people give it: in parts of a cell a generation, which is c.
+/// A speed in units of c, which is one cell per generation.
 struct Speed {
     period: u32,
     by: (i32, i32),

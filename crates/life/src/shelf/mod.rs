@@ -1,7 +1,7 @@
-//! The patterns that come with the program, by kind, and what each of them does.
+//! The bundled patterns by kind, and their behaviour.
 //!
-//! A row says what its pattern does and on how large a torus; the tests step every one of them and
-//! hold it to that. Its name, its discoverer and the year are in its file.
+//! Each row states what its pattern does and on how large a torus; tests run every pattern to check
+//! that. Name, discoverer and year are in the pattern's file.
 
 mod behaviour;
 #[cfg(test)]
@@ -15,19 +15,19 @@ use super::formats::{Format, Notes, Sheet};
 use super::words::nearest;
 use super::{Pattern, Rule, Symmetry, symmetric_soup};
 
-/// A pattern on the shelf.
+/// A bundled pattern.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Shelved {
-    /// What it is called where names have no blanks; its file's name in `assets/patterns/`.
+    /// Name without blanks, which is also its file name in `assets/patterns/`.
     pub name: &'static str,
-    /// What it does.
+    /// What the pattern does.
     pub behaviour: Behaviour,
-    /// The side in cells of a square torus that is large enough for it to do that.
+    /// Side in cells of a square torus large enough for this behaviour.
     pub side: u32,
     source: Source,
 }
 
-/// Where the cells come from.
+/// The source of the cells.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Source {
     /// An RLE text.
@@ -36,17 +36,17 @@ enum Source {
     Seed(u64),
 }
 
-/// The side of a soup on the shelf, and the part of its cells that live.
+/// Side and density of a bundled soup.
 const SOUP: (u32, f64) = (32, 0.5);
 
 impl Shelved {
-    /// The shelf's pattern of this name, in any case.
+    /// Finds a bundled pattern by name, ignoring case.
     pub fn find(name: &str) -> Option<&'static Shelved> {
         let is_it = |shelved: &&Shelved| shelved.name.eq_ignore_ascii_case(name);
         SHELF.iter().find(is_it)
     }
 
-    /// The shelf's pattern whose name, or full name, is most like this one, if any is much like it.
+    /// The bundled pattern with the most similar name or full name, if it is similar enough.
     pub fn near(name: &str) -> Option<&'static Shelved> {
         let full = |shelved: &Shelved| shelved.pattern().notes().name.unwrap_or_default();
         let short = SHELF.iter().map(|shelved| (plain(shelved.name), shelved));
@@ -59,7 +59,7 @@ impl Shelved {
         self.behaviour.kind()
     }
 
-    /// The pattern, read or made.
+    /// The pattern, parsed or generated.
     pub fn pattern(&self) -> Pattern {
         let text = match (self.source, self.behaviour) {
             (Source::Seed(seed), Behaviour::Symmetric(symmetry)) => soup_text(symmetry, seed),
@@ -70,13 +70,13 @@ impl Shelved {
     }
 }
 
-/// The letters and digits of a name, in small letters.
+/// The letters and digits of a name, in lower case.
 fn plain(name: &str) -> String {
     let letters = name.chars().filter(|c| c.is_alphanumeric());
     letters.flat_map(char::to_lowercase).collect()
 }
 
-/// A soup as RLE, with its notes.
+/// A soup as RLE text with notes.
 fn soup_text(symmetry: Symmetry, seed: u64) -> Vec<u8> {
     let (side, density) = SOUP;
     let lattice = &symmetric_soup(symmetry, side, density, seed, 0).expect("32 is a side");
@@ -100,7 +100,7 @@ fn soup_text(symmetry: Symmetry, seed: u64) -> Vec<u8> {
     text
 }
 
-/// The row of a file in `assets/patterns/`.
+/// A row for a file in `assets/patterns/`.
 macro_rules! file {
     ($name:literal, $side:literal, $behaviour:expr) => {
         Shelved {
@@ -116,7 +116,7 @@ macro_rules! file {
     };
 }
 
-/// The row of a soup, of any seed: whoever wants another one takes `--seed`.
+/// A row for a symmetric soup.
 const fn soup(name: &'static str, symmetry: Symmetry) -> Shelved {
     Shelved {
         name,
@@ -126,7 +126,7 @@ const fn soup(name: &'static str, symmetry: Symmetry) -> Shelved {
     }
 }
 
-/// All of them, kind by kind, small or quick ones first.
+/// All bundled patterns by kind, small or quick ones first.
 pub const SHELF: &[Shelved] = &[
     file!("block", 16, STILL),
     file!("tub", 16, STILL),

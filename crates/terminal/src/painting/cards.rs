@@ -104,7 +104,7 @@ fn keys(depth: Depth) -> Card {
     let widest = KEYS.iter().map(|row| lang::columns(&row.keys())).max();
     let widest = widest.unwrap_or(0);
     let line = |row: &model::actions::Binding| {
-        let keys = lang::to_the_right(&row.keys(), widest) + "  ";
+        let keys = lang::align_right(&row.keys(), widest) + "  ";
         Line::from(vec![
             Span::styled(keys, depth.ink(ACCENT)),
             Span::styled(row.help(), depth.ink(VALUE)),
@@ -122,7 +122,7 @@ fn keys(depth: Depth) -> Card {
 fn switches(status: &Status, depth: Depth) -> Card {
     let mut lines = Vec::new();
     for (at, switch) in Switch::ALL.into_iter().enumerate() {
-        let name = lang::to_the_left(switch.name(), 12);
+        let name = lang::align_left(switch.name(), 12);
         let head = format!("F{}  {name} ", at + 2);
         let mut spans = vec![Span::styled(head, depth.ink(ACCENT))];
         let choices = switch.choices(status.switches, status.kernel);

@@ -82,7 +82,7 @@ pub(crate) fn paint(
             break;
         }
         let room = usize::from(NAMES) - 1;
-        let name = lang::to_the_right(&cut(&name, room), room) + " ";
+        let name = lang::align_right(&cut(&name, room), room) + " ";
         buffer.set_string(place.x, y, name, depth.ink(LABEL));
         for piece in fold(lanes, scale, bars.x.into(), bars.width.into()) {
             let style = colour(piece.kind, depth);

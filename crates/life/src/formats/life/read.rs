@@ -8,19 +8,19 @@ use crate::run::{Extent, Run};
 use crate::text::{self, Flaw, Shown, lines, whole, word};
 use crate::{Rule, Size};
 
-/// Where the top left of a pattern lies among the numbers in its text.
+/// Coordinates in the text of the pattern's top left.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Corner {
     x: i64,
     y: i64,
 }
 
-/// The columns and rows between which live cells have been met.
+/// Bounding box of the live cells so far: left, right, top, bottom, inclusive.
 #[derive(Clone, Copy, Default)]
 struct Bounds(Option<[i64; 4]>);
 
 impl Bounds {
-    /// Takes in `length` cells from (x, y) on.
+    /// Extends the box by `length` cells from (x, y) on.
     fn add(&mut self, x: i64, y: i64, length: i64) -> Result<(), LifeFault> {
         let [left, right, top, bottom] = self.0.unwrap_or([x, x, y, y]);
         if self.0.is_some() && left <= x && x + length - 1 <= right && top <= y && y <= bottom {
@@ -32,7 +32,7 @@ impl Bounds {
             top.min(y),
             bottom.max(y),
         ];
-        let longest = i64::from(Size::LONGEST_SIDE);
+        let longest = i64::from(Size::MAX_SIDE);
         if bounds[1] - bounds[0] >= longest || bounds[3] - bounds[2] >= longest {
             return Err(LifeFault::Far);
         }
@@ -40,7 +40,7 @@ impl Bounds {
         Ok(())
     }
 
-    /// Puts the sides into what is known of the pattern.
+    /// Sets the frame's size, and returns it with the pattern's corner.
     fn measure(self, mut frame: Frame) -> (Frame, Corner) {
         let [left, right, top, bottom] = self.0.unwrap_or([0, -1, 0, -1]);
         frame.width = (right - left + 1) as u32;
@@ -50,7 +50,7 @@ impl Bounds {
     }
 }
 
-/// Checks a Life 1.05 text and measures it.
+/// Checks and measures a Life 1.05 text.
 pub(crate) fn read_105(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> {
     let mut bounds = Bounds::default();
     let mut frame = Frame::default();
@@ -77,7 +77,7 @@ pub(crate) fn read_105(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> 
     Ok(bounds.measure(frame))
 }
 
-/// Goes over the live cells of a Life 1.05 text that has been read.
+/// Calls `run` with the live cells of a checked Life 1.05 text.
 pub(crate) fn each_run_105(text: &[u8], corner: Corner, mut run: impl FnMut(Run)) {
     for step in Walk::new(text) {
         if let Ok(Step::Row { x, y, row, .. }) = step {
@@ -93,7 +93,7 @@ pub(crate) fn each_run_105(text: &[u8], corner: Corner, mut run: impl FnMut(Run)
     }
 }
 
-/// A line of a Life 1.05 text that means something to the pattern.
+/// A significant line of a Life 1.05 text.
 enum Step<'a> {
     /// Cells in row `y` from column `x` on; `at` is the first one's offset.
     Row {
@@ -108,8 +108,8 @@ enum Step<'a> {
     NormalRule,
 }
 
-/// A walk over a Life 1.05 text. Rows before the first `#P` start at 0 0; a line of nothing is a
-/// dead row.
+/// Iterates over the significant lines of a Life 1.05 text. Rows before the first `#P` start at 0
+/// 0; an empty line is a dead row.
 struct Walk<'a> {
     lines: text::Lines<'a>,
     /// The block's left column.
@@ -148,7 +148,7 @@ impl<'a> Iterator for Walk<'a> {
                 }));
             };
             match marked.split_first() {
-                // With no numbers after it, as Golly writes and reads it.
+                // Without numbers, as Golly writes and reads it.
                 Some((b'P' | b'p', [])) => (self.x, self.y) = (0, 0),
                 Some((b'P' | b'p', _)) => match place(line, 2) {
                     Ok((x, y)) => (self.x, self.y) = (x, y),
@@ -172,7 +172,7 @@ impl<'a> Iterator for Walk<'a> {
     }
 }
 
-/// The version that a line names which reads so after its `#`, such as `Life 1.05`.
+/// The version that a line names after its `#`, such as `Life 1.05`.
 pub(crate) fn version(marked: &[u8]) -> Option<&[u8]> {
     let (name, version) = marked.split_at_checked(4)?;
     name.eq_ignore_ascii_case(b"life")
@@ -183,8 +183,7 @@ fn blanks(text: &[u8]) -> usize {
     text.len() - text.trim_ascii_start().len()
 }
 
-/// The two whole numbers from this offset of the line on, and nothing after them; else the
-/// offset of what is wrong.
+/// Parses two integers from this offset to the line's end. Errors with the offset of the error.
 fn place(line: &[u8], mut at: usize) -> Result<(i64, i64), usize> {
     let mut number = || {
         let found = word(line, &mut at);
@@ -199,7 +198,7 @@ fn place(line: &[u8], mut at: usize) -> Result<(i64, i64), usize> {
     }
 }
 
-/// Checks a Life 1.06 text and measures it.
+/// Checks and measures a Life 1.06 text.
 pub(crate) fn read_106(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> {
     let mut bounds = Bounds::default();
     for (at, line) in cells(text) {
@@ -209,7 +208,7 @@ pub(crate) fn read_106(text: &[u8]) -> Result<(Frame, Corner), Flaw<LifeFault>> 
     Ok(bounds.measure(Frame::default()))
 }
 
-/// Goes over the live cells of a Life 1.06 text that has been read.
+/// Calls `run` with the live cells of a checked Life 1.06 text.
 pub(crate) fn each_run_106(text: &[u8], corner: Corner, mut run: impl FnMut(Run)) {
     for (x, y) in cells(text).filter_map(|(_, line)| place(line, 0).ok()) {
         run(Run {
@@ -220,7 +219,7 @@ pub(crate) fn each_run_106(text: &[u8], corner: Corner, mut run: impl FnMut(Run)
     }
 }
 
-/// The lines that have cells, with their offsets.
+/// The lines with cells, and their offsets.
 fn cells(text: &[u8]) -> impl Iterator<Item = (usize, &[u8])> {
     let lines = lines(text, text::start(text));
     lines.filter(|(_, line)| !line.is_empty() && !line.starts_with(b"#"))

@@ -4,20 +4,20 @@ use crate::formats::{Format, Sheet};
 use crate::run::LiveRuns;
 use std::io::{self, BufWriter, Write};
 
-/// The longest row of a block, as the format asks.
+/// Maximum length of a block's row, as the format requires.
 const LONGEST_ROW: u32 = 80;
 
 /// Writes the sheet as Life 1.05: blocks of at most 80 columns, placed so that the lattice's
 /// middle is at 0 0; rows and blocks without a live cell are left out.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write_105(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let out = &mut BufWriter::new(out);
     writeln!(out, "#Life 1.05")?;
     sheet.notes.write(Format::Life105, out)?;
     let rule = sheet.rule.to_string();
-    // Survival first, as the format has it.
+    // The format puts survival first.
     if let Some((birth, survival)) = rule.split_once('/') {
         writeln!(out, "#R {}/{}", &survival[1..], &birth[1..])?;
     }
@@ -35,7 +35,7 @@ pub fn write_105(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()
         {
             let mut end = 0;
             line.fill(b'.');
-            // The words that the block has a part of.
+            // The words that the block overlaps.
             let words = (left / 32) as usize..right.div_ceil(32) as usize;
             let offset = words.start as u32 * 32;
             for (first, past) in LiveRuns::new(&row[words]) {
@@ -65,7 +65,7 @@ pub fn write_105(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()
 /// is at 0 0.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write_106(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let out = &mut BufWriter::new(out);
     writeln!(out, "#Life 1.06")?;

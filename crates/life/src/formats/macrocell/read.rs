@@ -1,17 +1,17 @@
 //! Reading a macrocell.
 
 use super::tree::{LEAF, Tree, leaf};
-use super::{HIGHEST_LEVEL, MAX_NODES, MacrocellFault};
+use super::{MAX_LEVEL, MAX_NODES, MacrocellFault};
 use crate::Size;
 use crate::formats::{Frame, Remarks};
 use crate::rle::read_rule;
 use crate::run::Extent;
 use crate::text::{self, Flaw, Shown, lines, whole, word};
 
-/// Reads the text: the pattern's sides, and its tree.
+/// Reads the text: the pattern's data and its tree.
 pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw<MacrocellFault>> {
     let start = text::start(text);
-    // Counted before anything is held.
+    // Nodes are counted before any memory is allocated.
     let nodes = lines(text, start).filter(|(_, line)| is_node(line)).count();
     if nodes > MAX_NODES {
         return Err((text.len(), MacrocellFault::Many));
@@ -42,7 +42,7 @@ pub(crate) fn read(text: &[u8]) -> Result<(Frame, Tree), Flaw<MacrocellFault>> {
         return Err((text.len(), MacrocellFault::Empty));
     }
     let (width, height) = tree.measure().map_err(|fault| (last, fault))?;
-    let longest = u64::from(Size::LONGEST_SIDE);
+    let longest = u64::from(Size::MAX_SIDE);
     if width > longest || height > longest {
         return Err((last, MacrocellFault::Far));
     }
@@ -55,7 +55,7 @@ fn is_node(line: &[u8]) -> bool {
     !line.is_empty() && !line.starts_with(b"#") && !line.starts_with(b"[")
 }
 
-/// Reads one line; a flaw's offset is in the line.
+/// Reads one line. An error's offset is relative to the line.
 fn read_node(
     line: &[u8],
     tree: &mut Tree,
@@ -75,7 +75,7 @@ fn read_node(
     };
     let (from, level) = number()?;
     let level = match level {
-        1.. if level <= i64::from(HIGHEST_LEVEL) => level as u8,
+        1.. if level <= i64::from(MAX_LEVEL) => level as u8,
         _ => return Err((from, MacrocellFault::Level)),
     };
     let mut node = [0; 4];
@@ -93,7 +93,7 @@ fn read_node(
         return Err((from, MacrocellFault::Node));
     }
     match level {
-        // Too small for a square of 8 x 8 cells, and kept as the top left of one.
+        // Smaller than 8 x 8 cells, so stored in the top left of such a square.
         1..=LEAF => tree.push_small(level, node),
         _ => tree.push(level, node),
     }

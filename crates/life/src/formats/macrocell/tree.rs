@@ -1,18 +1,19 @@
-//! The quadtree of a macrocell: nodes by number, measured and drawn without being expanded.
+//! The quadtree of a macrocell, as a list of nodes that is measured and drawn without being
+//! expanded.
 
 use super::MacrocellFault;
 use crate::memory;
 use crate::run::Run;
 
-/// The level of a square of 8 x 8 cells, whose bits a node holds itself.
+/// The level of an 8 x 8 square, which a node stores as bits.
 pub(super) const LEAF: u8 = 3;
 
-/// The nodes of a macrocell. Node 0 is empty, of any level; no other node that another one names
-/// is empty, so whoever goes down the tree meets a live cell at each end.
+/// The nodes of a macrocell. Node 0 is an empty square of any level. No other referenced node is
+/// empty, so every path down the tree ends at a live cell.
 #[derive(Clone, Debug)]
 pub(crate) struct Tree {
-    /// For a leaf, rows 0 to 3 and 4 to 7 in the first two, a byte a row, least significant bit
-    /// leftmost, and so for what is smaller; else the quarters NW, NE, SW, SE.
+    /// For a leaf (or smaller square): rows 0 to 3 and 4 to 7 in the first two words, one byte per
+    /// row, the least significant bit leftmost. For other nodes: the quarters NW, NE, SW, SE.
     nodes: Vec<[u32; 4]>,
     levels: Vec<u8>,
     /// Column and row of the pattern's top left in the last node.
@@ -20,14 +21,14 @@ pub(crate) struct Tree {
 }
 
 impl Tree {
-    /// A tree with room for so many nodes and node 0.
+    /// Allocates a tree for this many nodes besides node 0.
     pub(super) fn with_room_for(nodes: usize) -> Result<Tree, MacrocellFault> {
         let mut tree = Tree {
             nodes: Vec::new(),
             levels: Vec::new(),
             corner: (0, 0),
         };
-        // While they are measured.
+        // Needed while they are measured.
         if memory::lacks((nodes as u64 + 1) * 25) {
             return Err(MacrocellFault::Memory(nodes));
         }
@@ -44,7 +45,7 @@ impl Tree {
         self.levels.push(level);
     }
 
-    /// Adds a node of a level up to [`LEAF`]: of the states of four cells, or of four nodes.
+    /// Adds a node of a level up to [`LEAF`], from four cell states or four nodes.
     pub(super) fn push_small(&mut self, level: u8, quarters: [u32; 4]) {
         let half = 1 << (level - 1);
         let mut rows = [0; 8];
@@ -61,7 +62,7 @@ impl Tree {
         self.push(level, leaf(rows));
     }
 
-    /// The number that the next node will have.
+    /// The number of the next node.
     pub(super) fn next_number(&self) -> usize {
         self.nodes.len()
     }
@@ -76,7 +77,7 @@ impl Tree {
         self.nodes[node] == [0; 4]
     }
 
-    /// Finds between which columns and rows the live cells lie: the pattern's width and height.
+    /// Finds the bounding box of the live cells. Returns the pattern's width and height.
     pub(super) fn measure(&mut self) -> Result<(u64, u64), MacrocellFault> {
         let root = self.nodes.len() - 1;
         if self.is_empty(root) {
@@ -96,8 +97,8 @@ impl Tree {
         Ok((right - left, bottom - top))
     }
 
-    /// How many columns or rows before this edge of the last node are empty. Goes over all nodes,
-    /// each after its quarters, with `margins` for what each has.
+    /// The number of empty columns or rows at this edge of the last node. Visits all nodes, each
+    /// after its quarters; `margins` holds their results.
     fn margin(&self, margins: &mut Vec<u64>, edge: Edge) -> u64 {
         margins.clear();
         for (&node, &level) in self.nodes.iter().zip(&self.levels) {
@@ -116,7 +117,8 @@ impl Tree {
         margins.last().copied().unwrap_or(0)
     }
 
-    /// Goes over the live cells; what [`Tree::measure`] found must be no larger than a lattice.
+    /// Calls `run` with the live cells. The size found by [`Tree::measure`] must not exceed a
+    /// lattice's.
     pub(crate) fn each_run(&self, mut run: impl FnMut(Run)) {
         let root = self.nodes.len() - 1;
         if !self.is_empty(root) {
@@ -174,7 +176,7 @@ enum Edge {
 }
 
 impl Edge {
-    /// The quarters at the edge and those behind them.
+    /// The quarters at this edge, and the ones behind them.
     fn halves(self) -> [[usize; 2]; 2] {
         const NW: usize = 0;
         const NE: usize = 1;
@@ -188,7 +190,7 @@ impl Edge {
         }
     }
 
-    /// How many columns or rows of a leaf before the edge are empty.
+    /// The number of empty columns or rows of a leaf at this edge.
     fn of_leaf(self, rows: [u8; 8]) -> u32 {
         let columns = rows.iter().fold(0, |all, row| all | row);
         let live = |row: &u8| *row != 0;

@@ -9,10 +9,11 @@ use std::io::{self, BufWriter, Write};
 /// Writes the sheet. The middle of the lattice is the middle of the tree, where Golly has its
 /// origin and the middle of a torus.
 ///
-/// Equal squares are written once; each different one takes some 30 bytes of memory meanwhile.
+/// Equal squares are written once. Each distinct one takes about 30 bytes of memory during the
+/// call.
 ///
 /// # Errors
-/// What `out` says.
+/// Errors of `out`.
 pub fn write(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
     let mut out = BufWriter::new(out);
     writeln!(out, "[M2] (lifestreams {})", env!("CARGO_PKG_VERSION"))?;
@@ -22,7 +23,7 @@ pub fn write(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
         writeln!(out, "#G {}", sheet.generation)?;
     }
     let size = sheet.lattice.size();
-    // Half a side on each side of the middle, and at least the lowest level that is no leaf.
+    // Half a side on each side of the centre, and at least the lowest level above leaves.
     let half = size.width().max(size.height()).div_ceil(2);
     let level = half.next_power_of_two().ilog2().max(u32::from(LEAF)) as u8 + 1;
     let mut writer = Writer {
@@ -41,13 +42,13 @@ pub fn write(sheet: Sheet, out: &mut (impl Write + ?Sized)) -> io::Result<()> {
 struct Writer<'a, W: Write> {
     lattice: &'a Lattice,
     out: W,
-    /// The number of each square that has been written.
+    /// The number of each square written so far.
     numbers: HashMap<(u8, [u32; 4]), u32>,
 }
 
 impl<W: Write> Writer<'_, W> {
-    /// Writes what is new of the square of this level whose top left is at column `x`, row `y`
-    /// of the lattice; its number, 0 if it is empty.
+    /// Writes the new nodes of the square of this level with its top left at column `x`, row `y` of
+    /// the lattice. Returns its number, 0 if it is empty.
     fn square(&mut self, level: u8, x: i64, y: i64) -> io::Result<u32> {
         let size = self.lattice.size();
         let side = 1 << level;
@@ -94,13 +95,13 @@ impl<W: Write> Writer<'_, W> {
             text.extend((0..cells).map(|x| if row >> x & 1 == 1 { '*' } else { '.' }));
             text.push('$');
         }
-        // Rows without live cells at the end are left out, as Golly does.
+        // Trailing rows without live cells are omitted, as in Golly.
         writeln!(self.out, "{}$", text.trim_end_matches('$'))
     }
 }
 
-/// Eight cells from column `x` of row `y` on, the first in the least significant bit; those that
-/// are not on the lattice are dead.
+/// Eight cells from column `x` of row `y` on, the first in the least significant bit. Cells beyond
+/// the lattice are dead.
 fn cells(lattice: &Lattice, x: i64, y: i64) -> u8 {
     let size = lattice.size();
     if y < 0 || y >= i64::from(size.height()) {
