@@ -1,5 +1,5 @@
-// The part of CUDA C that these kernels use, for a clang that has no CUDA toolkit at hand
-// (-nocudainc -nocudalib). nvcc brings all of this itself and takes nothing from here.
+// The part of CUDA C that these kernels use, for clang without a CUDA toolkit (-nocudainc
+// -nocudalib). With nvcc, which has all of it built in, this part is skipped.
 #pragma once
 #if defined(__clang__) && defined(__CUDA__) && !defined(__CUDACC__)
 #define __global__ __attribute__((global))
@@ -7,13 +7,13 @@
 #define __shared__ __attribute__((shared))
 #define __launch_bounds__(...) __attribute__((launch_bounds(__VA_ARGS__)))
 #define __forceinline__ inline __attribute__((always_inline))
-#define __cluster_dims__(...) // scripts/build-kernels says it in the PTX
+#define __cluster_dims__(...) // scripts/build-kernels adds it to the PTX
 typedef __SIZE_TYPE__ size_t;
 struct uint3 { unsigned x, y, z; };
 struct dim3 { unsigned x, y, z; };
 struct __attribute__((aligned(16))) uint4 { unsigned x, y, z, w; };
 #include <__clang_cuda_builtin_vars.h> // clang's own: threadIdx, blockIdx, blockDim, gridDim.
-// __syncthreads clang knows by itself.
+// __syncthreads is built into clang.
 
 static __device__ __forceinline__ int __popc(unsigned word) { return __builtin_popcount(word); }
 static __device__ __forceinline__ unsigned __ballot_sync(unsigned lanes, int vote)
@@ -31,7 +31,7 @@ static __device__ __forceinline__ unsigned atomicAdd(unsigned* at, unsigned more
 static __device__ __forceinline__ void __threadfence() { __nvvm_membar_gl(); }
 #endif
 
-// What CUDA C itself has no function for. (The emulator of the tests brings its own.)
+// Functions that CUDA C lacks. (The tests' emulator has its own.)
 #if defined(__CUDA__) || defined(__CUDACC__)
 // The device's clock in nanoseconds, the same on every multiprocessor.
 static __device__ __forceinline__ unsigned long long global_timer()
@@ -51,8 +51,8 @@ static __device__ __forceinline__ unsigned lop3(unsigned a, unsigned b, unsigned
     return result;
 }
 
-// Of a cluster of blocks (sm_90): says that this thread has come so far, and waits until all of
-// the cluster's threads have said so; what they wrote before is then seen.
+// Barrier of a cluster of blocks (sm_90), in two parts: arrive, then wait until all threads of the
+// cluster have arrived. Their earlier writes are visible then.
 static __device__ __forceinline__ void cluster_arrive()
 {
     asm volatile("barrier.cluster.arrive.aligned;" : : : "memory");
@@ -62,7 +62,7 @@ static __device__ __forceinline__ void cluster_wait()
     asm volatile("barrier.cluster.wait.aligned;" : : : "memory");
 }
 
-// The same place in the shared memory of another block of the cluster.
+// The same address in the shared memory of another block of the cluster.
 static __device__ __forceinline__ unsigned* in_block(unsigned block, unsigned* at)
 {
     unsigned* there;
@@ -70,7 +70,7 @@ static __device__ __forceinline__ unsigned* in_block(unsigned block, unsigned* a
     return there;
 }
 
-// Asks for a line of memory that will be read later.
+// Prefetches a line of memory into L2.
 static __device__ __forceinline__ void prefetch(const void* at)
 {
     asm volatile("prefetch.global.L2 [%0];" : : "l"(at));

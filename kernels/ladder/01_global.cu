@@ -1,7 +1,7 @@
-// One thread a cell, which reads its nine cells from global memory.
+// One thread per cell, which reads its nine cells from global memory.
 //
-// Bound: 4 bytes read and 4 written a cell if the caches catch the other 8 reads; 9 loads,
-//        8 additions and the rule's shift are what it really issues.
+// Bound: 4 bytes read and 4 written per cell if the caches serve the other 8 reads; it issues
+//        9 loads, 8 additions and the rule's shift.
 // SASS, sm_90: of a cell 1 LOP3, 1 SHF, 16 IMAD, 4 IADD3, 9 LDG, 1 STG; 75 in all. 28
 //        registers, nothing spilled.
 // Measured: NVIDIA H200, commit 69f61648e1f0:
@@ -12,10 +12,10 @@
 //        by B36/S23: 1.00 times as fast as by B3/S23
 // Next: every cell is read nine times; the threads of a block could share what
 //        they read.
-// The first rung: what one writes first.
+// The first rung: the straightforward version.
 //
-// Launch: blocks of any shape (32x8), the grid covers the cells; generation by generation, in
-// and out change places.
+// Launch: blocks of any shape (32x8); the grid covers the cells. One launch per generation; in
+// and out swap.
 #include "../life.cuh"
 
 extern "C" __global__ void life_global(

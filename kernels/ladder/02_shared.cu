@@ -1,7 +1,7 @@
-// A block first brings its tile and a halo of one cell into shared memory, then counts there.
+// A block first loads its tile and a halo of one cell into shared memory, then counts there.
 //
-// Bound: as before 4 bytes read and 4 written a cell, now by construction and not by a cache's
-//        good luck; the halo adds (w+2)(h+2)/wh, 33 % at 32x8. 9 shared loads a cell.
+// Bound: as before 4 bytes read and 4 written per cell, now by construction and not by caching;
+//        the halo multiplies reads by (w+2)(h+2)/wh, 33 % more at 32x8. 9 shared loads per cell.
 // SASS, sm_90: its loops once round, of a cell 1 LOP3, 4 SHF, 25 IMAD, 6 IADD3, 1 LDG, 1
 //        STG, 9 LDS, 1 STS, 1 BAR; 103 in all. 25 registers, nothing spilled.
 // Measured: NVIDIA H200, commit 69f61648e1f0:
@@ -12,7 +12,7 @@
 //        by B36/S23: 1.00 times as fast as by B3/S23
 // Next: the host launches every generation; a block that has its whole lattice
 //        could go on by itself.
-// Against 01_global: `tile` stands where `in` stood, and a barrier between filling and reading.
+// Compared with 01_global: it reads `tile` instead of `in`, and has a barrier after filling it.
 //
 // Launch: as 01_global, with (block width + 2) * (block height + 2) * 4 bytes of shared memory.
 #include "../life.cuh"

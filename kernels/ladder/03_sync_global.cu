@@ -1,8 +1,8 @@
-// One block holds the whole lattice and steps it many generations a launch: __syncthreads, which
-// waits for every thread of the block, is all that has to stand between two generations.
+// One block steps the whole lattice, many generations per launch: between two generations only
+// __syncthreads is needed, which waits for every thread of the block.
 //
-// Bound: a block has one SM, so a lattice gets a 132nd of an H200, and N lattices want N streams.
-//        9 loads and 1 store a cell, 32 lanes a clock, as in 01_global.
+// Bound: a block runs on one SM, so a lattice gets 1/132 of an H200, and N lattices need N streams.
+//        9 loads and 1 store per cell, 32 lanes per clock, as in 01_global.
 // SASS, sm_90: of a cell 1 LOP3, 1 SHF, 14 IMAD, 7 IADD3, 9 LDG, 1 STG; 45 in all. 64
 //        registers, nothing spilled.
 // Measured: NVIDIA H200, commit 69f61648e1f0:
@@ -13,12 +13,12 @@
 //        1 x 65536x65536: not measured: it takes at most 16777216 cells
 // Next: every generation still goes through global memory; a small lattice could
 //        stay in the block.
-// Against 01_global: two loops over the cells where the grid was, one over the generations where
-// the host launched again, and a barrier.
+// Compared with 01_global: two loops over the cells replace the grid, one over the generations
+// replaces the launches, and there is a barrier.
 //
-// Launch: a block of any shape (32x32) a lattice; the grid is as many as lie one behind the other,
-// by default one. Generation 0 goes from a to b, the next from b to a, so
-// the result is in a where `generations` is even, else in b.
+// Launch: one block of any shape (32x32) per lattice; the grid is the number of adjacent lattices.
+// Generation 0 goes from a to b, the next from b to a, so the result is in a if `generations` is
+// even, else in b.
 #include "../life.cuh"
 
 // One cell, as in 01_global.
@@ -46,7 +46,7 @@ extern "C" __global__ void __launch_bounds__(1024) life_sync_global(
     for (int generation = 0; generation < generations; generation++) {
         const int* in = generation & 1 ? b : a;
         int* out = generation & 1 ? a : b;
-        if (one_each) { // always the same cell: the compiler finds its neighbours once for all
+        if (one_each) { // always the same cell: the compiler hoists its neighbours' addresses
             if (x0 < width && y0 < height) step(in, out, x0, y0, width, height, rule);
         } else {
             for (int y = y0; y < height; y += dy)

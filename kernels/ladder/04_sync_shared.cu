@@ -1,8 +1,8 @@
-// One block takes the whole lattice into shared memory, a byte a cell, steps it there as often
-// as asked, and only then writes it back.
+// One block loads the whole lattice into shared memory, one byte per cell, steps it there for all
+// generations, and writes it back at the end.
 //
-// Bound: no global memory between generations; 9 shared loads and 1 store a cell, 32 lanes a
-//        clock, and a barrier, about 20 clocks, a generation. Two buffers must fit in 48 KiB.
+// Bound: no global memory between generations; 9 shared loads and 1 store per cell, 32 lanes per
+//        clock, and one barrier, about 20 clocks, per generation. Two buffers must fit 48 KiB.
 // SASS, sm_90: of a cell 1 LOP3, 1 SHF, 11 IMAD, 5 IADD3, 9 LDS, 1 STS; 39 in all. 32
 //        registers, nothing spilled.
 // Measured: NVIDIA H200, commit 69f61648e1f0:
@@ -13,10 +13,10 @@
 //        1 x 65536x65536: not measured: it takes at most 24576 cells
 // Next: a byte a cell, and 9 reads: 32 cells would fit one word, and be counted
 //        all at once.
-// Against 03_sync_global: `in` and `out` are in shared memory; bytes, so that more fits.
+// Compared with 03_sync_global: `in` and `out` are in shared memory, as bytes to save space.
 //
-// Launch: a block of any shape (32x32) a lattice, with 2 * width * height bytes of shared memory;
-// the grid is as many as lie one behind the other, by default one. In place.
+// Launch: one block of any shape (32x32) per lattice, with 2 * width * height bytes of shared
+// memory; the grid is the number of adjacent lattices. In place.
 #include "../life.cuh"
 
 // One cell, as in 01_global.
@@ -49,7 +49,7 @@ extern "C" __global__ void __launch_bounds__(1024) life_sync_shared(
     for (int generation = 0; generation < generations; generation++) {
         const u8* in = generation & 1 ? b : a;
         u8* out = generation & 1 ? a : b;
-        if (one_each) { // always the same cell: the compiler finds its neighbours once for all
+        if (one_each) { // always the same cell: the compiler hoists its neighbours' addresses
             if (x0 < width && y0 < height) step(in, out, x0, y0, width, height, rule);
         } else {
             for (int y = y0; y < height; y += dy)

@@ -1,8 +1,8 @@
-// 32 cells in a word: one logical operation works on 32 cells at once, and their neighbours are
-// counted in bit planes, ones, twos, fours and eights.
+// 32 cells per word: one logical operation works on 32 cells at once, and their neighbours are
+// counted in bit planes: ones, twos, fours and eights.
 //
-// Bound: 1/8 byte read and 1/8 written a cell, a 32nd of the rungs before; about 20 operations
-//        a word, less than one a cell.
+// Bound: 1/8 byte read and 1/8 written per cell, 1/32 of the rungs before; about 20 operations
+//        per word, less than one per cell.
 // SASS, sm_90: of a word 16 LOP3, 7 SHF, 13 IMAD, 0.2 IADD3, 4.5 LDG, 1 STG; 65 in all.
 //        Any other rule: 42 LOP3, 6 SHF, 13 IMAD, 0.2 IADD3, 4.5 LDG, 1 STG; 137 in all.
 //        40 registers, nothing spilled.
@@ -14,10 +14,10 @@
 //        by B36/S23: 0.79 times as fast as by B3/S23
 // Next: shifts and edges cost more than the counting; in another order of the
 //        cells there are none.
-// Against 01_global: x is a word, a thread has ROWS rows, and a row's sum serves three rows.
+// Compared with 01_global: x is a word, a thread steps ROWS rows, and a row's sum serves three.
 //
 // Launch: blocks of any shape (32x8); the grid covers the words across and height / ROWS
-// (rounded up) down. Bits beyond the width are 0 in `in`, and so they are in `out`.
+// (rounded up) down. Bits beyond the width are 0 in `in` and in `out`.
 #include "../life.cuh"
 
 #define ROWS 4
@@ -33,8 +33,8 @@ extern "C" __global__ void life_bits(
 
     const int left = wrap(x - 1, words), right = wrap(x + 1, words);
     const int end = (width - 1) % 32;                 // the last cell's bit in a row's last word
-    const int from = x == 0 ? end : 31;               // where the cell to the left is in its word
-    const int to = x == words - 1 ? end : 31;         // where the cell to the right belongs in ours
+    const int from = x == 0 ? end : 31;               // bit of the cell to the left, in its word
+    const int to = x == words - 1 ? end : 31;         // bit where the cell to the right goes
     const u32 inside = ~0u >> (31 - to);
 
     u32 cells[ROWS + 2];

@@ -1,9 +1,9 @@
-// 32 planes in a word: bit b of every word belongs to the same place of plane b, and so do the
-// neighbours, whole words all of them. Nothing is shifted any more.
+// 32 planes per word: bit b of every word belongs to plane b, and so do its neighbours, which are
+// whole words. Nothing needs to be shifted.
 //
-// Bound: as 05_bits 1/4 byte a cell; 8 operations a word in B3/S23, a row's sum being shared by
-//        three rows, a quarter of an operation a cell. Any other rule: 28. Every thread turns its
-//        neighbours, by 0 but at a row's ends, and has addresses to make.
+// Bound: like 05_bits 1/4 byte per cell; 8 operations per word for B3/S23, with a row's sum shared
+//        by three rows: a quarter of an operation per cell. Any other rule: 28. Every thread also
+//        rotates its neighbours (by 0 except at a row's ends) and computes addresses.
 // SASS, sm_90: of a word 8.5 LOP3, 4.9 SHF, 12 IMAD, 2.2 IADD3, 3.8 LDG, 1 STG; 48 in
 //        all. Any other rule: 29 LOP3, 4.9 SHF, 21 IMAD, 2.2 IADD3, 3.8 LDG, 1 STG; 85
 //        in all. 44 registers, nothing spilled.
@@ -15,8 +15,8 @@
 //        by B36/S23: 0.93 times as fast as by B3/S23
 // Next: every generation is loaded and stored; several could be made of what was
 //        loaded once.
-// Against 05_bits: `left` and `right` are words, the sum is counted without the cell itself, and
-// a thread marches down ROWS rows, keeping the last two.
+// Compared with 05_bits: `left` and `right` are words, the sum excludes the cell itself, and a
+// thread goes down ROWS rows and keeps the last two.
 //
 // Launch: blocks of any shape (32x8); the grid covers the words across and height / ROWS
 // (rounded up) down. The width is a multiple of 32.
@@ -27,10 +27,10 @@
 struct Here { u32 left, cells, right; };
 
 template <class Rule>
-DEVICE void march(Rule rule, const u32* in, u32* out, int words, int height, int x, int y)
+DEVICE void step_rows(Rule rule, const u32* in, u32* out, int words, int height, int x, int y)
 {
     const int left = wrap(x - 1, words), right = wrap(x + 1, words);
-    const int turn_left = x == 0, turn_right = x == words - 1; // into the plane beside
+    const int turn_left = x == 0, turn_right = x == words - 1; // into the adjacent plane
     const auto load = [&](int at) {
         const u32* row = in + (size_t)wrap(at, height) * words;
         return Here{turned(row[left], turn_left), row[x], turned(row[right], -turn_right)};
@@ -60,6 +60,6 @@ extern "C" __global__ void life_planar(
     const int y = ((blockIdx.z * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y) * ROWS;
     if (x >= words || y >= height) return;
 
-    if (rule == LIFE) march(LifeRule(), in, out, words, height, x, y);
-    else march(AnyRule::of(rule), in, out, words, height, x, y);
+    if (rule == LIFE) step_rows(LifeRule(), in, out, words, height, x, y);
+    else step_rows(AnyRule::of(rule), in, out, words, height, x, y);
 }

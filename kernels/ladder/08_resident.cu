@@ -1,8 +1,8 @@
-// A lattice lives in the registers of one warp, for any number of generations.
+// A lattice stays in the registers of one warp for any number of generations.
 //
-// Bound: no memory at all between generations; 8 operations a word in B3/S23 and, of each lane's
-//        first and last row, two shuffles a word. Any other rule: 28. A lattice has a quarter of
-//        a multiprocessor at most: what counts is how many lattices there are.
+// Bound: no memory access between generations; 8 operations per word for B3/S23, and two shuffles
+//        per word of each lane's first and last row. Any other rule: 28. A lattice uses at most a
+//        quarter of an SM, so throughput depends on the number of lattices.
 // SASS, sm_90: at 128x128 of a word and generation 8 LOP3, 1 SHFL, 0.5 SHF, 0.06 IMAD;
 //        9.8 in all. Any other rule: 28 LOP3, 1 SHFL, 0.5 SHF, 0.1 IMAD; 30 in all. at
 //        256x256 of a word and generation 8 LOP3, 0.5 SHFL, 0.2 SHF, 0.4 IMAD; 9.2 in
@@ -19,11 +19,11 @@
 //          256x256
 // Next: a warp has a quarter of a multiprocessor and 256x256 cells; several
 //        blocks could have a larger lattice together.
-// Against 07_multistep: the generations are the loop, a lane has N rows of N words, the rows
-// beyond them come by shuffle as sums, and a lane has its row's both ends.
+// Compared with 07_multistep: the loop is over generations, a lane has N rows of N words, the sums
+// of adjacent rows come by shuffle, and a lane has both ends of its rows.
 //
-// Launch: a block of one warp (32) a lattice; the grid is as many as lie one behind the other.
-// The lattice is a square of 32, 64, 128 or 256. In place.
+// Launch: one block of one warp (32) per lattice; the grid is the number of adjacent lattices. The
+// lattice is a square with side 32, 64, 128 or 256. In place.
 #include "../life.cuh"
 
 template <int N>
@@ -44,7 +44,7 @@ DEVICE void take_from(int lane, const Sum (&theirs)[N], Sum (&ours)[N])
                       __shfl_sync(~0u, theirs[i].twos, lane)};
 }
 
-// The lattice's 32 * N rows are dealt out to the lanes, N each.
+// Each lane has N of the lattice's 32 * N rows.
 template <int N, class Rule>
 DEVICE void live(Rule rule, u32* cells, int generations)
 {

@@ -1,9 +1,9 @@
-// A lattice lives in the registers of six blocks, a cluster: six multiprocessors that write
-// into each other's shared memory and wait for each other without leaving the kernel.
+// A lattice stays in the registers of a cluster of six blocks: six SMs that write into each
+// other's shared memory and synchronise within the kernel.
 //
-// Bound: as 08_resident, 8 operations a word in B3/S23, on six multiprocessors; of HALO rows
-//        above and below a block's own, everything once more. A generation costs a barrier of
-//        the block, one in HALO a barrier of the cluster besides.
+// Bound: like 08_resident 8 operations per word for B3/S23, on six SMs; the HALO rows above and
+//        below a block's own rows are computed twice. Each generation costs a barrier of the
+//        block, and every HALO generations a barrier of the cluster.
 // SASS, sm_90: at 1024x1024 of a word and generation 8 LOP3, 1 SHFL, 1 SHF, 0.4 IMAD, 0.1 LDS,
 //        0.1 STS; 11 in all, and every HALO generations the exchange. Any other rule: 28 LOP3,
 //        1 SHFL, 1 SHF, 0.1 IMAD, 0.1 LDS, 0.1 STS; 31 in all. 168 registers, nothing spilled.
@@ -18,36 +18,34 @@
 //          2048x2048
 // Next: nothing but the 8 operations a word; that is the limit, until somebody
 //        counts with fewer.
-// Against 08_resident: a lane has R rows of A words, not of all of a row; the rows beyond come
-// through shared memory, and those of another block, HALO generations' worth of them, through
-// distributed shared memory.
+// Compared with 08_resident: a lane has R rows of A words instead of whole rows; adjacent rows come
+// through shared memory, and HALO rows of the adjacent blocks through distributed shared memory.
 //
-// Six, since a cluster lies in one part of the chip, of at most 18 multiprocessors on an H200:
-// of eight or of seven blocks, fifteen clusters fitted at once, and a sixteenth lattice took as
-// long again as all others.
+// Six blocks, because a cluster must fit one GPC, which has at most 18 SMs on an H200: with seven
+// or eight blocks only 15 clusters fitted at once, and a sixteenth lattice doubled the time.
 //
-// Launch: 384 threads and SHARED uint4s a block, six blocks a lattice, as many lattices as lie
-// one behind the other. The lattice is a square of 512, 1024 or 2048. In place. Clusters need sm_90.
+// Launch: 384 threads and SHARED uint4s per block, six blocks per lattice; the grid covers adjacent
+// lattices. The lattice is a square with side 512, 1024 or 2048. In place. Clusters need sm_90.
 #include "../life.cuh"
 
-#define BLOCKS 6 // of a cluster
-#define WARPS 12 // of a block
-#define HALO 8   // rows beyond a block's own, above and below; as many generations need no other
-#define SHARED 2048 // uint4s of a block's memory
+#define BLOCKS 6 // per cluster
+#define WARPS 12 // per block
+#define HALO 8   // halo rows above and below a block's own; they last for as many generations
+#define SHARED 2048 // uint4s of shared memory per block
 
-// A lane's part of the lattice: R rows of A words, and its place, `at` across and `group` down.
+// A lane's part of the lattice: R rows of A words, at position `at` across and `group` down.
 template <int A, int R, int ACROSS>
 struct Part {
     static constexpr int GROUPS = WARPS * (32 / ACROSS), QUADS = (A + 1) / 2;
     static constexpr int WORDS = A * ACROSS, SIDE = 32 * WORDS;
-    static constexpr int OWN = (SIDE - 1) / BLOCKS + 1; // rows of a block, or one less
-    static_assert(OWN + 2 * HALO <= GROUPS * R, "there is room for them");
-    static constexpr int PASSED = GROUPS * QUADS * ACROSS; // uint4s of all lanes' sums of one row
+    static constexpr int OWN = (SIDE - 1) / BLOCKS + 1; // rows per block, or one less
+    static_assert(OWN + 2 * HALO <= GROUPS * R, "all rows fit");
+    static constexpr int PASSED = GROUPS * QUADS * ACROSS; // uint4s for a row's sums of all lanes
     u32 cells[R][A], left[R], right[R];
     int lane, at, group, own;
 
-    // The sums of a row, for which the words beyond both its ends come from the lanes beside it,
-    // or from the plane beside.
+    // The sums of a row. The words beyond its ends come from the adjacent lanes, or from the
+    // adjacent plane.
     METHOD void add(int y, Sum (&sums)[A])
     {
         const int row = lane - at;
@@ -75,7 +73,7 @@ struct Part {
         for (int i = 0; i < A; i++) cells[y][i] = next[i];
     }
 
-    // Sums of a row, given to another group of the block, and taken by it.
+    // Passes the sums of a row to another group of the block (give), which reads them (take).
     METHOD void give(const Sum (&sums)[A], uint4* rows, int to_group) const
     {
         uint4* to = rows + to_group * QUADS * ACROSS + at;
@@ -96,7 +94,7 @@ struct Part {
         }
     }
 
-    // One generation of all the block's rows; of the outermost, one more is wrong each time.
+    // Steps all rows of the block. Each generation makes one more outer halo row invalid.
     template <class Rule>
     METHOD void step_all(Rule rule, uint4* passed)
     {
@@ -119,16 +117,16 @@ struct Part {
 #pragma unroll
             for (int i = 0; i < A; i++) above[i] = here[i], here[i] = below[i];
         }
-        __syncthreads(); // all have given
+        __syncthreads(); // all sums are written
         take(beyond, from_above);
         step(rule, 0, beyond, second);
         take(beyond, from_below);
         step(rule, R - 1, above, beyond);
     }
 
-    // Gives the blocks above and below what they have a halo of, and takes the own halo anew. The
-    // words of a row are registers of one group of lanes: which one is known here, but for what
-    // lies behind the own rows, which may be one less.
+    // Sends rows to the halos of the blocks above and below, and refreshes the own halo. A row's
+    // words are in registers of one group of lanes, known at compile time, except for the rows
+    // after the block's own, of which there may be one less.
     METHOD void renew_halo(u32* halo, int block_above, int block_below)
     {
         u32 *above = halo + at * A, *below = above + HALO * WORDS;
@@ -160,16 +158,16 @@ DEVICE void live(Rule rule, u32* lattice, int generations, uint4* shared)
 {
     using Mine = Part<A, R, ACROSS>;
     constexpr int SIDE = Mine::SIDE, WORDS = Mine::WORDS, PASSED = Mine::PASSED;
-    static_assert(4 * PASSED + HALO * WORDS <= SHARED, "all of it fits");
+    static_assert(4 * PASSED + HALO * WORDS <= SHARED, "shared memory suffices");
     u32* halos = (u32*)(shared + 4 * PASSED);
 
     Mine mine;
     const int rank = blockIdx.x % BLOCKS;
     const int block_above = (rank + BLOCKS - 1) % BLOCKS, block_below = (rank + 1) % BLOCKS;
-    const int from = rank * SIDE / BLOCKS; // the first own row
+    const int from = rank * SIDE / BLOCKS; // first own row
     mine.own = (rank + 1) * SIDE / BLOCKS - from;
     mine.lane = threadIdx.x % 32, mine.at = mine.lane % ACROSS, mine.group = threadIdx.x / ACROSS;
-    const int first = mine.group * R - HALO; // row here, counted from the first own one
+    const int first = mine.group * R - HALO; // first row, relative to the first own row
     u32* words = lattice + mine.at * A;
 #pragma unroll
     for (int k = 0; k < R * A; k++) {
@@ -177,7 +175,7 @@ DEVICE void live(Rule rule, u32* lattice, int generations, uint4* shared)
         mine.cells[k / A][k % A] = words[y * WORDS + k % A];
     }
     cluster_arrive();
-    cluster_wait(); // all have begun: their memory may be written to; all have read
+    cluster_wait(); // all blocks run and have read: their shared memory may be written to
     int fresh = HALO, turn = 0;
 #pragma unroll 1
     for (int generation = 0; generation < generations; generation++, fresh--) {
@@ -193,7 +191,7 @@ DEVICE void live(Rule rule, u32* lattice, int generations, uint4* shared)
         if (y >= 0 && y < mine.own) words[(from + y) * WORDS + k % A] = mine.cells[k / A][k % A];
     }
     cluster_arrive();
-    cluster_wait(); // nobody's memory goes while somebody writes to it
+    cluster_wait(); // no block may exit while another one writes to its shared memory
 }
 
 template <class Rule>

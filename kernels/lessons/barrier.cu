@@ -1,8 +1,8 @@
-// 03_sync_global with its barrier taken out, to see what it is for.
+// 03_sync_global with an optional barrier, to show what the barrier is for.
 //
-// Without __syncthreads a warp goes on to the next generation while others are still at this one,
-// and reads cells that are not there yet, or are gone already. Odd warps are held up by `delay`
-// nanoseconds in every generation, so that the fault does not hide behind luck.
+// Without __syncthreads a warp starts the next generation while others are still at this one, and
+// reads cells that are not written yet or already overwritten. Odd warps are delayed by `delay`
+// nanoseconds in every generation, so that the fault shows reliably.
 //
 // Launch: one block of any length; thread t has the cells t, t + threads, ... Generation 0 goes
 // from a to b, the next from b to a.

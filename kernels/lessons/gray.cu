@@ -1,7 +1,7 @@
-// A color picture made gray, a thread four pixels: bytes in, bytes out, and hardly any work.
+// Converts a colour picture to gray, four pixels per thread: bytes in, bytes out, little work.
 //
-// Bound: 5 bytes a pixel, so memory on the device, and long before that the bus that brings them.
-// Four pixels a thread: their four gray bytes are stored as one word.
+// Bound: 5 bytes per pixel, so device memory, and well before that the bus.
+// Four pixels per thread: their four gray bytes are stored as one word.
 //
 // Launch: any grid of any block; all the threads share the pixels, a multiple of 4.
 #include "../life.cuh"

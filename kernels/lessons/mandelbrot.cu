@@ -1,9 +1,9 @@
-// Whether z = z * z + c stays small, for every c of a picture: a thread a point.
+// Computes whether z = z * z + c stays small, for every c of a picture: one thread per point.
 //
-// Bound: 8 operations an iteration, and 256 iterations where the answer is yes; a warp goes on
-//        until its last point has left.
-// Every operation is rounded by itself (no fused multiply-add), so that any other machine that
-// does the same in the same order gets the same picture.
+// Bound: 8 operations per iteration, and 256 iterations where the answer is yes; a warp continues
+//        until its last point is done.
+// Every operation is rounded separately (no fused multiply-add), so that any machine that computes
+// in the same order gets the same picture.
 //
 // Launch: any grid of any block; all the threads share the points.
 #include "../life.cuh"

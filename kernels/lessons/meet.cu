@@ -1,9 +1,9 @@
-// Launches that end only when all of them run at once: the proof that streams do overlap.
+// Launches that only end when all of them run at the same time: a proof that streams overlap.
 //
-// Each enters by adding 1 to a counter and then waits for the others to have done so, but not for
-// ever: what comes one after the other must end, too, and say so.
+// Each launch adds 1 to a counter and waits until the others have done so, with a timeout: launches
+// that run one after the other must end too, and report it.
 //
-// Launch: one block of one thread, in as many streams as are wanted.
+// Launch: one block of one thread, in `wanted` streams.
 #include "../life.cuh"
 
 extern "C" __global__ void meet(unsigned* entered, unsigned wanted, u64 most, unsigned* met)

@@ -1,10 +1,10 @@
-// An array of floats, each times 2 and divided by 2 again and again: work that leaves its data as
-// they were, so that anybody can check it.
+// Multiplies each float of an array by 2 and divides it by 2, repeatedly: work that leaves the
+// data unchanged, so that the result is easy to check.
 //
-// Bound: 2 * times multiplications a number, one behind the other; 4 bytes read and 4 written. The
-//        book launches 64 threads for a million numbers, so a launch keeps a fraction of one SM
-//        busy: the room that streams fill.
-// Against the book's: its constants are doubles, so that every step goes up to double and back.
+// Bound: 2 * times dependent multiplications per number; 4 bytes read and 4 written. The book
+//        launches 64 threads for a million numbers, so a launch uses a fraction of one SM and
+//        leaves the rest to other streams.
+// Compared with the book: its constants are doubles, so every step converts to double and back.
 //
 // Launch: any grid of any block; all the threads share the array.
 #include "../life.cuh"

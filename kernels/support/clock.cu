@@ -1,5 +1,4 @@
-// What the blocks' clock shows, asked between two events, so that stamps can be brought to the
-// clock of the events.
+// Reads %globaltimer between two events, to relate block timestamps to the events' clock.
 //
 // Launch: one thread.
 #include "../life.cuh"

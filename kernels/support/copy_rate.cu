@@ -1,10 +1,9 @@
-// How many bytes a second a device reads and writes: what a rung that only moved its cells would
-// come to.
+// Measures how many bytes per second a device reads and writes: the limit of a rung that only
+// moves its cells.
 //
-// Bound: 16 bytes read and 16 written, AT_ONCE times a thread and turn, in buffers that no cache
-//        holds.
-// Launch: blocks of any shape, as many as the device is full with; together they go over `count`
-// quads of words.
+// Bound: 16 bytes read and 16 written, AT_ONCE times per thread and iteration, in buffers larger
+//        than the caches.
+// Launch: blocks of any shape that fill the device; together they copy `count` quads of words.
 #include "../life.cuh"
 
 #define AT_ONCE 4

@@ -1,8 +1,8 @@
-// Sets cells, given as words of bits: each edit is a word's index in the lattice's bits, a mask of
-// the cells that are set, and what they are set to. No two edits are of one word.
+// Sets cells: each edit is a word's index in the lattice's bits, a mask of the cells to set, and
+// their new states. Each word has at most one edit.
 //
-// Bound: 12 bytes read an edit.
-// Launch: blocks 32 threads across, one a cell of an edit's word (32x8); the grid's rows cover the
+// Bound: 12 bytes read per edit.
+// Launch: blocks 32 threads wide, one per cell of an edit's word (32x8); the grid's rows cover the
 // edits.
 #include "../life.cuh"
 
@@ -25,8 +25,8 @@ extern "C" __global__ void edit_cells(
         cells[(size_t)y * width + x] = alive;
         return;
     }
-    // Planar: a word's other bits may be set by other threads. A bit that goes from 0 to 1 or back
-    // carries nothing over, so that sums do for all of them.
+    // Planar: other threads may set other bits of the same word. Adding or subtracting one changed
+    // bit causes no carry, so atomicAdd sets each bit independently.
     u32* at = cells + (size_t)y * count_of_row + x % count_of_row;
     const u32 plane = x / count_of_row, was = *at >> plane & 1;
     if (was != alive) atomicAdd(at, (alive - was) << plane);

@@ -1,14 +1,13 @@
-// How many logical operations of three words a device does a second: what a rung that has nothing
-// else left to do would come to.
+// Measures how many logical operations on three words a device does per second: the limit of a
+// rung that does nothing else.
 //
-// Bound: CHAINS independent chains a thread, so that none waits for another; no memory but one
-//        word a thread at the end.
-// Launch: blocks of any shape; with 2048 threads a multiprocessor it is full. `out` has a word a
-// thread.
+// Bound: CHAINS independent chains per thread, so that none waits for another; no memory access
+//        except one word per thread at the end.
+// Launch: blocks of any shape; 2048 threads per SM fill the device. `out` has one word per thread.
 #include "../life.cuh"
 
 #define CHAINS 8
-#define LINKS 16 // of each chain, an iteration
+#define LINKS 16 // per chain and iteration
 
 extern "C" __global__ void lop3_rate(unsigned* out, unsigned seed, int iterations)
 {
@@ -21,7 +20,7 @@ extern "C" __global__ void lop3_rate(unsigned* out, unsigned seed, int iteration
     for (int iteration = 0; iteration < iterations; iteration++) {
 #pragma unroll
         for (int link = 0; link < LINKS; link++) {
-            u32 next[CHAINS]; // from those before alone: an operation waits for no other of its link
+            u32 next[CHAINS]; // depends only on the link before
 #pragma unroll
             for (int i = 0; i < CHAINS; i++)
                 next[i] = lop3<0x2d>(chains[i], chains[(i + 1) % CHAINS], chains[(i + 3) % CHAINS]);

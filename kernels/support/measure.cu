@@ -1,12 +1,12 @@
-// Counts a lattice's live cells, those born and those that died since the measure before, and
-// hashes its words; that measure's words are kept for it, and these take their place.
+// Counts a lattice's live cells and its births and deaths since the previous measure, and hashes
+// its words. `before` holds the words at the previous measure and is replaced.
 //
-// Bound: 1/8 byte a cell read of each of the two, and 1/8 byte written.
-// Launch: blocks of 256; the grid is blocks a lattice (128 at most) by 1 by lattices that lie one
-// behind the other. A block leaves its share; the last one to do so adds up all of them, in their
-// order, so that there is nothing to clear between two launches.
+// Bound: 1/8 byte per cell read from each of the two, and 1/8 byte written.
+// Launch: blocks of 256; the grid is blocks per lattice (at most 128) by 1 by adjacent lattices.
+// Each block writes its share; the last block to finish adds up all shares in order and resets the
+// counter, so nothing needs to be cleared between launches.
 //
-// The hash is the sum over all words of `mixed(i, word)`, modulo 2^64: the same in any order.
+// The hash is the sum over all words of `mixed(i, word)`, modulo 2^64, independent of the order.
 #include "../life.cuh"
 
 struct Share { u64 population, births, deaths, hash; };

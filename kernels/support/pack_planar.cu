@@ -1,13 +1,13 @@
-// From planar words, as 06_planar has them, to a bit a cell.
+// Converts planar words (see 06_planar) to one bit per cell.
 //
-// Bound: 1/8 byte read and written a cell; a load and a shift a cell are what it really issues.
+// Bound: 1/8 byte read and written per cell; it issues one load and one shift per cell.
 // Launch: blocks of any shape (32x8); the grid covers the words. The width is a multiple of 32.
 #include "../life.cuh"
 
 extern "C" __global__ void pack_planar(
     const unsigned* planar, unsigned* words, int width, int height)
 {
-    const int count = width / 32; // of a row's words, both ways
+    const int count = width / 32; // words per row in both layouts
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     const int y = (blockIdx.z * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y;
     if (x >= count || y >= height) return;

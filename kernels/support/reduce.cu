@@ -1,28 +1,28 @@
-// One byte of density a pixel of a view: 255 * alive / covered, rounded to the nearest.
+// Reduces a lattice to one byte of density per pixel: 255 * alive / covered, rounded.
 //
-// Bound: the cells that the view's pixels cover read once, 1/8 byte a cell.
-// Launch: blocks of 32x8; the grid is pixels across / 32 (rounded up) by pixel rows by lattices
-// that lie one behind the other, `stride` bytes from one's pixels to the next one's. A block has
-// 32 pixels of one row; the 8 threads of a pixel share its rows of cells.
+// Bound: the covered cells read once, 1/8 byte per cell.
+// Launch: blocks of 32x8; the grid is pixels across / 32 (rounded up) by pixel rows by adjacent
+// lattices, with `stride` bytes between their pixels. A block computes 32 pixels of one row; the 8
+// threads of a pixel share its rows of cells.
 //
 // Origin and step are in cells with 16 fractional bits. A pixel covers the cells from
-// (origin + i * step) >> 16 up to, not including, that of i + 1: at least one, and each of the
-// lattice's once at most. Beyond an edge they are those at the other side.
+// (origin + i * step) >> 16 up to but excluding that of i + 1: at least one, and each cell of the
+// lattice at most once. Coordinates wrap around the torus.
 #include "../life.cuh"
 
 typedef long long i64;
-struct Range { int from, count; }; // from a cell of the lattice on, around it
+struct Range { int from, count; }; // `count` cells from cell `from` on, wrapped around
 
 DEVICE Range covered_by(i64 origin, i64 step, int i, int size)
 {
     const i64 from = (origin + i * step) >> 16, to = (origin + (i + 1) * step) >> 16;
     const i64 count = to > from ? to - from : 1;
-    // A remainder takes its time: only those beyond an edge need one.
+    // Remainders are slow; only coordinates beyond an edge need one.
     const int first = from >= 0 && from < size ? from : from % size;
     return Range{first < 0 ? first + size : first, count < size ? (int)count : size};
 }
 
-// Of the rows that one of a pixel's 8 threads counts, the live cells of columns [from, to).
+// Live cells of columns [from, to) in this thread's rows; a pixel's 8 threads share its rows.
 DEVICE i64 alive_in(const u32* words, Range rows, int height, int pitch, int from, int to)
 {
     const int first = from / 32, last = (to - 1) / 32;

@@ -1,6 +1,6 @@
-// From a bit a cell to an int a cell.
+// Unpacks one bit per cell to one int per cell.
 //
-// Bound: 4 bytes written a cell.
+// Bound: 4 bytes written per cell.
 // Launch: blocks of any shape (32x8); the grid covers the cells.
 #include "../life.cuh"
 

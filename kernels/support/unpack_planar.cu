@@ -1,14 +1,14 @@
-// From a bit a cell to planar words, as 06_planar has them: bit b of word x is cell b * words + x
+// Converts one bit per cell to planar words (see 06_planar): bit b of word x is cell b * words + x
 // of the row.
 //
-// Bound: 1/8 byte read and written a cell; a load and a shift a cell are what it really issues.
+// Bound: 1/8 byte read and written per cell; it issues one load and one shift per cell.
 // Launch: blocks of any shape (32x8); the grid covers the words. The width is a multiple of 32.
 #include "../life.cuh"
 
 extern "C" __global__ void unpack_planar(
     const unsigned* words, unsigned* planar, int width, int height)
 {
-    const int count = width / 32; // of a row's words, both ways
+    const int count = width / 32; // words per row in both layouts
     const int x = blockIdx.x * blockDim.x + threadIdx.x;
     const int y = (blockIdx.z * gridDim.y + blockIdx.y) * blockDim.y + threadIdx.y;
     if (x >= count || y >= height) return;
