@@ -791,9 +791,7 @@ fn where_no_more_threads_are_given_fewer_do_or_a_sentence_says_so() {
                 refused += 1;
                 assert_eq!(ended.code, Some(3), "{ended:?}");
                 assert!(
-                    ended
-                        .stderr
-                        .contains("no thread can be started here; raise"),
+                    ended.stderr.contains("cannot start a thread; raise"),
                     "{ended:?}"
                 );
             }

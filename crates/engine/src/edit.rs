@@ -27,7 +27,7 @@ impl WordEdit {
     pub fn check_all(edits: &[WordEdit], size: Size) -> Result<()> {
         let bad = |why: String| Err(EngineError::BadProgram(why));
         if !edits.is_sorted_by(|a, b| a.word < b.word) {
-            return bad("an edit's words are not in order, each once".into());
+            return bad("the words of the edits are not in order, each once".into());
         }
         let per_row = size.words_per_row();
         let beyond = |edit: &&WordEdit| {
@@ -36,7 +36,7 @@ impl WordEdit {
             word >= size.words() || last && edit.mask & !size.last_word_mask() != 0
         };
         match edits.iter().find(beyond) {
-            Some(edit) => bad(format!("{edit:?} is not of a {size} lattice")),
+            Some(edit) => bad(format!("{edit:?} lies outside a {size} lattice")),
             None => Ok(()),
         }
     }

@@ -39,7 +39,7 @@ pub enum EngineError {
     #[error(transparent)]
     Memory(#[from] life::MemoryError),
     /// The system cannot start another thread.
-    #[error("{}", tr!("no thread can be started here; raise the limit on processes (ulimit -u), or end other programs"))]
+    #[error("{}", tr!("cannot start a thread; raise the process limit (ulimit -u) or close other programs"))]
     NoThread,
     /// The kernel does not support the lattice's size.
     #[error("{}", tr!("kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does", kernel = .kernel, limit = .limit, size = .size, instead = .instead))]

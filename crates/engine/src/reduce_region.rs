@@ -87,7 +87,9 @@ impl ReduceRegion {
         if sensible {
             Ok(())
         } else {
-            Err(EngineError::BadProgram(format!("{self:?}")))
+            Err(EngineError::BadProgram(format!(
+                "{self:?} cannot be reduced"
+            )))
         }
     }
 }

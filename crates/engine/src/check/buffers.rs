@@ -31,14 +31,14 @@ impl Validator {
         let buffer = self.buffer(region.buffer)?;
         let Region { offset, buffer: id } = region;
         if !offset.is_multiple_of(4) {
-            return incompatible(format!("offset {offset} of {id:?} is no multiple of 4"));
+            return incompatible(format!("offset {offset} of {id:?} is not a multiple of 4"));
         }
         if offset
             .checked_add(bytes)
             .is_none_or(|end| end > buffer.bytes)
         {
             return incompatible(format!(
-                "{bytes} bytes from offset {offset} of {id:?}, which has {} bytes",
+                "{bytes} bytes from offset {offset} do not fit {id:?}, which has {} bytes",
                 buffer.bytes
             ));
         }
@@ -57,7 +57,7 @@ impl Validator {
     ) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
             return incompatible(format!(
-                "a copy of {bytes} bytes, which is no positive multiple of 4"
+                "a copy of {bytes} bytes: the size must be a positive multiple of 4"
             ));
         }
         let places = [from, to].map(|region| self.region(region, bytes, device).map(|b| b.place));
@@ -83,7 +83,9 @@ impl Validator {
         }
         let Call { grid, block, .. } = *call;
         if grid == 0 || !(1..=1024).contains(&block) {
-            return incompatible(format!("{name} in {grid} blocks of {block} threads"));
+            return incompatible(format!(
+                "{name} cannot run in {grid} blocks of {block} threads"
+            ));
         }
         let mut words = words_of(call)?.into_iter();
         for argument in &call.arguments {
@@ -94,7 +96,7 @@ impl Validator {
             let bytes = words.next().unwrap_or(1).saturating_mul(4).max(4);
             if self.region(region, bytes, device)?.place != BufferLocation::Device {
                 return incompatible(format!(
-                    "{:?}, which {name} uses, is not on the device",
+                    "{:?} is not on the device, as {name} requires",
                     region.buffer
                 ));
             }
@@ -122,14 +124,16 @@ fn words_of(call: &Call) -> Result<Vec<usize>> {
     let Call { grid, block, .. } = *call;
     let count = |number: i32| match usize::try_from(number) {
         Ok(count) => Ok(count),
-        Err(_) => incompatible(format!("{name} over a length of {number}")),
+        Err(_) => incompatible(format!("{name} cannot have a length of {number}")),
     };
     Ok(match (name, call.arguments.as_slice()) {
         ("scale", &[Buffer(_), I32(length), I32(_)]) => vec![count(length)?],
         ("gray", &[Buffer(_), Buffer(_), I32(pixels)]) => {
             let pixels = count(pixels)?;
             if !pixels.is_multiple_of(4) {
-                return incompatible(format!("{name} of {pixels} pixels, no multiple of 4"));
+                return incompatible(format!(
+                    "{name} of {pixels} pixels: the number must be a multiple of 4"
+                ));
             }
             vec![pixels, pixels / 4]
         }
@@ -142,7 +146,7 @@ fn words_of(call: &Call) -> Result<Vec<usize>> {
             let cells = width.saturating_mul(height);
             if cells == 0 || grid != 1 || !block.is_multiple_of(32) {
                 return incompatible(format!(
-                    "{name} of {width}x{height} in {grid} blocks of {block} threads"
+                    "{name} of {width}x{height} cannot run in {grid} blocks of {block} threads"
                 ));
             }
             vec![cells, cells]

@@ -153,7 +153,7 @@ impl Validator {
     pub(crate) fn check_buffer_size(&self, bytes: usize) -> Result<()> {
         if bytes == 0 || !bytes.is_multiple_of(4) {
             return incompatible(format!(
-                "a buffer of {bytes} bytes, which is no positive multiple of 4"
+                "a buffer of {bytes} bytes: the size must be a positive multiple of 4"
             ));
         }
         Ok(())
@@ -257,7 +257,7 @@ impl Validator {
                 Op::Wait(event) => self.check_event(*event)?,
                 Op::Record(event) => {
                     if self.device_of(*event)? != stream.device {
-                        return incompatible(format!("{event:?} is not of the stream's device"));
+                        return incompatible(format!("{event:?} is not on the stream's device"));
                     }
                 }
                 Op::Copy { from, to, bytes } => {
@@ -365,7 +365,7 @@ impl Validator {
                     return Ok(());
                 }
                 incompatible(format!(
-                    "{} needs layout {:?}, and {lattice:?} is in layout {:?}",
+                    "{} needs layout {:?}, but {lattice:?} is in layout {:?}",
                     kernel.name, kernel.layout, state.layout
                 ))
             }
@@ -391,7 +391,7 @@ impl Validator {
                 match self.slot_words(lattice, *slot, size) {
                     None => incompatible(format!("{lattice:?} has no {slot:?}")),
                     Some(capacity) if capacity < words => incompatible(format!(
-                        "{what:?} of {lattice:?} are {words} words, and {slot:?} has {capacity}"
+                        "{what:?} of {lattice:?} needs {words} words, but {slot:?} has {capacity}"
                     )),
                     Some(_) => Ok(()),
                 }
@@ -423,10 +423,10 @@ impl Validator {
             }
             match &step.op {
                 Op::Upload { .. } => {
-                    return incompatible("an upload, of which a graph would keep the address,");
+                    return incompatible("an upload (a graph would keep its address)");
                 }
                 Op::Edit { .. } => {
-                    return incompatible("an edit, of which a graph would keep the address,");
+                    return incompatible("an edit (a graph would keep its address)");
                 }
                 Op::Synchronize(_) => return incompatible("waiting on the host"),
                 Op::Download { slot, .. } if self.is_pageable_slot(*slot) => {
@@ -480,7 +480,7 @@ fn check_issuers(program: &Program) -> Result<()> {
         let mut by_others = by_others.take_while(|(of, _)| *of == event);
         if let Some((_, other)) = by_others.find(|(_, by)| by != issuer) {
             return incompatible(format!(
-                "{issuer:?} waits for {event:?}, which {other:?} records: another issuer"
+                "{issuer:?} waits for {event:?}, which another issuer, {other:?}, records"
             ));
         }
     }

@@ -70,7 +70,7 @@ impl Buffers {
                 Ok(())
             }
             Op::Call(call) => self.call(call, stop),
-            other => bad_program(format!("{} is not for buffers", other.label())),
+            other => bad_program(format!("{} does not work on buffers", other.label())),
         }
     }
 

@@ -106,7 +106,7 @@ impl Lattices {
         match layout {
             Layout::Bits => {}
             Layout::I32 => {
-                let what = format!("an i32 a cell for {}", counted_lattices(count));
+                let what = format!("one i32 per cell for {}", counted_lattices(count));
                 let bytes = without.iter().map(|one| 8 * one.size.cells());
                 memory::ensure(bytes.fold(0, u64::saturating_add), &what)?;
                 let buffers = without
@@ -166,7 +166,7 @@ impl Lattices {
         lattices: impl Iterator<Item = LatticeId> + Clone,
         size: Size,
     ) -> Result<()> {
-        let (words, what) = (size.words(), "the cells of the measure before");
+        let (words, what) = (size.words(), "the cells at the previous measure");
         let bytes = memory::bytes_of::<u32>(words);
         memory::ensure(bytes.saturating_mul(lattices.clone().count() as u64), what)?;
         for lattice in lattices {

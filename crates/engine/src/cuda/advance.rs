@@ -87,8 +87,9 @@ impl Issuer<'_> {
             let [from, to] = [parity, parity ^ 1].map(|parity| buffers[usize::from(parity)]);
             let max = kernel.iteration.generations_per_launch();
             let stepped = max.min(generations - index * max);
-            let count = i32::try_from(stepped)
-                .map_err(|_| EngineError::BadProgram(format!("{stepped} generations a launch")))?;
+            let count = i32::try_from(stepped).map_err(|_| {
+                EngineError::BadProgram(format!("{stepped} generations per launch are too many"))
+            })?;
             let mut arguments = if kernel.in_place {
                 Arguments::of([&from, &width, &height, &rule])
             } else {

@@ -365,7 +365,7 @@ impl Group {
             Layout::I32 if self.cells.is_none() => {
                 let cells = self.count as u64 * self.size.cells();
                 let cells = usize::try_from(cells).unwrap_or(usize::MAX / 8);
-                let what = "the lattices at 4 bytes a cell";
+                let what = "the lattices at 4 bytes per cell";
                 self.cells = Some([uninitialized(what, cells)?, uninitialized(what, cells)?]);
             }
             Layout::Planar if self.planar.is_none() && layout.takes(self.size) => {

@@ -89,7 +89,7 @@ pub fn instrument(text: &str) -> Result<String, String> {
         match at {
             At::Before | At::Behind if trimmed.starts_with(".visible .entry ") => {
                 if at == At::Behind || !trimmed.ends_with('(') {
-                    return Err(error_at("not the one entry that is understood"));
+                    return Err(error_at("unsupported entry"));
                 }
                 at = At::Parameters;
             }
@@ -116,7 +116,7 @@ pub fn instrument(text: &str) -> Result<String, String> {
                 } else if trimmed == "ret;" {
                     instrumented += &leave;
                 } else if trimmed.ends_with("ret;") || trimmed.ends_with("exit;") {
-                    return Err(error_at("an end that is not understood"));
+                    return Err(error_at("unsupported exit"));
                 }
             }
         }
@@ -126,7 +126,7 @@ pub fn instrument(text: &str) -> Result<String, String> {
     if at == At::Behind && instrumented.contains(&leave) {
         Ok(instrumented)
     } else {
-        Err("no entry that returns".into())
+        Err("no entry with a return".into())
     }
 }
 

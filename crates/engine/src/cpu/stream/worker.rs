@@ -103,7 +103,7 @@ fn panic_message(panic: Box<dyn Any + Send>) -> String {
         Ok(text) => *text,
         Err(panic) => panic
             .downcast_ref::<&str>()
-            .unwrap_or(&"for a reason untold")
+            .unwrap_or(&"for an unknown reason")
             .to_string(),
     }
 }
