@@ -10,7 +10,7 @@
 //        independent work, but three more rows), 12 warps per SM (45 rows per strip, so more
 //        halo), computing a row's sums late, 5 and 6 rows per iteration, dependent launches
 //        (griddepcontrol), and a flag per strip so that a pass starts once its neighbours are
-//        done: 35.4 Tcell/s at best for the last three, in one run.
+//        done: 35.4 Tcell/s at best for all three, in one run.
 // SASS, sm_90: in windows of a word and generation 8 LOP3, 0.5 SHFL, 1.7 IMAD, 0.2 ISETP,
 //        0.06 LDG, 0.06 STG; 11 in all; where words are turned, 0.25 SHF, on rings 0.5. Any other
 //        rule: 28 LOP3, 0.5 SHFL, 0.25 SHF, 4.8 IMAD, 0.06 LDG, 0.06 STG; 35 in all. 168

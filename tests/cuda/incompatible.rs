@@ -789,7 +789,7 @@ fn a_reserve_that_fails_leaves_the_state_that_there_is() {
         let error = stage.engine.submit(&program([(stream, op)])).unwrap_err();
         assert!(error.to_string().contains(why), "{error}");
     };
-    let gone = "needs layout Planar, and LatticeId(3) is in layout Bits";
+    let gone = "needs layout Planar, but LatticeId(3) is in layout Bits";
     refused(ids.stream, advance("planar", 3..4, 1), gone);
     refused(ids.stream, unpack(3..4, Layout::Planar), "not reserved");
     refused(ids.stream, unpack(5..6, Layout::I32), "not reserved");

@@ -1052,7 +1052,7 @@ API cuOccupancyMaxActiveBlocksPerMultiprocessor(int* blocks, Function* function,
     return OK;
 }
 
-// What the instructions do that the program weaves into a kernel's PTX. The emulator runs blocks
+// Block timestamps, as an instrumented kernel records them. The emulator runs blocks
 // one after the other, so that each has its share of the time; multiprocessors are made up.
 struct StampRecord { uint64_t start, end; uint32_t unit, unused[3]; };
 

@@ -128,8 +128,8 @@ impl Lattice {
     pub fn try_copy(size: Size, words: &[u32]) -> Result<Lattice, MemoryError> {
         memory::ensure(size, memory::bits, || memory::lattice(size))?;
         let mut copy = Vec::new();
-        let room = copy.try_reserve_exact(words.len());
-        room.map_err(|_| memory::refused(size))?;
+        let reserved = copy.try_reserve_exact(words.len());
+        reserved.map_err(|_| memory::refused(size))?;
         copy.extend_from_slice(words);
         Ok(Lattice::from_words(size, copy))
     }

@@ -37,11 +37,11 @@ impl MemoryError {
     }
 }
 
-/// Refuses lattices of this size if this machine cannot give the bytes that they take, as `bytes`
-/// says of any size; `what` names them.
+/// Checks that the memory for lattices of this size is available. `bytes` gives the bytes needed
+/// for any size; `what` names them.
 ///
 /// # Errors
-/// What was needed, what is free, and the largest square that fits.
+/// If it is not: with the memory needed, the memory free, and the largest square that fits.
 pub fn ensure(
     size: Size,
     bytes: impl Fn(Size) -> u64,
@@ -52,7 +52,7 @@ pub fn ensure(
         return Ok(());
     }
     match usable() {
-        Some(free) if needed > free => Err(refusal(size, needed, free, bytes, what())),
+        Some(free) if needed > free => Err(memory_error(size, needed, free, bytes, what())),
         _ => Ok(()),
     }
 }
@@ -65,7 +65,7 @@ pub(crate) fn lacks(bytes: u64) -> bool {
 /// The error for an allocation that failed although memory seemed available.
 pub(crate) fn refused(size: Size) -> MemoryError {
     let free = usable().unwrap_or(0);
-    refusal(size, bits(size), free.min(bits(size)), bits, lattice(size))
+    memory_error(size, bits(size), free.min(bits(size)), bits, lattice(size))
 }
 
 /// Size in bytes of a bit-packed lattice.
@@ -78,7 +78,7 @@ pub(crate) fn lattice(size: Size) -> String {
     tr!("a lattice of {size}", size = size)
 }
 
-fn refusal(
+fn memory_error(
     size: Size,
     needed: u64,
     free: u64,

@@ -32,7 +32,8 @@ impl Lattice {
     /// # Panics
     /// If a side of `size` is shorter than this lattice's.
     pub fn in_the_middle_of(&self, size: Size) -> Result<Lattice, MemoryError> {
-        let before = |side: u32, longer: u32| longer.checked_sub(side).expect("room for it") / 2;
+        let before =
+            |side: u32, longer: u32| longer.checked_sub(side).expect("the target is larger") / 2;
         let x = before(self.size().width(), size.width());
         let y = before(self.size().height(), size.height());
         let mut larger = Lattice::try_new(size)?;

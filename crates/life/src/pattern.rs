@@ -232,8 +232,8 @@ impl Pattern {
         }
     }
 
-    /// Makes its live cells alive, its top left at column `x`, row `y`. It goes around the torus
-    /// where it reaches beyond an edge; other cells stay as they are.
+    /// Draws the live cells into a lattice, with the pattern's top left at column `x`, row `y`. The
+    /// pattern wraps around the torus; other cells are unchanged.
     ///
     /// # Errors
     /// If its live cells lie in more columns or rows than the lattice has, which is then left as it
@@ -244,9 +244,9 @@ impl Pattern {
         Ok(())
     }
 
-    /// A lattice with the pattern in its middle: its top left cell lies at
-    /// ((W − w) / 2, (H − h) / 2), rounded down, where the text says how large it is. Where that is
-    /// more than the lattice, though the live cells are not, it goes around.
+    /// A lattice with the pattern centred: its top left cell is at ((W − w) / 2, (H − h) / 2),
+    /// rounded down, where w and h are the sides in the text. If these exceed the lattice's, though
+    /// the live cells fit, the pattern wraps around.
     ///
     /// # Errors
     /// If its live cells lie in more columns or rows than the lattice has; nothing has been
@@ -264,7 +264,7 @@ impl Pattern {
         Ok(lattice)
     }
 
-    /// The part that has live cells, alone; none where nothing lives.
+    /// The smallest part with all live cells, as a lattice; `None` without live cells.
     ///
     /// # Errors
     /// If memory is insufficient.

@@ -44,8 +44,8 @@ pub fn read_regular_file(path: &Path, limit: u64) -> Result<Vec<u8>, ReadError> 
         return Err(ReadError::TooLong(limit));
     }
     let mut bytes = Vec::new();
-    let room = usize::try_from(length).map(|length| bytes.try_reserve_exact(length));
-    if !matches!(room, Ok(Ok(()))) || memory::lacks(length) {
+    let reserved = usize::try_from(length).map(|length| bytes.try_reserve_exact(length));
+    if !matches!(reserved, Ok(Ok(()))) || memory::lacks(length) {
         return Err(ReadError::NoMemory(length));
     }
     File::open(path)?.take(limit + 1).read_to_end(&mut bytes)?;

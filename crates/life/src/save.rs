@@ -35,15 +35,14 @@ impl SaveError {
     }
 }
 
-/// Writes a file by way of a temporary one beside it, which takes its name only once it is whole
-/// and on the disk: whoever looks finds the old file or the new one, never a part. A file that is
-/// replaced hands its permissions on.
+/// Writes a temporary file next to the target and renames it once it is complete and synced:
+/// readers see the old file or the new one, never a part. A replaced file's permissions are kept.
 ///
 /// `write` gets a buffered writer. Links are followed, also to a file that does not exist yet.
 ///
 /// # Errors
-/// If the folder is missing or closed to us, the disk full, `write` failing, or something other
-/// than a regular file has this name. The temporary file is then gone again.
+/// If the folder is missing or not writable, the disk is full, `write` fails, or the name is not
+/// that of a regular file. The temporary file is removed.
 pub fn write_atomically(
     path: impl AsRef<Path>,
     write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
@@ -74,11 +73,11 @@ pub struct SaveTarget {
 }
 
 impl SaveTarget {
-    /// Follows links to what is to be written, which must be free or a regular file that may be
-    /// written: a rename would quietly replace even a device.
+    /// Follows links to the file to write, which must not exist or be a writable regular file: a
+    /// rename would silently replace even a device.
     ///
     /// # Errors
-    /// It is something else, or a link that leads nowhere.
+    /// If it is something else, or a cycle of links.
     pub fn find(named: &Path) -> Result<SaveTarget, SaveError> {
         let found = behind_links(named).and_then(|path| {
             let replaced = check_target(&path)?;

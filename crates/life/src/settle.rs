@@ -2,12 +2,12 @@
 
 use super::{Pattern, PatternError, Rule, Size};
 
-/// The one size and rule that all instances share. What was asked for holds; otherwise what the
-/// patterns ask for, if they agree; otherwise `default_size` and Conway's Life. A pattern that
-/// names no torus or no rule goes with those that do.
+/// The size and rule that all instances share: `size` and `rule` if given; else those that the
+/// patterns specify, if they agree; else `default_size` and Conway's Life. Patterns without a torus
+/// or rule accept any.
 ///
 /// # Errors
-/// If two patterns disagree on what was not asked for, naming both.
+/// If two patterns disagree on a value that is not given. The error names both.
 pub fn settle(
     patterns: &[Pattern],
     size: Option<Size>,

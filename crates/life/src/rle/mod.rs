@@ -115,8 +115,8 @@ impl<'a> Rle<'a> {
         Runs(Cursor::new(self.text, self.outline.body_at))
     }
 
-    /// Makes the pattern's live cells alive, its top left at column `x`, row `y`. It goes around
-    /// the torus where it reaches beyond an edge; other cells stay as they are.
+    /// Draws the live cells into a lattice, with the pattern's top left at column `x`, row `y`. The
+    /// pattern wraps around the torus; other cells are unchanged.
     pub fn draw_into(&self, lattice: &mut Lattice, x: u32, y: u32) {
         self.runs().for_each(|run| run.draw_into(lattice, x, y));
     }

@@ -30,8 +30,8 @@ fn size(width: u64, height: u64) -> Size {
     Size::new(width, height).unwrap()
 }
 
-/// The pattern alone on a lattice just large enough.
-fn alone(text: &str) -> Lattice {
+/// The pattern on the smallest lattice that fits it.
+fn tight(text: &str) -> Lattice {
     let rle = parse(text);
     let mut lattice = Lattice::new(size(rle.width().into(), rle.height().into()));
     rle.draw_into(&mut lattice, 0, 0);
@@ -41,20 +41,20 @@ fn alone(text: &str) -> Lattice {
 #[test]
 fn a_glider_is_read() {
     let text = "#N Glider\n#C a comment\n\nx = 3, y = 3, rule = B3/S23\nbob$2bo$3o!\n";
-    assert_eq!(alone(text), drawn(&[".O.", "..O", "OOO"]));
+    assert_eq!(tight(text), drawn(&[".O.", "..O", "OOO"]));
     assert_eq!(parse(text).rule(), Some(Rule::LIFE));
     assert_eq!(parse(text).torus(), None);
 }
 
 #[test]
 fn a_body_without_a_header_is_as_large_as_its_cells() {
-    let with = alone("x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!");
+    let with = tight("x = 3, y = 3, rule = B3/S23\nbo$2bo$3o!");
     for text in [
         "bo$2bo$3o!",
         "#C a glider\n bo$2bo$\n3o! and more",
         "bo$\r\n2bo$3o!\r\n",
     ] {
-        assert_eq!(alone(text), with, "{text:?}");
+        assert_eq!(tight(text), with, "{text:?}");
         let pattern = parse(text);
         assert_eq!((pattern.rule(), pattern.torus()), (None, None));
     }
@@ -71,7 +71,7 @@ fn spacing_and_case_do_not_matter() {
         "x = 3, y = 3\n#C between\nbo$2\n#C the lines\nbo$3o!",
         "x = 0, y = 0\nbo$2bo$3o!",
     ] {
-        assert_eq!(alone(text), glider, "{text:?}");
+        assert_eq!(tight(text), glider, "{text:?}");
     }
 }
 
@@ -124,7 +124,7 @@ fn headers_are_read_as_loosely_as_in_golly() {
         "x = 3, y = 3, skip = 20, fps = 5.5\nbo$2bo$3o!",
         "x = 3, y = 3, rule = B3/S23, skip=8\nbo$2bo$3o!",
     ] {
-        assert_eq!(alone(text), glider, "{text:?}");
+        assert_eq!(tight(text), glider, "{text:?}");
     }
     let pattern = parse("x = 3, y = 3, skip = 2, fps = 10, gen = 480, rule = B36/S23:T90, 80\nbo!");
     assert_eq!(pattern.rule(), Some(rule("B36/S23")));
@@ -156,7 +156,7 @@ fn bodies_are_read_as_loosely_as_in_golly() {
         ("x = 3, y = 3, rule = LifeHistory\n.A$2.A$3A!", false),
         ("x = 3, y = 3\n.pC$pB.yM$3A!", false),
     ] {
-        assert_eq!(alone(text), glider, "{text:?}");
+        assert_eq!(tight(text), glider, "{text:?}");
         assert_eq!(parse(text).is_plain(), is_plain, "{text:?}");
     }
     assert_eq!(parse("x = 3, y = 3").runs().count(), 0);

@@ -8,7 +8,7 @@ use std::collections::HashSet;
 
 type Cell = (i64, i64);
 
-/// The pattern amid the torus that its row names, generation by generation, as live cells.
+/// The pattern in the middle of its row's torus, generation by generation, as live cells.
 fn generations(shelved: &Shelved) -> impl Iterator<Item = Vec<(u32, u32)>> {
     let size = size_of(shelved);
     let start = live_cells(&shelved.pattern().centred_in(size).unwrap());
@@ -139,7 +139,7 @@ fn returns(shelved: &Shelved, period: u32, by: (i32, i32)) {
 /// blinks with 2, 3, 5, 6, 10, 15 or 30.
 const ASH: usize = 30;
 
-/// Population and births, which a glider on its way does not change, of so many generations.
+/// Population and births over this many generations; a travelling glider does not change them.
 fn figures(
     generations: &mut impl Iterator<Item = Vec<(u32, u32)>>,
     count: usize,

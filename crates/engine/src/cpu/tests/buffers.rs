@@ -56,7 +56,10 @@ fn buffers_that_cannot_be_are_refused() {
             .engine
             .create_buffer(DeviceId(0), bytes, BufferLocation::Device);
         let error = error.unwrap_err().to_string();
-        assert!(error.contains("no positive multiple of 4"), "{error}");
+        assert!(
+            error.contains("must be a positive multiple of 4"),
+            "{error}"
+        );
     }
     let huge = lab
         .engine

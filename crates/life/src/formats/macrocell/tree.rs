@@ -32,8 +32,9 @@ impl Tree {
         if memory::lacks((nodes as u64 + 1) * 25) {
             return Err(MacrocellFault::Memory(nodes));
         }
-        let room = tree.nodes.try_reserve_exact(nodes + 1);
-        room.and_then(|()| tree.levels.try_reserve_exact(nodes + 1))
+        let reserved = tree.nodes.try_reserve_exact(nodes + 1);
+        reserved
+            .and_then(|()| tree.levels.try_reserve_exact(nodes + 1))
             .map_err(|_| MacrocellFault::Memory(nodes))?;
         tree.push(LEAF, [0; 4]);
         Ok(tree)

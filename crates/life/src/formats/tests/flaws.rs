@@ -1,4 +1,4 @@
-//! Broken texts: each has its place, what is wrong and what to do.
+//! Invalid texts: each error states its position, the reason and the remedy.
 
 use crate::{Format, Pattern, PatternError};
 use flate2::Compression;

@@ -15,8 +15,8 @@ fn parse(text: &str) -> Pattern {
     Pattern::from_text("text", text).unwrap_or_else(|error| panic!("{text:?}: {error}"))
 }
 
-/// The pattern alone on a lattice just large enough, or none if it has no columns or rows.
-fn alone(pattern: &Pattern) -> Option<Lattice> {
+/// The pattern on the smallest lattice that fits it; `None` if it has no columns or rows.
+fn tight(pattern: &Pattern) -> Option<Lattice> {
     let size = Size::new(pattern.width().into(), pattern.height().into()).ok()?;
     Some(pattern.centred_in(size).unwrap())
 }
@@ -105,7 +105,7 @@ fn gliders_of_every_format_are_read() {
         let pattern = parse(text);
         assert_eq!(pattern.format(), *format, "{text:?}");
         assert_eq!(
-            trimmed(&alone(&pattern).unwrap()),
+            trimmed(&tight(&pattern).unwrap()),
             Some(glider.clone()),
             "{text:?}"
         );
@@ -128,13 +128,13 @@ fn rows_are_drawn_with_whatever_people_draw_them_with() {
         ("a.lif", "#Life 1.06\n1 0\n2 1\n0 2\n1 2\n2 2\n\x1a\0\0"),
     ] {
         let pattern = Pattern::from_text(name, text).unwrap_or_else(|error| panic!("{error}"));
-        let cells = trimmed(&alone(&pattern).unwrap());
+        let cells = trimmed(&tight(&pattern).unwrap());
         match text.starts_with("ooo") {
             true => assert_eq!(cells, Some(drawn(&["OOO", "O..", ".O."])), "{text:?}"),
             false => assert_eq!(cells, glider, "{text:?}"),
         }
     }
-    // Small letters alone may as well be RLE.
+    // Lower-case letters only could also be RLE.
     assert_eq!(Pattern::from_text("a.rle", "oo").unwrap().width(), 2);
     assert_eq!(Pattern::from_text("a.rle", "3o").unwrap().width(), 3);
     let rows = parse("!name\n23.O15.3O15.3O15.O4.4O\n");
@@ -174,7 +174,7 @@ fn macrocells_of_several_states_have_odd_ones_alive() {
     assert_eq!(pattern.rule(), Some(Rule::LIFE));
     assert_eq!(pattern.torus(), Some(size(16, 16)));
     assert_eq!(
-        trimmed(&alone(&pattern).unwrap()),
+        trimmed(&tight(&pattern).unwrap()),
         Some(drawn(&[".O", "..", "OO"]))
     );
 }
@@ -220,10 +220,10 @@ fn live_cells_decide_whether_it_fits_and_the_header_where_it_lies() {
         let pattern = parse(text);
         assert_eq!((pattern.width(), pattern.height()), (9, 5));
         assert_eq!(pattern.live_sides(), (2, 1));
-        // As ever, where the box has room.
+        // As usual if the box fits.
         let lattice = pattern.centred_in(size(12, 7)).unwrap();
         assert_eq!(crate::testing::live_cells(&lattice), [(6, 2), (7, 2)]);
-        // (4 - 9) / 2 = -3 and (2 - 5) / 2 = -2, rounded down; it goes around.
+        // (4 - 9) / 2 = -3 and (2 - 5) / 2 = -2, rounded down; it wraps around.
         let lattice = pattern.centred_in(size(4, 2)).unwrap();
         assert_eq!(crate::testing::live_cells(&lattice), [(2, 1), (3, 1)]);
         let error = pattern.centred_in(size(1, 2)).unwrap_err().to_string();
@@ -286,7 +286,7 @@ fn a_macrocell_that_others_wrote_is_read_as_they_read_it() {
     let rows = "9b2ob2o27b2ob2o27b2ob2o27b2ob2o$8bobobobo25bobobobo25bobobobo25bobobobo$\
                 8b2o3b2o25b2o3b2o25b2o3b2o25b2o3b2o!";
     let rows = parse(&format!("x = 127, y = 3\n{rows}"));
-    let (lattice, rows) = (alone(&pattern).unwrap(), alone(&rows).unwrap());
+    let (lattice, rows) = (tight(&pattern).unwrap(), tight(&rows).unwrap());
     assert_eq!(lattice.size(), size(127, 127));
     assert_eq!(lattice.part(0, 0, size(127, 3)), rows);
     assert_eq!(lattice.population(), 4 * 3 * 3 * 3 * 24);
@@ -298,20 +298,20 @@ fn cells_and_squares_smaller_than_eight_are_read_as_golly_reads_them() {
     // A glider in a square of 4 x 4, made of cells.
     let four =
         "[M2] (golly 4.2)\n#R B3/S23\n1 0 1 0 0\n1 0 0 1 0\n1 1 1 0 0\n1 1 0 0 0\n2 1 2 3 4\n";
-    let glider = alone(&parse("bo$2bo$3o!")).unwrap();
-    assert_eq!(alone(&parse(four)), Some(glider.clone()));
+    let glider = tight(&parse("bo$2bo$3o!")).unwrap();
+    assert_eq!(tight(&parse(four)), Some(glider.clone()));
     // The same in the south-east of one of 8 x 8, and that in the north-west of one of 16 x 16,
     // beside a square that is drawn.
     let eight = format!("{four}3 0 0 0 5\n");
-    assert_eq!(alone(&parse(&eight)), Some(glider));
+    assert_eq!(tight(&parse(&eight)), Some(glider));
     let sixteen = format!("{eight}*\n4 6 7 0 0\n");
     let mut both = Lattice::new(size(5, 7));
     for (x, y) in [(1, 4), (2, 5), (0, 6), (1, 6), (2, 6), (4, 0)] {
         both.set(x, y, true);
     }
-    assert_eq!(alone(&parse(&sixteen)), Some(both));
+    assert_eq!(tight(&parse(&sixteen)), Some(both));
     // An empty one has no cells.
-    assert_eq!(alone(&parse("[M2]\n1 0 0 0 0\n")), None);
+    assert_eq!(tight(&parse("[M2]\n1 0 0 0 0\n")), None);
 }
 
 #[test]
@@ -320,7 +320,7 @@ fn equal_squares_are_written_once() {
     let text = plainly(Format::Macrocell, &full);
     // A leaf and a node of each level from 4 to 10.
     assert_eq!(text.lines().count(), 2 + 1 + 7, "{text}");
-    assert_eq!(alone(&parse(&text)), Some(full));
+    assert_eq!(tight(&parse(&text)), Some(full));
 }
 
 #[test]
@@ -368,7 +368,7 @@ fn a_macrocell_is_measured_however_large_its_universe_is() {
         .map(|level| format!("\n{level} {} 0 0 0", level - 3))
         .collect();
     let text = format!("[M2]\n*$\n4 1 0 0 0{chain}\n62 0 0 0 59");
-    assert_eq!(alone(&parse(&text)), Some(drawn(&["O"])));
+    assert_eq!(tight(&parse(&text)), Some(drawn(&["O"])));
     // Emptiness that the file spells out costs nothing.
     let chain: String = (5..=62)
         .map(|level| format!("\n{level} {0} {0} {0} {0}", level - 3))
@@ -432,7 +432,7 @@ fn notes_cannot_break_out_of_their_lines() {
         let text = written(format, &lattice, Rule::LIFE, false, &notes);
         let pattern = Pattern::from_text("a", text).unwrap();
         assert_eq!(
-            (pattern.format(), alone(&pattern)),
+            (pattern.format(), tight(&pattern)),
             (format, Some(lattice.clone()))
         );
     }
@@ -444,10 +444,10 @@ fn thumbnails_are_small_and_lose_no_cell() {
         "../../../../../assets/patterns/gosper-gun.rle"
     ));
     let (whole, scale) = gun.thumbnail(size(48, 48));
-    assert_eq!((Some(whole), scale), (alone(&gun), 1));
+    assert_eq!((Some(whole), scale), (tight(&gun), 1));
     let (quarter, scale) = gun.thumbnail(size(9, 9));
     assert_eq!((quarter.size(), scale), (size(9, 3), 4));
-    let whole = alone(&gun).unwrap();
+    let whole = tight(&gun).unwrap();
     for (x, y) in (0..9).flat_map(|x| (0..3).map(move |y| (x, y))) {
         let square = (0..16).map(|i| (4 * x + i % 4, 4 * y + i / 4));
         let alive = square.filter(|&(_, y)| y < 9).any(|(x, y)| whole.get(x, y));

@@ -54,9 +54,9 @@ proptest! {
             let keeps_torus = torus && matches!(format, Format::Rle | Format::Macrocell);
             prop_assert_eq!(pattern.torus(), keeps_torus.then_some(lattice.size()));
             if matches!(format, Format::Rle | Format::Plaintext) {
-                prop_assert_eq!(alone(&pattern), Some(lattice.clone()), "{}", format);
+                prop_assert_eq!(tight(&pattern), Some(lattice.clone()), "{}", format);
             } else {
-                prop_assert_eq!(alone(&pattern), trimmed(&lattice), "{}", format);
+                prop_assert_eq!(tight(&pattern), trimmed(&lattice), "{}", format);
             }
         }
     }
@@ -72,16 +72,16 @@ proptest! {
             text += &format!("{side} 0 0 0 0\n");
         }
         let pattern = Pattern::from_text("cells.mc", text).unwrap();
-        prop_assert_eq!(alone(&pattern), trimmed(&lattice));
+        prop_assert_eq!(tight(&pattern), trimmed(&lattice));
     }
 
     #[test]
     fn every_format_leads_to_every_other(lattice in lattices(), from in 0..5usize, to in 0..5usize) {
         let (from, to) = (Format::ALL[from], Format::ALL[to]);
         let first = Pattern::from_text("first", plainly(from, &lattice)).unwrap();
-        if let Some(read) = alone(&first) {
+        if let Some(read) = tight(&first) {
             let second = Pattern::from_text("second", plainly(to, &read)).unwrap();
-            prop_assert_eq!(alone(&second).as_ref().and_then(trimmed), trimmed(&lattice), "{} {}", from, to);
+            prop_assert_eq!(tight(&second).as_ref().and_then(trimmed), trimmed(&lattice), "{} {}", from, to);
         }
     }
 }
@@ -180,7 +180,7 @@ proptest! {
         pattern.each_run(|run| alive += u64::from(run.length));
         prop_assert_eq!(alive, copies * leaf.bytes().filter(|&b| b == b'*').count() as u64);
         read_and_draw("tree", text.as_bytes());
-        if let Some(lattice) = alone(&pattern) {
+        if let Some(lattice) = tight(&pattern) {
             let tight = trimmed(&lattice);
             prop_assert_eq!(Some(&lattice), tight.as_ref(), "bounds are tight");
             prop_assert_eq!(lattice.population(), alive);
