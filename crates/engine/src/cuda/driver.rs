@@ -131,6 +131,7 @@ pub(super) fn initialise() -> Result<u32> {
         ))
     })?;
     // Not through `cust`, whose error type lacks some of the codes below.
+    // SAFETY: no precondition.
     let answer = result_code(unsafe { sys::cuInit(0) } as u32);
     if answer != 0 {
         let remedy = match answer {

@@ -74,6 +74,7 @@ impl Graph {
         }
         let graph = instantiated?;
         // Prepares the first replay. Old drivers lack this call; their first replay is slower.
+        // SAFETY: graph and stream are alive.
         unsafe { sys::cuGraphUpload(graph.0, origin) };
         Ok(graph)
     }
