@@ -10,7 +10,7 @@ use anyhow::{Result, bail};
 use super::failure::{BadArguments, NotSaved};
 use super::options::WindowArguments;
 use super::text::say;
-use model::{Action, Setup};
+use model::{SessionAction, Setup};
 use session::{Session, SessionFile};
 use view::ViewOptions;
 use view::offscreen::Renderer;
@@ -76,7 +76,7 @@ fn record(
     for frame in 0..frames {
         if frame > 0 {
             let before = session.status().rounds;
-            session.act(Action::StepRound);
+            session.act(SessionAction::StepRound);
             wait_until(session, || is_told() || session.status().rounds > before)?;
         }
         let status = session.status();

@@ -11,7 +11,7 @@ use clap_mangen::Man;
 use super::options::command_line;
 use super::text::print;
 use life::{SaveError, write_atomically};
-use model::actions::KEYS;
+use model::actions::Topic;
 
 /// Prints the completions of a shell.
 pub(super) fn completions(shell: Shell) -> Result<()> {
@@ -55,23 +55,27 @@ fn main_page() -> Result<Vec<u8>> {
     man.render_description_section(&mut page)?;
     man.render_subcommands_section(&mut page)?;
     man.render_options_section(&mut page)?;
-    let mut section = |title: &str, entries: &[(String, &str)]| -> std::io::Result<()> {
+    let entry = |page: &mut Vec<u8>, term: &str, text: &str| {
+        writeln!(page, ".TP\n\\fB{}\\fR\n{}", roff(term), roff(text))
+    };
+    writeln!(page, ".SH KEYS")?;
+    for topic in Topic::ALL {
+        writeln!(page, ".SS {}", roff(topic.title()))?;
+        for row in topic.rows() {
+            entry(&mut page, &row.keys(), row.help())?;
+        }
+    }
+    let mut section = |title: &str, entries: &[(&str, &str)]| -> std::io::Result<()> {
         writeln!(page, ".SH {title}")?;
         for (term, text) in entries {
-            writeln!(page, ".TP\n\\fB{}\\fR\n{}", roff(term), roff(text))?;
+            entry(&mut page, term, text)?;
         }
         Ok(())
     };
-    let keys: Vec<_> = KEYS.iter().map(|row| (row.keys(), row.help)).collect();
-    section("KEYS", &keys)?;
-    section("EXIT STATUS", &EXIT_CODES.map(own))?;
-    section("ENVIRONMENT", &VARIABLES.map(own))?;
-    section("EXAMPLES", &EXAMPLES.map(own))?;
+    section("EXIT STATUS", &EXIT_CODES)?;
+    section("ENVIRONMENT", &VARIABLES)?;
+    section("EXAMPLES", &EXAMPLES)?;
     Ok(page)
-}
-
-fn own((term, text): (&str, &'static str)) -> (String, &'static str) {
-    (term.into(), text)
 }
 
 const EXIT_CODES: [(&str, &str); 4] = [

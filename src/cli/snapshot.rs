@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
 use app::{Classroom, LessonSource};
-use model::{Action, Halves, Setup};
+use model::{Halves, SessionAction, Setup};
 use view::offscreen::Renderer;
 use view::{LessonPage, LessonScreen, SidePanel, ViewOptions};
 
@@ -33,24 +33,19 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     let session = room.session();
     let mut options = ViewOptions {
         single: arguments.single,
-        help: arguments.help_shown,
         timeline: arguments.timeline || arguments.blocks,
         side: arguments.side_panel(),
         ..arguments.look.options()
     };
-    for (wanted, action) in [
-        (arguments.blocks, Action::ToggleBlocks),
-        (arguments.halves, Action::ToggleHalves),
-        (options.timeline, Action::WatchOverlap(true)),
-        (
-            options.side == Some(SidePanel::Population),
-            Action::WatchPopulation(true),
-        ),
-    ] {
-        if wanted {
-            session.act(action);
-        }
+    renderer.open_help(arguments.help_shown);
+    if arguments.blocks {
+        session.act(SessionAction::ToggleBlocks);
     }
+    if arguments.halves {
+        session.act(SessionAction::ToggleHalves);
+    }
+    session.watch_overlap(options.timeline);
+    session.watch_population(options.side == Some(SidePanel::Population));
     let status = session.status();
     if let Some(times) = arguments.zoom {
         renderer.zoom(&status, &mut options, times);

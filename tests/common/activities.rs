@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use engine::kernels;
 use life::{Lattice, Rule, Size, reference};
 use model::{
-    Action, Change, DeviceChoice, Edit, KernelChoice, Pace, Setup, Start, Status, Switches,
+    Change, DeviceChoice, Edit, KernelChoice, Pace, SessionAction, Setup, Start, Status, Switches,
     TimeSettings,
 };
 use session::log::{Content, Log, Position};
@@ -94,7 +94,7 @@ pub(crate) fn prepare(activity: Activity, session: &Session) {
             reach(session, session.status().generation + 6);
         }
         Activity::StepBack | Activity::RunTo | Activity::Grow => {
-            session.act(Action::TogglePause);
+            session.act(SessionAction::TogglePause);
             wait_for("the pause", session, |status| !status.running);
         }
         _ => {}
@@ -107,29 +107,29 @@ pub(crate) fn act(activity: Activity, session: &Session) {
         Activity::Running | Activity::Graphs => reach(session, now + 12),
         Activity::Stroke => stroke(session, 20),
         Activity::Undo => {
-            session.act(Action::Undo);
-            session.act(Action::Undo);
-            session.act(Action::Redo);
+            session.act(SessionAction::Undo);
+            session.act(SessionAction::Undo);
+            session.act(SessionAction::Redo);
         }
         Activity::StepBack => (0..3).for_each(|_| {
-            session.act(Action::StepBack);
+            session.act(SessionAction::StepBack);
         }),
         Activity::RunTo => {
-            session.act(Action::RunTo(now + 40));
+            session.act(SessionAction::RunTo(now + 40));
             reach(session, now + 40);
         }
         Activity::Compare => {
-            session.act(Action::ToggleHalves);
+            session.act(SessionAction::ToggleHalves);
             std::thread::sleep(Duration::from_millis(30));
-            session.act(Action::ToggleHalves);
+            session.act(SessionAction::ToggleHalves);
         }
         Activity::Lesson => {
-            session.act(Action::PauseForLesson(true));
-            session.act(Action::PauseForLesson(false));
+            session.pause_for_lesson(true);
+            session.pause_for_lesson(false);
         }
         Activity::Save => drop(session.saved().recv_timeout(LIMIT)),
         Activity::NewSeed => {
-            session.act(Action::NewSeed);
+            session.act(SessionAction::NewSeed);
             stroke(session, 5);
         }
         Activity::Grow => {
@@ -147,7 +147,7 @@ pub(crate) fn settled(session: &Session) -> (Option<SavedSession>, Option<String
         status.failed.is_some() || status.time.run_to.is_none()
     });
     if status.running && status.failed.is_none() {
-        session.act(Action::TogglePause);
+        session.act(SessionAction::TogglePause);
     }
     let saved = session.saved().recv_timeout(LIMIT).ok();
     (saved, session.status().failed.clone())

@@ -41,7 +41,8 @@ fn the_manual_has_a_page_for_each_command() {
         ".SH OPTIONS",
         ".SH KEYS",
         ".SH \"EXIT STATUS\"",
-        "run / pause",
+        ".SS Time",
+        "Run / pause",
     ] {
         let unquoted = part.replace('"', "");
         assert!(

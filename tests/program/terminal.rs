@@ -316,7 +316,7 @@ fn without_a_terminal_it_says_so() {
 fn panics_in_a_terminal() {
     use app::World;
     use model::PictureSource;
-    use model::{Action, Picture, PicturePlan, Status, Trace};
+    use model::{Picture, PicturePlan, SessionAction, Status, Trace};
     use std::sync::Arc;
     use terminal::Glyphs;
     use terminal::{TerminalOptions, run};
@@ -329,9 +329,7 @@ fn panics_in_a_terminal() {
         }
     }
     impl World for Panics {
-        fn act(&self, _: Action) -> bool {
-            true
-        }
+        fn act(&self, _: SessionAction) {}
         fn request_view(&self, _: PicturePlan) {}
         fn status(&self) -> Arc<Status> {
             panic!("as it was told to")

@@ -11,7 +11,7 @@ use lesson::{LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
 use life::{Lattice, Size};
 use model::PictureSource;
 use model::{
-    Action, Change, DeviceChoice, Edit, Picture, PicturePlan, Series, Setup, Status, Trace,
+    Change, DeviceChoice, Edit, Picture, PicturePlan, Series, SessionAction, Setup, Status, Trace,
 };
 use session::{Saver, Session, SessionFile};
 use view::{LessonEntry, LessonPage};
@@ -278,7 +278,7 @@ impl LessonSource for Classroom {
         let Some(lesson) = LESSONS.get(index) else {
             return;
         };
-        self.session.act(Action::PauseForLesson(true));
+        self.session.pause_for_lesson(true);
         self.open = Some(Open {
             lesson,
             page: 0,
@@ -305,7 +305,7 @@ impl LessonSource for Classroom {
 
     fn close(&mut self) {
         if self.open.take().is_some() {
-            self.session.act(Action::PauseForLesson(false));
+            self.session.pause_for_lesson(false);
         }
     }
 }
@@ -333,8 +333,16 @@ impl World for Classroom {
         self.session.grow(size, place);
     }
 
-    fn act(&self, action: Action) -> bool {
-        self.session.act(action)
+    fn act(&self, action: SessionAction) {
+        self.session.act(action);
+    }
+
+    fn watch_population(&self, watch: bool) {
+        self.session.watch_population(watch);
+    }
+
+    fn watch_overlap(&self, watch: bool) {
+        self.session.watch_overlap(watch);
     }
 
     fn request_view(&self, request: PicturePlan) {
@@ -441,14 +449,14 @@ mod tests {
         assert!(!runs(&room));
         room.close();
         assert!(runs(&room), "it goes on");
-        World::act(&room, Action::TogglePause);
+        World::act(&room, SessionAction::TogglePause);
         room.open(0);
         assert!(!runs(&room), "paused just before");
         room.close();
         assert!(!runs(&room), "and so it stays");
-        World::act(&room, Action::TogglePause);
+        World::act(&room, SessionAction::TogglePause);
         room.open(0);
-        World::act(&room, Action::StepGeneration);
+        World::act(&room, SessionAction::StepGeneration);
         room.close();
         assert!(!runs(&room), "stepped by hand meanwhile");
     }
@@ -457,7 +465,7 @@ mod tests {
     fn a_run_to_a_generation_ends_there_behind_a_lesson_too() {
         let mut room = room();
         const FAR: u64 = 100_000;
-        World::act(&room, Action::RunTo(FAR));
+        World::act(&room, SessionAction::RunTo(FAR));
         room.open(0);
         room.close();
         let began = Instant::now();

@@ -1,6 +1,6 @@
 //! Lessons on the screen: a list, then pages; the arrow keys step them instead of the view.
 
-use model::Action;
+use model::{Action, ViewAction};
 use view::{LessonEntry, LessonPage, LessonScreen};
 
 /// Where lessons come from. Nothing of it waits for what is measured: a page says that it is busy
@@ -30,15 +30,20 @@ pub struct Lessons {
 }
 
 impl Lessons {
-    /// What a key asks for while a lesson or the list is open.
+    /// What a key asks for while a lesson or the list is open: the arrow keys turn pages and choose
+    /// in the list.
     pub fn instead(&self, action: Action) -> Action {
-        match (&self.screen, action) {
-            (None, action) => action,
-            (Some(_), Action::PanRight) => Action::NextPage,
-            (Some(_), Action::PanLeft) => Action::PreviousPage,
-            (Some(LessonScreen::List { .. }), Action::PanUp) => Action::PreviousPage,
-            (Some(LessonScreen::List { .. }), Action::PanDown) => Action::NextPage,
-            (Some(_), action) => action,
+        let is_list = match &self.screen {
+            None => return action,
+            Some(LessonScreen::List { .. }) => true,
+            Some(LessonScreen::Page(_)) => false,
+        };
+        match action {
+            Action::View(ViewAction::PanRight) => ViewAction::NextPage.into(),
+            Action::View(ViewAction::PanLeft) => ViewAction::PreviousPage.into(),
+            Action::View(ViewAction::PanDown) if is_list => ViewAction::NextPage.into(),
+            Action::View(ViewAction::PanUp) if is_list => ViewAction::PreviousPage.into(),
+            action => action,
         }
     }
 
@@ -115,6 +120,7 @@ impl Lessons {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::SessionAction;
 
     /// Lessons of three pages each.
     #[derive(Default)]
@@ -166,9 +172,11 @@ mod tests {
     #[test]
     fn arrows_choose_and_turn_and_escape_goes_back() {
         let (mut lessons, mut source) = (Lessons::default(), Three::default());
-        assert_eq!(lessons.instead(Action::PanRight), Action::PanRight);
+        let (right, next): (Action, Action) =
+            (ViewAction::PanRight.into(), ViewAction::NextPage.into());
+        assert_eq!(lessons.instead(right), right);
         lessons.show_list(&source);
-        assert_eq!(lessons.instead(Action::PanDown), Action::NextPage);
+        assert_eq!(lessons.instead(ViewAction::PanDown.into()), next);
         for _ in 0..5 {
             lessons.turn(&mut source, true);
         }
@@ -176,9 +184,10 @@ mod tests {
         lessons.turn(&mut source, false);
         lessons.open(&mut source, 1);
         assert_eq!(shown(&lessons), "about event, page 1");
-        assert_eq!(lessons.instead(Action::PanRight), Action::NextPage);
-        assert_eq!(lessons.instead(Action::PanUp), Action::PanUp);
-        assert_eq!(lessons.instead(Action::TogglePause), Action::TogglePause);
+        assert_eq!(lessons.instead(right), next);
+        for other in [ViewAction::PanUp.into(), SessionAction::TogglePause.into()] {
+            assert_eq!(lessons.instead(other), other);
+        }
         lessons.turn(&mut source, true);
         assert_eq!(shown(&lessons), "about event, page 2");
         lessons.turn(&mut source, false);

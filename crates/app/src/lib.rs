@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::sync::mpsc::Receiver;
 
 use life::{Lattice, Size};
-use model::{Action, Change, Edit, PicturePlan, PictureSource, Status};
+use model::{Change, Edit, PicturePlan, PictureSource, SessionAction, Status};
 use session::{Saver, Session};
 
 pub use classroom::{Classroom, Unsaved};
@@ -23,7 +23,11 @@ pub use rescue::Rescue;
 /// What a window drives and draws: a session, or a test's stand-in.
 pub trait World: PictureSource + Send + 'static {
     /// As [`Session::act`].
-    fn act(&self, action: Action) -> bool;
+    fn act(&self, action: SessionAction);
+    /// As [`Session::watch_population`]; nothing is measured by default.
+    fn watch_population(&self, _watch: bool) {}
+    /// As [`Session::watch_overlap`]; nothing is measured by default.
+    fn watch_overlap(&self, _watch: bool) {}
     /// As [`Session::request_view`].
     fn request_view(&self, request: PicturePlan);
     /// As [`Session::status`].
@@ -49,8 +53,16 @@ pub trait World: PictureSource + Send + 'static {
 }
 
 impl World for Session {
-    fn act(&self, action: Action) -> bool {
-        Session::act(self, action)
+    fn act(&self, action: SessionAction) {
+        Session::act(self, action);
+    }
+
+    fn watch_population(&self, watch: bool) {
+        Session::watch_population(self, watch);
+    }
+
+    fn watch_overlap(&self, watch: bool) {
+        Session::watch_overlap(self, watch);
     }
 
     fn request_view(&self, request: PicturePlan) {

@@ -1,5 +1,5 @@
 //! What the session and the screens both speak of: what a person can ask for ([`Action`], with the
-//! one table of keys), the [`Switches`], what a session is and shows ([`Setup`], [`Status`],
+//! one table of them), the [`Switches`], what a session is and shows ([`Setup`], [`Status`],
 //! [`Pictures`], [`Trace`]), and what was measured ([`population`], [`Overlap`], [`ladder`]).
 //!
 //! It stands below both, so that a change of the session leaves the painters as they are.
@@ -19,7 +19,7 @@ mod switches;
 mod time;
 pub mod trace;
 
-pub use actions::Action;
+pub use actions::{Action, EditAction, SessionAction, ViewAction};
 pub use edits::{Area, Change, Edit, Patch};
 pub use kernel_choice::KernelChoice;
 pub use overlap::{Alone, Bound, Overlap, Resource};

@@ -1,7 +1,7 @@
 //! N instances of the Game of Life, stepped round by round on a thread of their own.
 //!
 //! A [`Session`] owns the thread that drives the engine (`worker`). A window or a terminal sends it
-//! [`Action`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
+//! [`SessionAction`]s and draws the newest complete [`Pictures`]; neither side waits for the other.
 //! [`instances`] holds the lattices and their engine; the bench, `verify` and the lessons use it
 //! directly. [`round`] says what a round does, [`log`] what a session remembers.
 
@@ -37,14 +37,20 @@ use engine::{EngineError, Result};
 use lang::tr;
 use life::{Lattice, Size};
 use model::{
-    Action, Change, Edit, Picture, PicturePlan, PictureSource, Pictures, Series, Setup, Status,
-    Trace,
+    Change, Edit, Picture, PicturePlan, PictureSource, Pictures, Series, SessionAction, Setup,
+    Status, Trace,
 };
 
 /// A message to the session's thread.
 enum Command {
     /// Performs an action.
-    Act(Action),
+    Act(SessionAction),
+    /// A lesson has opened (`true`) or closed.
+    PauseForLesson(bool),
+    /// Whether populations are measured for someone who looks at them.
+    WatchPopulation(bool),
+    /// Whether the overlap of a round's work is measured for someone who looks at it.
+    WatchOverlap(bool),
     /// Downloads other pictures from now on.
     View(PicturePlan),
     /// Edits a lattice. The number identifies the edit in pictures.
@@ -126,49 +132,30 @@ impl Session {
         })
     }
 
-    /// Sends an action to the session's thread. Returns `false` for actions that concern only the
-    /// window.
-    pub fn act(&self, action: Action) -> bool {
-        let ours = matches!(
-            action,
-            Action::TogglePause
-                | Action::StepGeneration
-                | Action::StepRound
-                | Action::StepBack
-                | Action::RoundBack
-                | Action::RunTo(_)
-                | Action::PauseForLesson(_)
-                | Action::NextStopWhenStill
-                | Action::ToggleReseed
-                | Action::WatchPopulation(_)
-                | Action::Faster
-                | Action::Slower
-                | Action::ResetPanel
-                | Action::ResetAll
-                | Action::NewSeed
-                | Action::UseKernel(_)
-                | Action::NextKernel
-                | Action::PreviousKernel
-                | Action::NextOf(_)
-                | Action::Choose(..)
-                | Action::ToggleHalves
-                | Action::ToggleBlocks
-                | Action::WatchOverlap(_)
-                | Action::Undo
-                | Action::Redo
-                | Action::SelectNext
-                | Action::SelectPrevious
-                | Action::Select(_)
-        );
-        if action == Action::SaveSession {
-            self.save_soon();
-            return true;
-        }
-        if ours {
+    /// Sends an action to the session's thread, which performs the actions in order.
+    pub fn act(&self, action: SessionAction) {
+        match action {
+            SessionAction::SaveSession => self.save_soon(),
             // If the thread has ended, its status says why.
-            let _ = self.commands.send(Command::Act(action));
+            action => drop(self.commands.send(Command::Act(action))),
         }
-        ours
+    }
+
+    /// Pauses while a lesson is open; with `false`, goes on if it ran then and nobody has paused or
+    /// stepped it since.
+    pub fn pause_for_lesson(&self, pause: bool) {
+        let _ = self.commands.send(Command::PauseForLesson(pause)); // as above
+    }
+
+    /// Measures populations, births and deaths from now on, or only what stopping and reseeding
+    /// need.
+    pub fn watch_population(&self, watch: bool) {
+        let _ = self.commands.send(Command::WatchPopulation(watch)); // as above
+    }
+
+    /// Measures how much of a round's work overlaps, or does not.
+    pub fn watch_overlap(&self, watch: bool) {
+        let _ = self.commands.send(Command::WatchOverlap(watch)); // as above
     }
 
     /// Edits a lattice between two rounds; edits are applied in the order of these calls. Returns

@@ -11,6 +11,7 @@ use std::time::{Duration, Instant};
 use super::*;
 use engine::kernels;
 use life::{Lattice, Rule, Size, reference, soup};
+use model::SessionAction as Action;
 use model::{
     Area, Change, DeviceChoice, Halves, KernelChoice, Order, Pace, Resource, Settled, Start,
     StopWhenStill, Streams, Switch, Switches, TimeSettings,
@@ -187,7 +188,7 @@ fn overlap_is_measured_while_it_is_watched() {
     let session = Session::start(setup, || {}).unwrap();
     wait_for(&session, "some rounds", |status| status.rounds > 3);
     assert_eq!(session.status().overlap, None);
-    session.act(Action::WatchOverlap(true));
+    session.watch_overlap(true);
     let measured = |status: &Status| status.overlap.is_some();
     let overlap = wait_for(&session, "the overlap", measured)
         .overlap

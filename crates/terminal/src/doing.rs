@@ -1,4 +1,4 @@
-//! What the terminal does of what a person asks for; the rest is the session's.
+//! Carries out actions: the terminal's own here, the session's by handing them on.
 
 use std::time::Instant;
 
@@ -7,12 +7,12 @@ use ratatui::crossterm::event::{
 };
 use ratatui::layout::Position;
 
-use super::{Shown, keys};
+use super::{Shown, TerminalView, keys};
 use app::World;
 
 use lang::tr;
-use model::Action;
-use model::actions::KEYS;
+use model::actions::{Context, FrontEnd, Toggles};
+use model::{Action, SessionAction, Status, ViewAction};
 use view::{LessonScreen, SidePanel, theme};
 
 /// A mouse button that is held.
@@ -55,67 +55,113 @@ impl<W: World> Shown<W> {
         }
     }
 
+    /// Does what a person asked for, or says why it is impossible.
     fn act(&mut self, action: Action) {
         let action = self.lessons.instead(action);
+        if let Some(why) = action.why_not(&self.context(&self.world.status())) {
+            return self.refuse(action, &why);
+        }
         match action {
-            Action::ToggleSingle => self.view.options.single ^= true,
-            Action::ZoomIn => self.zoom(1.5, None),
-            Action::ZoomOut => self.zoom(1.0 / 1.5, None),
-            Action::PanLeft => self.pan([1.0, 0.0]),
-            Action::PanRight => self.pan([-1.0, 0.0]),
-            Action::PanUp => self.pan([0.0, 1.0]),
-            Action::PanDown => self.pan([0.0, -1.0]),
-            Action::Fit => {
+            Action::Session(action) => self.world.act(action),
+            Action::View(action) => self.view_action(action),
+            // The table gives edits to the window alone.
+            Action::Edit(_) => self.refuse(action, tr!("only in the window")),
+        }
+    }
+
+    /// What decides whether an action is possible.
+    fn context<'a>(&self, status: &'a Status) -> Context<'a> {
+        let options = &self.view.options;
+        Context {
+            front_end: FrontEnd::Terminal,
+            status: Some(status),
+            is_ahead: true,
+            toggles: Toggles {
+                timeline: options.timeline,
+                lab: options.side == Some(SidePanel::Lab),
+                ladder: options.side == Some(SidePanel::Ladder),
+                lessons: self.lessons.screen.is_some(),
+                single: options.single,
+                inverted: options.invert,
+                ..Toggles::default()
+            },
+        }
+    }
+
+    fn refuse(&mut self, action: Action, why: &str) {
+        let what = action.help();
+        self.note(tr!("{what}: {why}", what = what, why = why));
+    }
+
+    fn view_action(&mut self, action: ViewAction) {
+        match action {
+            ViewAction::ToggleSingle => self.view.options.single ^= true,
+            ViewAction::ZoomIn => self.zoom(1.5, None),
+            ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
+            ViewAction::PanLeft => self.pan([1.0, 0.0]),
+            ViewAction::PanRight => self.pan([-1.0, 0.0]),
+            ViewAction::PanUp => self.pan([0.0, 1.0]),
+            ViewAction::PanDown => self.pan([0.0, -1.0]),
+            ViewAction::Fit => {
                 let status = self.world.status();
                 self.view.toggle_fit(&status, self.area);
             }
-            Action::ToggleTimeline => self.show_timeline(!self.view.options.timeline),
-            Action::ToggleLab => self.show_card(|options| options.toggle_side(SidePanel::Lab)),
-            Action::ToggleLadder => {
-                self.show_card(|options| options.toggle_side(SidePanel::Ladder));
+            ViewAction::ToggleTimeline => self.show_timeline(!self.view.options.timeline),
+            ViewAction::ToggleLab => {
+                self.show_card(|view| view.options.toggle_side(SidePanel::Lab))
             }
-            Action::ToggleHelp => self.show_card(|options| (options.help ^= true, ())),
-            Action::ToggleLessons => self.with_lessons(|lessons, source| {
+            ViewAction::ToggleLadder => {
+                self.show_card(|view| view.options.toggle_side(SidePanel::Ladder));
+            }
+            ViewAction::ToggleHelp => self.show_card(|view| view.help ^= true),
+            ViewAction::ToggleLessons => self.with_lessons(|lessons, source| {
                 if lessons.screen.is_none() {
                     lessons.show_list(source);
                 } else {
                     lessons.close(source);
                 }
             }),
-            Action::NextPage => self.with_lessons(|lessons, source| lessons.turn(source, true)),
-            Action::PreviousPage => {
+            ViewAction::NextPage => self.with_lessons(|lessons, source| lessons.turn(source, true)),
+            ViewAction::PreviousPage => {
                 self.with_lessons(|lessons, source| lessons.turn(source, false));
             }
-            Action::NextColours => {
+            ViewAction::NextColours => {
                 let options = &mut self.view.options;
                 options.colours = (options.colours + 1) % theme::COUNT;
                 let name = theme::theme(options.colours).name;
                 self.note(tr!("colours: {name}", name = name));
             }
-            Action::Invert => self.view.options.invert ^= true,
-            Action::NextLanguage => lang::set(lang::language().other()),
-            Action::Escape => self.escape(),
-            Action::Quit => self.quit = true,
-            // Stamps have no place here to be looked at.
-            Action::ToggleBlocks => self.only_in_window(action),
-            other => {
-                if !self.world.act(other) {
-                    self.only_in_window(other);
-                }
+            ViewAction::Invert => self.view.options.invert ^= true,
+            ViewAction::NextLanguage => lang::set(lang::language().other()),
+            ViewAction::Escape => self.escape(),
+            ViewAction::Quit => self.quit = true,
+            // The table gives these to the window alone.
+            ViewAction::AskGeneration
+            | ViewAction::TogglePopulation
+            | ViewAction::PopulationOfAll
+            | ViewAction::ToggleGridLines
+            | ViewAction::ToggleSeparate
+            | ViewAction::ToggleMinimap
+            | ViewAction::NextColourBy
+            | ViewAction::ToggleFullscreen
+            | ViewAction::SavePicture
+            | ViewAction::SavePanelPicture
+            | ViewAction::ToggleRecording
+            | ViewAction::ToggleCommands
+            | ViewAction::ToggleMenu
+            | ViewAction::TogglePresentation
+            | ViewAction::EnlargeInterface
+            | ViewAction::ReduceInterface
+            | ViewAction::DefaultInterface => {
+                self.refuse(action.into(), tr!("only in the window"));
             }
         }
     }
 
-    fn only_in_window(&mut self, action: Action) {
-        let row = KEYS.iter().find(|row| row.action == action);
-        let what = row.map_or(tr!("that"), |row| row.help());
-        self.note(tr!("{what}: only in the window", what = what));
-    }
-
     fn escape(&mut self) {
         let options = &mut self.view.options;
-        if options.help {
-            options.help = false;
+        if self.view.help {
+            self.view.help = false;
         } else if self.lessons.screen.is_some() {
             self.with_lessons(|lessons, source| lessons.leave(source));
         } else if options.side.is_some() {
@@ -127,14 +173,14 @@ impl<W: World> Shown<W> {
         }
     }
 
-    fn show_card<T>(&mut self, change: impl FnOnce(&mut view::ViewOptions) -> T) {
-        change(&mut self.view.options);
+    fn show_card(&mut self, change: impl FnOnce(&mut TerminalView)) {
+        change(&mut self.view);
         self.view.scroll_to_top();
     }
 
     fn show_timeline(&mut self, shown: bool) {
         self.view.options.timeline = shown;
-        self.world.act(Action::WatchOverlap(shown));
+        self.world.watch_overlap(shown);
     }
 
     fn zoom(&mut self, factor: f64, at: Option<Position>) {
@@ -182,7 +228,7 @@ impl<W: World> Shown<W> {
                 let status = self.world.status();
                 let instance = self.view.instance_at(at, &status, self.area);
                 if let (true, Some(instance)) = (clicked && !self.view.has_card(), instance) {
-                    self.world.act(Action::Select(instance));
+                    self.world.act(SessionAction::Select(instance));
                 }
             }
             _ => {}

@@ -1,8 +1,8 @@
-//! From a terminal's keys to the session's.
+//! From a terminal's keys to the action table's.
 
 use ratatui::crossterm::event::{KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 
-use model::actions::{Action, Chord, Key, action_for};
+use model::actions::{Action, Chord, Key, ViewAction, action_for};
 
 /// What a key asks for. Ctrl+C quits, as everywhere in terminals, whatever the window does with it.
 pub(super) fn action(event: &KeyEvent) -> Option<Action> {
@@ -11,7 +11,7 @@ pub(super) fn action(event: &KeyEvent) -> Option<Action> {
     }
     let chord = chord(event)?;
     if chord.ctrl && chord.key == Key::Char('C') {
-        return Some(Action::Quit);
+        return Some(ViewAction::Quit.into());
     }
     action_for(chord)
 }
@@ -53,7 +53,7 @@ fn chord(event: &KeyEvent) -> Option<Chord> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::actions::KEYS;
+    use model::actions::TABLE;
 
     /// What crossterm says when this key of the table is pressed.
     fn typed(chord: &Chord) -> Option<KeyEvent> {
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     fn every_key_of_the_table_does_its_action() {
-        for row in KEYS {
+        for row in TABLE {
             for chord in row.chords {
                 let plain = matches!(chord.key, Key::Char('C')) && chord.ctrl;
                 if plain {
@@ -100,7 +100,7 @@ mod tests {
         let event = |c, modifiers| KeyEvent::new(KeyCode::Char(c), modifiers);
         assert_eq!(
             action(&event('c', KeyModifiers::CONTROL)),
-            Some(Action::Quit)
+            Some(ViewAction::Quit.into())
         );
         assert_eq!(action(&event('k', KeyModifiers::ALT)), None);
         let mut release = event('k', KeyModifiers::NONE);

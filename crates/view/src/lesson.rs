@@ -12,7 +12,7 @@ use crate::hud::style::*;
 use crate::layout::Layout;
 use crate::spots;
 use lang::tr;
-use model::Action;
+use model::{Action, ViewAction};
 
 /// A row of the list.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -161,7 +161,13 @@ fn paint_head(painter: &Painter, inside: Rect, unit: f32, size: f32, [title, rig
 }
 
 /// Buttons at the right of the last line, and words beside them where there is room.
-fn paint_foot(painter: &Painter, inside: Rect, unit: f32, text: &str, buttons: &[(&str, Action)]) {
+fn paint_foot(
+    painter: &Painter,
+    inside: Rect,
+    unit: f32,
+    text: &str,
+    buttons: &[(&str, ViewAction)],
+) {
     let (pad, gap) = (11.0 * unit, 8.0 * unit);
     let mut right = inside.right();
     for &(label, action) in buttons.iter().rev() {
@@ -170,7 +176,7 @@ fn paint_foot(painter: &Painter, inside: Rect, unit: f32, text: &str, buttons: &
         let size = galley(VALUE).size() + vec2(2.0 * pad, 9.0 * unit);
         let corner = pos2(right - size.x, inside.bottom() + 3.0 * unit - size.y);
         let place = Rect::from_min_size(corner, size);
-        let is_over = spots::button(painter, place, "", action);
+        let is_over = spots::button(painter, place, "", Action::View(action));
         let (ground, ink) = if is_over {
             (ACCENT, DARK)
         } else {
@@ -192,7 +198,7 @@ fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry],
     let count = tr!("{} of {}", (selected + 1).min(entries.len()), entries.len());
     paint_head(painter, inside, unit, 1.0, [tr!("Lessons"), &count]);
     let foot = tr!("↑ ↓ choose · Enter or a click opens");
-    let close = [(tr!("Close"), Action::ToggleLessons)];
+    let close = [(tr!("Close"), ViewAction::ToggleLessons)];
     paint_foot(painter, inside, unit, foot, &close);
     let names = entries.iter().map(|entry| {
         let font = medium(17.0 * unit);
@@ -327,12 +333,12 @@ fn paint_page(painter: &Painter, rect: Rect, unit: f32, page: &LessonPage) {
     // What leads and what follows is not larger than it has to be beside small words.
     let around = size.clamp(0.7, 1.0);
     paint_head(painter, inside, unit, around, [&page.title, &number]);
-    let mut buttons = vec![(tr!("Back to the list"), Action::Escape)];
+    let mut buttons = vec![(tr!("Back to the list"), ViewAction::Escape)];
     if page.number > 1 {
-        buttons.push((tr!("Previous page"), Action::PreviousPage));
+        buttons.push((tr!("Previous page"), ViewAction::PreviousPage));
     }
     if page.number < page.of {
-        buttons.push((tr!("Next page"), Action::NextPage));
+        buttons.push((tr!("Next page"), ViewAction::NextPage));
     }
     let foot = tr!("all other keys still work");
     paint_foot(painter, inside, unit, foot, &buttons);

@@ -65,7 +65,7 @@ pub use traces::MOST_TRACE_BYTES;
 pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
 pub use zoom::Zoom;
 
-pub use dialogs::{Asked, Commands, Dialogs, FileDialog, GoTo, Larger, Menu, Shelf, acts_anyway};
+pub use dialogs::{Commands, Dialogs, FileDialog, GoTo, Help, Larger, Menu, Shelf, UiRequest};
 pub use gpu::{Canvas, Gpu};
 pub use lesson::entry_at;
 pub use scene::{Frame, Scene};
@@ -112,8 +112,6 @@ pub struct ViewOptions {
     pub grid_lines: bool,
     /// Whether the selected instance is drawn alone.
     pub single: bool,
-    /// Whether the keys are shown.
-    pub help: bool,
     /// Whether a lecture's essentials stand in the HUD's place.
     pub presentation: bool,
     /// How large type and figures are.

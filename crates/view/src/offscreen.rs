@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::picture_file::{Image, write_png};
 use crate::{
-    AdapterFacts, Camera, Commands, Dialogs, Drawing, Frame, Gpu, Lab, LessonScreen, Marks,
+    AdapterFacts, Camera, Commands, Dialogs, Drawing, Frame, Gpu, Help, Lab, LessonScreen, Marks,
     Population, Scene, Timeline, ViewError, ViewOptions,
 };
 use model::PictureSource;
@@ -185,6 +185,11 @@ impl Renderer {
     /// Opens the command palette over the scene, or closes it.
     pub fn open_palette(&mut self, open: bool) {
         self.dialogs.commands = open.then(Commands::default);
+    }
+
+    /// Opens the keys, or closes them.
+    pub fn open_help(&mut self, open: bool) {
+        self.dialogs.help = open.then(Help::default);
     }
 
     /// Waits until everything has been drawn.

@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use crate::dialogs::{Asked, Dialogs, Seen};
+use crate::SidePanel;
+use crate::dialogs::{DialogContext, Dialogs, UiRequest};
 use crate::interface::{Interface, Painted, Sources};
 use crate::layout::{self, Layout, PixelRect, Wanted, lay_out};
 use crate::panels::{Looks, Panels, Placing, outside};
@@ -17,6 +18,7 @@ use crate::{
 };
 use engine::Transfer;
 use model::PictureSource;
+use model::actions::{Context, FrontEnd, Toggles};
 use model::{PicturePlan, Status, Switches, TransferChoice};
 
 /// What the HUD says of the drawing side.
@@ -30,6 +32,8 @@ pub struct Drawing {
     pub frames_per_second: Option<f64>,
     /// Something the person should know, in one sentence.
     pub notice: Option<String>,
+    /// Whether the window fills the monitor.
+    pub fullscreen: bool,
     /// Whether the window is being recorded.
     pub recording: bool,
 }
@@ -82,6 +86,34 @@ impl Frame<'_> {
             presentation: self.options.presentation,
             zoom: self.options.interface,
             halves: halves.filter(|_| self.only().is_none()),
+        }
+    }
+
+    /// What decides which actions are possible and on, where nothing is asked for at this moment.
+    pub fn context(&self) -> Context<'_> {
+        let options = self.options;
+        Context {
+            front_end: FrontEnd::Window,
+            status: self.status,
+            is_ahead: false,
+            toggles: Toggles {
+                timeline: options.timeline,
+                lab: options.side == Some(SidePanel::Lab),
+                ladder: options.side == Some(SidePanel::Ladder),
+                population: options.side == Some(SidePanel::Population),
+                population_of_all: options.population_of_all,
+                lessons: self.lesson.is_some(),
+                single: options.single,
+                separate: options.is_separate(),
+                minimap: !options.no_minimap,
+                grid_lines: options.grid_lines,
+                inverted: options.invert,
+                presentation: options.presentation,
+                fullscreen: self.drawing.fullscreen,
+                recording: self.drawing.recording,
+                pencil: self.marks.pencil,
+                ghost: self.marks.ghost.is_some(),
+            },
         }
     }
 
@@ -179,7 +211,7 @@ pub struct Drawn {
     /// The processor time that layout, egui and tessellation took.
     pub spent: Duration,
     /// What its widgets asked for.
-    pub asked: Vec<Asked>,
+    pub asked: Vec<UiRequest>,
     /// What egui wants of the window: cursor, clipboard, input method.
     pub platform: egui::PlatformOutput,
     /// After how long another frame is wanted though nothing happens.
@@ -189,7 +221,7 @@ pub struct Drawn {
 /// A frame's interface, ready to be drawn.
 struct Paint {
     painted: Painted,
-    asked: Vec<Asked>,
+    asked: Vec<UiRequest>,
     platform: egui::PlatformOutput,
     again: Duration,
     /// What becomes of textures; nothing where all is as it was drawn last.
@@ -449,9 +481,9 @@ pub(crate) fn paint_over(
     place: Option<&(Layout, Look)>,
     dialogs: &mut Dialogs,
     mut input: egui::RawInput,
-) -> (egui::FullOutput, Vec<Asked>) {
+) -> (egui::FullOutput, Vec<UiRequest>) {
     input.screen_rect = Some(screen(frame));
-    let seen = Seen {
+    let seen = DialogContext {
         frame,
         unit: frame.unit(),
         screen: screen(frame),

@@ -7,7 +7,7 @@
 
 use egui::{Id, Painter, Pos2, Rect, Sense};
 
-use crate::dialogs::Asked;
+use crate::dialogs::UiRequest;
 use model::Action;
 
 #[derive(Clone, Debug)]
@@ -41,8 +41,8 @@ pub(crate) fn tip(painter: &Painter, rect: Rect, tip: &str) {
 }
 
 /// What stands in `rect` is a button for an action; whether the mouse is over it.
-pub(crate) fn button(painter: &Painter, rect: Rect, tip: &str, action: Action) -> bool {
-    let (tip, action) = (tip.into(), Some(action));
+pub(crate) fn button(painter: &Painter, rect: Rect, tip: &str, action: impl Into<Action>) -> bool {
+    let (tip, action) = (tip.into(), Some(action.into()));
     note(painter, Spot { rect, tip, action });
     let at = painter.ctx().input(|input| input.pointer.hover_pos());
     at.is_some_and(|at| rect.contains(at))
@@ -62,7 +62,7 @@ pub(crate) fn at(context: &egui::Context, at: Pos2) -> Option<usize> {
 }
 
 /// Shows tips and takes clicks; below all dialogs.
-pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<Asked>) {
+pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<UiRequest>) {
     let spots = ui
         .ctx()
         .data_mut(|data| data.get_temp_mut_or_default::<Spots>(id()).clone());
@@ -73,7 +73,7 @@ pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<Asked>) {
         };
         let response = ui.interact(spot.rect, id().with(index), sense);
         if let (true, Some(action)) = (response.clicked(), spot.action) {
-            asked.push(Asked::Act(action));
+            asked.push(UiRequest::Act(action));
         }
         if !spot.tip.is_empty() {
             response.on_hover_text(&spot.tip);

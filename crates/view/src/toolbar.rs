@@ -4,10 +4,10 @@
 use egui::{Align2, Color32, Painter, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 use crate::hud::style::*;
-use crate::{Frame, SidePanel, spots};
+use crate::{Frame, spots};
 use lang::tr;
-use model::actions::{Action, KEYS};
-use model::{Status, Switch};
+use model::actions::Context;
+use model::{Action, EditAction, SessionAction, Status, Switch, ViewAction};
 
 /// Its height, in units of type.
 pub(crate) const HEIGHT: f32 = 44.0;
@@ -34,71 +34,57 @@ enum Icon {
     Help,
 }
 
-/// A button, as it is now.
-struct Button {
-    icon: Icon,
-    label: &'static str,
-    action: Action,
-    /// Whether what it switches is on.
-    is_on: bool,
-}
-
-fn button(icon: Icon, label: &'static str, action: Action, is_on: bool) -> Button {
-    Button {
-        icon,
-        label,
-        action,
-        is_on,
-    }
-}
-
-fn buttons(status: &Status, frame: &Frame<'_>) -> [Button; 13] {
-    let options = frame.options;
+/// The buttons, from the left. The table of actions says what each does, whether that is possible
+/// and whether it is on.
+fn buttons(status: &Status) -> [(Icon, &'static str, Action); 13] {
     let (icon, label) = match status.running {
         true => (Icon::Pause, tr!("Pause")),
         false => (Icon::Run, tr!("Run")),
     };
-    let is_lab = options.side == Some(SidePanel::Lab);
-    let is_recording = frame.drawing.recording;
+    let session = Action::Session;
+    let view = Action::View;
     [
-        button(icon, label, Action::TogglePause, false),
-        button(Icon::Back, tr!("Back"), Action::StepBack, false),
-        button(Icon::Step, tr!("Step"), Action::StepGeneration, false),
-        button(Icon::Slower, tr!("Slower"), Action::Slower, false),
-        button(Icon::Faster, tr!("Faster"), Action::Faster, false),
-        button(Icon::Kernel, tr!("Kernel"), Action::NextKernel, false),
-        button(
+        (icon, label, session(SessionAction::TogglePause)),
+        (Icon::Back, tr!("Back"), session(SessionAction::StepBack)),
+        (
+            Icon::Step,
+            tr!("Step"),
+            session(SessionAction::StepGeneration),
+        ),
+        (Icon::Slower, tr!("Slower"), session(SessionAction::Slower)),
+        (Icon::Faster, tr!("Faster"), session(SessionAction::Faster)),
+        (
+            Icon::Kernel,
+            tr!("Kernel"),
+            session(SessionAction::NextKernel),
+        ),
+        (
             Icon::Streams,
             tr!("Streams"),
-            Action::NextOf(Switch::Streams),
-            false,
+            session(SessionAction::NextOf(Switch::Streams)),
         ),
-        button(
+        (
             Icon::Timeline,
             tr!("Timeline"),
-            Action::ToggleTimeline,
-            options.timeline,
+            view(ViewAction::ToggleTimeline),
         ),
-        button(Icon::Lab, tr!("Lab"), Action::ToggleLab, is_lab),
-        button(
+        (Icon::Lab, tr!("Lab"), view(ViewAction::ToggleLab)),
+        (
             Icon::Lessons,
             tr!("Lessons"),
-            Action::ToggleLessons,
-            frame.lesson.is_some(),
+            view(ViewAction::ToggleLessons),
         ),
-        button(
+        (
             Icon::Draw,
             tr!("Draw"),
-            Action::TogglePencil,
-            frame.marks.pencil,
+            Action::Edit(EditAction::TogglePencil),
         ),
-        button(
+        (
             Icon::Record,
             tr!("Record"),
-            Action::ToggleRecording,
-            is_recording,
+            view(ViewAction::ToggleRecording),
         ),
-        button(Icon::Help, tr!("Help"), Action::ToggleHelp, options.help),
+        (Icon::Help, tr!("Help"), view(ViewAction::ToggleHelp)),
     ]
 }
 
@@ -110,20 +96,26 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect:
     let line = (unit.max(1.0), RULE);
     painter.rect_filled(rect, 0.0, GROUND);
     painter.hline(rect.x_range(), rect.bottom() - 0.5 * unit, line);
-    let buttons = buttons(status, frame);
+    let (buttons, context) = (buttons(status), frame.context());
     let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
     let is_labelled = buttons.len() as f32 * LABELLED * unit <= inside.width();
     let width = unit * if is_labelled { LABELLED } else { UNLABELLED };
     let mut x = inside.left();
-    for button in &buttons {
+    for (icon, label, action) in buttons {
         let place = Rect::from_min_size(pos2(x, inside.top()), vec2(width, inside.height()));
-        paint_button(
-            painter,
-            place.shrink2(vec2(1.5 * unit, 0.0)),
-            unit,
-            button,
-            is_labelled,
-        );
+        let place = place.shrink2(vec2(1.5 * unit, 0.0));
+        let ink = paint_ground(painter, place, unit, action, &context);
+        let middle = match is_labelled {
+            true => place.center_top() + vec2(0.0, 12.5 * unit),
+            false => place.center(),
+        };
+        let square = Rect::from_center_size(middle, vec2(15.0, 15.0) * unit);
+        paint_icon(painter, square, icon, ink);
+        if is_labelled {
+            let label = fitted(painter, label, regular(11.5 * unit), ink, place.width());
+            let foot = place.center_bottom() - vec2(0.0, 1.0 * unit);
+            put(painter, foot, Align2::CENTER_BOTTOM, label);
+        }
         x += width;
     }
     let text = under_pointer(frame);
@@ -136,37 +128,26 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect:
     }
 }
 
-fn paint_button(painter: &Painter, place: Rect, unit: f32, button: &Button, is_labelled: bool) {
-    let tip = tip(button.action);
-    let is_over = spots::button(painter, place, &tip, button.action);
-    let (ground, ink) = match (button.is_on, is_over) {
-        (true, _) => (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02)),
-        (false, true) => (RULE, VALUE),
-        (false, false) => (GROUND, LABEL),
+/// Paints a button's ground and takes its clicks; returns the colour of what stands on it.
+fn paint_ground(
+    painter: &Painter,
+    place: Rect,
+    unit: f32,
+    action: Action,
+    context: &Context<'_>,
+) -> Color32 {
+    let does = format!("{} ({})", action.help(), action.key());
+    let why_not = action.why_not(context);
+    let tip = why_not.clone().unwrap_or(does);
+    let is_over = spots::button(painter, place, &tip, action);
+    let (ground, ink) = match (action.state(context), why_not, is_over) {
+        (_, Some(_), _) => (GROUND, LABEL.gamma_multiply(0.45)),
+        (Some(true), None, _) => (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02)),
+        (_, None, true) => (RULE, VALUE),
+        (_, None, false) => (GROUND, LABEL),
     };
     painter.rect_filled(place, 5.0 * unit, ground);
-    let middle = match is_labelled {
-        true => place.center_top() + vec2(0.0, 12.5 * unit),
-        false => place.center(),
-    };
-    let square = Rect::from_center_size(middle, vec2(15.0, 15.0) * unit);
-    paint_icon(painter, square, button.icon, ink);
-    if !is_labelled {
-        return;
-    }
-    let label = fitted(
-        painter,
-        button.label,
-        regular(11.5 * unit),
-        ink,
-        place.width(),
-    );
-    put(
-        painter,
-        place.center_bottom() - vec2(0.0, 1.0 * unit),
-        Align2::CENTER_BOTTOM,
-        label,
-    );
+    ink
 }
 
 /// Paints an icon into a square.
@@ -266,14 +247,6 @@ fn paint_icon(painter: &Painter, square: Rect, icon: Icon, ink: Color32) {
             painter.text(square.center(), Align2::CENTER_CENTER, "?", font, ink);
         }
     }
-}
-
-/// What an action does, and its keys.
-fn tip(action: Action) -> String {
-    let row = KEYS.iter().find(|row| row.action == action);
-    row.map_or(String::new(), |row| {
-        format!("{} ({})", row.help(), row.keys())
-    })
 }
 
 /// The cell under the pointer, and the selection's size.

@@ -1,4 +1,4 @@
-//! What the window does of what a person asks for; the rest is the session's.
+//! Carries out actions: the window's own here, the session's by handing them on.
 
 use std::time::Instant;
 
@@ -11,90 +11,142 @@ use crate::pointer::{Gesture, Spot};
 use app::World;
 
 use lang::tr;
-use model::Action;
+use model::actions::Context;
+use model::{Action, SessionAction, ViewAction};
 use view::layout::Layout;
 use view::picture_file::write_dated_png;
-use view::{Commands, GoTo, Menu, SidePanel, Zoom};
+use view::{Commands, GoTo, Help, Menu, SidePanel, Zoom};
 
 impl<W: World> Handler<W> {
-    /// Does what a person asked for: the window's own actions here, the others in the session.
-    pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: Action) {
+    /// Does what a person asked for, or says why it is impossible.
+    pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: impl Into<Action>) {
         self.pacer.want(Instant::now());
-        let action = self.lessons.instead(action);
-        if self.edit_action(action) {
-            return;
+        let action = self.lessons.instead(action.into());
+        if let Some(why) = self.why_not(action) {
+            let what = action.help();
+            return self.note(tr!("{what}: {why}", what = what, why = why));
         }
         match action {
-            Action::ToggleSingle => self.view.single ^= true,
-            Action::ZoomIn => self.zoom(1.5, None),
-            Action::ZoomOut => self.zoom(1.0 / 1.5, None),
-            Action::PanLeft => self.pan_by_key([1.0, 0.0]),
-            Action::PanRight => self.pan_by_key([-1.0, 0.0]),
-            Action::PanUp => self.pan_by_key([0.0, 1.0]),
-            Action::PanDown => self.pan_by_key([0.0, -1.0]),
-            Action::Fit => self.move_camera(None, true, |camera, status, layout| {
+            Action::Session(action) => self.session_action(action),
+            Action::View(action) => self.view_action(event_loop, action),
+            Action::Edit(action) => self.edit_action(action),
+        }
+    }
+
+    fn why_not(&self, action: Action) -> Option<String> {
+        let status = self.status();
+        let frame = self.frame(status.as_deref())?;
+        action.why_not(&Context {
+            is_ahead: true,
+            ..frame.context()
+        })
+    }
+
+    /// Hands an action to the session, with what it means for the window.
+    fn session_action(&mut self, action: SessionAction) {
+        match action {
+            // The rest of a stroke would join an edit that is no longer there.
+            SessionAction::Undo | SessionAction::Redo => self.end_stroke(),
+            SessionAction::ToggleBlocks => return self.toggle_blocks(),
+            SessionAction::TogglePause
+            | SessionAction::StepGeneration
+            | SessionAction::StepRound
+            | SessionAction::StepBack
+            | SessionAction::RoundBack
+            | SessionAction::RunTo(_)
+            | SessionAction::NextStopWhenStill
+            | SessionAction::ToggleReseed
+            | SessionAction::Faster
+            | SessionAction::Slower
+            | SessionAction::ResetPanel
+            | SessionAction::ResetAll
+            | SessionAction::NewSeed
+            | SessionAction::UseKernel(_)
+            | SessionAction::NextKernel
+            | SessionAction::PreviousKernel
+            | SessionAction::NextOf(_)
+            | SessionAction::Choose(..)
+            | SessionAction::ToggleHalves
+            | SessionAction::SelectNext
+            | SessionAction::SelectPrevious
+            | SessionAction::Select(_)
+            | SessionAction::SaveSession => {}
+        }
+        if let Some(world) = &self.world {
+            world.act(action);
+        }
+    }
+
+    fn view_action(&mut self, event_loop: &ActiveEventLoop, action: ViewAction) {
+        match action {
+            ViewAction::ToggleSingle => self.view.single ^= true,
+            ViewAction::ZoomIn => self.zoom(1.5, None),
+            ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
+            ViewAction::PanLeft => self.pan_by_key([1.0, 0.0]),
+            ViewAction::PanRight => self.pan_by_key([-1.0, 0.0]),
+            ViewAction::PanUp => self.pan_by_key([0.0, 1.0]),
+            ViewAction::PanDown => self.pan_by_key([0.0, -1.0]),
+            ViewAction::Fit => self.move_camera(None, true, |camera, status, layout| {
                 camera.toggle_fit(status.size, layout.tiling.panel);
             }),
-            Action::ToggleSeparate => self.toggle_separate(),
-            Action::ToggleMinimap => self.view.no_minimap ^= true,
-            Action::ToggleTimeline => self.toggle_timeline(),
-            Action::ToggleBlocks => self.toggle_blocks(),
-            Action::ToggleLab => self.toggle_side(SidePanel::Lab),
-            Action::ToggleLadder => self.toggle_side(SidePanel::Ladder),
-            Action::TogglePopulation => self.toggle_side(SidePanel::Population),
-            Action::PopulationOfAll => {
+            ViewAction::ToggleSeparate => self.toggle_separate(),
+            ViewAction::ToggleMinimap => self.view.no_minimap ^= true,
+            ViewAction::ToggleTimeline => self.toggle_timeline(),
+            ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
+            ViewAction::ToggleLadder => self.toggle_side(SidePanel::Ladder),
+            ViewAction::TogglePopulation => self.toggle_side(SidePanel::Population),
+            ViewAction::PopulationOfAll => {
                 self.view.population_of_all ^= true;
                 if self.view.side != Some(SidePanel::Population) {
                     self.toggle_side(SidePanel::Population);
                 }
             }
-            Action::ToggleLessons => self.toggle_lessons(),
-            Action::NextPage => self.turn_page(true),
-            Action::PreviousPage => self.turn_page(false),
-            Action::ToggleGridLines => self.view.grid_lines ^= true,
-            Action::NextColours => self.next_theme(),
-            Action::NextColourBy => self.next_colour_by(),
-            Action::Invert => self.view.invert ^= true,
-            Action::ToggleFullscreen => self.toggle_fullscreen(),
-            Action::SavePicture => self.save_picture(false),
-            Action::SavePanelPicture => self.save_picture(true),
-            Action::ToggleRecording => self.toggle_recording(),
-            Action::ToggleHelp => self.view.help ^= true,
-            Action::AskGeneration => self.dialogs.go_to = Some(GoTo::default()),
-            Action::ToggleCommands => {
-                let closed = self.dialogs.commands.take().is_none();
-                let open = closed.then(|| Commands::new(self.list_lessons()));
-                (self.dialogs.commands, self.dialogs.menu) = (open, None);
+            ViewAction::ToggleLessons => self.toggle_lessons(),
+            ViewAction::NextPage => self.turn_page(true),
+            ViewAction::PreviousPage => self.turn_page(false),
+            ViewAction::ToggleGridLines => self.view.grid_lines ^= true,
+            ViewAction::NextColours => self.next_theme(),
+            ViewAction::NextColourBy => self.next_colour_by(),
+            ViewAction::Invert => self.view.invert ^= true,
+            ViewAction::ToggleFullscreen => self.toggle_fullscreen(),
+            ViewAction::SavePicture => self.save_picture(false),
+            ViewAction::SavePanelPicture => self.save_picture(true),
+            ViewAction::ToggleRecording => self.toggle_recording(),
+            ViewAction::AskGeneration => self.dialogs.go_to = Some(GoTo::default()),
+            ViewAction::ToggleHelp => {
+                let open = self.dialogs.help.is_none();
+                self.close_lists();
+                self.dialogs.help = open.then(Help::default);
             }
-            Action::ToggleMenu => {
-                let closed = self.dialogs.menu.take().is_none();
-                let open = closed.then(Menu::default);
-                (self.dialogs.menu, self.dialogs.commands) = (open, None);
+            ViewAction::ToggleCommands => {
+                let open = self.dialogs.commands.is_none();
+                self.close_lists();
+                self.dialogs.commands = open.then(|| Commands::new(self.list_lessons()));
             }
-            Action::TogglePresentation => self.view.presentation ^= true,
-            Action::EnlargeInterface => self.resize_interface(self.view.interface.larger()),
-            Action::ReduceInterface => self.resize_interface(self.view.interface.smaller()),
-            Action::UsualInterface => self.resize_interface(Some(Zoom::default())),
-            Action::NextLanguage => lang::set(lang::language().other()),
-            Action::Escape => self.escape(),
-            Action::Quit => event_loop.exit(),
-            other => {
-                if let Some(world) = &self.world {
-                    world.act(other);
-                }
+            ViewAction::ToggleMenu => {
+                let open = self.dialogs.menu.is_none();
+                self.close_lists();
+                self.dialogs.menu = open.then(Menu::default);
             }
+            ViewAction::TogglePresentation => self.view.presentation ^= true,
+            ViewAction::EnlargeInterface => self.resize_interface(self.view.interface.larger()),
+            ViewAction::ReduceInterface => self.resize_interface(self.view.interface.smaller()),
+            ViewAction::DefaultInterface => self.resize_interface(Some(Zoom::default())),
+            ViewAction::NextLanguage => lang::set(lang::language().other()),
+            ViewAction::Escape => self.escape(),
+            ViewAction::Quit => event_loop.exit(),
         }
     }
 
+    /// Closes the lists of actions: one is open at a time.
+    fn close_lists(&mut self) {
+        let dialogs = &mut self.dialogs;
+        (dialogs.help, dialogs.commands, dialogs.menu) = (None, None, None);
+    }
+
     fn escape(&mut self) {
-        let fullscreen = self
-            .screen
-            .as_ref()
-            .is_some_and(|screen| screen.window().fullscreen().is_some());
         if self.dialogs.escape() {
             // One thing at a time.
-        } else if self.view.help {
-            self.view.help = false;
         } else if self.lessons.screen.is_some() {
             self.leave_lesson();
         } else if self.drop_marks() {
@@ -107,7 +159,7 @@ impl<W: World> Handler<W> {
             self.view.single = false;
         } else if self.view.presentation {
             self.view.presentation = false;
-        } else if fullscreen {
+        } else if self.is_fullscreen() {
             self.toggle_fullscreen();
         }
     }
@@ -129,12 +181,16 @@ impl<W: World> Handler<W> {
         Some(self.frame(None)?.unit())
     }
 
+    pub(super) fn is_fullscreen(&self) -> bool {
+        let screen = self.screen.as_ref();
+        screen.is_some_and(|screen| screen.window().fullscreen().is_some())
+    }
+
     fn toggle_fullscreen(&self) {
+        let wanted = !self.is_fullscreen();
         if let Some(screen) = &self.screen {
-            let now = screen.window().fullscreen().is_some();
-            screen
-                .window()
-                .set_fullscreen((!now).then(|| Fullscreen::Borderless(self.monitor.clone())));
+            let fullscreen = wanted.then(|| Fullscreen::Borderless(self.monitor.clone()));
+            screen.window().set_fullscreen(fullscreen);
         }
     }
 
@@ -171,7 +227,7 @@ impl<W: World> Handler<W> {
         if let (false, Some(world)) = (self.view.timeline, &self.world)
             && world.status().stamped
         {
-            world.act(Action::ToggleBlocks);
+            world.act(SessionAction::ToggleBlocks);
         }
     }
 
@@ -180,7 +236,7 @@ impl<W: World> Handler<W> {
         if let Some(world) = &self.world
             && (self.view.timeline || !world.status().stamped)
         {
-            world.act(Action::ToggleBlocks);
+            world.act(SessionAction::ToggleBlocks);
         }
         self.show_timeline(true);
     }
@@ -192,7 +248,7 @@ impl<W: World> Handler<W> {
         self.view.toggle_side(panel);
         let is_watched = self.view.side == Some(SidePanel::Population);
         if let (true, Some(world)) = (was_watched != is_watched, &self.world) {
-            world.act(Action::WatchPopulation(is_watched));
+            world.watch_population(is_watched);
         }
         self.hover();
     }
@@ -200,7 +256,7 @@ impl<W: World> Handler<W> {
     fn show_timeline(&mut self, shown: bool) {
         self.view.timeline = shown;
         if let Some(world) = &self.world {
-            world.act(Action::WatchOverlap(shown));
+            world.watch_overlap(shown);
         }
         self.hover();
     }
@@ -292,7 +348,6 @@ impl<W: World> Handler<W> {
     /// Does what the mouse asked for.
     pub(super) fn gesture(&mut self, event_loop: &ActiveEventLoop, gesture: Gesture) {
         match gesture {
-            Gesture::Click(_) if self.view.help => self.act(event_loop, Action::ToggleHelp),
             Gesture::Drag(Spot::Panel(place), pixels) => {
                 let instance = self.instance_at(place);
                 self.move_camera(instance, false, |camera, status, layout| {
@@ -303,10 +358,10 @@ impl<W: World> Handler<W> {
             | Gesture::Click(Spot::Minimap(instance))
             | Gesture::DoubleClick(Spot::Minimap(instance)) => self.lead(instance),
             Gesture::Click(Spot::Panel(place)) if !self.view.single => {
-                self.act(event_loop, Action::Select(place));
+                self.act(event_loop, SessionAction::Select(place));
             }
             Gesture::Click(Spot::Panel(_)) => {}
-            Gesture::DoubleClick(Spot::Panel(_)) => self.act(event_loop, Action::ToggleSingle),
+            Gesture::DoubleClick(Spot::Panel(_)) => self.act(event_loop, ViewAction::ToggleSingle),
             Gesture::Click(Spot::Lab) | Gesture::DoubleClick(Spot::Lab) => {
                 if let Some(action) = self.click_lab() {
                     self.act(event_loop, action);
@@ -334,7 +389,7 @@ impl<W: World> Handler<W> {
         self.pacer.want(Instant::now());
     }
 
-    fn click_lab(&mut self) -> Option<Action> {
+    fn click_lab(&mut self) -> Option<SessionAction> {
         let (status, layout) = (self.status()?, self.layout()?);
         self.lab.click(self.pointer.at?, &layout, &status)
     }
@@ -350,7 +405,7 @@ impl<W: World> Handler<W> {
             self.pacer.want(Instant::now());
         }
         if (button, state) == (MouseButton::Right, ElementState::Pressed) {
-            return self.act(event_loop, Action::ToggleMenu);
+            return self.act(event_loop, ViewAction::ToggleMenu);
         }
         if !matches!(button, MouseButton::Left | MouseButton::Middle) {
             return;

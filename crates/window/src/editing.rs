@@ -15,7 +15,7 @@ use crate::pointer::Spot;
 use app::World;
 use lang::tr;
 use life::{Lattice, Size};
-use model::{Action, Area, Change, Edit, Status};
+use model::{Area, Change, Edit, EditAction, SessionAction, Status};
 use parcels::Parcels;
 use view::{Ghost, Marks, Pending, Shelf};
 
@@ -110,10 +110,10 @@ impl Under {
 }
 
 impl<W: World> Handler<W> {
-    /// Does what a person asked of the lattices by a key; whether that was it.
-    pub(super) fn edit_action(&mut self, action: Action) -> bool {
+    /// Carries out an edit action.
+    pub(super) fn edit_action(&mut self, action: EditAction) {
         match action {
-            Action::TogglePencil => {
+            EditAction::TogglePencil => {
                 self.editing.marks.pencil ^= true;
                 let on = self.editing.marks.pencil;
                 let what = if on {
@@ -123,14 +123,14 @@ impl<W: World> Handler<W> {
                 };
                 self.note(tr!("pencil {what}", what = what));
             }
-            Action::SelectAll => {
+            EditAction::SelectAll => {
                 if let Some(status) = self.status() {
                     let all = Area::whole(status.size);
                     self.editing.marks.selection = Some((status.selected, all));
                 }
             }
-            Action::ClearSelection => self.change_selection(Change::Clear),
-            Action::FillRandomly => {
+            EditAction::ClearSelection => self.change_selection(Change::Clear),
+            EditAction::FillRandomly => {
                 self.editing.fills += 1;
                 let seed = self.editing.fills;
                 let density = 0.5;
@@ -140,40 +140,35 @@ impl<W: World> Handler<W> {
                     seed,
                 });
             }
-            Action::FlipSideways | Action::FlipUpsideDown => {
-                let sideways = action == Action::FlipSideways;
+            EditAction::FlipSideways | EditAction::FlipUpsideDown => {
+                let sideways = action == EditAction::FlipSideways;
                 self.change_selection(|area| Change::Flip { area, sideways });
             }
-            Action::TurnLeft | Action::TurnRight => {
-                self.turn_selection(action == Action::TurnRight);
+            EditAction::TurnLeft | EditAction::TurnRight => {
+                self.turn_selection(action == EditAction::TurnRight);
             }
-            Action::TurnGhostLeft | Action::TurnGhostRight => {
+            EditAction::TurnGhostLeft | EditAction::TurnGhostRight => {
                 if let Some(ghost) = &mut self.editing.marks.ghost {
-                    let clockwise = action == Action::TurnGhostRight;
+                    let clockwise = action == EditAction::TurnGhostRight;
                     ghost.pattern = Arc::new(Change::turned(&ghost.pattern, clockwise));
                 }
             }
-            Action::CopyCells => self.copy_cells(),
-            Action::PastePattern => self.paste(),
-            Action::OpenPattern => self.ask_for_file(true),
-            Action::SavePattern => self.ask_for_file(false),
-            Action::Undo => {
-                self.editing.holding = None; // what a stroke adds would be of none that can be undone
-                return false;
-            }
-            Action::Redo => {
-                self.editing.holding = None;
-                return false;
-            }
-            Action::ToggleShelf => {
+            EditAction::CopyCells => self.copy_cells(),
+            EditAction::PastePattern => self.paste(),
+            EditAction::OpenPattern => self.ask_for_file(true),
+            EditAction::SavePattern => self.ask_for_file(false),
+            EditAction::ToggleShelf => {
                 self.dialogs.shelf = match self.dialogs.shelf.take() {
                     None => Some(Shelf::default()),
                     Some(_) => None,
                 };
             }
-            _ => return false,
         }
-        true
+    }
+
+    /// Ends a stroke that is being drawn.
+    pub(super) fn end_stroke(&mut self) {
+        self.editing.holding = None;
     }
 
     /// Drops what is held over the panels; whether there was anything.
@@ -231,7 +226,7 @@ impl<W: World> Handler<W> {
 
     /// The left button went down; whether the hand took it.
     pub(super) fn hand_pressed(&mut self, spot: Option<Spot>) -> bool {
-        let Some(Spot::Panel(place)) = spot.filter(|_| !self.view.help) else {
+        let Some(Spot::Panel(place)) = spot else {
             return false;
         };
         let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
@@ -267,7 +262,7 @@ impl<W: World> Handler<W> {
             return false;
         }
         if let (Some(world), None) = (&self.world, self.only()) {
-            world.act(Action::Select(instance));
+            world.act(SessionAction::Select(instance));
         }
         true
     }

@@ -27,9 +27,7 @@ use lang::tr;
 use life::Size;
 use model::{PicturePlan, Status};
 use view::theme::theme;
-use view::{
-    Asked, Dialogs, Drawing, Frame, Lab, Population, Timeline, ViewError, ViewOptions, acts_anyway,
-};
+use view::{Dialogs, Drawing, Frame, Lab, Population, Timeline, UiRequest, ViewError, ViewOptions};
 
 /// Frames a second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -241,19 +239,19 @@ impl<W: World> Handler<W> {
 
     /// A key went to a dialog: some act on the window all the same.
     fn key_to_dialog(&mut self, event_loop: &ActiveEventLoop, event: &KeyEvent) {
-        if let Some(action) = keys::action(event, self.modifiers).filter(|&it| acts_anyway(it)) {
+        if let Some(action) = keys::action_in_dialog(event, self.modifiers) {
             self.act(event_loop, action);
         }
     }
 
-    /// Does what a dialog asked for.
-    fn asked(&mut self, event_loop: &ActiveEventLoop, asked: Asked) {
-        match asked {
-            Asked::Act(action) => self.act(event_loop, action),
-            Asked::Path(saves, path) => self.typed_path(saves, path),
-            Asked::Shelved(shelved) => self.take_from_shelf(shelved),
-            Asked::Lesson(index) => self.show_lesson(index),
-            Asked::Room => self.take_offer(),
+    /// Does what a person asked for by a widget.
+    fn requested(&mut self, event_loop: &ActiveEventLoop, request: UiRequest) {
+        match request {
+            UiRequest::Act(action) => self.act(event_loop, action),
+            UiRequest::Path(saves, path) => self.typed_path(saves, path),
+            UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
+            UiRequest::Lesson(index) => self.show_lesson(index),
+            UiRequest::Room => self.take_offer(),
         }
     }
 
@@ -299,6 +297,7 @@ impl<W: World> Handler<W> {
             _ => (self.notice_until, self.drawing.notice) = (None, None),
         }
         self.drawing.frames_per_second = self.rate.per_second(now);
+        self.drawing.fullscreen = self.is_fullscreen();
         self.drawing.recording = self.recording.is_some();
         self.glide(now);
         let status = self.status();
@@ -336,7 +335,7 @@ impl<W: World> Handler<W> {
             .as_ref()
             .map(|world| world as &dyn model::PictureSource);
         match screen.present(&frame, &mut self.dialogs, pictures) {
-            Ok(Outcome::Presented(asked, again)) => {
+            Ok(Outcome::Presented(requests, again)) => {
                 let scene = &screen.scene;
                 self.editing
                     .marks
@@ -346,8 +345,8 @@ impl<W: World> Handler<W> {
                 if let Some(delay) = input::meant(again) {
                     self.pacer.want_at(now + delay);
                 }
-                for asked in asked {
-                    self.asked(event_loop, asked);
+                for request in requests {
+                    self.requested(event_loop, request);
                 }
             }
             Ok(Outcome::Skipped) => self.pacer.want_at(now + RETRY),

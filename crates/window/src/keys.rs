@@ -1,13 +1,23 @@
-//! From winit's keys to the session's.
+//! From winit's keys to the action table's.
 
 use winit::event::KeyEvent;
 use winit::keyboard::{Key as WinitKey, KeyCode, ModifiersState, NamedKey, PhysicalKey};
 use winit::platform::modifier_supplement::KeyEventExtModifierSupplement as _;
 
-use model::actions::{Action, Chord, Key, action_for};
+use model::actions::{Action, Chord, Key, Row, row_for};
 
-/// What a pressed key asks for; while held, only what moves step by step is repeated.
+/// What a pressed key asks for; while it is held, only what the table repeats.
 pub(super) fn action(event: &KeyEvent, modifiers: ModifiersState) -> Option<Action> {
+    pressed(event, modifiers).map(|(_, row)| row.action)
+}
+
+/// The same while a dialog takes the keys: what acts there and types nothing into its field.
+pub(super) fn action_in_dialog(event: &KeyEvent, modifiers: ModifiersState) -> Option<Action> {
+    let (chord, row) = pressed(event, modifiers)?;
+    (row.in_dialogs && !chord.types()).then_some(row.action)
+}
+
+fn pressed(event: &KeyEvent, modifiers: ModifiersState) -> Option<(Chord, &'static Row)> {
     // Alt and the logo key are the desktop's.
     if !event.state.is_pressed() || modifiers.alt_key() || modifiers.super_key() {
         return None;
@@ -16,37 +26,18 @@ pub(super) fn action(event: &KeyEvent, modifiers: ModifiersState) -> Option<Acti
     let plain = event.key_without_modifiers();
     // With Ctrl, some systems make a control character of a letter.
     let typed = if ctrl { &plain } else { &event.logical_key };
-    let action = [key(typed), physical_letter(event.physical_key)]
+    let (chord, row) = [key(typed), physical_letter(event.physical_key)]
         .into_iter()
         .flatten()
-        .find_map(|key| action_for(Chord { key, shift, ctrl }))?;
-    (!event.repeat || repeats(action)).then_some(action)
+        .map(|key| Chord { key, shift, ctrl })
+        .find_map(|chord| Some((chord, row_for(chord)?)))?;
+    (!event.repeat || row.repeats).then_some((chord, row))
 }
 
 /// Whether Enter alone was pressed: it opens a lesson of the list.
 pub(super) fn is_enter(event: &KeyEvent, modifiers: ModifiersState) -> bool {
     let plain = modifiers.is_empty() && event.state.is_pressed() && !event.repeat;
     plain && event.logical_key == WinitKey::Named(NamedKey::Enter)
-}
-
-fn repeats(action: Action) -> bool {
-    matches!(
-        action,
-        Action::PanLeft
-            | Action::PanRight
-            | Action::PanUp
-            | Action::PanDown
-            | Action::ZoomIn
-            | Action::ZoomOut
-            | Action::StepGeneration
-            | Action::StepRound
-            | Action::StepBack
-            | Action::RoundBack
-            | Action::Faster
-            | Action::Slower
-            | Action::SelectNext
-            | Action::SelectPrevious
-    )
 }
 
 fn key(key: &WinitKey) -> Option<Key> {
@@ -108,7 +99,7 @@ fn physical_letter(key: PhysicalKey) -> Option<Key> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::actions::KEYS;
+    use model::actions::TABLE;
     use winit::keyboard::SmolStr;
 
     /// What winit says when this key of the table is pressed.
@@ -151,7 +142,7 @@ mod tests {
 
     #[test]
     fn every_key_of_the_table_can_be_typed() {
-        for chord in KEYS.iter().flat_map(|row| row.chords) {
+        for chord in TABLE.iter().flat_map(|row| row.chords) {
             assert_eq!(key(&typed(chord)), Some(chord.key), "{chord}");
         }
     }

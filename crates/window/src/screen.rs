@@ -12,7 +12,7 @@ use lang::tr;
 use model::PictureSource;
 use view::offscreen::{read, target};
 use view::picture_file::Image;
-use view::{Asked, Canvas, Dialogs, Drawing, Frame, Gpu, Scene, ViewError};
+use view::{Canvas, Dialogs, Drawing, Frame, Gpu, Scene, UiRequest, ViewError};
 
 /// A window as a canvas.
 pub(super) struct WindowCanvas {
@@ -37,7 +37,7 @@ impl Canvas for WindowCanvas {
 pub(super) enum Outcome {
     /// It was presented; what its widgets asked for, and after how long another is wanted though
     /// nothing happens.
-    Presented(Vec<Asked>, Duration),
+    Presented(Vec<UiRequest>, Duration),
     /// It was not, as nobody would see it now.
     Skipped,
     /// It was not, as the window has changed: draw again.

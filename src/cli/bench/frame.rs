@@ -10,7 +10,7 @@ use super::{RUN, RUNS, Table, fits, open_instances, rate, setup};
 use crate::cli::setup::DEFAULT_SIDE;
 use model::PicturePlan;
 use model::PictureSource;
-use model::{Action, DeviceChoice, Order, Pace, Picture, Setup, Streams, Switch, Switches};
+use model::{DeviceChoice, Order, Pace, Picture, SessionAction, Setup, Streams, Switch, Switches};
 use session::Session;
 use session::instances::{Event, Instances};
 use view::offscreen::Renderer;
@@ -204,9 +204,9 @@ fn factor_told(setup: &Setup) -> Result<Vec<f64>> {
     let mut factors = Vec::new();
     for _ in 0..RUNS + 1 {
         let each = round_us(Streams::PerInstance)?;
-        session.act(Action::Choose(Switch::Streams, 1));
+        session.act(SessionAction::Choose(Switch::Streams, 1));
         let one = round_us(Streams::One)?;
-        session.act(Action::Choose(Switch::Streams, 0));
+        session.act(SessionAction::Choose(Switch::Streams, 0));
         factors.push(one / each);
     }
     Ok(factors.split_off(1)) // the first warmed up

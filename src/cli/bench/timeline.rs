@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::Result;
 
 use super::{RUN, RUNS, Table, open_instances, setup};
+use model::DeviceChoice;
 use model::PicturePlan;
-use model::{Action, DeviceChoice};
 use session::instances::Instances;
 use session::{Sampling, Session};
 use view::offscreen::Renderer;
@@ -191,7 +191,7 @@ fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[Drawn; 2]> {
                 timeline,
                 ..Default::default()
             };
-            session.act(Action::WatchOverlap(timeline));
+            session.watch_overlap(timeline);
             session.request_view(renderer.request(&session.status(), &options));
             // A round is run op by op once when the timeline opens.
             let settled = Instant::now();

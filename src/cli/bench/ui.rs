@@ -6,7 +6,7 @@ use std::time::Instant;
 use anyhow::{Result, bail};
 
 use super::{RUN, RUNS, Table, setup};
-use model::{Action, DeviceChoice, Pace, Setup};
+use model::{DeviceChoice, Pace, Setup};
 use session::Session;
 use view::offscreen::Renderer;
 use view::{ViewOptions, list_adapters};
@@ -28,7 +28,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
             ("figures and palette", ViewOptions::default(), true),
             ("figures, timeline and lab", everything(), false),
         ] {
-            session.act(Action::WatchOverlap(options.timeline));
+            session.watch_overlap(options.timeline);
             let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
             renderer.open_palette(palette);
             let times = milliseconds(&mut renderer, &session, &options)?;

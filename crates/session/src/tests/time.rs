@@ -187,7 +187,7 @@ fn populations_are_those_of_the_reference() {
         ..setup(2, size(40))
     };
     let session = Session::start(setup.clone(), || {}).unwrap();
-    session.act(Action::WatchPopulation(true));
+    session.watch_population(true);
     session.act(Action::RunTo(60));
     assert_eq!(all_at(&session, &setup, 60), references(&setup, 60));
     let series = |of| {
@@ -216,7 +216,7 @@ fn populations_are_those_of_the_reference() {
         assert_eq!(after.population() - before.population(), change(after));
     }
     // Nobody looks any more: nothing is measured.
-    session.act(Action::WatchPopulation(false));
+    session.watch_population(false);
     session.act(Action::StepGeneration);
     all_at(&session, &setup, 61);
     wait_for(&session, "no measures", |status| {

@@ -53,7 +53,7 @@ use engine::{Engine, Result};
 use lang::tr;
 use model::population::Populations;
 use model::trace::Trace;
-use model::{Action, DeviceChoice, KernelChoice, PicturePlan, Pictures, Setup, Status};
+use model::{DeviceChoice, KernelChoice, PicturePlan, Pictures, SessionAction, Setup, Status};
 
 /// How long a notice is shown.
 const NOTICE_TIME: Duration = Duration::from_secs(6);
@@ -151,7 +151,7 @@ struct SessionWorker {
     /// The worker's part of each queued request, by the request's number.
     tasks: HashMap<u64, Task>,
     /// The action behind each queued request, by the request's number, for the debug log.
-    actions: HashMap<u64, Action>,
+    actions: HashMap<u64, SessionAction>,
     next_task: u64,
     /// The first request, while it waits for the engine.
     waiting: Option<Waiting>,

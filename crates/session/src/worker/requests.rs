@@ -13,14 +13,19 @@ use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
 use lang::tr;
 use life::{Lattice, Size};
-use model::{Action, Choice, KernelChoice, Pace, PicturePlan, Start};
+use model::actions::Needs;
+use model::{Choice, KernelChoice, Pace, PicturePlan, SessionAction, Start, Switch};
 
 /// The worker's part of a request.
 pub(super) enum Task {
     /// None: the state does everything.
     State,
+    /// Starts all instances again: from the next seed, or from the present start.
+    Begin {
+        with_new_seed: bool,
+    },
     /// Changes a kernel or a switch.
-    Act(Action),
+    Switch(Setting),
     /// Changes the pictures, for which slots are allocated again.
     View(PicturePlan),
     /// Begins or ends a comparison.
@@ -28,6 +33,17 @@ pub(super) enum Task {
     Copy(usize, Sender<(Arc<Lattice>, u64)>),
     Save(Sender<SavedSession>),
     Open(Box<SavedSession>),
+}
+
+/// A kernel, or the position of a switch.
+#[derive(Clone, Copy)]
+pub(super) enum Setting {
+    /// The kernel at this place in the table.
+    Kernel(u8),
+    NextKernel,
+    PreviousKernel,
+    NextOf(Switch),
+    Choose(Switch, u8),
 }
 
 impl SessionWorker {
@@ -46,6 +62,17 @@ impl SessionWorker {
                     }
                     _ => self.debug_action(action),
                 }
+            }
+            Command::PauseForLesson(pause) => {
+                self.enqueue(Request::PauseForLesson(pause), Task::State);
+            }
+            Command::WatchPopulation(watching) => {
+                self.watch_populations(watching);
+                self.changed = true;
+            }
+            Command::WatchOverlap(watching) => {
+                self.lab.watch(watching);
+                self.changed = true;
             }
             Command::View(plan) => self.dispatch_view(plan),
             Command::Edit(edit, number) => {
@@ -87,14 +114,18 @@ impl SessionWorker {
                 self.wait_for_session(answer);
                 self.answer_waiters_at_the_end();
             }
-            Command::Act(action) if selects(action) => self.act(action),
-            Command::Act(action) if action.needs_engine() => {
-                self.notify(Notice::Refused(tr!("the session has ended").into()));
-                (self.wake)();
-            }
+            Command::Act(action) => match action.needs() {
+                Needs::Engine => {
+                    self.notify(Notice::Refused(tr!("the session has ended").into()));
+                    (self.wake)();
+                }
+                Needs::Nothing | Needs::Session => self.act(action),
+            },
             Command::Notify(notice) => self.notify(notice),
-            Command::Act(_)
-            | Command::View(_)
+            Command::View(_)
+            | Command::PauseForLesson(_)
+            | Command::WatchPopulation(_)
+            | Command::WatchOverlap(_)
             | Command::Edit(..)
             | Command::Grow(..)
             | Command::Open(_)
@@ -112,7 +143,12 @@ impl SessionWorker {
             match task {
                 Task::Copy(instance, answer) => self.wait_for_cells(instance, answer),
                 Task::Save(answer) => self.wait_for_session(answer),
-                Task::State | Task::Act(_) | Task::View(_) | Task::Comparison | Task::Open(_) => {}
+                Task::State
+                | Task::Begin { .. }
+                | Task::Switch(_)
+                | Task::View(_)
+                | Task::Comparison
+                | Task::Open(_) => {}
             }
         }
     }
@@ -135,32 +171,33 @@ impl SessionWorker {
     }
 
     /// Performs an action or queues a request for it.
-    fn act(&mut self, action: Action) {
+    fn act(&mut self, action: SessionAction) {
         self.changed = true;
         let per_round = self.setup.generations_per_round;
         match action {
-            Action::TogglePause => self.enqueue(Request::TogglePause, Task::State),
-            Action::PauseForLesson(pause) => {
-                self.enqueue(Request::PauseForLesson(pause), Task::State);
+            SessionAction::TogglePause => self.enqueue(Request::TogglePause, Task::State),
+            SessionAction::StepGeneration => self.enqueue(Request::Step(1), Task::State),
+            SessionAction::StepRound => self.enqueue(Request::Step(per_round), Task::State),
+            SessionAction::StepBack => self.enqueue(Request::StepBack(1), Task::State),
+            SessionAction::RoundBack => {
+                self.enqueue(Request::StepBack(per_round.into()), Task::State)
             }
-            Action::StepGeneration => self.enqueue(Request::Step(1), Task::State),
-            Action::StepRound => self.enqueue(Request::Step(per_round), Task::State),
-            Action::StepBack => self.enqueue(Request::StepBack(1), Task::State),
-            Action::RoundBack => self.enqueue(Request::StepBack(per_round.into()), Task::State),
-            Action::RunTo(generation) => self.enqueue(Request::RunTo(generation), Task::State),
-            Action::ResetPanel => self.enqueue(Request::ResetPanel(self.selected), Task::State),
-            Action::ResetAll | Action::NewSeed => {
-                // The start is set when the request is taken: earlier ones may change it.
-                self.enqueue(Request::Begin(self.setup.start.clone()), Task::Act(action));
+            SessionAction::RunTo(generation) => {
+                self.enqueue(Request::RunTo(generation), Task::State)
             }
-            Action::Undo => self.enqueue(Request::Undo, Task::State),
-            Action::Redo => self.enqueue(Request::Redo, Task::State),
-            Action::UseKernel(_)
-            | Action::NextKernel
-            | Action::PreviousKernel
-            | Action::NextOf(_)
-            | Action::Choose(..) => self.enqueue(Request::EngineIdle, Task::Act(action)),
-            Action::ToggleHalves => {
+            SessionAction::ResetPanel => {
+                self.enqueue(Request::ResetPanel(self.selected), Task::State)
+            }
+            SessionAction::ResetAll => self.enqueue_begin(false),
+            SessionAction::NewSeed => self.enqueue_begin(true),
+            SessionAction::Undo => self.enqueue(Request::Undo, Task::State),
+            SessionAction::Redo => self.enqueue(Request::Redo, Task::State),
+            SessionAction::UseKernel(at) => self.enqueue_switch(Setting::Kernel(at)),
+            SessionAction::NextKernel => self.enqueue_switch(Setting::NextKernel),
+            SessionAction::PreviousKernel => self.enqueue_switch(Setting::PreviousKernel),
+            SessionAction::NextOf(switch) => self.enqueue_switch(Setting::NextOf(switch)),
+            SessionAction::Choose(switch, at) => self.enqueue_switch(Setting::Choose(switch, at)),
+            SessionAction::ToggleHalves => {
                 let ends = self.pinned.is_some() || self.setup.instances < 2;
                 let request = if ends {
                     Request::EngineIdle
@@ -169,21 +206,32 @@ impl SessionWorker {
                 };
                 self.enqueue(request, Task::Comparison);
             }
-            Action::Faster => self.set_pace(self.state.pace.faster()),
-            Action::Slower => self.set_pace(self.state.pace.slower()),
-            Action::NextStopWhenStill => self.next_stop_when_still(),
-            Action::ToggleReseed => self.toggle_reseed(),
-            Action::WatchPopulation(shown) => self.watch_populations(shown),
-            Action::ToggleBlocks => self.toggle_stamps(),
-            Action::WatchOverlap(watching) => self.lab.watch(watching),
-            Action::SelectNext => self.selected = (self.selected + 1) % self.setup.instances,
-            Action::SelectPrevious => {
+            SessionAction::Faster => self.set_pace(self.state.pace.faster()),
+            SessionAction::Slower => self.set_pace(self.state.pace.slower()),
+            SessionAction::NextStopWhenStill => self.next_stop_when_still(),
+            SessionAction::ToggleReseed => self.toggle_reseed(),
+            SessionAction::ToggleBlocks => self.toggle_stamps(),
+            SessionAction::SelectNext => self.selected = (self.selected + 1) % self.setup.instances,
+            SessionAction::SelectPrevious => {
                 let all = self.setup.instances;
                 self.selected = (self.selected + all - 1) % all;
             }
-            Action::Select(instance) => self.selected = instance.min(self.setup.instances - 1),
-            _ => {}
+            SessionAction::Select(instance) => {
+                self.selected = instance.min(self.setup.instances - 1)
+            }
+            // `Session::act` has done it: it knows the file.
+            SessionAction::SaveSession => {}
         }
+    }
+
+    fn enqueue_begin(&mut self, with_new_seed: bool) {
+        // The start is set when the request is taken: earlier ones may change it.
+        let start = self.setup.start.clone();
+        self.enqueue(Request::Begin(start), Task::Begin { with_new_seed });
+    }
+
+    fn enqueue_switch(&mut self, setting: Setting) {
+        self.enqueue(Request::EngineIdle, Task::Switch(setting));
     }
 
     fn dispatch_view(&mut self, plan: PicturePlan) {
@@ -207,8 +255,8 @@ impl SessionWorker {
             return Ok(());
         };
         let task = self.tasks.remove(&number).unwrap_or(Task::State);
-        if let (Request::Begin(start), Task::Act(action)) = (&mut request, &task) {
-            *start = self.start_for(*action);
+        if let (Request::Begin(start), Task::Begin { with_new_seed }) = (&mut request, &task) {
+            *start = self.next_start(*with_new_seed);
         }
         if let Request::SetGrid { size, .. } = &mut request {
             // The lattices may have grown since the request.
@@ -237,8 +285,8 @@ impl SessionWorker {
             self.notify(notice);
         }
         let done = match task {
-            Task::State => Ok(()),
-            Task::Act(action) => self.switch(action),
+            Task::State | Task::Begin { .. } => Ok(()),
+            Task::Switch(setting) => self.switch(setting),
             Task::View(plan) => self.set_view(plan),
             Task::Comparison => self.toggle_comparison(),
             Task::Copy(instance, answer) => {
@@ -260,28 +308,28 @@ impl SessionWorker {
         Ok(())
     }
 
-    /// The start that an action sets.
-    fn start_for(&self, action: Action) -> Start {
-        match (&self.setup.start, action) {
-            (Start::Soup { density, seed }, Action::NewSeed) => Start::Soup {
+    /// The start that `Begin` sets.
+    fn next_start(&self, with_new_seed: bool) -> Start {
+        match (&self.setup.start, with_new_seed) {
+            (Start::Soup { density, seed }, true) => Start::Soup {
                 density: *density,
                 seed: seed.wrapping_add(1),
             },
-            (Start::Lattices { .. }, Action::NewSeed) => Start::Soup {
+            (Start::Lattices { .. }, true) => Start::Soup {
                 density: 0.3,
                 seed: 1,
             },
-            (start, _) => start.clone(),
+            (start, false) => start.clone(),
         }
     }
 
     /// Changes the kernel or a switch. Nothing may be in flight.
-    fn switch(&mut self, action: Action) -> Result<()> {
-        match action {
-            Action::UseKernel(at) => self.use_kernel(at.into()),
-            Action::NextKernel => self.change_kernel(1),
-            Action::PreviousKernel => self.change_kernel(KERNELS.len() - 1),
-            Action::NextOf(switch) => {
+    fn switch(&mut self, setting: Setting) -> Result<()> {
+        match setting {
+            Setting::Kernel(at) => self.use_kernel(at.into()),
+            Setting::NextKernel => self.change_kernel(1),
+            Setting::PreviousKernel => self.change_kernel(KERNELS.len() - 1),
+            Setting::NextOf(switch) => {
                 match switch.next(self.current_switches(), self.setup.kernel) {
                     Ok(choice) => self.set_switch(switch, choice),
                     Err(why) => {
@@ -290,7 +338,7 @@ impl SessionWorker {
                     }
                 }
             }
-            Action::Choose(switch, at) => {
+            Setting::Choose(switch, at) => {
                 let choices = switch.choices(self.current_switches(), self.setup.kernel);
                 match choices.into_iter().nth(at.into()) {
                     Some(Choice {
@@ -303,12 +351,11 @@ impl SessionWorker {
                     None => Ok(()),
                 }
             }
-            _ => Ok(()),
         }
     }
 
     /// Logs the state after an action, for `LIFESTREAMS_LOG=debug`.
-    fn debug_action(&self, action: Action) {
+    fn debug_action(&self, action: SessionAction) {
         let state = if self.is_running() {
             "running"
         } else {
@@ -455,11 +502,4 @@ impl SessionWorker {
         self.state.mode = Mode::Paused;
         self.statistics.restart();
     }
-}
-
-fn selects(action: Action) -> bool {
-    matches!(
-        action,
-        Action::SelectNext | Action::SelectPrevious | Action::Select(_)
-    )
 }

@@ -15,7 +15,9 @@ use crate::state::{Notice, Request};
 use driver::{Driver, Step};
 use engine::{EngineError, kernels};
 use life::{Lattice, Rule, Size};
-use model::{Action, Change, Edit, Pace, Start, StopWhenStill, Switches, TimeSettings};
+use model::{
+    Change, Edit, Pace, SessionAction as Action, Start, StopWhenStill, Switches, TimeSettings,
+};
 use tracing::Level;
 
 const TIMEOUT: Duration = Duration::from_secs(240);

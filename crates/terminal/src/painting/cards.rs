@@ -10,7 +10,7 @@ use crate::painting::TerminalView;
 use crate::painting::colours::Depth;
 use crate::painting::hud::{ACCENT, FAILED, LABEL, RUNNING, VALUE};
 use lang::tr;
-use model::actions::KEYS;
+use model::actions::{FrontEnd, Row, TABLE, Topic};
 use model::{Status, Switch};
 use view::hud::numbers::si;
 use view::ladder::{Rates, rates};
@@ -27,7 +27,7 @@ struct Card {
 /// Paints the topmost card, if there is one, into the middle of `area`.
 pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer: &mut Buffer) {
     let depth = view.depth;
-    let card = if view.options.help {
+    let card = if view.help {
         keys(depth)
     } else if let Some(lesson) = &view.lesson {
         match lesson {
@@ -100,19 +100,34 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
         .render(place, buffer);
 }
 
+/// The keys that work here, by topic.
 fn keys(depth: Depth) -> Card {
-    let widest = KEYS.iter().map(|row| lang::columns(&row.keys())).max();
+    let here = |row: &&Row| row.front_ends.include(FrontEnd::Terminal);
+    let rows = TABLE.iter().filter(here);
+    let widest = rows.map(|row| lang::columns(&row.keys())).max();
     let widest = widest.unwrap_or(0);
-    let line = |row: &model::actions::Binding| {
-        let keys = lang::align_right(&row.keys(), widest) + "  ";
-        Line::from(vec![
-            Span::styled(keys, depth.ink(ACCENT)),
-            Span::styled(row.help(), depth.ink(VALUE)),
-        ])
-    };
+    let mut lines = Vec::new();
+    for topic in Topic::ALL {
+        let line = |row: &Row| {
+            let keys = lang::align_right(&row.keys(), widest) + "  ";
+            Line::from(vec![
+                Span::styled(keys, depth.ink(ACCENT)),
+                Span::styled(row.help(), depth.ink(VALUE)),
+            ])
+        };
+        let rows: Vec<Line<'static>> = topic.rows().filter(here).map(line).collect();
+        if rows.is_empty() {
+            continue;
+        }
+        if !lines.is_empty() {
+            lines.push(Line::default());
+        }
+        lines.push(Line::styled(topic.title(), depth.ink(VALUE).bold()));
+        lines.extend(rows);
+    }
     Card {
-        title: tr!("Keys").into(),
-        lines: KEYS.iter().map(line).collect(),
+        title: tr!("Keyboard shortcuts").into(),
+        lines,
         seen: None,
     }
 }

@@ -8,8 +8,7 @@ use crate::painting::colours::Depth;
 use crate::painting::places::{Panel, Places};
 use crate::painting::{LEAST, TerminalView};
 use lang::tr;
-use model::actions::{Action, KEYS};
-use model::{Pace, Status, Streams};
+use model::{Action, Pace, SessionAction, Status, Streams, ViewAction};
 use view::hud::numbers::{grouped, si, time_us};
 
 pub(super) const LABEL: u32 = 0xA9B1BD;
@@ -180,21 +179,17 @@ fn second(view: &TerminalView, status: &Status, places: &Places) -> (String, Sty
         let sentence = tr!("the terminal is too small for the timeline");
         return (sentence.into(), depth.on(0xDCEBFF, NOTICE));
     }
-    let hints = [
-        (Action::ToggleHelp, tr!("keys")),
-        (Action::TogglePause, tr!("pause")),
-        (Action::NextKernel, tr!("kernel")),
-        (Action::ToggleTimeline, tr!("timeline")),
-        (Action::ToggleSingle, tr!("one panel")),
-        (Action::ToggleLab, tr!("switches")),
-        (Action::ToggleLessons, tr!("lessons")),
-        (Action::Quit, tr!("quit")),
+    let hints: [(Action, &str); 8] = [
+        (ViewAction::ToggleHelp.into(), tr!("keys")),
+        (SessionAction::TogglePause.into(), tr!("pause")),
+        (SessionAction::NextKernel.into(), tr!("kernel")),
+        (ViewAction::ToggleTimeline.into(), tr!("timeline")),
+        (ViewAction::ToggleSingle.into(), tr!("one panel")),
+        (ViewAction::ToggleLab.into(), tr!("switches")),
+        (ViewAction::ToggleLessons.into(), tr!("lessons")),
+        (ViewAction::Quit.into(), tr!("quit")),
     ];
-    let hint = |(action, word): (Action, &str)| {
-        let row = KEYS.iter().find(|row| row.action == action)?;
-        Some(format!("{} {word}", row.chords.first()?))
-    };
-    let hints: Vec<String> = hints.into_iter().filter_map(hint).collect();
+    let hints = hints.map(|(action, word)| format!("{} {word}", action.key()));
     let style = match depth {
         Depth::None => Style::new().dim(),
         _ => depth.ink(LABEL),

@@ -45,6 +45,8 @@ const LIMITS: TextureLimits = TextureLimits {
 pub struct TerminalView {
     /// What the person has chosen to see.
     pub options: ViewOptions,
+    /// Whether the keys are shown, over the panels.
+    pub help: bool,
     /// The lesson or the list of them, over the panels, if one is open.
     pub lesson: Option<LessonScreen>,
     /// Something the person should know, in one sentence.
@@ -64,6 +66,7 @@ impl TerminalView {
     pub fn new(glyphs: Glyphs, depth: Depth, options: ViewOptions) -> TerminalView {
         TerminalView {
             options,
+            help: false,
             lesson: None,
             notice: None,
             frames_per_second: None,
@@ -189,7 +192,7 @@ impl TerminalView {
 
     /// Whether a card covers the panels.
     pub fn has_card(&self) -> bool {
-        self.options.help || self.options.side.is_some() || self.lesson.is_some()
+        self.help || self.options.side.is_some() || self.lesson.is_some()
     }
 
     /// Moves a card's lines up by so many.

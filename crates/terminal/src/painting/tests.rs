@@ -223,7 +223,7 @@ fn ascii_is_ascii_everywhere() {
     let mut view = TerminalView::new(Glyphs::Ascii, Depth::Basic, ViewOptions::default());
     view.options.timeline = true;
     for help in [false, true] {
-        view.options.help = help;
+        view.help = help;
         for line in text(&screen(&mut view, &status, [100, 40])) {
             assert!(line.is_ascii(), "{line}");
             assert!(!line.contains('?') || line.contains("H, ?"), "{line}");
@@ -236,7 +236,7 @@ fn a_terminal_that_is_too_small_says_so() {
     let status = status(16, size(512, 512));
     for (columns, rows) in [(20, 8), (31, 40), (200, 9), (10, 3), (1, 1)] {
         let mut view = view();
-        view.options.help = true;
+        view.help = true;
         view.options.timeline = true;
         let lines = text(&screen(&mut view, &status, [columns, rows]));
         if columns >= 10 {
@@ -282,19 +282,23 @@ fn the_timeline_has_a_row_a_stream_or_folds_them() {
 
 #[test]
 fn cards_show_every_line_by_scrolling() {
-    use model::actions::KEYS;
+    use model::actions::{FrontEnd, TABLE, Topic};
     let status = status(4, size(32, 32));
     let mut view = view();
-    view.options.help = true;
+    view.help = true;
     let mut seen = String::new();
-    for _ in 0..KEYS.len() {
+    for _ in 0..TABLE.len() + 2 * Topic::ALL.len() {
         seen += &text(&screen(&mut view, &status, [110, 24])).concat();
         view.scroll(1);
     }
-    for row in KEYS {
-        assert!(seen.contains(row.help), "{}", row.help);
+    for row in TABLE {
+        let here = row.front_ends.include(FrontEnd::Terminal);
+        assert_eq!(seen.contains(row.help), here, "{}", row.help);
     }
-    view.options.help = false;
+    for topic in [Topic::Time, Topic::Switches, Topic::Program] {
+        assert!(seen.contains(topic.title()), "{topic:?}");
+    }
+    view.help = false;
     view.lesson = Some(made_up::lesson_list(11));
     let lines = text(&screen(&mut view, &status, [60, 12]));
     assert!(lines.iter().any(|line| line.contains("Esc closes")));

@@ -1,10 +1,11 @@
-//! The command palette: everything that can be asked for, found by typing parts of what it does.
+//! The command palette: everything that can be asked for, found by typing parts of what it does or
+//! other words for it.
 
 use egui::{Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
 use crate::LessonEntry;
 use crate::dialogs::entries::{self, Entry, LINE};
-use crate::dialogs::{Asked, Seen, style};
+use crate::dialogs::{DialogContext, UiRequest, style};
 use crate::hud::style::{ACCENT, LABEL};
 use lang::tr;
 
@@ -21,7 +22,7 @@ pub struct Commands {
 }
 
 impl Commands {
-    /// With these lessons beside what the table of keys has.
+    /// With these lessons beside the actions.
     pub fn new(lessons: Vec<LessonEntry>) -> Commands {
         Commands {
             lessons,
@@ -42,13 +43,13 @@ impl Commands {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: Seen<'_>,
-        asked: &mut Vec<Asked>,
+        seen: DialogContext<'_>,
+        asked: &mut Vec<UiRequest>,
     ) -> bool {
         let unit = seen.unit;
         let mut stays = true;
         let left = style::dialog(context, seen, ("commands", Some(0.08), 660.0), |ui| {
-            let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("type what to do"));
+            let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("Type a command"));
             let field = ui.add(
                 field
                     .desired_width(f32::INFINITY)
@@ -59,7 +60,10 @@ impl Commands {
             if typed {
                 self.chosen = 0;
             }
-            let found = found(entries::all(seen.frame.status, &self.lessons), &self.typed);
+            let found = entries::found(
+                entries::all(&seen.frame.context(), &self.lessons),
+                &self.typed,
+            );
             // Counted: of a slow frame no key is lost.
             let presses =
                 |key| ui.input_mut(|input| input.count_and_consume_key(Modifiers::NONE, key));
@@ -88,7 +92,7 @@ impl Commands {
                     .auto_shrink(false)
                     .show(ui, |ui| {
                         if found.is_empty() {
-                            entries::nothing(ui, unit, tr!("nothing of that kind"));
+                            entries::nothing(ui, unit);
                         }
                         for (at, entry) in found.iter().enumerate() {
                             let line = entries::line(ui, unit, entry, at == self.chosen);
@@ -97,7 +101,7 @@ impl Commands {
                             }
                             let possible = entry.refusal.is_none();
                             if line.clicked() || (entered && at == self.chosen && possible) {
-                                asked.push(entry.asked.clone());
+                                asked.push(entry.request.clone());
                                 stays = false;
                             }
                         }
@@ -119,83 +123,99 @@ fn said(chosen: Option<&Entry>) -> (String, egui::Color32) {
         None => (tr!("Esc closes").into(), LABEL),
         Some(Entry {
             refusal: Some(why), ..
-        }) => (tr!("cannot be now: {why}", why = why), ACCENT),
-        Some(_) => (tr!("↑ ↓ choose · Enter does it · Esc closes").into(), LABEL),
+        }) => (tr!("Unavailable: {why}", why = why), ACCENT),
+        Some(_) => (tr!("↑ ↓ choose · Enter runs · Esc closes").into(), LABEL),
     }
-}
-
-/// Those that have every typed word, the best first; all in their order where nothing is typed.
-fn found(entries: Vec<Entry>, typed: &str) -> Vec<Entry> {
-    let words: Vec<String> = typed.split_whitespace().map(str::to_lowercase).collect();
-    let mut found: Vec<(u32, Entry)> = entries
-        .into_iter()
-        .filter_map(|entry| {
-            let texts = [&entry.text, &entry.english].map(|text| text.to_lowercase());
-            let least = |word| texts.iter().filter_map(|text| cost(text, word)).min();
-            let costs = words.iter().map(|word| least(word));
-            Some((costs.sum::<Option<u32>>()?, entry))
-        })
-        .collect();
-    found.sort_by_key(|(cost, _)| *cost);
-    found.into_iter().map(|(_, entry)| entry).collect()
-}
-
-/// How far a word is from what was meant, if it can be: at the start of a word it costs nothing,
-/// within one a little, with letters left out as much as lies between them.
-fn cost(text: &str, word: &str) -> Option<u32> {
-    let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
-    let starts = |&at: &usize| !text[..at].ends_with(char::is_alphanumeric);
-    if places.iter().any(starts) {
-        return Some(0);
-    }
-    if !places.is_empty() {
-        return Some(2);
-    }
-    let (mut gaps, mut rest) = (0, text);
-    for (at, letter) in word.chars().enumerate() {
-        let found = rest.find(letter)?;
-        if at > 0 {
-            gaps += rest[..found].chars().count() as u32;
-        }
-        rest = &rest[found + letter.len_utf8()..];
-    }
-    // Letters strewn over a whole sentence mean nothing.
-    (gaps <= 2 + word.chars().count() as u32).then_some(4 + gaps)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::Action;
+    use crate::made_up;
+    use model::actions::{Context, FrontEnd, Needs, Toggles};
+    use model::{Action, EditAction, SessionAction, Status, ViewAction};
 
-    fn first(typed: &str) -> Asked {
-        let status = crate::made_up::status(16, life::Size::new(64, 64).unwrap());
+    fn context(status: Option<&Status>) -> Context<'_> {
+        Context {
+            front_end: FrontEnd::Window,
+            status,
+            is_ahead: false,
+            toggles: Toggles::default(),
+        }
+    }
+
+    fn first(typed: &str) -> UiRequest {
+        let status = made_up::status(16, life::Size::new(64, 64).unwrap());
         let lesson = LessonEntry {
             name: "event".into(),
             title: "an event orders two streams".into(),
         };
-        let found = found(entries::all(Some(&status), &[lesson]), typed);
-        found.into_iter().next().expect(typed).asked
+        let all = entries::all(&context(Some(&status)), &[lesson]);
+        let found = entries::found(all, typed);
+        found.into_iter().next().expect(typed).request
+    }
+
+    fn act(action: impl Into<Action>) -> UiRequest {
+        UiRequest::Act(action.into())
     }
 
     #[test]
     fn what_is_meant_comes_first() {
-        use Asked::Act;
         use model::Switch;
-        assert_eq!(first(""), Act(Action::TogglePause));
-        assert_eq!(first("next ker"), Act(Action::NextKernel));
-        assert_eq!(first("nxt krnl"), Act(Action::NextKernel));
-        assert_eq!(first("fullscreen"), Act(Action::ToggleFullscreen));
-        assert_eq!(first("lesson event"), Asked::Lesson(0));
-        let Asked::Shelved(gun) = first("gosper") else {
+        let streams = SessionAction::NextOf(Switch::Streams);
+        assert_eq!(first(""), act(SessionAction::TogglePause));
+        assert_eq!(first("next ker"), act(SessionAction::NextKernel));
+        assert_eq!(first("nxt krnl"), act(SessionAction::NextKernel));
+        assert_eq!(first("lesson event"), UiRequest::Lesson(0));
+        let UiRequest::Shelved(gun) = first("gosper") else {
             panic!("the shelf's patterns are found too")
         };
         assert_eq!(gun.name, "gosper-gun");
-        assert_eq!(first("streams batch"), Act(Action::NextOf(Switch::Streams)));
-        assert_eq!(
-            first("batch: one launch"),
-            Act(Action::Choose(Switch::Streams, 3))
-        );
+        assert_eq!(first("streams batch"), act(streams));
+        let batch = SessionAction::Choose(Switch::Streams, 3);
+        assert_eq!(first("batch: one launch"), act(batch));
+    }
+
+    /// What a beginner calls it, in both languages.
+    const SYNONYMS: [(&str, &str, Action); 18] = [
+        ("screenshot", "截图", Action::View(ViewAction::SavePicture)),
+        ("gif", "动图", Action::View(ViewAction::ToggleRecording)),
+        ("speed", "速度", Action::Session(SessionAction::Faster)),
+        ("rotate", "旋转", Action::Edit(EditAction::TurnLeft)),
+        ("trail", "拖尾", Action::View(ViewAction::NextColourBy)),
+        ("restart", "重启", Action::Session(SessionAction::ResetAll)),
+        ("exit", "退出", Action::View(ViewAction::Quit)),
+        ("gpu", "显卡", Action::Session(SessionAction::NextKernel)),
+        ("pause", "暂停", Action::Session(SessionAction::TogglePause)),
+        ("undo", "撤销", Action::Session(SessionAction::Undo)),
+        ("zoom", "缩放", Action::View(ViewAction::ZoomIn)),
+        ("dark", "深色", Action::View(ViewAction::NextColours)),
+        (
+            "fullscreen",
+            "全屏",
+            Action::View(ViewAction::ToggleFullscreen),
+        ),
+        ("random", "随机填充", Action::Edit(EditAction::FillRandomly)),
+        ("heatmap", "热图", Action::View(ViewAction::NextColourBy)),
+        ("age", "年龄", Action::View(ViewAction::NextColourBy)),
+        ("pinned", "页锁定", PINNED),
+        ("glider", "图案架", Action::Edit(EditAction::ToggleShelf)),
+    ];
+    const PINNED: Action = Action::Session(SessionAction::NextOf(model::Switch::HostMemory));
+
+    #[test]
+    fn synonyms_find_the_action_in_both_languages() {
+        use lang::{Language, with};
+        for (english, chinese, action) in SYNONYMS {
+            with(Language::English, || {
+                assert_eq!(first(english), act(action), "{english}");
+            });
+            with(Language::Chinese, || {
+                for typed in [english, chinese] {
+                    assert_eq!(first(typed), act(action), "{typed}");
+                }
+            });
+        }
     }
 
     #[test]
@@ -203,60 +223,77 @@ mod tests {
         use lang::{Language, with};
         with(Language::Chinese, || {
             for typed in ["next ker", "下一个核"] {
-                assert_eq!(first(typed), Asked::Act(Action::NextKernel), "{typed}");
+                assert_eq!(first(typed), act(SessionAction::NextKernel), "{typed}");
             }
         });
     }
 
     #[test]
-    fn strewn_letters_are_no_match() {
-        assert_eq!(cost("the whole lattice", "twla"), None);
-        assert_eq!(cost("the whole lattice", "lat"), Some(0));
-        assert_eq!(cost("the whole lattice", "att"), Some(2));
-        assert_eq!(cost("a lattice", "lttc"), Some(6));
-        assert_eq!(cost("the whole lattice", "xyz"), None);
+    fn what_is_impossible_says_why() {
+        let mut status = made_up::status(1, life::Size::new(64, 64).unwrap());
+        status.kernel = engine::kernels::find("bits").unwrap();
+        let all = entries::all(&context(Some(&status)), &[]);
+        let why = |request: UiRequest| {
+            let entry = all.iter().find(|entry| entry.request == request).unwrap();
+            entry.refusal.clone()
+        };
+        assert_eq!(why(act(SessionAction::TogglePause)), None);
+        let halves = why(act(SessionAction::ToggleHalves)).unwrap();
+        assert!(halves.contains("two panels"), "{halves}");
+        let ghost = why(act(EditAction::TurnGhostLeft)).unwrap();
+        assert!(ghost.contains("no pattern"), "{ghost}");
+        let cells = SessionAction::Choose(model::Switch::Transfer, 3);
+        assert!(why(act(cells)).unwrap().contains("no i32 cells"));
+        status.failed = Some("the engine was lost".into());
+        let all = entries::all(&context(Some(&status)), &[]);
+        for entry in &all {
+            let needs_engine = match entry.request {
+                UiRequest::Act(action) => action.needs() == Needs::Engine,
+                UiRequest::Shelved(_) => true,
+                UiRequest::Path(..) | UiRequest::Lesson(_) | UiRequest::Room => false,
+            };
+            let ended = entry.refusal.as_deref() == Some("the session has ended");
+            assert_eq!(ended, needs_engine, "{entry:?}");
+        }
+        let refused = |action: Action| {
+            let of = |entry: &&Entry| entry.request == UiRequest::Act(action);
+            all.iter().find(of).unwrap().refusal.is_some()
+        };
+        for action in [SessionAction::StepBack, SessionAction::Undo, cells] {
+            assert!(refused(action.into()), "{action:?}");
+        }
+        for action in [
+            EditAction::SavePattern.into(),
+            EditAction::SelectAll.into(),
+            ViewAction::Quit.into(),
+        ] {
+            assert!(!refused(action), "{action:?}");
+        }
+        let none = entries::all(&context(None), &[]);
+        let starting = none.iter().filter(|entry| entry.refusal.is_some()).count();
+        assert!(starting > 20, "while the engine starts little can be done");
     }
 
     #[test]
-    fn what_cannot_be_says_why() {
-        let mut status = crate::made_up::status(1, life::Size::new(64, 64).unwrap());
-        status.kernel = engine::kernels::find("bits").unwrap();
-        let all = entries::all(Some(&status), &[]);
-        let why = |asked: Asked| {
-            let entry = all.iter().find(|entry| entry.asked == asked).unwrap();
-            entry.refusal.clone()
+    fn what_is_on_has_a_check_mark() {
+        let status = made_up::status(4, life::Size::new(64, 64).unwrap());
+        let on = Toggles {
+            timeline: true,
+            ..Toggles::default()
         };
-        assert_eq!(why(Asked::Act(Action::TogglePause)), None);
-        assert!(
-            why(Asked::Act(Action::ToggleHalves))
-                .unwrap()
-                .contains("two panels")
+        let context = Context {
+            toggles: on,
+            ..context(Some(&status))
+        };
+        let state = |action: Action| action.state(&context);
+        assert_eq!(state(ViewAction::ToggleTimeline.into()), Some(true));
+        assert_eq!(state(ViewAction::ToggleLab.into()), Some(false));
+        assert_eq!(
+            state(SessionAction::TogglePause.into()),
+            Some(status.running)
         );
-        let cells = Action::Choose(model::Switch::Transfer, 3);
-        assert!(why(Asked::Act(cells)).unwrap().contains("no i32 cells"));
-        status.failed = Some("the engine was lost".into());
-        let all = entries::all(Some(&status), &[]);
-        for entry in &all {
-            let asked = match entry.asked {
-                Asked::Act(action) => action.needs_engine(),
-                Asked::Shelved(_) => true,
-                _ => false,
-            };
-            let ended = entry.refusal.as_deref() == Some("the session has ended");
-            assert_eq!(ended, asked, "{entry:?}");
-        }
-        let refused = |action| {
-            let of = |entry: &&Entry| entry.asked == Asked::Act(action);
-            all.iter().find(of).unwrap().refusal.is_some()
-        };
-        for action in [Action::StepBack, Action::Undo, cells] {
-            assert!(refused(action), "{action:?}");
-        }
-        for action in [Action::SavePattern, Action::SelectAll, Action::Quit] {
-            assert!(!refused(action), "{action:?}");
-        }
-        let none = entries::all(None, &[]);
-        let starting = none.iter().filter(|entry| entry.refusal.is_some()).count();
-        assert!(starting > 20, "while the engine starts little can be done");
+        assert_eq!(state(SessionAction::StepRound.into()), None);
+        let here = status.kernel.index() as u8;
+        assert_eq!(state(SessionAction::UseKernel(here).into()), Some(true));
     }
 }

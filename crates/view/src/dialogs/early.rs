@@ -7,7 +7,7 @@
 use egui::{Context, Event};
 
 /// Which dialogs are open.
-pub(super) type Open = [bool; 6];
+pub(super) type Open = [bool; 7];
 
 /// See the module.
 #[derive(Debug, Default)]
@@ -57,19 +57,19 @@ fn is_typed(event: &mut Event) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::dialogs::{Asked, Commands, Dialogs, FileDialog, GoTo, Seen};
+    use crate::dialogs::{Commands, DialogContext, Dialogs, FileDialog, GoTo, UiRequest};
     use crate::made_up::status;
     use crate::{Frame, ViewOptions};
     use egui::{Key, Modifiers, RawInput, Rect, pos2};
-    use model::Action;
+    use model::SessionAction;
 
     /// What is asked for when all of this is typed before the first frame.
-    fn typed(mut dialogs: Dialogs, text: &str) -> Vec<Asked> {
+    fn typed(mut dialogs: Dialogs, text: &str) -> Vec<UiRequest> {
         typed_into(&Context::default(), &mut dialogs, text)
     }
 
     /// What is asked for when all of this, and Enter, is typed before the next frame.
-    fn typed_into(context: &Context, dialogs: &mut Dialogs, text: &str) -> Vec<Asked> {
+    fn typed_into(context: &Context, dialogs: &mut Dialogs, text: &str) -> Vec<UiRequest> {
         let screen = Rect::from_min_max(pos2(0.0, 0.0), pos2(1280.0, 800.0));
         let status = status(4, life::Size::new(64, 64).unwrap());
         let options = ViewOptions::default();
@@ -102,7 +102,7 @@ mod tests {
                     pixels: [1280, 800],
                     scale: 1.0,
                 };
-                let seen = Seen {
+                let seen = DialogContext {
                     frame: &frame,
                     unit: 1.0,
                     screen,
@@ -122,7 +122,7 @@ mod tests {
             ..Default::default()
         };
         let context = Context::default();
-        let path = |path: &str| [Asked::Path(true, path.into())];
+        let path = |path: &str| [UiRequest::Path(true, path.into())];
         let asked = typed_into(&context, &mut dialogs, "/no/where");
         assert_eq!(asked, path("/no/where"));
         assert!(dialogs.takes_keys(), "until it is known what came of it");
@@ -143,12 +143,12 @@ mod tests {
             ..Default::default()
         };
         let asked = typed(field, "2000");
-        assert_eq!(asked, [Asked::Act(Action::RunTo(2000))]);
+        assert_eq!(asked, [UiRequest::Act(SessionAction::RunTo(2000).into())]);
         let palette = Dialogs {
             commands: Some(Commands::new(Vec::new())),
             ..Default::default()
         };
         let asked = typed(palette, "next kernel");
-        assert_eq!(asked, [Asked::Act(Action::NextKernel)]);
+        assert_eq!(asked, [UiRequest::Act(SessionAction::NextKernel.into())]);
     }
 }

@@ -1,19 +1,24 @@
-//! What palette and menu offer: an entry for each row of the table of keys, each position of a
-//! switch, each kernel and each lesson, with the reason where one cannot be now.
+//! What palette, menu and help offer: an entry for each row of the action table, each position of a
+//! switch, each kernel, pattern and lesson; its state, and the reason where it is impossible.
 
-use egui::{Align, Align2, FontSelection, Layout, Response, RichText, Sense, Ui, UiBuilder, vec2};
+use egui::{
+    Align, Align2, FontSelection, Layout, Rect, Response, RichText, Sense, Stroke, Ui, UiBuilder,
+};
+use egui::{pos2, vec2};
 
 use crate::LessonEntry;
-use crate::dialogs::Asked;
+use crate::dialogs::UiRequest;
 use crate::hud::style::{ACCENT, LABEL, VALUE};
 use engine::kernels::KERNELS;
 use lang::{Language, tr};
 use life::SHELF;
-use model::actions::{Binding, KEYS};
-use model::{Action, Status, Switch};
+use model::actions::{Context, Row, TABLE};
+use model::{Action, EditAction, SessionAction, Status, Switch};
 
 /// A line's height, in units of type.
 pub(super) const LINE: f32 = 27.0;
+/// Where the words of a line begin: behind the room for a check mark.
+const INDENT: f32 = 26.0;
 
 /// Something that can be asked for.
 #[derive(Clone, PartialEq, Debug)]
@@ -22,30 +27,59 @@ pub(super) struct Entry {
     pub text: String,
     /// The same in English, where that is not the language: it is found by both.
     pub english: String,
-    /// Its keys, or that it is so now.
+    /// Other words that find it.
+    pub search: &'static [&'static str],
+    /// Its keys.
     pub keys: String,
     /// What is asked for.
-    pub asked: Asked,
-    /// Why it cannot be now.
+    pub request: UiRequest,
+    /// Whether it is on, where it switches something.
+    pub state: Option<bool>,
+    /// Why it is impossible now.
     pub refusal: Option<String>,
 }
 
-/// The entry of a row of the table of keys.
-pub(super) fn of_row(row: &Binding, status: Option<&Status>) -> Entry {
-    Entry {
-        text: row.help().into(),
-        english: String::new(),
-        keys: row.keys(),
-        asked: Asked::Act(row.action),
-        refusal: refusal(row.action, status),
+impl Entry {
+    fn of(text: String, request: UiRequest) -> Entry {
+        Entry {
+            text,
+            english: String::new(),
+            search: &[],
+            keys: String::new(),
+            request,
+            state: None,
+            refusal: None,
+        }
+    }
+
+    fn of_action(text: String, action: impl Into<Action>, context: &Context<'_>) -> Entry {
+        let action = action.into();
+        Entry {
+            state: action.state(context),
+            refusal: action.why_not(context),
+            ..Entry::of(text, UiRequest::Act(action))
+        }
+    }
+
+    /// The entry of a row of the action table.
+    pub(super) fn of_row(row: &Row, context: &Context<'_>) -> Entry {
+        Entry {
+            english: match lang::language() {
+                Language::English => String::new(),
+                Language::Chinese => row.help.into(),
+            },
+            search: row.search,
+            keys: row.keys(),
+            ..Entry::of_action(row.help().into(), row.action, context)
+        }
     }
 }
 
-/// Everything that there is, the table of keys first.
-pub(super) fn all(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry> {
-    let mut entries = in_this_language(status, lessons);
+/// Everything that can be asked for, the action table first.
+pub(super) fn all(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry> {
+    let mut entries = in_this_language(context, lessons);
     if lang::language() != Language::English {
-        let english = lang::with(Language::English, || in_this_language(status, lessons));
+        let english = lang::with(Language::English, || in_this_language(context, lessons));
         for (entry, english) in entries.iter_mut().zip(english) {
             entry.english = english.text;
         }
@@ -53,120 +87,110 @@ pub(super) fn all(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry
     entries
 }
 
-fn in_this_language(status: Option<&Status>, lessons: &[LessonEntry]) -> Vec<Entry> {
-    let here = |row: &&Binding| !matches!(row.action, Action::ToggleCommands | Action::Escape);
-    let mut entries: Vec<Entry> = KEYS
-        .iter()
-        .filter(here)
-        .map(|row| of_row(row, status))
-        .collect();
-    if let Some(status) = status {
-        entries.extend(KERNELS.iter().enumerate().map(|(at, kernel)| Entry {
-            text: tr!("kernel {}: {}", kernel.name, lang::text(kernel.title)),
-            english: String::new(),
-            keys: now(std::ptr::eq(kernel, status.kernel)),
-            asked: Asked::Act(Action::UseKernel(at as u8)),
-            refusal: refusal(Action::UseKernel(at as u8), Some(status)),
+fn in_this_language(context: &Context<'_>, lessons: &[LessonEntry]) -> Vec<Entry> {
+    let rows = TABLE.iter().map(|row| Entry::of_row(row, context));
+    let mut entries: Vec<Entry> = rows.collect();
+    if let Some(status) = context.status {
+        entries.extend(KERNELS.iter().enumerate().map(|(at, kernel)| {
+            let text = tr!("kernel {}: {}", kernel.name, lang::text(kernel.title));
+            Entry::of_action(text, SessionAction::UseKernel(at as u8), context)
         }));
-        entries.extend(Switch::ALL.into_iter().flat_map(|it| positions(it, status)));
+        let positions = |switch| positions(switch, status, context);
+        entries.extend(Switch::ALL.into_iter().flat_map(positions));
     }
     entries.extend(SHELF.iter().map(|shelved| Entry {
-        text: tr!("pattern {}: {}", shelved.name, shelved.behaviour),
-        english: String::new(),
-        keys: String::new(),
-        asked: Asked::Shelved(shelved),
-        refusal: refusal(Action::ToggleShelf, status),
+        refusal: Action::from(EditAction::ToggleShelf).why_not(context),
+        ..Entry::of(
+            tr!("pattern {}: {}", shelved.name, shelved.behaviour),
+            UiRequest::Shelved(shelved),
+        )
     }));
-    entries.extend(lessons.iter().enumerate().map(|(at, lesson)| Entry {
-        text: tr!("lesson {}: {}", lesson.name, lesson.title),
-        english: String::new(),
-        keys: String::new(),
-        asked: Asked::Lesson(at),
-        refusal: None,
+    entries.extend(lessons.iter().enumerate().map(|(at, lesson)| {
+        let text = tr!("lesson {}: {}", lesson.name, lesson.title);
+        Entry::of(text, UiRequest::Lesson(at))
     }));
     entries
 }
 
-fn positions(switch: Switch, status: &Status) -> Vec<Entry> {
-    let present = switch.position(status.switches, status.kernel);
+fn positions(switch: Switch, status: &Status, context: &Context<'_>) -> Vec<Entry> {
     let choices = switch.choices(status.switches, status.kernel);
-    let entry = |(at, choice): (usize, model::Choice)| Entry {
-        text: format!("{} {}: {}", switch.name(), choice.label, choice.effect),
-        english: String::new(),
-        keys: now(at == present),
-        asked: Asked::Act(Action::Choose(switch, at as u8)),
-        refusal: refusal(Action::Choose(switch, at as u8), Some(status)).or(choice.refusal),
+    let entry = |(at, choice): (usize, model::Choice)| {
+        let text = format!("{} {}: {}", switch.name(), choice.label, choice.effect);
+        Entry::of_action(text, SessionAction::Choose(switch, at as u8), context)
     };
     choices.into_iter().enumerate().map(entry).collect()
 }
 
-fn now(present: bool) -> String {
-    if present {
-        tr!("now").into()
-    } else {
-        String::new()
+/// The typed words, as [`Entry::cost`] takes them.
+pub(super) fn words(typed: &str) -> Vec<String> {
+    typed.split_whitespace().map(str::to_lowercase).collect()
+}
+
+/// The entries that have every typed word, the best first; all in their order where nothing is
+/// typed.
+pub(super) fn found(entries: Vec<Entry>, typed: &str) -> Vec<Entry> {
+    let words = words(typed);
+    let mut found: Vec<(u32, Entry)> = entries
+        .into_iter()
+        .filter_map(|entry| Some((entry.cost(&words)?, entry)))
+        .collect();
+    found.sort_by_key(|(cost, _)| *cost);
+    found.into_iter().map(|(_, entry)| entry).collect()
+}
+
+impl Entry {
+    /// How far it is from what was typed, if it can be meant.
+    pub(super) fn cost(&self, words: &[String]) -> Option<u32> {
+        let texts = [&self.text, &self.english].map(|text| text.to_lowercase());
+        let least = |word: &String| {
+            let named = self.search.iter().any(|it| it.starts_with(word.as_str()));
+            let texts = texts.iter().filter_map(|text| cost(text, word)).min();
+            if named { Some(0) } else { texts }
+        };
+        words.iter().map(least).sum()
     }
 }
 
-/// Why an action cannot be done now, as far as that is known beforehand.
-fn refusal(action: Action, status: Option<&Status>) -> Option<String> {
-    let windows_own = matches!(
-        action,
-        Action::ToggleFullscreen
-            | Action::TogglePresentation
-            | Action::ToggleHelp
-            | Action::ToggleMenu
-            | Action::ToggleCommands
-            | Action::EnlargeInterface
-            | Action::ReduceInterface
-            | Action::UsualInterface
-            | Action::NextLanguage
-            | Action::SavePicture
-            | Action::Escape
-            | Action::Quit
-    );
-    if windows_own {
-        return None;
+/// How far a word is from what was meant, if it can be: at the start of a word it costs nothing,
+/// within one a little, with letters left out as much as lies between them.
+fn cost(text: &str, word: &str) -> Option<u32> {
+    let places: Vec<usize> = text.match_indices(word).map(|(at, _)| at).collect();
+    let starts = |&at: &usize| !text[..at].ends_with(char::is_alphanumeric);
+    if places.iter().any(starts) {
+        return Some(0);
     }
-    let Some(status) = status else {
-        return Some(tr!("the engine is starting").into());
-    };
-    match action {
-        _ if action.needs_engine() && status.failed.is_some() => {
-            Some(tr!("the session has ended").into())
-        }
-        Action::NextOf(switch) => switch.next(status.switches, status.kernel).err(),
-        Action::UseKernel(at) => {
-            let kernel = KERNELS.get(usize::from(at))?;
-            let mut devices = status.devices.iter();
-            let sized = kernel.validate_size(status.size);
-            let admitted =
-                sized.and_then(|()| devices.try_for_each(|it| kernel.validate_device(it)));
-            admitted.err().map(|error| error.to_string())
-        }
-        Action::SelectNext | Action::SelectPrevious | Action::ToggleSingle
-            if status.instances < 2 =>
-        {
-            Some(tr!("there is one panel").into())
-        }
-        Action::ToggleHalves if status.instances < 2 => {
-            Some(tr!("two halves need two panels").into())
-        }
-        _ => None,
+    if !places.is_empty() {
+        return Some(2);
     }
+    let (mut gaps, mut rest) = (0, text);
+    for (at, letter) in word.chars().enumerate() {
+        let found = rest.find(letter)?;
+        if at > 0 {
+            gaps += rest[..found].chars().count() as u32;
+        }
+        rest = &rest[found + letter.len_utf8()..];
+    }
+    // Letters strewn over a whole sentence mean nothing.
+    (gaps <= 2 + word.chars().count() as u32).then_some(4 + gaps)
 }
 
-/// Says, where the first line would stand, why there is none.
-pub(super) fn nothing(ui: &mut Ui, unit: f32, why: &str) {
+/// Says, where the first line would stand, that nothing matches.
+pub(super) fn nothing(ui: &mut Ui, unit: f32) {
     let size = vec2(ui.available_width(), LINE * unit);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
     let font = FontSelection::Default.resolve(ui.style());
     let at = rect.left_center() + vec2(9.0 * unit, 0.0);
-    ui.painter().text(at, Align2::LEFT_CENTER, why, font, LABEL);
+    ui.painter().text(
+        at,
+        Align2::LEFT_CENTER,
+        tr!("No matching command"),
+        font,
+        LABEL,
+    );
 }
 
-/// Lays a line out: what it does to the left, its keys to the right; grey, with the reason as its
-/// tooltip, where it cannot be.
+/// Lays a line out: a check mark where it is on, what it does, its keys to the right; grey, with the
+/// reason as its tooltip, where it is impossible.
 pub(super) fn line(ui: &mut Ui, unit: f32, entry: &Entry, chosen: bool) -> Response {
     let size = vec2(ui.available_width(), LINE * unit);
     let possible = entry.refusal.is_none();
@@ -206,7 +230,11 @@ pub(super) fn line(ui: &mut Ui, unit: f32, entry: &Entry, chosen: bool) -> Respo
     };
     ui.painter()
         .galley_with_override_text_color(corner.round(), keys, dimmed);
+    if entry.state == Some(true) {
+        check_mark(ui, inside, unit, dimmed);
+    }
     let mut left = inside;
+    left.min.x += (INDENT - 9.0) * unit;
     left.max.x -= used;
     let mut text = ui.new_child(
         UiBuilder::new()
@@ -221,5 +249,28 @@ pub(super) fn line(ui: &mut Ui, unit: f32, entry: &Entry, chosen: bool) -> Respo
     match &entry.refusal {
         None => response,
         Some(why) => response.on_hover_text(why),
+    }
+}
+
+/// At the left of a line.
+fn check_mark(ui: &Ui, line: Rect, unit: f32, ink: egui::Color32) {
+    let corner = line.left_center();
+    let at = |x: f32, y: f32| pos2(corner.x + x * unit, corner.y + y * unit);
+    let points = vec![at(0.0, 0.5), at(3.5, 4.0), at(10.0, -4.5)];
+    let stroke = Stroke::new((1.8 * unit).max(1.0), ink);
+    ui.painter().line(points, stroke);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn strewn_letters_are_no_match() {
+        assert_eq!(cost("the whole lattice", "twla"), None);
+        assert_eq!(cost("the whole lattice", "lat"), Some(0));
+        assert_eq!(cost("the whole lattice", "att"), Some(2));
+        assert_eq!(cost("a lattice", "lttc"), Some(6));
+        assert_eq!(cost("the whole lattice", "xyz"), None);
     }
 }

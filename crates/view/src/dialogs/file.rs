@@ -7,7 +7,7 @@ use egui::text::CCursorRange;
 use egui::text_edit::TextEditState;
 use egui::{Event, Key, Modifiers, RichText, TextEdit};
 
-use crate::dialogs::{Asked, Seen, style};
+use crate::dialogs::{DialogContext, UiRequest, style};
 use lang::tr;
 
 /// The open field.
@@ -51,8 +51,8 @@ impl FileDialog {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: Seen<'_>,
-        asked: &mut Vec<Asked>,
+        seen: DialogContext<'_>,
+        asked: &mut Vec<UiRequest>,
     ) -> bool {
         let left = style::dialog(context, seen, ("file", Some(0.08), 560.0), |ui| {
             ui.heading(if self.saves {
@@ -88,7 +88,7 @@ impl FileDialog {
             let word = if self.saves { tr!("Save") } else { tr!("Open") };
             let done = ui.button(word).clicked() || entered;
             if done && !self.pending && !self.typed.trim().is_empty() {
-                asked.push(Asked::Path(self.saves, home(self.typed.trim())));
+                asked.push(UiRequest::Path(self.saves, home(self.typed.trim())));
                 self.pending = true;
             }
         });

@@ -2,11 +2,11 @@
 
 use egui::{Event, Key, RichText, TextEdit};
 
-use crate::dialogs::{Asked, Seen, style};
+use crate::dialogs::{DialogContext, UiRequest, style};
 use crate::hud::numbers::grouped;
 use crate::hud::style::ACCENT;
 use lang::tr;
-use model::Action;
+use model::SessionAction;
 
 /// The open field.
 #[derive(Clone, PartialEq, Debug, Default)]
@@ -23,8 +23,8 @@ impl GoTo {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: Seen<'_>,
-        asked: &mut Vec<Asked>,
+        seen: DialogContext<'_>,
+        asked: &mut Vec<UiRequest>,
     ) -> bool {
         let mut stays = true;
         let left = style::dialog(context, seen, ("go to", Some(0.12), 360.0), |ui| {
@@ -40,7 +40,7 @@ impl GoTo {
             self.wrong &= !field.changed();
             match generation(&self.typed).filter(|_| entered) {
                 Some(generation) => {
-                    asked.push(Asked::Act(Action::RunTo(generation)));
+                    asked.push(UiRequest::Act(SessionAction::RunTo(generation).into()));
                     stays = false;
                 }
                 None => self.wrong |= entered,

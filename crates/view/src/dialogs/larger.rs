@@ -2,7 +2,7 @@
 
 use egui::{Key, Modifiers};
 
-use crate::dialogs::{Asked, Seen, style};
+use crate::dialogs::{DialogContext, UiRequest, style};
 use lang::tr;
 use life::Size;
 
@@ -24,8 +24,8 @@ impl Larger {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: Seen<'_>,
-        asked: &mut Vec<Asked>,
+        seen: DialogContext<'_>,
+        asked: &mut Vec<UiRequest>,
     ) -> bool {
         let mut stays = true;
         let left = style::dialog(context, seen, ("larger", Some(0.12), 620.0), |ui| {
@@ -37,7 +37,7 @@ impl Larger {
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
             let button = tr!("Start again with lattices of {} (Enter)", self.size);
             if ui.button(button).clicked() || entered {
-                asked.push(Asked::Room);
+                asked.push(UiRequest::Room);
                 stays = false;
             }
         });

@@ -3,21 +3,23 @@
 //! # How to add one
 //! 1. A module beside [`commands`], with a struct of what the dialog holds while it is open and a
 //!    `show` that lays out its widgets and pushes what they ask for. Lengths are units of type
-//!    times [`Seen::unit`]; egui's own style is already scaled by it, so plain widgets need none.
+//!    times [`DialogContext::unit`]; egui's own style is already scaled by it, so plain widgets need none.
 //! 2. A field `Option<ThatStruct>` of [`Dialogs`], and a line of its own in [`Dialogs::show`],
 //!    `Dialogs::open` (if it has text fields or a selection to move, and so takes keys) and
 //!    [`Dialogs::escape`] (if Escape closes it). [`style::dialog`] is its frame.
-//! 3. What it asks for is an [`Asked`]; what is no [`Action`] gets a variant there, done in
-//!    `app/doing.rs`.
+//! 3. What it asks for is a [`UiRequest`]; what is no [`Action`] gets a variant there, which the
+//!    window's `handler.rs` carries out.
 //!
-//! While a dialog takes keys, no key acts on the window but those of [`acts_anyway`]; while the
-//! mouse is over a dialog, no click, drag or wheel reaches the panels.
+//! While a dialog takes keys, no key acts on the window but those that the action table lets act
+//! [in dialogs](model::actions::Row::in_dialogs); while the mouse is over a dialog, no click, drag
+//! or wheel reaches the panels.
 
 mod commands;
 mod early;
 mod entries;
 mod file;
 mod go_to;
+mod help;
 mod larger;
 mod menu;
 mod shelf;
@@ -26,6 +28,7 @@ pub(crate) mod style;
 pub use commands::Commands;
 pub use file::FileDialog;
 pub use go_to::GoTo;
+pub use help::Help;
 pub use larger::Larger;
 pub use menu::Menu;
 pub use shelf::Shelf;
@@ -49,13 +52,15 @@ pub struct Dialogs {
     pub larger: Option<Larger>,
     /// The menu.
     pub menu: Option<Menu>,
+    /// The keys.
+    pub help: Option<Help>,
     /// What was typed before it could be: see [`early`].
     pub early: early::Early,
 }
 
-/// What the widgets of a frame asked for.
+/// What a person asked for by a widget.
 #[derive(Clone, PartialEq, Debug)]
-pub enum Asked {
+pub enum UiRequest {
     /// As if its key had been pressed.
     Act(Action),
     /// A path was typed in, to save to or to open.
@@ -64,13 +69,13 @@ pub enum Asked {
     Shelved(&'static Shelved),
     /// The lesson of this place in their list.
     Lesson(usize),
-    /// Larger lattices, for the pattern that waits for them.
+    /// Larger lattices, for the oversized pattern that was opened.
     Room,
 }
 
-/// What a dialog sees of the frame that it stands in.
+/// What a dialog is laid out with.
 #[derive(Clone, Copy)]
-pub struct Seen<'a> {
+pub struct DialogContext<'a> {
     /// What is shown beneath it.
     pub frame: &'a Frame<'a>,
     /// Pixels of one unit of type and spacing.
@@ -81,7 +86,7 @@ pub struct Seen<'a> {
 
 impl Dialogs {
     /// Lays out what is open; returns what was asked for.
-    pub fn show(&mut self, context: &egui::Context, seen: Seen<'_>) -> Vec<Asked> {
+    pub fn show(&mut self, context: &egui::Context, seen: DialogContext<'_>) -> Vec<UiRequest> {
         let mut asked = Vec::new();
         self.early.hold(context, self.open());
         if let Some(commands) = &mut self.commands
@@ -114,6 +119,11 @@ impl Dialogs {
         {
             self.menu = None;
         }
+        if let Some(help) = &mut self.help
+            && !help.show(context, seen)
+        {
+            self.help = None;
+        }
         asked
     }
 
@@ -130,6 +140,7 @@ impl Dialogs {
             self.go_to.is_some(),
             self.larger.is_some(),
             self.menu.is_some(),
+            self.help.is_some(),
         ]
     }
 
@@ -141,41 +152,6 @@ impl Dialogs {
             || self.go_to.take().is_some()
             || self.larger.take().is_some()
             || self.menu.take().is_some()
-    }
-}
-
-/// Whether a key's action is done though a dialog takes the keys. None whose key types a letter:
-/// dialogs have fields.
-pub fn acts_anyway(action: Action) -> bool {
-    matches!(
-        action,
-        Action::Escape
-            | Action::Quit
-            | Action::ToggleFullscreen
-            | Action::ToggleCommands
-            | Action::ToggleMenu
-            | Action::EnlargeInterface
-            | Action::ReduceInterface
-            | Action::UsualInterface
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::acts_anyway;
-    use model::actions::{KEYS, Key};
-
-    #[test]
-    fn what_is_typed_into_a_field_does_nothing_else() {
-        let acting = KEYS.iter().filter(|binding| acts_anyway(binding.action));
-        let mut chords = 0;
-        for binding in acting {
-            for chord in binding.chords {
-                let types = matches!(chord.key, Key::Char(_) | Key::Space) && !chord.ctrl;
-                assert!(!types, "{:?} by {chord:?}", binding.action);
-                chords += 1;
-            }
-        }
-        assert!(chords >= 8, "{chords}");
+            || self.help.take().is_some()
     }
 }

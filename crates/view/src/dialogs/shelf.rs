@@ -2,7 +2,7 @@
 
 use egui::{Color32, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
-use crate::dialogs::{Asked, Seen, style};
+use crate::dialogs::{DialogContext, UiRequest, style};
 use crate::hud::style::{ACCENT, LABEL, VALUE};
 use crate::marks::runs_of;
 use lang::tr;
@@ -59,8 +59,8 @@ impl Shelf {
     pub(super) fn show(
         &mut self,
         context: &egui::Context,
-        seen: Seen<'_>,
-        asked: &mut Vec<Asked>,
+        seen: DialogContext<'_>,
+        asked: &mut Vec<UiRequest>,
     ) -> bool {
         let (unit, screen) = (seen.unit, seen.screen);
         let mut stays = true;
@@ -84,7 +84,7 @@ impl Shelf {
                         ui.horizontal(|ui| {
                             for book in row {
                                 if paint(ui, book, across, unit) {
-                                    asked.push(Asked::Shelved(book.shelved));
+                                    asked.push(UiRequest::Shelved(book.shelved));
                                     stays = false;
                                 }
                             }

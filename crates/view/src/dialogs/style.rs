@@ -5,7 +5,7 @@ use egui::{
     Align2, Color32, CornerRadius, Id, Margin, Modal, Stroke, TextStyle, Ui, Visuals, vec2,
 };
 
-use crate::dialogs::Seen;
+use crate::dialogs::DialogContext;
 use crate::hud::style::{ACCENT, LABEL, RULE, VALUE, medium, regular};
 
 /// Behind a dialog's content.
@@ -23,7 +23,7 @@ const POINTED: Color32 = Color32::from_rgb(0x37, 0x3E, 0x4A);
 /// the scene beside it was clicked, which leaves it.
 pub(super) fn dialog(
     context: &egui::Context,
-    seen: Seen<'_>,
+    seen: DialogContext<'_>,
     (name, top, width): (&str, Option<f32>, f32),
     contents: impl FnOnce(&mut Ui),
 ) -> bool {

@@ -133,7 +133,8 @@ pub(super) fn screens() -> Vec<Screen> {
         },
         Screen {
             name: "looking-theme-paper-help",
-            options: |o, _, _| (o.colours, o.help) = (4, true),
+            options: |o, _, _| o.colours = 4,
+            dialogs: |dialogs| dialogs.help = Some(crate::Help::default()),
             ..SCREEN
         },
         Screen {

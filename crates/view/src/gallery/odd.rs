@@ -3,7 +3,8 @@
 use crate::SidePanel;
 use crate::gallery::{SCREEN, Screen, WINDOWS, Window};
 use crate::made_up::lesson_page;
-use crate::{Commands, LessonScreen, Menu, Zoom};
+use crate::{Commands, Help, LessonScreen, Menu, Zoom};
+use model::actions::Topic;
 
 const SMALL: &[Window] = &[([800, 500], 1.0), ([800, 500], 2.0), ([640, 400], 1.0)];
 const NARROW: &[Window] = &[([700, 1100], 1.0), ([480, 900], 1.0)];
@@ -50,7 +51,7 @@ pub(super) fn screens() -> Vec<Screen> {
             ..odd("odd-halves", NARROW)
         },
         Screen {
-            options: |options, _, _| options.help = true,
+            dialogs: |dialogs| dialogs.help = Some(Help::default()),
             ..odd("odd-help", ODD)
         },
         Screen {
@@ -63,7 +64,7 @@ pub(super) fn screens() -> Vec<Screen> {
             ..odd("odd-palette", ODD)
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(3)),
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::View)),
             ..odd("odd-menu", ODD)
         },
     ];
@@ -82,7 +83,7 @@ pub(super) fn screens() -> Vec<Screen> {
         },
         Screen {
             options: |options, _, _| options.interface = stepped(Zoom::larger, 6),
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(1)),
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Cells)),
             ..odd("interface-250-menu", &WINDOWS)
         },
     ]);

@@ -1,20 +1,40 @@
 //! What lies over the panels: help, dialogs, tips.
 
 use crate::gallery::{SCREEN, Screen};
-use crate::{Commands, FileDialog, GoTo, Menu, Shelf};
+use crate::{Commands, FileDialog, GoTo, Help, Menu, Shelf};
 use lang::tr;
+use model::actions::Topic;
 
 pub(super) fn screens() -> Vec<Screen> {
-    let mut screens = vec![Screen {
-        name: "help",
-        options: |options, _, _| options.help = true,
-        ..SCREEN
-    }];
+    let mut screens = helps().to_vec();
     screens.extend(commands());
     screens.extend(menus());
     screens.extend(fields());
     screens.extend(tips());
     screens
+}
+
+fn helps() -> [Screen; 4] {
+    let help = |name| Screen {
+        name,
+        dialogs: |dialogs| dialogs.help = Some(Help::default()),
+        ..SCREEN
+    };
+    [
+        help("help"),
+        Screen {
+            windows: &[([1024, 768], 1.0)],
+            ..help("help-1024")
+        },
+        Screen {
+            dialogs: |dialogs| dialogs.help = Some(Help::searching("rotate")),
+            ..help("help-found")
+        },
+        Screen {
+            dialogs: |dialogs| dialogs.help = Some(Help::searching("xyzzy")),
+            ..help("help-nothing")
+        },
+    ]
 }
 
 fn commands() -> [Screen; 4] {
@@ -37,39 +57,49 @@ fn commands() -> [Screen; 4] {
         Screen {
             name: "palette-refused",
             instances: 1,
-            dialogs: |dialogs| dialogs.commands = Some(Commands::searching("two halves")),
+            dialogs: |dialogs| dialogs.commands = Some(Commands::searching("compare two")),
             ..SCREEN
         },
     ]
 }
 
-fn menus() -> [Screen; 6] {
+fn menus() -> [Screen; 8] {
     let menu = |name| Screen { name, ..SCREEN };
     [
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(0)),
-            ..menu("menu-file")
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Time)),
+            ..menu("menu-time")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(1)),
-            ..menu("menu-edit")
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Cells)),
+            ..menu("menu-cells")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(2)),
-            ..menu("menu-run")
-        },
-        Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(3)),
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::View)),
             instances: 1,
             ..menu("menu-view")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(4)),
-            ..menu("menu-lab")
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Switches)),
+            ..menu("menu-switches")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(5)),
-            ..menu("menu-help")
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Measuring)),
+            options: |options, _, _| options.timeline = true,
+            ..menu("menu-measuring")
+        },
+        Screen {
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Lessons)),
+            ..menu("menu-lessons")
+        },
+        Screen {
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Files)),
+            ..menu("menu-files")
+        },
+        Screen {
+            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Program)),
+            starting: true,
+            ..menu("menu-program")
         },
     ]
 }

@@ -5,17 +5,18 @@ use std::collections::BTreeSet;
 use egui::{FontFamily, Rect, Shape, pos2, vec2};
 
 use crate::SidePanel;
-use crate::dialogs::Seen;
+use crate::dialogs::DialogContext;
 use crate::hud::tests::busy;
 use crate::hud::{install_fonts, paint};
 use crate::made_up::{Timed, TimedAs, stamped_round, status};
 use crate::{
-    ColourBy, Commands, Dialogs, Drawing, FileDialog, Frame, GoTo, Lab, Menu, Population, Timeline,
-    ViewOptions,
+    ColourBy, Commands, Dialogs, Drawing, FileDialog, Frame, GoTo, Help, Lab, Menu, Population,
+    Timeline, ViewOptions,
 };
 use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
+use model::actions::Topic;
 use model::{Bound, Halves, Overlap, Resource, Settled, Status, StopWhenStill};
 
 /// Names, units and marks that are the same in every language.
@@ -129,7 +130,7 @@ fn states() -> Vec<(Status, ViewOptions)> {
             settled,
             shown(|it| (it.side, it.population_of_all) = (Some(SidePanel::Population), true)),
         ),
-        (compared, shown(|it| it.help = true)),
+        (compared, ViewOptions::default()),
         (ended, shown(|it| it.presentation = true)),
         (status(16, size), shown(|it| it.colour_by = ColourBy::Age)),
     ]
@@ -199,13 +200,17 @@ fn no_english_is_left_in_dialogs() {
         scale: 1.0,
     };
     let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 8000.0));
-    let dialogs = (0..6).map(|group| Dialogs {
-        menu: Some(Menu::at(group)),
+    let dialogs = Topic::ALL.into_iter().map(|topic| Dialogs {
+        menu: Some(Menu::at(topic)),
         ..Default::default()
     });
     let dialogs = dialogs.chain([
         Dialogs {
             commands: Some(Commands::default()),
+            ..Default::default()
+        },
+        Dialogs {
+            help: Some(Help::default()),
             ..Default::default()
         },
         Dialogs {
@@ -233,7 +238,7 @@ fn no_english_is_left_in_dialogs() {
                     ..Default::default()
                 };
                 let mut output = context.run_ui(input, |ui| {
-                    let seen = Seen {
+                    let seen = DialogContext {
                         frame: &frame,
                         unit: 1.0,
                         screen,

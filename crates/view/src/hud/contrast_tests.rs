@@ -90,16 +90,15 @@ fn every_text_stands_out_in_every_theme() {
     });
     let mut failed = busy();
     failed.failed = Some("the engine is gone".into());
-    let shown = |timeline, side, help| ViewOptions {
+    let shown = |timeline, side| ViewOptions {
         timeline,
         side,
-        help,
         ..Default::default()
     };
     let screens = [
-        (busy(), shown(true, Some(SidePanel::Lab), false)),
-        (failed, shown(false, Some(SidePanel::Ladder), false)),
-        (compared, shown(false, None, true)),
+        (busy(), shown(true, Some(SidePanel::Lab))),
+        (failed, shown(false, Some(SidePanel::Ladder))),
+        (compared, shown(false, None)),
     ];
     let (mut seen, mut faint) = (HashSet::new(), BTreeSet::new());
     let mut look = |frame: &Frame<'_>, shapes: &[Shape]| {

@@ -1,5 +1,5 @@
 //! The figures beside the panels, painted by hand: every figure has its place, so that none
-//! moves when another changes. It never covers a panel; the help, when asked for, does.
+//! moves when another changes. It never covers a panel.
 
 mod bar;
 #[cfg(test)]
@@ -7,7 +7,6 @@ mod chinese_tests;
 #[cfg(test)]
 mod contrast_tests;
 pub mod figures;
-mod help;
 pub mod numbers;
 mod parts;
 mod presenting;
@@ -81,9 +80,6 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
     }
     if let (Some(halves), Some(places)) = (&status.halves, &layout.halves) {
         halves::paint(painter, status, halves, places, layout.unit);
-    }
-    if frame.options.help {
-        help::paint(painter, screen, layout.unit);
     }
 }
 

@@ -18,7 +18,7 @@ pub(crate) use paint::paint;
 use crate::SidePanel;
 use crate::hud::rect_of;
 use crate::layout::Layout;
-use model::{Action, Status};
+use model::{SessionAction, Status};
 use place::Places;
 
 /// What the lab shows; it lives as long as the window, closed or not.
@@ -70,7 +70,12 @@ impl Lab {
     }
 
     /// What a click asks for: a position that can be is chosen, a language is shown.
-    pub fn click(&mut self, at: [f64; 2], layout: &Layout, status: &Status) -> Option<Action> {
+    pub fn click(
+        &mut self,
+        at: [f64; 2],
+        layout: &Layout,
+        status: &Status,
+    ) -> Option<SessionAction> {
         let (places, at) = (places(layout, status)?, pos(at));
         let tab = |language: &Language| places.tabs[*language as usize].contains(at);
         if let Some(language) = Language::ALL.into_iter().find(tab) {
@@ -83,7 +88,7 @@ impl Lab {
             .find(|segment| segment.rect.contains(at))?;
         let at = u8::try_from(segment.index).ok()?;
         let possible = segment.choice.refusal.is_none();
-        possible.then_some(Action::Choose(segment.switch, at))
+        possible.then_some(SessionAction::Choose(segment.switch, at))
     }
 
     /// Scrolls the code so many lines down.

@@ -8,9 +8,7 @@ use crate::lab::code::calls;
 use crate::lab::place::{Places, Segment};
 use crate::lab::{Lab, Language};
 use lang::tr;
-use model::Action;
-use model::Status;
-use model::actions::KEYS;
+use model::{Action, SessionAction, Status, ViewAction};
 
 const SEGMENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
 const IMPOSSIBLE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
@@ -27,7 +25,7 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect:
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
     paint_title(painter, &places);
     paint_names(painter, &places);
-    let pointed = frame.lab.pointer.filter(|_| !frame.options.help);
+    let pointed = frame.lab.pointer;
     let over = pointed.and_then(|at| places.segments.iter().find(|s| s.rect.contains(at)));
     for segment in &places.segments {
         paint_segment(painter, unit, segment, over == Some(segment));
@@ -37,18 +35,11 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect:
     paint_code(painter, &places, frame.lab, status);
 }
 
-/// The first key of an action.
-fn key_of(action: Action) -> String {
-    let row = KEYS.iter().find(|row| row.action == action);
-    let chord = row.and_then(|row| row.chords.first());
-    chord.map_or(String::new(), |chord| chord.to_string())
-}
-
 fn paint_title(painter: &Painter, places: &Places) {
     let (title, unit) = (places.title, places.unit);
     let text = painter.layout_no_wrap(tr!("Lab").into(), medium(18.0 * unit), VALUE);
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
-    let close = tr!("{} closes", key_of(Action::ToggleLab));
+    let close = tr!("{} closes", Action::from(ViewAction::ToggleLab).key());
     let close = painter.layout_no_wrap(close, regular(13.0 * unit), LABEL);
     put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
 }
@@ -56,7 +47,7 @@ fn paint_title(painter: &Painter, places: &Places) {
 fn paint_names(painter: &Painter, places: &Places) {
     let unit = places.unit;
     for (switch, rect) in &places.names {
-        let key = key_of(Action::NextOf(*switch));
+        let key = Action::from(SessionAction::NextOf(*switch)).key();
         let key = painter.layout_no_wrap(key, medium(14.5 * unit), ACCENT);
         let middle = rect.left_center() - vec2(0.0, 1.5 * unit);
         put(painter, middle, Align2::LEFT_CENTER, key);
@@ -124,7 +115,7 @@ fn in_words(segment: &Segment) -> (String, Color32) {
     match &segment.choice.refusal {
         None => (format!("{name}: {}", segment.choice.effect), VALUE),
         Some(why) => (
-            tr!("{name} cannot be now: {why}", name = name, why = why),
+            tr!("{name} is unavailable: {why}", name = name, why = why),
             ACCENT,
         ),
     }

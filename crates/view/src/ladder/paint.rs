@@ -9,7 +9,7 @@ use crate::ladder::{Rung, Shown, Source};
 use crate::spots;
 use lang::tr;
 use model::Status;
-use model::actions::{Action, KEYS};
+use model::{Action, ViewAction};
 
 const PRESENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
 /// Grey, yet it can still be read.
@@ -48,9 +48,7 @@ fn paint_title(painter: &Painter, places: &Places) {
         VALUE,
     );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
-    let row = KEYS.iter().find(|row| row.action == Action::ToggleLadder);
-    let key = row.and_then(|row| row.chords.first());
-    let close = tr!("{} closes", key.map_or(String::new(), ToString::to_string));
+    let close = tr!("{} closes", Action::from(ViewAction::ToggleLadder).key());
     let close = painter.layout_no_wrap(close, regular(13.0 * unit), LABEL);
     put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
 }

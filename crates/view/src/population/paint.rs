@@ -12,8 +12,8 @@ use crate::population::place::Places;
 use crate::population::{Population, Shown};
 use lang::tr;
 use model::Status;
-use model::actions::{Action, KEYS};
 use model::population::Sample;
+use model::{Action, ViewAction};
 
 const ALIVE: Color32 = Color32::from_rgb(0xF0, 0xE4, 0x42);
 const BORN: Color32 = Color32::from_rgb(0x56, 0xB4, 0xE9);
@@ -51,18 +51,12 @@ fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
     }
 }
 
-fn key_of(action: Action) -> String {
-    let row = KEYS.iter().find(|row| row.action == action);
-    let key = row.and_then(|row| row.chords.first());
-    key.map_or(String::new(), ToString::to_string)
-}
-
 fn paint_words(painter: &Painter, places: &Places, shown: &Shown) {
     let (title, lead, unit) = (places.title, places.lead, places.unit);
     let keys = tr!(
         "{} all / selected · {} closes",
-        key_of(Action::PopulationOfAll),
-        key_of(Action::TogglePopulation)
+        Action::from(ViewAction::PopulationOfAll).key(),
+        Action::from(ViewAction::TogglePopulation).key()
     );
     let keys = painter.layout_no_wrap(keys, regular(13.0 * unit), LABEL);
     let room = title.width() - keys.size().x - 12.0 * unit;

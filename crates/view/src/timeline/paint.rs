@@ -48,9 +48,7 @@ pub(crate) fn paint(
         let on_cpu = status.engine == "cpu";
         paint_foot(painter, &places, on_cpu, status.timed_one_in, folded);
     }
-    if !frame.options.help {
-        tip::paint(painter, frame, &places);
-    }
+    tip::paint(painter, frame, &places);
 }
 
 /// Everything that depends on the round; returns how many streams share a row.

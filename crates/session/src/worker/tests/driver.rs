@@ -22,6 +22,9 @@ use model::{Change, Edit};
 #[derive(Clone, Debug)]
 pub(super) enum Step {
     Act(Action),
+    PauseForLesson(bool),
+    WatchOverlap(bool),
+    WatchPopulation(bool),
     Edit(Edit),
     /// So much larger lattices, and what is placed in one of them.
     Grow(u32, u32, Option<(usize, Change)>),
@@ -252,6 +255,9 @@ impl Driver {
     pub(super) fn step(&mut self, step: Step) {
         match step {
             Step::Act(action) => self.worker.dispatch(Command::Act(action)),
+            Step::PauseForLesson(pause) => self.worker.dispatch(Command::PauseForLesson(pause)),
+            Step::WatchOverlap(watch) => self.worker.dispatch(Command::WatchOverlap(watch)),
+            Step::WatchPopulation(watch) => self.worker.dispatch(Command::WatchPopulation(watch)),
             Step::Edit(mut edit) => {
                 edit.instance %= self.worker.setup.instances;
                 self.edits += 1;

@@ -67,7 +67,6 @@ fn change() -> impl Strategy<Value = Change> {
 fn action() -> impl Strategy<Value = Action> {
     prop_oneof![
         6 => Just(Action::TogglePause),
-        1 => any::<bool>().prop_map(Action::PauseForLesson),
         4 => Just(Action::StepGeneration),
         2 => Just(Action::StepRound),
         3 => Just(Action::StepBack),
@@ -86,8 +85,6 @@ fn action() -> impl Strategy<Value = Action> {
             .prop_map(|(switch, at)| Action::Choose(switch, at)),
         2 => Just(Action::ToggleHalves),
         1 => Just(Action::ToggleBlocks),
-        1 => any::<bool>().prop_map(Action::WatchOverlap),
-        1 => any::<bool>().prop_map(Action::WatchPopulation),
         1 => Just(Action::NextStopWhenStill),
         1 => Just(Action::ToggleReseed),
         1 => Just(Action::Faster),
@@ -142,6 +139,9 @@ fn step() -> impl Strategy<Value = Step> {
     };
     prop_oneof![
         24 => action().prop_map(Step::Act),
+        1 => any::<bool>().prop_map(Step::PauseForLesson),
+        1 => any::<bool>().prop_map(Step::WatchOverlap),
+        1 => any::<bool>().prop_map(Step::WatchPopulation),
         10 => edit().prop_map(Step::Edit),
         1 => ((1..4u32, 1..3u32), prop::option::of((0..4usize, change())))
             .prop_map(|((wider, higher), place)| Step::Grow(8 * wider, higher, place)),

@@ -1,0 +1,229 @@
+//! What a person can ask for, and the one table of it.
+//!
+//! An [`Action`] is what a key, a menu line, a button or a command of the palette stands for. The
+//! [table](TABLE) has one [`Row`] for each: its keys, help text, [`Topic`], search words and front
+//! ends. Help, palette, menu, man page and the generated documents are made from the table, so that
+//! a new action shows up everywhere. [`Action::why_not`] says when one is impossible and why, and
+//! [`Action::state`] whether it is on. Nothing here knows a toolkit.
+//!
+//! # How to add one
+//! 1. A variant of [`SessionAction`], [`ViewAction`] or [`EditAction`]; the compiler then names
+//!    every `match` that has to decide about it.
+//! 2. A row of the table, where it belongs among its topic's.
+//! 3. The Chinese of its help text in `assets/lang/zh.toml`, then `cargo xtask docs`.
+
+mod keys;
+mod possible;
+mod table;
+mod topics;
+
+use crate::Switch;
+
+pub use keys::{Chord, Key};
+pub use possible::{Context, FrontEnd, Needs, Toggles};
+pub use table::{FrontEnds, Row, TABLE, action_for, row_for};
+pub use topics::Topic;
+
+/// Something a person asked for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Action {
+    /// The session does it, on its own thread.
+    Session(SessionAction),
+    /// A front end does it: it concerns what is shown, and how.
+    View(ViewAction),
+    /// A front end does it: it concerns the selection, the clipboard and pattern files.
+    Edit(EditAction),
+}
+
+impl From<SessionAction> for Action {
+    fn from(action: SessionAction) -> Action {
+        Action::Session(action)
+    }
+}
+
+impl From<ViewAction> for Action {
+    fn from(action: ViewAction) -> Action {
+        Action::View(action)
+    }
+}
+
+impl From<EditAction> for Action {
+    fn from(action: EditAction) -> Action {
+        Action::Edit(action)
+    }
+}
+
+/// What a session does.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(test, derive(strum::VariantNames))]
+pub enum SessionAction {
+    /// Runs, or pauses.
+    TogglePause,
+    /// Pauses, and steps every instance one generation.
+    StepGeneration,
+    /// Pauses, and makes one round.
+    StepRound,
+    /// Pauses, and goes one generation back.
+    StepBack,
+    /// Pauses, and goes one round back.
+    RoundBack,
+    /// Runs until the clock shows this generation, or goes back to it.
+    RunTo(u64),
+    /// Stops by itself never, when the selected panel is still or periodic, or when all are.
+    NextStopWhenStill,
+    /// Fills panels that died down with new soups, or leaves them.
+    ToggleReseed,
+    /// More rounds a second, up to as many as the engine makes.
+    Faster,
+    /// Fewer rounds a second.
+    Slower,
+    /// Sets the selected instance back to its start.
+    ResetPanel,
+    /// Sets every instance back to its start.
+    ResetAll,
+    /// Fills every instance with a new soup, of the next seed.
+    NewSeed,
+    /// The kernel at this place in the engine's table.
+    UseKernel(u8),
+    /// The next kernel that takes this size.
+    NextKernel,
+    /// The previous kernel that takes this size.
+    PreviousKernel,
+    /// The next possible position of a switch.
+    NextOf(Switch),
+    /// This position of a switch.
+    Choose(Switch, u8),
+    /// Compares two settings on two halves of the panels, or goes back to one.
+    ToggleHalves,
+    /// Takes timestamps in every block of a timed round, or stops.
+    ToggleBlocks,
+    /// The lattices as they were before the last edit.
+    Undo,
+    /// The lattices as they were before the last undo.
+    Redo,
+    /// Selects the next panel.
+    SelectNext,
+    /// Selects the previous panel.
+    SelectPrevious,
+    /// Selects this panel.
+    Select(usize),
+    /// Saves the session to its file.
+    SaveSession,
+}
+
+/// What a front end does with what it shows.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(test, derive(strum::VariantNames))]
+pub enum ViewAction {
+    /// Asks for a generation to run to.
+    AskGeneration,
+    /// Shows or hides population, births and deaths over time.
+    TogglePopulation,
+    /// Shows the population of all panels together, or of the selected one.
+    PopulationOfAll,
+    /// Shows the selected panel alone, or all again.
+    ToggleSingle,
+    /// Closer.
+    ZoomIn,
+    /// Farther.
+    ZoomOut,
+    /// Moves the view left.
+    PanLeft,
+    /// Moves the view right.
+    PanRight,
+    /// Moves the view up.
+    PanUp,
+    /// Moves the view down.
+    PanDown,
+    /// The whole lattice; where it is shown already, the part from before.
+    Fit,
+    /// Shows or hides what every kernel of the ladder reaches.
+    ToggleLadder,
+    /// Shows or hides the switches and the CUDA calls that they make.
+    ToggleLab,
+    /// Opens or closes the list of lessons.
+    ToggleLessons,
+    /// The lesson's next page.
+    NextPage,
+    /// The lesson's page before.
+    PreviousPage,
+    /// Shows or hides the timeline of every stream.
+    ToggleTimeline,
+    /// Shows or hides lines between cells that are large enough.
+    ToggleGridLines,
+    /// A camera for each panel, or one for all.
+    ToggleSeparate,
+    /// Shows or hides a small picture of the whole lattice where only a part is seen.
+    ToggleMinimap,
+    /// Colours by state, by age, by history.
+    NextColourBy,
+    /// The next theme.
+    NextColours,
+    /// Swaps the colours of live and dead cells.
+    Invert,
+    /// Fullscreen, or back.
+    ToggleFullscreen,
+    /// The window's picture to a PNG file.
+    SavePicture,
+    /// The selected panel's picture to a PNG file.
+    SavePanelPicture,
+    /// Starts or ends a recording of the window.
+    ToggleRecording,
+    /// Opens or closes the command palette.
+    ToggleCommands,
+    /// Opens or closes the menu.
+    ToggleMenu,
+    /// Large type and no side panels, or back.
+    TogglePresentation,
+    /// Larger type and figures.
+    EnlargeInterface,
+    /// Smaller type and figures.
+    ReduceInterface,
+    /// Type and figures of the default size.
+    DefaultInterface,
+    /// The interface in the other language.
+    NextLanguage,
+    /// Shows or hides the keys.
+    ToggleHelp,
+    /// Closes the topmost thing that is open: dialogs, lesson, marks, timeline, graphs, single
+    /// panel, presentation, fullscreen, in this order. It never quits.
+    Escape,
+    /// Leaves.
+    Quit,
+}
+
+/// What a front end does with cells, before the session hears of it.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[cfg_attr(test, derive(strum::VariantNames))]
+pub enum EditAction {
+    /// Whether a drag draws or moves the view.
+    TogglePencil,
+    /// Selects all of the selected panel's lattice.
+    SelectAll,
+    /// Makes every cell of the selection dead.
+    ClearSelection,
+    /// Fills the selection, half of it alive.
+    FillRandomly,
+    /// Swaps left and right of the selection.
+    FlipSideways,
+    /// Swaps top and bottom of the selection.
+    FlipUpsideDown,
+    /// Rotates the selection counter-clockwise.
+    TurnLeft,
+    /// Rotates the selection clockwise.
+    TurnRight,
+    /// Rotates the pattern that is being pasted counter-clockwise.
+    TurnGhostLeft,
+    /// Rotates the pattern that is being pasted clockwise.
+    TurnGhostRight,
+    /// Copies the selection to the clipboard, as RLE.
+    CopyCells,
+    /// Takes the clipboard's pattern; a click places it.
+    PastePattern,
+    /// Opens a pattern file in the selected panel.
+    OpenPattern,
+    /// Saves the selection to a pattern file.
+    SavePattern,
+    /// Opens or closes the shelf of patterns that come with the program.
+    ToggleShelf,
+}

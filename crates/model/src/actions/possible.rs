@@ -1,0 +1,454 @@
+//! When an action is possible and why not, and whether what it switches is on.
+
+use crate::actions::{Action, EditAction, SessionAction, ViewAction};
+use crate::{Status, StopWhenStill, Switch};
+use engine::kernels::KERNELS;
+use lang::tr;
+
+/// What a person looks at.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FrontEnd {
+    /// The window.
+    Window,
+    /// The terminal view.
+    Terminal,
+}
+
+/// Everything that decides whether an action is possible and whether it is on.
+#[derive(Clone, Copy, Debug)]
+pub struct Context<'a> {
+    /// Where it is asked for.
+    pub front_end: FrontEnd,
+    /// The session's figures; `None` while the engine starts.
+    pub status: Option<&'a Status>,
+    /// Whether requests may be on their way that the figures do not show yet, as when a key is
+    /// pressed. What depends on them is then left to the session, which answers in its turn.
+    pub is_ahead: bool,
+    /// What is open and on in the front end.
+    pub toggles: Toggles,
+}
+
+/// What is open and on in a front end.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Toggles {
+    /// The timeline is shown.
+    pub timeline: bool,
+    /// The lab is shown.
+    pub lab: bool,
+    /// The ladder is shown.
+    pub ladder: bool,
+    /// The population graph is shown.
+    pub population: bool,
+    /// It shows all panels together.
+    pub population_of_all: bool,
+    /// The list of lessons or a lesson is open.
+    pub lessons: bool,
+    /// The selected panel is shown alone.
+    pub single: bool,
+    /// Each panel has a camera of its own.
+    pub separate: bool,
+    /// Zoomed panels have a minimap.
+    pub minimap: bool,
+    /// Lines between cells are drawn.
+    pub grid_lines: bool,
+    /// Live and dead have swapped their colours.
+    pub inverted: bool,
+    /// Large type and no side panels.
+    pub presentation: bool,
+    /// The window fills the monitor.
+    pub fullscreen: bool,
+    /// The window is being recorded.
+    pub recording: bool,
+    /// A drag draws.
+    pub pencil: bool,
+    /// A pattern is being pasted.
+    pub ghost: bool,
+}
+
+/// What must be there for an action to have an effect.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Needs {
+    /// Nothing: it works while the engine starts, too.
+    Nothing,
+    /// A session that has started; one that has ended still shows its last pictures.
+    Session,
+    /// An engine: it steps, changes or times lattices.
+    Engine,
+}
+
+impl Action {
+    /// What must be there for it.
+    pub fn needs(self) -> Needs {
+        match self {
+            Action::Session(action) => action.needs(),
+            Action::View(action) => action.needs(),
+            Action::Edit(action) => action.needs(),
+        }
+    }
+
+    /// Why it is impossible now, in the reader's language; `None` where it is possible as far as
+    /// that can be known.
+    pub fn why_not(self, context: &Context<'_>) -> Option<String> {
+        self.check(context).err()
+    }
+
+    fn check(self, context: &Context<'_>) -> Result<(), String> {
+        if self
+            .row()
+            .is_some_and(|row| !row.front_ends.include(context.front_end))
+        {
+            return Err(tr!("only in the window").into());
+        }
+        match (self.needs(), context.status) {
+            (Needs::Nothing, _) => {}
+            (Needs::Session | Needs::Engine, None) => {
+                return Err(tr!("the engine is starting").into());
+            }
+            (Needs::Engine, Some(status)) if status.failed.is_some() => {
+                return Err(tr!("the session has ended").into());
+            }
+            (Needs::Session | Needs::Engine, Some(_)) => {}
+        }
+        match self {
+            Action::Session(action) => {
+                let status = context.status;
+                status.map_or(Ok(()), |status| action.check(status, context.is_ahead))
+            }
+            Action::View(action) => action.check(context.status),
+            Action::Edit(action) => action.check(context.toggles),
+        }
+    }
+
+    /// Whether what it switches is on; `None` where it switches nothing on or off.
+    pub fn state(self, context: &Context<'_>) -> Option<bool> {
+        match self {
+            Action::Session(action) => context.status.and_then(|status| action.state(status)),
+            Action::View(action) => action.state(context.toggles),
+            Action::Edit(action) => action.state(context.toggles),
+        }
+    }
+}
+
+fn has_several_panels(status: &Status) -> Result<(), String> {
+    if status.instances > 1 {
+        return Ok(());
+    }
+    Err(tr!("there is only one panel").into())
+}
+
+impl SessionAction {
+    /// What must be there for it.
+    pub fn needs(self) -> Needs {
+        match self {
+            SessionAction::TogglePause
+            | SessionAction::StepGeneration
+            | SessionAction::StepRound
+            | SessionAction::StepBack
+            | SessionAction::RoundBack
+            | SessionAction::RunTo(_)
+            | SessionAction::NextStopWhenStill
+            | SessionAction::ToggleReseed
+            | SessionAction::Faster
+            | SessionAction::Slower
+            | SessionAction::ResetPanel
+            | SessionAction::ResetAll
+            | SessionAction::NewSeed
+            | SessionAction::UseKernel(_)
+            | SessionAction::NextKernel
+            | SessionAction::PreviousKernel
+            | SessionAction::NextOf(_)
+            | SessionAction::Choose(..)
+            | SessionAction::ToggleHalves
+            | SessionAction::ToggleBlocks
+            | SessionAction::Undo
+            | SessionAction::Redo => Needs::Engine,
+            // An ended session's last pictures can be selected, and what it reached is saved.
+            SessionAction::SelectNext
+            | SessionAction::SelectPrevious
+            | SessionAction::Select(_)
+            | SessionAction::SaveSession => Needs::Session,
+        }
+    }
+
+    fn check(self, status: &Status, is_ahead: bool) -> Result<(), String> {
+        match self {
+            SessionAction::SelectNext | SessionAction::SelectPrevious => has_several_panels(status),
+            SessionAction::ToggleHalves if status.instances < 2 => {
+                Err(tr!("A and B need at least two panels").into())
+            }
+            SessionAction::NextOf(switch) if !is_ahead => {
+                switch.next(status.switches, status.kernel).map(drop)
+            }
+            SessionAction::Choose(switch, at) if !is_ahead => {
+                let choices = switch.choices(status.switches, status.kernel);
+                let choice = choices.into_iter().nth(at.into());
+                choice.and_then(|it| it.refusal).map_or(Ok(()), Err)
+            }
+            SessionAction::UseKernel(at) => {
+                let Some(kernel) = KERNELS.get(usize::from(at)) else {
+                    return Ok(());
+                };
+                let mut devices = status.devices.iter();
+                let sized = kernel.validate_size(status.size);
+                sized
+                    .and_then(|()| devices.try_for_each(|it| kernel.validate_device(it)))
+                    .map_err(|error| error.to_string())
+            }
+            SessionAction::NextOf(_)
+            | SessionAction::Choose(..)
+            | SessionAction::ToggleHalves
+            | SessionAction::TogglePause
+            | SessionAction::StepGeneration
+            | SessionAction::StepRound
+            | SessionAction::StepBack
+            | SessionAction::RoundBack
+            | SessionAction::RunTo(_)
+            | SessionAction::NextStopWhenStill
+            | SessionAction::ToggleReseed
+            | SessionAction::Faster
+            | SessionAction::Slower
+            | SessionAction::ResetPanel
+            | SessionAction::ResetAll
+            | SessionAction::NewSeed
+            | SessionAction::NextKernel
+            | SessionAction::PreviousKernel
+            | SessionAction::ToggleBlocks
+            | SessionAction::Undo
+            | SessionAction::Redo
+            | SessionAction::Select(_)
+            | SessionAction::SaveSession => Ok(()),
+        }
+    }
+
+    fn state(self, status: &Status) -> Option<bool> {
+        match self {
+            SessionAction::TogglePause => Some(status.running && status.failed.is_none()),
+            SessionAction::NextStopWhenStill => {
+                Some(status.time.settings.stop_when_still != StopWhenStill::Never)
+            }
+            SessionAction::ToggleReseed => Some(status.time.settings.reseed),
+            SessionAction::ToggleHalves => Some(status.halves.is_some()),
+            SessionAction::ToggleBlocks => Some(status.stamped),
+            SessionAction::UseKernel(at) => Some(status.kernel.index() == usize::from(at)),
+            SessionAction::NextOf(Switch::Graphs) => Some(status.switches.graphs),
+            SessionAction::Choose(switch, at) => {
+                Some(switch.position(status.switches, status.kernel) == usize::from(at))
+            }
+            SessionAction::StepGeneration
+            | SessionAction::StepRound
+            | SessionAction::StepBack
+            | SessionAction::RoundBack
+            | SessionAction::RunTo(_)
+            | SessionAction::Faster
+            | SessionAction::Slower
+            | SessionAction::ResetPanel
+            | SessionAction::ResetAll
+            | SessionAction::NewSeed
+            | SessionAction::NextKernel
+            | SessionAction::PreviousKernel
+            | SessionAction::NextOf(_)
+            | SessionAction::Undo
+            | SessionAction::Redo
+            | SessionAction::SelectNext
+            | SessionAction::SelectPrevious
+            | SessionAction::Select(_)
+            | SessionAction::SaveSession => None,
+        }
+    }
+}
+
+impl ViewAction {
+    fn needs(self) -> Needs {
+        match self {
+            ViewAction::AskGeneration => Needs::Engine,
+            ViewAction::TogglePopulation
+            | ViewAction::PopulationOfAll
+            | ViewAction::ToggleSingle
+            | ViewAction::ZoomIn
+            | ViewAction::ZoomOut
+            | ViewAction::PanLeft
+            | ViewAction::PanRight
+            | ViewAction::PanUp
+            | ViewAction::PanDown
+            | ViewAction::Fit
+            | ViewAction::ToggleLadder
+            | ViewAction::ToggleLab
+            | ViewAction::ToggleLessons
+            | ViewAction::NextPage
+            | ViewAction::PreviousPage
+            | ViewAction::ToggleTimeline
+            | ViewAction::ToggleGridLines
+            | ViewAction::ToggleSeparate
+            | ViewAction::ToggleMinimap
+            | ViewAction::NextColourBy
+            | ViewAction::SavePanelPicture => Needs::Session,
+            ViewAction::NextColours
+            | ViewAction::Invert
+            | ViewAction::ToggleFullscreen
+            | ViewAction::SavePicture
+            | ViewAction::ToggleRecording
+            | ViewAction::ToggleCommands
+            | ViewAction::ToggleMenu
+            | ViewAction::TogglePresentation
+            | ViewAction::EnlargeInterface
+            | ViewAction::ReduceInterface
+            | ViewAction::DefaultInterface
+            | ViewAction::NextLanguage
+            | ViewAction::ToggleHelp
+            | ViewAction::Escape
+            | ViewAction::Quit => Needs::Nothing,
+        }
+    }
+
+    fn check(self, status: Option<&Status>) -> Result<(), String> {
+        match self {
+            ViewAction::ToggleSingle | ViewAction::ToggleSeparate => {
+                status.map_or(Ok(()), has_several_panels)
+            }
+            ViewAction::AskGeneration
+            | ViewAction::TogglePopulation
+            | ViewAction::PopulationOfAll
+            | ViewAction::ZoomIn
+            | ViewAction::ZoomOut
+            | ViewAction::PanLeft
+            | ViewAction::PanRight
+            | ViewAction::PanUp
+            | ViewAction::PanDown
+            | ViewAction::Fit
+            | ViewAction::ToggleLadder
+            | ViewAction::ToggleLab
+            | ViewAction::ToggleLessons
+            | ViewAction::NextPage
+            | ViewAction::PreviousPage
+            | ViewAction::ToggleTimeline
+            | ViewAction::ToggleGridLines
+            | ViewAction::ToggleMinimap
+            | ViewAction::NextColourBy
+            | ViewAction::NextColours
+            | ViewAction::Invert
+            | ViewAction::ToggleFullscreen
+            | ViewAction::SavePicture
+            | ViewAction::SavePanelPicture
+            | ViewAction::ToggleRecording
+            | ViewAction::ToggleCommands
+            | ViewAction::ToggleMenu
+            | ViewAction::TogglePresentation
+            | ViewAction::EnlargeInterface
+            | ViewAction::ReduceInterface
+            | ViewAction::DefaultInterface
+            | ViewAction::NextLanguage
+            | ViewAction::ToggleHelp
+            | ViewAction::Escape
+            | ViewAction::Quit => Ok(()),
+        }
+    }
+
+    fn state(self, on: Toggles) -> Option<bool> {
+        match self {
+            ViewAction::TogglePopulation => Some(on.population),
+            ViewAction::PopulationOfAll => Some(on.population_of_all),
+            ViewAction::ToggleSingle => Some(on.single),
+            ViewAction::ToggleLadder => Some(on.ladder),
+            ViewAction::ToggleLab => Some(on.lab),
+            ViewAction::ToggleLessons => Some(on.lessons),
+            ViewAction::ToggleTimeline => Some(on.timeline),
+            ViewAction::ToggleGridLines => Some(on.grid_lines),
+            ViewAction::ToggleSeparate => Some(on.separate),
+            ViewAction::ToggleMinimap => Some(on.minimap),
+            ViewAction::Invert => Some(on.inverted),
+            ViewAction::ToggleFullscreen => Some(on.fullscreen),
+            ViewAction::ToggleRecording => Some(on.recording),
+            ViewAction::TogglePresentation => Some(on.presentation),
+            ViewAction::AskGeneration
+            | ViewAction::ZoomIn
+            | ViewAction::ZoomOut
+            | ViewAction::PanLeft
+            | ViewAction::PanRight
+            | ViewAction::PanUp
+            | ViewAction::PanDown
+            | ViewAction::Fit
+            | ViewAction::NextPage
+            | ViewAction::PreviousPage
+            | ViewAction::NextColourBy
+            | ViewAction::NextColours
+            | ViewAction::SavePicture
+            | ViewAction::SavePanelPicture
+            // A dialog: while one is open, no check mark can be seen.
+            | ViewAction::ToggleCommands
+            | ViewAction::ToggleMenu
+            | ViewAction::ToggleHelp
+            | ViewAction::EnlargeInterface
+            | ViewAction::ReduceInterface
+            | ViewAction::DefaultInterface
+            | ViewAction::NextLanguage
+            | ViewAction::Escape
+            | ViewAction::Quit => None,
+        }
+    }
+}
+
+impl EditAction {
+    fn needs(self) -> Needs {
+        match self {
+            EditAction::TogglePencil
+            | EditAction::ClearSelection
+            | EditAction::FillRandomly
+            | EditAction::FlipSideways
+            | EditAction::FlipUpsideDown
+            | EditAction::TurnLeft
+            | EditAction::TurnRight
+            | EditAction::TurnGhostLeft
+            | EditAction::TurnGhostRight
+            | EditAction::PastePattern
+            | EditAction::OpenPattern
+            | EditAction::ToggleShelf => Needs::Engine,
+            // The last cells of an ended session can still be taken from it.
+            EditAction::SelectAll | EditAction::CopyCells | EditAction::SavePattern => {
+                Needs::Session
+            }
+        }
+    }
+
+    fn check(self, on: Toggles) -> Result<(), String> {
+        match self {
+            EditAction::TurnGhostLeft | EditAction::TurnGhostRight if !on.ghost => {
+                Err(tr!("no pattern is being pasted").into())
+            }
+            EditAction::TurnGhostLeft
+            | EditAction::TurnGhostRight
+            | EditAction::TogglePencil
+            | EditAction::SelectAll
+            | EditAction::ClearSelection
+            | EditAction::FillRandomly
+            | EditAction::FlipSideways
+            | EditAction::FlipUpsideDown
+            | EditAction::TurnLeft
+            | EditAction::TurnRight
+            | EditAction::CopyCells
+            | EditAction::PastePattern
+            | EditAction::OpenPattern
+            | EditAction::SavePattern
+            | EditAction::ToggleShelf => Ok(()),
+        }
+    }
+
+    fn state(self, on: Toggles) -> Option<bool> {
+        match self {
+            EditAction::TogglePencil => Some(on.pencil),
+            EditAction::SelectAll
+            | EditAction::ClearSelection
+            | EditAction::FillRandomly
+            | EditAction::FlipSideways
+            | EditAction::FlipUpsideDown
+            | EditAction::TurnLeft
+            | EditAction::TurnRight
+            | EditAction::TurnGhostLeft
+            | EditAction::TurnGhostRight
+            | EditAction::CopyCells
+            | EditAction::PastePattern
+            | EditAction::OpenPattern
+            | EditAction::SavePattern
+            | EditAction::ToggleShelf => None,
+        }
+    }
+}
