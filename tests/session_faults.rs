@@ -12,7 +12,7 @@ use std::ffi::CString;
 use activities::{ACTIVITIES, Activity, act, check, prepare, session, settled, wait_for};
 use libloading::Library;
 use life::Size;
-use model::{Action, DeviceChoice};
+use model::{DeviceChoice, SessionAction};
 
 /// The calls that a session makes, each with the codes that it answers: out of memory, and an
 /// error that a context does not survive.
@@ -123,7 +123,7 @@ fn do_without_a_fault(activity: Activity) {
     let saved = saved.expect("a running session can be saved");
     check(&format!("{activity:?}"), &saved);
     let next = saved.main.position.generation + 1;
-    session.act(Action::StepGeneration);
+    session.act(SessionAction::StepGeneration);
     let status = wait_for("a step", &session, |status| {
         status.failed.is_some() || (!status.running && status.generation >= next)
     });

@@ -11,7 +11,6 @@ use std::time::{Duration, Instant};
 use super::*;
 use engine::kernels;
 use life::{Lattice, Rule, Size, reference, soup};
-use model::SessionAction as Action;
 use model::{
     Area, Change, DeviceChoice, Halves, KernelChoice, Order, Pace, Resource, Settled, Start,
     StopWhenStill, Streams, Switch, Switches, TimeSettings,
@@ -83,8 +82,8 @@ fn a_round_in_parts_is_a_round_and_a_step_after_it_is_one_generation() {
     };
     let session = Session::start(setup, || {}).unwrap();
     // The second one is asked for while the first one's parts are still to be issued.
-    session.act(Action::StepRound);
-    session.act(Action::StepGeneration);
+    session.act(SessionAction::StepRound);
+    session.act(SessionAction::StepGeneration);
     let wanted = u64::from(long) + 1;
     let want = reference::run(&soup(size, 0.4, 3, 0), Rule::LIFE, wanted);
     assert_eq!(pictures_of(&session, size, 1, wanted), [want]);
@@ -97,7 +96,7 @@ fn every_kernel_that_stepped_is_known_by_what_it_reached() {
     let stepped = |status: &Status| status.stepping.is_some();
     let first = wait_for(&session, "a rate", stepped);
     assert_eq!(first.reached, [("bits", first.stepping.unwrap())]);
-    session.act(Action::NextKernel);
+    session.act(SessionAction::NextKernel);
     let both = wait_for(&session, "another's rate", |status| {
         status.kernel.name == "planar" && status.reached.len() == 2
     });
@@ -116,11 +115,11 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
     };
     let session = Session::start(several, || {}).unwrap();
     wait_for(&session, "some rounds", |status| status.rounds > 20);
-    session.act(Action::TogglePause);
+    session.act(SessionAction::TogglePause);
     let before = wait_for(&session, "a pause", |status| !status.running).generation;
-    session.act(Action::ToggleHalves);
-    session.act(Action::NextOf(Switch::Order));
-    session.act(Action::TogglePause);
+    session.act(SessionAction::ToggleHalves);
+    session.act(SessionAction::NextOf(Switch::Order));
+    session.act(SessionAction::TogglePause);
     let status = wait_for(&session, "both halves timed and compared", |status| {
         let timed = |halves: &Halves| halves.round_us.iter().all(Option::is_some);
         let compared = |halves: &Halves| halves.differing.is_some_and(|(_, of)| of > 20);
@@ -139,16 +138,16 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
     assert_eq!(halves.switches[1], second);
     // Whatever comes between A's round and B's, they are compared again.
     for action in [
-        Action::ResetAll,
-        Action::ResetPanel,
-        Action::NewSeed,
-        Action::PreviousKernel,
-        Action::NextOf(Switch::Transfer),
-        Action::NextKernel,
-        Action::StepGeneration,
-        Action::TogglePause,
-        Action::StepRound,
-        Action::TogglePause,
+        SessionAction::ResetAll,
+        SessionAction::ResetPanel,
+        SessionAction::NewSeed,
+        SessionAction::PreviousKernel,
+        SessionAction::NextOf(Switch::Transfer),
+        SessionAction::NextKernel,
+        SessionAction::StepGeneration,
+        SessionAction::TogglePause,
+        SessionAction::StepRound,
+        SessionAction::TogglePause,
     ] {
         session.act(action);
         std::thread::sleep(Duration::from_millis(7));
@@ -162,11 +161,11 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
         seen = status.halves.clone().unwrap().differing;
         assert_eq!(seen.unwrap().0, 0, "cells differ");
     }
-    session.act(Action::TogglePause);
-    session.act(Action::ToggleHalves);
+    session.act(SessionAction::TogglePause);
+    session.act(SessionAction::ToggleHalves);
     let status = wait_for(&session, "one setting", |status| status.halves.is_none());
     assert_eq!(status.switches, Switches::DEFAULT);
-    session.act(Action::StepGeneration);
+    session.act(SessionAction::StepGeneration);
     // The fifth had no partner: it stood still, and is as far as the others again.
     let want = (0..instances as u64).map(|i| {
         let start = soup(size, 0.4, 3, i);
@@ -203,7 +202,7 @@ fn overlap_is_measured_while_it_is_watched() {
     let (most, _) = overlap.most().unwrap();
     assert!((0.9..=4.1).contains(&most), "{overlap:?}");
     assert!(overlap.bounds.windows(2).all(|two| two[0].us >= two[1].us));
-    session.act(Action::NextOf(Switch::Streams));
+    session.act(SessionAction::NextOf(Switch::Streams));
     let changed = |status: &Status| status.switches.streams == Streams::One && measured(status);
     let one = wait_for(&session, "the overlap of one stream", changed);
     let (factor, most) = {
@@ -212,7 +211,7 @@ fn overlap_is_measured_while_it_is_watched() {
     };
     assert!(factor < 1.5, "{:?}", one.overlap);
     assert_eq!(most.1, Resource::Stream, "{:?}", one.overlap);
-    session.act(Action::TogglePause);
+    session.act(SessionAction::TogglePause);
     let generation = wait_for(&session, "a pause", |status| !status.running).generation;
     let want = reference::run(&soup(size, 0.4, 3, 2), Rule::LIFE, generation);
     let got = pictures_of(&session, size, 4, generation);
@@ -233,13 +232,13 @@ fn a_kernel_is_picked_and_no_cell_is_lost_by_it() {
     let picked = session.status();
     // All but the one that takes larger lattices alone.
     assert_eq!(picked.kernel_choice, KernelChoice::Timed(8));
-    session.act(Action::StepGeneration);
+    session.act(SessionAction::StepGeneration);
     let after: Vec<Lattice> = soups
         .iter()
         .map(|s| reference::run(s, Rule::LIFE, 1))
         .collect();
     assert_eq!(pictures_of(&session, size, 2, 1), after);
-    session.act(Action::NextKernel);
+    session.act(SessionAction::NextKernel);
     let asked = wait_for(&session, "another kernel", |s| s.kernel != picked.kernel);
     assert_eq!(asked.kernel_choice, KernelChoice::Asked);
 }

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Result, bail};
 
 use super::{RUNS, Table, fits, setup};
-use model::{Action, Change, DeviceChoice, Edit, Pace, Setup};
+use model::{Change, DeviceChoice, Edit, Pace, SessionAction, Setup};
 use session::Session;
 use view::offscreen::Renderer;
 use view::{ViewOptions, list_adapters};
@@ -166,7 +166,7 @@ impl Hand {
         self.way(at)?;
         self.look_for(RUN_ON)?;
         let (began, before) = (Instant::now(), self.session.status().generation);
-        self.session.act(Action::Undo);
+        self.session.act(SessionAction::Undo);
         let mut seen = vec![0; 1];
         let mut shown = u64::MAX;
         loop {
@@ -182,7 +182,7 @@ impl Hand {
             }
         }
         let took = began.elapsed().as_secs_f64() * 1e3;
-        self.session.act(Action::TogglePause);
+        self.session.act(SessionAction::TogglePause);
         self.look_for(REST)?;
         Ok(took)
     }

@@ -92,7 +92,7 @@ proptest! {
                 trail.push(now.clone());
                 stepped = *steps;
                 if stepped {
-                    session.act(Action::StepGeneration);
+                    session.act(SessionAction::StepGeneration);
                     copy(&session, 0); // so that none of the keys is one too many
                     now = (reference::run(&now.0, Rule::LIFE, 1), now.1 + 1);
                 }
@@ -110,11 +110,11 @@ proptest! {
             let untouched = reference::run(&soup(size, 0.4, 3, 1), Rule::LIFE, generation);
             prop_assert_eq!(&*copy(&session, 1).0, &untouched);
             for want in trail.iter().rev().skip(1) {
-                session.act(Action::Undo);
+                session.act(SessionAction::Undo);
                 check(want, "undone")?;
             }
             for want in trail.iter().skip(1) {
-                session.act(Action::Redo);
+                session.act(SessionAction::Redo);
                 check(want, "redone")?;
             }
         }
@@ -187,32 +187,32 @@ fn an_edit_of_a_standing_lattice_is_shown_and_undoing_goes_back_in_generations()
     let glider = [[1, 0], [2, 1], [0, 2], [1, 2], [2, 2]];
     edit(&session, draw(&glider, true));
     for _ in 0..4 {
-        session.act(Action::StepGeneration);
+        session.act(SessionAction::StepGeneration);
         copy(&session, 0); // so that none of the keys is one too many
     }
     let moved = glider.map(|[x, y]| [x + 1, y + 1]);
     let want = draw(&moved, true).apply(&Lattice::new(size));
     assert_eq!(copy(&session, 0), (Arc::new(want.clone()), 4));
     let drawn = draw(&glider, true).apply(&Lattice::new(size));
-    session.act(Action::Undo);
+    session.act(SessionAction::Undo);
     assert_eq!(copy(&session, 0), (Arc::new(drawn), 0), "just after it");
-    session.act(Action::Undo);
+    session.act(SessionAction::Undo);
     assert_eq!(copy(&session, 0), (Arc::new(Lattice::new(size)), 0));
-    session.act(Action::Undo);
+    session.act(SessionAction::Undo);
     assert_eq!(copy(&session, 0), (Arc::new(start.clone()), 0));
-    session.act(Action::Undo); // there is nothing more
+    session.act(SessionAction::Undo); // there is nothing more
     wait_for(&session, "a word of that", |status| {
         status.notice.as_deref() == Some("Nothing to undo")
     });
     for _ in 0..3 {
-        session.act(Action::Redo);
+        session.act(SessionAction::Redo);
     }
     assert_eq!(copy(&session, 0), (Arc::new(want), 4));
     // Another edit, and what was undone is gone.
-    session.act(Action::Undo);
-    session.act(Action::Undo);
+    session.act(SessionAction::Undo);
+    session.act(SessionAction::Undo);
     edit(&session, draw(&[[5, 5]], true));
-    session.act(Action::Redo);
+    session.act(SessionAction::Redo);
     let want = draw(&[[5, 5]], true).apply(&Lattice::new(size));
     assert_eq!(copy(&session, 0), (Arc::new(want), 0));
     wait_for(&session, "a word of that", |status| {
@@ -224,14 +224,14 @@ fn an_edit_of_a_standing_lattice_is_shown_and_undoing_goes_back_in_generations()
 fn two_halves_are_edited_alike() {
     let size = Size::new(64, 33).unwrap();
     let session = Session::start(setup(4, size), || {}).unwrap();
-    session.act(Action::ToggleHalves);
+    session.act(SessionAction::ToggleHalves);
     wait_for(&session, "halves", |status| status.halves.is_some());
     for i in 0..10 {
         edit(&session, draw(&[[i, i], [i + 1, i], [i + 2, i]], true));
     }
-    session.act(Action::Undo);
+    session.act(SessionAction::Undo);
     let (one, at) = copy(&session, 0);
-    session.act(Action::TogglePause); // it paused for the undo
+    session.act(SessionAction::TogglePause); // it paused for the undo
     let generation = |status: &Status| status.halves.clone()?.differing;
     let compared = wait_for(&session, "a comparison", |status| {
         generation(status).is_some_and(|(_, of)| of > at)
@@ -249,7 +249,7 @@ fn an_edit_of_either_half_is_undone_on_either() {
         ..setup(4, size)
     };
     let session = Session::start(setup, || {}).unwrap();
-    session.act(Action::ToggleHalves);
+    session.act(SessionAction::ToggleHalves);
     wait_for(&session, "halves", |status| status.halves.is_some());
     let before = copy(&session, 2);
     for (drawn, undone) in [(2, 2), (2, 0), (0, 2)] {
@@ -266,8 +266,8 @@ fn an_edit_of_either_half_is_undone_on_either() {
                 joins: false,
             });
             assert_ne!(copy(&session, 2).0, before.0, "{drawn} and {undone}");
-            session.act(Action::Select(undone));
-            session.act(Action::Undo);
+            session.act(SessionAction::Select(undone));
+            session.act(SessionAction::Undo);
             for twin in [0, 2] {
                 assert_eq!(copy(&session, twin), before, "{drawn} and {undone}");
             }
@@ -283,7 +283,7 @@ fn the_way_back_crosses_an_edit() {
     let start = start::start_lattice(&setup.start, size, 0).unwrap();
     let session = Session::start(setup.clone(), || {}).unwrap();
     let step = |wanted: u64| {
-        session.act(Action::StepGeneration);
+        session.act(SessionAction::StepGeneration);
         wait_for(&session, "a step", |status| status.generation == wanted);
     };
     (1..=5).for_each(step);
@@ -296,7 +296,7 @@ fn the_way_back_crosses_an_edit() {
     assert_eq!(*edited, want);
     (6..=9).for_each(step);
     for generation in (2..9).rev() {
-        session.act(Action::StepBack);
+        session.act(SessionAction::StepBack);
         wait_for(&session, "a step back", |status| {
             status.generation == generation
         });

@@ -32,13 +32,13 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
     let session = Session::start(several, || {}).unwrap();
     wait_for(&session, "three rounds", |status| status.finished);
     let before = lattices(&session);
-    session.act(Action::ToggleHalves);
-    session.act(Action::NextOf(Switch::Wait));
-    session.act(Action::TogglePause);
+    session.act(SessionAction::ToggleHalves);
+    session.act(SessionAction::NextOf(Switch::Wait));
+    session.act(SessionAction::TogglePause);
     let parted = wait_for(&session, "rounds of both", |status| {
         status.halves.is_some() && status.generation > 6
     });
-    session.act(Action::TogglePause);
+    session.act(SessionAction::TogglePause);
     wait_for(&session, "a pause", |status| !status.running);
     let compared = lattices(&session);
     let kept = saved(&session);
@@ -61,7 +61,7 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
     let settings = |status: &Status| status.halves.as_ref().unwrap().switches;
     assert_eq!(settings(&again), settings(&parted));
     assert!(lattices(&session) == compared, "every lattice");
-    session.act(Action::ToggleHalves);
+    session.act(SessionAction::ToggleHalves);
     wait_for(&session, "one again", |status| status.halves.is_none());
     assert!(lattices(&session) == before, "every lattice from before");
 }
@@ -75,7 +75,7 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
         ..setup(2, size)
     };
     let session = Session::start(setup.clone(), || {}).unwrap();
-    session.act(Action::RunTo(20));
+    session.act(SessionAction::RunTo(20));
     wait_for(&session, "generation 20", |status| status.generation == 20);
     let change = Change::Clear(Area::whole(size));
     session.edit(Edit {
@@ -83,7 +83,7 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
         change,
         joins: false,
     });
-    session.act(Action::RunTo(50));
+    session.act(SessionAction::RunTo(50));
     wait_for(&session, "generation 50", |status| status.generation == 50);
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("session.json");
@@ -99,13 +99,13 @@ fn a_session_from_a_file_goes_back_as_far_as_before() {
         let all = (0..2).map(|i| reference::run(&soup(size, 0.4, 3, i), Rule::LIFE, generation));
         all.map(Arc::new).collect::<Vec<_>>()
     };
-    session.act(Action::Undo); // to just after the edit
-    session.act(Action::Undo);
+    session.act(SessionAction::Undo); // to just after the edit
+    session.act(SessionAction::Undo);
     wait_for(&session, "what was before the edit", |status| {
         status.notice.as_deref() == Some("Back to generation 20, before the last edit")
     });
     assert_eq!(lattices(&session), of(20));
-    session.act(Action::RunTo(7));
+    session.act(SessionAction::RunTo(7));
     wait_for(&session, "generation 7", |status| status.generation == 7);
     assert_eq!(lattices(&session), of(7));
     session.save_to_its_file().unwrap();
@@ -139,12 +139,12 @@ fn a_session_goes_on_with_larger_lattices_and_back() {
     }
     let shown = pictures_of(&session, larger, 2, 3);
     assert!(shown.iter().zip(&after).all(|(shown, is)| *shown == **is));
-    session.act(Action::Undo);
+    session.act(SessionAction::Undo);
     wait_for(&session, "the lattices from before", |status| {
         status.size == size && status.generation == 3 && !status.running
     });
     assert!(lattices(&session) == before);
-    session.act(Action::Redo);
+    session.act(SessionAction::Redo);
     wait_for(&session, "larger lattices", |status| status.size == larger);
     assert!(lattices(&session) == after);
 }

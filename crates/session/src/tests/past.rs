@@ -50,7 +50,7 @@ fn later(setup: &Setup, instance: usize, generation: u64) -> (Lattice, u64) {
 }
 
 fn run_to(session: &Session, generation: u64) {
-    session.act(Action::RunTo(generation));
+    session.act(SessionAction::RunTo(generation));
     wait_for(session, "a generation", |status| {
         status.generation == generation && !status.running
     });
@@ -70,13 +70,13 @@ fn run_to_after_undo_stands_where_it_says_and_nothing_is_cleared_again() {
         clear(&session, 0);
         run_to(&session, 900);
         assert_eq!(copy(&session, 0), (Lattice::new(setup.size), 900));
-        session.act(Action::Undo);
+        session.act(SessionAction::Undo);
         says(&session, "Back to generation 400, just after the last edit");
         assert_eq!(copy(&session, 0), (Lattice::new(setup.size), 400));
-        session.act(Action::Undo);
+        session.act(SessionAction::Undo);
         says(&session, "Back to generation 400, before the last edit");
         assert_eq!(copy(&session, 0), later(&setup, 0, 400));
-        session.act(Action::RunTo(100));
+        session.act(SessionAction::RunTo(100));
         says(&session, "Back to generation 100");
         for instance in 0..2 {
             assert_eq!(copy(&session, instance), later(&setup, instance, 100));
@@ -93,8 +93,8 @@ fn run_to_behind_an_edit_that_was_not_undone_meets_it_again() {
     run_to(&session, 400);
     clear(&session, 0);
     run_to(&session, 900);
-    session.act(Action::Undo);
-    session.act(Action::RunTo(100));
+    session.act(SessionAction::Undo);
+    session.act(SessionAction::RunTo(100));
     says(&session, "Back to generation 100");
     assert_eq!(copy(&session, 0), later(&setup, 0, 100));
     run_to(&session, 500);
@@ -108,10 +108,10 @@ fn a_new_seed_between_steps_back_is_saved_with_its_own_cells() {
     let (session, setup) = standing(TimeSettings::DEFAULT.history_bytes);
     run_to(&session, 30);
     for action in [
-        Action::RoundBack,
-        Action::NewSeed,
-        Action::NewSeed,
-        Action::RoundBack,
+        SessionAction::RoundBack,
+        SessionAction::NewSeed,
+        SessionAction::NewSeed,
+        SessionAction::RoundBack,
     ] {
         session.act(action);
     }
@@ -134,7 +134,7 @@ fn a_new_seed_and_a_reset_are_undone_and_redone() {
     for history_bytes in [TimeSettings::DEFAULT.history_bytes, 0] {
         let (session, setup) = standing(history_bytes);
         run_to(&session, 17);
-        session.act(Action::NewSeed);
+        session.act(SessionAction::NewSeed);
         let other = Setup {
             start: Start::Soup {
                 density: 0.4,
@@ -149,17 +149,17 @@ fn a_new_seed_and_a_reset_are_undone_and_redone() {
         );
         run_to(&session, 5);
         assert_eq!(copy(&session, 1), later(&other, 1, 5));
-        session.act(Action::ResetAll);
+        session.act(SessionAction::ResetAll);
         assert_eq!(copy(&session, 1), later(&other, 1, 0));
-        session.act(Action::Undo);
+        session.act(SessionAction::Undo);
         assert_eq!(copy(&session, 1), later(&other, 1, 5));
-        session.act(Action::Undo); // to just after the new seed
+        session.act(SessionAction::Undo); // to just after the new seed
         assert_eq!(copy(&session, 1), later(&other, 1, 0));
-        session.act(Action::Undo);
+        session.act(SessionAction::Undo);
         assert_eq!(copy(&session, 1), later(&setup, 1, 17));
         wait_for(&session, "the first seed", |status| status.seed == Some(3));
         for (of, generation) in [(&other, 0), (&other, 5), (&other, 0)] {
-            session.act(Action::Redo);
+            session.act(SessionAction::Redo);
             assert_eq!(copy(&session, 1), later(of, 1, generation));
         }
     }
@@ -183,14 +183,14 @@ fn grown_lattices_and_an_edit_on_them_are_undone_together_and_apart() {
     draw_on(&session, 1, dot(0, 0));
     let drawn = dot(0, 0).apply(&placed);
     assert_eq!(copy(&session, 1), (drawn.clone(), 9));
-    session.act(Action::Undo);
+    session.act(SessionAction::Undo);
     assert_eq!(copy(&session, 1), (placed.clone(), 9));
-    session.act(Action::Undo);
+    session.act(SessionAction::Undo);
     assert_eq!(copy(&session, 1), later(&setup, 1, 9), "small again");
     assert_eq!(copy(&session, 0), later(&setup, 0, 9));
-    session.act(Action::Redo);
+    session.act(SessionAction::Redo);
     assert_eq!(copy(&session, 1), (placed, 9));
-    session.act(Action::Redo);
+    session.act(SessionAction::Redo);
     assert_eq!(copy(&session, 1), (drawn, 9));
 }
 
@@ -225,18 +225,18 @@ fn edits_are_undone_where_no_copy_fits_into_the_budget() {
             (states.last().unwrap().clone(), generation)
         );
         for state in states.iter().rev().skip(1) {
-            session.act(Action::Undo);
+            session.act(SessionAction::Undo);
             assert_eq!(copy(&session, 0), (state.clone(), generation));
         }
         for state in &states[1..] {
-            session.act(Action::Redo);
+            session.act(SessionAction::Redo);
             assert_eq!(copy(&session, 0), (state.clone(), generation));
         }
         // And after running on: the copy from before the last edit is kept in its slot.
         run_to(&session, 60);
-        session.act(Action::Undo);
+        session.act(SessionAction::Undo);
         assert_eq!(copy(&session, 0), (states[5].clone(), generation));
-        session.act(Action::Undo);
+        session.act(SessionAction::Undo);
         assert_eq!(copy(&session, 0), (states[4].clone(), generation));
         assert_eq!(copy(&session, 1), later(&setup, 1, generation));
     }
@@ -263,7 +263,7 @@ fn drawing_while_it_runs_loses_nothing() {
             std::thread::sleep(Duration::from_millis(3));
         }
     }
-    session.act(Action::TogglePause);
+    session.act(SessionAction::TogglePause);
     let saved = session.saved().recv_timeout(TIMEOUT).unwrap();
     assert_eq!(last, 60);
     let records: Vec<_> = saved.main.log.records().collect();
@@ -294,9 +294,9 @@ fn drawing_while_it_runs_loses_nothing() {
     lattice = reference::run(&lattice, setup.rule, position.generation - now);
     assert!(*lattices[0] == lattice);
     let first = records[0].generation;
-    session.act(Action::StepGeneration); // past the stroke
-    session.act(Action::Undo);
-    session.act(Action::Undo);
+    session.act(SessionAction::StepGeneration); // past the stroke
+    session.act(SessionAction::Undo);
+    session.act(SessionAction::Undo);
     says(
         &session,
         &format!("Back to generation {first}, before the last edit"),
@@ -318,11 +318,11 @@ fn a_long_way_back_is_stopped_by_space() {
     };
     let session = Session::start(setup, || {}).unwrap();
     run_to(&session, 3000);
-    session.act(Action::StepBack);
+    session.act(SessionAction::StepBack);
     wait_for(&session, "the way back", |status| {
         (1..2900).contains(&status.generation)
     });
-    session.act(Action::TogglePause);
+    session.act(SessionAction::TogglePause);
     let stopped = wait_for(&session, "a stop", |status| {
         status
             .notice

@@ -40,7 +40,7 @@ fn a_paused_session_sleeps_and_a_running_one_works_only_for_its_rounds() {
     .unwrap();
     wait_for(&session, "some rounds", |status| status.rounds > 20);
     let running = load(Duration::from_secs(2));
-    session.act(Action::TogglePause);
+    session.act(SessionAction::TogglePause);
     wait_for(&session, "a pause", |status| !status.running);
     std::thread::sleep(Duration::from_secs(2)); // a copy, notices
     let paused = load(Duration::from_secs(2));

@@ -104,7 +104,7 @@ fn periods_are_found_by_every_layout() {
         );
         // Who goes on all the same is not stopped for the same again.
         let generation = stopped.generation;
-        session.act(Action::TogglePause);
+        session.act(SessionAction::TogglePause);
         wait_for(&session, "more", |status| {
             status.generation > generation + 50
         });
@@ -129,8 +129,8 @@ fn it_stops_for_the_selected_panel_alone() {
     let mut setup = of_patterns(&["glider", "block"], "bits");
     setup.time.stop_when_still = StopWhenStill::Never;
     let session = Session::start(setup, || {}).unwrap();
-    session.act(Action::Select(1));
-    session.act(Action::NextStopWhenStill);
+    session.act(SessionAction::Select(1));
+    session.act(SessionAction::NextStopWhenStill);
     let stopped = wait_for(&session, "a stop", |status| !status.running);
     assert_eq!(stopped.time.settled[1], Some(Settled::Still));
     assert_eq!(
@@ -188,7 +188,7 @@ fn populations_are_those_of_the_reference() {
     };
     let session = Session::start(setup.clone(), || {}).unwrap();
     session.watch_population(true);
-    session.act(Action::RunTo(60));
+    session.act(SessionAction::RunTo(60));
     assert_eq!(all_at(&session, &setup, 60), references(&setup, 60));
     let series = |of| {
         let newest = || session.newer_population(of, 0).map(|(_, series)| series);
@@ -217,7 +217,7 @@ fn populations_are_those_of_the_reference() {
     }
     // Nobody looks any more: nothing is measured.
     session.watch_population(false);
-    session.act(Action::StepGeneration);
+    session.act(SessionAction::StepGeneration);
     all_at(&session, &setup, 61);
     wait_for(&session, "no measures", |status| {
         status.time.settled.is_empty()
@@ -235,12 +235,12 @@ fn it_runs_to_a_generation_and_no_farther() {
         let mut setup = setup.clone();
         setup.switches.graphs = graphs;
         let session = Session::start(setup.clone(), || {}).unwrap();
-        session.act(Action::RunTo(1234));
+        session.act(SessionAction::RunTo(1234));
         wait_for(&session, "a word", |status| {
             status.notice.as_deref() == Some("Reached generation 1234")
         });
         assert_eq!(all_at(&session, &setup, 1234), references(&setup, 1234));
-        session.act(Action::RunTo(1000));
+        session.act(SessionAction::RunTo(1000));
         wait_for(&session, "a word", |status| {
             status.notice.as_deref() == Some("Back to generation 1000")
         });
@@ -255,12 +255,12 @@ fn a_panel_that_was_reset_keeps_the_clock_and_is_met_again_as_it_was() {
         ..setup(2, size(33))
     };
     let session = Session::start(setup.clone(), || {}).unwrap();
-    session.act(Action::RunTo(20));
+    session.act(SessionAction::RunTo(20));
     all_at(&session, &setup, 20);
-    session.act(Action::Select(1));
-    session.act(Action::ResetPanel);
-    session.act(Action::StepGeneration);
-    session.act(Action::StepGeneration);
+    session.act(SessionAction::Select(1));
+    session.act(SessionAction::ResetPanel);
+    session.act(SessionAction::StepGeneration);
+    session.act(SessionAction::StepGeneration);
     // The clock goes on; the panel's own cells are those of its start.
     // What is saved is behind everything that was asked; a picture of this generation may be of
     // before it.
@@ -276,17 +276,17 @@ fn a_panel_that_was_reset_keeps_the_clock_and_is_met_again_as_it_was() {
         assert_eq!((position.generation, got), (generation, want));
     };
     at(22, 2);
-    session.act(Action::StepBack);
+    session.act(SessionAction::StepBack);
     at(21, 1);
-    session.act(Action::StepBack);
+    session.act(SessionAction::StepBack);
     at(20, 0);
-    session.act(Action::StepBack);
+    session.act(SessionAction::StepBack);
     at(19, 19); // before it was reset
-    session.act(Action::StepGeneration);
+    session.act(SessionAction::StepGeneration);
     at(20, 0); // what lies ahead happens again
-    session.act(Action::Undo);
+    session.act(SessionAction::Undo);
     at(20, 20);
-    session.act(Action::StepGeneration);
+    session.act(SessionAction::StepGeneration);
     at(21, 21);
 }
 
@@ -297,13 +297,13 @@ fn the_start_of_what_is_remembered_is_told() {
         ..setup(1, size(33))
     };
     let session = Session::start(setup.clone(), || {}).unwrap();
-    session.act(Action::RunTo(2));
+    session.act(SessionAction::RunTo(2));
     all_at(&session, &setup, 2);
     for generation in [1, 0] {
-        session.act(Action::StepBack);
+        session.act(SessionAction::StepBack);
         all_at(&session, &setup, generation);
     }
-    session.act(Action::StepBack);
+    session.act(SessionAction::StepBack);
     wait_for(&session, "a word", |status| {
         status.notice.as_deref()
             == Some("Generation 0 is the start; Ctrl+Z goes back to what was before it")
@@ -312,9 +312,9 @@ fn the_start_of_what_is_remembered_is_told() {
     // With no memory for it there is still the way from the start.
     setup.time.history_bytes = 100;
     let session = Session::start(setup.clone(), || {}).unwrap();
-    session.act(Action::RunTo(9));
+    session.act(SessionAction::RunTo(9));
     all_at(&session, &setup, 9);
-    session.act(Action::StepBack);
+    session.act(SessionAction::StepBack);
     assert_eq!(all_at(&session, &setup, 8), references(&setup, 8));
 }
 
@@ -347,11 +347,11 @@ proptest! {
         let mut at: u64 = 0;
         for (ahead, backs, rounds) in ways {
             at += ahead;
-            session.act(Action::RunTo(at));
+            session.act(SessionAction::RunTo(at));
             all_at(&session, &setup, at);
             let (action, by) = match rounds {
-                true => (Action::RoundBack, u64::from(per_round)),
-                false => (Action::StepBack, 1),
+                true => (SessionAction::RoundBack, u64::from(per_round)),
+                false => (SessionAction::StepBack, 1),
             };
             for _ in 0..backs {
                 session.act(action);
@@ -371,9 +371,9 @@ fn a_reset_on_the_way_to_a_generation_stops_there_and_says_so() {
         ..setup
     };
     let session = Session::start(setup.clone(), || {}).unwrap();
-    session.act(Action::RunTo(u64::MAX / 2));
+    session.act(SessionAction::RunTo(u64::MAX / 2));
     wait_for(&session, "some rounds", |status| status.generation > 10);
-    session.act(Action::ResetAll);
+    session.act(SessionAction::ResetAll);
     let stopped = wait_for(&session, "the end of it", |status| !status.running);
     let said = stopped.notice.clone().unwrap_or_default();
     assert!(said.starts_with("Stopped before generation"), "{said}");

@@ -15,9 +15,7 @@ use crate::state::{Notice, Request};
 use driver::{Driver, Step};
 use engine::{EngineError, kernels};
 use life::{Lattice, Rule, Size};
-use model::{
-    Change, Edit, Pace, SessionAction as Action, Start, StopWhenStill, Switches, TimeSettings,
-};
+use model::{Change, Edit, Pace, SessionAction, Start, StopWhenStill, Switches, TimeSettings};
 use tracing::Level;
 
 const TIMEOUT: Duration = Duration::from_secs(240);
@@ -76,7 +74,7 @@ fn generation(worker: &SessionWorker) -> u64 {
     worker.state.position.generation
 }
 
-fn act(made: &mut Made, action: Action) {
+fn act(made: &mut Made, action: SessionAction) {
     made.0.dispatch(Command::Act(action));
 }
 
@@ -175,7 +173,7 @@ fn a_record_that_is_refused_on_the_way_does_not_let_the_move_run_on_for_ever() {
         Step::Fail(Call::Submit, 5, Fault::OutOfMemory),
         Step::Fail(Call::Submit, 2, Fault::Midway),
         Step::Settle,
-        Step::Act(Action::NewSeed),
+        Step::Act(SessionAction::NewSeed),
         draw(0, 1, 1),
     ];
     Driver::run(setup, steps);
@@ -185,10 +183,10 @@ fn a_record_that_is_refused_on_the_way_does_not_let_the_move_run_on_for_ever() {
 #[test]
 fn copies_of_two_instances_wait_until_a_move_has_arrived() {
     let steps = vec![
-        Step::Act(Action::TogglePause),
+        Step::Act(SessionAction::TogglePause),
         Step::SetRule("B36/S23".parse().unwrap()),
         Step::Fail(Call::Submit, 2, Fault::Midway),
-        Step::Act(Action::TogglePause),
+        Step::Act(SessionAction::TogglePause),
         Step::Copy(0),
         Step::Copy(1),
         Step::Copy(0),
@@ -205,14 +203,14 @@ fn a_move_of_two_halves_ends_where_their_rounds_are_made_in_parts() {
         ..small(2)
     };
     let steps = vec![
-        Step::Act(Action::ToggleHalves),
+        Step::Act(SessionAction::ToggleHalves),
         Step::Settle,
-        Step::Act(Action::ResetPanel),
-        Step::Act(Action::ResetPanel),
-        Step::Act(Action::TogglePause),
+        Step::Act(SessionAction::ResetPanel),
+        Step::Act(SessionAction::ResetPanel),
+        Step::Act(SessionAction::TogglePause),
         Step::Reading(0, 0, 4),
         Step::Turns(18),
-        Step::Act(Action::StepBack),
+        Step::Act(SessionAction::StepBack),
     ];
     Driver::run(setup, steps);
 }
@@ -316,7 +314,7 @@ fn a_copy_waits_while_all_slots_are_read_and_rounds_go_on() {
 #[test]
 fn a_lost_engine_goes_on_to_the_generation_that_was_asked_for() {
     let mut made = worker(setup(Some(0)));
-    act(&mut made, Action::RunTo(5000));
+    act(&mut made, SessionAction::RunTo(5000));
     turn_until(&mut made, "some rounds", |worker| generation(worker) > 0);
     made.0
         .handle_error(EngineError::ContextLost("a test".into()), true);
@@ -334,11 +332,11 @@ fn a_panel_that_somebody_drew_in_is_never_filled_with_a_soup() {
         assert_eq!(reseeded(&mut made), Some(1));
     }
     // Reset by hand it is a soup as all others, until somebody goes back to before.
-    act(&mut made, Action::ResetPanel);
+    act(&mut made, SessionAction::ResetPanel);
     assert_eq!(reseeded(&mut made), Some(0));
-    act(&mut made, Action::Undo);
-    act(&mut made, Action::Undo);
-    act(&mut made, Action::TogglePause);
+    act(&mut made, SessionAction::Undo);
+    act(&mut made, SessionAction::Undo);
+    act(&mut made, SessionAction::TogglePause);
     turn_until(&mut made, "it runs", |worker| {
         worker.state.requests.is_empty() && worker.state.mode == Mode::Running
     });
@@ -442,11 +440,11 @@ fn a_notice_leaves_the_picture_that_is_still_to_come_and_one_that_failed_is_not_
 fn a_session_that_has_ended_says_so_and_does_nothing() {
     let mut made = worker(setup(Some(0)));
     made.0.fail("of a sudden".into());
-    act(&mut made, Action::TogglePause);
+    act(&mut made, SessionAction::TogglePause);
     assert!(!made.0.is_running());
     let (said, _) = made.0.notice.take().unwrap();
     assert_eq!(said, "the session has ended");
-    act(&mut made, Action::Select(1));
+    act(&mut made, SessionAction::Select(1));
     assert_eq!(made.0.selected, 1, "its panels can still be looked at");
 }
 
@@ -462,11 +460,11 @@ fn a_session_that_has_ended_answers_from_the_last_lattices() {
     let (position, known) = known.unwrap().main.newest;
     // One is asked for before the end and waits, behind what waits for the launch under way, and
     // one comes after it.
-    act(&mut made, Action::NewSeed);
+    act(&mut made, SessionAction::NewSeed);
     let early = copy(&mut made.0, 0);
     made.0.fail("of a sudden".into());
     let late = copy(&mut made.0, 1);
-    act(&mut made, Action::NewSeed);
+    act(&mut made, SessionAction::NewSeed);
     for (copy, known) in [early, late].iter().zip(&known) {
         let copy = copy.try_recv().expect("an answer");
         assert!(copy.0 == *known && copy.1 == position.generation);
@@ -488,7 +486,7 @@ fn a_recovery_may_be_stopped_before_the_edit_that_was_to_follow_it() {
     steps.into_iter().for_each(|step| driver.step(step));
     assert_eq!(driver.worker.state.pending_edit(), Some(1));
     assert!(driver.worker.state.has_records_ahead());
-    driver.step(Step::Act(Action::RunTo(9)));
+    driver.step(Step::Act(SessionAction::RunTo(9)));
     driver.step(Step::Settle);
     assert_eq!(driver.worker.state.pending_edit(), None);
 }
@@ -498,7 +496,11 @@ fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
     let mut driver = Driver::new(small(1));
     driver.step(Step::Settle);
     let lines = logged::of(|| {
-        for action in [Action::Undo, Action::Redo, Action::ToggleHalves] {
+        for action in [
+            SessionAction::Undo,
+            SessionAction::Redo,
+            SessionAction::ToggleHalves,
+        ] {
             driver.step(Step::Act(action));
             driver.step(Step::Settle);
         }
@@ -510,7 +512,7 @@ fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
     ];
     assert_eq!(lines, refused.map(|text| (Level::INFO, text.to_owned())));
     driver.step(Step::Fail(Call::Submit, 0, Fault::Midway));
-    let lines = logged::of(|| driver.step(Step::Act(Action::StepGeneration)));
+    let lines = logged::of(|| driver.step(Step::Act(SessionAction::StepGeneration)));
     assert_eq!(lines, [], "nothing has happened yet");
     let lines = logged::of(|| driver.step(Step::Settle));
     assert_eq!(lines.len(), 1, "{lines:?}");
@@ -525,7 +527,7 @@ fn failures_one_after_the_other_end_the_session() {
     made.0.handle_error(refused(), true);
     assert!(!made.0.is_running() && made.0.failed.is_none());
     assert!(made.0.halted.is_some(), "somebody may have it go on");
-    act(&mut made, Action::TogglePause);
+    act(&mut made, SessionAction::TogglePause);
     turn_until(&mut made, "a round", |worker| worker.state.rounds > 0);
     assert!(made.0.is_running() && made.0.halted.is_none());
     for _ in 0..8 {
@@ -570,10 +572,10 @@ fn lattices_grow_and_shrink_again_on_the_devices_that_a_recovery_left() {
         driver.step(Step::Settle);
         let after = Size::new(38, 10).unwrap();
         assert_eq!(driver.worker.setup.size, after, "{device:?} {left:?}");
-        driver.step(Step::Act(Action::Undo));
+        driver.step(Step::Act(SessionAction::Undo));
         driver.step(Step::Settle);
         assert_eq!(driver.worker.setup.size, before, "{device:?} {left:?}");
-        driver.step(Step::Act(Action::Redo));
+        driver.step(Step::Act(SessionAction::Redo));
         driver.step(Step::Settle);
         assert_eq!(driver.worker.setup.size, after, "{device:?} {left:?}");
     }
@@ -609,10 +611,10 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
 #[test]
 fn a_comparison_asked_for_right_after_the_end_of_another_begins() {
     let mut driver = Driver::new(small(2));
-    driver.step(Step::Act(Action::ToggleHalves));
+    driver.step(Step::Act(SessionAction::ToggleHalves));
     driver.step(Step::Settle);
-    driver.step(Step::Act(Action::ToggleHalves));
-    driver.step(Step::Act(Action::ToggleHalves));
+    driver.step(Step::Act(SessionAction::ToggleHalves));
+    driver.step(Step::Act(SessionAction::ToggleHalves));
     driver.step(Step::Settle);
     assert!(driver.worker.pinned.is_some());
 }
@@ -626,7 +628,7 @@ fn copies_of_one_position_leave_a_slot_for_the_next() {
         Step::Copy(0),
         Step::Settle,
         Step::Copy(0),
-        Step::Act(Action::StepGeneration),
+        Step::Act(SessionAction::StepGeneration),
         Step::Copy(0),
     ];
     Driver::run(small(1), steps);
@@ -641,7 +643,7 @@ fn cells_wanted_just_before_another_kernel_find_slots_for_them() {
     };
     let global = kernels::find("global").unwrap().index() as u8;
     let steps = vec![
-        Step::Act(Action::UseKernel(global)),
+        Step::Act(SessionAction::UseKernel(global)),
         Step::View(view),
         Step::Turns(20),
     ];
@@ -656,12 +658,12 @@ fn a_comparison_ends_though_there_is_no_memory_for_other_slots() {
         ..PicturePlan::BITS
     };
     let steps = vec![
-        Step::Act(Action::ToggleHalves),
+        Step::Act(SessionAction::ToggleHalves),
         Step::View(view),
-        Step::Act(Action::TogglePause),
+        Step::Act(SessionAction::TogglePause),
         Step::Settle,
-        Step::Act(Action::TogglePause),
-        Step::Act(Action::ToggleHalves),
+        Step::Act(SessionAction::TogglePause),
+        Step::Act(SessionAction::ToggleHalves),
         Step::Fail(Call::Allocate, 0, Fault::OutOfMemory),
         Step::Settle,
     ];
@@ -680,11 +682,11 @@ fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
     };
     for after in 0..12 {
         let steps = vec![
-            Step::Act(Action::ToggleHalves),
+            Step::Act(SessionAction::ToggleHalves),
             Step::Turns(8),
             Step::Fail(Call::Submit, after, Fault::OutOfMemory),
             draw(0, 0, 0),
-            Step::Act(Action::ResetPanel),
+            Step::Act(SessionAction::ResetPanel),
             Step::Turns(21),
             draw(0, 0, 1),
             draw(0, 1, 1),
@@ -707,11 +709,11 @@ fn an_undo_that_is_refused_in_its_middle_leaves_cells_and_label_together() {
             rounds: Some(0),
             ..small(2)
         });
-        driver.step(Step::Act(Action::StepGeneration));
+        driver.step(Step::Act(SessionAction::StepGeneration));
         (0..4).for_each(|x| driver.step(stroke(x)));
         driver.step(Step::Settle);
         driver.step(Step::Fail(Call::Submit, after, Fault::OutOfMemory));
-        driver.step(Step::Act(Action::Undo));
+        driver.step(Step::Act(SessionAction::Undo));
         driver.step(Step::Settle);
     }
 }

@@ -21,7 +21,7 @@ use model::{Change, Edit};
 /// One thing that happens to a session.
 #[derive(Clone, Debug)]
 pub(super) enum Step {
-    Act(Action),
+    Act(SessionAction),
     PauseForLesson(bool),
     WatchOverlap(bool),
     WatchPopulation(bool),
@@ -493,7 +493,8 @@ impl Driver {
 
     fn pause(&mut self) {
         if self.worker.is_running() {
-            self.worker.dispatch(Command::Act(Action::TogglePause));
+            self.worker
+                .dispatch(Command::Act(SessionAction::TogglePause));
         }
     }
 

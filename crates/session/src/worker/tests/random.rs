@@ -64,32 +64,32 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-fn action() -> impl Strategy<Value = Action> {
+fn action() -> impl Strategy<Value = SessionAction> {
     prop_oneof![
-        6 => Just(Action::TogglePause),
-        4 => Just(Action::StepGeneration),
-        2 => Just(Action::StepRound),
-        3 => Just(Action::StepBack),
-        2 => Just(Action::RoundBack),
-        5 => (0..80u64).prop_map(Action::RunTo),
-        3 => Just(Action::ResetPanel),
-        2 => Just(Action::ResetAll),
-        2 => Just(Action::NewSeed),
-        9 => Just(Action::Undo),
-        5 => Just(Action::Redo),
-        1 => Just(Action::NextKernel),
-        1 => Just(Action::PreviousKernel),
-        1 => (0..KERNELS.len() as u8).prop_map(Action::UseKernel),
-        2 => prop::sample::select(&SWITCHES[..]).prop_map(Action::NextOf),
+        6 => Just(SessionAction::TogglePause),
+        4 => Just(SessionAction::StepGeneration),
+        2 => Just(SessionAction::StepRound),
+        3 => Just(SessionAction::StepBack),
+        2 => Just(SessionAction::RoundBack),
+        5 => (0..80u64).prop_map(SessionAction::RunTo),
+        3 => Just(SessionAction::ResetPanel),
+        2 => Just(SessionAction::ResetAll),
+        2 => Just(SessionAction::NewSeed),
+        9 => Just(SessionAction::Undo),
+        5 => Just(SessionAction::Redo),
+        1 => Just(SessionAction::NextKernel),
+        1 => Just(SessionAction::PreviousKernel),
+        1 => (0..KERNELS.len() as u8).prop_map(SessionAction::UseKernel),
+        2 => prop::sample::select(&SWITCHES[..]).prop_map(SessionAction::NextOf),
         1 => (prop::sample::select(&SWITCHES[..]), 0..4u8)
-            .prop_map(|(switch, at)| Action::Choose(switch, at)),
-        2 => Just(Action::ToggleHalves),
-        1 => Just(Action::ToggleBlocks),
-        1 => Just(Action::NextStopWhenStill),
-        1 => Just(Action::ToggleReseed),
-        1 => Just(Action::Faster),
-        1 => Just(Action::Slower),
-        2 => (0..4usize).prop_map(Action::Select),
+            .prop_map(|(switch, at)| SessionAction::Choose(switch, at)),
+        2 => Just(SessionAction::ToggleHalves),
+        1 => Just(SessionAction::ToggleBlocks),
+        1 => Just(SessionAction::NextStopWhenStill),
+        1 => Just(SessionAction::ToggleReseed),
+        1 => Just(SessionAction::Faster),
+        1 => Just(SessionAction::Slower),
+        2 => (0..4usize).prop_map(SessionAction::Select),
     ]
 }
 
