@@ -124,10 +124,12 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
     tmux.keys("e");
     tmux.wait("▸1");
     tmux.keys("h");
-    let screen = tmux.wait(" Keys ");
-    assert!(screen.contains("run / pause"), "{screen}");
+    let screen = tmux.wait(" Keyboard shortcuts ");
+    assert!(screen.contains("Run / pause"), "{screen}");
     tmux.keys("Escape");
-    wait_for("the help to go", || (!tmux.shows(" Keys ")).then_some(()));
+    wait_for("the help to go", || {
+        (!tmux.shows(" Keyboard shortcuts ")).then_some(())
+    });
     tmux.keys("t");
     tmux.wait("overlap");
     tmux.keys("Space");

@@ -18,10 +18,10 @@ fn locales_that_are_chinese_are() {
 
 #[test]
 fn a_thread_may_have_its_own() {
-    let said = || (tr!("one round"), tr!("up to {} ahead", 7));
-    assert_eq!(said(), ("one round", "up to 7 ahead".into()));
+    let said = || (tr!("Redo"), tr!("up to {} ahead", 7));
+    assert_eq!(said(), ("Redo", "up to 7 ahead".into()));
     let (short, long) = with(Language::Chinese, said);
-    assert_eq!(short, super::CHINESE["one round"]);
+    assert_eq!(short, super::CHINESE["Redo"]);
     assert!(long.contains('7') && !long.contains("ahead"), "{long}");
     assert_eq!(language(), Language::English);
 }

@@ -58,14 +58,14 @@ impl<W: World> Shown<W> {
     /// Does what a person asked for, or says why it is impossible.
     fn act(&mut self, action: Action) {
         let action = self.lessons.instead(action);
-        if let Some(why) = action.why_not(&self.context(&self.world.status())) {
-            return self.refuse(action, &why);
+        if let Some(refusal) = action.refusal(&self.context(&self.world.status())) {
+            return self.note(refusal);
         }
         match action {
             Action::Session(action) => self.world.act(action),
             Action::View(action) => self.view_action(action),
             // The table gives edits to the window alone.
-            Action::Edit(_) => self.refuse(action, tr!("only in the window")),
+            Action::Edit(_) => self.note(tr!("only in the window")),
         }
     }
 
@@ -86,11 +86,6 @@ impl<W: World> Shown<W> {
                 ..Toggles::default()
             },
         }
-    }
-
-    fn refuse(&mut self, action: Action, why: &str) {
-        let what = action.help();
-        self.note(tr!("{what}: {why}", what = what, why = why));
     }
 
     fn view_action(&mut self, action: ViewAction) {
@@ -152,9 +147,7 @@ impl<W: World> Shown<W> {
             | ViewAction::TogglePresentation
             | ViewAction::EnlargeInterface
             | ViewAction::ReduceInterface
-            | ViewAction::DefaultInterface => {
-                self.refuse(action.into(), tr!("only in the window"));
-            }
+            | ViewAction::DefaultInterface => self.note(tr!("only in the window")),
         }
     }
 

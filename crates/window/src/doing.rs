@@ -22,9 +22,8 @@ impl<W: World> Handler<W> {
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: impl Into<Action>) {
         self.pacer.want(Instant::now());
         let action = self.lessons.instead(action.into());
-        if let Some(why) = self.why_not(action) {
-            let what = action.help();
-            return self.note(tr!("{what}: {why}", what = what, why = why));
+        if let Some(refusal) = self.refusal(action) {
+            return self.note(refusal);
         }
         match action {
             Action::Session(action) => self.session_action(action),
@@ -33,10 +32,10 @@ impl<W: World> Handler<W> {
         }
     }
 
-    fn why_not(&self, action: Action) -> Option<String> {
+    fn refusal(&self, action: Action) -> Option<String> {
         let status = self.status();
         let frame = self.frame(status.as_deref())?;
-        action.why_not(&Context {
+        action.refusal(&Context {
             is_ahead: true,
             ..frame.context()
         })

@@ -92,6 +92,15 @@ impl Action {
         self.check(context).err()
     }
 
+    /// The sentence for a person who asks for it in vain; `None` where it is possible.
+    pub fn refusal(self, context: &Context<'_>) -> Option<String> {
+        let why = self.why_not(context)?;
+        Some(match self.row() {
+            Some(row) => tr!("{what}: {why}", what = row.help(), why = why),
+            None => why,
+        })
+    }
+
     fn check(self, context: &Context<'_>) -> Result<(), String> {
         if self
             .row()

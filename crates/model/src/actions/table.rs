@@ -198,16 +198,23 @@ pub static TABLE: &[Row] = &[
         SessionAction::NextStopWhenStill,
         &[char('S')],
         Topic::Time,
-        "Stop when still or periodic: never / selected panel / all panels",
+        "Stop when still: never / selected / all",
     )
-    .search(&["halt", "stable", "oscillating", "settled", "稳定"]),
+    .search(&[
+        "halt",
+        "stable",
+        "periodic",
+        "oscillating",
+        "settled",
+        "稳定",
+    ]),
     Row::session(
         SessionAction::ToggleReseed,
         &[char('U')],
         Topic::Time,
         "Reseed dead panels",
     )
-    .search(&["soup", "refill", "auto", "随机"]),
+    .search(&["soup", "refill", "auto"]),
     Row::session(
         SessionAction::ResetPanel,
         &[char('R')],
@@ -249,14 +256,14 @@ pub static TABLE: &[Row] = &[
         EditAction::TogglePencil,
         &[char('D')],
         Topic::Cells,
-        "Pencil: drag to draw; start on a live cell to erase",
+        "Pencil: drag to draw or erase",
     )
     .search(&["paint", "pen", "brush", "eraser", "toggle", "画", "橡皮"]),
     Row::edit(
         EditAction::SelectAll,
         &[ctrl('A')],
         Topic::Cells,
-        "Select a whole panel; Shift and drag for a part",
+        "Select all, or a part by dragging",
     )
     .mouse("Shift+drag")
     .search(&["rectangle", "area", "全选"]),
@@ -434,7 +441,7 @@ pub static TABLE: &[Row] = &[
         ViewAction::Fit,
         &[char('F')],
         Topic::View,
-        "Show the whole lattice, or the part from before",
+        "Show the whole lattice, or a part",
     )
     .search(&["zoom", "home", "reset", "缩放"]),
     Row::view(
@@ -493,7 +500,7 @@ pub static TABLE: &[Row] = &[
         SessionAction::NextOf(Switch::Streams),
         &[key(Key::F(2))],
         Topic::Switches,
-        "Streams: per instance / one / default / one batch",
+        "Streams: per instance / one / default / batch",
     )
     .search(&["concurrency", "concurrent", "parallel", "queue", "并发"]),
     Row::session(
@@ -578,7 +585,7 @@ pub static TABLE: &[Row] = &[
         ViewAction::ToggleLab,
         &[key(Key::F(9))],
         Topic::Measuring,
-        "Lab: the switches and their CUDA calls",
+        "Lab: switches and CUDA calls",
     )
     .search(&["code", "api", "settings", "options", "设置"]),
     Row::view(
@@ -600,7 +607,7 @@ pub static TABLE: &[Row] = &[
         ViewAction::TogglePopulation,
         &[char('Y')],
         Topic::Measuring,
-        "Population, births and deaths over time",
+        "Population, births and deaths",
     )
     .search(&["graph", "chart", "plot", "statistics", "cells", "图表"])
     .in_window(),
@@ -608,7 +615,7 @@ pub static TABLE: &[Row] = &[
         ViewAction::PopulationOfAll,
         &[char('A')],
         Topic::Measuring,
-        "Population of all panels, or the selected one",
+        "Population: all panels / selected",
     )
     .search(&["graph", "chart", "plot", "statistics", "图表"])
     .in_window(),
@@ -623,7 +630,7 @@ pub static TABLE: &[Row] = &[
         ViewAction::TogglePresentation,
         &[char('P')],
         Topic::Lessons,
-        "Presentation: large type, no side panels",
+        "Presentation mode, with large type",
     )
     .search(&["projector", "lecture", "class", "投影"])
     .in_window(),
@@ -667,7 +674,7 @@ pub static TABLE: &[Row] = &[
         EditAction::OpenPattern,
         &[ctrl('O')],
         Topic::Files,
-        "Open a pattern file in the selected panel",
+        "Open a pattern file",
     )
     .mouse("drop a file")
     .search(&["load", "import", "rle", "macrocell", "加载"]),
@@ -675,7 +682,7 @@ pub static TABLE: &[Row] = &[
         EditAction::SavePattern,
         &[ctrl('S')],
         Topic::Files,
-        "Save the selection, or the panel, to a pattern file",
+        "Save selection or panel as pattern",
     )
     .search(&["export", "rle", "write", "导出"]),
     Row::view(
@@ -694,7 +701,7 @@ pub static TABLE: &[Row] = &[
             ctrl: true,
         }],
         Topic::Files,
-        "Save a picture of the selected panel (PNG)",
+        "Save a picture of the panel (PNG)",
     )
     .search(&["screenshot", "image", "capture", "截图", "截屏"])
     .in_window(),
@@ -785,12 +792,6 @@ impl Action {
     pub fn key(self) -> String {
         let chord = self.row().and_then(|row| row.chords.first());
         chord.map_or(String::new(), Chord::to_string)
-    }
-
-    /// What a menu line, a notice or a log calls it, in the reader's language; empty where it has
-    /// no row.
-    pub fn help(self) -> &'static str {
-        self.row().map_or("", Row::help)
     }
 }
 

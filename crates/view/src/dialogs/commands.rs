@@ -177,7 +177,7 @@ mod tests {
     }
 
     /// What a beginner calls it, in both languages.
-    const SYNONYMS: [(&str, &str, Action); 18] = [
+    const SYNONYMS: [(&str, &str, Action); 19] = [
         ("screenshot", "截图", Action::View(ViewAction::SavePicture)),
         ("gif", "动图", Action::View(ViewAction::ToggleRecording)),
         ("speed", "速度", Action::Session(SessionAction::Faster)),
@@ -195,7 +195,8 @@ mod tests {
             "全屏",
             Action::View(ViewAction::ToggleFullscreen),
         ),
-        ("random", "随机填充", Action::Edit(EditAction::FillRandomly)),
+        ("random", "随机", Action::Session(SessionAction::NewSeed)),
+        ("noise", "随机填充", Action::Edit(EditAction::FillRandomly)),
         ("heatmap", "热图", Action::View(ViewAction::NextColourBy)),
         ("age", "年龄", Action::View(ViewAction::NextColourBy)),
         ("pinned", "页锁定", PINNED),
