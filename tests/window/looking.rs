@@ -39,6 +39,32 @@ fn help_comes_and_goes_and_escape_never_quits() {
 }
 
 #[test]
+fn typing_in_the_help_searches_and_a_key_pressed_in_vain_says_why() {
+    let (shown, state) = Shown::paused("--instances 4");
+    shown.shows(&[0, 1, 2, 3], state.generation);
+    let plain = shown.rest();
+    shown.key("h");
+    wait_for("help", || (shown.picture() != plain).then_some(()));
+    let all = shown.rest();
+    for letter in ["r", "n", "k", "h"] {
+        shown.key(letter);
+    }
+    wait_for("what was typed", || (shown.picture() != all).then_some(()));
+    shown.key("Escape");
+    wait_for("the picture without help", || {
+        (shown.picture() == plain).then_some(())
+    });
+    for action in ["ResetPanel", "NewSeed", "NextKernel"] {
+        assert_eq!(shown.log(action), [], "{action} is a key, not a letter");
+    }
+    shown.then(
+        "q",
+        "notice: Rotate the pasted pattern left: no pattern is being pasted",
+    );
+    shown.quit();
+}
+
+#[test]
 fn a_command_is_found_by_typing_and_typing_does_nothing_else() {
     let (mut shown, state) = Shown::paused("--instances 4");
     let plain = shown.rest();
