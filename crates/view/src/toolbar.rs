@@ -136,9 +136,11 @@ fn paint_ground(
     action: Action,
     context: &Context<'_>,
 ) -> Color32 {
-    let does = format!("{} ({})", action.help(), action.key());
     let why_not = action.why_not(context);
-    let tip = why_not.clone().unwrap_or(does);
+    let does = action
+        .row()
+        .map(|row| format!("{} ({})", row.help(), row.keys()));
+    let tip = why_not.clone().or(does).unwrap_or_default();
     let is_over = spots::button(painter, place, &tip, action);
     let (ground, ink) = match (action.state(context), why_not, is_over) {
         (_, Some(_), _) => (GROUND, LABEL.gamma_multiply(0.45)),
