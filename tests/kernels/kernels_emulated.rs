@@ -313,7 +313,7 @@ fn several_steps_agree() {
 
 #[test]
 fn several_steps_agree_after_many_generations() {
-    let generations: Vec<u32> = (1..=65).collect();
+    let generations: Vec<u32> = (1..=33).chain(63..=65).collect();
     let heights: Vec<u64> = (4..37).collect();
     planar_agrees("multistep", &[128, 384], &heights, &generations);
 }
@@ -334,7 +334,7 @@ fn clusters_agree() {
         planar_agrees("cluster", &[512], &[512], &[generations]);
     }
     planar_agrees("cluster", &[1024], &[1024], &[9]);
-    planar_agrees("cluster", &[2048], &[2048], &[2]);
+    planar_agrees("cluster", &[2048], &[2048], &[1]);
 }
 
 #[test]

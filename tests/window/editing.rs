@@ -38,7 +38,7 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
         (x..x + 11).for_each(|x| lattice.set(x, y, true));
         lattice
     };
-    shown.then("d", "notice: pencil on");
+    shown.then("d", "notice: Pencil on");
     drag([10, 10], [20, 10]);
     assert_eq!(shown.saved("drawn.rle"), row(10, 10));
     shown.press("ctrl+z", "Undo");
@@ -136,7 +136,7 @@ fn a_stroke_goes_around_the_torus_where_the_panel_does() {
     to(panel.x + panel.width * 7 / 8, middle);
     mouse("mouseup 1");
     wait_for("another part", || (shown.picture() != part).then_some(()));
-    shown.then("d", "notice: pencil on");
+    shown.then("d", "notice: Pencil on");
     let stroke = |y: usize| {
         let before = shown.rest();
         to(panel.x + 2, y);

@@ -312,3 +312,56 @@ fn it_follows_its_size() {
     });
     shown.quit();
 }
+
+#[test]
+fn the_toolbar_the_lessons_buttons_and_the_menu_do_with_the_mouse_what_keys_do() {
+    let (shown, state) = Shown::paused("--instances 4");
+    let click = |[x, y]: [i32; 2], button: u32| {
+        let line = format!("mousemove --window {} {x} {y} click {button}", shown.window);
+        shown.display.xdotool(&line).expect("the mouse");
+    };
+    // Where the button of this number from the left stands, in a window of 1280 × 800.
+    let button = |number: i32| [8 + 57 * number + 28, 22];
+    let acts = |number: i32, action: &str| {
+        let before = shown.log(action).len();
+        click(button(number), 1);
+        wait_for(action, || (shown.log(action).len() > before).then_some(()));
+    };
+    let plain = shown.rest();
+    acts(2, "StepGeneration");
+    acts(1, "StepBack");
+    shown.shows(&[0, 1, 2, 3], state.generation);
+    acts(0, "TogglePause");
+    acts(0, "TogglePause");
+    // Timeline, lab and lessons come, and go again.
+    for number in [7, 8, 9] {
+        let before = shown.rest();
+        click(button(number), 1);
+        wait_for("what the button shows", || {
+            (shown.picture() != before).then_some(())
+        });
+        // Where the window becomes narrower beside a lesson, the buttons have no labels.
+        let again = if number == 9 {
+            [8 + 36 * 9 + 18, 22]
+        } else {
+            button(number)
+        };
+        shown.rest();
+        click(again, 1);
+        wait_for("the window without it", || {
+            let same = shown.picture().rectangles(DEAD) == plain.rectangles(DEAD);
+            same.then_some(())
+        });
+    }
+    let drawing = shown.heard("notice: Pencil on");
+    click(button(10), 1);
+    wait_for("the pencil", || {
+        (shown.heard("notice: Pencil on") > drawing).then_some(())
+    });
+    let before = shown.rest();
+    click([500, 500], 3);
+    wait_for("the menu", || (shown.picture() != before).then_some(()));
+    shown.key("Escape");
+    shown.key("Escape");
+    shown.quit();
+}

@@ -183,3 +183,49 @@ fn it_goes_back_and_to_a_generation_and_panels_show_what_was() {
     shown.shows(&all, 7);
     shown.quit();
 }
+
+#[test]
+fn an_edit_stays_on_its_line_however_one_moves() {
+    let (shown, _) = Shown::paused("--instances 2 --seed 5");
+    let all = [0, 1];
+    let go_to = |generation: u64| {
+        let action = format!("RunTo({generation})");
+        let before = shown.log(&action).len();
+        let keys: Vec<String> = generation.to_string().chars().map(String::from).collect();
+        let line = format!("key --delay 2 colon {} Return", keys.join(" "));
+        shown.display.xdotool(&line).expect("keys");
+        wait_for(&action, || {
+            (shown.log(&action).len() > before).then_some(())
+        });
+    };
+    go_to(400);
+    shown.shows(&all, 400);
+    shown.key("Delete");
+    assert_eq!(shown.saved("cleared.rle").population(), 0);
+    go_to(900);
+    // Past the last edit: first to just after it, then before it.
+    shown.press("ctrl+z", "Undo");
+    assert_eq!(shown.saved("just-after.rle").population(), 0);
+    go_to(100);
+    shown.shows(&all, 100);
+    // The edit is ahead, and happens again.
+    go_to(400);
+    assert_eq!(shown.saved("again.rle").population(), 0);
+    shown.press("ctrl+z", "Undo");
+    shown.shows(&all, 400);
+    shown.quit();
+}
+
+#[test]
+fn a_comparison_returns_to_the_lattices_it_was_begun_with() {
+    let (shown, state) = Shown::paused("--instances 2 --seed 7");
+    shown.press("b", "ToggleHalves");
+    shown.press("n", "NewSeed");
+    shown.press("n", "NewSeed");
+    shown.press("b", "ToggleHalves");
+    shown.shows(&[0, 1], state.generation);
+    // And to their seed: from it everything begins again.
+    shown.press("shift+r", "ResetAll");
+    shown.shows(&[0, 1], 0);
+    shown.quit();
+}

@@ -143,7 +143,7 @@ fn paint_ground(
     let tip = why_not.clone().or(does).unwrap_or_default();
     let is_over = spots::button(painter, place, &tip, action);
     let (ground, ink) = match (action.state(context), why_not, is_over) {
-        (_, Some(_), _) => (GROUND, LABEL.gamma_multiply(0.45)),
+        (_, Some(_), _) => (GROUND, LABEL.gamma_multiply(0.75)),
         (Some(true), None, _) => (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02)),
         (_, None, true) => (RULE, VALUE),
         (_, None, false) => (GROUND, LABEL),

@@ -116,12 +116,11 @@ impl<W: World> Handler<W> {
             EditAction::TogglePencil => {
                 self.editing.marks.pencil ^= true;
                 let on = self.editing.marks.pencil;
-                let what = if on {
-                    tr!("on: drag to draw")
-                } else {
-                    tr!("off")
+                let said = match on {
+                    true => tr!("Pencil on: drag to draw"),
+                    false => tr!("Pencil off"),
                 };
-                self.note(tr!("pencil {what}", what = what));
+                self.note(said.into());
             }
             EditAction::SelectAll => {
                 if let Some(status) = self.status() {

@@ -310,7 +310,7 @@ fn marked() -> Vec<Screen> {
                 });
             },
             drawing: |drawing| {
-                drawing.notice = Some(tr!("pencil {what}", what = tr!("on: drag to draw")));
+                drawing.notice = Some(tr!("Pencil on: drag to draw").into());
             },
             ..SCREEN
         },
