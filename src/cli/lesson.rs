@@ -49,7 +49,7 @@ pub(super) fn main(arguments: &LessonArguments) -> Result<()> {
     if failed.is_empty() {
         return Ok(());
     }
-    Err(CheckFailed(tr!("not as it should be: {}", failed.join("; "))).into())
+    Err(CheckFailed(tr!("failed: {}", failed.join("; "))).into())
 }
 
 /// So that the exit code is that of what went wrong beneath.
@@ -124,7 +124,7 @@ fn run(lesson: &'static Lesson, arguments: &LessonArguments) -> Result<Outcome> 
         };
         let value = format!("{:>8.2}", factor.value);
         let label = lang::text(factor.label);
-        tell_line(tr!("{} times  {}", value, label) + remark);
+        tell_line(tr!("{}×  {}", value, label) + remark);
     }
     for check in &outcome.checks {
         let verdict = if check.passed {

@@ -146,7 +146,7 @@ pub(super) struct Common {
     /// the size too [default: B3/S23, or the pattern's]
     #[arg(long, value_name = "RULE")]
     pub rule: Option<RuleAndTorus>,
-    /// The part of cells alive at the start of a soup, from 0 to 1
+    /// Fraction of cells alive at the start of a soup, from 0 to 1
     #[arg(long, value_name = "P", default_value_t = 0.3, value_parser = density)]
     pub density: f64,
     /// The soup's seed: the same seed, the same start, everywhere
@@ -158,7 +158,8 @@ pub(super) struct Common {
     /// takes file i mod count
     #[arg(long, value_name = "FILE")]
     pub pattern: Vec<PathBuf>,
-    /// The kernel that steps the lattices; auto times those that can be and takes the fastest
+    /// The kernel that steps the lattices; auto benchmarks the eligible kernels and picks the
+    /// fastest
     #[arg(long, value_name = "NAME", default_value = "sync-global", value_parser = kernel_or_auto())]
     pub kernel: KernelOption,
     /// Where: auto (the first CUDA device, else the CPU), cpu, cuda (every GPU), cuda:I
@@ -167,11 +168,11 @@ pub(super) struct Common {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub switches: SwitchArguments,
-    /// Into how many queues the GPU takes the streams' work, as CUDA_DEVICE_MAX_CONNECTIONS
+    /// Number of hardware work queues for the streams, as CUDA_DEVICE_MAX_CONNECTIONS
     /// [default: 32; for run without --trace the driver's 8]
     #[arg(long, value_name = "N", value_parser = whole(1u32, 32))]
     pub connections: Option<u32>,
-    /// Generations a round
+    /// Generations per round
     #[arg(long, value_name = "K", default_value_t = 1,
           value_parser = whole(1u32, u32::MAX))]
     pub generations_per_round: u32,
@@ -258,7 +259,7 @@ pub(super) struct TimeArguments {
     /// or opened from a file
     #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::On)]
     pub reseed: OnOff,
-    /// Memory for the way back in time, in MiB; 0 for none
+    /// Memory for going back in time, in MiB; 0 for none
     #[arg(long, value_name = "MIB", default_value_t = TimeSettings::DEFAULT.history_bytes >> 20,
           value_parser = whole(0u64, TimeSettings::MAX_HISTORY_BYTES >> 20))]
     pub history_memory: u64,
@@ -286,20 +287,20 @@ pub(super) struct WindowArguments {
     #[command(flatten)]
     #[allow(missing_docs)]
     pub look: LookArguments,
-    /// Stop after so many rounds
+    /// Stop after this many rounds
     #[arg(long, value_name = "N", value_parser = whole(0u64, u64::MAX))]
     pub rounds: Option<u64>,
     #[command(flatten)]
     #[allow(missing_docs)]
     pub time: TimeArguments,
-    /// Stop after so many drawn frames; with --record, after so many pictures in its file
+    /// Stop after this many drawn frames; with --record, after this many pictures in its file
     #[arg(long, value_name = "N", value_parser = whole(1u64, u64::MAX))]
     pub frames: Option<u64>,
     /// Where to show it: auto takes the window where there is a display, else the terminal
     #[arg(long, value_name = "WHERE", value_enum, default_value_t = Display::Auto)]
     pub display: Display,
-    /// Go on from this file, if it is there, with everything as it was (options of what is stepped
-    /// and how are then the file's), and save the session in it at the end
+    /// Continue the session in this file, if it exists (options of what is stepped and how are then
+    /// the file's), and save the session there at the end
     #[arg(long, value_name = "FILE", help_heading = "What is kept")]
     pub session: Option<PathBuf>,
     /// Record from the first frame on: --frames pictures, or until the end; by the name's ending a

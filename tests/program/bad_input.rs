@@ -534,7 +534,7 @@ fn what_does_not_fit_together_is_refused() {
         ),
         (
             "--graphs on --wait each",
-            ["cannot wait within", "change one of the options"],
+            ["cannot wait inside", "change one of the options"],
         ),
         (
             "--graphs on --host-memory pageable",

@@ -221,7 +221,7 @@ fn a_lost_context_does_not_end_the_session() {
             .env("FAKE_CUDA_RECOVERS", recovers);
         let said = succeeds(&mut command);
         assert!(
-            said.contains("everything goes on from generation"),
+            said.contains("the session continues from generation"),
             "{said}"
         );
         assert!(said.contains(place), "{said}");
@@ -316,7 +316,7 @@ fn any_code_that_is_not_about_one_call_alone_ends_the_context() {
             lifestreams("--display none --rounds 200 --instances 2 --size 48x48 --kernel bits");
         let said = succeeds(command.env("FAKE_CUDA_FAULT", format!("cuLaunchKernel:{code}:300:1")));
         assert!(
-            said.contains("everything goes on from generation"),
+            said.contains("the session continues from generation"),
             "{code}: {said}"
         );
         assert!(said.contains(&format!("CUDA error {code}")), "{said}");

@@ -130,7 +130,7 @@ fn people_read_the_question_the_figures_and_the_conclusion() {
     for text in [
         "all launches",
         "ms",
-        "times  non-blocking",
+        "×  non-blocking",
         "      ok  ",
         "(cpu)",
     ] {

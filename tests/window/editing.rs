@@ -302,7 +302,7 @@ fn an_edit_and_then_the_larger_lattices_before_it_are_undone() {
     assert_eq!(shown.saved("still.rle"), grown);
     shown.then("ctrl+z", "before the last edit");
     assert_eq!(shown.saved("back.rle"), former);
-    shown.then("ctrl+y", "as before the undo");
+    shown.then("ctrl+y", "Redone: at generation");
     assert_eq!(shown.saved("again.rle"), grown);
     shown.quit();
 }

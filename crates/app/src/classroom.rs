@@ -191,7 +191,7 @@ impl Open {
                 page.note = lang::text(lesson.source).into();
             }
             Page::Question => {
-                page.text = tr!("Before it is measured:").into();
+                page.text = tr!("Make a prediction:").into();
                 page.question = lang::text(lesson.question).into();
             }
             Page::Part(part) => {

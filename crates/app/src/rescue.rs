@@ -58,7 +58,7 @@ impl Rescue {
                 unsaved.push(why);
             }
             if !all.join().unwrap_or(false) {
-                unsaved.push(tr!("a recording is not whole: it took too long to write").into());
+                unsaved.push(tr!("A recording is incomplete: writing it took too long").into());
             }
         });
         unsaved

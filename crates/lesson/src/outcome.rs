@@ -185,7 +185,7 @@ impl Outcome {
             factors: Vec::new(),
             checks: Vec::new(),
             missing: missing.map(|what| {
-                tr!("the CPU engine has no {what}: the results are checked, the times teach nothing about it", what = lang::text(what))
+                tr!("The CPU engine has no {what}: results are verified, but CPU timings are not representative", what = lang::text(what))
             }),
             closing: String::new(),
             pictures: Vec::new(),
@@ -232,8 +232,9 @@ impl Outcome {
         }
         self.closing = (lesson.closing)(self);
         if self.engine == "cpu" && self.missing.is_none() {
-            self.closing +=
-                tr!(" (This was the CPU engine: its threads stand for multiprocessors.)");
+            self.closing += tr!(
+                " (This ran on the CPU engine, whose threads play the part of multiprocessors.)"
+            );
         }
     }
 
@@ -271,7 +272,7 @@ impl Outcome {
     }
 }
 
-/// A factor in words: `4.2 times as fast`.
+/// A factor in words: `4.2× faster`.
 pub(super) fn in_words(factor: f64) -> String {
     if factor >= 1.05 {
         let digits = match factor {
@@ -280,16 +281,16 @@ pub(super) fn in_words(factor: f64) -> String {
             _ => 0,
         };
         tr!(
-            "{factor} times as fast",
+            "{factor}× faster",
             factor = format_args!("{factor:.digits$}")
         )
     } else if factor > 1.0 / 1.05 {
         tr!(
-            "no faster and no slower (factor {factor})",
+            "no difference (factor {factor})",
             factor = format_args!("{factor:.2}")
         )
     } else {
-        tr!("{} times as slow", format_args!("{:.1}", 1.0 / factor))
+        tr!("{}× slower", format_args!("{:.1}", 1.0 / factor))
     }
 }
 
@@ -303,11 +304,11 @@ mod tests {
         assert_eq!(
             words,
             [
-                "5.3 times as fast",
-                "130 times as fast",
-                "no faster and no slower (factor 1.02)",
-                "no faster and no slower (factor 0.97)",
-                "2.0 times as slow"
+                "5.3× faster",
+                "130× faster",
+                "no difference (factor 1.02)",
+                "no difference (factor 0.97)",
+                "2.0× slower"
             ]
         );
     }

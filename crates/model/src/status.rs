@@ -123,14 +123,8 @@ impl Effect {
         let factor = (before / after).max(after / before);
         match (factor < 1.05, after < before) {
             (true, _) => tr!("no difference").into(),
-            (_, true) => tr!(
-                "{factor} times as fast",
-                factor = format_args!("{factor:.1}")
-            ),
-            (_, false) => tr!(
-                "{factor} times as long",
-                factor = format_args!("{factor:.1}")
-            ),
+            (_, true) => tr!("{factor}× faster", factor = format_args!("{factor:.1}")),
+            (_, false) => tr!("{factor}× longer", factor = format_args!("{factor:.1}")),
         }
     }
 }

@@ -48,11 +48,11 @@ impl Switches {
                 } => tr!("the default stream cannot be captured in a graph"),
                 Switches {
                     wait: Wait::Each, ..
-                } => tr!("a graph is one launch: the host cannot wait within it"),
+                } => tr!("the host cannot wait inside a graph"),
                 Switches {
                     host_memory: HostMemory::Pageable,
                     ..
-                } => tr!("the copies in a graph need page-locked memory"),
+                } => tr!("copies in a graph need page-locked memory"),
                 _ => "",
             };
             if !why.is_empty() {
@@ -173,7 +173,7 @@ impl Switch {
                 (
                     HostMemory::Pinned,
                     "pinned",
-                    tr!("page-locked memory: the device copies by itself"),
+                    tr!("page-locked memory: the device copies on its own"),
                 ),
                 (
                     HostMemory::Pageable,
@@ -192,8 +192,8 @@ impl Switch {
                 .map(|order| choice(order.to_string(), order.effect(), Switches { order, ..now }))
                 .into(),
             Switch::Graphs => [
-                (false, "off", tr!("every op is a call of the host's")),
-                (true, "on", tr!("a round is one launch for the host")),
+                (false, "off", tr!("the host makes a call for every op")),
+                (true, "on", tr!("the host makes one call per round")),
             ]
             .map(|(graphs, label, effect)| choice(label.into(), effect, Switches { graphs, ..now }))
             .into(),
@@ -211,7 +211,7 @@ impl Switch {
                 .iter()
                 .map(|&(across, down)| {
                     let block = Some((across, down)).filter(|&shape| shape != kernel.block());
-                    let effect = tr!("{} threads a block", across * down);
+                    let effect = tr!("{} threads per block", across * down);
                     choice(
                         format!("{across}x{down}"),
                         &effect,
@@ -244,7 +244,7 @@ impl Switch {
                 }
             }
         }
-        Err(why.unwrap_or_else(|| tr!("{} has one position here", self.name())))
+        Err(why.unwrap_or_else(|| tr!("{} has only one setting here", self.name())))
     }
 }
 
@@ -282,7 +282,7 @@ impl Streams {
 
     fn effect(self) -> &'static str {
         match self {
-            Streams::PerInstance => tr!("a stream for each instance"),
+            Streams::PerInstance => tr!("one stream per instance"),
             Streams::One => tr!("one stream for all instances"),
             Streams::Default => tr!("the default stream for all instances"),
             Streams::Batch => tr!("one launch and one copy for all instances"),
@@ -318,7 +318,7 @@ pub enum Wait {
 impl Wait {
     fn effect(self) -> &'static str {
         match self {
-            Wait::Poll => tr!("the host looks at events and never waits"),
+            Wait::Poll => tr!("the host polls events and never waits"),
             Wait::Each => tr!("the host waits for each instance's download"),
             Wait::All => tr!("the host waits for everything at the end of a round"),
         }
@@ -351,8 +351,8 @@ pub enum Order {
 impl Order {
     fn effect(self) -> &'static str {
         match self {
-            Order::Depth => tr!("one instance after the other is issued"),
-            Order::Breadth => tr!("all launches are issued, then all downloads"),
+            Order::Depth => tr!("instances are issued one after the other"),
+            Order::Breadth => tr!("all launches are issued first, then all downloads"),
         }
     }
 }
@@ -394,10 +394,10 @@ impl TransferChoice {
 
     fn effect(self) -> &'static str {
         match self {
-            TransferChoice::Auto => tr!("bits, or the view where that is less"),
-            TransferChoice::Bits => tr!("a bit a cell crosses the bus"),
-            TransferChoice::View => tr!("a byte a pixel crosses the bus"),
-            TransferChoice::Cells => tr!("four bytes a cell cross the bus"),
+            TransferChoice::Auto => tr!("bits, or the view where that is smaller"),
+            TransferChoice::Bits => tr!("one bit per cell crosses the bus"),
+            TransferChoice::View => tr!("one byte per pixel crosses the bus"),
+            TransferChoice::Cells => tr!("four bytes per cell cross the bus"),
         }
     }
 }

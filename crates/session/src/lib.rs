@@ -118,7 +118,7 @@ impl Session {
             Ok(answer) => answer?,
             Err(_) => {
                 return Err(EngineError::ContextLost(
-                    tr!("its thread has panicked").into(),
+                    tr!("internal: its thread panicked").into(),
                 ));
             }
         };

@@ -484,7 +484,7 @@ impl State {
             } => {
                 let now = scene().size;
                 if size.width() < now.width() || size.height() < now.height() {
-                    return Some(tr!("The lattices are larger already: {now}", now = now));
+                    return Some(tr!("The lattices are already larger: {now}", now = now));
                 }
                 (place.as_ref().map_or(0, |&(at, _)| at), *instances)
             }
@@ -492,7 +492,7 @@ impl State {
         };
         let number = instance + 1;
         let is_gone = instance >= instances;
-        is_gone.then(|| tr!("There is no panel {number} any more", number = number))
+        is_gone.then(|| tr!("Panel {number} no longer exists", number = number))
     }
 
     fn change(&mut self, author: Author, content: Content) -> Option<Notice> {
@@ -609,7 +609,7 @@ impl State {
         let generation = self.start_generation();
         if self.position.generation == generation {
             return Some(Notice::Done(tr!(
-                "Generation {generation} is the start; Ctrl+Z goes back to what was before it",
+                "Generation {generation} is the start; Ctrl+Z undoes it",
                 generation = generation
             )));
         }
@@ -640,12 +640,12 @@ impl State {
             Some(oldest) if self.move_to(oldest, Purpose::Back, copies) => {
                 let generation = oldest.generation;
                 Some(Notice::Done(tr!(
-                    "Generation {generation} is the oldest that is remembered",
+                    "Generation {generation} is the oldest one kept",
                     generation = generation
                 )))
             }
             _ => Some(Notice::Refused(
-                tr!("Nothing earlier is remembered; --history-memory makes room for more").into(),
+                tr!("No earlier generation is kept; --history-memory keeps more").into(),
             )),
         }
     }
@@ -684,7 +684,7 @@ impl State {
         }
         let generation = undo.position().generation;
         Some(Notice::Refused(tr!(
-            "Generation {generation} is no longer remembered; --history-memory makes room for more",
+            "Generation {generation} is no longer kept; --history-memory keeps more",
             generation = generation
         )))
     }
@@ -700,7 +700,7 @@ impl State {
         if log.route(here, copies.iter().copied(), position).is_none() {
             let generation = position.generation;
             return Some(Notice::Refused(tr!(
-                "Generation {generation} is no longer remembered; --history-memory makes room for more",
+                "Generation {generation} is no longer kept; --history-memory keeps more",
                 generation = generation
             )));
         }
@@ -817,7 +817,7 @@ impl State {
     pub(crate) fn nothing_leads_there(&mut self, copies: &[Position]) -> Option<Notice> {
         if self.cells_known {
             self.halt();
-            let why = tr!("What leads there is no longer remembered");
+            let why = tr!("That generation can no longer be reached: its history was discarded");
             return Some(Notice::Refused(why.into()));
         }
         // An edit that cannot be redone stays undone.
@@ -843,7 +843,7 @@ impl State {
         self.round_left = None;
         let generation = target.generation;
         Some(Notice::Warning(tr!(
-            "Only generation {generation} is remembered",
+            "Only generation {generation} could be restored",
             generation = generation
         )))
     }
@@ -938,7 +938,7 @@ impl State {
                 }
             }
             Purpose::Redo => tr!(
-                "At generation {generation} again, as before the undo",
+                "Redone: at generation {generation} again",
                 generation = generation
             ),
         };

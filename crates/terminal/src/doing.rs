@@ -195,7 +195,7 @@ impl<W: World> Shown<W> {
         self.view.scroll_to_top();
         match self.world.lessons() {
             Some(source) => does(&mut self.lessons, source),
-            None => self.note(tr!("there are no lessons here")),
+            None => self.note(tr!("No lessons are available here")),
         }
     }
 

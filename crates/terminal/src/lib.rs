@@ -142,7 +142,7 @@ impl<W: World> Shown<W> {
                 return Ok(());
             }
             if guard::has_hung_up() {
-                return Err(AppError::Terminal(tr!("it has hung up").into()));
+                return Err(AppError::Terminal(tr!("it hung up").into()));
             }
             let next = self.pacer.next();
             let rest = next.map_or(LOOK, |next| next.saturating_duration_since(Instant::now()));

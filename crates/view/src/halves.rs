@@ -77,7 +77,7 @@ fn factor(halves: &Halves) -> [String; 2] {
     if factor < 1.02 {
         return [
             tr!(
-                "a round takes both the same time ({factor}×)",
+                "A and B take the same time per round ({factor}×)",
                 factor = format_args!("{factor:.2}")
             ),
             tr!(
@@ -88,13 +88,13 @@ fn factor(halves: &Halves) -> [String; 2] {
     }
     [
         tr!(
-            "a round of {slow} takes {factor}× as long as one of {fast}",
+            "{slow} is {factor}× slower per round than {fast}",
             slow = slow,
             factor = format_args!("{factor:.2}"),
             fast = fast
         ),
         tr!(
-            "{slow} takes {factor}× {fast}'s time",
+            "{slow} is {factor}× slower than {fast}",
             slow = slow,
             factor = format_args!("{factor:.2}"),
             fast = fast
@@ -188,7 +188,7 @@ fn paint_header(
     let room = (inside.right() - left - 6.0 * unit).max(1.0);
     let line = side / 2.0;
     let time = round_us.map_or(tr!("measuring …").into(), |us| {
-        tr!("{} a round", time_us(us))
+        tr!("{} per round", time_us(us))
     });
     let font = |size: f32| medium((size * unit).min(0.9 * line));
     let time = fitted(painter, &time, font(17.0), VALUE, room);
@@ -238,15 +238,15 @@ mod tests {
         let say = |a, b| factor(&halves(Switches::DEFAULT, [a, b]))[0].clone();
         assert_eq!(
             say(Some(100.0), Some(830.0)),
-            "a round of B takes 8.30× as long as one of A"
+            "B is 8.30× slower per round than A"
         );
         assert_eq!(
             say(Some(150.0), Some(100.0)),
-            "a round of A takes 1.50× as long as one of B"
+            "A is 1.50× slower per round than B"
         );
         assert_eq!(
             say(Some(101.0), Some(100.0)),
-            "a round takes both the same time (1.01×)"
+            "A and B take the same time per round (1.01×)"
         );
         assert_eq!(say(Some(1.0), None), "measuring …");
     }

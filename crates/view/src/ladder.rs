@@ -50,8 +50,8 @@ impl Rung {
             Some((rate, source)) => {
                 let whence = match source {
                     Source::Recorded => tr!("recorded on this device with such lattices"),
-                    Source::Other => tr!("its best on this device, with other lattices"),
-                    Source::Session => tr!("reached in this session"),
+                    Source::Other => tr!("best on this device, with other lattices"),
+                    Source::Session => tr!("measured in this session"),
                 };
                 tr!("{}cell/s, {whence}", si(rate), whence = whence)
             }
@@ -131,7 +131,7 @@ impl Shown {
                 si(live),
                 of_limit = of_limit
             ),
-            None => tr!("{}: no round was timed yet", status.kernel.name),
+            None => tr!("{}: no round timed yet", status.kernel.name),
         };
         Shown {
             rungs,
@@ -162,7 +162,7 @@ fn said(recorded: Option<(&Ladder, Work)>) -> String {
     match recorded {
         Some((ladder, work)) => {
             let limit = match ladder.limits.lop3_per_second {
-                Some(_) => tr!("The limit: 8 logical operations for 32 cells."),
+                Some(_) => tr!("The limit: 8 logical operations per 32 cells."),
                 None => tr!("No limit was measured."),
             };
             tr!(
@@ -173,8 +173,7 @@ fn said(recorded: Option<(&Ladder, Work)>) -> String {
             )
         }
         None => tr!(
-            "No ladder is recorded for this device; 'lifestreams bench ladder' measures one. \
-                 K steps through the kernels."
+            "No results are recorded for this device; 'lifestreams bench ladder' measures them. K steps through the kernels."
         )
         .into(),
     }

@@ -84,7 +84,7 @@ impl Shown {
         let Some(series) = series else {
             return Shown {
                 title,
-                lead: tr!("no round was measured yet").into(),
+                lead: tr!("No round has been measured yet").into(),
                 said: String::new(),
                 samples: Vec::new(),
                 most: 1.0,
@@ -134,7 +134,7 @@ impl Shown {
 /// As a sentence, with what was measured.
 fn how_it_goes_on(how: Settled) -> String {
     match how {
-        Settled::Dead => tr!("dead: no cell lives").into(),
+        Settled::Dead => tr!("dead: no live cells").into(),
         Settled::Still => tr!("still: nothing changes").into(),
         Settled::Period(period) => {
             tr!(
@@ -144,7 +144,7 @@ fn how_it_goes_on(how: Settled) -> String {
         }
         Settled::Repeats(every) => {
             tr!(
-                "repeats every {every} generations; its period may be a part of that",
+                "repeats every {every} generations; its period may be a divisor of that",
                 every = every
             )
         }

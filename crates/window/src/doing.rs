@@ -170,7 +170,7 @@ impl<W: World> Handler<W> {
         let (percent, usual) = (self.view.interface.percent(), zoom == Some(Zoom::default()));
         if self.unit() == unit && !usual {
             self.view.interface = before;
-            self.note(tr!("the interface has reached its limit in this window").into());
+            self.note(tr!("the interface cannot become larger or smaller in this window").into());
         } else {
             self.note(tr!("interface: {percent} %", percent = percent));
         }
@@ -214,7 +214,7 @@ impl<W: World> Handler<W> {
                     }
                 };
                 if let Err(error) = std::thread::Builder::new().spawn(write) {
-                    self.note(tr!("the picture is not saved: {error}", error = error));
+                    self.note(tr!("The picture was not saved: {error}", error = error));
                 }
             }
         }

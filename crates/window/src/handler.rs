@@ -391,7 +391,7 @@ impl<W: World> Handler<W> {
         match screen.reopen() {
             Ok(screen) => {
                 self.adopt(screen);
-                self.note(tr!("the drawing GPU was lost and is back").into());
+                self.note(tr!("The drawing GPU was lost and is available again").into());
             }
             Err(error) => self.fail(event_loop, error.into()),
         }

@@ -28,7 +28,7 @@ impl<W: World> Handler<W> {
             Some(_) => lessons.close(source),
         });
         if !there {
-            self.note(tr!("there are no lessons here").into());
+            self.note(tr!("No lessons are available here").into());
         }
     }
 

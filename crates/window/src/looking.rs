@@ -99,9 +99,9 @@ impl<W: World> Handler<W> {
         self.note(match (self.view.is_separate(), view) {
             (true, false) => tr!("each panel has a camera of its own").into(),
             (true, true) => {
-                tr!("each panel has a camera of its own; while a view crosses the bus, the selected one's is everybody's (F7 changes that)").into()
+                tr!("each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's (F7 changes that)").into()
             }
-            (false, _) => tr!("one camera for all panels, the selected one's").into(),
+            (false, _) => tr!("one camera for all panels: the selected panel's").into(),
         });
     }
 

@@ -76,7 +76,7 @@ impl<W: World> Handler<W> {
             Ok(Taken::Resized) => {
                 let fewer = (self.options.frames).is_some_and(|most| self.frames_counted() < most);
                 self.end_recording();
-                let why = tr!("the recording has ended: the window's size has changed");
+                let why = tr!("Recording stopped: the window's size changed");
                 self.note(why.into());
                 if named && fewer {
                     self.failed
@@ -155,7 +155,7 @@ impl<W: World> Handler<W> {
         let place = self.panel_rect(status);
         let Some(screen) = &mut self.screen else {
             return Err(ViewError::Record(
-                tr!("there is no window to picture").into(),
+                tr!("no window to take a picture of").into(),
             ));
         };
         let frame = Frame {

@@ -21,11 +21,11 @@ pub(crate) const CONWAY: Lesson = Lesson {
                on the device?",
     parts: &[
         Part {
-            title: "as the book has it",
+            title: "as in the book",
             work: Work::Program(|bench| frames(bench, &BOOK, 1)),
         },
         Part {
-            title: "as it should be",
+            title: "corrected",
             work: Work::Program(|bench| frames(bench, &RIGHT, 1)),
         },
     ],
@@ -58,15 +58,15 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
                stream?",
     parts: &[
         Part {
-            title: "one stream, the book's way",
+            title: "one stream, as in the book",
             work: Work::Program(|bench| frames(bench, &BOOK_ONE_STREAM, 4)),
         },
         Part {
-            title: "four streams, as the book has it",
+            title: "four streams, as in the book",
             work: Work::Program(|bench| frames(bench, &BOOK_STREAMS, 4)),
         },
         Part {
-            title: "four streams, put right",
+            title: "four streams, corrected",
             work: Work::Program(|bench| frames(bench, &RIGHT_STREAMS, 4)),
         },
     ],
@@ -74,7 +74,7 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
         Compare {
             slow: 0,
             fast: 1,
-            label: "four streams for one, the book's way",
+            label: "four streams instead of one, as in the book",
         },
         Compare {
             slow: 1,
@@ -85,8 +85,7 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
     missing_on_cpu: None,
     closing: |outcome| {
         tr!(
-            "Four streams for one, the book's way: {}. Put right, against the book's four: {}. A \
-             stream only promises order: overlap comes when the host does not wait in between.",
+            "Four streams instead of one, as in the book: {}. Corrected, against the book's four: {}. A stream only promises order: operations overlap only if the host does not wait between them.",
             outcome.compared(0),
             outcome.compared(1)
         )
@@ -232,7 +231,7 @@ fn frames(bench: &mut Bench, way: &Way, lattices: usize) -> Result<Measured> {
     let mut shown = Vec::new();
     for (i, step) in program.steps.iter().enumerate() {
         let label = match step.op {
-            Op::Advance { .. } => mark!("a launch, by events around it"),
+            Op::Advance { .. } => mark!("time per launch, measured by events around it"),
             Op::Pack(_) => mark!("its cells made bits"),
             Op::Download { .. } => mark!("its copy to the host"),
             Op::Copy { .. } => mark!("its copy back on the device"),

@@ -103,7 +103,7 @@ fn run(bench: &mut Bench) -> Result<Measured> {
             at_once != [false, true],
         )
         .check(
-            tr!("the array is back as it went, but for one number that had to overflow"),
+            tr!("the array returned unchanged, except for one value that overflows by design"),
             right,
         );
     measured.trace = Some(bench.timed_round(&program, ran));

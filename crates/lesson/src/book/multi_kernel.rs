@@ -285,8 +285,7 @@ fn run(bench: &mut Bench, way: &Way) -> Result<Measured> {
     measured.trace = trace;
     Ok(measured.check(
         tr!(
-            "{ARRAYS} arrays are back as they went, but for one number in each that had to \
-             overflow",
+            "{ARRAYS} arrays returned unchanged, except for one value in each that overflows by design",
             ARRAYS = ARRAYS
         ),
         right == ARRAYS,
@@ -316,7 +315,7 @@ fn launches_alone(bench: &mut Bench) -> Result<Measured> {
     let right = array.is_right(bench)?;
     Ok(
         Measured::of_time(mark!("a launch, the median of five"), median(times)).check(
-            tr!("the array is back as it went, but for the overflow"),
+            tr!("the array returned unchanged, except for the value that overflows by design"),
             right,
         ),
     )

@@ -99,7 +99,7 @@ fn run(bench: &mut Bench, contexts: bool) -> Result<Measured> {
     }
     measured.trace = Some(bench.timed_round(&program, timed));
     Ok(measured.check(
-        tr!("10 arrays are back as they went, but for one number in each that had to overflow"),
+        tr!("10 arrays returned unchanged, except for one value in each that overflows by design"),
         right == arrays.len(),
     ))
 }

@@ -36,9 +36,7 @@ fn closing(outcome: &Outcome) -> String {
         return String::new();
     };
     tr!(
-        "{} was the fastest shape, {} times as fast as {}. Threads that wait for memory cost \
-         nothing as long as others can go on: what counts is enough of them, and rows of 32 that \
-         lie together, more than the last per cent.",
+        "{} was the fastest shape, {}× faster than {}. Threads that wait for memory cost nothing as long as others can run: having enough of them, in rows of 32 that are contiguous in memory, matters more than the last per cent of occupancy.",
         best.label,
         format_args!("{:.2}", worst.value / best.value),
         worst.label

@@ -106,11 +106,11 @@ fn alone(bench: &mut Bench) -> Result<Measured> {
     bench.keep(TIMES, times.into());
     Ok(Measured::default()
         .time(mark!("4 MiB up"), up)
-        .time(mark!("a launch"), work)
+        .time(mark!("time per launch"), work)
         .time(mark!("4 MiB down"), down)
         .figure(mark!("times 2 and divided by 2, times"), times.into(), "")
         .check(
-            tr!("the piece is back as it went, but for the overflow"),
+            tr!("the piece returned unchanged, except for the value that overflows by design"),
             right,
         ))
 }
@@ -145,7 +145,7 @@ fn run(bench: &mut Bench, pieces: usize, streams: usize) -> Result<Measured> {
             "GB/s",
         )
         .check(
-            tr!("the array is back as it went, but for the overflow"),
+            tr!("the array returned unchanged, except for the value that overflows by design"),
             right,
         );
     measured.trace = Some(bench.timed_round(&program, timed));

@@ -84,5 +84,5 @@ fn run(bench: &mut Bench, memory: HostMemory) -> Result<Measured> {
         .time(mark!("down: the data is there after"), down)
         .figure(mark!("up"), rate(up), "GB/s")
         .figure(mark!("down"), rate(down), "GB/s")
-        .check(tr!("4 MiB came back as they went"), same))
+        .check(tr!("4 MiB returned unchanged"), same))
 }

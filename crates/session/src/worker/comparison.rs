@@ -70,7 +70,7 @@ impl SessionWorker {
         self.move_without_asking(begin);
         let from = position.generation;
         self.notify(Notice::Done(tr!(
-            "A and B run from the same starts, in turn; F2 to F8 change B; B returns to generation {from}",
+            "A and B run in turn from the same cells; F2 to F8 change B; key B ends this and returns to generation {from}",
             from = from
         )));
         Ok(())
@@ -122,7 +122,7 @@ impl SessionWorker {
             .add(pinned.copy.0, pinned.copy.1, self.state.log.bytes());
         self.move_without_asking(pinned.position);
         self.notify(Notice::Done(
-            tr!("One setting for all again; every lattice is where it was").into(),
+            tr!("The comparison has ended; every lattice is as it was before").into(),
         ));
         ended.map(|_| ())
     }

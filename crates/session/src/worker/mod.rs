@@ -469,7 +469,9 @@ impl SessionWorker {
         });
         if !waiting.is_reported && now - waiting.since > WAITING_NOTICE_DELAY {
             waiting.is_reported = true;
-            self.notify(Notice::Done(tr!("Waiting for the launch under way").into()));
+            self.notify(Notice::Done(
+                tr!("Waiting for the present launch to finish").into(),
+            ));
         }
         self.waiting = Some(waiting);
     }

@@ -92,7 +92,7 @@ impl SessionWorker {
         let copies = self.copies.positions();
         match self.state.nothing_leads_there(&copies) {
             Some(notice) => self.notify(notice),
-            None => self.fail(tr!("no copy of the lattices is left").into()),
+            None => self.fail(tr!("no snapshot of the lattices is left").into()),
         }
         self.log_changed();
         Ok(())

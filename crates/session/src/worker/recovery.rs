@@ -151,7 +151,7 @@ impl SessionWorker {
         self.take_instances(instances, setup);
         let generation = position.generation;
         self.notify(Notice::Warning(tr!(
-            "The engine was lost ({why}); everything goes on from generation {generation} {place}",
+            "The engine was lost ({why}); the session continues from generation {generation} {place}",
             why = why,
             generation = generation,
             place = place

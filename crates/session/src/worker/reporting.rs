@@ -118,7 +118,7 @@ impl SessionWorker {
         }
         let (target, percent) = (moving.target.generation, (100.0 * progress).floor());
         Some(tr!(
-            "On the way to generation {target}: {percent} %; Space stops it",
+            "Going to generation {target}: {percent} %; Space stops this",
             target = target,
             percent = percent
         ))

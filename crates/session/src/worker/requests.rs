@@ -414,7 +414,7 @@ impl SessionWorker {
             let now = self.setup.switches;
             let (streams, transfer) = (now.streams, now.transfer);
             self.notify(Notice::Done(tr!(
-                "{why}: now streams {streams}, transfer {transfer}",
+                "{why}; changed to streams {streams}, transfer {transfer}",
                 why = why,
                 streams = streams,
                 transfer = transfer

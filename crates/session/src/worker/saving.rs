@@ -143,7 +143,7 @@ impl SessionWorker {
         self.take_timeline(saved.main);
         if let Some(SavedComparison { second, timeline }) = saved.comparison {
             let copy = self.last_lattices().ok_or(EngineError::ContextLost(
-                tr!("no copy of the lattices is left").into(),
+                tr!("no snapshot of the lattices is left").into(),
             ))?;
             let (log, position) = (timeline.log.clone(), timeline.position);
             self.split(second, log, position, copy)?;

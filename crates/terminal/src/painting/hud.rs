@@ -23,7 +23,7 @@ const DARK: u32 = 0x16181D;
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
     let [columns, rows] = LEAST;
     let sentence = tr!(
-        "too small: {columns} × {rows} characters at least",
+        "too small: at least {columns} × {rows} characters are needed",
         columns = columns,
         rows = rows
     );
@@ -119,7 +119,7 @@ fn figures(view: &TerminalView, status: &Status, places: &Places) -> Vec<(u8, St
         (4, format!("{}cell/s", si(status.cells_per_second))),
     ];
     if let Some(us) = status.launch_us {
-        figures.push((6, tr!("{} a launch", time_us(us))));
+        figures.push((6, tr!("{} per launch", time_us(us))));
     }
     if let Some(rate) = view.frames_per_second.filter(|_| status.running) {
         figures.push((5, tr!("{rate} frames/s", rate = format_args!("{rate:.0}"))));

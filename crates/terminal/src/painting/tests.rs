@@ -246,7 +246,11 @@ fn a_terminal_that_is_too_small_says_so() {
         assert_eq!(view.request(&status, area), None);
     }
     let lines = text(&screen(&mut view(), &status, [20, 8]));
-    assert_eq!(lines[1].trim_end(), "characters at least", "{lines:?}");
+    let said: Vec<_> = lines.iter().map(|line| line.trim()).collect();
+    assert!(
+        said.join(" ").contains("characters are needed"),
+        "{lines:?}"
+    );
 }
 
 #[test]

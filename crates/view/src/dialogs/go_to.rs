@@ -48,8 +48,11 @@ impl GoTo {
             let now = seen.frame.status.map_or(0, |status| status.generation);
             // One line, whatever it says: nothing moves.
             match self.wrong {
-                true => ui.label(RichText::new(tr!("a whole number, please")).color(ACCENT)),
-                false => ui.label(tr!("Now {}; earlier ones are gone back to.", grouped(now))),
+                true => ui.label(RichText::new(tr!("type a whole number")).color(ACCENT)),
+                false => ui.label(tr!(
+                    "Now {}. A smaller number goes back in time.",
+                    grouped(now)
+                )),
             };
         });
         stays && !left

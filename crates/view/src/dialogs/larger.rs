@@ -32,7 +32,7 @@ impl Larger {
             ui.heading(tr!("Larger lattices?"));
             ui.label(&self.why);
             ui.label(tr!(
-                "What lives now is kept in their middle. Ctrl+Z brings the lattices of now back."
+                "The present cells are kept in their middle. Ctrl+Z brings the present lattices back."
             ));
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
             let button = tr!("Start again with lattices of {} (Enter)", self.size);

@@ -67,7 +67,7 @@ impl Shelf {
         let left = style::dialog(context, seen, ("shelf", None, 1080.0), |ui| {
             let width = ui.available_width();
             ui.heading(tr!(
-                "The shelf: a click takes a pattern, another one places it"
+                "Patterns: click one to take it, then click a panel to place it"
             ));
             let columns = ((width / (250.0 * unit)) as usize).max(1);
             let space = ui.spacing().item_spacing.x;

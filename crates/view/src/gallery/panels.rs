@@ -82,8 +82,8 @@ fn said() -> Vec<Screen> {
             drawing: |drawing| {
                 let name = "lifestreams-20261121-110812.gif";
                 let mut text = tr!("recording {name}: {} pictures", 412, name = name);
-                text += &tr!(", {waiting} to be written", waiting = 3);
-                text += &tr!(", {} left out", 2);
+                text += &tr!(", {waiting} still to write", waiting = 3);
+                text += &tr!(", {} dropped", 2);
                 drawing.notice = Some(text);
             },
             ..SCREEN
@@ -202,7 +202,7 @@ fn presenting() -> Vec<Screen> {
             status: |status| {
                 status.notice = Some(next_kernel());
                 status.last_effect = Some(Effect {
-                    what: tr!("a stream for each instance").into(),
+                    what: tr!("one stream per instance").into(),
                     before_us: 1660.0,
                     after_us: 170.0,
                 });

@@ -132,14 +132,14 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
             tr!("speed"),
             format!("{}cell/s", si(status.cells_per_second)),
         )
-        .tip(tr!("cells stepped a second, over all lattices")),
+        .tip(tr!("cells stepped per second, over all lattices")),
         figure(1, tr!("generations/s"), generations(status))
-            .tip(tr!("generations a second, of each lattice")),
+            .tip(tr!("generations per second, of each lattice")),
         figure(3, tr!("rounds/s"), si(status.rounds_per_second).trim_end()).tip(tr!(
-            "rounds a second: in a round every lattice advances and is downloaded once"
+            "rounds per second: in a round every lattice advances and is downloaded once"
         )),
         figure(2, tr!("frames/s"), frames).tip(tr!(
-            "pictures presented a second; none is drawn where nothing is new"
+            "frames presented per second; nothing is drawn while nothing changes"
         )),
     ]
 }
@@ -147,13 +147,18 @@ fn speed(status: &Status, drawing: &Drawing) -> Vec<Figure> {
 fn costs(status: &Status) -> Vec<Figure> {
     let launch = status.launch_us.map_or("–".into(), time_us);
     vec![
-        figure(2, tr!("a launch"), launch)
+        figure(2, tr!("time per launch"), launch)
             .note(tr!("by events; 1 round in {} timed", status.timed_one_in))
             .tip(tr!(
-                "the median time of a kernel’s launch on the device, by events around it"
+                "median time of a kernel launch on the device, measured by events around it"
             )),
-        figure(5, tr!("bus, a round"), bytes(status.bytes_per_round)).tip(tr!(
-            "what a round’s downloads carry from the device to the host"
+        figure(
+            5,
+            tr!("bus traffic per round"),
+            bytes(status.bytes_per_round),
+        )
+        .tip(tr!(
+            "bytes downloaded from the device to the host in a round"
         )),
     ]
 }
@@ -168,7 +173,7 @@ fn lattices(status: &Status, frame: &Frame<'_>) -> Vec<Figure> {
     );
     let mut figures = vec![
         figure(3, tr!("lattices"), lattices).tip(tr!(
-            "how many, and their width and height in cells; the edges meet: a torus"
+            "how many, and their width and height in cells; opposite edges meet: a torus"
         )),
         figure(6, tr!("rule"), status.rule.to_string()).tip(tr!(
             "with how many live neighbours a cell is born (B), and with how many it survives (S)"
@@ -181,20 +186,19 @@ fn lattices(status: &Status, frame: &Frame<'_>) -> Vec<Figure> {
     }
     figures.push(
         figure(7, tr!("selected"), tr!("instance {}", status.selected)).tip(tr!(
-            "the panel that keys act on; click one, or PgUp and PgDn"
+            "the panel that keys act on; click one, or use PgUp and PgDn"
         )),
     );
     if frame.is_separate() {
         figures.push(figure(8, tr!("cameras"), tr!("one each")));
     }
     let exact = tr!(
-        "ages in generations; a cell that died and was born again between two pictures counts as \
-         alive throughout"
+        "ages in generations; a cell that died and was born again between two pictures counts as alive all along"
     );
     let colours = match frame.options.colour_by {
         ColourBy::State => return figures,
         _ if status.transfer == Transfer::View => figure(8, tr!("colours"), tr!("by state")).tip(
-            tr!("ages need every cell, and a reduced view crosses the bus; F7 changes that"),
+            tr!("ages need every cell, but only a reduced view crosses the bus; F7 changes that"),
         ),
         ColourBy::Age => figure(8, tr!("colours"), tr!("by age")).tip(exact),
         ColourBy::History => figure(8, tr!("colours"), tr!("by history")).tip(exact),
@@ -231,13 +235,12 @@ fn time(status: &Status) -> Vec<Figure> {
     }
     if time.settings.reseed {
         let tip = tr!(
-            "soups that are dead, still or periodic get a new seed after a while; panels that you \
-             drew in or opened never do; U changes it"
+            "soups that are dead, still or periodic get a new seed after a while; panels that you drew in or opened never do; U turns this on or off"
         );
         figures.push(figure(11, tr!("dead panels"), tr!("reseeded")).tip(tip));
     }
     if let Some(oldest) = time.oldest {
-        figures.push(figure(10, tr!("way back to"), grouped(oldest)));
+        figures.push(figure(10, tr!("back to generation"), grouped(oldest)));
     }
     figures
 }
@@ -257,11 +260,11 @@ fn kernel(status: &Status) -> Vec<Figure> {
             .wide(),
         figure(
             6,
-            tr!("generations a round"),
+            tr!("generations per round"),
             status.generations_per_round.to_string(),
         )
         .tip(tr!(
-            "generations that every lattice advances between two pictures"
+            "how many generations every lattice advances between two pictures"
         )),
     ]
 }
@@ -284,7 +287,7 @@ pub(super) fn streams(status: &Status) -> &'static str {
 fn switches(status: &Status) -> Vec<Figure> {
     vec![
         figure(5, tr!("streams"), streams(status)).tip(tr!(
-            "in which CUDA streams the lattices are stepped and downloaded; F2 changes it"
+            "the CUDA streams in which the lattices are stepped and downloaded; F2 changes this"
         )),
         figure(
             7,
@@ -296,10 +299,10 @@ fn switches(status: &Status) -> Vec<Figure> {
             },
         )
         .tip(tr!(
-            "whether a round is one launch of a prepared CUDA graph; F6 changes it"
+            "whether a round is one launch of a prepared CUDA graph; F6 changes this"
         )),
         figure(8, tr!("transfer"), transfer_name(status.transfer)).tip(tr!(
-            "what a picture carries over the bus: a bit or 4 bytes a cell, or a byte a pixel; F7"
+            "what crosses the bus for a picture: a bit or 4 bytes per cell, or a byte per pixel; F7 changes this"
         )),
     ]
 }
@@ -324,12 +327,12 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     let mut figures = vec![
         figure(4, &tr!("computes ({})", status.engine), device)
             .note(driver)
-            .tip(tr!("what steps the lattices"))
+            .tip(tr!("the device that steps the lattices"))
             .wide(),
     ];
     if let Some(adapter) = &drawing.adapter {
         let draws = figure(4, &tr!("draws ({})", adapter.backend), &*adapter.name);
-        figures.push(draws.tip(tr!("what draws this window")).wide());
+        figures.push(draws.tip(tr!("the device that draws this window")).wide());
     }
     figures
 }

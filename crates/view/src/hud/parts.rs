@@ -17,7 +17,7 @@ pub(super) fn state(painter: &Painter, rect: Rect, unit: f32, state: State, pace
         State::Paused => (ACCENT, tr!("PAUSED")),
         State::Ended => (FAILED, tr!("ENDED")),
     };
-    let tip = tr!("click or press Space: run or pause; + and − set the pace");
+    let tip = tr!("click or press Space to run or pause; + and − set the pace");
     spots::button(painter, rect, tip, SessionAction::TogglePause);
     painter.rect_filled(rect, 6.0 * unit, ground);
     let size = 13.0 * unit;

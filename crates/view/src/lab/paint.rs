@@ -95,7 +95,7 @@ fn paint_said(painter: &Painter, places: &Places, over: Option<&Segment>) {
     };
     let (text, colour) = match over.or_else(refused) {
         None => (
-            tr!("click a position, or press its key for the next one").into(),
+            tr!("Click a setting, or press its key for the next one").into(),
             LABEL,
         ),
         Some(segment) => in_words(segment),

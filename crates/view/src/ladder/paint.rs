@@ -43,7 +43,7 @@ pub(crate) fn paint(painter: &Painter, status: &Status, rect: Rect, unit: f32) {
 fn paint_title(painter: &Painter, places: &Places) {
     let (title, unit) = (places.title, places.unit);
     let text = painter.layout_no_wrap(
-        tr!("The ladder, cells a second").into(),
+        tr!("Kernel ladder, cells per second").into(),
         medium(18.0 * unit),
         VALUE,
     );
@@ -63,7 +63,7 @@ fn paint_lead(painter: &Painter, places: &Places, shown: &Shown) {
         lead.width(),
     );
     put(painter, lead.left_top(), Align2::LEFT_TOP, text);
-    let how = tr!("while launches run, by events around them");
+    let how = tr!("while launches run, measured by events around them");
     let how = fitted(painter, how, regular(13.0 * unit), LABEL, lead.width());
     put(
         painter,

@@ -219,10 +219,10 @@ impl Recorder {
         let waiting = self.taken - self.written.load(Ordering::Relaxed).min(self.taken);
         let mut text = tr!("recording {name}: {} pictures", self.taken, name = name);
         if waiting > 1 {
-            text += &tr!(", {waiting} to be written", waiting = waiting);
+            text += &tr!(", {waiting} still to write", waiting = waiting);
         }
         if self.left_out > 0 {
-            text += &tr!(", {} left out", self.left_out);
+            text += &tr!(", {} dropped", self.left_out);
         }
         text
     }

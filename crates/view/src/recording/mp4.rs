@@ -66,7 +66,7 @@ impl Mp4 {
             .spawn()
             .map_err(|error| cannot_start(&error))?;
         let to = ffmpeg.stdin.take();
-        let to = to.ok_or_else(|| ViewError::Record(tr!("ffmpeg takes nothing").into()))?;
+        let to = to.ok_or_else(|| ViewError::Record(tr!("ffmpeg does not accept data").into()))?;
         Ok(Mp4 {
             ffmpeg,
             to: Some(to),
@@ -111,7 +111,7 @@ impl Mp4 {
         Err(io::Error::other(tr!(
             "ffmpeg ended with {status}: {reason}",
             status = status,
-            reason = reason.unwrap_or(tr!("it gave no reason"))
+            reason = reason.unwrap_or(tr!("it gives no reason"))
         )))
     }
 }

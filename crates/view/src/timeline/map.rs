@@ -60,7 +60,7 @@ pub(super) fn paint(
     }
     painter.add(Shape::mesh(mesh));
     if blocks.busy() == 0 {
-        let text = tr!("no round has been stamped yet");
+        let text = tr!("No round with block timestamps yet");
         let text = painter.layout_no_wrap(text.into(), regular(14.0 * places.unit), LABEL);
         put(painter, map.center(), Align2::CENTER_CENTER, text);
     }
@@ -69,12 +69,12 @@ pub(super) fn paint(
 /// What a stamp costs, in words.
 pub(super) fn cost(factor: Option<f64>) -> String {
     match factor {
-        Some(factor) if factor < 1.02 => tr!("stamps cost nothing that shows").into(),
+        Some(factor) if factor < 1.02 => tr!("Timestamp overhead: not measurable").into(),
         Some(factor) => tr!(
-            "stamps lengthen a launch {factor}×",
+            "Timestamps make a launch {factor}× longer",
             factor = format_args!("{factor:.2}")
         ),
-        None => tr!("cost of stamps not measured yet").into(),
+        None => tr!("Timestamp overhead not measured yet").into(),
     }
 }
 

@@ -24,25 +24,25 @@ pub fn in_words(overlap: Option<&Overlap>) -> String {
     let by = |resource| match resource {
         Resource::Host => tr!("the host's calls"),
         Resource::CopyEngine => tr!("the copy engine"),
-        Resource::Units => tr!("the multiprocessors"),
+        Resource::Units => tr!("the SMs"),
         Resource::Stream => tr!("the longest stream"),
     };
     let factor = overlap.factor();
     match overlap.most() {
         Some((_, resource)) if overlap.is_none() => tr!(
-            "streams bring nothing here: bound by {} (overlap {factor}×)",
+            "No gain from streams here: the bottleneck is {} (overlap {factor}×)",
             by(resource),
             factor = format_args!("{factor:.2}")
         ),
         None if overlap.is_none() => {
             tr!(
-                "streams bring nothing here (overlap {factor}×)",
+                "No gain from streams here (overlap {factor}×)",
                 factor = format_args!("{factor:.2}")
             )
         }
         Some((most, resource)) => {
             tr!(
-                "overlap {factor}× · at most {most}× ({})",
+                "overlap {factor}× · at most {most}× (bottleneck: {})",
                 by(resource),
                 factor = format_args!("{factor:.1}"),
                 most = format_args!("{most:.1}")
@@ -67,11 +67,11 @@ mod tests {
         let say = |overlap: &Overlap| in_words(Some(overlap));
         assert_eq!(
             say(&overlap(163.9, Resource::Stream, 100.0)),
-            "overlap 9.7× · at most 15.9× (the longest stream)"
+            "overlap 9.7× · at most 15.9× (bottleneck: the longest stream)"
         );
         assert_eq!(
             say(&overlap(1580.0, Resource::CopyEngine, 1500.0)),
-            "streams bring nothing here: bound by the copy engine (overlap 1.01×)"
+            "No gain from streams here: the bottleneck is the copy engine (overlap 1.01×)"
         );
         assert_eq!(in_words(None), "overlap: measuring …");
     }

@@ -327,7 +327,7 @@ fn paint_lane_names(painter: &Painter, places: &Places, rows: Rows, chart: &Char
 
 fn paint_nothing_yet(painter: &Painter, places: &Places) -> usize {
     painter.rect_filled(places.lanes, 0.0, LANE);
-    let text = tr!("no round has been timed yet");
+    let text = tr!("No round has been timed yet");
     let font = regular(14.0 * places.unit);
     let text = fitted(painter, text, font, LABEL, places.lanes.width());
     put(painter, places.lanes.center(), Align2::CENTER_CENTER, text);
@@ -337,9 +337,9 @@ fn paint_nothing_yet(painter: &Painter, places: &Places) -> usize {
 /// How exact it is, and where there is room what the mouse does.
 fn paint_foot(painter: &Painter, places: &Places, on_cpu: bool, one_in: u32, folded: usize) {
     let how = if on_cpu {
-        tr!("spans are the workers' own times")
+        tr!("spans: measured by the worker threads themselves")
     } else {
-        tr!("spans are bounded by events from outside (+ about 2 µs)")
+        tr!("spans: measured by events around each operation (about 2 µs longer)")
     };
     let mut text = tr!(
         "{how}; 1 round in {one_in} is timed",
@@ -347,7 +347,7 @@ fn paint_foot(painter: &Painter, places: &Places, on_cpu: bool, one_in: u32, fol
         one_in = one_in
     );
     if folded > 1 {
-        text += &tr!("; a row is {folded} streams", folded = folded);
+        text += &tr!("; {folded} streams per row", folded = folded);
     }
     let room = places.foot.width();
     let font = regular(12.5 * places.unit);
@@ -355,7 +355,7 @@ fn paint_foot(painter: &Painter, places: &Places, on_cpu: bool, one_in: u32, fol
     let used = text.size().x + 24.0 * places.unit;
     let left = places.foot.left_center();
     put(painter, left, Align2::LEFT_CENTER, text);
-    let mouse = tr!("wheel zooms · drag moves · double click fits");
+    let mouse = tr!("wheel: zoom · drag: move · double click: fit");
     let mouse = painter.layout_no_wrap(mouse.into(), font, LABEL);
     if used + mouse.size().x <= room {
         let right = places.foot.right_center();

@@ -62,7 +62,7 @@ fn everything_stays_inside_the_timeline_and_whole() {
             }
             for wanted in [
                 "sum of spans / wall",
-                "(+ about 2 µs); 1 round in 8",
+                "(about 2 µs longer); 1 round in 8",
                 "download",
             ] {
                 let found = texts(shapes)

@@ -40,7 +40,7 @@ pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, places: &Places) {
         let what = if timeline.frozen {
             tr!("go on")
         } else {
-            tr!("keep this round")
+            tr!("freeze this round")
         };
         vec![tr!("click: {what}", what = what)]
     } else {

@@ -141,7 +141,7 @@ impl<W: World> Handler<W> {
                     let what = match other {
                         None => tr!("opened {}", name),
                         Some(own) => tr!(
-                            "opened {}, which is for {own}; the lattices run {rule}",
+                            "opened {}, which is meant for {own}; the lattices run {rule}",
                             name,
                             own = own,
                             rule = rule
@@ -161,7 +161,7 @@ impl<W: World> Handler<W> {
         };
         if area.size.cells() > MOST_COPIED {
             return self.note(tr!(
-                "{} is too much for the clipboard; Ctrl+S saves it to a file",
+                "{} is too large for the clipboard; Ctrl+S saves it to a file",
                 area.size
             ));
         }
@@ -171,9 +171,7 @@ impl<W: World> Handler<W> {
                 let mut text = Vec::new();
                 let written = saving.write(Format::Rle, &mut text);
                 match written.ok().and_then(|()| String::from_utf8(text).ok()) {
-                    None => {
-                        Parcel::Said(tr!("nothing was copied: there is no memory for it").into())
-                    }
+                    None => Parcel::Said(tr!("nothing was copied: not enough memory").into()),
                     Some(text) => {
                         let what = tr!("copied {} cells as RLE", saving.cells.size());
                         Parcel::Copied(text, what)
@@ -217,7 +215,7 @@ impl<W: World> Handler<W> {
         };
         self.send(move || {
             let pattern = Pattern::from_text("the clipboard", text);
-            match pattern.map_err(|error| tr!("no pattern: {error}", error = error)) {
+            match pattern.map_err(|error| tr!("This is no pattern: {error}", error = error)) {
                 Ok(pattern) => match cells_of(&pattern, size) {
                     Ok(cells) => Parcel::Ghost(cells, pattern.remarks()),
                     Err(why) => Parcel::Said(why),
@@ -250,7 +248,7 @@ impl<W: World> Handler<W> {
         }
         if let Some((_, asked)) = self.asked_cells() {
             self.send(move || match asked() {
-                None => Parcel::Said(tr!("nothing is saved: the session has ended").into()),
+                None => Parcel::Said(tr!("nothing was saved: the session has ended").into()),
                 Some(saving) => match choose(Some("pattern.rle")) {
                     Chosen::Path(path) => Parcel::Chosen(path, Some(saving)),
                     Chosen::Nothing => Parcel::Nothing,
@@ -322,7 +320,7 @@ fn asks_first(path: &str, asked: &mut Option<String>) -> Option<String> {
         return None;
     }
     *asked = Some(path.to_owned());
-    Some(tr!("there is such a file already: Enter again replaces it").into())
+    Some(tr!("This file exists already; press Enter again to replace it").into())
 }
 
 /// What a dialog of the desktop's answered.

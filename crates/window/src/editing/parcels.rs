@@ -73,7 +73,7 @@ impl Parcels {
         };
         let thread = std::thread::Builder::new().name("files".into());
         let made = thread.spawn(body).map(|_| ());
-        made.map_err(|error| tr!("no thread for it: {error}", error = error))
+        made.map_err(|error| tr!("cannot start a thread: {error}", error = error))
     }
 }
 
