@@ -151,7 +151,9 @@ fn as_many_rounds_are_made_as_were_asked_for() {
         let ended = run(&mut command);
         assert_eq!(ended.code, Some(0), "{ended:?}");
         assert!(
-            ended.stderr.contains("the session continues from generation"),
+            ended
+                .stderr
+                .contains("the session continues from generation"),
             "{ended:?}"
         );
         let generations = no_cell_is_wrong(&folder.path().join("kept"));
