@@ -38,7 +38,7 @@ fn until_stopped(
     stopped: &Receiver<()>,
     window: &WindowArguments,
 ) -> Result<()> {
-    if session.status().size.words() > MOST_WORDS {
+    if session.status().size.words() > MAX_WORDS {
         session.request_view(whole_lattice(session.status().size));
     }
     let pictures = session.pictures();
@@ -76,7 +76,7 @@ fn until_stopped(
 }
 
 /// Beyond, a lattice is looked at through a small view of it, reduced on the device.
-const MOST_WORDS: usize = 1 << 24;
+const MAX_WORDS: usize = 1 << 24;
 
 /// All of a lattice once, in 256 pixels along its longer side.
 fn whole_lattice(size: Size) -> PicturePlan {

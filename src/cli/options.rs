@@ -137,7 +137,7 @@ pub(super) struct SavedArguments {
 #[command(next_help_heading = "What is stepped, and where")]
 pub(super) struct Common {
     /// How many lattices, each with its stream and its panel
-    #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole(1, view::MOST_INSTANCES))]
+    #[arg(long, value_name = "N", default_value_t = 16, value_parser = whole(1, view::MAX_INSTANCES))]
     pub instances: usize,
     /// The lattices' size in cells, or a square's side [default: 1024x1024, or the pattern's torus]
     #[arg(long, value_name = "WxH", value_parser = size)]

@@ -23,7 +23,7 @@ const PIXELS: [u32; 2] = [1280, 800];
 const LASTS: Duration = Duration::from_millis(40);
 
 /// How long a round may take before the recording is given up.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 /// Records so many frames, a round apart, from the start on.
 pub(super) fn main(
@@ -96,8 +96,8 @@ fn record(
             if let Some(why) = session.status().gives_up() {
                 bail!("{why}");
             }
-            if began.elapsed() > PATIENCE {
-                bail!("no picture after {} s", PATIENCE.as_secs());
+            if began.elapsed() > TIMEOUT {
+                bail!("no picture after {} s", TIMEOUT.as_secs());
             }
             std::thread::sleep(Duration::from_millis(2));
         }
@@ -118,8 +118,8 @@ fn wait_until(session: &Session, there: impl Fn() -> bool) -> Result<()> {
         if let Some(why) = session.status().gives_up() {
             bail!("{why}");
         }
-        if began.elapsed() > PATIENCE {
-            bail!("no round in {} s; use a smaller --size", PATIENCE.as_secs());
+        if began.elapsed() > TIMEOUT {
+            bail!("no round in {} s; use a smaller --size", TIMEOUT.as_secs());
         }
         std::thread::sleep(Duration::from_millis(1));
     }

@@ -12,7 +12,7 @@ use view::offscreen::Renderer;
 use view::{LessonPage, LessonScreen, SidePanel, ViewOptions};
 
 /// How long rounds may take before the picture is given up.
-const PATIENCE: Duration = Duration::from_secs(600);
+const TIMEOUT: Duration = Duration::from_secs(600);
 
 pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     let rounds = arguments.paused.then_some(arguments.rounds);
@@ -100,10 +100,10 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         {
             break;
         }
-        if began.elapsed() > PATIENCE {
+        if began.elapsed() > TIMEOUT {
             bail!(
                 "no picture after {} s; use fewer --rounds or a smaller --size",
-                PATIENCE.as_secs()
+                TIMEOUT.as_secs()
             );
         }
         std::thread::sleep(Duration::from_millis(5));

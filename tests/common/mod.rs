@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 pub(crate) use program::PROGRAM;
 
 /// The longest that anything here may take on a busy machine.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(240);
+pub(crate) const TIMEOUT: Duration = Duration::from_secs(240);
 
 /// The program as a newcomer has it, in this folder: no display, no settings of its own.
 pub(crate) fn program(folder: &Path) -> Command {
@@ -182,7 +182,7 @@ pub(crate) fn signal(id: u32, name: &str) {
 
 /// Runs a command to its end.
 pub(crate) fn run(command: &mut Command) -> Ended {
-    Running::start(command).end(PATIENCE)
+    Running::start(command).end(TIMEOUT)
 }
 
 /// Runs the program with these arguments, words split at blanks, in this folder.
@@ -233,7 +233,7 @@ impl Ended {
             assert!(first.starts_with("lifestreams: "), "{self:?}");
             assert_eq!(lines.len(), 1, "{self:?}");
         }
-        assert!(self.took < PATIENCE, "{self:?}");
+        assert!(self.took < TIMEOUT, "{self:?}");
     }
 }
 
@@ -250,12 +250,12 @@ pub(crate) fn names(folder: &Path) -> Vec<String> {
 /// Waits until `question` has an answer; says what was waited for if there is none in time.
 #[track_caller]
 pub(crate) fn wait_for<T>(what: &str, mut question: impl FnMut() -> Option<T>) -> T {
-    let until = Instant::now() + PATIENCE;
+    let until = Instant::now() + TIMEOUT;
     loop {
         if let Some(answer) = question() {
             return answer;
         }
-        assert!(Instant::now() < until, "{what}: not within {PATIENCE:?}");
+        assert!(Instant::now() < until, "{what}: not within {TIMEOUT:?}");
         std::thread::sleep(Duration::from_millis(20));
     }
 }

@@ -601,7 +601,7 @@ fn lattices_beyond_the_memory_are_refused_at_once() {
             let code = if line.contains("4096x4096") { 3 } else { code };
             assert_eq!(ended.code, Some(code), "{command} {line}: {ended:?}");
             assert!(ended.stderr.contains(words), "{ended:?}");
-            assert!(ended.took < crate::common::PATIENCE, "{ended:?}");
+            assert!(ended.took < crate::common::TIMEOUT, "{ended:?}");
         }
     }
     assert_eq!(names(folder.path()), [""; 0]);
@@ -759,7 +759,7 @@ fn a_run_that_is_stopped_leaves_no_file_behind() {
         let running = crate::common::Running::start(&mut command);
         std::thread::sleep(Duration::from_millis(300));
         signal(running.id(), name);
-        let ended = running.end(crate::common::PATIENCE);
+        let ended = running.end(crate::common::TIMEOUT);
         assert_ne!(ended.code, Some(0), "{ended:?}");
         assert!(!ended.stderr.contains("panicked"), "{ended:?}");
         assert_eq!(names(&folder.path().join("out")), [""; 0]);

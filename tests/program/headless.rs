@@ -111,7 +111,7 @@ fn signals_end_it_at_once_with_success() {
         assert!(running.runs(), "it runs until it is stopped");
         running.signal(name);
         let told = Instant::now();
-        let ended = running.end(crate::common::PATIENCE);
+        let ended = running.end(crate::common::TIMEOUT);
         // Much less; but this machine may be busy.
         assert!(
             told.elapsed() < Duration::from_secs(10),
@@ -138,7 +138,7 @@ fn a_signal_ends_it_even_in_a_long_launch() {
     });
     std::thread::sleep(Duration::from_millis(700)); // for the launch to be under way, most likely
     running.signal("INT");
-    let ended = running.end(crate::common::PATIENCE);
+    let ended = running.end(crate::common::TIMEOUT);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     ended.says_one_sentence(&["Ctrl+C stops it"]);
 }
@@ -171,7 +171,7 @@ fn it_ends_when_nobody_reads_its_figures_any_more() {
     let line = format!("{PROGRAM} {SMALL} | head -n 1");
     let ended = run(command("sh", folder.path()).args(["-c", &line]));
     went_on_without_a_window(&ended, "DISPLAY");
-    assert!(ended.took < crate::common::PATIENCE, "{ended:?}");
+    assert!(ended.took < crate::common::TIMEOUT, "{ended:?}");
 }
 
 #[test]

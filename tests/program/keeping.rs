@@ -70,7 +70,7 @@ fn a_signal_saves_it_too() {
         running.printed().contains("generation ").then_some(())
     });
     running.signal("TERM");
-    let ended = running.end(crate::common::PATIENCE);
+    let ended = running.end(crate::common::TIMEOUT);
     assert_eq!(ended.code, Some(0), "{ended:?}");
     let kept = lattices(&file);
     assert_eq!(kept, simulated(folder.path(), kept[0].1));
@@ -463,7 +463,7 @@ fn a_signal_leaves_a_whole_recording_and_a_session() {
             (length > 50_000).then_some(())
         });
         running.signal(signal);
-        let ended = running.end(common::PATIENCE);
+        let ended = running.end(common::TIMEOUT);
         assert_eq!(ended.code, Some(0), "{signal}: {ended:?}");
         assert_eq!(names(folder), ["a.gif", "s.json"]);
         let mut options = gif::DecodeOptions::new();

@@ -12,7 +12,7 @@ use x11rb::protocol::xproto::{
 use x11rb::rust_connection::RustConnection;
 use x11rb::wrapper::ConnectionExt as _;
 
-use crate::common::PATIENCE;
+use crate::common::TIMEOUT;
 
 const VERSION: u32 = 5;
 
@@ -108,7 +108,7 @@ impl Source {
     /// Waits for a message, and hands out the files meanwhile; its numbers.
     fn answer(&self, what: &str) -> [u32; 5] {
         let kind = self.atom(what);
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         loop {
             match self.x.poll_for_event().unwrap() {
                 Some(Event::ClientMessage(message)) if message.type_ == kind => {
@@ -118,7 +118,7 @@ impl Source {
                 Some(_) => {}
                 None => std::thread::sleep(Duration::from_millis(5)),
             }
-            assert!(Instant::now() < until, "no {what} within {PATIENCE:?}");
+            assert!(Instant::now() < until, "no {what} within {TIMEOUT:?}");
         }
     }
 

@@ -4,7 +4,7 @@ use std::fs;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use crate::common::{PATIENCE, Running, lifestreams, names, program, scratch, wait_for};
+use crate::common::{Running, TIMEOUT, lifestreams, names, program, scratch, wait_for};
 use crate::display::Display;
 use crate::shown::{Shown, says_what_was_found};
 
@@ -66,7 +66,7 @@ fn a_display_that_goes_away_ends_it_with_3_and_a_sentence() {
         });
         shown.display.kill();
         let folder = shown.folder;
-        let ended = shown.running.end(PATIENCE);
+        let ended = shown.running.end(TIMEOUT);
         assert_eq!(ended.code, Some(3), "{ended:?}");
         let lines = ended.stderr.lines();
         let said: Vec<_> = lines
@@ -103,7 +103,7 @@ fn frames_and_rounds_end_it() {
             .args(["--size", "64x64", "--display", "window"]);
         command.env("DISPLAY", &display.name);
         command.env("LIFESTREAMS_LOG", "off,lifestreams=trace");
-        let ended = Running::start(&mut command).end(PATIENCE);
+        let ended = Running::start(&mut command).end(TIMEOUT);
         assert_eq!(ended.code, Some(0), "{line}: {ended:?}");
         let frames = ended.stderr.matches(" presented\n").count();
         assert!(frames >= least, "{line}: {frames} frames");
@@ -130,7 +130,7 @@ fn a_start_that_fails_closes_the_window_again() {
         let mut command = program(folder.path());
         command.args(line.split(' ')).env("DISPLAY", &display.name);
         command.env("LIFESTREAMS_LIBCUDA", "/nowhere/libcuda.so");
-        let ended = Running::start(&mut command).end(PATIENCE);
+        let ended = Running::start(&mut command).end(TIMEOUT);
         ended.refuses(code, &[words]);
     }
 }
@@ -154,7 +154,7 @@ fn a_signal_ends_it_with_everything_saved() {
         assert!(kill.expect("kill").success());
         let folder = shown.folder.path().to_owned();
         let kept = shown.folder;
-        let ended = shown.running.end(PATIENCE);
+        let ended = shown.running.end(TIMEOUT);
         assert_eq!(ended.code, Some(0), "{signal}: {ended:?}");
         let names = names(&folder);
         assert!(names.iter().any(|name| name == "kept.json"), "{names:?}");

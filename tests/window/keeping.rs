@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{PATIENCE, Running, names, program, scratch, wait_for};
+use crate::common::{Running, TIMEOUT, names, program, scratch, wait_for};
 use crate::display::{Display, Picture};
 use crate::shown::Shown;
 
@@ -118,7 +118,7 @@ fn a_recording_of_so_many_frames_has_so_many_pictures() {
         let usual = "--display window --instances 2 --size 64x64 --device cpu";
         command.args(line.split(' ').chain(usual.split(' ')));
         command.env("DISPLAY", &display.name);
-        Running::start(&mut command).end(PATIENCE)
+        Running::start(&mut command).end(TIMEOUT)
     };
     for frames in [1, 3, 40] {
         let ended = recorded(&format!("--record {frames}.png --frames {frames}"));

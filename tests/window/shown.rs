@@ -5,7 +5,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use crate::common::{Ended, PATIENCE, Running, lifestreams, names, program, scratch, wait_for};
+use crate::common::{Ended, Running, TIMEOUT, lifestreams, names, program, scratch, wait_for};
 use crate::display::{Area, Display, Picture, Rgb};
 use life::{Lattice, Pattern, Size};
 
@@ -159,7 +159,7 @@ impl Shown {
         let since = Instant::now();
         let mut again = false;
         wait_for("what Return is for", || {
-            if !again && since.elapsed() > PATIENCE / 6 && !heard() {
+            if !again && since.elapsed() > TIMEOUT / 6 && !heard() {
                 again = true;
                 self.key("Return");
             }
@@ -176,7 +176,7 @@ impl Shown {
         let began = Instant::now();
         while !said() {
             assert!(
-                began.elapsed() < PATIENCE,
+                began.elapsed() < TIMEOUT,
                 "{} is not there:\n{}",
                 path.display(),
                 self.running.said()
@@ -185,7 +185,7 @@ impl Shown {
             self.type_in(path);
             self.key("Return");
             let typed = Instant::now();
-            while !said() && typed.elapsed() < PATIENCE / 6 {
+            while !said() && typed.elapsed() < TIMEOUT / 6 {
                 std::thread::sleep(Duration::from_millis(20));
             }
         }
@@ -234,7 +234,7 @@ impl Shown {
     ) -> Vec<Area> {
         let lattices = computed(self.folder.path(), start, generation);
         let mut last = Err("no picture".to_string());
-        let until = Instant::now() + PATIENCE;
+        let until = Instant::now() + TIMEOUT;
         while Instant::now() < until {
             let picture = self.picture();
             let panels = picture.rectangles(DEAD);
@@ -248,7 +248,7 @@ impl Shown {
     }
 
     pub(crate) fn end(self) -> (Ended, Display) {
-        (self.running.end(PATIENCE), self.display)
+        (self.running.end(TIMEOUT), self.display)
     }
 
     pub(crate) fn quit(self) {

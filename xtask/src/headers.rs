@@ -152,7 +152,7 @@ fn file_of(kernel: &str) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ladder::made_up;
+    use model::ladder::fixtures;
 
     const HEADER: &str = "// The idea.\n//\n// Bound: much,\n//        and more.\n// Measured: not \
                           yet\n//        at all\n// Next: the\n//        rest.\n\n// Measured: here\n";
@@ -181,7 +181,7 @@ mod tests {
 
     #[test]
     fn a_header_says_of_what_its_figures_are() {
-        let mut ladder = made_up::ladder();
+        let mut ladder = fixtures::ladder();
         let bits = KERNELS.iter().position(|k| k.name == "bits").unwrap();
         let says = |ladder: &Ladder| measured(bits, Some(("NVIDIA H200", ladder))).join("\n");
         assert!(measured(bits, None)[0].starts_with("not yet"));

@@ -131,11 +131,11 @@ pub(crate) fn against(ladder: &Ladder, at: usize, work: Work) -> Option<[String;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ladder::made_up;
+    use model::ladder::fixtures;
 
     #[test]
     fn the_ladders_table_has_a_line_per_rung() {
-        let ladder = made_up::ladder();
+        let ladder = fixtures::ladder();
         let next: Vec<String> = KERNELS
             .iter()
             .map(|kernel| format!("after {}", kernel.name))

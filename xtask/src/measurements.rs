@@ -582,11 +582,11 @@ pub(crate) fn other_programs() -> Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ladder::made_up;
+    use model::ladder::fixtures;
 
     #[test]
     fn a_rung_is_measured_against_the_limits_and_the_rungs_below() {
-        let text = of_ladder(&made_up::ladder()).unwrap();
+        let text = of_ladder(&fixtures::ladder()).unwrap();
         let row = |start: &str| {
             let found = text.lines().filter(|line| line.starts_with(start));
             found.map(str::to_owned).collect::<Vec<_>>()

@@ -219,11 +219,11 @@ pub fn recorded(device: &str) -> Option<&'static Ladder> {
 
 /// Ladders for the tests of whoever shows them.
 #[cfg(any(test, feature = "fixtures"))]
-pub mod made_up;
+pub mod fixtures;
 
 #[cfg(test)]
 mod tests {
-    use super::made_up::ladder;
+    use super::fixtures::ladder;
     use super::*;
     use engine::kernels::KERNELS;
 

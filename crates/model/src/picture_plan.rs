@@ -15,11 +15,11 @@ pub struct PicturePlan {
 
 impl PicturePlan {
     /// The most bytes that a round's pictures take where nobody says what is to cross the bus.
-    pub const MOST_BYTES: u64 = 64 << 20;
+    pub const MAX_BYTES: u64 = 64 << 20;
 
     /// The most of them that are bits then: beyond, the host would spend more of a frame handing
     /// them to the GPU that draws than all else takes (of 32 MiB, 5 ms).
-    pub const MOST_BITS_BYTES: u64 = 8 << 20;
+    pub const MAX_BITS_BYTES: u64 = 8 << 20;
 
     /// Every instance's bits.
     pub const BITS: PicturePlan = PicturePlan {

@@ -6,7 +6,7 @@ use std::ops::Range;
 use engine::Measure;
 
 /// The most samples of a series; when there are more, each two become one.
-pub const MOST_SAMPLES: usize = 512;
+pub const MAX_SAMPLES: usize = 512;
 
 /// Some measures in a row, as one.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
@@ -135,7 +135,7 @@ impl Series {
             Some(open) if open.measures < each => *open = open.and(sample),
             _ => self.samples.push(sample),
         }
-        if self.samples.len() > MOST_SAMPLES {
+        if self.samples.len() > MAX_SAMPLES {
             self.each = 2 * each;
             let two = |two: &[Sample]| two[1..].iter().fold(two[0], |sum, &more| sum.and(more));
             self.samples = self.samples.chunks(2).map(two).collect();
@@ -251,7 +251,7 @@ mod tests {
             series.push(generation, measure(generation, 7, 3));
         }
         let samples = series.samples();
-        assert!(samples.len() <= MOST_SAMPLES && samples.len() > MOST_SAMPLES / 2 - 2);
+        assert!(samples.len() <= MAX_SAMPLES && samples.len() > MAX_SAMPLES / 2 - 2);
         assert_eq!((samples[0].from, series.generation()), (0, Some(count - 1)));
         for (a, b) in samples.iter().zip(&samples[1..]) {
             assert_eq!(a.to + 1, b.from);

@@ -27,7 +27,7 @@ static HELD: Mutex<Vec<u8>> = Mutex::new(Vec::new());
 
 /// How long a write to a terminal that takes nothing may hold up a signal; then what is kept is
 /// saved without the terminal being given back.
-const PATIENCE: Duration = Duration::from_secs(2);
+const TIMEOUT: Duration = Duration::from_secs(2);
 
 /// Whether this program may read the terminal: one in the background would be stopped.
 pub fn is_foreground() -> bool {
@@ -92,7 +92,7 @@ impl Guard {
             }
             let (rescue, over) = (rescue.clone(), over.clone());
             let watch = move || {
-                std::thread::sleep(PATIENCE);
+                std::thread::sleep(TIMEOUT);
                 if !over.load(Ordering::Acquire) {
                     let unsaved = rescue.save();
                     let _ = disable_raw_mode(); // what is written no longer arrives

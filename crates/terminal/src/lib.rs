@@ -4,7 +4,7 @@
 //! new; over a slow line a frame that took long to write makes the next one wait, never the
 //! session. Whatever ends the loop, the terminal is as it was before.
 
-mod doing;
+mod dispatch;
 mod guard;
 mod keys;
 mod painting;
@@ -106,7 +106,7 @@ struct Shown<W> {
     /// The screen, as of the last frame.
     area: Rect,
     /// Where a drag was last.
-    drag: Option<doing::Drag>,
+    drag: Option<dispatch::Drag>,
     quit: bool,
     pacer: Pacer,
     rate: Rate,

@@ -3,7 +3,7 @@
 use life::Size;
 
 /// The most pixels a cell is drawn with, except where the whole lattice takes more.
-pub const MOST_PIXELS_A_CELL: f64 = 64.0;
+pub const MAX_PIXELS_A_CELL: f64 = 64.0;
 
 /// The fewest pixels a cell has in a window that opens: so many that a glider is a shape.
 pub const MIN_OPENING_PIXELS: f64 = 2.0;
@@ -53,14 +53,14 @@ struct Glide {
 
 /// A camera seen through a panel of a certain size: where each pixel lies on the lattice.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Look {
+pub struct ViewTransform {
     /// The point at the panel's top left corner, in cells.
     pub origin: [f64; 2],
     /// Pixels a cell.
     pub scale: f64,
 }
 
-impl Look {
+impl ViewTransform {
     /// The point of the lattice, in cells, under a point of the panel, in pixels.
     pub fn to_cells(self, pixel: [f64; 2]) -> [f64; 2] {
         [0, 1].map(|axis| self.origin[axis] + pixel[axis] / self.scale)
@@ -94,7 +94,7 @@ impl Look {
             columns.iter().map(move |&(left, width, x)| Piece {
                 at: [left, top],
                 sides: [width, height],
-                look: Look {
+                look: ViewTransform {
                     origin: [x, y],
                     scale: self.scale,
                 },
@@ -116,7 +116,7 @@ pub(crate) struct Piece {
     pub(crate) at: [u32; 2],
     /// Its sides, in pixels.
     pub(crate) sides: [u32; 2],
-    pub(crate) look: Look,
+    pub(crate) look: ViewTransform,
 }
 
 impl Camera {
@@ -165,7 +165,7 @@ impl Camera {
     /// Through a panel of `panel` pixels: never smaller than fitted, and from 2 pixels a cell on with
     /// cells on whole pixels. Where it goes around the torus its origin is on the lattice, and what
     /// is beyond an edge is what lies at the other side.
-    pub fn look(&self, size: Size, panel: [u32; 2]) -> Look {
+    pub fn look(&self, size: Size, panel: [u32; 2]) -> ViewTransform {
         let (lattice, panel) = (sides(size), panel.map(f64::from));
         let fitted = fitted(lattice, panel);
         let (scale, centre) = match self.scale {
@@ -178,11 +178,11 @@ impl Camera {
         if scale >= 2.0 && scale.fract() == 0.0 {
             origin = origin.map(|at| (at * scale).round() / scale);
         }
-        around(Look { origin, scale }, lattice, panel)
+        around(ViewTransform { origin, scale }, lattice, panel)
     }
 
     /// As [`Camera::look`], but on its way there while it glides; that is not on whole pixels.
-    pub fn shown(&self, size: Size, panel: [u32; 2]) -> Look {
+    pub fn shown(&self, size: Size, panel: [u32; 2]) -> ViewTransform {
         let end = self.look(size, panel);
         let Some(glide) = self.glide else { return end };
         let eased = 1.0 - (1.0 - glide.done).powi(3);
@@ -203,7 +203,7 @@ impl Camera {
             from += turns.round() * lattice[axis];
             from + (end.origin[axis] - from) * part
         });
-        around(Look { origin, scale }, lattice, pixels)
+        around(ViewTransform { origin, scale }, lattice, pixels)
     }
 
     /// Whether it shows less than the whole lattice.
@@ -212,7 +212,7 @@ impl Camera {
     }
 
     /// Glides from what was shown through a panel of `panel` pixels instead of jumping.
-    pub fn glide_from(&mut self, from: Look, panel: [u32; 2]) {
+    pub fn glide_from(&mut self, from: ViewTransform, panel: [u32; 2]) {
         let centre = from.to_cells(panel.map(|side| f64::from(side) / 2.0));
         self.glide = Some(Glide {
             centre,
@@ -302,7 +302,7 @@ fn placed(centre: [f64; 2], scale: f64, lattice: [f64; 2], panel: [f64; 2]) -> [
 }
 
 /// The same look with its origin on the lattice, where it goes around.
-fn around(mut look: Look, lattice: [f64; 2], panel: [f64; 2]) -> Look {
+fn around(mut look: ViewTransform, lattice: [f64; 2], panel: [f64; 2]) -> ViewTransform {
     for axis in [0, 1] {
         if is_part(panel[axis], look.scale, lattice[axis]) {
             look.origin[axis] = look.origin[axis].rem_euclid(lattice[axis]);
@@ -317,7 +317,7 @@ fn is_part(panel: f64, scale: f64, lattice: f64) -> bool {
 }
 
 fn limited(scale: f64, fitted: f64) -> f64 {
-    scale.min(MOST_PIXELS_A_CELL).max(fitted)
+    scale.min(MAX_PIXELS_A_CELL).max(fitted)
 }
 
 #[cfg(test)]
@@ -407,7 +407,7 @@ mod tests {
         for _ in 0..60 {
             camera.zoom(1.25, lattice, panel);
         }
-        assert_eq!(camera.look(lattice, panel).scale, MOST_PIXELS_A_CELL);
+        assert_eq!(camera.look(lattice, panel).scale, MAX_PIXELS_A_CELL);
         for _ in 0..60 {
             camera.zoom(0.8, lattice, panel);
         }
@@ -421,7 +421,7 @@ mod tests {
     }
 
     /// It begins on the lattice; on an axis that all is seen of, that is in the middle.
-    fn assert_placed(look: Look, [width, height]: [f64; 2], panel: [u32; 2]) {
+    fn assert_placed(look: ViewTransform, [width, height]: [f64; 2], panel: [u32; 2]) {
         let whole = 1.0 / look.scale; // pixels
         for (axis, side) in [width, height].into_iter().enumerate() {
             let seen = f64::from(panel[axis]) / look.scale;
@@ -485,7 +485,7 @@ mod tests {
         jumped.zoom_at(4.0, pointer, lattice, panel);
         camera.zoom_at(4.0, pointer, lattice, panel);
         camera.glide_from(from, panel);
-        let close = |a: Look, b: Look| near(a.origin, b.origin, 1e-9);
+        let close = |a: ViewTransform, b: ViewTransform| near(a.origin, b.origin, 1e-9);
         assert!(close(camera.shown(lattice, panel), from));
         let anchor = from.to_cells(pointer);
         let mut scale = from.scale;
@@ -596,7 +596,7 @@ mod tests {
             (2.7, [99.0, 59.0], 4),
             (8.0, [100.0, 0.0], 1),
         ] {
-            let look = Look { origin, scale };
+            let look = ViewTransform { origin, scale };
             let pieces = look.pieces(lattice, panel);
             assert_eq!(pieces.len(), count, "{look:?}");
             let mut pixels = 0;

@@ -1,10 +1,10 @@
 //! What the panels of a frame cost where lavapipe draws them, in processor time, which a busy
 //! machine does not change: `cargo test --lib view::cost -- --ignored --nocapture`.
 
+use crate::fixtures::{FixturePictures, aged, soup};
 use crate::layout::Tiling;
-use crate::made_up::{MadeUp, aged, soup};
 use crate::offscreen::target;
-use crate::panels::{Looks, Panels, Placing, outside};
+use crate::panels::{Panels, Placing, ViewTransforms, outside};
 use crate::pixel_tests::lavapipe;
 use crate::transfer::TextureLimits;
 use crate::{Camera, ColourBy, ViewOptions};
@@ -38,7 +38,7 @@ fn panels() {
         let of = (lattices.len(), size);
         let next: Vec<_> = lattices.iter().cloned().map(|it| aged(it, 1)).collect();
         let kinds = [lattices, next];
-        panels.update(of, &MadeUp::bits(&kinds[0]), None, colour_by);
+        panels.update(of, &FixturePictures::bits(&kinds[0]), None, colour_by);
         let mut camera = Camera::default();
         if zoom > 1.0 {
             camera.zoom(zoom, size, [panel; 2]);
@@ -51,7 +51,12 @@ fn panels() {
                 if updates {
                     generation += 1;
                     let lattices = &kinds[generation as usize % 2];
-                    panels.update(of, &MadeUp::of(lattices, generation), None, colour_by);
+                    panels.update(
+                        of,
+                        &FixturePictures::of(lattices, generation),
+                        None,
+                        colour_by,
+                    );
                 }
                 panels.prepare(&Placing {
                     pixels: [800, 800],
@@ -63,7 +68,7 @@ fn panels() {
                         gap: 3,
                         second: None,
                     },
-                    looks: &Looks::One(camera.look(size, [panel; 2])),
+                    looks: &ViewTransforms::One(camera.look(size, [panel; 2])),
                     small: &[],
                     only: None,
                     options: &options,

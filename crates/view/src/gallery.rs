@@ -5,21 +5,21 @@
 //! that is kept. For a person to look at them, set `LIFESTREAMS_GALLERY` to a directory and run
 //! `cargo test gallery_of -- --ignored`; `LIFESTREAMS_SHOT` names some.
 
-mod beside;
+mod edge_cases;
+mod golden;
 mod looking;
-mod odd;
-mod over;
+mod overlays;
 mod panels;
+mod side_panels;
 mod stage;
-mod stored;
 mod structure;
 
 use egui::{Rect, pos2};
 
 use crate::SidePanel;
+use crate::fixtures::{Timed, TimedAs, status, timed_round};
 use crate::hud::rect_of;
 use crate::layout::{Layout, PixelRect};
-use crate::made_up::{Timed, TimedAs, status, timed_round};
 use crate::timeline::place::Places;
 use crate::{
     AdapterFacts, Dialogs, Drawing, Frame, Lab, LessonScreen, Marks, Population, Timeline,
@@ -88,10 +88,10 @@ const SCREEN: Screen = Screen {
 fn screens() -> Vec<Screen> {
     [
         panels::screens(),
-        beside::screens(),
-        over::screens(),
+        side_panels::screens(),
+        overlays::screens(),
         looking::screens(),
-        odd::screens(),
+        edge_cases::screens(),
     ]
     .concat()
 }
@@ -260,7 +260,7 @@ impl Set {
             input.events.push(egui::Event::PointerGone);
         }
         if let (1, Some(tip)) = (number, self.screen.tip) {
-            let places = crate::spots::places(context);
+            let places = crate::hit_regions::places(context);
             let place = places.get(tip).or(places.last());
             let place = place.copied().unwrap_or(Rect::NOTHING);
             let at = if place.is_positive() {

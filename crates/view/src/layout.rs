@@ -138,11 +138,11 @@ impl Layout {
 
 /// What a window holds at least in width and height, in units of type, however far the interface
 /// is zoomed.
-const LEAST_UNITS: [f32; 2] = [640.0, 400.0];
+const MIN_UNITS: [f32; 2] = [640.0, 400.0];
 
 /// What a window is to hold beside panels and HUD, where there is room.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub struct Wanted {
+pub struct LayoutRequest {
     /// A timeline of so many lanes.
     pub lanes: Option<usize>,
     /// So many multiprocessors (or workers) beneath them.
@@ -163,7 +163,13 @@ pub struct Wanted {
 
 /// Lays out a window of `pixels` at `scale` pixels a point, with `panels` panels of lattices of
 /// this size, and with what else is wanted as far as there is room.
-pub fn lay_out(pixels: [u32; 2], scale: f32, panels: usize, size: Size, wanted: &Wanted) -> Layout {
+pub fn lay_out(
+    pixels: [u32; 2],
+    scale: f32,
+    panels: usize,
+    size: Size,
+    wanted: &LayoutRequest,
+) -> Layout {
     let unit = unit(pixels, scale, wanted.zoom);
     let gap = match panels {
         0..=36 => 6.0,
@@ -296,7 +302,7 @@ pub(crate) fn unit(pixels: [u32; 2], scale: f32, zoom: Zoom) -> f32 {
     let [width, height] = pixels.map(|side| side as f32);
     let (w, h) = (width / scale, height / scale);
     let usual = (w / 1280.0).min(h / 800.0).clamp(0.8, 3.0) * scale;
-    let most = (width / LEAST_UNITS[0]).min(height / LEAST_UNITS[1]);
+    let most = (width / MIN_UNITS[0]).min(height / MIN_UNITS[1]);
     (usual * zoom.factor()).min(most.max(usual))
 }
 

@@ -5,12 +5,12 @@ use std::sync::Arc;
 use egui::{Align2, Color32, Galley, Painter, Rect, TextureHandle, pos2, vec2};
 
 use crate::Frame;
+use crate::hit_regions;
 use crate::hud::figures::{Urgency, messages};
 use crate::hud::message_colours;
 use crate::hud::rect_of;
 use crate::hud::style::*;
 use crate::layout::Layout;
-use crate::spots;
 use lang::tr;
 use model::{Action, ViewAction};
 
@@ -176,7 +176,7 @@ fn paint_foot(
         let size = galley(VALUE).size() + vec2(2.0 * pad, 9.0 * unit);
         let corner = pos2(right - size.x, inside.bottom() + 3.0 * unit - size.y);
         let place = Rect::from_min_size(corner, size);
-        let is_over = spots::button(painter, place, "", Action::View(action));
+        let is_over = hit_regions::button(painter, place, "", Action::View(action));
         let (ground, ink) = if is_over {
             (ACCENT, DARK)
         } else {

@@ -10,10 +10,12 @@ use lang::tr;
 
 mod camera;
 mod cameras;
+mod cell_ages;
 mod dialogs;
 mod error;
 mod gpu;
 mod halves;
+mod hit_regions;
 pub mod hud;
 mod interface;
 mod lab;
@@ -24,45 +26,43 @@ pub(crate) mod marks;
 pub mod minimap;
 pub mod offscreen;
 pub mod panels;
+mod picture_cache;
 pub mod picture_file;
 mod population;
 mod quads;
 pub mod recording;
 mod scene;
-mod spots;
-mod stack;
-mod store;
+mod texture_array;
 pub mod theme;
 pub mod timeline;
 mod toolbar;
-mod traces;
 mod transfer;
 mod zoom;
 
 #[cfg(test)]
 mod cost;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
 #[cfg(test)]
 mod gallery;
-#[cfg(any(test, feature = "fixtures"))]
-pub mod made_up;
 #[cfg(test)]
 mod pixel_tests;
 #[cfg(test)]
 mod reference;
 
-pub use camera::{Camera, Look, MIN_OPENING_PIXELS, MOST_PIXELS_A_CELL};
+pub use camera::{Camera, MAX_PIXELS_A_CELL, MIN_OPENING_PIXELS, ViewTransform};
+pub use cell_ages::MAX_TRACE_BYTES;
 pub use error::ViewError;
 pub use gpu::{AdapterFacts, list_adapters};
 pub use lab::Lab;
 pub use lesson::{LessonEntry, LessonPage, LessonScreen};
 pub use marks::{Ghost, Marks, Pending};
-pub use panels::LEAST_PIXELS_FOR_LINES;
+pub use panels::MIN_PIXELS_FOR_LINES;
 pub use population::Population;
 pub use scene::Drawing;
-pub use stack::{MOST_INSTANCES, most_instances};
+pub use texture_array::{MAX_INSTANCES, most_instances};
 pub use timeline::Timeline;
-pub use traces::MOST_TRACE_BYTES;
-pub use transfer::{MOST_ROUND_BYTES, TextureLimits, request};
+pub use transfer::{MAX_ROUND_BYTES, TextureLimits, request};
 pub use zoom::Zoom;
 
 pub use dialogs::{Commands, Dialogs, FileDialog, GoTo, Help, Larger, Menu, Shelf, UiRequest};
@@ -108,7 +108,7 @@ pub struct ViewOptions {
     pub colour_by: ColourBy,
     /// Whether live and dead change colours.
     pub invert: bool,
-    /// Whether lines are drawn between cells of at least [`LEAST_PIXELS_FOR_LINES`].
+    /// Whether lines are drawn between cells of at least [`MIN_PIXELS_FOR_LINES`].
     pub grid_lines: bool,
     /// Whether the selected instance is drawn alone.
     pub single: bool,

@@ -7,12 +7,12 @@ use std::sync::Arc;
 use egui::{Color32, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::layout::Layout;
-use crate::{Frame, Look, hud, theme};
+use crate::{Frame, ViewTransform, hud, theme};
 use life::{Lattice, Run, Size};
 use model::{Area, Change};
 
 /// The most runs of cells that are painted one by one; of what has more, the outline.
-const MOST_RUNS: usize = 20_000;
+const MAX_RUNS: usize = 20_000;
 
 /// What lies over selected cells.
 const SELECTED: Color32 = Color32::from_rgba_premultiplied(0x30, 0x30, 0x30, 0x30);
@@ -92,7 +92,7 @@ fn inside(area: Area, [x, y]: [u32; 2]) -> bool {
 struct Sheet {
     painter: Painter,
     panel: Rect,
-    look: Look,
+    look: ViewTransform,
     size: Size,
     /// On which axes the panel goes around the torus.
     around: [bool; 2],
@@ -195,7 +195,7 @@ impl Sheet {
     fn pattern(&self, pattern: &Lattice, [x, y]: [i64; 2], colour: Color32) {
         let mut runs = Vec::new();
         for run in runs_of(pattern) {
-            if runs.len() == MOST_RUNS {
+            if runs.len() == MAX_RUNS {
                 return self.outline([x, y], pattern.size(), colour);
             }
             runs.push(run);

@@ -134,7 +134,7 @@ fn cell_at(small: &Small, [x, y]: [f64; 2]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::status;
+    use crate::fixtures::status;
     use crate::{Drawing, Lab, Marks, Population, Timeline, ViewOptions};
     use engine::Transfer;
 

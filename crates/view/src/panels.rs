@@ -2,20 +2,20 @@
 
 use bytemuck::{Pod, Zeroable};
 
+use crate::cell_ages::{CellAges, traces_layout};
 use crate::layout::{PixelRect, Tiling};
+use crate::picture_cache::{CachedPicture, News, PictureCache};
 use crate::quads::{self, bind_layout, texture_layout};
-use crate::stack::Stack;
-use crate::store::{Held, News, Store};
+use crate::texture_array::TextureArray;
 use crate::theme::{mirrored, rgb, theme, tint};
-use crate::traces::{Traces, traces_layout};
 use crate::transfer::TextureLimits;
-use crate::{ColourBy, Look, ViewOptions};
+use crate::{ColourBy, ViewOptions, ViewTransform};
 use engine::ReduceRegion;
 use life::Size;
 use model::PictureSource;
 
 /// Lines between cells are drawn from so many pixels a cell on.
-pub const LEAST_PIXELS_FOR_LINES: f64 = 6.0;
+pub const MIN_PIXELS_FOR_LINES: f64 = 6.0;
 
 /// `Scene` of the shader.
 #[repr(C)]
@@ -51,19 +51,19 @@ struct PanelInstance {
 
 /// What the cameras show.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) enum Looks {
+pub(crate) enum ViewTransforms {
     /// The same in all panels.
-    One(Look),
+    One(ViewTransform),
     /// By instance.
-    Each(Vec<Look>),
+    Each(Vec<ViewTransform>),
 }
 
-impl Looks {
+impl ViewTransforms {
     /// What is seen of this instance.
-    pub(crate) fn of(&self, instance: usize) -> Look {
+    pub(crate) fn of(&self, instance: usize) -> ViewTransform {
         match self {
-            Looks::One(look) => *look,
-            Looks::Each(looks) => looks[instance.min(looks.len() - 1)],
+            ViewTransforms::One(look) => *look,
+            ViewTransforms::Each(looks) => looks[instance.min(looks.len() - 1)],
         }
     }
 }
@@ -73,7 +73,7 @@ impl Looks {
 pub(crate) struct Small {
     pub(crate) instance: usize,
     pub(crate) rect: PixelRect,
-    pub(crate) look: Look,
+    pub(crate) look: ViewTransform,
 }
 
 /// What is drawn where.
@@ -81,7 +81,7 @@ pub(crate) struct Placing<'a> {
     /// The target's size in pixels.
     pub(crate) pixels: [u32; 2],
     pub(crate) tiling: Tiling,
-    pub(crate) looks: &'a Looks,
+    pub(crate) looks: &'a ViewTransforms,
     /// The one instance that is drawn, or all.
     pub(crate) only: Option<usize>,
     pub(crate) options: &'a ViewOptions,
@@ -102,9 +102,9 @@ pub(crate) struct Panels {
     uniform: wgpu::Buffer,
     scene: wgpu::BindGroup,
     instances: wgpu::Buffer,
-    store: Option<Store>,
+    store: Option<PictureCache>,
     /// While colours are by age or by history.
-    traces: Option<Traces>,
+    traces: Option<CellAges>,
     /// The draws readied for the next pass: pipeline, array, instances of the buffer.
     draws: Vec<(usize, wgpu::BindGroup, std::ops::Range<u32>)>,
     /// Which instances of the buffer are of one colour: grounds of minimaps, and the HUD's.
@@ -193,7 +193,7 @@ impl Panels {
         }
     }
 
-    /// Queues what is newer; see [`Store::update`]. What colours by age or by history need is kept
+    /// Queues what is newer; see [`PictureCache::update`]. What colours by age or by history need is kept
     /// from the first call that says so on.
     pub(crate) fn update(
         &mut self,
@@ -206,7 +206,7 @@ impl Panels {
             Some(store) if store.fits(instances, size) => store,
             _ => {
                 self.traces = None;
-                Store::new(
+                PictureCache::new(
                     (&self.device, &self.queue),
                     self.layouts.clone(),
                     self.limits,
@@ -234,7 +234,7 @@ impl Panels {
         let known = self.traces.is_some();
         let traces = self.traces.get_or_insert_with(|| {
             let of = (store.held.len(), store.size);
-            Traces::new(&self.device, &self.layouts[0], self.limits, of)
+            CellAges::new(&self.device, &self.layouts[0], self.limits, of)
         });
         let news = if known {
             &store.news
@@ -246,7 +246,7 @@ impl Panels {
         store.bits = Some(bits);
     }
 
-    /// As [`Store::edits`].
+    /// As [`PictureCache::edits`].
     pub(crate) fn shown_edit(&self, instance: usize) -> u64 {
         let edits = self.store.as_ref().map(|store| &store.edits);
         edits.map_or(0, |edits| edits.get(instance).copied().unwrap_or(0))
@@ -257,7 +257,7 @@ impl Panels {
         let Some(store) = &self.store else {
             return only.map_or(usize::MAX, |_| 1);
         };
-        let nothing = |held: &&Held| matches!(held, Held::Nothing);
+        let nothing = |held: &&CachedPicture| matches!(held, CachedPicture::Nothing);
         match only {
             Some(only) => store
                 .held
@@ -284,7 +284,7 @@ impl Panels {
                 let first = panels.len() as u32;
                 for (instance, held) in store.held.iter().enumerate() {
                     let (of, corner) = traces.place(instance);
-                    if of == page && matches!(held, Held::Bits) && drawn(instance) {
+                    if of == page && matches!(held, CachedPicture::Bits) && drawn(instance) {
                         for mut panel in panel(placing, store.size, (instance, 0), held) {
                             panel.texels = corner;
                             if placing.options.invert {
@@ -307,12 +307,12 @@ impl Panels {
             .map(|views| (DENSITY, Some(views.serial), &views.stack));
         for (pipeline, serial, stack) in stacks.chain(views) {
             let traced = pipeline == BITS && self.traces.is_some();
-            for (bind, layers) in Stack::arrays(stack) {
+            for (bind, layers) in TextureArray::arrays(stack) {
                 let first = panels.len() as u32;
                 for (instance, held) in store.held.iter().enumerate() {
                     let layer = match *held {
-                        Held::Bits if serial.is_none() => instance,
-                        Held::View { stack, layer, .. } if serial == Some(stack) => layer,
+                        CachedPicture::Bits if serial.is_none() => instance,
+                        CachedPicture::View { stack, layer, .. } if serial == Some(stack) => layer,
                         _ => continue,
                     };
                     if layers.contains(&layer) && drawn(instance) && !traced {
@@ -334,7 +334,7 @@ impl Panels {
             }
         }
         let first = panels.len() as u32;
-        let empty = |small: &&Small| !matches!(store.held[small.instance], Held::Bits);
+        let empty = |small: &&Small| !matches!(store.held[small.instance], CachedPicture::Bits);
         let grounds = placing.small.iter().filter(empty).map(|small| small.rect);
         let colour = ground(placing.options);
         panels.extend(
@@ -376,12 +376,12 @@ fn panel<'a>(
     placing: &'a Placing<'_>,
     size: Size,
     (instance, layer): (usize, usize),
-    held: &'a Held,
+    held: &'a CachedPicture,
 ) -> impl Iterator<Item = PanelInstance> + 'a {
     let place = placing.only.map_or(instance, |_| 0);
     let rect = placing.tiling.rect(place);
     let look = placing.looks.of(instance);
-    let lines = placing.options.grid_lines && look.scale >= LEAST_PIXELS_FOR_LINES;
+    let lines = placing.options.grid_lines && look.scale >= MIN_PIXELS_FOR_LINES;
     let lines = if lines { LINES } else { 0.0 };
     let pieces = look.pieces(size, [rect.width, rect.height]);
     pieces.into_iter().map(move |piece| {
@@ -392,7 +392,7 @@ fn panel<'a>(
             height: piece.sides[1],
         };
         let mut drawn = looking(placing, (instance, layer), (rect, piece.look, lines));
-        if let Held::View { viewport, .. } = held {
+        if let CachedPicture::View { viewport, .. } = held {
             drawn.through(*viewport, piece.look, size);
         }
         drawn
@@ -407,7 +407,7 @@ fn minimap(placing: &Placing<'_>, small: &Small, layer: usize) -> PanelInstance 
 fn looking(
     placing: &Placing<'_>,
     (instance, layer): (usize, usize),
-    (rect, look, lines): (PixelRect, Look, f32),
+    (rect, look, lines): (PixelRect, ViewTransform, f32),
 ) -> PanelInstance {
     let mut tint = tint(instance);
     tint[3] = if theme(placing.options.colours).tinted {
@@ -433,7 +433,7 @@ fn looking(
 
 impl PanelInstance {
     /// Takes densities from a view, which may be of another part than this looks at.
-    fn through(&mut self, viewport: ReduceRegion, look: Look, size: Size) {
+    fn through(&mut self, viewport: ReduceRegion, look: ViewTransform, size: Size) {
         let one = ReduceRegion::ONE as f64;
         let texel = viewport.step as f64 / one;
         let step = 1.0 / (look.scale * texel);

@@ -1,15 +1,15 @@
 //! The shaders against a model on the CPU, pixel by pixel, on lavapipe (Mesa's Vulkan in
 //! software), which draws the same everywhere.
 
+use crate::cell_ages::Turn;
+use crate::fixtures::{FixturePictures, aged, moved, soup};
 use crate::layout::{PixelRect, Tiling};
-use crate::made_up::{MadeUp, aged, moved, soup};
 use crate::offscreen::{read, target};
-use crate::panels::{Looks, Panels, Placing, Small, outside};
+use crate::panels::{Panels, Placing, Small, ViewTransforms, outside};
 use crate::picture_file::Image;
 use crate::reference::{Trace, assert_as_modelled, colour, density};
-use crate::traces::Turn;
 use crate::transfer::TextureLimits;
-use crate::{Camera, ColourBy, Gpu, Look, ViewOptions, request};
+use crate::{Camera, ColourBy, Gpu, ViewOptions, ViewTransform, request};
 use engine::ReduceRegion;
 use life::{Lattice, Size};
 use model::PictureSource;
@@ -34,17 +34,17 @@ const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 fn draw(
     limits: impl Fn(TextureLimits) -> TextureLimits,
     size: Size,
-    (panel, columns, look): ([u32; 2], usize, Look),
+    (panel, columns, look): ([u32; 2], usize, ViewTransform),
     only: Option<usize>,
     options: &ViewOptions,
-    rounds: &[&MadeUp],
+    rounds: &[&FixturePictures],
 ) -> Image {
     let sources: Vec<_> = rounds
         .iter()
         .map(|&round| round as &dyn PictureSource)
         .collect();
     let of = (rounds[0].0.len(), size);
-    let place = (panel, columns, &Looks::One(look));
+    let place = (panel, columns, &ViewTransforms::One(look));
     draw_all(limits, of, place, (only, &[]), options, &sources)
 }
 
@@ -52,7 +52,7 @@ fn draw(
 fn draw_all(
     limits: impl Fn(TextureLimits) -> TextureLimits,
     (count, size): (usize, Size),
-    (panel, columns, looks): ([u32; 2], usize, &Looks),
+    (panel, columns, looks): ([u32; 2], usize, &ViewTransforms),
     (only, small): (Option<usize>, &[Small]),
     options: &ViewOptions,
     rounds: &[&dyn PictureSource],
@@ -121,7 +121,7 @@ fn cells_are_crisp_when_large() {
         place,
         None,
         &options,
-        &[&MadeUp::bits(&lattices)],
+        &[&FixturePictures::bits(&lattices)],
     );
     assert_as_modelled(&image, &lattices, place, &options, 0.51);
 }
@@ -151,7 +151,7 @@ fn small_panels_show_density_for_any_width() {
                 place,
                 None,
                 &options,
-                &[&MadeUp::bits(&lattices)],
+                &[&FixturePictures::bits(&lattices)],
             );
             assert_as_modelled(&image, &lattices, place, &options, by);
         }
@@ -180,7 +180,7 @@ fn a_moved_and_zoomed_camera_shows_the_right_cells() {
             place,
             None,
             &options,
-            &[&MadeUp::bits(&lattices)],
+            &[&FixturePictures::bits(&lattices)],
         );
         assert_as_modelled(&image, &lattices, place, &options, 1.0);
     }
@@ -214,8 +214,8 @@ fn beyond_an_edge_a_panel_shows_the_other_side() {
         };
         let drawn = |lattice: &Lattice, origin: [u32; 2]| {
             let origin = origin.map(f64::from);
-            let place = (panel, 1, Look { origin, scale });
-            let pictures = MadeUp::bits(std::slice::from_ref(lattice));
+            let place = (panel, 1, ViewTransform { origin, scale });
+            let pictures = FixturePictures::bits(std::slice::from_ref(lattice));
             draw(all, size, place, None, &options, &[&pictures])
         };
         // The same cells without an edge among them.
@@ -243,7 +243,7 @@ fn layers_beyond_the_first_array_are_drawn_as_all_others() {
         place,
         None,
         &options,
-        &[&MadeUp::bits(&lattices)],
+        &[&FixturePictures::bits(&lattices)],
     );
     assert_as_modelled(&image, &lattices, place, &options, 0.51);
 }
@@ -262,7 +262,7 @@ fn a_reduced_view_is_drawn_as_the_bits_are() {
         let look = camera.look(size, panel);
         let view = TransferChoice::View;
         let request = request((size, 5), (look, panel), None, view, limits);
-        let pictures = MadeUp::views(&lattices, request.viewport);
+        let pictures = FixturePictures::views(&lattices, request.viewport);
         let options = ViewOptions::default();
         let place = (panel, 3, look);
         let image = draw(
@@ -281,7 +281,7 @@ fn a_reduced_view_is_drawn_as_the_bits_are() {
             place,
             None,
             &options,
-            &[&MadeUp::bits(&lattices)],
+            &[&FixturePictures::bits(&lattices)],
         );
         let differ: f64 = image
             .rgba
@@ -315,7 +315,7 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
         // So far that the edges come to the panel's middle.
         let middle = plain.to_cells([61.0, 40.5]).map(|at| at as u32);
         let by = [600 - middle[0], 400 - middle[1]];
-        let beyond = |look: Look| Look {
+        let beyond = |look: ViewTransform| ViewTransform {
             origin: [0, 1].map(|axis| {
                 let side = [600.0, 400.0][axis];
                 (look.origin[axis] + f64::from(by[axis])).rem_euclid(side)
@@ -323,10 +323,10 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
             ..look
         };
         let across: Vec<_> = lattices.iter().map(|of| moved(of, by)).collect();
-        let view = |look: Look, lattices: &[Lattice]| {
+        let view = |look: ViewTransform, lattices: &[Lattice]| {
             let choice = TransferChoice::View;
             let asked = request((size, 3), (look, panel), None, choice, limits);
-            MadeUp::views(lattices, asked.viewport)
+            FixturePictures::views(lattices, asked.viewport)
         };
         let views = [view(plain, &lattices), view(beyond(plain), &across)];
         // As it was asked for; and where the camera has moved on, with no other view yet.
@@ -353,10 +353,10 @@ fn assert_view_in_place(
     image: &Image,
     lattice: &Lattice,
     viewport: ReduceRegion,
-    look: Look,
+    look: ViewTransform,
     options: &ViewOptions,
 ) {
-    let words = crate::made_up::reduce(lattice, viewport);
+    let words = crate::fixtures::reduce(lattice, viewport);
     let bytes: &[u8] = bytemuck::cast_slice(&words);
     for (x, y) in [(0, 0), (1, 0), (60, 40), (121, 80), (17, 66)] {
         let byte = bytes[(y * viewport.width + x) as usize];
@@ -389,7 +389,7 @@ fn a_view_stays_on_its_cells_while_the_camera_moves_on() {
     let look = camera.look(size, panel);
     let options = ViewOptions::default();
     let lattices = [lattice];
-    let pictures = MadeUp::views(&lattices, asked.viewport);
+    let pictures = FixturePictures::views(&lattices, asked.viewport);
     let image = draw(all, size, (panel, 1, look), None, &options, &[&pictures]);
     assert_as_modelled(&image, &lattices, (panel, 1, look), &options, 1.0);
 }
@@ -409,9 +409,9 @@ fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
     let (small, large) = (view(32, 2), view(64, 1));
     let (wide, options) = (view(128, 1), ViewOptions::default());
     let rounds = [
-        &MadeUp::views(&lattices, small),
-        &MadeUp::views(&lattices, wide),
-        &MadeUp::views(&lattices, large),
+        &FixturePictures::views(&lattices, small),
+        &FixturePictures::views(&lattices, wide),
+        &FixturePictures::views(&lattices, large),
     ];
     let image = draw(all, size, (panel, 1, look), None, &options, &rounds);
     assert_as_modelled(&image, &lattices, (panel, 1, look), &options, 0.51);
@@ -439,7 +439,7 @@ fn lines_are_drawn_between_large_cells_alone() {
             (panel, 1, look),
             None,
             &options,
-            &[&MadeUp::bits(&lattices)],
+            &[&FixturePictures::bits(&lattices)],
         );
         let dead = colour(Some(0.0), look.scale, 0, &options);
         (0..panel[0])
@@ -467,7 +467,7 @@ fn cells_of_64_pixels_are_crisp_to_the_pixel_with_their_lines() {
             ..Default::default()
         };
         let place = (panel, 1, look);
-        let pictures = [&MadeUp::bits(&lattices)];
+        let pictures = [&FixturePictures::bits(&lattices)];
         let image = draw(all, size, place, None, &options, &pictures);
         assert_as_modelled(&image, &lattices, place, &options, 0.51);
     }
@@ -576,7 +576,7 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
             side: 100,
             layers: 2,
         };
-        let (of, looks) = ((5, size), Looks::One(look));
+        let (of, looks) = ((5, size), ViewTransforms::One(look));
         let image = draw_all(
             limits,
             of,
@@ -606,7 +606,7 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
 fn each_panel_has_its_camera_and_its_minimap() {
     let (size, panel) = (size(256, 256), [120, 120]);
     let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.3, seed)).collect();
-    let looks: Vec<Look> = (0..5)
+    let looks: Vec<ViewTransform> = (0..5)
         .map(|instance| {
             let mut camera = Camera::default();
             let factor = 1.0 + 3.0 * f64::from(instance);
@@ -628,9 +628,9 @@ fn each_panel_has_its_camera_and_its_minimap() {
         colours: 2,
         ..Default::default()
     };
-    let pictures = MadeUp::bits(&lattices);
+    let pictures = FixturePictures::bits(&lattices);
     let limits = |l| TextureLimits { layers: 2, ..l };
-    let place = (panel, 3, &Looks::Each(looks.clone()));
+    let place = (panel, 3, &ViewTransforms::Each(looks.clone()));
     let image = draw_all(
         limits,
         (5, size),

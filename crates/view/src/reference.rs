@@ -1,15 +1,15 @@
 //! What the shaders compute, on the CPU: slow, and easily seen to be right.
 
+use crate::cell_ages::Turn;
 use crate::layout::Tiling;
-use crate::panels::{LEAST_PIXELS_FOR_LINES, LINES, outside, reduced};
+use crate::panels::{LINES, MIN_PIXELS_FOR_LINES, outside, reduced};
 use crate::picture_file::Image;
 use crate::theme::{mirrored, rgb, theme, tint};
-use crate::traces::Turn;
-use crate::{ColourBy, Look, ViewOptions};
+use crate::{ColourBy, ViewOptions, ViewTransform};
 use life::Lattice;
 
 /// The cells under a pixel, each with how much of it is; nothing off the lattice.
-fn under(lattice: &Lattice, look: Look, pixel: [u32; 2]) -> Vec<([u32; 2], f64)> {
+fn under(lattice: &Lattice, look: ViewTransform, pixel: [u32; 2]) -> Vec<([u32; 2], f64)> {
     let size = lattice.size();
     let lo = look.to_cells(pixel.map(f64::from));
     let hi = look.to_cells(pixel.map(|at| f64::from(at + 1)));
@@ -38,7 +38,7 @@ fn mean(cells: &[([u32; 2], f64)], of: impl Fn([u32; 2]) -> f64) -> Option<f64> 
 
 /// The share of live cells under a pixel, weighted by how much of each is under it; `None` off
 /// the lattice.
-pub(crate) fn density(lattice: &Lattice, look: Look, pixel: [u32; 2]) -> Option<f64> {
+pub(crate) fn density(lattice: &Lattice, look: ViewTransform, pixel: [u32; 2]) -> Option<f64> {
     let alive = |[x, y]: [u32; 2]| f64::from(u8::from(lattice.get(x, y)));
     mean(&under(lattice, look, pixel), alive)
 }
@@ -66,7 +66,7 @@ fn lively(density: f64, scale: f64) -> f64 {
 }
 
 /// The cells of a pixel of several, whole: those whose edges are nearest to its own.
-fn whole_under(lattice: &Lattice, look: Look, pixel: [u32; 2]) -> Vec<([u32; 2], f64)> {
+fn whole_under(lattice: &Lattice, look: ViewTransform, pixel: [u32; 2]) -> Vec<([u32; 2], f64)> {
     let size = lattice.size();
     let lo = look.to_cells(pixel.map(f64::from));
     let hi = look.to_cells(pixel.map(|at| f64::from(at + 1)));
@@ -106,11 +106,11 @@ pub(crate) fn colour(
 /// A colour with what a line between cells makes of it.
 pub(crate) fn with_lines(
     colour: [f64; 3],
-    look: Look,
+    look: ViewTransform,
     pixel: [u32; 2],
     options: &ViewOptions,
 ) -> [f64; 3] {
-    if !options.grid_lines || look.scale < LEAST_PIXELS_FOR_LINES {
+    if !options.grid_lines || look.scale < MIN_PIXELS_FOR_LINES {
         return colour;
     }
     let cell = |at: f64, axis: usize| (look.origin[axis] + (at + 0.01) / look.scale).floor();
@@ -183,7 +183,7 @@ impl Trace {
     pub(crate) fn colour(
         &self,
         lattice: &Lattice,
-        (look, pixel): (Look, [u32; 2]),
+        (look, pixel): (ViewTransform, [u32; 2]),
         instance: usize,
         options: &ViewOptions,
     ) -> [f64; 3] {
@@ -235,7 +235,7 @@ impl Trace {
 pub(crate) fn assert_as_modelled(
     image: &Image,
     lattices: &[Lattice],
-    (panel, columns, look): ([u32; 2], usize, Look),
+    (panel, columns, look): ([u32; 2], usize, ViewTransform),
     options: &ViewOptions,
     by: f64,
 ) {

@@ -3,18 +3,18 @@
 use std::time::{Duration, Instant};
 
 use crate::SidePanel;
+use crate::cell_ages::refusal;
 use crate::dialogs::{DialogContext, Dialogs, UiRequest};
 use crate::interface::{Interface, Painted, Sources};
-use crate::layout::{self, Layout, PixelRect, Wanted, lay_out};
-use crate::panels::{Looks, Panels, Placing, outside};
-use crate::stack::admit;
+use crate::layout::{self, Layout, LayoutRequest, PixelRect, lay_out};
+use crate::panels::{Panels, Placing, ViewTransforms, outside};
+use crate::texture_array::admit;
 use crate::theme::theme;
 use crate::timeline::units as timeline_units;
-use crate::traces::refusal;
 use crate::transfer::{TextureLimits, request};
 use crate::{
-    AdapterFacts, Camera, ColourBy, Gpu, Lab, LessonScreen, Look, Marks, Population, Timeline,
-    ViewError, ViewOptions, hud, minimap, spots,
+    AdapterFacts, Camera, ColourBy, Gpu, Lab, LessonScreen, Marks, Population, Timeline, ViewError,
+    ViewOptions, ViewTransform, hit_regions, hud, minimap,
 };
 use engine::Transfer;
 use model::PictureSource;
@@ -73,10 +73,10 @@ impl Frame<'_> {
 
     /// What the window is to hold beside panels and HUD: by the settings, not by what was
     /// measured, so that nothing moves from round to round.
-    fn wanted(&self, status: &Status) -> Wanted {
+    fn wanted(&self, status: &Status) -> LayoutRequest {
         let timeline = self.options.timeline;
         let halves = status.halves.as_ref().map(|halves| halves.each);
-        Wanted {
+        LayoutRequest {
             // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
             lanes: timeline.then_some(status.instances),
             units: (timeline && status.stamped).then(|| timeline_units(status)),
@@ -146,12 +146,12 @@ impl Frame<'_> {
     }
 
     /// What the panels of a layout show, while cameras glide too.
-    fn looks(&self, status: &Status, layout: &Layout) -> Looks {
+    fn looks(&self, status: &Status, layout: &Layout) -> ViewTransforms {
         let panel = layout.tiling.panel;
         let look = |instance| self.camera_of(instance).shown(status.size, panel);
         match self.is_separate() {
-            true => Looks::Each((0..status.instances).map(look).collect()),
-            false => Looks::One(look(self.leading())),
+            true => ViewTransforms::Each((0..status.instances).map(look).collect()),
+            false => ViewTransforms::One(look(self.leading())),
         }
     }
 
@@ -167,7 +167,7 @@ impl Frame<'_> {
 
     /// Where everything stands, and what the leading panel will show when no camera glides any
     /// more: that is what is asked of the session.
-    pub fn layout(&self) -> Option<(Layout, Look)> {
+    pub fn layout(&self) -> Option<(Layout, ViewTransform)> {
         let status = self.status?;
         let panels = self.only().map_or(status.instances, |_| 1);
         let wanted = self.wanted(status);
@@ -206,7 +206,7 @@ fn transfer_asked(status: &Status) -> TransferChoice {
 }
 
 /// What came of a frame beside the picture.
-pub struct Drawn {
+pub struct FrameOutput {
     pub submission: wgpu::SubmissionIndex,
     /// The processor time that layout, egui and tessellation took.
     pub spent: Duration,
@@ -271,7 +271,7 @@ impl Scene {
 
     /// Which place of the last frame answers the mouse here, if one does.
     pub fn spot_at(&self, [x, y]: [f64; 2]) -> Option<usize> {
-        spots::at(&self.interface.context, egui::pos2(x as f32, y as f32))
+        hit_regions::at(&self.interface.context, egui::pos2(x as f32, y as f32))
     }
 
     /// The egui that it paints with.
@@ -335,7 +335,7 @@ impl Scene {
         dialogs: &mut Dialogs,
         input: egui::RawInput,
         target: &wgpu::TextureView,
-    ) -> Drawn {
+    ) -> FrameOutput {
         let begun = Instant::now();
         let place = frame.layout();
         let laid_out = begun.elapsed();
@@ -404,7 +404,7 @@ impl Scene {
             self.interface.overlay.free_texture(&id);
         }
         self.interface.painted = Some(painted);
-        Drawn {
+        FrameOutput {
             submission,
             spent,
             asked,
@@ -417,7 +417,7 @@ impl Scene {
     fn paint(
         &mut self,
         frame: &Frame<'_>,
-        place: Option<&(Layout, Look)>,
+        place: Option<&(Layout, ViewTransform)>,
         dialogs: &mut Dialogs,
         input: egui::RawInput,
     ) -> Paint {
@@ -478,7 +478,7 @@ pub(crate) fn context() -> egui::Context {
 pub(crate) fn paint_over(
     context: &egui::Context,
     frame: &Frame<'_>,
-    place: Option<&(Layout, Look)>,
+    place: Option<&(Layout, ViewTransform)>,
     dialogs: &mut Dialogs,
     mut input: egui::RawInput,
 ) -> (egui::FullOutput, Vec<UiRequest>) {
@@ -490,7 +490,7 @@ pub(crate) fn paint_over(
     };
     let mut asked = Vec::new();
     let output = context.run_ui(input, |ui| {
-        spots::clear(ui.ctx());
+        hit_regions::clear(ui.ctx());
         hud::paint(
             &ui.ctx().layer_painter(egui::LayerId::background()),
             frame,
@@ -499,7 +499,7 @@ pub(crate) fn paint_over(
         // Where egui lays a frame out twice, only the first time knows of clicks and keys.
         asked.extend(dialogs.show(ui.ctx(), seen));
         if !dialogs.takes_keys() {
-            spots::show(ui, &mut asked);
+            hit_regions::show(ui, &mut asked);
         }
     });
     (output, asked)

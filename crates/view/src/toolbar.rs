@@ -4,7 +4,7 @@
 use egui::{Align2, Color32, Painter, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 use crate::hud::style::*;
-use crate::{Frame, spots};
+use crate::{Frame, hit_regions};
 use lang::tr;
 use model::actions::Context;
 use model::{Action, EditAction, SessionAction, Status, Switch, ViewAction};
@@ -141,12 +141,15 @@ fn paint_ground(
         .row()
         .map(|row| format!("{} ({})", row.help(), row.keys()));
     let tip = why_not.clone().or(does).unwrap_or_default();
-    let is_over = spots::button(painter, place, &tip, action);
-    let (ground, ink) = match (action.state(context), why_not, is_over) {
+    let is_over = hit_regions::button(painter, place, &tip, action);
+    // Run and Pause are two signs of one button: neither is lit.
+    let is_on = action != Action::Session(SessionAction::TogglePause)
+        && action.state(context) == Some(true);
+    let (ground, ink) = match (is_on, why_not, is_over) {
         (_, Some(_), _) => (GROUND, LABEL.gamma_multiply(0.75)),
-        (Some(true), None, _) => (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02)),
-        (_, None, true) => (RULE, VALUE),
-        (_, None, false) => (GROUND, LABEL),
+        (true, None, _) => (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02)),
+        (false, None, true) => (RULE, VALUE),
+        (false, None, false) => (GROUND, LABEL),
     };
     painter.rect_filled(place, 5.0 * unit, ground);
     ink

@@ -1,15 +1,15 @@
 //! What to ask of the session: the lattices' bits, or a view reduced on the device.
 
-use crate::Look;
+use crate::ViewTransform;
 use engine::{ReduceRegion, Transfer};
 use life::Size;
 use model::{PicturePlan, TransferChoice};
 
 /// The most bytes that a round's pictures take, all instances together.
-pub const MOST_ROUND_BYTES: u64 = PicturePlan::MOST_BYTES;
+pub const MAX_ROUND_BYTES: u64 = PicturePlan::MAX_BYTES;
 
 /// The most bytes of bits that are kept in textures, where bits are asked for.
-const MOST_BITS_BYTES: u64 = 1 << 30;
+const MAX_BITS_BYTES: u64 = 1 << 30;
 
 /// What textures can be here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -38,7 +38,7 @@ impl TextureLimits {
 /// What the session should send for panels that look at this: of one instance `only`, or of all.
 pub fn request(
     (size, instances): (Size, usize),
-    (look, panel): (Look, [u32; 2]),
+    (look, panel): (ViewTransform, [u32; 2]),
     only: Option<usize>,
     choice: TransferChoice,
     limits: TextureLimits,
@@ -49,8 +49,8 @@ pub fn request(
         _ => Transfer::Bits,
     };
     let most = match choice {
-        TransferChoice::Auto => PicturePlan::MOST_BITS_BYTES,
-        TransferChoice::Bits | TransferChoice::Cells => MOST_BITS_BYTES,
+        TransferChoice::Auto => PicturePlan::MAX_BITS_BYTES,
+        TransferChoice::Bits | TransferChoice::Cells => MAX_BITS_BYTES,
         TransferChoice::View => 0,
     };
     if bits <= most && limits.take_bits(size) {
@@ -69,7 +69,7 @@ pub fn request(
         };
     }
     let drawn = only.map_or(instances as u64, |_| 1).max(1);
-    let viewport = viewport(size, look, panel, MOST_ROUND_BYTES / drawn, limits.side);
+    let viewport = viewport(size, look, panel, MAX_ROUND_BYTES / drawn, limits.side);
     PicturePlan {
         transfer: Transfer::View,
         viewport,
@@ -79,7 +79,13 @@ pub fn request(
 
 /// A byte a pixel of the panel; a byte a cell where cells are larger than pixels; fewer where it
 /// would be more than `most` bytes. Of an axis that is seen as a whole, none of the ground beside.
-fn viewport(size: Size, look: Look, panel: [u32; 2], most: u64, side: u32) -> ReduceRegion {
+fn viewport(
+    size: Size,
+    look: ViewTransform,
+    panel: [u32; 2],
+    most: u64,
+    side: u32,
+) -> ReduceRegion {
     let one = ReduceRegion::ONE as f64;
     let step = (one / look.scale).round().max(one);
     let lattice = [size.width(), size.height()].map(f64::from);
@@ -185,7 +191,7 @@ mod tests {
     fn a_view_goes_on_beyond_an_edge_and_leaves_out_the_ground() {
         let size = Size::new(20_000, 3_000).unwrap();
         let ask = |scale: f64, origin: [f64; 2], panel: [u32; 2]| {
-            let look = Look { origin, scale };
+            let look = ViewTransform { origin, scale };
             viewport(size, look, panel, 1 << 24, LIMITS.side)
         };
         // Both edges are crossed; each pixel has a byte of its own.
@@ -216,7 +222,7 @@ mod tests {
                     let request = ask((100_000, 400_000), instances, panel, zoom);
                     let view = request.viewport;
                     let bytes = view.words() as u64 * 4 * instances as u64;
-                    assert!(bytes <= MOST_ROUND_BYTES, "{instances} {panel:?}: {view:?}");
+                    assert!(bytes <= MAX_ROUND_BYTES, "{instances} {panel:?}: {view:?}");
                     assert!(view.step >= ReduceRegion::ONE && view.width.is_multiple_of(4));
                 }
             }

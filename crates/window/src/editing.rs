@@ -3,8 +3,8 @@
 //! An edit goes to the session at once, and is drawn over the panel until a picture shows it; so a
 //! stroke follows the pointer whatever the engine is busy with.
 
+pub(crate) mod background;
 mod files;
-pub(crate) mod parcels;
 
 use std::sync::Arc;
 use std::time::Instant;
@@ -13,10 +13,10 @@ use crate::handler::Handler;
 use crate::larger::OversizedPattern;
 use crate::pointer::Spot;
 use app::World;
+use background::Parcels;
 use lang::tr;
 use life::{Lattice, Size};
 use model::{Area, Change, Edit, EditAction, SessionAction, Status};
-use parcels::Parcels;
 use view::{Ghost, Marks, Pending, Shelf};
 
 /// What the hand does, and what it has put over the panels.

@@ -36,7 +36,7 @@ const NOTICE: Duration = Duration::from_secs(5);
 /// How soon to look again where a frame could not be had.
 const RETRY: Duration = Duration::from_millis(100);
 /// A GPU that is lost more often than this in a row does not come back.
-const MOST_LOSSES: u32 = 3;
+const MAX_LOSSES: u32 = 3;
 
 /// What the desktop puts around a window at most: its frame, and a panel or a dock.
 const DECORATIONS: [f64; 2] = [16.0, 64.0];
@@ -382,7 +382,7 @@ impl<W: World> Handler<W> {
     /// Goes on after a lost GPU with a new one; ends on anything else.
     fn recover(&mut self, event_loop: &ActiveEventLoop, error: ViewError) {
         self.losses += 1;
-        if !matches!(error, ViewError::DeviceLost(_)) || self.losses > MOST_LOSSES {
+        if !matches!(error, ViewError::DeviceLost(_)) || self.losses > MAX_LOSSES {
             return self.fail(event_loop, error.into());
         }
         let Some(screen) = self.screen.take() else {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::editing::parcels::Parcel;
+use crate::editing::background::Parcel;
 use crate::handler::Handler;
 use app::World;
 use life::{Lattice, Pattern, Size};

@@ -4,7 +4,7 @@
 //! the clock when a frame was held back. It never waits for an engine.
 
 mod clipboard;
-mod doing;
+mod dispatch;
 mod editing;
 mod handler;
 mod input;

@@ -45,7 +45,7 @@ pub(super) enum Outcome {
 }
 
 /// So many frames in a row may be refused before the GPU counts as lost.
-const MOST_REFUSED: u32 = 10;
+const MAX_REFUSED: u32 = 10;
 
 /// See the module.
 pub(super) struct Screen {
@@ -155,7 +155,7 @@ impl Screen {
         // A lost device is only told of while it is polled.
         let polled = self.gpu.device.poll(wgpu::PollType::Poll);
         self.gpu.trouble()?;
-        if self.refused > MOST_REFUSED || polled.is_err() {
+        if self.refused > MAX_REFUSED || polled.is_err() {
             return Err(ViewError::DeviceLost(tr!("it gives no more frames").into()));
         }
         self.surface.configure(&self.gpu.device, &self.config);

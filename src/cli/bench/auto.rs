@@ -19,7 +19,7 @@ const INSTANCES: [usize; 3] = [1, 16, 256];
 const GENERATIONS: [u32; 2] = [1, 64];
 
 /// The most cells of all lattices together.
-const MOST_CELLS: u64 = 1 << 30;
+const MAX_CELLS: u64 = 1 << 30;
 
 pub(super) fn measure(device: DeviceChoice) -> Result<(Table, Vec<Work>)> {
     let title = "the fastest kernel of those that can be, rounds with their downloads";
@@ -28,7 +28,7 @@ pub(super) fn measure(device: DeviceChoice) -> Result<(Table, Vec<Work>)> {
     for side in SIDES {
         for instances in INSTANCES {
             let setup = setup("bits", instances, side, device)?;
-            if setup.size.cells() * instances as u64 > MOST_CELLS || !fits(&setup)? {
+            if setup.size.cells() * instances as u64 > MAX_CELLS || !fits(&setup)? {
                 continue;
             }
             let mut started = started(&setup)?;

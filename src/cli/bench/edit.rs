@@ -33,7 +33,7 @@ const SEGMENT: Duration = Duration::from_micros(16_667);
 const LENGTH: u32 = 32;
 
 /// How long an edit may take before something is wrong.
-const PATIENCE: Duration = Duration::from_secs(60);
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let mut table = Table::new(
@@ -154,7 +154,7 @@ impl Hand {
             if self.renderer.shown_edit(0) >= number {
                 return Ok(began.elapsed().as_secs_f64() * 1e3);
             }
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > TIMEOUT {
                 bail!("no picture shows edit {number}");
             }
         }
@@ -177,7 +177,7 @@ impl Hand {
             if shown < before && !self.session.status().running {
                 break;
             }
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > TIMEOUT {
                 bail!("no picture shows the undo of edit {at}");
             }
         }
@@ -207,7 +207,7 @@ impl Hand {
         let (began, last) = (Instant::now(), self.draw(SEGMENTS - 1, true));
         while self.renderer.shown_edit(0) < last {
             longest = longest.max(self.frame()?);
-            if began.elapsed() > PATIENCE {
+            if began.elapsed() > TIMEOUT {
                 bail!("no picture shows edit {last}");
             }
         }

@@ -26,7 +26,7 @@ pub(super) use rung::main as measure_rung;
 pub(super) use show::text;
 
 /// How long a rung may say nothing before it is given up.
-const PATIENCE: Duration = Duration::from_secs(180);
+const TIMEOUT: Duration = Duration::from_secs(180);
 
 /// What a rung's process says, a line each.
 #[derive(Serialize, Deserialize)]
@@ -164,13 +164,13 @@ fn listen(
         text
     });
     loop {
-        match received.recv_timeout(PATIENCE) {
+        match received.recv_timeout(TIMEOUT) {
             Ok(line) => {
                 tell(serde_json::from_str(&line).context("a rung's process speaks otherwise")?);
             }
             Err(RecvTimeoutError::Disconnected) => break,
             Err(RecvTimeoutError::Timeout) => {
-                anyhow::bail!("nothing came of it for {} s", PATIENCE.as_secs());
+                anyhow::bail!("nothing came of it for {} s", TIMEOUT.as_secs());
             }
         }
     }
@@ -199,11 +199,11 @@ impl Drop for Ended {
 mod tests {
     use super::*;
     use engine::kernels::find;
-    use model::ladder::made_up;
+    use model::ladder::fixtures;
 
     #[test]
     fn a_rung_whose_cells_are_others_has_no_rate() {
-        let full = made_up::ladder();
+        let full = fixtures::ladder();
         let mut ladder = Ladder {
             rates: Vec::new(),
             left_out: Vec::new(),

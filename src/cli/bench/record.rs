@@ -248,7 +248,7 @@ impl Row {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ladder::made_up;
+    use model::ladder::fixtures;
 
     fn record(commit: &str, tables: &[&str]) -> Record {
         let mut record = Record {
@@ -290,7 +290,7 @@ mod tests {
         assert_eq!(tables(&old), old_tables);
 
         let mut climbed = record("mid", &[]);
-        climbed.ladder = Some(made_up::ladder());
+        climbed.ladder = Some(fixtures::ladder());
         let both = written(&climbed);
         assert_eq!(
             (tables(&both), &both.ladder),

@@ -117,7 +117,7 @@ fn rounds_per_second(instances: &mut Instances, timed: Timed) -> Result<(f64, u3
 
 /// What an unthrottled session that is drawn comes to, one figure a run.
 #[derive(Default)]
-struct Drawn {
+struct FrameOutput {
     /// Rounds a second, with as many frames as there can be.
     rounds: Vec<f64>,
     /// Those frames a second.
@@ -132,7 +132,7 @@ struct Drawn {
     paced: Vec<f64>,
 }
 
-impl Drawn {
+impl FrameOutput {
     /// A run of as many frames as there can be.
     fn run(
         &mut self,
@@ -181,10 +181,10 @@ impl Drawn {
 }
 
 /// An unthrottled session that is being drawn: with the timeline closed, and open, in turns.
-fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[Drawn; 2]> {
+fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[FrameOutput; 2]> {
     let mut renderer = Renderer::new(adapter, [1920, 1080], 1.0)?;
     let session = Session::start(setup.clone(), || {})?;
-    let mut all = [Drawn::default(), Drawn::default()];
+    let mut all = [FrameOutput::default(), FrameOutput::default()];
     for turn in 0..=RUNS {
         for (timeline, drawn) in [false, true].into_iter().zip(&mut all) {
             let options = ViewOptions {
@@ -199,7 +199,7 @@ fn drawn(setup: &model::Setup, adapter: Option<&str>) -> Result<[Drawn; 2]> {
                 renderer.frame(&session.status(), &session, &options)?;
             }
             // The first turn is the warm-up.
-            let mut warm_up = Drawn::default();
+            let mut warm_up = FrameOutput::default();
             let drawn = if turn == 0 { &mut warm_up } else { drawn };
             drawn.run(&mut renderer, &session, &options)?;
             drawn.paced_run(&mut renderer, &session, &options)?;

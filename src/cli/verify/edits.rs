@@ -10,7 +10,7 @@ use life::{Lattice, Rule, Size, reference, soup};
 
 /// The most cells of a lattice that is edited; some sizes beyond have more words than travel at
 /// once.
-const MOST_CELLS: u64 = 1 << 19;
+const MAX_CELLS: u64 = 1 << 19;
 
 impl Bench {
     /// A few cells, then many, each after some generations of the kernel.
@@ -27,7 +27,7 @@ impl Bench {
 
     fn check_edits_of(&mut self, kernel: &'static Kernel, outcome: &mut Outcome) -> Result<()> {
         let rule = Rule::LIFE;
-        let chosen = self.cases_for(kernel, MOST_CELLS.min(self.cases.most_cells));
+        let chosen = self.cases_for(kernel, MAX_CELLS.min(self.cases.most_cells));
         let mut program = Program::default();
         let mut wanted = Vec::new();
         for &case in &chosen {

@@ -9,7 +9,7 @@ use engine::{LatticeId, Measure, Op, Program, Transfer};
 use life::{Lattice, Rule, reference, soup};
 
 /// The most cells of a lattice that is measured.
-const MOST_CELLS: u64 = 1 << 21;
+const MAX_CELLS: u64 = 1 << 21;
 
 impl Bench {
     /// Population, births, deaths and hash of three lattices that follow one another, through
@@ -23,7 +23,7 @@ impl Bench {
             }
             layouts.push(kernel.layout);
             self.engine.reserve(kernel.layout)?;
-            for case in self.cases_for(kernel, MOST_CELLS.min(self.cases.most_cells)) {
+            for case in self.cases_for(kernel, MAX_CELLS.min(self.cases.most_cells)) {
                 let size = self.cases.sizes[case];
                 let (lattice, stream) = (LatticeId(case as u32), self.streams[case]);
                 let mut now = soup(size, 0.4, 5, case as u64);

@@ -278,7 +278,7 @@ pub static TABLE: &[Row] = &[
         EditAction::FillRandomly,
         &[ctrl('5')],
         Topic::Cells,
-        "Fill the selection, or the panel, at random",
+        "Fill the selection at random",
     )
     .search(&["random", "soup", "noise", "randomise", "randomize", "随机"]),
     Row::edit(
@@ -500,7 +500,7 @@ pub static TABLE: &[Row] = &[
         SessionAction::NextOf(Switch::Streams),
         &[key(Key::F(2))],
         Topic::Switches,
-        "Streams: per instance / one / default / batch",
+        "Streams: each / one / default / batch",
     )
     .search(&["concurrency", "concurrent", "parallel", "queue", "并发"]),
     Row::session(
@@ -514,7 +514,7 @@ pub static TABLE: &[Row] = &[
         SessionAction::NextOf(Switch::Wait),
         &[key(Key::F(4))],
         Topic::Switches,
-        "Wait: poll events / each stream / all at once",
+        "Wait: poll / each stream / all",
     )
     .search(&["synchronise", "synchronize", "sync", "同步"]),
     Row::session(
@@ -577,7 +577,7 @@ pub static TABLE: &[Row] = &[
         SessionAction::ToggleBlocks,
         &[char('M')],
         Topic::Measuring,
-        "Which SM ran which block, and when",
+        "Which SM ran which block",
     )
     .search(&["gpu", "multiprocessor", "timestamps", "occupancy", "显卡"])
     .in_window(),
@@ -689,7 +689,7 @@ pub static TABLE: &[Row] = &[
         ViewAction::SavePicture,
         &[char('O')],
         Topic::Files,
-        "Save a picture of the window (PNG)",
+        "Save window picture (PNG)",
     )
     .search(&["screenshot", "image", "capture", "photo", "截图", "截屏"])
     .in_window(),
@@ -701,7 +701,7 @@ pub static TABLE: &[Row] = &[
             ctrl: true,
         }],
         Topic::Files,
-        "Save a picture of the panel (PNG)",
+        "Save panel picture (PNG)",
     )
     .search(&["screenshot", "image", "capture", "截图", "截屏"])
     .in_window(),
@@ -709,7 +709,7 @@ pub static TABLE: &[Row] = &[
         ViewAction::ToggleRecording,
         &[shift('O')],
         Topic::Files,
-        "Record the window, or stop recording",
+        "Record the window / stop",
     )
     .search(&[
         "gif",
@@ -727,7 +727,7 @@ pub static TABLE: &[Row] = &[
         SessionAction::SaveSession,
         &[shift('S')],
         Topic::Files,
-        "Save the session to its file (--session)",
+        "Save the session (--session)",
     )
     .search(&["write", "store", "keep", "存档"]),
     Row::view(
@@ -762,7 +762,7 @@ pub static TABLE: &[Row] = &[
         ViewAction::Escape,
         &[key(Key::Escape)],
         Topic::Program,
-        "Close what is open, one thing at a time",
+        "Close what is open",
     )
     .search(&["back", "leave", "cancel", "close", "返回"])
     .in_dialogs(),

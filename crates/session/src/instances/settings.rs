@@ -240,7 +240,7 @@ fn picture_of(
             TransferChoice::Bits => Transfer::Bits,
             TransferChoice::Cells => Transfer::Cells,
             TransferChoice::View => Transfer::View,
-            TransferChoice::Auto if all_bits <= PicturePlan::MOST_BITS_BYTES => Transfer::Bits,
+            TransferChoice::Auto if all_bits <= PicturePlan::MAX_BITS_BYTES => Transfer::Bits,
             TransferChoice::Auto => Transfer::View,
         };
     }

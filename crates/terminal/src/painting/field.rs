@@ -5,11 +5,11 @@ use std::ops::Range;
 use engine::ReduceRegion;
 use life::Size;
 use model::PictureSource;
-use view::Look;
+use view::ViewTransform;
 
 /// One instance's picture.
 #[derive(Clone, Debug)]
-struct Held {
+struct CachedPicture {
     viewport: Option<ReduceRegion>,
     words: Vec<u32>,
 }
@@ -33,7 +33,7 @@ impl Covered {
 #[derive(Debug, Default)]
 pub(super) struct Field {
     size: Option<Size>,
-    held: Vec<Option<Held>>,
+    held: Vec<Option<CachedPicture>>,
     seen: Vec<u64>,
 }
 
@@ -50,7 +50,7 @@ impl Field {
         let held = &mut self.held;
         source.visit_newer(&mut self.seen, &mut |instance, picture, words| {
             let place = &mut held[instance];
-            let held = place.get_or_insert_with(|| Held {
+            let held = place.get_or_insert_with(|| CachedPicture {
                 viewport: None,
                 words: Vec::new(),
             });
@@ -69,7 +69,7 @@ impl Field {
     pub(super) fn sample(
         &self,
         instance: usize,
-        look: Look,
+        look: ViewTransform,
         [width, height]: [u32; 2],
         densities: &mut Vec<Option<u8>>,
     ) {
@@ -114,7 +114,7 @@ impl Field {
     }
 }
 
-impl Held {
+impl CachedPicture {
     fn density(&self, size: Size, columns: &Covered, rows: &Covered) -> u8 {
         match self.viewport {
             None => self.counted(size, columns, rows),
@@ -162,15 +162,15 @@ fn count(row: &[u32], cells: &Range<u32>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use view::made_up::{MadeUp, soup};
+    use view::fixtures::{FixturePictures, soup};
 
-    fn densities(field: &Field, look: Look, pixels: [u32; 2]) -> Vec<Option<u8>> {
+    fn densities(field: &Field, look: ViewTransform, pixels: [u32; 2]) -> Vec<Option<u8>> {
         let mut densities = Vec::new();
         field.sample(0, look, pixels, &mut densities);
         densities
     }
 
-    fn held(source: &MadeUp, size: Size) -> Field {
+    fn held(source: &FixturePictures, size: Size) -> Field {
         let mut field = Field::default();
         field.update(1, size, source);
         assert!(field.has(0) && !field.has(1));
@@ -181,9 +181,9 @@ mod tests {
     fn dots_count_the_cells_under_them() {
         let size = Size::new(100, 60).unwrap();
         let lattice = soup(size, 0.4, 7);
-        let field = held(&MadeUp::bits(std::slice::from_ref(&lattice)), size);
+        let field = held(&FixturePictures::bits(std::slice::from_ref(&lattice)), size);
         for (across, down) in [(5, 3), (1, 1), (50, 30), (100, 60)] {
-            let look = Look {
+            let look = ViewTransform {
                 origin: [0.0; 2],
                 scale: f64::from(across) / 100.0,
             };
@@ -210,21 +210,25 @@ mod tests {
             width: 32,
             height: 16,
         };
-        let look = Look {
+        let look = ViewTransform {
             origin: [0.0; 2],
             scale: 0.25,
         };
         let lattices = [lattice];
-        let bits = densities(&held(&MadeUp::bits(&lattices), size), look, [32, 16]);
-        let view = held(&MadeUp::views(&lattices, viewport), size);
+        let bits = densities(
+            &held(&FixturePictures::bits(&lattices), size),
+            look,
+            [32, 16],
+        );
+        let view = held(&FixturePictures::views(&lattices, viewport), size);
         assert_eq!(densities(&view, look, [32, 16]), bits);
     }
 
     #[test]
     fn off_the_lattice_there_is_nothing() {
         let size = Size::new(4, 4).unwrap();
-        let field = held(&MadeUp::bits(&[soup(size, 1.0, 1)]), size);
-        let look = Look {
+        let field = held(&FixturePictures::bits(&[soup(size, 1.0, 1)]), size);
+        let look = ViewTransform {
             origin: [-1.0, 0.0],
             scale: 2.0,
         };

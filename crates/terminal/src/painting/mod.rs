@@ -23,7 +23,7 @@ use ratatui::layout::{Position, Rect};
 use life::Size;
 use model::PictureSource;
 use model::{PicturePlan, Status, Streams, TransferChoice};
-use view::{LessonScreen, Look, TextureLimits, Timeline, ViewOptions, request};
+use view::{LessonScreen, TextureLimits, Timeline, ViewOptions, ViewTransform, request};
 
 pub use colours::Depth;
 use field::Field;
@@ -223,12 +223,12 @@ impl TerminalView {
     }
 
     /// What the panels show, in dots of the kind that suits.
-    fn look(&self, size: Size, places: &Places) -> (Look, Dots) {
+    fn look(&self, size: Size, places: &Places) -> (ViewTransform, Dots) {
         let pixels = Dots::PIXELS.of(places.panel);
         let look = self.options.camera.look(size, pixels);
         let dots = self.glyphs.dots(look.scale);
         let scale = look.scale * dots.across as f64;
-        (Look { scale, ..look }, dots)
+        (ViewTransform { scale, ..look }, dots)
     }
 
     fn paint_panels(&self, status: &Status, places: &Places, buffer: &mut Buffer) {

@@ -5,7 +5,7 @@ use ratatui::layout::{Position, Rect};
 use model::Status;
 
 /// The smallest panel that shows something, in columns and rows.
-const LEAST_PANEL: [u16; 2] = [6, 2];
+const MIN_PANEL: [u16; 2] = [6, 2];
 
 /// Rows of figures at the foot.
 const HUD: u16 = 2;
@@ -91,8 +91,8 @@ fn tile(area: Rect, status: &Status, only: Option<usize>) -> (Vec<Panel>, [u16; 
     let aspect = aspect.clamp(1.0 / 16.0, 16.0);
     let label = u16::from(only.is_none() && status.instances > 1);
     let all = only.map_or(status.instances, |_| 1).max(1);
-    let across = usize::from((area.width + 1) / (LEAST_PANEL[0] + 1)).max(1);
-    let down = usize::from(area.height / (LEAST_PANEL[1] + label)).max(1);
+    let across = usize::from((area.width + 1) / (MIN_PANEL[0] + 1)).max(1);
+    let down = usize::from(area.height / (MIN_PANEL[1] + label)).max(1);
     let count = all.min(across * down);
     let first = match only {
         Some(only) => only,

@@ -11,10 +11,10 @@ use super::*;
 use engine::Transfer;
 use life::Lattice;
 use model::{Picture, Trace};
-use view::made_up::{self, MadeUp, moved, soup, status, timed_round};
+use view::fixtures::{self, FixturePictures, moved, soup, status, timed_round};
 
 /// Lattices, and a timed round of sixteen streams.
-struct Source(MadeUp);
+struct Source(FixturePictures);
 
 impl PictureSource for Source {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
@@ -44,7 +44,10 @@ fn screen(
     status: &Status,
     [columns, rows]: [u16; 2],
 ) -> Terminal<TestBackend> {
-    let source = Source(MadeUp::bits(&lattices(status.instances, status.size)));
+    let source = Source(FixturePictures::bits(&lattices(
+        status.instances,
+        status.size,
+    )));
     view.update(status, &source);
     let mut terminal = Terminal::new(TestBackend::new(columns, rows)).unwrap();
     terminal
@@ -171,8 +174,8 @@ fn a_zoomed_panel_goes_around_the_torus() {
                 let plan = view.request(&status, area).unwrap();
                 let lattices = std::slice::from_ref(lattice);
                 let pictures = match plan.transfer {
-                    Transfer::View => MadeUp::views(lattices, plan.viewport),
-                    _ => MadeUp::bits(lattices),
+                    Transfer::View => FixturePictures::views(lattices, plan.viewport),
+                    _ => FixturePictures::bits(lattices),
                 };
                 view.update(&status, &Source(pictures));
                 let mut buffer = Buffer::empty(area);
@@ -303,10 +306,10 @@ fn cards_show_every_line_by_scrolling() {
         assert!(seen.contains(topic.title()), "{topic:?}");
     }
     view.help = false;
-    view.lesson = Some(made_up::lesson_list(11));
+    view.lesson = Some(fixtures::lesson_list(11));
     let lines = text(&screen(&mut view, &status, [60, 12]));
     assert!(lines.iter().any(|line| line.contains("Esc closes")));
-    view.lesson = Some(LessonScreen::Page(made_up::lesson_page(false)));
+    view.lesson = Some(LessonScreen::Page(fixtures::lesson_page(false)));
     let lines = text(&screen(&mut view, &status, [60, 24]));
     assert!(lines.iter().any(|line| line.contains(" of ")), "{lines:#?}");
     view.lesson = None;

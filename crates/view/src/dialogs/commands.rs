@@ -131,7 +131,7 @@ fn said(chosen: Option<&Entry>) -> (String, egui::Color32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up;
+    use crate::fixtures;
     use model::actions::{Context, FrontEnd, Needs, Toggles};
     use model::{Action, EditAction, SessionAction, Status, ViewAction};
 
@@ -145,7 +145,7 @@ mod tests {
     }
 
     fn first(typed: &str) -> UiRequest {
-        let status = made_up::status(16, life::Size::new(64, 64).unwrap());
+        let status = fixtures::status(16, life::Size::new(64, 64).unwrap());
         let lesson = LessonEntry {
             name: "event".into(),
             title: "an event orders two streams".into(),
@@ -231,7 +231,7 @@ mod tests {
 
     #[test]
     fn what_is_impossible_says_why() {
-        let mut status = made_up::status(1, life::Size::new(64, 64).unwrap());
+        let mut status = fixtures::status(1, life::Size::new(64, 64).unwrap());
         status.kernel = engine::kernels::find("bits").unwrap();
         let all = entries::all(&context(Some(&status)), &[]);
         let why = |request: UiRequest| {
@@ -277,7 +277,7 @@ mod tests {
 
     #[test]
     fn what_is_on_has_a_check_mark() {
-        let status = made_up::status(4, life::Size::new(64, 64).unwrap());
+        let status = fixtures::status(4, life::Size::new(64, 64).unwrap());
         let on = Toggles {
             timeline: true,
             ..Toggles::default()

@@ -58,7 +58,7 @@ fn is_typed(event: &mut Event) -> bool {
 mod tests {
     use super::*;
     use crate::dialogs::{Commands, DialogContext, Dialogs, FileDialog, GoTo, UiRequest};
-    use crate::made_up::status;
+    use crate::fixtures::status;
     use crate::{Frame, ViewOptions};
     use egui::{Key, Modifiers, RawInput, Rect, pos2};
     use model::SessionAction;

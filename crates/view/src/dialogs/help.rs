@@ -19,7 +19,7 @@ const BETWEEN_COLUMNS: f32 = 26.0;
 /// Between a row's keys and what they do.
 const BESIDE_KEYS: f32 = 13.0;
 /// How much of a column the keys take at most.
-const MOST_FOR_KEYS: f32 = 0.42;
+const MAX_FOR_KEYS: f32 = 0.42;
 const BETWEEN_ROWS: f32 = 3.0;
 const BELOW_HEADING: f32 = 5.0;
 const BETWEEN_TOPICS: f32 = 14.0;
@@ -146,7 +146,7 @@ impl Columns {
         }
         let keys_of = |entry: &Entry| {
             let font = medium(TYPE * unit);
-            let most = MOST_FOR_KEYS * column;
+            let most = MAX_FOR_KEYS * column;
             painter.layout(entry.keys.clone(), font, ACCENT, most)
         };
         let widest = |at: usize| {
@@ -234,7 +234,7 @@ mod tests {
 
     fn columns(typed: &str, width: f32) -> Columns {
         let context = scene::context();
-        let status = crate::made_up::status(16, life::Size::new(64, 64).unwrap());
+        let status = crate::fixtures::status(16, life::Size::new(64, 64).unwrap());
         let mut columns = None;
         let output = context.run_ui(egui::RawInput::default(), |ui| {
             let context = Context {
@@ -282,7 +282,7 @@ mod tests {
         assert!(helps(&rotates).contains(&"Rotate the selection left"));
         assert!(helps(&rotates).len() < 9, "{:?}", helps(&rotates));
         let gif = columns("gif", 900.0);
-        assert_eq!(helps(&gif), ["Record the window, or stop recording"]);
+        assert_eq!(helps(&gif), ["Record the window / stop"]);
         assert!(helps(&columns("xyzzy", 900.0)).is_empty());
     }
 }

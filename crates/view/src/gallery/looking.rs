@@ -1,8 +1,8 @@
 //! Cameras, colours and themes, and a minimap where a part is seen.
 
 use crate::SidePanel;
+use crate::fixtures::lesson_page;
 use crate::gallery::{SCREEN, Screen};
-use crate::made_up::lesson_page;
 use crate::{Camera, ColourBy, LessonScreen, MIN_OPENING_PIXELS, ViewOptions};
 use engine::Transfer;
 use life::Size;

@@ -3,8 +3,8 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
+use crate::fixtures::{FixturePictures, aged, soup};
 use crate::gallery::Set;
-use crate::made_up::{MadeUp, aged, soup};
 use crate::offscreen::{read, target};
 use crate::picture_file::Image;
 use crate::pixel_tests::lavapipe;
@@ -99,7 +99,7 @@ impl Stage {
             let lattices: Vec<Lattice> = (0..set.screen.instances)
                 .map(|instance| kinds[instance % KINDS].clone())
                 .collect();
-            let pictures = MadeUp::of(&lattices, generation as u64);
+            let pictures = FixturePictures::of(&lattices, generation as u64);
             self.scene.update(&set.frame(), &pictures).unwrap();
         }
         let frames = set.frames();

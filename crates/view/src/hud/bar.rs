@@ -2,10 +2,10 @@
 
 use egui::{Align2, Painter, Rect, pos2, vec2};
 
+use crate::hit_regions;
 use crate::hud::figures::{Figure, Figures};
 use crate::hud::parts;
 use crate::hud::style::*;
-use crate::spots;
 
 const CELL: f32 = 150.0;
 const LINE: f32 = 46.0;
@@ -48,7 +48,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     for (figure, at) in by_rank(figures, columns, lines) {
         let place = place(at, span(figure));
         let width = place.width();
-        spots::tip(painter, place, figure.tip);
+        hit_regions::tip(painter, place, figure.tip);
         let label = fitted(painter, &figure.label, regular(12.5 * unit), LABEL, width);
         put(painter, place.left_top(), Align2::LEFT_TOP, label);
         let value = fitted(painter, &figure.value, medium(18.0 * unit), VALUE, width);

@@ -6,9 +6,9 @@ use egui::{FontFamily, Rect, Shape, pos2, vec2};
 
 use crate::SidePanel;
 use crate::dialogs::DialogContext;
+use crate::fixtures::{Timed, TimedAs, stamped_round, status};
 use crate::hud::tests::busy;
 use crate::hud::{install_fonts, paint};
-use crate::made_up::{Timed, TimedAs, stamped_round, status};
 use crate::{
     ColourBy, Commands, Dialogs, Drawing, FileDialog, Frame, GoTo, Help, Lab, Menu, Population,
     Timeline, ViewOptions,

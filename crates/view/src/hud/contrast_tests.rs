@@ -6,9 +6,9 @@ use std::collections::{BTreeSet, HashSet};
 use egui::{Color32, Pos2, Rect, Shape};
 
 use crate::SidePanel;
+use crate::fixtures::{lesson_list, lesson_page, status};
 use crate::hud::style::GROUND;
 use crate::hud::tests::{busy, each, each_lesson};
-use crate::made_up::{lesson_list, lesson_page, status};
 use crate::theme::{COUNT, contrast, of, theme};
 use crate::{Frame, LessonScreen, ViewOptions};
 use life::Size;

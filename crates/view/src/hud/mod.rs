@@ -19,8 +19,8 @@ use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{
-    Frame, Look, SidePanel, ViewOptions, halves, lab, ladder, lesson, marks, minimap, population,
-    timeline, toolbar,
+    Frame, SidePanel, ViewOptions, ViewTransform, halves, lab, ladder, lesson, marks, minimap,
+    population, timeline, toolbar,
 };
 use lang::tr;
 pub(crate) use parts::message_colours;
@@ -28,7 +28,7 @@ pub(crate) use presenting::HEIGHT as STRIP;
 pub use style::install_fonts;
 
 /// Paints everything of a frame but the cells; all lengths are pixels.
-pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout, Look)>) {
+pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout, ViewTransform)>) {
     let screen = Rect::from_min_size(
         egui::Pos2::ZERO,
         vec2(frame.pixels[0] as f32, frame.pixels[1] as f32),

@@ -2,9 +2,9 @@
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Vec2, pos2, vec2};
 
+use crate::hit_regions;
 use crate::hud::figures::{State, Urgency};
 use crate::hud::style::*;
-use crate::spots;
 use lang::tr;
 use model::{SessionAction, ViewAction};
 
@@ -18,7 +18,7 @@ pub(super) fn state(painter: &Painter, rect: Rect, unit: f32, state: State, pace
         State::Ended => (FAILED, tr!("ENDED")),
     };
     let tip = tr!("click or press Space to run or pause; + and − set the pace");
-    spots::button(painter, rect, tip, SessionAction::TogglePause);
+    hit_regions::button(painter, rect, tip, SessionAction::TogglePause);
     painter.rect_filled(rect, 6.0 * unit, ground);
     let size = 13.0 * unit;
     let sign = Rect::from_center_size(
@@ -73,7 +73,7 @@ pub(super) fn state_ink(state: State) -> Color32 {
 /// The sign of the menu, three lines, where a click opens it.
 pub(super) fn menu(painter: &Painter, middle: Pos2, unit: f32, ink: Color32) {
     let place = Rect::from_center_size(middle, Vec2::splat(26.0 * unit));
-    let over = spots::button(painter, place, tr!("menu (Ctrl+M)"), ViewAction::ToggleMenu);
+    let over = hit_regions::button(painter, place, tr!("menu (Ctrl+M)"), ViewAction::ToggleMenu);
     if over {
         painter.rect_filled(place, 4.0 * unit, ink.gamma_multiply(0.25));
     }

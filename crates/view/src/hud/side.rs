@@ -2,10 +2,10 @@
 
 use egui::{Align2, Painter, Rect, pos2, vec2};
 
+use crate::hit_regions;
 use crate::hud::figures::{Figure, Figures, Urgency};
 use crate::hud::parts;
 use crate::hud::style::*;
-use crate::spots;
 use lang::tr;
 
 const ROW: f32 = 22.0;
@@ -58,7 +58,7 @@ fn paint_figures(
         return y;
     }
     let place = Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), LEAD * unit));
-    spots::tip(painter, place, figures.lead.tip);
+    hit_regions::tip(painter, place, figures.lead.tip);
     lead(painter, inside, y, unit, &figures.lead);
     y += LEAD * unit;
 
@@ -77,7 +77,7 @@ fn paint_figures(
             let noted = noted(figure, most);
             let size = vec2(inside.width(), height(figure, noted) * unit);
             let place = Rect::from_min_size(pos2(inside.left(), y), size);
-            spots::tip(painter, place, figure.tip);
+            hit_regions::tip(painter, place, figure.tip);
             row(painter, inside, y, unit, figure, noted);
             y += height(figure, noted) * unit;
         }
@@ -223,7 +223,7 @@ fn paint_messages(painter: &Painter, room: Rect, unit: f32, messages: &[(Urgency
         let place = Rect::from_min_size(pos2(room.left(), y), vec2(room.width(), height));
         painter.rect_filled(place, 5.0 * unit, ground);
         if text.elided {
-            spots::tip(painter, place, sentence);
+            hit_regions::tip(painter, place, sentence);
         }
         let corner = place.min + vec2(pad, 0.8 * pad);
         put(painter, corner, Align2::LEFT_TOP, text);

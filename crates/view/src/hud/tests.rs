@@ -3,9 +3,9 @@
 use egui::{Rect, Shape, pos2, vec2};
 
 use crate::SidePanel;
+use crate::fixtures::{Timed, status};
 use crate::hud::{install_fonts, paint, rect_of};
 use crate::layout::{Dock, Layout, PixelRect};
-use crate::made_up::{Timed, status};
 use crate::{
     AdapterFacts, Drawing, Frame, Lab, LessonScreen, Population, Timeline, ViewOptions, Zoom,
 };
@@ -209,7 +209,7 @@ fn figures_stay_in_the_dock_and_off_the_panels() {
 
 /// One of a device whose ladder is recorded.
 fn laddered() -> Status {
-    let ladder = model::ladder::made_up::ladder();
+    let ladder = model::ladder::fixtures::ladder();
     Status {
         recorded: Some(Box::leak(Box::new(ladder))),
         ..busy()

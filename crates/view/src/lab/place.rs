@@ -8,14 +8,14 @@ const PAD: f32 = 14.0;
 const TITLE: f32 = 30.0;
 const ROW: f32 = 25.0;
 /// Positions in one line.
-const MOST_ACROSS: usize = 5;
+const MAX_ACROSS: usize = 5;
 /// The key and the name.
 const NAMES: f32 = 128.0;
 /// The two lines that say what a position does, or why it cannot be.
 const SAID: f32 = 40.0;
 const TABS: f32 = 27.0;
 /// The type of the code, at most.
-const MOST_TYPE: f32 = 14.0;
+const MAX_TYPE: f32 = 14.0;
 /// A letter's width and a line's height, of the type's size.
 const LETTER: f32 = 0.604;
 const LEADING: f32 = 1.3;
@@ -60,7 +60,7 @@ impl Places {
         let (mut names, mut segments) = (Vec::new(), Vec::new());
         for switch in Switch::ALL {
             let choices = switch.choices(status.switches, status.kernel);
-            let lines = choices.len().div_ceil(MOST_ACROSS).max(1);
+            let lines = choices.len().div_ceil(MAX_ACROSS).max(1);
             let across = choices.len().div_ceil(lines).max(1);
             let position = switch.position(status.switches, status.kernel);
             names.push((switch, row(y, ROW)));
@@ -106,7 +106,7 @@ impl Places {
         let longest = code.iter().map(|line| lang::columns(line)).max();
         let room = self.code.width() - (2.0 * 8.0 + BAR) * self.unit;
         let size = room / (longest.unwrap_or(1).max(40) as f32 * LETTER);
-        let size = size.min(MOST_TYPE * self.unit);
+        let size = size.min(MAX_TYPE * self.unit);
         (size, (LEADING * size).round())
     }
 

@@ -3,9 +3,9 @@
 use egui::{Rect, vec2};
 
 use super::*;
+use crate::fixtures::status;
 use crate::hud::tests::{each, texts};
-use crate::layout::{Wanted, lay_out};
-use crate::made_up::status;
+use crate::layout::{LayoutRequest, lay_out};
 use crate::{Frame, ViewOptions};
 use engine::kernels::KERNELS;
 use life::Size;
@@ -64,7 +64,7 @@ fn everything_of_it_is_there_and_inside() {
 #[test]
 fn a_click_chooses_what_can_be_and_shows_a_language() {
     let status = some_status();
-    let wanted = Wanted {
+    let wanted = LayoutRequest {
         side: Some(crate::SidePanel::Lab),
         ..Default::default()
     };
@@ -110,7 +110,7 @@ fn what_cannot_be_says_why() {
 #[test]
 fn the_wheel_scrolls_as_far_as_there_is_code() {
     let status = some_status();
-    let wanted = Wanted {
+    let wanted = LayoutRequest {
         side: Some(crate::SidePanel::Lab),
         lanes: Some(16),
         ..Default::default()

@@ -2,11 +2,11 @@
 
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
+use crate::hit_regions;
 use crate::hud::numbers::si;
 use crate::hud::style::*;
 use crate::ladder::place::Places;
 use crate::ladder::{Rung, Shown, Source};
-use crate::spots;
 use lang::tr;
 use model::Status;
 use model::{Action, ViewAction};
@@ -35,7 +35,7 @@ pub(crate) fn paint(painter: &Painter, status: &Status, rect: Rect, unit: f32) {
     paint_axis(painter, &places, &shown);
     for (rung, row) in shown.rungs.iter().zip(&places.rows) {
         paint_rung(painter, &places, &shown, rung, *row);
-        spots::tip(painter, *row, &rung.tip());
+        hit_regions::tip(painter, *row, &rung.tip());
     }
     paint_legend(painter, &places, &shown);
 }

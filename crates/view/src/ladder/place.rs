@@ -9,7 +9,7 @@ const LEAD: f32 = 44.0;
 /// The limit's name.
 const LIMIT: f32 = 20.0;
 /// The highest row of a rung.
-const MOST_ROW: f32 = 56.0;
+const MAX_ROW: f32 = 56.0;
 const TICKS: f32 = 22.0;
 const LEGEND: f32 = 22.0;
 const SAID: f32 = 36.0;
@@ -48,7 +48,7 @@ impl Places {
         let above = row(lead.bottom(), LIMIT);
         let foot = (TICKS + LEGEND + SAID) * unit;
         let room = (inside.bottom() - foot - above.bottom()) / rungs.max(1) as f32;
-        let height = room.min(MOST_ROW * unit);
+        let height = room.min(MAX_ROW * unit);
         let rows: Vec<Rect> = (0..rungs)
             .map(|rung| row(above.bottom() + rung as f32 * height, height / unit))
             .collect();

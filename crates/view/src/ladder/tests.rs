@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::ViewOptions;
+use crate::fixtures::status;
 use crate::hud::tests::each_part;
 use crate::layout::Layout;
-use crate::made_up::status;
 use life::Size;
-use model::ladder::made_up::ladder;
+use model::ladder::fixtures::ladder;
 
 fn recorded() -> Status {
     let mut status = status(16, Size::new(1024, 1024).unwrap());

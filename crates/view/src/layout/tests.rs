@@ -14,8 +14,8 @@ const WINDOWS: [[u32; 2]; 9] = [
     [2560, 700],
 ];
 
-fn with_lanes(lanes: usize) -> Wanted {
-    Wanted {
+fn with_lanes(lanes: usize) -> LayoutRequest {
+    LayoutRequest {
         lanes: Some(lanes),
         toolbar: true,
         ..Default::default()
@@ -23,27 +23,27 @@ fn with_lanes(lanes: usize) -> Wanted {
 }
 
 /// What a window may be asked to hold.
-fn wanted(count: usize) -> [Wanted; 7] {
-    let lab = Wanted {
+fn wanted(count: usize) -> [LayoutRequest; 7] {
+    let lab = LayoutRequest {
         side: Some(SidePanel::Lab),
         ..with_lanes(count)
     };
     [
-        Wanted::default(),
+        LayoutRequest::default(),
         with_lanes(1),
         with_lanes(count),
         lab,
-        Wanted {
+        LayoutRequest {
             units: Some(132),
             halves: Some(count / 2),
             ..lab
         },
-        Wanted {
+        LayoutRequest {
             lesson: true,
             halves: Some(count / 2),
             ..lab
         },
-        Wanted {
+        LayoutRequest {
             side: Some(SidePanel::Ladder),
             ..with_lanes(count)
         },
@@ -133,9 +133,9 @@ fn panels_keep_their_rows_when_the_timeline_opens() {
     for window in [[1280, 800], [1920, 1080], [1024, 768], [3840, 2160]] {
         for count in [2, 4, 9, 16, 25] {
             let columns =
-                |wanted: &Wanted| lay_out(window, 1.0, count, size, wanted).tiling.columns;
+                |wanted: &LayoutRequest| lay_out(window, 1.0, count, size, wanted).tiling.columns;
             let open = with_lanes(count);
-            let closed = Wanted {
+            let closed = LayoutRequest {
                 lanes: None,
                 ..open
             };
@@ -152,7 +152,7 @@ fn panels_keep_their_rows_when_the_timeline_opens() {
 #[test]
 fn halves_are_alike_and_one_left_over_has_no_place() {
     let size = Size::new(128, 128).unwrap();
-    let wanted = Wanted {
+    let wanted = LayoutRequest {
         halves: Some(8),
         ..Default::default()
     };
@@ -177,7 +177,7 @@ fn halves_are_alike_and_one_left_over_has_no_place() {
 #[test]
 fn the_windows_of_a_lecture_have_lab_and_timeline_together() {
     let size = Size::new(512, 512).unwrap();
-    let wanted = Wanted {
+    let wanted = LayoutRequest {
         side: Some(SidePanel::Lab),
         ..with_lanes(16)
     };
@@ -254,7 +254,7 @@ fn panels_are_as_large_as_any_rows_and_columns_make_them() {
 #[test]
 fn a_point_in_a_panel_finds_it_and_a_gap_finds_none() {
     let size = Size::new(512, 512).unwrap();
-    let tiling = lay_out([1280, 800], 1.0, 16, size, &Wanted::default()).tiling;
+    let tiling = lay_out([1280, 800], 1.0, 16, size, &LayoutRequest::default()).tiling;
     for place in 0..16 {
         let rect = tiling.rect(place);
         let corner = [f64::from(rect.x), f64::from(rect.y)];
@@ -266,6 +266,6 @@ fn a_point_in_a_panel_finds_it_and_a_gap_finds_none() {
 #[test]
 fn one_lattice_fills_the_side_it_can() {
     let size = Size::new(512, 512).unwrap();
-    let layout = lay_out([1280, 800], 1.0, 1, size, &Wanted::default());
+    let layout = lay_out([1280, 800], 1.0, 1, size, &LayoutRequest::default());
     assert_eq!(layout.tiling.panel, [788, 788]);
 }

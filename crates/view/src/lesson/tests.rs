@@ -1,9 +1,9 @@
 //! No word of a lesson is cut, whatever the window.
 
 use super::*;
+use crate::fixtures::{lesson_list, lesson_page, status};
 use crate::hud::tests::{each_lesson, texts};
-use crate::layout::{Wanted, lay_out};
-use crate::made_up::{lesson_list, lesson_page, status};
+use crate::layout::{LayoutRequest, lay_out};
 use life::Size;
 
 #[test]
@@ -38,7 +38,7 @@ fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
 
 #[test]
 fn a_point_on_an_entry_finds_it_and_the_selected_one_is_always_seen() {
-    let wanted = Wanted {
+    let wanted = LayoutRequest {
         lesson: true,
         ..Default::default()
     };

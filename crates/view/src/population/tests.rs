@@ -1,9 +1,9 @@
 //! Nothing of the graph is cut or covered, whatever the window; and it says what was measured.
 
 use super::*;
+use crate::fixtures::{Timed, status};
 use crate::hud::tests::each_part;
 use crate::layout::Layout;
-use crate::made_up::{Timed, status};
 use life::Size;
 
 fn settled() -> Status {

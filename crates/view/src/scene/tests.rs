@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Commands;
-use crate::made_up::{Timed, status};
+use crate::fixtures::{Timed, status};
 use crate::offscreen::target;
 use crate::pixel_tests::lavapipe;
 use life::Size;

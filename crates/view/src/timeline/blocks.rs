@@ -163,7 +163,7 @@ pub(crate) fn fold<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::stamped_round;
+    use crate::fixtures::stamped_round;
     use crate::timeline::scale::Stretch;
     use engine::Nanos;
 

@@ -247,7 +247,7 @@ pub fn fold(lanes: &[Lane], scale: TimeScale, left: f32, columns: usize) -> Vec<
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::timed_round;
+    use crate::fixtures::timed_round;
     use crate::timeline::scale::Stretch;
 
     #[test]

@@ -15,7 +15,7 @@ const FOOT: f32 = 17.0;
 const BOTTOM: f32 = 6.0;
 const GUTTER: f32 = 76.0;
 const LANE: f32 = 14.0;
-const LEAST_LANES: f32 = 56.0;
+const MIN_LANES: f32 = 56.0;
 const OVERLAP: f32 = 21.0;
 const KINDS_WIDE: f32 = 462.0;
 /// From this width on the legend stands beside the figures.
@@ -30,21 +30,21 @@ const MAP: f32 = 270.0;
 const MAP_MOST: f32 = 0.62;
 /// The part of the panels' height that it may take, without the map and with it.
 const MOST: f32 = 0.47;
-const MOST_WITH_MAP: f32 = 0.64;
+const MAX_WITH_MAP: f32 = 0.64;
 /// The least area, for panels and timeline together, that has one.
-const LEAST_AREA: [f32; 2] = [470.0, 400.0];
+const MIN_AREA: [f32; 2] = [470.0, 400.0];
 
 /// The height, in units, of a timeline of so many lanes, and of a map of so many multiprocessors
 /// beneath them, in an area of this size in units; `None` where the area is too small.
 pub(crate) fn height(area: [f32; 2], lanes: usize, units: Option<usize>) -> Option<f32> {
     let [width, height] = area;
-    if width < LEAST_AREA[0] || height < LEAST_AREA[1] {
+    if width < MIN_AREA[0] || height < MIN_AREA[1] {
         return None;
     }
-    let lanes = (lanes.max(1) as f32 * LANE).max(LEAST_LANES);
+    let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
     let (map, most) = match units {
         None => (0.0, MOST),
-        Some(units) => (MAP_HEAD + (units as f32 * MAP_ROW).min(MAP), MOST_WITH_MAP),
+        Some(units) => (MAP_HEAD + (units as f32 * MAP_ROW).min(MAP), MAX_WITH_MAP),
     };
     Some((around(width) + lanes + map).min(most * height))
 }

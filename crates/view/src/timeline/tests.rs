@@ -2,10 +2,10 @@
 
 use egui::{Rect, Shape, pos2, vec2};
 
+use crate::fixtures::{Timed, status};
 use crate::hud::rect_of;
 use crate::hud::tests::{each, each_with, texts};
-use crate::layout::{Dock, Wanted, lay_out};
-use crate::made_up::{Timed, status};
+use crate::layout::{Dock, LayoutRequest, lay_out};
 use crate::timeline::Timeline;
 use crate::{Frame, ViewOptions};
 use life::Size;
@@ -18,8 +18,8 @@ fn shown() -> ViewOptions {
     }
 }
 
-fn lanes(lanes: usize) -> Wanted {
-    Wanted {
+fn lanes(lanes: usize) -> LayoutRequest {
+    LayoutRequest {
         lanes: Some(lanes),
         ..Default::default()
     }

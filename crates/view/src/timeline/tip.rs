@@ -192,7 +192,7 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::made_up::timed_round;
+    use crate::fixtures::timed_round;
     use engine::{Nanos, StreamId};
 
     #[test]

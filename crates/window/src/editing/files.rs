@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::parcels::{Parcel, cells_of};
+use super::background::{Parcel, cells_of};
 use crate::handler::Handler;
 use crate::larger::OversizedPattern;
 use app::World;
@@ -26,7 +26,7 @@ pub(crate) struct Saving {
 }
 
 /// The most cells that the clipboard takes.
-const MOST_COPIED: u64 = 1 << 26;
+const MAX_COPIED: u64 = 1 << 26;
 
 impl<W: World> Handler<W> {
     /// Does with what threads have brought what it is for.
@@ -159,7 +159,7 @@ impl<W: World> Handler<W> {
         let Some((area, asked)) = self.asked_cells() else {
             return;
         };
-        if area.size.cells() > MOST_COPIED {
+        if area.size.cells() > MAX_COPIED {
             return self.note(tr!(
                 "{} is too large for the clipboard; Ctrl+S saves it to a file",
                 area.size

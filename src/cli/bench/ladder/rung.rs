@@ -21,10 +21,10 @@ use session::instances::{Event, Instances, open_engine, starts};
 const RUNS: usize = 3;
 
 /// The longest that a rung's rounds with one work may be expected to take.
-const MOST_SECONDS: f64 = 60.0;
+const MAX_SECONDS: f64 = 60.0;
 
 /// The part of a device's memory that lattices may fill.
-const MOST_MEMORY: f64 = 0.9;
+const MAX_MEMORY: f64 = 0.9;
 
 /// A launch with all generations in it is made as long as this, in seconds.
 const LONG_LAUNCH: f64 = 0.02;
@@ -32,7 +32,7 @@ const LONG_LAUNCH: f64 = 0.02;
 /// A graph is made as long as this, in seconds, so that its own launch does not count, but has no
 /// more launches than that.
 const LONG_GRAPH: f64 = 0.002;
-const MOST_LAUNCHES: u64 = 8192;
+const MAX_LAUNCHES: u64 = 8192;
 
 /// The most cells times generations that the reference steps.
 const REFERENCE_BUDGET: f64 = 20e6;
@@ -141,7 +141,7 @@ impl Case {
         // The bits, twice, are always there.
         let needed = self.work.working_set(self.kernel) as f64 + self.work.cells() / 4.0;
         if let Some(memory) = memory
-            && needed > MOST_MEMORY * memory as f64
+            && needed > MAX_MEMORY * memory as f64
         {
             let gib = |bytes: f64| bytes / f64::from(1 << 30);
             return Ok(Some(format!(
@@ -157,7 +157,7 @@ impl Case {
         let rounds = 2.0 + RUNS as f64;
         let generations = f64::from(generations(self.work));
         let seconds = rounds * generations * self.work.cells() / expected;
-        Ok((seconds > MOST_SECONDS)
+        Ok((seconds > MAX_SECONDS)
             .then(|| format!("it would take {seconds:.0} s by the rate of the work before")))
     }
 
@@ -254,7 +254,7 @@ impl Case {
         let mut per_round = generations;
         while timed(instances, per_round, 1)? < long {
             let more = per_round.saturating_mul(times);
-            if more > 1_000_000 || launches(more) > MOST_LAUNCHES.max(launches(generations)) {
+            if more > 1_000_000 || launches(more) > MAX_LAUNCHES.max(launches(generations)) {
                 break;
             }
             per_round = more;

@@ -192,7 +192,7 @@ fn columns(rows: &[Vec<&str>]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use model::ladder::made_up::ladder;
+    use model::ladder::fixtures::ladder;
 
     #[test]
     fn a_rung_is_measured_against_the_limits_and_the_rungs_below() {

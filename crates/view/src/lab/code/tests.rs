@@ -1,7 +1,7 @@
 //! Each switch shows in the calls, in both languages, and nothing that is not so.
 
 use super::*;
-use crate::made_up::status;
+use crate::fixtures::status;
 use engine::kernels::{KERNELS, find};
 use model::Switch;
 

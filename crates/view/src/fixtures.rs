@@ -335,9 +335,9 @@ pub fn lesson_list(selected: usize) -> LessonScreen {
 }
 
 /// Pictures that are always newer than what was seen, and their generation.
-pub struct MadeUp(pub(crate) Vec<(Option<ReduceRegion>, Arc<[u32]>)>, u64);
+pub struct FixturePictures(pub(crate) Vec<(Option<ReduceRegion>, Arc<[u32]>)>, u64);
 
-impl PictureSource for MadeUp {
+impl PictureSource for FixturePictures {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
         for (instance, (viewport, words)) in self.0.iter().enumerate() {
             seen[instance] += 1;
@@ -356,26 +356,26 @@ impl PictureSource for MadeUp {
     }
 }
 
-impl MadeUp {
+impl FixturePictures {
     /// The bits of these lattices.
-    pub fn bits(lattices: &[Lattice]) -> MadeUp {
-        MadeUp::of(lattices, 0)
+    pub fn bits(lattices: &[Lattice]) -> FixturePictures {
+        FixturePictures::of(lattices, 0)
     }
 
     /// The bits of these lattices of a generation.
-    pub fn of(lattices: &[Lattice], generation: u64) -> MadeUp {
+    pub fn of(lattices: &[Lattice], generation: u64) -> FixturePictures {
         let bits = lattices
             .iter()
             .map(|lattice| (None, lattice.words().into()));
-        MadeUp(bits.collect(), generation)
+        FixturePictures(bits.collect(), generation)
     }
 
     /// These lattices reduced to a viewport, as an engine does it.
-    pub fn views(lattices: &[Lattice], viewport: ReduceRegion) -> MadeUp {
+    pub fn views(lattices: &[Lattice], viewport: ReduceRegion) -> FixturePictures {
         let views = lattices
             .iter()
             .map(|lattice| (Some(viewport), reduce(lattice, viewport)));
-        MadeUp(views.collect(), 0)
+        FixturePictures(views.collect(), 0)
     }
 }
 

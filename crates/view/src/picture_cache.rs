@@ -1,10 +1,10 @@
 //! The newest picture of every instance, in textures.
 //!
-//! Bits live in one [`Stack`] for good. Views change their size with the window, so there are two
+//! Bits live in one [`TextureArray`] for good. Views change their size with the window, so there are two
 //! stacks of them: the newest size, and the one before it, which is drawn until each instance's
 //! first picture of the new size is there.
 
-use crate::stack::{Stack, Texels};
+use crate::texture_array::{Texels, TextureArray};
 use crate::transfer::TextureLimits;
 use engine::ReduceRegion;
 use life::Size;
@@ -12,7 +12,7 @@ use model::PictureSource;
 
 /// Where an instance's newest picture is.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Held {
+pub(crate) enum CachedPicture {
     /// Nowhere: there was none yet.
     Nothing,
     /// In the stack of bits, in the layer of the instance's number.
@@ -39,11 +39,11 @@ pub(crate) struct News {
 pub(crate) struct Views {
     pub(crate) serial: u64,
     only: Option<usize>,
-    pub(crate) stack: Stack,
+    pub(crate) stack: TextureArray,
 }
 
 /// See the module.
-pub(crate) struct Store {
+pub(crate) struct PictureCache {
     device: wgpu::Device,
     queue: wgpu::Queue,
     bind_layouts: [wgpu::BindGroupLayout; 2],
@@ -52,8 +52,8 @@ pub(crate) struct Store {
     seen: Vec<u64>,
     /// The number of the last edit that each instance's picture shows.
     pub(crate) edits: Vec<u64>,
-    pub(crate) held: Vec<Held>,
-    pub(crate) bits: Option<Stack>,
+    pub(crate) held: Vec<CachedPicture>,
+    pub(crate) bits: Option<TextureArray>,
     pub(crate) views: Vec<Views>,
     /// What the last update brought.
     pub(crate) news: Vec<News>,
@@ -61,15 +61,15 @@ pub(crate) struct Store {
     serials: u64,
 }
 
-impl Store {
+impl PictureCache {
     /// For so many lattices of one size; `bind_layouts` are for words and for densities.
     pub(crate) fn new(
         (device, queue): (&wgpu::Device, &wgpu::Queue),
         bind_layouts: [wgpu::BindGroupLayout; 2],
         limits: TextureLimits,
         (instances, size): (usize, Size),
-    ) -> Store {
-        Store {
+    ) -> PictureCache {
+        PictureCache {
             device: device.clone(),
             queue: queue.clone(),
             bind_layouts,
@@ -77,7 +77,7 @@ impl Store {
             size,
             seen: vec![0; instances],
             edits: vec![0; instances],
-            held: vec![Held::Nothing; instances],
+            held: vec![CachedPicture::Nothing; instances],
             bits: None,
             views: Vec::new(),
             news: Vec::new(),
@@ -114,13 +114,17 @@ impl Store {
         });
         self.flush(&mut batch);
         (self.seen, self.edits) = (seen, edits);
-        if !self.held.iter().any(|held| matches!(held, Held::Bits)) {
+        if !self
+            .held
+            .iter()
+            .any(|held| matches!(held, CachedPicture::Bits))
+        {
             self.bits = None;
         }
         let used = |serial| {
             self.held
                 .iter()
-                .any(|held| matches!(held, Held::View { stack, .. } if *stack == serial))
+                .any(|held| matches!(held, CachedPicture::View { stack, .. } if *stack == serial))
         };
         let still: Vec<u64> = self
             .views
@@ -135,7 +139,7 @@ impl Store {
     /// As if all that it holds had just arrived.
     pub(crate) fn everything(&self) -> Vec<News> {
         let held = self.held.iter().zip(&self.generations).enumerate();
-        held.filter(|(_, (held, _))| !matches!(held, Held::Nothing))
+        held.filter(|(_, (held, _))| !matches!(held, CachedPicture::Nothing))
             .map(|(instance, (_, &generation))| News {
                 instance,
                 generation,
@@ -161,7 +165,7 @@ impl Store {
             let size = [self.size.words_per_row() as u32, self.size.height()];
             self.bits.get_or_insert_with(|| {
                 let layout = &self.bind_layouts[0];
-                Stack::new(
+                TextureArray::new(
                     &self.device,
                     layout,
                     Texels::Words,
@@ -170,7 +174,7 @@ impl Store {
                     self.limits,
                 )
             });
-            self.held[instance] = Held::Bits;
+            self.held[instance] = CachedPicture::Bits;
             return Some(Place {
                 stack: None,
                 layer: instance,
@@ -202,15 +206,15 @@ impl Store {
             if self.views.len() == 2 {
                 let gone = self.views.remove(0).serial;
                 for held in &mut self.held {
-                    if matches!(held, Held::View { stack, .. } if *stack == gone) {
-                        *held = Held::Nothing;
+                    if matches!(held, CachedPicture::View { stack, .. } if *stack == gone) {
+                        *held = CachedPicture::Nothing;
                     }
                 }
             }
             let only = only.filter(|&only| only == instance);
             let layers = only.map_or(self.held.len(), |_| 1);
             let layout = &self.bind_layouts[1];
-            let stack = Stack::new(
+            let stack = TextureArray::new(
                 &self.device,
                 layout,
                 Texels::Densities,
@@ -227,7 +231,7 @@ impl Store {
             (self.serials, only)
         });
         let layer = alone.map_or(instance, |_| 0);
-        self.held[instance] = Held::View {
+        self.held[instance] = CachedPicture::View {
             stack: serial,
             layer,
             viewport,
@@ -272,7 +276,7 @@ impl Store {
         }
     }
 
-    fn stack(&self, place: Place) -> Option<&Stack> {
+    fn stack(&self, place: Place) -> Option<&TextureArray> {
         match place.stack {
             None => self.bits.as_ref(),
             Some(serial) => {

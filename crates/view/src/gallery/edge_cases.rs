@@ -1,8 +1,8 @@
 //! Windows that nobody wants and somebody has: small, narrow, tall, and interfaces zoomed far.
 
 use crate::SidePanel;
+use crate::fixtures::lesson_page;
 use crate::gallery::{SCREEN, Screen, WINDOWS, Window};
-use crate::made_up::lesson_page;
 use crate::{Commands, Help, LessonScreen, Menu, Zoom};
 use model::actions::Topic;
 

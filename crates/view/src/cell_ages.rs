@@ -9,16 +9,16 @@ use bytemuck::{Pod, Zeroable};
 
 use crate::ColourBy;
 use crate::hud::numbers::bytes;
+use crate::picture_cache::{CachedPicture, News};
 use crate::quads::{self, bind_layout, texture_layout};
-use crate::stack::Stack;
-use crate::store::{Held, News};
+use crate::texture_array::TextureArray;
 use crate::transfer::TextureLimits;
 use engine::Transfer;
 use lang::tr;
 use life::Size;
 
 /// The most bytes that are kept, two a cell.
-pub const MOST_TRACE_BYTES: u64 = 512 << 20;
+pub const MAX_TRACE_BYTES: u64 = 512 << 20;
 
 /// Cells of a texel.
 const CELLS: u32 = 16;
@@ -43,11 +43,11 @@ pub(crate) fn refusal(
             "colours by age and history take lattices of up to {side} cells a side on this GPU",
             side = side
         ))
-    } else if kept > MOST_TRACE_BYTES {
+    } else if kept > MAX_TRACE_BYTES {
         Some(tr!(
             "colours by age and history keep two bytes a cell, here {}, and take {} at most",
             bytes(kept),
-            bytes(MOST_TRACE_BYTES)
+            bytes(MAX_TRACE_BYTES)
         ))
     } else {
         None
@@ -141,7 +141,7 @@ struct Page {
 }
 
 /// See the module.
-pub(crate) struct Traces {
+pub(crate) struct CellAges {
     paging: Paging,
     pages: Vec<Page>,
     /// Which of each page's textures is the newest.
@@ -152,20 +152,20 @@ pub(crate) struct Traces {
     instances: wgpu::Buffer,
 }
 
-impl Traces {
+impl CellAges {
     /// For so many lattices of one size, of which nothing is known yet.
     pub(crate) fn new(
         device: &wgpu::Device,
         words_layout: &wgpu::BindGroupLayout,
         limits: TextureLimits,
         (instances, size): (usize, Size),
-    ) -> Traces {
+    ) -> CellAges {
         let paging = Paging::new(instances, size, limits.side);
         let layout = traces_layout(device);
         let pages = (0..instances.div_ceil(paging.each()))
             .map(|_| page(device, &layout, paging))
             .collect();
-        Traces {
+        CellAges {
             paging,
             pages,
             newest: 0,
@@ -196,7 +196,7 @@ impl Traces {
     pub(crate) fn update(
         &mut self,
         (device, queue): (&wgpu::Device, &wgpu::Queue),
-        (bits, held): (&Stack, &[Held]),
+        (bits, held): (&TextureArray, &[CachedPicture]),
         news: &[News],
     ) {
         let mut turns = vec![Turn::Keep; self.generations.len()];
@@ -206,7 +206,7 @@ impl Traces {
             *generation = Some(news.generation);
         }
         for (turn, held) in turns.iter_mut().zip(held) {
-            if !matches!(held, Held::Bits) {
+            if !matches!(held, CachedPicture::Bits) {
                 *turn = Turn::Keep;
             }
         }
@@ -249,7 +249,7 @@ impl Traces {
     #[allow(clippy::type_complexity)]
     fn lattices<'a>(
         &self,
-        bits: &'a Stack,
+        bits: &'a TextureArray,
         turns: &[Turn],
     ) -> (
         Vec<LatticeInstance>,

@@ -11,7 +11,7 @@ use crate::dialogs::UiRequest;
 use model::Action;
 
 #[derive(Clone, Debug)]
-struct Spot {
+struct HitRegion {
     rect: Rect,
     tip: String,
     action: Option<Action>,
@@ -19,15 +19,17 @@ struct Spot {
 
 /// The places of one frame.
 #[derive(Clone, Debug, Default)]
-struct Spots(Vec<Spot>);
+struct HitRegions(Vec<HitRegion>);
 
 fn id() -> Id {
     Id::unique("spots")
 }
 
-fn note(painter: &Painter, spot: Spot) {
+fn note(painter: &Painter, spot: HitRegion) {
     painter.ctx().data_mut(|data| {
-        data.get_temp_mut_or_default::<Spots>(id()).0.push(spot);
+        data.get_temp_mut_or_default::<HitRegions>(id())
+            .0
+            .push(spot);
     });
 }
 
@@ -36,27 +38,27 @@ pub(crate) fn tip(painter: &Painter, rect: Rect, tip: &str) {
     if !tip.is_empty() {
         let tip = tip.into();
         let action = None;
-        note(painter, Spot { rect, tip, action });
+        note(painter, HitRegion { rect, tip, action });
     }
 }
 
 /// What stands in `rect` is a button for an action; whether the mouse is over it.
 pub(crate) fn button(painter: &Painter, rect: Rect, tip: &str, action: impl Into<Action>) -> bool {
     let (tip, action) = (tip.into(), Some(action.into()));
-    note(painter, Spot { rect, tip, action });
+    note(painter, HitRegion { rect, tip, action });
     let at = painter.ctx().input(|input| input.pointer.hover_pos());
     at.is_some_and(|at| rect.contains(at))
 }
 
 /// Forgets the last frame's.
 pub(crate) fn clear(context: &egui::Context) {
-    context.data_mut(|data| data.get_temp_mut_or_default::<Spots>(id()).0.clear());
+    context.data_mut(|data| data.get_temp_mut_or_default::<HitRegions>(id()).0.clear());
 }
 
 /// Which of the last frame's places is here.
 pub(crate) fn at(context: &egui::Context, at: Pos2) -> Option<usize> {
     context.data_mut(|data| {
-        let spots = &data.get_temp_mut_or_default::<Spots>(id()).0;
+        let spots = &data.get_temp_mut_or_default::<HitRegions>(id()).0;
         spots.iter().rposition(|spot| spot.rect.contains(at))
     })
 }
@@ -65,7 +67,7 @@ pub(crate) fn at(context: &egui::Context, at: Pos2) -> Option<usize> {
 pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<UiRequest>) {
     let spots = ui
         .ctx()
-        .data_mut(|data| data.get_temp_mut_or_default::<Spots>(id()).clone());
+        .data_mut(|data| data.get_temp_mut_or_default::<HitRegions>(id()).clone());
     for (index, spot) in spots.0.iter().enumerate() {
         let sense = match spot.action {
             Some(_) => Sense::CLICK,
@@ -85,7 +87,7 @@ pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<UiRequest>) {
 #[cfg(test)]
 pub(crate) fn places(context: &egui::Context) -> Vec<Rect> {
     context.data_mut(|data| {
-        let spots = &data.get_temp_mut_or_default::<Spots>(id()).0;
+        let spots = &data.get_temp_mut_or_default::<HitRegions>(id()).0;
         let tipped = spots.iter().filter(|spot| !spot.tip.is_empty());
         tipped.map(|spot| spot.rect).collect()
     })

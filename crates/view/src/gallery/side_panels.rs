@@ -2,10 +2,10 @@
 
 use crate::LessonScreen;
 use crate::SidePanel;
+use crate::fixtures::{lesson_list, lesson_page, stamped_round, waited_round};
 use crate::gallery::panels::{lost, settle};
 use crate::gallery::{SCREEN, Screen};
-use crate::made_up::{lesson_list, lesson_page, stamped_round, waited_round};
-use model::ladder::made_up::ladder;
+use model::ladder::fixtures::ladder;
 use model::{Bound, Overlap, Resource, Status};
 
 pub(super) fn screens() -> Vec<Screen> {

@@ -6,12 +6,12 @@ use crate::ViewError;
 use crate::transfer::TextureLimits;
 
 /// The most instances that can be drawn anywhere.
-pub const MOST_INSTANCES: usize = 4096;
+pub const MAX_INSTANCES: usize = 4096;
 
 /// The most instances that can be drawn, on an adapter of these limits: 16 arrays, or 4,096 (with
 /// more, a panel is a speck).
 pub fn most_instances(limits: TextureLimits) -> usize {
-    (limits.layers as usize * MOST_ARRAYS).min(MOST_INSTANCES)
+    (limits.layers as usize * MAX_ARRAYS).min(MAX_INSTANCES)
 }
 
 /// Refuses more instances than [`most_instances`].
@@ -24,10 +24,10 @@ pub(crate) fn admit(asked: usize, limits: TextureLimits) -> Result<(), ViewError
     }
 }
 
-const MOST_ARRAYS: usize = 16;
+const MAX_ARRAYS: usize = 16;
 
 /// The most bytes of one texture.
-const MOST_TEXTURE_BYTES: u64 = 256 << 20;
+const MAX_TEXTURE_BYTES: u64 = 256 << 20;
 
 /// What a texel is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -55,7 +55,7 @@ impl Texels {
 }
 
 /// See the module. Layer `i` is layer `i % per_array` of array `i / per_array`.
-pub(crate) struct Stack {
+pub(crate) struct TextureArray {
     pub(crate) texels: Texels,
     /// A layer's width and height in texels.
     pub(crate) size: [u32; 2],
@@ -63,7 +63,7 @@ pub(crate) struct Stack {
     arrays: Vec<(wgpu::Texture, wgpu::BindGroup)>,
 }
 
-impl Stack {
+impl TextureArray {
     /// As many layers as asked for, all zero.
     pub(crate) fn new(
         device: &wgpu::Device,
@@ -72,9 +72,9 @@ impl Stack {
         size: [u32; 2],
         layers: usize,
         limits: TextureLimits,
-    ) -> Stack {
+    ) -> TextureArray {
         let layer_bytes = u64::from(size[0]) * u64::from(size[1]) * u64::from(texels.bytes());
-        let sane = (MOST_TEXTURE_BYTES / layer_bytes.max(1)).clamp(1, u64::from(limits.layers));
+        let sane = (MAX_TEXTURE_BYTES / layer_bytes.max(1)).clamp(1, u64::from(limits.layers));
         let per_array = layers.clamp(1, sane as usize);
         let array = |first: usize| {
             let texture = device.create_texture(&wgpu::TextureDescriptor {
@@ -106,7 +106,7 @@ impl Stack {
             (texture, bind)
         };
         let arrays = (0..layers).step_by(per_array).map(array).collect();
-        Stack {
+        TextureArray {
             texels,
             size,
             per_array,
