@@ -16,7 +16,7 @@ pub struct Picture {
     pub sequence: u64,
     /// Its generation.
     pub generation: u64,
-    /// The number of the last edit that it shows.
+    /// The number of the last edit that was applied before it, to this or another instance.
     pub edits: u64,
     /// The viewport its bytes were reduced to, or `None` for the lattice's bits.
     pub viewport: Option<ReduceRegion>,
@@ -122,12 +122,12 @@ impl Pictures {
         }
     }
 
-    /// Notes that pictures of instances are complete, given their generation and every instance's
-    /// last edit.
+    /// Notes that pictures of instances are complete, given their generation and the number of the
+    /// last edit that was applied before them.
     pub fn note(
         &self,
         instances: Range<usize>,
-        (generation, edits): (u64, &[u64]),
+        (generation, edits): (u64, u64),
         plan: PicturePlan,
         slot: Slot,
     ) {
@@ -146,7 +146,7 @@ impl Pictures {
             board.newest[instance] = Some(Picture {
                 sequence,
                 generation,
-                edits: edits[instance],
+                edits,
                 viewport,
                 words,
                 slot,

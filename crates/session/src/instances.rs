@@ -146,8 +146,8 @@ pub struct Instances {
     measuring: Measuring,
     /// Rounds since the last one that measured.
     unmeasured: u32,
-    /// The number of the last edit, by instance.
-    edit_numbers: Arc<[u64]>,
+    /// The number of the last edit that was applied.
+    edit_number: u64,
     slots: Arc<dyn Slots>,
     spec: SlotsSpec,
     in_flight: VecDeque<InFlight>,
@@ -218,7 +218,7 @@ impl Instances {
             generations: [0; 2],
             measuring: Measuring::Never,
             unmeasured: 0,
-            edit_numbers: vec![0; setup.instances].into(),
+            edit_number: 0,
             slots,
             spec,
             in_flight: VecDeque::new(),

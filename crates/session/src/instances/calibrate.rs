@@ -116,7 +116,7 @@ impl Instances {
             run,
             generation,
             measured: self.measuring != Measuring::Never,
-            edits: self.edit_numbers.clone(),
+            edits: self.edit_number,
             picture,
             slot: None,
             kind: Kind::Alone,

@@ -56,17 +56,15 @@ impl Instances {
         self.submit(&program, Kind::Other, None)
     }
 
-    /// The number of the last edit of each instance.
-    pub(crate) fn edit_numbers(&self) -> &Arc<[u64]> {
-        &self.edit_numbers
+    /// The number of the last edit that was applied; 0 before the first.
+    pub(crate) fn edit_number(&self) -> u64 {
+        self.edit_number
     }
 
-    /// Notes that pictures issued from now on show these instances with this edit. Numbers only grow.
-    pub(crate) fn set_edit_number(&mut self, instances: &[usize], number: u64) {
-        let numbers = Arc::make_mut(&mut self.edit_numbers);
-        for &instance in instances {
-            numbers[instance] = number.max(numbers[instance]);
-        }
+    /// Notes that pictures issued from now on show every instance with this edit and all before it:
+    /// edits are applied in order, and one that another has replaced on the log shows nowhere.
+    pub(crate) fn set_edit_number(&mut self, number: u64) {
+        self.edit_number = number.max(self.edit_number);
     }
 
     /// The host slot for whole lattices with this index.

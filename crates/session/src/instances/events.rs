@@ -1,7 +1,6 @@
 //! Completions of submitted programs, as events.
 
 use std::ops::Range;
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::issue::{InFlight, Kind};
@@ -20,7 +19,7 @@ pub enum Event {
         /// Their generation.
         generation: u64,
         /// The number of every instance's last edit.
-        edits: Arc<[u64]>,
+        edits: u64,
         /// What they show.
         picture: PicturePlan,
         /// Where they are.
@@ -98,7 +97,7 @@ impl Instances {
                         tell(Event::Pictures {
                             instances: lattices.start as usize..lattices.end as usize,
                             generation: *generation,
-                            edits: edits.clone(),
+                            edits: *edits,
                             picture: *picture,
                             slot,
                         });

@@ -20,7 +20,7 @@ pub(super) struct InFlight {
     /// Whether the slots of its measures still exist.
     pub(super) measured: bool,
     /// The last edit in its pictures, by instance.
-    pub(super) edits: Arc<[u64]>,
+    pub(super) edits: u64,
     pub(super) picture: Option<PicturePlan>,
     /// The picture slot of a round or a refresh, not filled again before its completion is handled.
     pub(super) slot: Option<Slot>,
@@ -377,7 +377,7 @@ impl Instances {
             run,
             generation: self.generations[half],
             measured: self.measuring != Measuring::Never,
-            edits: self.edit_numbers.clone(),
+            edits: self.edit_number,
             picture,
             slot: None,
             kind,

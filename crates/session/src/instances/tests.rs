@@ -307,13 +307,13 @@ fn pictures_say_which_edit_they_show() {
     instances.set_picture(Some(PicturePlan::BITS)).unwrap();
     let edit = edit_of_word(3);
     instances.edit(&[1], &edit).unwrap();
-    instances.set_edit_number(&[1], 4);
-    instances.set_edit_number(&[1], 2);
-    assert_eq!(instances.edit_numbers()[..], [0, 4]);
+    instances.set_edit_number(4);
+    instances.set_edit_number(2);
+    assert_eq!(instances.edit_number(), 4);
     let shown = round(&mut instances, 0)
         .into_iter()
         .map(|event| match event {
-            Event::Pictures { edits, .. } => edits[1],
+            Event::Pictures { edits, .. } => edits,
             _ => 4,
         });
     assert!(shown.into_iter().all(|edit| edit == 4));

@@ -155,11 +155,8 @@ impl SessionWorker {
                 self.state.cannot_apply();
                 self.log_changed();
                 // The drawing side stops waiting for a picture with the edit.
-                if let (Content::Cells { instance, .. }, Some(number)) = (&record.content, number)
-                    && let Some(instances) = &mut self.instances
-                {
-                    let touched = self.state.log.base_scene().instances_of(*instance);
-                    instances.set_edit_number(&touched, number);
+                if let (Some(number), Some(instances)) = (number, &mut self.instances) {
+                    instances.set_edit_number(number);
                 }
                 self.notify(Notice::Warning(why.to_string()));
                 self.changed = true;
@@ -181,7 +178,7 @@ impl SessionWorker {
         if let Some(instances) = &mut self.instances {
             instances.set_generation(self.state.position.generation);
             if let Some(number) = number {
-                instances.set_edit_number(&touched, number);
+                instances.set_edit_number(number);
             }
         }
         for &instance in &touched {

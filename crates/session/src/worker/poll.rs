@@ -37,7 +37,7 @@ impl SessionWorker {
                     edits,
                     picture,
                     slot,
-                } => pictures.note(instances, (generation, &edits), picture, slot),
+                } => pictures.note(instances, (generation, edits), picture, slot),
                 Event::Round {
                     half,
                     generations,

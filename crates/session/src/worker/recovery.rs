@@ -115,7 +115,7 @@ impl SessionWorker {
         self.lab.switched = None;
         self.forget_known();
         self.state.lost_cells();
-        let edit_numbers = self.release_instances();
+        let edit_number = self.release_instances();
         // A device that is lost again at once is not tried a second time.
         let choices: &[DeviceChoice] = match self.losses.in_a_row {
             1 => &[self.engine_source.choice(), DeviceChoice::Cpu],
@@ -124,7 +124,7 @@ impl SessionWorker {
         let mut made = Err(EngineError::ContextLost(why.into()));
         for &choice in choices {
             let source = EngineSource::Reopen(choice);
-            made = self.make_instances_from(source, &self.setup, &edit_numbers);
+            made = self.make_instances_from(source, &self.setup, edit_number);
             match &made {
                 Ok(_) => {
                     self.engine_source = source;
@@ -164,21 +164,19 @@ impl SessionWorker {
     /// # Errors
     /// The devices cannot be opened, or there is no memory.
     pub(super) fn make_instances(&self, setup: &Setup) -> Result<Instances> {
-        let edit_numbers = self.instances.as_ref().map(|it| it.edit_numbers().clone());
-        self.make_instances_from(self.engine_source, setup, &edit_numbers.unwrap_or_default())
+        let edit_number = self.instances.as_ref().map_or(0, Instances::edit_number);
+        self.make_instances_from(self.engine_source, setup, edit_number)
     }
 
     fn make_instances_from(
         &self,
         source: EngineSource,
         setup: &Setup,
-        edit_numbers: &[u64],
+        edit_number: u64,
     ) -> Result<Instances> {
         let engine = self.environment.make_engine(source)?;
         let mut instances = Instances::new(engine, setup, WHOLE_SLOTS)?;
-        for (instance, &number) in edit_numbers.iter().enumerate().take(setup.instances) {
-            instances.set_edit_number(&[instance], number);
-        }
+        instances.set_edit_number(edit_number);
         instances.set_stamped(self.lab.stamped());
         if let Some(pinned) = &self.pinned {
             instances.compare(Some(pinned.second))?;
@@ -241,23 +239,23 @@ impl SessionWorker {
 
     /// Drops the old engine with its context and host memory: while any of it is alive, opening the
     /// device would return the lost context. Readers of a picture keep the host memory for some
-    /// milliseconds. Returns the number of each instance's last edit.
-    fn release_instances(&mut self) -> Arc<[u64]> {
+    /// milliseconds. Returns the number of the last edit that was applied.
+    fn release_instances(&mut self) -> u64 {
         self.pictures.clear();
         let Some(old) = self.instances.take() else {
             self.copies.clear_slots();
-            return Arc::default();
+            return 0;
         };
         self.copies.save_from_slots(&old, self.state.log.bytes());
         self.copies.clear_slots();
-        let edit_numbers = old.edit_numbers().clone();
+        let edit_number = old.edit_number();
         let slots = Arc::downgrade(old.slots());
         drop(old);
         let until = Instant::now() + RELEASE_TIMEOUT;
         while slots.strong_count() > 0 && Instant::now() < until {
             std::thread::sleep(Duration::from_millis(1));
         }
-        edit_numbers
+        edit_number
     }
 }
 

@@ -555,9 +555,10 @@ impl Driver {
         let differing: Vec<usize> = (0..want.len()).filter(|&i| got[i] != *want[i]).collect();
         assert!(differing.is_empty(), "{differing:?} at {position:?}");
         for (&i, &number) in &self.edited {
-            let shown = self.worker.instances.as_ref().unwrap().edit_numbers()[i];
-            // A recovery may have been stopped before it.
-            let is_pending = self.worker.state.pending_edit() == Some(number);
+            let shown = self.worker.instances.as_ref().unwrap().edit_number();
+            // A recovery may have been stopped before it, and a later edit may have replaced it.
+            let pending = self.worker.state.pending_edit();
+            let is_pending = pending.is_some_and(|pending| number <= pending);
             assert!(
                 shown >= number || is_pending,
                 "edit {number} of {i} is not shown, only {shown}"
