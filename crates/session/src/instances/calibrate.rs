@@ -28,8 +28,8 @@ impl Instances {
     /// Begins a round of so many generations whose ops run alone, one after the other; what they
     /// took comes as [`Event::Calibrated`](super::Event::Calibrated). No round, part or snapshot
     /// is issued meanwhile. Answers whether it could begin now: nothing must be in flight or begun
-    /// in parts, and no settings compared. An op that cannot be submitted is tried again by the
-    /// next [`Instances::poll`].
+    /// in parts, and no settings compared. A later op that cannot be submitted is tried again by
+    /// the next [`Instances::poll`]; if the first cannot be, no calibration has begun.
     pub(crate) fn begin_calibration(
         &mut self,
         generations: u32,
@@ -65,7 +65,11 @@ impl Instances {
             running: None,
             done: Vec::new(),
         });
-        self.run_next_alone()?;
+        if let Err(error) = self.run_next_alone() {
+            // Nothing has run: the caller is told that no round has begun.
+            self.calibration = None;
+            return Err(error);
+        }
         Ok(true)
     }
 

@@ -179,6 +179,23 @@ fn a_record_that_is_refused_on_the_way_does_not_let_the_move_run_on_for_ever() {
     Driver::run(setup, steps);
 }
 
+/// Once its round was made all the same, by generations that the clock did not count.
+#[test]
+fn a_calibration_whose_first_op_is_refused_has_not_begun() {
+    let steps = vec![
+        Step::WatchOverlap(true),
+        Step::Act(SessionAction::TogglePause),
+        Step::Turns(1),
+        Step::Fail(Call::Submit, 2, Fault::OutOfMemory),
+        Step::Act(SessionAction::TogglePause),
+        Step::Act(SessionAction::TogglePause),
+        Step::Act(SessionAction::StepGeneration),
+        Step::SetRule("B36/S23".parse().unwrap()),
+        Step::Act(SessionAction::TogglePause),
+    ];
+    Driver::run(small(1), steps);
+}
+
 /// Once copies were made without an end, and the move never arrived.
 #[test]
 fn copies_of_two_instances_wait_until_a_move_has_arrived() {
