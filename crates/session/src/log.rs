@@ -674,7 +674,7 @@ impl Log {
         self.undone.drain(..lost.map_or(0, |last| last + 1));
     }
 
-    /// Memory of the records in bytes, including those that can be redone. Shared lattices and
+    /// Memory of the records in bytes, including records that can be redone. Shared lattices and
     /// patterns count once; those of the base's start do not count, as a session always has them.
     pub fn bytes(&self) -> u64 {
         self.bytes_from(self.first)

@@ -12,7 +12,7 @@ use model::{Order, PicturePlan, Streams, Switches, Wait};
 pub struct RoundPlan {
     /// The instances to step; instance i is lattice i.
     pub instances: Range<usize>,
-    /// The stream of every instance, including those that are not stepped.
+    /// The stream of every instance, also of instances that are not stepped.
     pub streams: Vec<StreamId>,
     /// One stream of each device in use.
     pub devices: Vec<StreamId>,

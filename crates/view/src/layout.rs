@@ -361,7 +361,11 @@ impl Panels {
     /// Tiles an area, a part of `whole`: in the rows and columns that fit `whole` best, if the
     /// panels do not become too small for that.
     fn tile_part(self, area: PixelRect, whole: PixelRect) -> Tiling {
-        let (kept, best) = (self.best_columns(whole), self.best_columns(area));
+        let best = self.best_columns(area);
+        if area == whole {
+            return self.tile(area, best);
+        }
+        let kept = self.best_columns(whole);
         let width = |columns| f64::from(self.size_in(area, columns)[0]);
         let keeps = width(kept) * MAX_SHRINKING >= width(best);
         self.tile(area, if keeps { kept } else { best })

@@ -66,7 +66,7 @@ impl Instances {
             done: Vec::new(),
         });
         if let Err(error) = self.run_next_alone() {
-            // Nothing has run: the caller is told that no round has begun.
+            // Nothing has run, so no round has begun.
             self.calibration = None;
             return Err(error);
         }

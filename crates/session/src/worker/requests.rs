@@ -374,7 +374,7 @@ impl SessionWorker {
         self.statistics.restart();
     }
 
-    /// Selects the kernel `ahead` places on in the table, skipping those that are unavailable.
+    /// Selects the kernel `ahead` places on in the table, skipping unavailable kernels.
     fn change_kernel(&mut self, ahead: usize) -> Result<()> {
         let Some(instances) = &mut self.instances else {
             return Ok(());

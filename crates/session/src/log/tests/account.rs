@@ -104,7 +104,7 @@ impl Account {
         self.lines.len() as u64
     }
 
-    /// How many records there are, those that can be redone included.
+    /// How many records there are, records that can be redone included.
     pub(super) fn records(&self) -> u64 {
         let undone = self.left.iter().map(|left| left.lines.len() as u64);
         self.end() - self.base.records + undone.sum::<u64>()
