@@ -272,6 +272,15 @@ impl Instances {
         &self.plans[0]
     }
 
+    /// The plan that steps an instance, or A's if none does.
+    #[cfg(test)]
+    pub(crate) fn plan_of(&self, instance: usize) -> &RoundPlan {
+        let mut plans = self.plans.iter();
+        plans
+            .find(|plan| plan.instances.contains(&instance))
+            .unwrap_or(self.plan())
+    }
+
     /// The plan of the next round.
     pub(crate) fn next_plan(&self) -> &RoundPlan {
         &self.plans[self.turn]

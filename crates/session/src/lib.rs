@@ -175,7 +175,8 @@ impl Session {
     }
 
     /// Requests an instance's lattice and its generation, as of when every earlier request is done.
-    /// `wake` is called once they can be received.
+    /// `wake` is called once they can be received. The channel is closed without them if there is no
+    /// such instance.
     pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
         let (answer, copy) = channel();
         let _ = self.commands.send(Command::Copy(instance, answer));

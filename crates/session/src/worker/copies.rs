@@ -338,6 +338,13 @@ impl Copies {
         self.list_positions();
     }
 
+    /// Forgets who waits for an instance that is no longer there: finds the channel closed.
+    pub(super) fn forget_missing(&mut self, instances: usize) {
+        let is_missing =
+            |waiter: &Waiter| matches!(waiter, Waiter::Cells(i, ..) if *i >= instances);
+        self.waiters.retain(|waiter| !is_missing(waiter));
+    }
+
     /// Replaces the snapshots by those of another log and returns them. Forgets the copies in slots.
     pub(super) fn exchange(&mut self, mut kept: Snapshots) -> Snapshots {
         self.clear_slots();
@@ -373,9 +380,12 @@ impl SessionWorker {
             (self.wake)();
             return;
         }
-        self.copies
-            .waiters
-            .push(Waiter::Cells(instance, answer, None));
+        if instance < self.setup.instances {
+            let waiter = Waiter::Cells(instance, answer, None);
+            self.copies.waiters.push(waiter);
+        } else {
+            (self.wake)(); // who asked finds the channel closed
+        }
     }
 
     /// Sends the session to save as soon as a copy of all lattices is on the host.

@@ -489,6 +489,7 @@ impl SessionWorker {
         self.setup.rule = scene.rule;
         self.setup.start = scene.start;
         self.selected = self.selected.min(self.setup.instances - 1);
+        self.copies.forget_missing(self.setup.instances);
         self.watch.set_drawn(scene.drawn);
     }
 }

@@ -262,6 +262,18 @@ fn who_waits_for_a_copy_gets_it_though_the_slots_are_others_now() {
 }
 
 #[test]
+fn a_copy_of_an_instance_that_is_not_there_is_refused() {
+    let mut made = worker(setup(Some(0)));
+    let missing = copy(&mut made.0, 2);
+    let there = copy(&mut made.0, 1);
+    turn_until(&mut made, "a copy", |_| there.try_recv().is_ok());
+    assert_eq!(missing.try_recv(), Err(TryRecvError::Disconnected));
+    made.0.fail("of a sudden".into());
+    let missing = copy(&mut made.0, 2);
+    assert_eq!(missing.try_recv(), Err(TryRecvError::Disconnected));
+}
+
+#[test]
 fn a_file_that_was_never_taken_up_is_never_written_over() {
     let mut made = worker(setup(Some(0)));
     let saved = save(&mut made.0);
