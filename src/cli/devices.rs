@@ -9,7 +9,8 @@ use engine::cpu::CpuEngine;
 use engine::cuda::{first_device, list_devices};
 use engine::{DeviceInfo, Engine};
 use lang::tr;
-use view::{AdapterFacts, list_adapters};
+use screen::AdapterFacts;
+use view::list_adapters;
 
 /// What `--json` prints.
 #[derive(serde::Serialize)]

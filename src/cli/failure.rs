@@ -3,11 +3,11 @@
 
 use std::process::ExitCode;
 
-use app::AppError;
 use engine::EngineError;
 use life::{MemoryError, PatternError, SaveError};
 use session::SavedError;
 use view::ViewError;
+use window::WindowError;
 
 /// A check that failed, in words.
 #[derive(Debug, thiserror::Error)]
@@ -51,8 +51,8 @@ pub(super) fn exit_code(error: &anyhow::Error) -> ExitCode {
             })
         } else if let Some(error) = cause.downcast_ref::<ViewError>() {
             Some(error.exit_code())
-        } else if let Some(error @ (AppError::View(_) | AppError::NoMonitor { .. })) =
-            cause.downcast_ref::<AppError>()
+        } else if let Some(error @ (WindowError::View(_) | WindowError::NoMonitor { .. })) =
+            cause.downcast_ref::<WindowError>()
         {
             Some(error.exit_code())
         } else {

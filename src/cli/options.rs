@@ -14,8 +14,9 @@ use life::{RuleAndTorus, Size, SizeError};
 use model::{
     DeviceChoice, Order, StopWhenStill, Streams, Switches, TimeSettings, TransferChoice, Wait,
 };
+use screen::theme;
+use screen::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions};
 use terminal::Glyphs;
-use view::{Camera, ColourBy, MIN_OPENING_PIXELS, SidePanel, ViewOptions, theme};
 
 /// N toroidal Game of Life lattices, each in its own CUDA stream, live in one window.
 ///

@@ -11,8 +11,8 @@ use super::failure::{BadArguments, NotSaved};
 use super::options::WindowArguments;
 use super::text::say;
 use model::{SessionAction, Setup};
+use screen::ViewOptions;
 use session::{Session, SessionFile};
-use view::ViewOptions;
 use view::offscreen::Renderer;
 use view::recording::Recorder;
 

@@ -8,8 +8,8 @@ use super::failure::BadArguments;
 use super::options::SnapshotArguments;
 use app::{Classroom, LessonSource};
 use model::{Halves, SessionAction, Setup};
+use screen::{LessonPage, LessonScreen, SidePanel, ViewOptions};
 use view::offscreen::Renderer;
-use view::{LessonPage, LessonScreen, SidePanel, ViewOptions};
 
 /// How long rounds may take before the picture is given up.
 const TIMEOUT: Duration = Duration::from_secs(600);
@@ -70,7 +70,8 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             bail!(BadArguments(sentence.into()));
         }
         let timed = !options.timeline || renderer.timeline.has_round();
-        let stamped = !arguments.blocks || (status.stamped && renderer.timeline.has_stamps());
+        let stamped =
+            !arguments.blocks || (status.stamped && renderer.timeline.has_block_timestamps());
         let compared = |halves: &Halves| {
             halves.round_us.iter().all(Option::is_some) && halves.differing.is_some()
         };

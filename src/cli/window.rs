@@ -9,15 +9,15 @@ use super::failure::{BadArguments, NotSaved};
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{headless, record};
-use app::{AppError, Classroom, Unsaved, Wake};
+use app::{Classroom, Unsaved, Wake};
 use engine::{DeviceInfo, EngineError, cuda};
 use life::check_writable;
 use model::{DeviceChoice, Setup, Status};
+use screen::{Camera, Drawing, ViewOptions};
 use session::{SavedSession, SessionFile};
-use terminal::TerminalOptions;
+use terminal::{TerminalError, TerminalOptions};
 use view::recording::Recorder;
-use view::{Camera, Drawing, ViewOptions};
-use window::WindowOptions;
+use window::{WindowError, WindowOptions};
 
 pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let (setup, file) = saved_or_new(common, window)?;
@@ -56,7 +56,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
     let answer = ::window::run(start, options);
     unsaved.check()?;
     match answer {
-        Err(why @ (AppError::NoDisplay(_) | AppError::MissingLibraries(_)))
+        Err(why @ (WindowError::NoDisplay(_) | WindowError::MissingLibraries(_)))
             if window.display == Display::Auto =>
         {
             if window.record.is_some() {
@@ -70,7 +70,7 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
             headless::main(setup, file, window)
         }
         // The session's own errors know their exit codes; the wrapping would hide them.
-        Err(AppError::Session(error)) => Err(error),
+        Err(WindowError::Session(error)) => Err(error),
         answer => Ok(answer?),
     }
 }
@@ -219,7 +219,7 @@ fn in_terminal(setup: Setup, file: SessionFile, window: &WindowArguments) -> Res
     let answer = terminal::run(start, options);
     unsaved.check()?;
     match answer {
-        Err(AppError::Session(error)) => Err(error),
+        Err(TerminalError::Session(error)) => Err(error),
         answer => Ok(answer?),
     }
 }

@@ -341,7 +341,7 @@ fn panics_in_a_terminal() {
         frames: None,
         limited: false,
         glyphs: Glyphs::Auto,
-        view: view::ViewOptions::default(),
+        view: screen::ViewOptions::default(),
     };
     let _ = run(|_| Ok(Panics), options);
 }

@@ -13,8 +13,8 @@ use model::PictureSource;
 use model::{
     Change, DeviceChoice, Edit, Picture, PicturePlan, Series, SessionAction, Setup, Status, Trace,
 };
+use screen::{LessonEntry, LessonPage};
 use session::{Saver, Session, SessionFile};
-use view::{LessonEntry, LessonPage};
 
 /// See the module.
 pub struct Classroom {

@@ -1,7 +1,7 @@
 //! Lessons on the screen: a list, then pages; the arrow keys step them instead of the view.
 
 use model::{Action, ViewAction};
-use view::{LessonEntry, LessonPage, LessonScreen};
+use screen::{LessonEntry, LessonPage, LessonScreen};
 
 /// Where lessons come from. Nothing of it waits for what is measured: a page says that it is busy
 /// and is another one later, and the window is woken then.

@@ -1,9 +1,8 @@
 //! What the window and the terminal share: the [`World`] that they drive and draw, a session with
-//! [lessons] beside it ([`Classroom`]), when to draw ([`pacing`]), and why there is nothing to draw
-//! on ([`AppError`]).
+//! [lessons] beside it ([`Classroom`]), when to draw ([`pacing`]), and what is saved when whoever
+//! draws is stuck ([`Rescue`]).
 
 mod classroom;
-mod error;
 pub mod lessons;
 pub mod pacing;
 mod rescue;
@@ -16,9 +15,8 @@ use model::{Change, Edit, PicturePlan, PictureSource, SessionAction, Status};
 use session::{Saver, Session};
 
 pub use classroom::{Classroom, Unsaved};
-pub use error::AppError;
 pub use lessons::LessonSource;
-pub use rescue::Rescue;
+pub use rescue::{PendingFile, Rescue};
 
 /// What a window drives and draws: a session, or a test's stand-in.
 pub trait World: PictureSource + Send + 'static {

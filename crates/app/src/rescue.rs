@@ -6,10 +6,17 @@ use std::time::Duration;
 
 use lang::tr;
 use session::Saver;
-use view::recording::Finisher;
 
 /// How long the end of the program waits for a recording to be whole.
 const RECORDING_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A file that another thread is still writing, such as a recording.
+pub trait PendingFile: Send + Sync {
+    /// Whether the file is whole, or will never be.
+    fn is_over(&self) -> bool;
+    /// Takes nothing more, and waits until the file is whole; whether it was over in time.
+    fn finish(&self, limit: Duration) -> bool;
+}
 
 /// The session and the recordings that would be lost now.
 #[derive(Default)]
@@ -18,7 +25,7 @@ pub struct Rescue(Mutex<Lost>);
 #[derive(Default)]
 struct Lost {
     session: Option<Saver>,
-    recordings: Vec<Finisher>,
+    recordings: Vec<Box<dyn PendingFile>>,
 }
 
 impl Rescue {
@@ -28,10 +35,10 @@ impl Rescue {
     }
 
     /// A recording that is to be whole, beside those that are not yet.
-    pub fn recording(&self, finisher: Finisher) {
+    pub fn recording(&self, file: Box<dyn PendingFile>) {
         let recordings = &mut self.lock().recordings;
         recordings.retain(|recording| !recording.is_over());
-        recordings.push(finisher);
+        recordings.push(file);
     }
 
     /// All of it has been saved in the usual way.
@@ -50,10 +57,7 @@ impl Rescue {
         let mut unsaved = Vec::new();
         // Each has its time; the recordings get theirs while the session is written.
         std::thread::scope(|scope| {
-            let all = scope.spawn(|| {
-                let whole = |of: &Finisher| of.finish(RECORDING_TIMEOUT);
-                recordings.iter().all(whole)
-            });
+            let all = scope.spawn(|| recordings.iter().all(|file| file.finish(RECORDING_TIMEOUT)));
             if let Some(Err(why)) = session.map(|session| session.save()) {
                 unsaved.push(why);
             }

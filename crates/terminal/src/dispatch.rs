@@ -13,7 +13,8 @@ use app::World;
 use lang::tr;
 use model::actions::{Context, FrontEnd, Toggles};
 use model::{Action, SessionAction, Status, ViewAction};
-use view::{LessonScreen, SidePanel, theme};
+use screen::theme;
+use screen::{LessonScreen, SidePanel};
 
 /// A mouse button that is held.
 #[derive(Clone, Copy, Debug)]

@@ -14,7 +14,8 @@ use ratatui::crossterm::terminal::{
 use ratatui::crossterm::{cursor, execute};
 
 use super::{Terminal, broken};
-use app::{AppError, Rescue};
+use crate::TerminalError;
+use app::Rescue;
 
 /// Whether the terminal is ours just now.
 static TAKEN: AtomicBool = AtomicBool::new(false);
@@ -70,7 +71,7 @@ pub(super) struct Guard {
 impl Guard {
     /// Takes the terminal. What `rescue` knows of is saved should a signal come while the terminal
     /// takes nothing.
-    pub(super) fn new(rescue: Arc<Rescue>) -> Result<Guard, AppError> {
+    pub(super) fn new(rescue: Arc<Rescue>) -> Result<Guard, TerminalError> {
         static HOOK: Once = Once::new();
         HOOK.call_once(|| {
             let before = std::panic::take_hook();
@@ -114,7 +115,7 @@ impl Guard {
         Ok(guard)
     }
 
-    pub(super) fn terminal(&self) -> Result<Terminal, AppError> {
+    pub(super) fn terminal(&self) -> Result<Terminal, TerminalError> {
         let mut terminal = Terminal::new(CrosstermBackend::new(stdout())).map_err(broken)?;
         terminal.clear().map_err(broken)?;
         Ok(terminal)

@@ -5,6 +5,7 @@
 //! session. Whatever ends the loop, the terminal is as it was before.
 
 mod dispatch;
+mod error;
 mod guard;
 mod keys;
 mod painting;
@@ -17,17 +18,19 @@ use std::time::{Duration, Instant};
 use ratatui::backend::CrosstermBackend;
 use ratatui::layout::Rect;
 
+pub use error::TerminalError;
 pub use guard::{LogWriter, is_foreground};
 pub use painting::{Depth, Glyphs, TerminalView};
 
 use app::lessons::Lessons;
 use app::pacing::{Pacer, Rate};
-use app::{AppError, Rescue, Wake, World};
+
+use app::{Rescue, Wake, World};
 use guard::Guard;
 use lang::tr;
 use model::PicturePlan;
+use screen::ViewOptions;
 use typed::Typed;
-use view::ViewOptions;
 
 /// The least time between two frames.
 const LEAST: Duration = Duration::from_millis(33);
@@ -57,16 +60,16 @@ pub struct TerminalOptions {
 /// [`TerminalOptions::frames`] were written.
 ///
 /// # Errors
-/// [`AppError::Session`] where `start` fails, before the terminal is touched;
-/// [`AppError::Terminal`] where the terminal takes nothing.
+/// [`TerminalError::Session`] where `start` fails, before the terminal is touched;
+/// [`TerminalError::Terminal`] where the terminal takes nothing.
 pub fn run<W: World>(
     start: impl FnOnce(Wake) -> anyhow::Result<W>,
     options: TerminalOptions,
-) -> Result<(), AppError> {
+) -> Result<(), TerminalError> {
     let news = Arc::new(AtomicBool::new(true));
     let woken = news.clone();
     let wake: Wake = Box::new(move || woken.store(true, Ordering::Release));
-    let world = start(wake).map_err(AppError::Session)?;
+    let world = start(wake).map_err(TerminalError::Session)?;
     let rescue = Arc::new(Rescue::default());
     rescue.session(world.saver());
     let guard = Guard::new(rescue)?;
@@ -117,7 +120,7 @@ struct Shown<W> {
 }
 
 impl<W: World> Shown<W> {
-    fn run(&mut self, news: &AtomicBool, guard: &Guard) -> Result<(), AppError> {
+    fn run(&mut self, news: &AtomicBool, guard: &Guard) -> Result<(), TerminalError> {
         loop {
             let now = Instant::now();
             if news.swap(false, Ordering::AcqRel) {
@@ -135,14 +138,14 @@ impl<W: World> Shown<W> {
             }
             let status = self.world.status();
             if let (Some(why), true) = (status.gives_up(), self.is_limited() && !status.finished) {
-                return Err(AppError::Session(anyhow::anyhow!("{why}")));
+                return Err(TerminalError::Session(anyhow::anyhow!("{why}")));
             }
             let through = self.options.frames.is_some_and(|most| self.frames >= most);
             if self.quit || through || status.finished || guard.is_told_to_end() {
                 return Ok(());
             }
             if guard::has_hung_up() {
-                return Err(AppError::Terminal(tr!("it hung up").into()));
+                return Err(TerminalError::Terminal(tr!("it hung up").into()));
             }
             let next = self.pacer.next();
             let rest = next.map_or(LOOK, |next| next.saturating_duration_since(Instant::now()));
@@ -155,7 +158,7 @@ impl<W: World> Shown<W> {
     }
 
     /// Does what was typed meanwhile.
-    fn read(&mut self, mut rest: Duration) -> Result<(), AppError> {
+    fn read(&mut self, mut rest: Duration) -> Result<(), TerminalError> {
         while let Some(event) = self.typed.next(rest)? {
             self.event(event);
             rest = Duration::ZERO;
@@ -166,7 +169,7 @@ impl<W: World> Shown<W> {
         Ok(())
     }
 
-    fn draw(&mut self, began: Instant) -> Result<(), AppError> {
+    fn draw(&mut self, began: Instant) -> Result<(), TerminalError> {
         let status = self.world.status();
         self.area = self.terminal.size().map_err(broken)?.into();
         let request = self.view.request(&status, self.area);
@@ -199,6 +202,6 @@ impl<W: World> Shown<W> {
     }
 }
 
-fn broken(error: std::io::Error) -> AppError {
-    AppError::Terminal(error.to_string())
+fn broken(error: std::io::Error) -> TerminalError {
+    TerminalError::Terminal(error.to_string())
 }

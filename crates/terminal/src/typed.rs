@@ -9,7 +9,7 @@ use std::time::Duration;
 use ratatui::crossterm::event::{self, Event};
 
 use super::broken;
-use app::AppError;
+use crate::TerminalError;
 
 /// How often the thread looks whether anybody still wants what is typed.
 const LOOK: Duration = Duration::from_millis(100);
@@ -21,7 +21,7 @@ pub(super) struct Typed {
 }
 
 impl Typed {
-    pub(super) fn listen() -> Result<Typed, AppError> {
+    pub(super) fn listen() -> Result<Typed, TerminalError> {
         let (sender, events) = channel();
         let over = Arc::new(AtomicBool::new(false));
         let told = over.clone();
@@ -44,7 +44,7 @@ impl Typed {
     }
 
     /// The next event, if one comes within this time.
-    pub(super) fn next(&self, limit: Duration) -> Result<Option<Event>, AppError> {
+    pub(super) fn next(&self, limit: Duration) -> Result<Option<Event>, TerminalError> {
         match self.events.recv_timeout(limit) {
             Ok(event) => event.map(Some).map_err(broken),
             Err(RecvTimeoutError::Timeout) => Ok(None),

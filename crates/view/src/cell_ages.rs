@@ -7,15 +7,15 @@
 
 use bytemuck::{Pod, Zeroable};
 
-use crate::ColourBy;
-use crate::hud::numbers::bytes;
 use crate::picture_cache::{CachedPicture, News};
 use crate::quads::{self, bind_layout, texture_layout};
 use crate::texture_array::TextureArray;
-use crate::transfer::TextureLimits;
 use engine::Transfer;
 use lang::tr;
 use life::Size;
+use screen::ColourBy;
+use screen::TextureLimits;
+use screen::numbers::bytes;
 
 /// The most bytes that are kept, two a cell.
 pub const MAX_TRACE_BYTES: u64 = 512 << 20;

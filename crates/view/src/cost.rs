@@ -1,14 +1,14 @@
 //! What the panels of a frame cost where lavapipe draws them, in processor time, which a busy
 //! machine does not change: `cargo test --lib view::cost -- --ignored --nocapture`.
 
-use crate::fixtures::{FixturePictures, aged, soup};
 use crate::layout::Tiling;
 use crate::offscreen::target;
 use crate::panels::{Panels, Placing, ViewTransforms, outside};
 use crate::pixel_tests::lavapipe;
-use crate::transfer::TextureLimits;
-use crate::{Camera, ColourBy, ViewOptions};
+use crate::texture_array::texture_limits;
 use life::Size;
+use screen::fixtures::{FixturePictures, aged, soup};
+use screen::{Camera, ColourBy, ViewOptions};
 
 const FRAMES: u32 = 60;
 
@@ -27,7 +27,7 @@ fn panels() {
         let size = Size::new(side, side).unwrap();
         let lattices: Vec<_> = (0..instances).map(|seed| soup(size, 0.3, seed)).collect();
         let gpu = lavapipe();
-        let limits = TextureLimits::of(&gpu.device.limits());
+        let limits = texture_limits(&gpu.device.limits());
         let format = wgpu::TextureFormat::Rgba8Unorm;
         let options = ViewOptions {
             colour_by,

@@ -16,19 +16,17 @@ mod structure;
 
 use egui::{Rect, pos2};
 
-use crate::SidePanel;
-use crate::fixtures::{Timed, TimedAs, status, timed_round};
 use crate::hud::rect_of;
 use crate::layout::{Layout, PixelRect};
 use crate::timeline::place::Places;
-use crate::{
-    AdapterFacts, Dialogs, Drawing, Frame, Lab, LessonScreen, Marks, Population, Timeline,
-    ViewOptions,
-};
+use crate::{Dialogs, Frame, Lab, TimelineView};
 use lang::{Language, with};
 use life::Size;
 use model::Status;
 use model::trace::TimedRound;
+use screen::SidePanel;
+use screen::fixtures::{Timed, TimedAs, status, timed_round};
+use screen::{AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, ViewOptions};
 
 /// A window: its pixels, and pixels a point.
 type Window = ([u32; 2], f32);
@@ -57,7 +55,7 @@ struct Screen {
     round: fn(u32) -> TimedRound,
     lesson: fn() -> Option<LessonScreen>,
     dialogs: fn(&mut Dialogs),
-    marks: fn(&mut Marks),
+    marks: fn(&mut EditOverlay),
     drawing: fn(&mut Drawing),
     /// What the mouse does before.
     mouse: fn(&mut Mouse<'_>),
@@ -98,7 +96,7 @@ fn screens() -> Vec<Screen> {
 
 /// What the mouse can do to what is painted.
 struct Mouse<'a> {
-    timeline: &'a mut Timeline,
+    timeline: &'a mut TimelineView,
     lab: &'a mut Lab,
     layout: &'a Layout,
     status: &'a Status,
@@ -167,10 +165,10 @@ struct Set {
     status: Option<Status>,
     options: ViewOptions,
     drawing: Drawing,
-    timeline: Timeline,
+    timeline: TimelineView,
     population: Population,
     lab: Lab,
-    marks: Marks,
+    marks: EditOverlay,
     lesson: Option<LessonScreen>,
     dialogs: Dialogs,
 }
@@ -196,10 +194,10 @@ impl Set {
                 }),
                 ..Default::default()
             },
-            timeline: Timeline::default(),
+            timeline: TimelineView::default(),
             population: Population::default(),
             lab: Lab::default(),
-            marks: Marks::default(),
+            marks: EditOverlay::default(),
             lesson: (screen.lesson)(),
             dialogs: Dialogs::default(),
             status: Some(status),

@@ -7,57 +7,28 @@ use std::sync::{Arc, Mutex};
 
 use crate::ViewError;
 use lang::tr;
+use screen::AdapterFacts;
 
-/// What draws, as people know it.
-#[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
-pub struct AdapterFacts {
-    /// Its name, such as `NVIDIA GeForce RTX 3060`.
-    pub name: String,
-    /// How it is spoken to, such as `Vulkan`.
-    pub backend: String,
-    /// Its driver, such as `NVIDIA 580.82`.
-    pub driver: String,
-    /// Whether it draws on the CPU.
-    pub software: bool,
-    /// PCI bus id such as `0000:17:00.0`, where known.
-    pub pci_bus_id: Option<String>,
-}
-
-impl AdapterFacts {
-    fn of(adapter: &wgpu::Adapter) -> AdapterFacts {
-        let info = adapter.get_info();
-        let known_software = ["llvmpipe", "softpipe", "swiftshader", "swrast"];
-        let name = info.name.to_lowercase();
-        AdapterFacts {
-            software: info.device_type == wgpu::DeviceType::Cpu
-                || known_software
-                    .iter()
-                    .any(|software| name.contains(software)),
-            backend: match info.backend {
-                wgpu::Backend::Gl => "OpenGL".into(),
-                wgpu::Backend::Dx12 => "DirectX 12".into(),
-                other => format!("{other:?}"),
-            },
-            driver: format!("{} {}", info.driver, info.driver_info)
-                .trim()
-                .to_owned(),
-            pci_bus_id: Some(info.device_pci_bus_id).filter(|id| !id.is_empty()),
-            name: info.name,
-        }
-    }
-
-    /// `NAME (BACKEND)`, what `--adapter` is matched against.
-    pub fn title(&self) -> String {
-        format!("{} ({})", self.name, self.backend)
-    }
-
-    /// Whether this GPU is also one of those that compute.
-    pub fn is_one_of(&self, devices: &[engine::DeviceInfo]) -> bool {
-        let same = |id: &Option<String>| match (id, &self.pci_bus_id) {
-            (Some(a), Some(b)) => a.eq_ignore_ascii_case(b),
-            _ => false,
-        };
-        devices.iter().any(|device| same(&device.pci_bus_id))
+/// What is known of an adapter.
+fn facts_of(adapter: &wgpu::Adapter) -> AdapterFacts {
+    let info = adapter.get_info();
+    let known_software = ["llvmpipe", "softpipe", "swiftshader", "swrast"];
+    let name = info.name.to_lowercase();
+    AdapterFacts {
+        software: info.device_type == wgpu::DeviceType::Cpu
+            || known_software
+                .iter()
+                .any(|software| name.contains(software)),
+        backend: match info.backend {
+            wgpu::Backend::Gl => "OpenGL".into(),
+            wgpu::Backend::Dx12 => "DirectX 12".into(),
+            other => format!("{other:?}"),
+        },
+        driver: format!("{} {}", info.driver, info.driver_info)
+            .trim()
+            .to_owned(),
+        pci_bus_id: Some(info.device_pci_bus_id).filter(|id| !id.is_empty()),
+        name: info.name,
     }
 }
 
@@ -65,7 +36,7 @@ impl AdapterFacts {
 pub fn list_adapters() -> Vec<AdapterFacts> {
     let instance = instance(wgpu::Backends::all(), None);
     let adapters = pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()));
-    let mut facts: Vec<_> = adapters.iter().map(AdapterFacts::of).collect();
+    let mut facts: Vec<_> = adapters.iter().map(facts_of).collect();
     facts.sort_by_key(|facts| (facts.software, facts.backend == "OpenGL"));
     facts
 }
@@ -115,7 +86,7 @@ impl Gpu {
                 continue;
             };
             let found = (instance, adapter, surface);
-            if wanted.is_some() || !AdapterFacts::of(&found.1).software {
+            if wanted.is_some() || !facts_of(&found.1).software {
                 return Gpu::with(found);
             }
             software.get_or_insert(found);
@@ -137,7 +108,7 @@ impl Gpu {
             Option<wgpu::Surface<'static>>,
         ),
     ) -> Result<(Gpu, Option<wgpu::Surface<'static>>), ViewError> {
-        let facts = AdapterFacts::of(&adapter);
+        let facts = facts_of(&adapter);
         let (device, queue) = pollster::block_on(adapter.request_device(&wgpu::DeviceDescriptor {
             label: Some("lifestreams"),
             required_limits: adapter.limits(),
@@ -243,11 +214,6 @@ fn pick(
     let wanted = wanted.to_lowercase();
     pollster::block_on(instance.enumerate_adapters(wgpu::Backends::all()))
         .into_iter()
-        .filter(|adapter| {
-            AdapterFacts::of(adapter)
-                .title()
-                .to_lowercase()
-                .contains(&wanted)
-        })
+        .filter(|adapter| facts_of(adapter).title().to_lowercase().contains(&wanted))
         .find(|adapter| surface.is_none_or(|surface| adapter.is_surface_supported(surface)))
 }

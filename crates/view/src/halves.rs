@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use egui::{Align2, Color32, FontId, Galley, Painter, Rect, pos2, vec2};
 
-use crate::hud::numbers::{grouped, time_us};
 use crate::hud::rect_of;
 use crate::hud::style::*;
 use crate::layout::Halved;
@@ -13,6 +12,7 @@ use crate::lesson::paint_sign;
 use engine::Kernel;
 use lang::tr;
 use model::{Halves, Status, Switch};
+use screen::numbers::{grouped, time_us};
 
 const NAMES: [&str; 2] = ["A", "B"];
 /// A's and B's, which differ in lightness too.

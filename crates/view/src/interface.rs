@@ -7,9 +7,10 @@ use std::time::Duration;
 use crate::dialogs::{Dialogs, style};
 use crate::scene::context;
 use crate::timeline::Shown;
-use crate::{Drawing, Frame, Lab, SidePanel, ViewOptions};
+use crate::{Frame, Lab};
 use lang::Language;
 use model::Status;
+use screen::{Drawing, SidePanel, ViewOptions};
 
 /// See the module.
 pub(super) struct Interface {

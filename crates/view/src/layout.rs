@@ -7,10 +7,10 @@ mod halves;
 mod tests;
 
 use crate::timeline::place;
-use crate::{SidePanel, Zoom};
 use docks::Side;
 pub use halves::Halved;
 use life::Size;
+use screen::{SidePanel, Zoom};
 
 /// A rectangle in whole pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]

@@ -6,61 +6,14 @@ use egui::{Align2, Color32, Galley, Painter, Rect, TextureHandle, pos2, vec2};
 
 use crate::Frame;
 use crate::hit_regions;
-use crate::hud::figures::{Urgency, messages};
 use crate::hud::message_colours;
 use crate::hud::rect_of;
 use crate::hud::style::*;
 use crate::layout::Layout;
 use lang::tr;
 use model::{Action, ViewAction};
-
-/// A row of the list.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct LessonEntry {
-    /// As `lifestreams lesson` has it.
-    pub name: String,
-    /// What it is about.
-    pub title: String,
-}
-
-/// A page of a lesson.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct LessonPage {
-    /// The lesson's title.
-    pub title: String,
-    /// Which page, from 1.
-    pub number: usize,
-    /// How many there are.
-    pub of: usize,
-    /// A sentence or two.
-    pub text: String,
-    /// What the class is asked to predict; may be empty.
-    pub question: String,
-    /// Figures: what was measured, and the value with its unit.
-    pub rows: Vec<(String, String)>,
-    /// What else is to be said of them; may be empty.
-    pub note: String,
-    /// What was checked, and whether it holds.
-    pub checks: Vec<(String, bool)>,
-    /// Whether it is being measured.
-    pub busy: bool,
-    /// Width, height and RGBA, four bytes a pixel, row by row.
-    pub picture: Option<(u32, u32, Arc<[u8]>)>,
-}
-
-/// What stands beside the panels while lessons are open.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub enum LessonScreen {
-    /// All lessons.
-    List {
-        /// In their order.
-        entries: Vec<LessonEntry>,
-        /// The one that Enter opens.
-        selected: usize,
-    },
-    /// A page of one.
-    Page(LessonPage),
-}
+use screen::figures::{Urgency, messages};
+use screen::{LessonEntry, LessonPage, LessonScreen};
 
 const PAD: f32 = 26.0;
 const CARD: Color32 = Color32::from_rgb(0x1E, 0x22, 0x29);
@@ -122,7 +75,7 @@ fn paint_message(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) ->
     let Some(status) = frame.status else {
         return rect.bottom();
     };
-    let messages = messages(status, frame.drawing, None);
+    let messages = messages(status, frame.drawing);
     let urgent = |(urgency, _): &&(Urgency, String)| *urgency != Urgency::Warning;
     let Some((urgency, sentence)) = messages.iter().find(urgent) else {
         return rect.bottom();

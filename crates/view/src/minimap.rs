@@ -6,13 +6,14 @@
 
 use egui::{Painter, Rect, Stroke, StrokeKind, pos2};
 
-use crate::camera::Piece;
+use crate::Frame;
 use crate::hud::rect_of;
 use crate::hud::style::{GROUND, LABEL, VALUE};
 use crate::layout::{Layout, PixelRect};
 use crate::panels::Small;
-use crate::{Camera, Frame};
 use life::Size;
+use screen::Camera;
+use screen::Piece;
 
 /// The most of a panel's sides that it takes.
 const PART: f64 = 0.3;
@@ -134,9 +135,10 @@ fn cell_at(small: &Small, [x, y]: [f64; 2]) -> [f64; 2] {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::status;
-    use crate::{Drawing, Lab, Marks, Population, Timeline, ViewOptions};
+    use crate::{Lab, TimelineView};
     use engine::Transfer;
+    use screen::fixtures::status;
+    use screen::{Drawing, EditOverlay, Population, ViewOptions};
 
     fn with<T>(
         options: &ViewOptions,
@@ -149,10 +151,10 @@ mod tests {
             status: Some(&status),
             options,
             drawing: &Drawing::default(),
-            timeline: &Timeline::default(),
+            timeline: &TimelineView::default(),
             population: &Population::default(),
             lab: &Lab::default(),
-            marks: &Marks::default(),
+            marks: &EditOverlay::default(),
             lesson: None,
             pixels: [1280, 800],
             scale: 1.0,

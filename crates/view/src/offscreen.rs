@@ -5,12 +5,10 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use crate::picture_file::{Image, write_png};
-use crate::{
-    AdapterFacts, Camera, Commands, Dialogs, Drawing, Frame, Gpu, Help, Lab, LessonScreen, Marks,
-    Population, Scene, Timeline, ViewError, ViewOptions,
-};
+use crate::{Commands, Dialogs, Frame, Gpu, Help, Lab, Scene, TimelineView, ViewError};
 use model::PictureSource;
 use model::{PicturePlan, Status};
+use screen::{AdapterFacts, Camera, Drawing, EditOverlay, LessonScreen, Population, ViewOptions};
 
 /// Draws frames into a texture.
 pub struct Renderer {
@@ -25,13 +23,13 @@ pub struct Renderer {
     /// What the HUD says of the drawing side; frames a second are the caller's to fill in.
     pub drawing: Drawing,
     /// What the timeline shows, where it is shown.
-    pub timeline: Timeline,
+    pub timeline: TimelineView,
     /// What the population graph shows, where it is shown.
     pub population: Population,
     /// What the lab shows, where it is shown.
     pub lab: Lab,
     /// What a hand has put over the panels.
-    pub marks: Marks,
+    pub marks: EditOverlay,
     /// The lesson that is shown, if one is.
     pub lesson: Option<LessonScreen>,
     /// What is open over the scene.
@@ -70,10 +68,10 @@ impl Renderer {
             spent: Duration::ZERO,
             waited: Duration::ZERO,
             drawing,
-            timeline: Timeline::default(),
+            timeline: TimelineView::default(),
             population: Population::default(),
             lab: Lab::default(),
-            marks: Marks::default(),
+            marks: EditOverlay::default(),
             lesson: None,
             dialogs: Dialogs::default(),
             gpu,
@@ -107,7 +105,7 @@ impl Renderer {
         if options.timeline {
             self.timeline.update(pictures);
         }
-        if options.side == Some(crate::SidePanel::Population) {
+        if options.side == Some(screen::SidePanel::Population) {
             self.population.update(pictures, status, options);
         }
         // Spelt out, so that only `scene` is borrowed for writing.

@@ -7,12 +7,13 @@ use crate::layout::{PixelRect, Tiling};
 use crate::picture_cache::{CachedPicture, News, PictureCache};
 use crate::quads::{self, bind_layout, texture_layout};
 use crate::texture_array::TextureArray;
-use crate::theme::{mirrored, rgb, theme, tint};
-use crate::transfer::TextureLimits;
-use crate::{ColourBy, ViewOptions, ViewTransform};
 use engine::ReduceRegion;
 use life::Size;
 use model::PictureSource;
+use screen::TextureLimits;
+use screen::shade::reduced;
+use screen::theme::{mirrored, rgb, theme, tint};
+use screen::{ColourBy, ViewOptions, ViewTransform};
 
 /// Lines between cells are drawn from so many pixels a cell on.
 pub const MIN_PIXELS_FOR_LINES: f64 = 6.0;
@@ -464,18 +465,6 @@ fn plain(rect: PixelRect, colour: [f32; 4]) -> PanelInstance {
         scale: [1.0; 3],
         turn: [1.0; 2],
     }
-}
-
-/// How far a picture is a reduced one, from 0 where every cell has a pixel to 1 where a pixel's
-/// sides are two cells and more.
-pub fn reduced(cells_per_pixel: f64) -> f32 {
-    (cells_per_pixel - 1.0).clamp(0.0, 1.0) as f32
-}
-
-/// From the share of live cells under a pixel to how live it looks, as the shader does.
-pub fn lively(share: f32, reduced: f32) -> f32 {
-    let contrast = 1.0 - (-(share / 0.12).powf(1.4)).exp();
-    share + (contrast.max(0.6 * share.sqrt()) - share) * reduced
 }
 
 fn scene_uniform(placing: &Placing<'_>, size: Size, traced: bool) -> SceneUniform {

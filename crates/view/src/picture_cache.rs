@@ -5,10 +5,10 @@
 //! first picture of the new size is there.
 
 use crate::texture_array::{Texels, TextureArray};
-use crate::transfer::TextureLimits;
 use engine::ReduceRegion;
 use life::Size;
 use model::PictureSource;
+use screen::TextureLimits;
 
 /// Where an instance's newest picture is.
 #[derive(Clone, Copy, Debug)]

@@ -1,19 +1,21 @@
 //! The shaders against a model on the CPU, pixel by pixel, on lavapipe (Mesa's Vulkan in
 //! software), which draws the same everywhere.
 
+use crate::Gpu;
 use crate::cell_ages::Turn;
-use crate::fixtures::{FixturePictures, aged, moved, soup};
 use crate::layout::{PixelRect, Tiling};
 use crate::offscreen::{read, target};
 use crate::panels::{Panels, Placing, Small, ViewTransforms, outside};
 use crate::picture_file::Image;
 use crate::reference::{Trace, assert_as_modelled, colour, density};
-use crate::transfer::TextureLimits;
-use crate::{Camera, ColourBy, Gpu, ViewOptions, ViewTransform, request};
+use crate::texture_array::texture_limits;
 use engine::ReduceRegion;
 use life::{Lattice, Size};
 use model::PictureSource;
 use model::TransferChoice;
+use screen::TextureLimits;
+use screen::fixtures::{FixturePictures, aged, moved, soup};
+use screen::{Camera, ColourBy, ViewOptions, ViewTransform, request};
 
 /// # Panics
 /// With the remedy, where there is no lavapipe: without it nothing of this would be tested.
@@ -58,7 +60,7 @@ fn draw_all(
     rounds: &[&dyn PictureSource],
 ) -> Image {
     let gpu = lavapipe();
-    let limits = limits(TextureLimits::of(&gpu.device.limits()));
+    let limits = limits(texture_limits(&gpu.device.limits()));
     let mut panels = Panels::new(&gpu.device, &gpu.queue, FORMAT, limits);
     for pictures in rounds {
         panels.update((count, size), *pictures, only, options.colour_by);
@@ -356,7 +358,7 @@ fn assert_view_in_place(
     look: ViewTransform,
     options: &ViewOptions,
 ) {
-    let words = crate::fixtures::reduce(lattice, viewport);
+    let words = screen::fixtures::reduce(lattice, viewport);
     let bytes: &[u8] = bytemuck::cast_slice(&words);
     for (x, y) in [(0, 0), (1, 0), (60, 40), (121, 80), (17, 66)] {
         let byte = bytes[(y * viewport.width + x) as usize];

@@ -2,11 +2,12 @@
 
 use crate::cell_ages::Turn;
 use crate::layout::Tiling;
-use crate::panels::{LINES, MIN_PIXELS_FOR_LINES, outside, reduced};
+use crate::panels::{LINES, MIN_PIXELS_FOR_LINES, outside};
 use crate::picture_file::Image;
-use crate::theme::{mirrored, rgb, theme, tint};
-use crate::{ColourBy, ViewOptions, ViewTransform};
 use life::Lattice;
+use screen::shade::reduced;
+use screen::theme::{mirrored, rgb, theme, tint};
+use screen::{ColourBy, ViewOptions, ViewTransform};
 
 /// The cells under a pixel, each with how much of it is; nothing off the lattice.
 fn under(lattice: &Lattice, look: ViewTransform, pixel: [u32; 2]) -> Vec<([u32; 2], f64)> {

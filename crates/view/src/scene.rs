@@ -2,41 +2,23 @@
 
 use std::time::{Duration, Instant};
 
-use crate::SidePanel;
 use crate::cell_ages::refusal;
 use crate::dialogs::{DialogContext, Dialogs, UiRequest};
 use crate::interface::{Interface, Painted, Sources};
 use crate::layout::{self, Layout, LayoutRequest, PixelRect, lay_out};
 use crate::panels::{Panels, Placing, ViewTransforms, outside};
-use crate::texture_array::admit;
-use crate::theme::theme;
+use crate::texture_array::{admit, texture_limits};
+use crate::theme::recolour;
 use crate::timeline::units as timeline_units;
-use crate::transfer::{TextureLimits, request};
-use crate::{
-    AdapterFacts, Camera, ColourBy, Gpu, Lab, LessonScreen, Marks, Population, Timeline, ViewError,
-    ViewOptions, ViewTransform, hit_regions, hud, minimap,
-};
-use engine::Transfer;
+use crate::{Gpu, Lab, TimelineView, ViewError, hit_regions, hud, minimap};
 use model::PictureSource;
 use model::actions::{Context, FrontEnd, Toggles};
 use model::{PicturePlan, Status, Switches, TransferChoice};
-
-/// What the HUD says of the drawing side.
-#[derive(Clone, PartialEq, Debug, Default)]
-pub struct Drawing {
-    /// The drawing GPU.
-    pub adapter: Option<AdapterFacts>,
-    /// Whether pictures travel to another machine's X server.
-    pub forwarded: bool,
-    /// Frames presented a second, where they are counted.
-    pub frames_per_second: Option<f64>,
-    /// Something the person should know, in one sentence.
-    pub notice: Option<String>,
-    /// Whether the window fills the monitor.
-    pub fullscreen: bool,
-    /// Whether the window is being recorded.
-    pub recording: bool,
-}
+use screen::theme::theme;
+use screen::{
+    Camera, ColourBy, Drawing, EditOverlay, LessonScreen, Population, SidePanel, TextureLimits,
+    ViewOptions, ViewTransform, request,
+};
 
 /// Everything a frame is made from, but the pictures.
 pub struct Frame<'a> {
@@ -47,13 +29,13 @@ pub struct Frame<'a> {
     /// What is known about drawing itself.
     pub drawing: &'a Drawing,
     /// Shown where [`ViewOptions::timeline`] says so.
-    pub timeline: &'a Timeline,
+    pub timeline: &'a TimelineView,
     /// Shown where [`ViewOptions::population`] says so.
     pub population: &'a Population,
     /// Shown where [`ViewOptions::lab`] says so.
     pub lab: &'a Lab,
     /// What a person's hand has put over the panels.
-    pub marks: &'a Marks,
+    pub marks: &'a EditOverlay,
     /// Shown instead of the HUD, if there is one.
     pub lesson: Option<&'a LessonScreen>,
     /// The target's size in pixels.
@@ -65,10 +47,7 @@ pub struct Frame<'a> {
 impl Frame<'_> {
     /// The one instance that is drawn, or all.
     pub fn only(&self) -> Option<usize> {
-        let status = self.status?;
-        self.options
-            .single
-            .then(|| status.selected.min(status.instances.saturating_sub(1)))
+        self.options.only(self.status?)
     }
 
     /// What the window is to hold beside panels and HUD: by the settings, not by what was
@@ -128,12 +107,10 @@ impl Frame<'_> {
             .map_or(0, |status| status.selected.min(status.instances - 1))
     }
 
-    /// Whether the panels show different parts: of a view, one part alone crosses the bus.
+    /// Whether the panels show different parts of their lattices.
     pub fn is_separate(&self) -> bool {
-        let view = self
-            .status
-            .is_some_and(|status| status.transfer == Transfer::View);
-        self.options.is_separate() && self.only().is_none() && !view
+        let shows = |status| self.options.shows_separate(status);
+        self.status.is_some_and(shows)
     }
 
     /// The camera of an instance's panel, as it is drawn.
@@ -257,7 +234,7 @@ pub struct Scene {
 impl Scene {
     /// For targets of this format (not an sRGB one: egui blends in sRGB).
     pub fn new(gpu: &Gpu, format: wgpu::TextureFormat) -> Scene {
-        let limits = TextureLimits::of(&gpu.device.limits());
+        let limits = texture_limits(&gpu.device.limits());
         Scene {
             limits,
             panels: Panels::new(&gpu.device, &gpu.queue, format, limits),
@@ -429,7 +406,7 @@ impl Scene {
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
         let mut meshes = context.tessellate(shapes, 1.0);
-        theme(frame.options.colours).recolour(&mut meshes);
+        recolour(&theme(frame.options.colours), &mut meshes);
         let platform = output.platform_output;
         let sources = Sources::of(frame, dialogs, focused);
         Paint {
@@ -529,16 +506,6 @@ pub(crate) fn begin_pass<'a>(
         })],
         ..Default::default()
     })
-}
-
-/// The word for a transfer.
-pub(crate) fn transfer_name(transfer: Transfer) -> &'static str {
-    match transfer {
-        Transfer::Bits => "bits",
-        Transfer::View => "view",
-        Transfer::Cells => "i32",
-        Transfer::Measure => "measure",
-    }
 }
 
 #[cfg(test)]

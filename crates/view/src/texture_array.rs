@@ -3,10 +3,18 @@
 use std::ops::Range;
 
 use crate::ViewError;
-use crate::transfer::TextureLimits;
+use screen::TextureLimits;
 
 /// The most instances that can be drawn anywhere.
 pub const MAX_INSTANCES: usize = 4096;
+
+/// What the textures of an open device can be.
+pub(crate) fn texture_limits(limits: &wgpu::Limits) -> TextureLimits {
+    TextureLimits {
+        side: limits.max_texture_dimension_2d,
+        layers: limits.max_texture_array_layers,
+    }
+}
 
 /// The most instances that can be drawn, on an adapter of these limits: 16 arrays, or 4,096 (with
 /// more, a panel is a speck).

@@ -1,213 +1,125 @@
-//! Themes: what cells, their ages and trails, and the interface look like.
-//!
-//! Shades of cells differ in lightness, never in hue alone; in [`Theme::safe`] ones the ages do
-//! too. The interface is painted in one set of colours, the dark one; what a theme makes of them
-//! is one function ([`Theme::interface`]), so that nothing that is painted can be forgotten.
+//! What a theme makes of the interface's colours.
 
-mod contrast;
-mod interface;
+use egui::Color32;
+use egui::epaint::{ClippedPrimitive, Primitive};
 
-#[cfg(test)]
-pub(crate) use contrast::contrast;
-pub(crate) use contrast::mirrored;
-#[cfg(test)]
-pub(crate) use interface::of;
+use crate::hud::style::ACCENT;
+use screen::theme::{Theme, mirrored, rgb};
 
-/// One theme; colours are sRGB, 0 to 1.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Theme {
-    /// Its name.
-    pub name: &'static str,
-    /// Its name in words.
-    pub title: &'static str,
-    /// Whether the interface is dark on light.
-    pub light: bool,
-    /// Whether ages are told apart by lightness alone, as the colour-blind need it.
-    pub safe: bool,
-    /// From dead (first) to live (last).
-    pub ramp: [[f32; 4]; 9],
-    /// Whether each panel has a live colour of its own.
-    pub tinted: bool,
-    /// From just born (first) to old (last).
-    pub ages: [[f32; 4]; 9],
-    /// A cell that has just died.
-    pub trail: [f32; 4],
-    /// What calls for attention in the interface, before it is made light; `0xRRGGBB`.
-    accent: u32,
+/// What a colour of the interface becomes.
+pub(crate) fn interface(theme: &Theme, colour: Color32) -> Color32 {
+    let [r, g, b, alpha] = colour.to_srgba_unmultiplied();
+    // Shadows stay shadows.
+    if alpha == 0 || (alpha < 255 && [r, g, b] == [0; 3]) {
+        return colour;
+    }
+    let mut opaque = Color32::from_rgb(r, g, b);
+    if opaque == ACCENT {
+        opaque = colour32(rgb(theme.accent));
+    }
+    if theme.light {
+        opaque = colour32(mirrored(of(opaque)));
+    }
+    Color32::from_rgba_unmultiplied(opaque.r(), opaque.g(), opaque.b(), alpha)
 }
 
-/// Live colours for panels of their own hue (Okabe and Ito's, the dark ones lightened).
-const TINTS: [u32; 7] = [
-    0xE69F00, 0x56B4E9, 0x2FC79A, 0xF0E442, 0x6F9BFF, 0xF68B50, 0xDE8FBF,
-];
-
-/// How many themes there are.
-pub const COUNT: usize = 5;
-
-/// The theme of this number, counted round and round.
-pub fn theme(number: usize) -> Theme {
-    let dark = |name, title, ramp: &[u32], ages: &[u32], trail| Theme {
-        name,
-        title,
-        light: false,
-        safe: false,
-        ramp: between(ramp),
-        tinted: false,
-        ages: between(ages),
-        trail: rgb(trail),
-        accent: 0xFFC23D,
-    };
-    match number % COUNT {
-        0 => dark(
-            "amber",
-            "amber",
-            &[0x0C0A08, 0x5A3508, 0xC77F16, 0xFFC857],
-            &[0xFFFFFF, 0xFFD66B, 0xF09A3E, 0xD2605A, 0x9E4A86],
-            0x4A3478,
-        ),
-        1 => Theme {
-            safe: true,
-            accent: 0xFFEA46,
-            ..dark(
-                "cividis",
-                "cividis, safe for the colour-blind",
-                &[
-                    0x00204D, 0x00336F, 0x39486B, 0x575C6D, 0x707173, 0x8A8779, 0xA69D75, 0xE4CF5B,
-                    0xFFEA46,
-                ],
-                &[0xFFFBE0, 0xFFEA46, 0xD8C560, 0xACA374, 0x878680],
-                0x46608F,
-            )
-        },
-        2 => Theme {
-            tinted: true,
-            ..dark(
-                "hues",
-                "a colour each",
-                &[0x0B0D11, 0xF2F2F2],
-                &[0xFFFFFF, 0x8C929C],
-                0x4A505C,
-            )
-        },
-        3 => Theme {
-            accent: 0xC6F24E,
-            ..dark(
-                "phosphor",
-                "phosphor",
-                &[0x03100A, 0x0C5A34, 0x2BC275, 0x9DFFC4],
-                &[0xF2FFF7, 0x9DFFC4, 0x2FCB84, 0x1FA08C, 0x2C7FA6],
-                0x17543A,
-            )
-        },
-        _ => Theme {
-            light: true,
-            safe: true,
-            ..dark(
-                "paper",
-                "ink on paper, safe for the colour-blind",
-                &[0xF5F0E3, 0xA9A294, 0x1D1B18],
-                &[0x14110D, 0x16345A, 0x245F96, 0x4784B4],
-                0xDDAE62,
-            )
-        },
+/// Gives everything that was painted but pictures the theme's colours.
+pub(crate) fn recolour(theme: &Theme, painted: &mut [ClippedPrimitive]) {
+    if !theme.light && interface(theme, ACCENT) == ACCENT {
+        return;
+    }
+    // Neighbouring corners have one colour.
+    let mut last = (Color32::TRANSPARENT, Color32::TRANSPARENT);
+    for clipped in painted {
+        let Primitive::Mesh(mesh) = &mut clipped.primitive else {
+            continue;
+        };
+        // Type is egui's own texture; what has another is a picture.
+        if mesh.texture_id != egui::TextureId::default() {
+            continue;
+        }
+        for vertex in &mut mesh.vertices {
+            if vertex.color != last.0 {
+                last = (vertex.color, interface(theme, vertex.color));
+            }
+            vertex.color = last.1;
+        }
     }
 }
 
-/// The number of the theme of this name.
-pub fn find(name: &str) -> Option<usize> {
-    (0..COUNT).find(|&number| theme(number).name == name)
+/// The same colour from 0 to 1, if it is opaque.
+pub(crate) fn of(colour: Color32) -> [f32; 4] {
+    rgb(u32::from_be_bytes([0, colour.r(), colour.g(), colour.b()]))
 }
 
-/// An instance's own live colour.
-pub fn tint(instance: usize) -> [f32; 4] {
-    rgb(TINTS[instance % TINTS.len()])
-}
-
-/// `0xRRGGBB` as sRGB from 0 to 1.
-pub const fn rgb(hex: u32) -> [f32; 4] {
-    const fn part(hex: u32, shift: u32) -> f32 {
-        (hex >> shift & 0xFF) as f32 / 255.0
-    }
-    [part(hex, 16), part(hex, 8), part(hex, 0), 1.0]
-}
-
-/// Nine steps through these.
-fn between(stops: &[u32]) -> [[f32; 4]; 9] {
-    std::array::from_fn(|step| {
-        let at = step as f32 / 8.0 * (stops.len() - 1) as f32;
-        let below = (at as usize).min(stops.len() - 2);
-        let (a, b) = (rgb(stops[below]), rgb(stops[below + 1]));
-        let t = at - below as f32;
-        [0, 1, 2, 3].map(|channel| a[channel] + (b[channel] - a[channel]) * t)
-    })
-}
-
-impl Theme {
-    /// The theme with light for dark in everything that cells are drawn with; see [`mirrored`].
-    pub fn inverted(mut self) -> Theme {
-        self.ramp = self.ramp.map(mirrored);
-        self.ages = self.ages.map(mirrored);
-        self.trail = mirrored(self.trail);
-        self
-    }
+/// An opaque colour of the interface.
+pub(crate) fn colour32([r, g, b, _]: [f32; 4]) -> Color32 {
+    let [r, g, b] = [r, g, b].map(|c| (c * 255.0).round() as u8);
+    Color32::from_rgb(r, g, b)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::contrast::{contrast, luminance};
     use super::*;
+    use screen::theme::{COUNT, contrast, theme};
 
     #[test]
-    fn lightness_alone_tells_dead_from_live() {
-        for number in 0..COUNT {
-            let theme = theme(number);
-            let shades = theme.ramp.map(luminance);
-            let rising = shades.windows(2).all(|pair| pair[0] <= pair[1]);
-            let falling = shades.windows(2).all(|pair| pair[0] >= pair[1]);
-            assert!(rising || falling, "{}: {shades:?}", theme.name);
-            assert!(
-                contrast(theme.ramp[0], theme.ramp[8]) > 7.0,
-                "{}",
-                theme.name
-            );
-            for instance in 0..7 {
-                let own = contrast(theme.ramp[0], tint(instance));
-                assert!(!theme.tinted || own > 7.0, "tint {instance}");
+    fn light_interfaces_have_the_contrasts_of_the_dark_one() {
+        let colours = [
+            0x121418, 0x1B1E24, 0x2C3139, 0xA9B1BD, 0xF4F6F8, 0xFFC23D, 0x7BE3B4, 0xC63B2B, 0,
+            0xFFFFFF, 0x7C8490, 0x3F8CD9,
+        ];
+        // As they come out, in whole steps of 8 bits.
+        let light = |hex: u32| of(colour32(mirrored(rgb(hex))));
+        for a in colours {
+            for b in colours {
+                let dark = contrast(rgb(a), rgb(b));
+                let light = contrast(light(a), light(b));
+                let apart = (dark / light).ln().abs();
+                assert!(apart < 0.06, "{a:06X} and {b:06X}: {dark} and {light}");
             }
         }
     }
 
     #[test]
-    fn ages_and_trails_stand_out_and_are_told_apart() {
-        for number in 0..COUNT {
-            for theme in [theme(number), theme(number).inverted()] {
-                let dead = theme.ramp[0];
-                for age in theme.ages {
-                    let apart = contrast(age, dead);
-                    assert!(apart > 3.0, "{}: {age:?}, {apart}", theme.name);
-                }
-                let apart = contrast(theme.trail, dead);
-                assert!(apart > 1.5, "{}: the trail, {apart}", theme.name);
-                let apart = contrast(theme.trail, theme.ramp[8]);
-                assert!(apart > 2.5, "{}: a trail and life, {apart}", theme.name);
-            }
-            let theme = theme(number);
-            if theme.safe {
-                let shades = theme.ages.map(luminance);
-                let falling = shades.windows(2).all(|pair| pair[0] > pair[1]);
-                let rising = shades.windows(2).all(|pair| pair[0] < pair[1]);
-                assert!(falling || rising, "{}: {shades:?}", theme.name);
-            }
+    fn pictures_shadows_and_the_first_theme_stay_as_they_are() {
+        let paper = theme(4);
+        let shadow = Color32::from_black_alpha(90);
+        assert_eq!(interface(&paper, shadow), shadow);
+        assert_eq!(
+            interface(&paper, Color32::TRANSPARENT),
+            Color32::TRANSPARENT
+        );
+        for colour in [ACCENT, Color32::WHITE, Color32::from_rgb(1, 2, 3)] {
+            assert_eq!(interface(&theme(0), colour), colour);
         }
+        let triangle = |texture_id| {
+            let mut mesh = egui::Mesh::with_texture(texture_id);
+            mesh.add_rect_with_uv(egui::Rect::EVERYTHING, egui::Rect::ZERO, Color32::WHITE);
+            ClippedPrimitive {
+                clip_rect: egui::Rect::EVERYTHING,
+                primitive: Primitive::Mesh(mesh),
+            }
+        };
+        let mut painted = [egui::TextureId::default(), egui::TextureId::Managed(7)].map(triangle);
+        recolour(&paper, &mut painted);
+        let colours = painted.map(|clipped| match clipped.primitive {
+            Primitive::Mesh(mesh) => mesh.vertices[0].color,
+            Primitive::Callback(_) => unreachable!(),
+        });
+        assert_eq!(colours, [Color32::BLACK, Color32::WHITE]);
     }
 
     #[test]
-    fn there_is_a_safe_theme_on_light_and_one_on_dark() {
-        let is = |light| (0..COUNT).any(|n| theme(n).safe && theme(n).light == light);
-        assert!(is(true) && is(false));
-        let names: std::collections::HashSet<_> = (0..COUNT).map(|n| theme(n).name).collect();
-        assert_eq!(names.len(), COUNT);
-        assert_eq!(find("paper"), Some(4));
-        assert_eq!(find("beige"), None);
+    fn every_accent_can_be_read() {
+        for number in 0..COUNT {
+            let theme = theme(number);
+            let accent = of(interface(&theme, ACCENT));
+            for (what, other) in [("ground", 0x2A2F38), ("text on it", 0x1C1402)] {
+                let other = of(interface(&theme, colour32(rgb(other))));
+                let apart = contrast(accent, other);
+                assert!(apart > 4.5, "{}: {what}, {apart}", theme.name);
+            }
+        }
     }
 }

@@ -13,9 +13,10 @@ use app::World;
 use lang::tr;
 use model::actions::Context;
 use model::{Action, SessionAction, ViewAction};
+use screen::{SidePanel, Zoom};
 use view::layout::Layout;
 use view::picture_file::write_dated_png;
-use view::{Commands, GoTo, Help, Menu, SidePanel, Zoom};
+use view::{Commands, GoTo, Help, Menu};
 
 impl<W: World> Handler<W> {
     /// Does what a person asked for, or says why it is impossible.

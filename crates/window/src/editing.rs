@@ -17,12 +17,13 @@ use background::Parcels;
 use lang::tr;
 use life::{Lattice, Size};
 use model::{Area, Change, Edit, EditAction, SessionAction, Status};
-use view::{Ghost, Marks, Pending, Shelf};
+use screen::{EditOverlay, Ghost, Pending};
+use view::Shelf;
 
 /// What the hand does, and what it has put over the panels.
 #[derive(Default)]
 pub(super) struct Editing {
-    pub(super) marks: Marks,
+    pub(super) marks: EditOverlay,
     holding: Option<Holding>,
     /// How often something was filled: another soup each time.
     fills: u64,

@@ -13,21 +13,23 @@ use winit::keyboard::ModifiersState;
 use winit::monitor::MonitorHandle;
 use winit::window::{Fullscreen, Theme, Window, WindowId};
 
+use crate::WindowError;
 use crate::editing::Editing;
 use crate::input::{self, Offered};
 use crate::larger::Offer;
 use crate::pointer::Pointer;
 use crate::recording::Recording;
-use crate::screen::{Outcome, Screen, WindowCanvas};
+use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::{WindowOptions, keys, monitor, startup};
 use app::lessons::Lessons;
 use app::pacing::{Pacer, Rate};
-use app::{AppError, Rescue, Wake, World};
+use app::{Rescue, Wake, World};
 use lang::tr;
 use life::Size;
 use model::{PicturePlan, Status};
-use view::theme::theme;
-use view::{Dialogs, Drawing, Frame, Lab, Population, Timeline, UiRequest, ViewError, ViewOptions};
+use screen::theme::theme;
+use screen::{Drawing, Population, ViewOptions};
+use view::{Dialogs, Frame, Lab, TimelineView, UiRequest, ViewError};
 
 /// Frames a second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
@@ -66,7 +68,7 @@ pub(super) struct Handler<W> {
     forwarded: bool,
     pub(super) world: Option<W>,
     pub(super) requested: Option<PicturePlan>,
-    pub(super) screen: Option<Screen>,
+    pub(super) screen: Option<WindowSurface>,
     pub(super) drawing: Drawing,
     notice_until: Option<Instant>,
     pub(super) saved: (Sender<String>, Receiver<String>),
@@ -81,7 +83,7 @@ pub(super) struct Handler<W> {
     /// program's failure.
     pub(super) writing: Vec<std::thread::JoinHandle<Option<ViewError>>>,
     pub(super) pointer: Pointer,
-    pub(super) timeline: Timeline,
+    pub(super) timeline: TimelineView,
     pub(super) population: Population,
     pub(super) lab: Lab,
     pub(super) lessons: Lessons,
@@ -101,7 +103,7 @@ pub(super) struct Handler<W> {
     wheel: f64,
     pub(super) modifiers: ModifiersState,
     /// Why it ended, if not by the person.
-    pub(super) failed: Option<AppError>,
+    pub(super) failed: Option<WindowError>,
 }
 
 impl<W: World> Handler<W> {
@@ -137,7 +139,7 @@ impl<W: World> Handler<W> {
             visible: true,
             writing: Vec::new(),
             pointer: Pointer::default(),
-            timeline: Timeline::default(),
+            timeline: TimelineView::default(),
             population: Population::default(),
             lab: Lab::default(),
             lessons: Lessons::default(),
@@ -154,7 +156,7 @@ impl<W: World> Handler<W> {
         }
     }
 
-    fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<Screen, AppError> {
+    fn open(&mut self, event_loop: &ActiveEventLoop) -> Result<WindowSurface, WindowError> {
         let asked = self.options.monitor.as_deref();
         self.monitor = asked.map(|it| monitor::find(event_loop, it)).transpose()?;
         let fullscreen = self.options.fullscreen || self.monitor.is_some();
@@ -174,15 +176,15 @@ impl<W: World> Handler<W> {
             .with_fullscreen(fullscreen.then(|| Fullscreen::Borderless(self.monitor.clone())));
         let window = event_loop
             .create_window(attributes)
-            .map_err(|error| AppError::Display(startup::in_short(&error)))?;
+            .map_err(|error| WindowError::Display(startup::in_short(&error)))?;
         let canvas = WindowCanvas {
             window: Arc::new(window),
             display: self.display.clone(),
         };
-        Ok(Screen::open(canvas, self.options.adapter.clone())?)
+        Ok(WindowSurface::open(canvas, self.options.adapter.clone())?)
     }
 
-    fn adopt(&mut self, screen: Screen) {
+    fn adopt(&mut self, screen: WindowSurface) {
         self.drawing = Drawing {
             notice: self.drawing.notice.take(),
             ..screen.drawing(self.forwarded)
@@ -194,7 +196,7 @@ impl<W: World> Handler<W> {
         self.pacer.want(Instant::now());
     }
 
-    fn fail(&mut self, event_loop: &ActiveEventLoop, error: AppError) {
+    fn fail(&mut self, event_loop: &ActiveEventLoop, error: WindowError) {
         self.failed.get_or_insert(error);
         event_loop.exit();
     }
@@ -232,7 +234,7 @@ impl<W: World> Handler<W> {
     fn offer(&mut self, event: &WindowEvent) -> Offered {
         let keys = self.dialogs.takes_keys();
         match &mut self.screen {
-            Some(Screen { canvas, input, .. }) => input.offer(&canvas.window, event, keys),
+            Some(WindowSurface { canvas, input, .. }) => input.offer(&canvas.window, event, keys),
             None => Offered::default(),
         }
     }
@@ -266,11 +268,11 @@ impl<W: World> Handler<W> {
                 self.world = Some(world);
                 self.requested = None;
             }
-            Ok(Err(error)) => self.fail(event_loop, AppError::Session(error)),
+            Ok(Err(error)) => self.fail(event_loop, WindowError::Session(error)),
             Err(TryRecvError::Empty) => {}
             Err(TryRecvError::Disconnected) => {
                 let error = anyhow::anyhow!("internal: the session's start has panicked");
-                self.fail(event_loop, AppError::Session(error));
+                self.fail(event_loop, WindowError::Session(error));
             }
         }
     }
@@ -283,7 +285,7 @@ impl<W: World> Handler<W> {
         match status.gives_up() {
             Some(why) if limited && !status.finished => {
                 let error = anyhow::anyhow!("{why}");
-                self.fail(event_loop, AppError::Session(error));
+                self.fail(event_loop, WindowError::Session(error));
             }
             _ if status.finished && !self.visible => event_loop.exit(),
             _ => {}
@@ -306,7 +308,7 @@ impl<W: World> Handler<W> {
             self.timeline.update(world);
         }
         if let (true, Some(world), Some(status)) = (
-            self.view.side == Some(view::SidePanel::Population),
+            self.view.side == Some(screen::SidePanel::Population),
             &self.world,
             &status,
         ) {

@@ -5,7 +5,8 @@ use std::time::Instant;
 use app::lessons::Lessons;
 use app::{LessonSource, World};
 use lang::tr;
-use view::{LessonEntry, LessonScreen, entry_at};
+use screen::{LessonEntry, LessonScreen};
+use view::entry_at;
 
 use crate::handler::Handler;
 

@@ -6,6 +6,7 @@
 mod clipboard;
 mod dispatch;
 mod editing;
+mod error;
 mod handler;
 mod input;
 mod keys;
@@ -15,8 +16,8 @@ mod looking;
 mod monitor;
 mod pointer;
 mod recording;
-mod screen;
 mod startup;
+mod surface;
 mod winit_panics;
 
 use std::sync::Arc;
@@ -26,10 +27,11 @@ use std::time::{Duration, Instant};
 
 use winit::error::EventLoopError;
 
-use app::{AppError, Rescue, Wake, World};
+use app::{Rescue, Wake, World};
+pub use error::WindowError;
 use model::Status;
+use screen::{Drawing, ViewOptions};
 pub use startup::find_display;
-use view::{Drawing, ViewOptions};
 
 /// How the window starts.
 #[derive(Clone, Debug)]
@@ -78,12 +80,12 @@ impl Default for WindowOptions {
 /// person closes it or [`WindowOptions::frames`] were presented.
 ///
 /// # Errors
-/// [`AppError::NoDisplay`] and [`AppError::MissingLibraries`] come before `start` is called, so
+/// [`WindowError::NoDisplay`] and [`WindowError::MissingLibraries`] come before `start` is called, so
 /// that one can go on without a window; all others end what was begun.
 pub fn run<W: World>(
     start: impl FnOnce(Wake) -> anyhow::Result<W> + Send + 'static,
     options: WindowOptions,
-) -> Result<(), AppError> {
+) -> Result<(), WindowError> {
     let rescue = Arc::new(Rescue::default());
     let event_loop = startup::event_loop(&rescue)?;
     let awake = Arc::new(AtomicBool::new(false));
@@ -97,7 +99,7 @@ pub fn run<W: World>(
             let _ = sender.send(start(wake));
             ready();
         })
-        .map_err(|error| AppError::Display(error.to_string()))?;
+        .map_err(|error| WindowError::Display(error.to_string()))?;
     let display = event_loop.owned_display_handle();
     let saved = waker(&event_loop, &awake);
     let told = signals(waker(&event_loop, &awake));
@@ -115,7 +117,7 @@ pub fn run<W: World>(
         // How winit reports that a Wayland compositor is gone. Xlib ends the process itself when
         // the X server is gone, unless winit notices first and panics.
         (None, None | Some(Err(EventLoopError::ExitFailure(_)))) => Err(startup::display_lost()),
-        (None, Some(Err(error))) => Err(AppError::Display(startup::in_short(&error))),
+        (None, Some(Err(error))) => Err(WindowError::Display(startup::in_short(&error))),
         (None, Some(Ok(()))) => Ok(()),
     }
 }

@@ -7,8 +7,10 @@ use app::World;
 use engine::Transfer;
 use lang::tr;
 use model::Status;
+use screen::theme;
+use screen::{Camera, ColourBy};
 use view::layout::Layout;
-use view::{Camera, ColourBy, minimap, theme};
+use view::minimap;
 
 /// How long a camera glides to where a key or the wheel sends it.
 const GLIDE: Duration = Duration::from_millis(140);

@@ -3,14 +3,17 @@
 use winit::event_loop::ActiveEventLoop;
 use winit::monitor::MonitorHandle;
 
-use app::AppError;
+use crate::WindowError;
 use lang::tr;
 
 /// The monitor of this number, or of this name.
 ///
 /// # Errors
 /// There is none; the error lists those that there are.
-pub(super) fn find(event_loop: &ActiveEventLoop, asked: &str) -> Result<MonitorHandle, AppError> {
+pub(super) fn find(
+    event_loop: &ActiveEventLoop,
+    asked: &str,
+) -> Result<MonitorHandle, WindowError> {
     let monitors: Vec<MonitorHandle> = event_loop.available_monitors().collect();
     let names: Vec<Option<String>> = monitors.iter().map(MonitorHandle::name).collect();
     if let Some(at) = chosen(&names, asked) {
@@ -28,7 +31,7 @@ pub(super) fn find(event_loop: &ActiveEventLoop, asked: &str) -> Result<MonitorH
         )
     };
     let there: Vec<String> = monitors.iter().enumerate().map(title).collect();
-    Err(AppError::NoMonitor {
+    Err(WindowError::NoMonitor {
         asked: asked.into(),
         there: match there.as_slice() {
             [] => tr!("none").into(),

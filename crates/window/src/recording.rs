@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
-use app::{Rescue, World};
+use app::{PendingFile, Rescue, World};
 use lang::tr;
 use model::Status;
+use screen::Drawing;
 use view::layout::PixelRect;
 use view::picture_file::{Image, dated_stem};
-use view::recording::Recorder;
-use view::{Drawing, Frame, ViewError};
+use view::recording::{Finisher, Recorder};
+use view::{Frame, ViewError};
 
 /// The least time between two pictures of a recording.
 const EVERY: Duration = Duration::from_millis(40);
@@ -212,7 +213,7 @@ impl Recording {
                     true => Recorder::begin(&self.path, size)?,
                     false => Recorder::begin_beside(&self.path, size)?,
                 };
-                rescue.recording(begun.finisher());
+                rescue.recording(Box::new(Unfinished(begun.finisher())));
                 self.recorder.insert(begun)
             }
         };
@@ -223,5 +224,18 @@ impl Recording {
             true => Taken::Recorded(recorder.progress()),
             false => Taken::Ended,
         })
+    }
+}
+
+/// A recording whose file is not whole yet.
+struct Unfinished(Finisher);
+
+impl PendingFile for Unfinished {
+    fn is_over(&self) -> bool {
+        self.0.is_over()
+    }
+
+    fn finish(&self, limit: Duration) -> bool {
+        self.0.finish(limit)
     }
 }

@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use winit::event_loop::EventLoop;
 
-use app::{AppError, Rescue};
+use crate::WindowError;
+use app::Rescue;
 use lang::tr;
 
 /// What winit loads on first use; it panics where one of them is missing.
@@ -23,7 +24,7 @@ const WAYLAND_LIBRARIES: [&str; 2] = ["libwayland-client.so.0", "libxkbcommon.so
 ///
 /// # Errors
 /// There is none, or the libraries that windows need are missing.
-pub fn find_display() -> Result<String, AppError> {
+pub fn find_display() -> Result<String, WindowError> {
     if !cfg!(all(unix, not(target_os = "macos"))) {
         return Ok("the desktop".into());
     }
@@ -39,13 +40,13 @@ pub fn find_display() -> Result<String, AppError> {
         }
         (None, None) => {
             let reason = tr!("neither DISPLAY nor WAYLAND_DISPLAY is set");
-            Err(AppError::NoDisplay(reason.into()))
+            Err(WindowError::NoDisplay(reason.into()))
         }
     }
 }
 
 /// The event loop, if there is a display. Where that is lost later, everything is saved.
-pub(super) fn event_loop(rescue: &Arc<Rescue>) -> Result<EventLoop<()>, AppError> {
+pub(super) fn event_loop(rescue: &Arc<Rescue>) -> Result<EventLoop<()>, WindowError> {
     find_display()?;
     if variable("WAYLAND_DISPLAY").is_none() {
         let lost = display_lost();
@@ -61,17 +62,17 @@ pub(super) fn event_loop(rescue: &Arc<Rescue>) -> Result<EventLoop<()>, AppError
     }
     EventLoop::with_user_event()
         .build()
-        .map_err(|error| AppError::NoDisplay(in_short(&error)))
+        .map_err(|error| WindowError::NoDisplay(in_short(&error)))
 }
 
 /// The X server or the Wayland compositor closed its connection to this program.
-pub(super) fn display_lost() -> AppError {
-    AppError::Display(
+pub(super) fn display_lost() -> WindowError {
+    WindowError::Display(
         tr!("the connection to the display has broken; start again once there is one, or use 'lifestreams run', which needs none").into(),
     )
 }
 
-fn probe(libraries: &[&'static str]) -> Result<(), AppError> {
+fn probe(libraries: &[&'static str]) -> Result<(), WindowError> {
     let missing: Vec<_> = libraries
         .iter()
         .copied()
@@ -80,7 +81,7 @@ fn probe(libraries: &[&'static str]) -> Result<(), AppError> {
     if missing.is_empty() {
         Ok(())
     } else {
-        Err(AppError::MissingLibraries(missing))
+        Err(WindowError::MissingLibraries(missing))
     }
 }
 

@@ -8,9 +8,10 @@ use anyhow::{Result, bail};
 
 use super::{RUNS, Table, fits, setup};
 use model::{Change, DeviceChoice, Edit, Pace, SessionAction, Setup};
+use screen::ViewOptions;
 use session::Session;
+use view::list_adapters;
 use view::offscreen::Renderer;
-use view::{ViewOptions, list_adapters};
 
 /// Edits whose way is timed; each is a stroke of its own, which is copied as it begins.
 const EDITS: u32 = 40;

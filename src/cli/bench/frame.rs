@@ -11,10 +11,11 @@ use crate::cli::setup::DEFAULT_SIDE;
 use model::PicturePlan;
 use model::PictureSource;
 use model::{DeviceChoice, Order, Pace, Picture, SessionAction, Setup, Streams, Switch, Switches};
+use screen::ViewOptions;
 use session::Session;
 use session::instances::{Event, Instances};
+use view::list_adapters;
 use view::offscreen::Renderer;
-use view::{ViewOptions, list_adapters};
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let mut table = Table::new("frame", "rounds and frames a second");

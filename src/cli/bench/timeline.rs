@@ -8,10 +8,11 @@ use anyhow::Result;
 use super::{RUN, RUNS, Table, open_instances, setup};
 use model::DeviceChoice;
 use model::PicturePlan;
+use screen::ViewOptions;
 use session::instances::Instances;
 use session::{Sampling, Session};
+use view::list_adapters;
 use view::offscreen::Renderer;
-use view::{ViewOptions, list_adapters};
 
 /// Which rounds are timed, and whether some of them are stamped.
 #[derive(Clone, Copy)]

@@ -7,9 +7,10 @@ use anyhow::{Result, bail};
 
 use super::{RUN, RUNS, Table, setup};
 use model::{DeviceChoice, Pace, Setup};
+use screen::ViewOptions;
 use session::Session;
+use view::list_adapters;
 use view::offscreen::Renderer;
-use view::{ViewOptions, list_adapters};
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
     let mut table = Table::new("ui", "the interface's processor time a frame");
@@ -41,7 +42,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
 fn everything() -> ViewOptions {
     ViewOptions {
         timeline: true,
-        side: Some(view::SidePanel::Lab),
+        side: Some(screen::SidePanel::Lab),
         ..Default::default()
     }
 }

@@ -12,9 +12,9 @@ use crate::painting::hud::{ACCENT, FAILED, LABEL, RUNNING, VALUE};
 use lang::tr;
 use model::actions::{FrontEnd, Row, TABLE, Topic};
 use model::{Status, Switch};
-use view::hud::numbers::si;
-use view::ladder::{Rates, rates};
-use view::{LessonPage, LessonScreen, SidePanel};
+use screen::ladder::{LadderChart, Rung};
+use screen::numbers::si;
+use screen::{LessonPage, LessonScreen, SidePanel};
 
 /// A title and lines.
 struct Card {
@@ -164,10 +164,12 @@ fn switches(status: &Status, depth: Depth) -> Card {
 }
 
 fn ladder(status: &Status, depth: Depth) -> Card {
-    let Rates { lead, rungs, said } = rates(status);
-    let most = rungs.iter().filter_map(|rung| rung.1).fold(0.0, f64::max);
-    let mut lines = vec![Line::styled(lead, depth.ink(ACCENT)), Line::default()];
-    for (name, rate, present) in rungs {
+    let chart = LadderChart::of(status);
+    let rate = |rung: &Rung| rung.mark.map(|(rate, _)| rate);
+    let most = chart.rungs.iter().filter_map(rate).fold(0.0, f64::max);
+    let mut lines = vec![Line::styled(chart.lead, depth.ink(ACCENT)), Line::default()];
+    for rung in &chart.rungs {
+        let rate = rate(rung);
         let bar = match rate {
             // Seven decades on forty columns.
             Some(rate) if rate > 0.0 => {
@@ -177,18 +179,18 @@ fn ladder(status: &Status, depth: Depth) -> Card {
             _ => String::new(),
         };
         let rate = rate.map_or("–".into(), |rate| format!("{}cell/s", si(rate)));
-        let style = if present {
+        let style = if rung.present {
             depth.ink(VALUE).reversed()
         } else {
             depth.ink(VALUE)
         };
         lines.push(Line::from(vec![
-            Span::styled(format!("{name:<14}"), style),
+            Span::styled(format!("{:<14}", rung.name), style),
             Span::styled(format!(" {rate:>13} "), depth.ink(VALUE)),
             Span::styled(bar, depth.ink(ACCENT)),
         ]));
     }
-    lines.extend([Line::default(), Line::styled(said, depth.ink(LABEL))]);
+    lines.extend([Line::default(), Line::styled(chart.said, depth.ink(LABEL))]);
     Card {
         title: tr!("The ladder").into(),
         lines,

@@ -2,7 +2,7 @@
 
 use ratatui::style::{Color, Style};
 
-use view::theme::rgb;
+use screen::theme::rgb;
 
 /// How many colours there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

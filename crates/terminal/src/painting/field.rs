@@ -5,7 +5,7 @@ use std::ops::Range;
 use engine::ReduceRegion;
 use life::Size;
 use model::PictureSource;
-use view::ViewTransform;
+use screen::ViewTransform;
 
 /// One instance's picture.
 #[derive(Clone, Debug)]
@@ -162,7 +162,7 @@ fn count(row: &[u32], cells: &Range<u32>) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use view::fixtures::{FixturePictures, soup};
+    use screen::fixtures::{FixturePictures, soup};
 
     fn densities(field: &Field, look: ViewTransform, pixels: [u32; 2]) -> Vec<Option<u8>> {
         let mut densities = Vec::new();

@@ -5,9 +5,9 @@ use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 
 use crate::painting::colours::{Depth, bytes};
-use view::ViewOptions;
-use view::panels::{lively, reduced};
-use view::theme::{theme, tint};
+use screen::ViewOptions;
+use screen::shade::{lively, reduced};
+use screen::theme::{theme, tint};
 
 /// What panels are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]

@@ -9,7 +9,7 @@ use crate::painting::places::{Panel, Places};
 use crate::painting::{LEAST, TerminalView};
 use lang::tr;
 use model::{Action, Pace, SessionAction, Status, Streams, ViewAction};
-use view::hud::numbers::{grouped, si, time_us};
+use screen::numbers::{grouped, si, time_us};
 
 pub(super) const LABEL: u32 = 0xA9B1BD;
 pub(super) const VALUE: u32 = 0xF4F6F8;

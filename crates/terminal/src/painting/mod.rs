@@ -23,7 +23,7 @@ use ratatui::layout::{Position, Rect};
 use life::Size;
 use model::PictureSource;
 use model::{PicturePlan, Status, Streams, TransferChoice};
-use view::{LessonScreen, TextureLimits, Timeline, ViewOptions, ViewTransform, request};
+use screen::{LessonScreen, TextureLimits, Timeline, ViewOptions, ViewTransform, request};
 
 pub use colours::Depth;
 use field::Field;

@@ -11,7 +11,7 @@ use super::*;
 use engine::Transfer;
 use life::Lattice;
 use model::{Picture, Trace};
-use view::fixtures::{self, FixturePictures, moved, soup, status, timed_round};
+use screen::fixtures::{self, FixturePictures, moved, soup, status, timed_round};
 
 /// Lattices, and a timed round of sixteen streams.
 struct Source(FixturePictures);
@@ -313,7 +313,7 @@ fn cards_show_every_line_by_scrolling() {
     let lines = text(&screen(&mut view, &status, [60, 24]));
     assert!(lines.iter().any(|line| line.contains(" of ")), "{lines:#?}");
     view.lesson = None;
-    view.options.side = Some(view::SidePanel::Lab);
+    view.options.side = Some(screen::SidePanel::Lab);
     let lines = text(&screen(&mut view, &status, [100, 24])).concat();
     for name in ["F2  streams", "F8  block", "per-instance", "pageable"] {
         assert!(lines.contains(name), "{name}: {lines}");

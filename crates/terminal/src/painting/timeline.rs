@@ -11,12 +11,12 @@ use engine::StreamId;
 use lang::tr;
 use model::Status;
 use model::trace::StepKind;
-use view::Timeline;
-use view::hud::numbers::time_us;
-pub(super) use view::timeline::colours::{KINDS, Kind};
-use view::timeline::lanes::{Bar, Chart, Lane, fold};
-use view::timeline::overlap::in_words;
-use view::timeline::scale::{Stretch, TimeScale};
+use screen::Timeline;
+use screen::numbers::time_us;
+use screen::timeline::lanes::{Bar, Chart, Lane, fold};
+use screen::timeline::overlap::in_words;
+use screen::timeline::scale::{Stretch, TimeScale};
+pub(super) use screen::timeline::{KINDS, Kind};
 
 /// Columns of a row's name.
 const NAMES: u16 = 12;
@@ -115,7 +115,7 @@ fn name(lanes: &[Lane]) -> String {
 }
 
 fn colour(kind: Kind, depth: Depth) -> Style {
-    let [r, g, b, _] = kind.colour().to_array();
+    let [r, g, b] = kind.colour();
     match depth {
         Depth::None => Style::new(),
         _ => Style::new().fg(depth.colour([r, g, b])),
@@ -133,9 +133,9 @@ fn legend(chart: &Chart, depth: Depth, place: Rect, used: u16, buffer: &mut Buff
     };
     let there = KINDS
         .iter()
-        .filter(|(kind, ..)| all().any(|bar| bar.kind == *kind));
+        .filter(|(kind, _)| all().any(|bar| bar.kind == *kind));
     let entries: Vec<(Kind, String)> = there
-        .map(|(kind, name, _)| (*kind, format!("{} {}", symbol(*kind), lang::text(name))))
+        .map(|(kind, name)| (*kind, format!("{} {}", symbol(*kind), lang::text(name))))
         .collect();
     let length: usize = entries
         .iter()

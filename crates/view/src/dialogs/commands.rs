@@ -3,11 +3,11 @@
 
 use egui::{Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
-use crate::LessonEntry;
 use crate::dialogs::entries::{self, Entry, LINE};
 use crate::dialogs::{DialogContext, UiRequest, style};
 use crate::hud::style::{ACCENT, LABEL};
 use lang::tr;
+use screen::LessonEntry;
 
 /// How many lines are seen at once, at most.
 const LINES: f32 = 14.0;
@@ -131,9 +131,9 @@ fn said(chosen: Option<&Entry>) -> (String, egui::Color32) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures;
     use model::actions::{Context, FrontEnd, Needs, Toggles};
     use model::{Action, EditAction, SessionAction, Status, ViewAction};
+    use screen::fixtures;
 
     fn context(status: Option<&Status>) -> Context<'_> {
         Context {

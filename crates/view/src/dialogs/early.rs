@@ -57,11 +57,12 @@ fn is_typed(event: &mut Event) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Frame;
     use crate::dialogs::{Commands, DialogContext, Dialogs, FileDialog, GoTo, UiRequest};
-    use crate::fixtures::status;
-    use crate::{Frame, ViewOptions};
     use egui::{Key, Modifiers, RawInput, Rect, pos2};
     use model::SessionAction;
+    use screen::ViewOptions;
+    use screen::fixtures::status;
 
     /// What is asked for when all of this is typed before the first frame.
     fn typed(mut dialogs: Dialogs, text: &str) -> Vec<UiRequest> {

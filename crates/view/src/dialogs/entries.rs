@@ -6,7 +6,6 @@ use egui::{
 };
 use egui::{pos2, vec2};
 
-use crate::LessonEntry;
 use crate::dialogs::UiRequest;
 use crate::hud::style::{ACCENT, LABEL, VALUE};
 use engine::kernels::KERNELS;
@@ -14,6 +13,7 @@ use lang::{Language, tr};
 use life::SHELF;
 use model::actions::{Context, Row, TABLE};
 use model::{Action, EditAction, SessionAction, Status, Switch};
+use screen::LessonEntry;
 
 /// A line's height, in units of type.
 pub(super) const LINE: f32 = 27.0;

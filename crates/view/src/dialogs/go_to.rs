@@ -3,10 +3,10 @@
 use egui::{Event, Key, RichText, TextEdit};
 
 use crate::dialogs::{DialogContext, UiRequest, style};
-use crate::hud::numbers::grouped;
 use crate::hud::style::ACCENT;
 use lang::tr;
 use model::SessionAction;
+use screen::numbers::grouped;
 
 /// The open field.
 #[derive(Clone, PartialEq, Debug, Default)]

@@ -234,7 +234,7 @@ mod tests {
 
     fn columns(typed: &str, width: f32) -> Columns {
         let context = scene::context();
-        let status = crate::fixtures::status(16, life::Size::new(64, 64).unwrap());
+        let status = screen::fixtures::status(16, life::Size::new(64, 64).unwrap());
         let mut columns = None;
         let output = context.run_ui(egui::RawInput::default(), |ui| {
             let context = Context {

@@ -1,10 +1,11 @@
 //! Windows that nobody wants and somebody has: small, narrow, tall, and interfaces zoomed far.
 
-use crate::SidePanel;
-use crate::fixtures::lesson_page;
 use crate::gallery::{SCREEN, Screen, WINDOWS, Window};
-use crate::{Commands, Help, LessonScreen, Menu, Zoom};
+use crate::{Commands, Help, Menu};
 use model::actions::Topic;
+use screen::SidePanel;
+use screen::fixtures::lesson_page;
+use screen::{LessonScreen, Zoom};
 
 const SMALL: &[Window] = &[([800, 500], 1.0), ([800, 500], 2.0), ([640, 400], 1.0)];
 const NARROW: &[Window] = &[([700, 1100], 1.0), ([480, 900], 1.0)];

@@ -12,11 +12,11 @@ use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
-use crate::SidePanel;
 use crate::gallery::stage::Stage;
 use crate::gallery::{LANGUAGES, SCREEN, Screen, Set, Window, screens};
 use crate::picture_file::{Image, write_png};
 use lang::with;
+use screen::SidePanel;
 
 /// The screens that are stored.
 const GOLDEN: [&str; 18] = [

@@ -1,11 +1,11 @@
 //! Cameras, colours and themes, and a minimap where a part is seen.
 
-use crate::SidePanel;
-use crate::fixtures::lesson_page;
 use crate::gallery::{SCREEN, Screen};
-use crate::{Camera, ColourBy, LessonScreen, MIN_OPENING_PIXELS, ViewOptions};
 use engine::Transfer;
 use life::Size;
+use screen::SidePanel;
+use screen::fixtures::lesson_page;
+use screen::{Camera, ColourBy, LessonScreen, MIN_OPENING_PIXELS, ViewOptions};
 
 pub(super) fn screens() -> Vec<Screen> {
     let themed = |name, number: fn(&mut ViewOptions, Size, [u32; 2])| Screen {

@@ -2,14 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::SidePanel;
 use crate::gallery::{SCREEN, Screen};
 use crate::hud::tests::busy;
-use crate::{Ghost, Pending};
 use engine::HostMemory;
 use lang::tr;
 use life::{Lattice, Size};
 use model::{Area, Change, Effect, Halves, Settled, Status, StopWhenStill, Streams, Switches};
+use screen::SidePanel;
+use screen::{Ghost, Pending};
 
 pub(super) fn screens() -> Vec<Screen> {
     [many(), said(), presenting(), halves(), marked()].concat()

@@ -1,12 +1,12 @@
 //! What stands beside and below the panels: timeline, lab, population, ladder, lessons.
 
-use crate::LessonScreen;
-use crate::SidePanel;
-use crate::fixtures::{lesson_list, lesson_page, stamped_round, waited_round};
 use crate::gallery::panels::{lost, settle};
 use crate::gallery::{SCREEN, Screen};
 use model::ladder::fixtures::ladder;
 use model::{Bound, Overlap, Resource, Status};
+use screen::LessonScreen;
+use screen::SidePanel;
+use screen::fixtures::{lesson_list, lesson_page, stamped_round, waited_round};
 
 pub(super) fn screens() -> Vec<Screen> {
     [timeline(), blocks(), lab(), graphs(), lessons()].concat()

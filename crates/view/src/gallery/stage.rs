@@ -3,13 +3,14 @@
 use std::collections::HashMap;
 use std::sync::{Arc, LazyLock, Mutex};
 
-use crate::fixtures::{FixturePictures, aged, soup};
 use crate::gallery::Set;
 use crate::offscreen::{read, target};
 use crate::picture_file::Image;
 use crate::pixel_tests::lavapipe;
-use crate::{ColourBy, Gpu, Scene};
+use crate::{Gpu, Scene};
 use life::{Lattice, Size};
+use screen::ColourBy;
+use screen::fixtures::{FixturePictures, aged, soup};
 
 /// Generations that ages and trails are made of.
 const PAST: usize = 16;

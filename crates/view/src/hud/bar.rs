@@ -3,9 +3,9 @@
 use egui::{Align2, Painter, Rect, pos2, vec2};
 
 use crate::hit_regions;
-use crate::hud::figures::{Figure, Figures};
 use crate::hud::parts;
 use crate::hud::style::*;
+use screen::figures::{Figure, Figures};
 
 const CELL: f32 = 150.0;
 const LINE: f32 = 46.0;

@@ -4,20 +4,18 @@ use std::collections::BTreeSet;
 
 use egui::{FontFamily, Rect, Shape, pos2, vec2};
 
-use crate::SidePanel;
 use crate::dialogs::DialogContext;
-use crate::fixtures::{Timed, TimedAs, stamped_round, status};
 use crate::hud::tests::busy;
 use crate::hud::{install_fonts, paint};
-use crate::{
-    ColourBy, Commands, Dialogs, Drawing, FileDialog, Frame, GoTo, Help, Lab, Menu, Population,
-    Timeline, ViewOptions,
-};
+use crate::{Commands, Dialogs, FileDialog, Frame, GoTo, Help, Lab, Menu, TimelineView};
 use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
 use model::actions::Topic;
 use model::{Bound, Halves, Overlap, Resource, Settled, Status, StopWhenStill};
+use screen::SidePanel;
+use screen::fixtures::{Timed, TimedAs, stamped_round, status};
+use screen::{ColourBy, Drawing, Population, ViewOptions};
 
 /// Names, units and marks that are the same in every language.
 const SAME: &str = "
@@ -143,7 +141,7 @@ fn no_english_is_left_in_the_window() {
         let context = egui::Context::default();
         install_fonts(&context);
         for (status, options) in states() {
-            let (mut timeline, mut stamped) = (Timeline::default(), Timeline::default());
+            let (mut timeline, mut stamped) = (TimelineView::default(), TimelineView::default());
             timeline.update(&Timed(status.instances as u32));
             stamped.update(&TimedAs(stamped_round(status.instances as u32, 132)));
             for timeline in [timeline, stamped] {
@@ -191,7 +189,7 @@ fn no_english_is_left_in_dialogs() {
         status: Some(&status),
         options: &options,
         drawing: &Default::default(),
-        timeline: &Timeline::default(),
+        timeline: &TimelineView::default(),
         population: &Default::default(),
         lab: &Default::default(),
         marks: &Default::default(),

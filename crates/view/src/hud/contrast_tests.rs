@@ -5,14 +5,16 @@ use std::collections::{BTreeSet, HashSet};
 
 use egui::{Color32, Pos2, Rect, Shape};
 
-use crate::SidePanel;
-use crate::fixtures::{lesson_list, lesson_page, status};
+use crate::Frame;
 use crate::hud::style::GROUND;
 use crate::hud::tests::{busy, each, each_lesson};
-use crate::theme::{COUNT, contrast, of, theme};
-use crate::{Frame, LessonScreen, ViewOptions};
+use crate::theme::{interface, of};
 use life::Size;
 use model::Halves;
+use screen::SidePanel;
+use screen::fixtures::{lesson_list, lesson_page, status};
+use screen::theme::{COUNT, contrast, theme};
+use screen::{LessonScreen, ViewOptions};
 
 /// The filled shapes so far, the topmost last.
 type Grounds = Vec<(Rect, Color32)>;
@@ -64,7 +66,7 @@ fn check(shapes: &[Shape], unit: f32, seen: &mut Seen, faint: &mut BTreeSet<Stri
             return;
         }
         for theme in (0..COUNT).map(theme) {
-            let apart = contrast(of(theme.interface(ink)), of(theme.interface(ground)));
+            let apart = contrast(of(interface(&theme, ink)), of(interface(&theme, ground)));
             // Eight bits a channel cost a light theme a few parts in a hundred.
             if apart < 0.95 * least {
                 let name = theme.name;

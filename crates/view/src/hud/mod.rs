@@ -6,8 +6,6 @@ mod bar;
 mod chinese_tests;
 #[cfg(test)]
 mod contrast_tests;
-pub mod figures;
-pub mod numbers;
 mod parts;
 mod presenting;
 mod side;
@@ -18,13 +16,12 @@ pub(crate) mod tests;
 use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::layout::{Dock, Layout, PixelRect};
-use crate::{
-    Frame, SidePanel, ViewOptions, ViewTransform, halves, lab, ladder, lesson, marks, minimap,
-    population, timeline, toolbar,
-};
+use crate::{Frame, halves, lab, ladder, lesson, marks, minimap, population, timeline, toolbar};
 use lang::tr;
 pub(crate) use parts::message_colours;
 pub(crate) use presenting::HEIGHT as STRIP;
+use screen::figures;
+use screen::{SidePanel, ViewOptions, ViewTransform};
 pub use style::install_fonts;
 
 /// Paints everything of a frame but the cells; all lengths are pixels.
@@ -49,7 +46,10 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
     if let Some((layout, _)) = place {
         marks::paint(painter, frame, layout);
     }
-    let figures = figures::figures(status, frame, layout);
+    let mut figures = figures(status, frame.options, frame.drawing);
+    if let Some(sentence) = no_room(frame, layout) {
+        figures.notify(sentence);
+    }
     match layout.dock {
         Dock::Hidden => {}
         Dock::Side(rect) => side::paint(painter, rect_of(rect), layout.unit, &figures),
@@ -80,6 +80,28 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
     }
     if let (Some(halves), Some(places)) = (&status.halves, &layout.halves) {
         halves::paint(painter, status, halves, places, layout.unit);
+    }
+}
+
+/// Says which of the things to be shown has no room in this window.
+fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<&'static str> {
+    let no_timeline = frame.options.timeline && layout.timeline.is_none();
+    match frame.options.side {
+        Some(panel) if layout.side.is_none() => Some(match panel {
+            SidePanel::Lab => tr!("the window is too small for the lab"),
+            SidePanel::Population => tr!("the window is too small for the population graph"),
+            SidePanel::Ladder => tr!("the window is too small for the ladder"),
+        }),
+        Some(panel) if no_timeline => Some(match panel {
+            SidePanel::Lab => tr!("the lab takes the timeline's place in this window"),
+            SidePanel::Population => {
+                tr!("the population graph takes the timeline's place in this window")
+            }
+            SidePanel::Ladder => tr!("the ladder takes the timeline's place in this window"),
+        }),
+        Some(_) => None,
+        None if no_timeline => Some(tr!("the window is too small for the timeline")),
+        None => None,
     }
 }
 

@@ -3,10 +3,10 @@
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Vec2, pos2, vec2};
 
 use crate::hit_regions;
-use crate::hud::figures::{State, Urgency};
 use crate::hud::style::*;
 use lang::tr;
 use model::{SessionAction, ViewAction};
+use screen::figures::{State, Urgency};
 
 /// The state as a band that is seen from the last row: a sign, a word, and the pace if there is
 /// room.

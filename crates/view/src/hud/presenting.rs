@@ -3,11 +3,11 @@
 
 use egui::{Align2, Color32, Painter, Rect, pos2, vec2};
 
-use crate::hud::figures::{self, Figures, State, Urgency};
 use crate::hud::parts;
 use crate::hud::style::*;
 use lang::tr;
 use model::{Effect, Status};
+use screen::figures::{self, Figures, State, Urgency};
 
 /// The strip's height, in units of type.
 pub(crate) const HEIGHT: f32 = 128.0;

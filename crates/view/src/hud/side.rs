@@ -3,10 +3,10 @@
 use egui::{Align2, Painter, Rect, pos2, vec2};
 
 use crate::hit_regions;
-use crate::hud::figures::{Figure, Figures, Urgency};
 use crate::hud::parts;
 use crate::hud::style::*;
 use lang::tr;
+use screen::figures::{Figure, Figures, Urgency};
 
 const ROW: f32 = 22.0;
 const NOTE: f32 = 15.0;

@@ -2,15 +2,14 @@
 
 use egui::{Rect, Shape, pos2, vec2};
 
-use crate::SidePanel;
-use crate::fixtures::{Timed, status};
 use crate::hud::{install_fonts, paint, rect_of};
 use crate::layout::{Dock, Layout, PixelRect};
-use crate::{
-    AdapterFacts, Drawing, Frame, Lab, LessonScreen, Population, Timeline, ViewOptions, Zoom,
-};
+use crate::{Frame, Lab, TimelineView};
 use life::Size;
 use model::{Effect, Halves, Status, Switches};
+use screen::SidePanel;
+use screen::fixtures::{Timed, status};
+use screen::{AdapterFacts, Drawing, LessonScreen, Population, ViewOptions, Zoom};
 
 const WINDOWS: [[u32; 2]; 10] = [
     [800, 500],
@@ -47,7 +46,7 @@ pub(crate) fn each(
     options: &ViewOptions,
     check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
-    let mut timeline = Timeline::default();
+    let mut timeline = TimelineView::default();
     timeline.update(&Timed(status.instances as u32));
     each_with(status, options, |_| timeline.clone(), check);
 }
@@ -84,7 +83,7 @@ pub(crate) fn each_part(
 pub(crate) fn each_with(
     status: &Status,
     options: &ViewOptions,
-    timeline: impl Fn([u32; 2]) -> Timeline,
+    timeline: impl Fn([u32; 2]) -> TimelineView,
     check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
     each_frame(status, options, timeline, None, check);
@@ -99,7 +98,7 @@ pub(crate) fn each_lesson(
     each_frame(
         status,
         &ViewOptions::default(),
-        |_| Timeline::default(),
+        |_| TimelineView::default(),
         Some(lesson),
         check,
     );
@@ -108,7 +107,7 @@ pub(crate) fn each_lesson(
 fn each_frame(
     status: &Status,
     options: &ViewOptions,
-    timeline: impl Fn([u32; 2]) -> Timeline,
+    timeline: impl Fn([u32; 2]) -> TimelineView,
     lesson: Option<&LessonScreen>,
     mut check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {

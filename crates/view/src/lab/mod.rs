@@ -4,7 +4,6 @@
 //! `code` writes the calls, `place` has the places, `paint` paints them; what the mouse does is
 //! here.
 
-mod code;
 mod paint;
 mod place;
 
@@ -15,38 +14,20 @@ use egui::{Pos2, pos2};
 
 pub(crate) use paint::paint;
 
-use crate::SidePanel;
 use crate::hud::rect_of;
 use crate::layout::Layout;
 use model::{SessionAction, Status};
 use place::Places;
+use screen::SidePanel;
+use screen::calls::{CallLanguage, calls, each_round};
 
 /// What the lab shows; it lives as long as the window, closed or not.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
 pub struct Lab {
-    language: Language,
+    language: CallLanguage,
     /// Lines of the code above its place, once that was chosen.
     scrolled: Option<usize>,
     pointer: Option<Pos2>,
-}
-
-/// In which the calls are shown.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-enum Language {
-    #[default]
-    Cpp,
-    Rust,
-}
-
-impl Language {
-    const ALL: [Language; 2] = [Language::Cpp, Language::Rust];
-
-    fn name(self) -> &'static str {
-        match self {
-            Language::Cpp => "C++",
-            Language::Rust => "Rust (cust)",
-        }
-    }
 }
 
 fn pos([x, y]: [f64; 2]) -> Pos2 {
@@ -77,8 +58,8 @@ impl Lab {
         status: &Status,
     ) -> Option<SessionAction> {
         let (places, at) = (places(layout, status)?, pos(at));
-        let tab = |language: &Language| places.tabs[*language as usize].contains(at);
-        if let Some(language) = Language::ALL.into_iter().find(tab) {
+        let tab = |language: &CallLanguage| places.tabs[*language as usize].contains(at);
+        if let Some(language) = CallLanguage::ALL.into_iter().find(tab) {
             (self.language, self.scrolled) = (language, None);
             return None;
         }
@@ -96,7 +77,7 @@ impl Lab {
         let Some(places) = places(layout, status) else {
             return;
         };
-        let code = code::calls(status).of(self.language);
+        let code = calls(status).of(self.language);
         let first = self.first_line(&places, &code) as i64;
         let most = code.len().saturating_sub(places.code_lines(&code)) as i64;
         self.scrolled = Some((first + lines).clamp(0, most) as usize);
@@ -106,7 +87,7 @@ impl Lab {
     /// not all has room.
     fn first_line(&self, places: &Places, code: &[String]) -> usize {
         let most = code.len().saturating_sub(places.code_lines(code));
-        let round = || code.iter().position(|line| line == code::each_round());
+        let round = || code.iter().position(|line| line == each_round());
         self.scrolled.or_else(round).unwrap_or(0).min(most)
     }
 }

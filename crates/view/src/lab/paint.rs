@@ -4,11 +4,11 @@ use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, StrokeKind, pos2, vec
 
 use crate::Frame;
 use crate::hud::style::*;
-use crate::lab::code::calls;
+use crate::lab::Lab;
 use crate::lab::place::{Places, Segment};
-use crate::lab::{Lab, Language};
 use lang::tr;
 use model::{Action, SessionAction, Status, ViewAction};
+use screen::calls::{CallLanguage, calls};
 
 const SEGMENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
 const IMPOSSIBLE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
@@ -123,7 +123,7 @@ fn in_words(segment: &Segment) -> (String, Color32) {
 
 fn paint_tabs(painter: &Painter, places: &Places, lab: &Lab) {
     let unit = places.unit;
-    for language in Language::ALL {
+    for language in CallLanguage::ALL {
         let rect = places.tabs[language as usize];
         let (ground, ink) = if language == lab.language {
             (SEGMENT, VALUE)

@@ -3,17 +3,18 @@
 use egui::{Rect, vec2};
 
 use super::*;
-use crate::fixtures::status;
+use crate::Frame;
 use crate::hud::tests::{each, texts};
 use crate::layout::{LayoutRequest, lay_out};
-use crate::{Frame, ViewOptions};
 use engine::kernels::KERNELS;
 use life::Size;
 use model::{Switch, TransferChoice};
+use screen::ViewOptions;
+use screen::fixtures::status;
 
 fn shown() -> ViewOptions {
     ViewOptions {
-        side: Some(crate::SidePanel::Lab),
+        side: Some(screen::SidePanel::Lab),
         timeline: true,
         ..Default::default()
     }
@@ -25,7 +26,7 @@ fn some_status() -> Status {
 
 fn lab_of(frame: &Frame<'_>) -> Option<Rect> {
     let (layout, _) = frame.layout()?;
-    layout.side_rect(crate::SidePanel::Lab).map(rect_of)
+    layout.side_rect(screen::SidePanel::Lab).map(rect_of)
 }
 
 #[test]
@@ -50,7 +51,7 @@ fn everything_of_it_is_there_and_inside() {
             for switch in Switch::ALL {
                 let choices = switch.choices(status.switches, kernel);
                 let labels = choices.iter().map(|choice| choice.label.as_str());
-                for wanted in labels.chain([switch.name(), code::each_round()]) {
+                for wanted in labels.chain([switch.name(), each_round()]) {
                     let found =
                         texts(shapes).any(|(text, rect)| text == wanted && lab.contains_rect(rect));
                     assert!(found, "'{wanted}' in {say}");
@@ -65,7 +66,7 @@ fn everything_of_it_is_there_and_inside() {
 fn a_click_chooses_what_can_be_and_shows_a_language() {
     let status = some_status();
     let wanted = LayoutRequest {
-        side: Some(crate::SidePanel::Lab),
+        side: Some(screen::SidePanel::Lab),
         ..Default::default()
     };
     let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
@@ -82,9 +83,9 @@ fn a_click_chooses_what_can_be_and_shows_a_language() {
         assert_eq!(click(&mut lab, segment.rect), possible);
     }
     assert_eq!(click(&mut lab, places.tabs[1]), None);
-    assert_eq!(lab.language, Language::Rust);
+    assert_eq!(lab.language, CallLanguage::Rust);
     assert_eq!(click(&mut lab, places.tabs[0]), None);
-    assert_eq!(lab.language, Language::Cpp);
+    assert_eq!(lab.language, CallLanguage::Cpp);
     assert_eq!(click(&mut lab, places.code), None);
 }
 
@@ -111,13 +112,13 @@ fn what_cannot_be_says_why() {
 fn the_wheel_scrolls_as_far_as_there_is_code() {
     let status = some_status();
     let wanted = LayoutRequest {
-        side: Some(crate::SidePanel::Lab),
+        side: Some(screen::SidePanel::Lab),
         lanes: Some(16),
         ..Default::default()
     };
     let layout = lay_out([1280, 800], 1.0, 16, status.size, &wanted);
     let places = places(&layout, &status).unwrap();
-    let code = code::calls(&status).of(Language::Cpp);
+    let code = calls(&status).of(CallLanguage::Cpp);
     let hidden = code.len() - places.code_lines(&code);
     assert!(hidden > 0);
     let mut lab = Lab::default();

@@ -3,13 +3,13 @@
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 use crate::hit_regions;
-use crate::hud::numbers::si;
 use crate::hud::style::*;
 use crate::ladder::place::Places;
-use crate::ladder::{Rung, Shown, Source};
 use lang::tr;
 use model::Status;
 use model::{Action, ViewAction};
+use screen::ladder::{LadderChart, RateSource, Rung};
+use screen::numbers::si;
 
 const PRESENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
 /// Grey, yet it can still be read.
@@ -20,7 +20,7 @@ const MARK: f32 = 5.5;
 
 /// Paints the ladder into its rectangle.
 pub(crate) fn paint(painter: &Painter, status: &Status, rect: Rect, unit: f32) {
-    let shown = Shown::of(status);
+    let shown = LadderChart::of(status);
     let places = Places::new(rect, unit, shown.rungs.len());
     let line = (unit.max(1.0), RULE);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
@@ -53,7 +53,7 @@ fn paint_title(painter: &Painter, places: &Places) {
     put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
 }
 
-fn paint_lead(painter: &Painter, places: &Places, shown: &Shown) {
+fn paint_lead(painter: &Painter, places: &Places, shown: &LadderChart) {
     let (lead, unit) = (places.lead, places.unit);
     let text = fitted(
         painter,
@@ -74,7 +74,7 @@ fn paint_lead(painter: &Painter, places: &Places, shown: &Shown) {
 }
 
 /// Powers of ten, and the limit.
-fn paint_axis(painter: &Painter, places: &Places, shown: &Shown) {
+fn paint_axis(painter: &Painter, places: &Places, shown: &LadderChart) {
     let unit = places.unit;
     let thin = unit.max(1.0);
     for (part, text) in shown.axis.ticks() {
@@ -100,7 +100,7 @@ fn paint_axis(painter: &Painter, places: &Places, shown: &Shown) {
     }
 }
 
-fn paint_rung(painter: &Painter, places: &Places, shown: &Shown, rung: &Rung, row: Rect) {
+fn paint_rung(painter: &Painter, places: &Places, shown: &LadderChart, rung: &Rung, row: Rect) {
     let unit = places.unit;
     let ink = match (rung.present, rung.possible) {
         (true, _) => ACCENT,
@@ -134,12 +134,12 @@ fn paint_rung(painter: &Painter, places: &Places, shown: &Shown, rung: &Rung, ro
     }
 }
 
-fn paint_mark(painter: &Painter, unit: f32, at: Pos2, source: Source) {
+fn paint_mark(painter: &Painter, unit: f32, at: Pos2, source: RateSource) {
     let radius = MARK * unit;
     match source {
-        Source::Recorded => painter.circle_filled(at, radius, VALUE),
-        Source::Other => painter.circle_filled(at, radius, FAINT),
-        Source::Session => {
+        RateSource::Recorded => painter.circle_filled(at, radius, VALUE),
+        RateSource::Other => painter.circle_filled(at, radius, FAINT),
+        RateSource::Session => {
             let edge = Stroke::new((2.0 * unit).max(1.0), VALUE);
             painter.circle(at, radius, GROUND, edge)
         }
@@ -160,14 +160,14 @@ fn paint_live(painter: &Painter, unit: f32, at: Pos2) {
 }
 
 /// What the marks mean: those that are there.
-fn paint_legend(painter: &Painter, places: &Places, shown: &Shown) {
+fn paint_legend(painter: &Painter, places: &Places, shown: &LadderChart) {
     let unit = places.unit;
     let sources = [
-        (Source::Recorded, tr!("recorded")),
-        (Source::Other, tr!("with other lattices")),
-        (Source::Session, tr!("in this session")),
+        (RateSource::Recorded, tr!("recorded")),
+        (RateSource::Other, tr!("with other lattices")),
+        (RateSource::Session, tr!("in this session")),
     ];
-    let there = |source: Source| {
+    let there = |source: RateSource| {
         let marks = shown.rungs.iter().filter_map(|rung| rung.mark);
         marks.into_iter().any(|(_, of)| of == source)
     };

@@ -1,12 +1,14 @@
 //! Nothing of the ladder is cut or covered, whatever the window; every rung has its place.
 
-use super::*;
-use crate::ViewOptions;
-use crate::fixtures::status;
 use crate::hud::tests::each_part;
 use crate::layout::Layout;
+use engine::kernels::{KERNELS, find};
 use life::Size;
+use model::Status;
 use model::ladder::fixtures::ladder;
+use screen::ViewOptions;
+use screen::fixtures::status;
+use screen::ladder::{LadderChart, LogAxis, RateSource};
 
 fn recorded() -> Status {
     let mut status = status(16, Size::new(1024, 1024).unwrap());
@@ -23,15 +25,15 @@ fn unrecorded() -> Status {
 #[test]
 fn every_rung_is_there_and_nothing_is_cut() {
     for mut status in [recorded(), unrecorded()] {
-        let shown = Shown::of(&status);
+        let shown = LadderChart::of(&status);
         for (stepping, lead) in [(Some(2.47e11), shown.lead.as_str()), (None, "no round")] {
             status.stepping = stepping;
             let options = ViewOptions {
-                side: Some(crate::SidePanel::Ladder),
+                side: Some(screen::SidePanel::Ladder),
                 timeline: true,
                 ..Default::default()
             };
-            let part = |layout: &Layout| layout.side_rect(crate::SidePanel::Ladder);
+            let part = |layout: &Layout| layout.side_rect(screen::SidePanel::Ladder);
             each_part(&status, &options, part, |_, ours, say| {
                 for kernel in &KERNELS {
                     let found = ours.iter().any(|(text, _)| *text == kernel.name);
@@ -47,7 +49,7 @@ fn every_rung_is_there_and_nothing_is_cut() {
 #[test]
 fn a_rung_has_what_was_recorded_with_such_lattices_else_its_best_else_what_it_reached() {
     let status = recorded();
-    let shown = Shown::of(&status);
+    let shown = LadderChart::of(&status);
     let of = |name: &str| {
         let rung = shown.rungs.iter().find(|rung| rung.name == name).unwrap();
         (rung.mark.map(|(_, source)| source), rung.possible)
@@ -55,21 +57,21 @@ fn a_rung_has_what_was_recorded_with_such_lattices_else_its_best_else_what_it_re
     let ladder = ladder();
     let [small, _] = [0, 1].map(|i| ladder.works[i]);
     assert!(ladder.rate("bits", small).is_some());
-    assert_eq!(of("bits"), (Some(Source::Recorded), true));
+    assert_eq!(of("bits"), (Some(RateSource::Recorded), true));
     assert_eq!(of("resident"), (None, false), "it takes neither work");
     let large = Status {
         instances: 1,
         size: Size::new(16_384, 16_384).unwrap(),
         ..status
     };
-    let shown = Shown::of(&large);
+    let shown = LadderChart::of(&large);
     let planar = shown.rungs.iter().find(|rung| rung.name == "planar");
     let best = ladder.rate("planar", small).unwrap().median;
-    assert_eq!(planar.unwrap().mark, Some((best, Source::Other)));
+    assert_eq!(planar.unwrap().mark, Some((best, RateSource::Other)));
 
-    let shown = Shown::of(&unrecorded());
+    let shown = LadderChart::of(&unrecorded());
     let marks: Vec<_> = shown.rungs.iter().map(|rung| rung.mark).collect();
-    assert_eq!(marks[0], Some((3.2e9, Source::Session)));
+    assert_eq!(marks[0], Some((3.2e9, RateSource::Session)));
     assert_eq!(marks[1], None);
     assert_eq!(shown.limit, None);
 }
@@ -79,7 +81,7 @@ fn the_lead_says_the_present_kernel_and_its_part_of_the_limit() {
     let mut status = recorded();
     status.kernel = find("bits").unwrap();
     status.stepping = Some(6.68e12);
-    let shown = Shown::of(&status);
+    let shown = LadderChart::of(&status);
     assert_eq!(shown.lead, "bits 6.68 Tcell/s, 10 % of the limit");
     assert!(shown.rungs.iter().filter(|rung| rung.present).count() == 1);
     assert!(shown.said.contains("16 × 1024²"), "{}", shown.said);
@@ -87,8 +89,8 @@ fn the_lead_says_the_present_kernel_and_its_part_of_the_limit() {
 
 #[test]
 fn the_axis_holds_every_rate_and_its_powers_are_even_apart() {
-    let axis = Axis::over([4e9, 6.68e13].into_iter());
-    assert_eq!(axis, Axis { from: 9, to: 14 });
+    let axis = LogAxis::over([4e9, 6.68e13].into_iter());
+    assert_eq!(axis, LogAxis { from: 9, to: 14 });
     let ticks: Vec<_> = axis.ticks().collect();
     let texts: Vec<&str> = ticks.iter().map(|(_, text)| text.as_str()).collect();
     assert_eq!(texts, ["1 G", "10 G", "100 G", "1 T", "10 T", "100 T"]);
@@ -98,15 +100,21 @@ fn the_axis_holds_every_rate_and_its_powers_are_even_apart() {
             .zip(0..)
             .all(|((at, _), n)| (at - 0.2 * n as f32).abs() < 1e-5)
     );
-    assert_eq!(Axis::over([5e9].into_iter()), Axis { from: 8, to: 10 });
-    assert_eq!(Axis::over(std::iter::empty()), Axis { from: 9, to: 12 });
+    assert_eq!(
+        LogAxis::over([5e9].into_iter()),
+        LogAxis { from: 8, to: 10 }
+    );
+    assert_eq!(
+        LogAxis::over(std::iter::empty()),
+        LogAxis { from: 9, to: 12 }
+    );
     assert!((axis.part(1e10) - 0.2).abs() < 1e-6);
 }
 
 #[test]
 fn a_rung_says_what_it_is_and_where_its_mark_is_from() {
     let status = recorded();
-    let shown = Shown::of(&status);
+    let shown = LadderChart::of(&status);
     let tip = |name: &str| {
         let rung = shown.rungs.iter().find(|rung| rung.name == name);
         rung.unwrap().tip()

@@ -1,10 +1,10 @@
 //! No word of a lesson is cut, whatever the window.
 
 use super::*;
-use crate::fixtures::{lesson_list, lesson_page, status};
 use crate::hud::tests::{each_lesson, texts};
 use crate::layout::{LayoutRequest, lay_out};
 use life::Size;
+use screen::fixtures::{lesson_list, lesson_page, status};
 
 #[test]
 fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {

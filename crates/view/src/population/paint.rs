@@ -6,14 +6,14 @@
 use egui::epaint::{Mesh, Vertex};
 use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
-use crate::hud::numbers::{grouped, si};
 use crate::hud::style::*;
 use crate::population::place::Places;
-use crate::population::{Population, Shown};
 use lang::tr;
 use model::Status;
 use model::population::Sample;
 use model::{Action, ViewAction};
+use screen::numbers::{grouped, si};
+use screen::{Population, PopulationChart};
 
 const ALIVE: Color32 = Color32::from_rgb(0xF0, 0xE4, 0x42);
 const BORN: Color32 = Color32::from_rgb(0x56, 0xB4, 0xE9);
@@ -27,7 +27,7 @@ pub(crate) fn paint(
     rect: Rect,
     unit: f32,
 ) {
-    let shown = Shown::of(population, status);
+    let shown = PopulationChart::of(population, status);
     let places = Places::new(rect, unit);
     let line = (unit.max(1.0), RULE);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
@@ -51,7 +51,7 @@ fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
     }
 }
 
-fn paint_words(painter: &Painter, places: &Places, shown: &Shown) {
+fn paint_words(painter: &Painter, places: &Places, shown: &PopulationChart) {
     let (title, lead, unit) = (places.title, places.lead, places.unit);
     let keys = tr!(
         "{} all / selected · {} closes",
@@ -73,7 +73,7 @@ fn paint_words(painter: &Painter, places: &Places, shown: &Shown) {
 }
 
 /// The upright axes with their figures, and what the lower chart's two halves are.
-fn paint_axes(painter: &Painter, places: &Places, shown: &Shown) {
+fn paint_axes(painter: &Painter, places: &Places, shown: &PopulationChart) {
     let (unit, thin) = (places.unit, places.unit.max(1.0));
     let figure = |chart: Rect, y: f32, value: f64| {
         painter.hline(chart.x_range(), y.round(), (thin, RULE));
@@ -116,7 +116,7 @@ fn paint_axes(painter: &Painter, places: &Places, shown: &Shown) {
 fn paint_population(
     painter: &Painter,
     places: &Places,
-    shown: &Shown,
+    shown: &PopulationChart,
     x: &impl Fn(&Sample) -> f32,
 ) {
     let chart = places.population;
@@ -137,7 +137,12 @@ fn paint_population(
 }
 
 /// Filled from the middle: births up, deaths down.
-fn paint_changes(painter: &Painter, places: &Places, shown: &Shown, x: &impl Fn(&Sample) -> f32) {
+fn paint_changes(
+    painter: &Painter,
+    places: &Places,
+    shown: &PopulationChart,
+    x: &impl Fn(&Sample) -> f32,
+) {
     let chart = places.changes;
     let middle = chart.center().y;
     let fill = |colour: Color32, of: fn(&Sample) -> f64, up: f32| {

@@ -1,10 +1,11 @@
 //! Nothing of the graph is cut or covered, whatever the window; and it says what was measured.
 
-use super::*;
-use crate::fixtures::{Timed, status};
 use crate::hud::tests::each_part;
 use crate::layout::Layout;
 use life::Size;
+use model::{Settled, Status};
+use screen::fixtures::{Timed, status};
+use screen::{Population, PopulationChart, ViewOptions};
 
 fn settled() -> Status {
     let mut status = status(16, Size::new(512, 512).unwrap());
@@ -22,12 +23,12 @@ fn nothing_is_cut_and_everything_is_said() {
             ..settled()
         };
         let options = ViewOptions {
-            side: Some(crate::SidePanel::Population),
+            side: Some(screen::SidePanel::Population),
             population_of_all: of_all,
             timeline: true,
             ..Default::default()
         };
-        let part = |layout: &Layout| layout.side_rect(crate::SidePanel::Population);
+        let part = |layout: &Layout| layout.side_rect(screen::SidePanel::Population);
         each_part(&status, &options, part, |frame, ours, say| {
             for &(text, at) in ours {
                 let others = ours.iter().filter(|(other, _)| *other != text);
@@ -38,7 +39,7 @@ fn nothing_is_cut_and_everything_is_said() {
                     );
                 }
             }
-            let shown = Shown::of(frame.population, &status);
+            let shown = PopulationChart::of(frame.population, &status);
             for text in [&shown.lead, &shown.said, &shown.born, &shown.died] {
                 assert!(
                     ours.iter().any(|(said, _)| said == text),
@@ -55,7 +56,7 @@ fn what_is_shown_changes_with_who_is_looked_at() {
     let options = ViewOptions::default();
     population.update(&Timed(16), &status, &options);
     assert!(population.has_samples());
-    let one = Shown::of(&population, &status);
+    let one = PopulationChart::of(&population, &status);
     assert_eq!(one.title, "Population of instance 0");
     assert!(one.said.starts_with("repeats every 600"), "{}", one.said);
     let all = ViewOptions {
@@ -63,15 +64,9 @@ fn what_is_shown_changes_with_who_is_looked_at() {
         ..options
     };
     population.update(&Timed(16), &status, &all);
-    let all = Shown::of(&population, &status);
+    let all = PopulationChart::of(&population, &status);
     assert_eq!(all.title, "Population of all 16");
     assert_eq!(all.said, "8 of 16 panels are still or periodic");
     assert_eq!(all.ends(), Some((12_000, 14_999)));
     assert_eq!(all.most, 100_000.0);
-}
-
-#[test]
-fn births_over_several_generations_are_told_as_such() {
-    assert_eq!(change("born", 1234, 1), "born 1.23 k");
-    assert_eq!(change("died", 12, 1000), "died 12.0 in 1,000 generations");
 }

@@ -2,10 +2,10 @@
 
 use super::*;
 use crate::Commands;
-use crate::fixtures::{Timed, status};
 use crate::offscreen::target;
 use crate::pixel_tests::lavapipe;
 use life::Size;
+use screen::fixtures::{Timed, status};
 
 #[test]
 fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
@@ -57,7 +57,7 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
     let pixels = [1280, 800];
     let texture = target(&gpu.device, pixels, FORMAT);
     let view = texture.create_view(&Default::default());
-    let mut timed = Timeline::default();
+    let mut timed = TimelineView::default();
     timed.update(&Timed(4));
     let first = status(4, Size::new(64, 64).unwrap());
     let mut dialogs = Dialogs::default();

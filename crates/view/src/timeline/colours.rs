@@ -2,38 +2,13 @@
 
 use egui::Color32;
 
-use lang::mark;
-use model::trace::StepKind;
+use screen::timeline::Kind;
 
-/// What a bar stands for.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Kind {
-    /// An op in a stream.
-    Step(StepKind),
-    /// The host inside a call.
-    Host,
-    /// The host inside a call that waits.
-    Wait,
+/// A kind's colour.
+pub(crate) fn of_kind(kind: Kind) -> Color32 {
+    let [r, g, b] = kind.colour();
+    Color32::from_rgb(r, g, b)
 }
-
-/// Every kind, as the legend shows them; one row gives the name and the colour.
-pub const KINDS: [(Kind, &str, Color32); 7] = [
-    (Kind::Host, mark!("host call"), hex(0xF0E442)),
-    (Kind::Wait, mark!("waiting"), hex(0xD55E00)),
-    (Kind::Step(StepKind::Launch), mark!("launch"), hex(0xE69F00)),
-    (
-        Kind::Step(StepKind::Support),
-        mark!("support"),
-        hex(0xCC79A7),
-    ),
-    (Kind::Step(StepKind::Upload), mark!("upload"), hex(0x009E73)),
-    (
-        Kind::Step(StepKind::Download),
-        mark!("download"),
-        hex(0x56B4E9),
-    ),
-    (Kind::Step(StepKind::Event), mark!("event"), hex(0x5C636E)),
-];
 
 /// A colour an instance, counted round and round: they differ by at least a quarter of the
 /// colour cube's side, whichever cones see them, neighbours by much more.
@@ -54,29 +29,10 @@ const fn hex(rgb: u32) -> Color32 {
     Color32::from_rgb((rgb >> 16) as u8, (rgb >> 8) as u8, rgb as u8)
 }
 
-impl Kind {
-    /// Its place in [`KINDS`].
-    pub(crate) fn index(self) -> usize {
-        match self {
-            Kind::Host => 0,
-            Kind::Wait | Kind::Step(StepKind::Wait) => 1,
-            Kind::Step(StepKind::Launch) => 2,
-            Kind::Step(StepKind::Support) => 3,
-            Kind::Step(StepKind::Upload) => 4,
-            Kind::Step(StepKind::Download) => 5,
-            Kind::Step(StepKind::Event) => 6,
-        }
-    }
-
-    /// Its colour.
-    pub fn colour(self) -> Color32 {
-        KINDS[self.index()].2
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use screen::timeline::KINDS;
 
     /// As seen, after Viénot, Brettel and Mollon (1999), in linear light: by all cones, and with
     /// those for red or for green missing.
@@ -103,13 +59,6 @@ mod tests {
     }
 
     #[test]
-    fn the_table_is_in_the_order_of_its_indices() {
-        for (index, (kind, ..)) in KINDS.iter().enumerate() {
-            assert_eq!(kind.index(), index);
-        }
-    }
-
-    #[test]
     fn instances_are_told_apart_by_everyone() {
         for by in &SEEN {
             for a in 0..INSTANCE_COLOURS {
@@ -125,11 +74,12 @@ mod tests {
     #[test]
     fn colours_are_told_apart_by_everyone() {
         for by in &SEEN {
-            for (index, (_, a, first)) in KINDS.iter().enumerate() {
-                for (_, b, second) in &KINDS[index + 1..] {
-                    let (first, second) = (seen(*first, by), seen(*second, by));
+            for (index, (a, _)) in KINDS.iter().enumerate() {
+                for (b, _) in &KINDS[index + 1..] {
+                    let [first, second] = [*a, *b].map(of_kind);
+                    let (first, second) = (seen(first, by), seen(second, by));
                     let apart = (0..3).map(|c| (first[c] - second[c]).powi(2)).sum::<f32>();
-                    assert!(apart.sqrt() > 0.12, "{a} and {b}: {}", apart.sqrt());
+                    assert!(apart.sqrt() > 0.12, "{a:?} and {b:?}: {}", apart.sqrt());
                 }
             }
         }

@@ -3,7 +3,7 @@
 use egui::{Pos2, pos2};
 
 use crate::layout::Layout;
-use crate::timeline::{Places, Timeline};
+use crate::timeline::{Places, TimelineView};
 
 /// The places in a layout that has a timeline.
 fn places(layout: &Layout) -> Option<Places> {
@@ -16,7 +16,7 @@ fn pos([x, y]: [f64; 2]) -> Pos2 {
     pos2(x as f32, y as f32)
 }
 
-impl Timeline {
+impl TimelineView {
     /// The mouse is here, or nowhere over the timeline; whether that shows.
     pub fn hover(&mut self, at: Option<[f64; 2]>) -> bool {
         let before = std::mem::replace(&mut self.pointer, at.map(pos));
@@ -31,7 +31,7 @@ impl Timeline {
         layout: &Layout,
         status: &model::Status,
     ) -> bool {
-        let (Some(places), Some(chart)) = (places(layout), &self.chart) else {
+        let (Some(places), Some(chart)) = (places(layout), self.chart()) else {
             return false;
         };
         let scale = self.scale(places.lanes);

@@ -3,16 +3,17 @@
 
 use egui::{Align2, Mesh, Painter, Pos2, Rect, Shape, pos2, vec2};
 
-use crate::hud::numbers::{grouped, time_us};
 use crate::hud::style::GROUND;
 use crate::hud::style::*;
-use crate::timeline::blocks::{Blocks, Run, Unit, fold};
 use crate::timeline::colours::{INSTANCE_COLOURS, of_instance};
-use crate::timeline::lanes::{Chart, Rows};
 use crate::timeline::place::Places;
-use crate::timeline::scale::TimeScale;
+use crate::timeline::rows::Rows;
 use lang::tr;
 use model::Status;
+use screen::Chart;
+use screen::numbers::{grouped, time_us};
+use screen::timeline::blocks::{Blocks, Run, Unit, fold};
+use screen::timeline::scale::TimeScale;
 
 /// The least height of a unit's row, and of a track in it, in pixels.
 const LEAST: f32 = 2.0;

@@ -4,8 +4,8 @@ use egui::{Align2, Painter};
 
 use crate::hud::style::*;
 use crate::timeline::place::Places;
-use lang::tr;
-use model::{Overlap, Resource};
+use model::Overlap;
+use screen::timeline::overlap::in_words;
 
 /// Paints the line.
 pub(super) fn paint(painter: &Painter, places: &Places, overlap: Option<&Overlap>) {
@@ -14,65 +14,4 @@ pub(super) fn paint(painter: &Painter, places: &Places, overlap: Option<&Overlap
     let text = fitted(painter, &text, medium(14.0 * places.unit), ACCENT, room);
     let at = places.overlap.left_center();
     put(painter, at, Align2::LEFT_CENTER, text);
-}
-
-/// The same in words.
-pub fn in_words(overlap: Option<&Overlap>) -> String {
-    let Some(overlap) = overlap else {
-        return tr!("overlap: measuring …").into();
-    };
-    let by = |resource| match resource {
-        Resource::Host => tr!("the host's calls"),
-        Resource::CopyEngine => tr!("the copy engine"),
-        Resource::Units => tr!("the SMs"),
-        Resource::Stream => tr!("the longest stream"),
-    };
-    let factor = overlap.factor();
-    match overlap.most() {
-        Some((_, resource)) if overlap.is_none() => tr!(
-            "No gain from streams here: the bottleneck is {} (overlap {factor}×)",
-            by(resource),
-            factor = format_args!("{factor:.2}")
-        ),
-        None if overlap.is_none() => {
-            tr!(
-                "No gain from streams here (overlap {factor}×)",
-                factor = format_args!("{factor:.2}")
-            )
-        }
-        Some((most, resource)) => {
-            tr!(
-                "overlap {factor}× · at most {most}× (bottleneck: {})",
-                by(resource),
-                factor = format_args!("{factor:.1}"),
-                most = format_args!("{most:.1}")
-            )
-        }
-        None => tr!("overlap {factor}×", factor = format_args!("{factor:.1}")),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::in_words;
-    use model::{Bound, Overlap, Resource};
-
-    #[test]
-    fn overlap_says_what_bounds_it_and_where_streams_bring_nothing() {
-        let overlap = |together_us, resource, us| Overlap {
-            alone_us: 1590.0,
-            together_us,
-            bounds: vec![Bound { resource, us }],
-        };
-        let say = |overlap: &Overlap| in_words(Some(overlap));
-        assert_eq!(
-            say(&overlap(163.9, Resource::Stream, 100.0)),
-            "overlap 9.7× · at most 15.9× (bottleneck: the longest stream)"
-        );
-        assert_eq!(
-            say(&overlap(1580.0, Resource::CopyEngine, 1500.0)),
-            "No gain from streams here: the bottleneck is the copy engine (overlap 1.01×)"
-        );
-        assert_eq!(in_words(None), "overlap: measuring …");
-    }
 }

@@ -3,14 +3,17 @@
 use egui::{Align2, Color32, CornerRadius, Mesh, Painter, Rect, Shape, pos2, vec2};
 
 use crate::Frame;
-use crate::hud::numbers::time_us;
 use crate::hud::style::*;
-use crate::timeline::colours::{KINDS, Kind};
-use crate::timeline::lanes::{Bar, Chart, Lane, Rows, fold};
+use crate::timeline::colours::of_kind;
 use crate::timeline::place::Places;
-use crate::timeline::scale::TimeScale;
-use crate::timeline::{Timeline, map, overlap, tip};
+use crate::timeline::rows::Rows;
+use crate::timeline::{TimelineView, map, overlap, tip};
 use lang::tr;
+use screen::Chart;
+use screen::numbers::time_us;
+use screen::timeline::lanes::{Bar, Lane, fold};
+use screen::timeline::scale::TimeScale;
+use screen::timeline::{KINDS, Kind};
 
 const LANE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
 const ON_BAR: Color32 = Color32::from_rgb(0x0E, 0x0F, 0x12);
@@ -32,13 +35,13 @@ pub(crate) fn paint(
     );
     paint_chip(painter, &places, timeline.frozen);
     paint_legend(painter, &places);
-    let folded = match &timeline.chart {
+    let folded = match timeline.chart() {
         Some(chart) => paint_chart(painter, &places, timeline, chart),
         None => paint_nothing_yet(painter, &places),
     };
     if let Some(status) = frame.status {
         overlap::paint(painter, &places, status.overlap.as_ref());
-        let chart = timeline.chart.as_ref();
+        let chart = timeline.chart();
         map::paint(
             painter,
             &places,
@@ -52,7 +55,12 @@ pub(crate) fn paint(
 }
 
 /// Everything that depends on the round; returns how many streams share a row.
-fn paint_chart(painter: &Painter, places: &Places, timeline: &Timeline, chart: &Chart) -> usize {
+fn paint_chart(
+    painter: &Painter,
+    places: &Places,
+    timeline: &TimelineView,
+    chart: &Chart,
+) -> usize {
     let scale = timeline.scale(places.lanes);
     let rows = places.rows(chart.lanes.len());
     paint_summary(painter, places, chart);
@@ -101,10 +109,11 @@ fn paint_legend(painter: &Painter, places: &Places) {
     let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
     let names: Vec<_> = KINDS[..KINDS.len() - 1]
         .iter()
-        .map(|(_, name, colour)| {
+        .map(|(kind, name)| {
+            let colour = of_kind(*kind);
             let font = regular(13.0 * unit);
             let name = painter.layout_no_wrap(lang::text(name).into(), font, VALUE);
-            (name, *colour)
+            (name, colour)
         })
         .collect();
     let widths = names.iter().map(|(name, _)| name.size().x);
@@ -242,7 +251,7 @@ fn add_bars(mesh: &mut Mesh, places: &Places, scale: TimeScale, edges: (f32, f32
             rect.set_left(rect.left() + 1.0);
         }
         before = rect.right();
-        mesh.add_colored_rect(rect, bar.kind.colour());
+        mesh.add_colored_rect(rect, of_kind(bar.kind));
     }
 }
 
@@ -263,7 +272,7 @@ fn add_folded(
 
 /// A kind's colour, darkened towards the lane's.
 fn shade(kind: Kind, part: f32) -> Color32 {
-    LANE.lerp_to_gamma(kind.colour(), part)
+    LANE.lerp_to_gamma(of_kind(kind), part)
 }
 
 /// The ops' names, where they fit into their bars.

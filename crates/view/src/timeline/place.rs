@@ -2,7 +2,7 @@
 
 use egui::{Rect, pos2, vec2};
 
-use crate::timeline::lanes::Rows;
+use crate::timeline::rows::Rows;
 
 const PAD: f32 = 14.0;
 const TOP: f32 = 7.0;

@@ -1,15 +1,17 @@
 //! Nothing of the timeline is cut, nor lies over HUD or panels, whatever the window.
 
 use egui::{Rect, Shape, pos2, vec2};
+use model::{Picture, PictureSource, Trace};
 
-use crate::fixtures::{Timed, status};
+use crate::Frame;
 use crate::hud::rect_of;
 use crate::hud::tests::{each, each_with, texts};
 use crate::layout::{Dock, LayoutRequest, lay_out};
-use crate::timeline::Timeline;
-use crate::{Frame, ViewOptions};
+use crate::timeline::TimelineView;
 use life::Size;
 use model::{Status, Streams};
+use screen::ViewOptions;
+use screen::fixtures::{Timed, status};
 
 fn shown() -> ViewOptions {
     ViewOptions {
@@ -25,8 +27,8 @@ fn lanes(lanes: usize) -> LayoutRequest {
     }
 }
 
-fn timed(streams: u32) -> Timeline {
-    let mut timeline = Timeline::default();
+fn timed(streams: u32) -> TimelineView {
+    let mut timeline = TimelineView::default();
     timeline.update(&Timed(streams));
     timeline
 }
@@ -127,7 +129,7 @@ fn the_axis_stays_while_rounds_fit_it() {
         }
     }
     let rounds = Rounds(std::cell::Cell::new(0));
-    let mut timeline = Timeline::default();
+    let mut timeline = TimelineView::default();
     let mut axis = |ns: i64| {
         rounds.0.set(ns);
         timeline.update(&rounds);
@@ -207,6 +209,21 @@ fn closed_it_takes_nothing_and_one_instance_little() {
     assert!(height(&of(1), shown()) < many && many.is_some());
 }
 
+/// A source whose round, of so many streams, is always newer than any seen.
+struct Newer(u32);
+
+impl PictureSource for Newer {
+    fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
+
+    fn newer_trace(&self, seen: u64) -> Option<Trace> {
+        let trace = Timed(self.0).newer_trace(0)?;
+        Some(Trace {
+            sequence: seen + 1,
+            ..trace
+        })
+    }
+}
+
 #[test]
 fn frozen_it_keeps_its_round_and_live_it_takes_the_next() {
     let size = Size::new(128, 128).unwrap();
@@ -214,13 +231,12 @@ fn frozen_it_keeps_its_round_and_live_it_takes_the_next() {
     let rect = layout.timeline.unwrap();
     let chip = [f64::from(rect.x) + 40.0, f64::from(rect.y) + 20.0];
     let mut timeline = timed(3);
-    timeline.sequence = 0; // so that the next source is newer
     timeline.click(false, chip, &layout);
-    timeline.update(&Timed(5));
-    assert_eq!(timeline.chart.as_ref().unwrap().lanes.len(), 3);
+    timeline.update(&Newer(5));
+    assert_eq!(timeline.chart().unwrap().lanes.len(), 3);
     timeline.click(false, chip, &layout);
-    timeline.update(&Timed(5));
-    assert_eq!(timeline.chart.as_ref().unwrap().lanes.len(), 5);
+    timeline.update(&Newer(5));
+    assert_eq!(timeline.chart().unwrap().lanes.len(), 5);
 }
 
 #[test]

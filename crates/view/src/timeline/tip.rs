@@ -5,17 +5,18 @@ use std::sync::Arc;
 use egui::{Align2, Galley, Painter, Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::Frame;
-use crate::hud::numbers::{bytes, grouped, time_us};
 use crate::hud::style::*;
-use crate::timeline::colours::Kind;
-use crate::timeline::lanes::{Bar, Chart};
 use crate::timeline::map;
 use crate::timeline::paint::{bar_rect, paint_card, paint_outline};
 use crate::timeline::place::Places;
-use crate::timeline::scale::TimeScale;
 use engine::Span;
 use lang::tr;
 use model::trace::StepKind;
+use screen::Chart;
+use screen::numbers::{bytes, grouped, time_us};
+use screen::timeline::Kind;
+use screen::timeline::lanes::Bar;
+use screen::timeline::scale::TimeScale;
 
 /// So many pixels beside a bar still count as over it.
 const NEAR: f32 = 3.0;
@@ -44,7 +45,9 @@ pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, places: &Places) {
         };
         vec![tr!("click: {what}", what = what)]
     } else {
-        let Some(chart) = &timeline.chart else { return };
+        let Some(chart) = timeline.chart() else {
+            return;
+        };
         let scale = timeline.scale(places.lanes);
         let block = frame
             .status
@@ -192,8 +195,8 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::timed_round;
     use engine::{Nanos, StreamId};
+    use screen::fixtures::timed_round;
 
     #[test]
     fn a_call_for_the_whole_round_is_a_graph_launch_only_where_there_is_a_graph() {

@@ -9,37 +9,39 @@ use model::trace::TimedRound;
 
 /// Blocks of one launch in one unit, in nanoseconds from the round's start.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Run {
-    pub(crate) start: f64,
-    pub(crate) end: f64,
+pub struct Run {
+    /// When it starts, in nanoseconds from the round's start.
+    pub start: f64,
+    /// When it ends.
+    pub end: f64,
     /// The step that launched them.
-    pub(crate) step: u32,
+    pub step: u32,
     /// Its instance; 0 where a step is of none.
-    pub(crate) instance: u32,
+    pub instance: u32,
     /// How many.
-    pub(crate) blocks: u32,
+    pub blocks: u32,
     /// What runs at the same time in a unit stands in different tracks.
-    pub(crate) track: u16,
+    pub track: u16,
 }
 
 /// What one unit ran.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Unit {
+pub struct Unit {
     /// By their start.
-    pub(crate) runs: Vec<Run>,
+    pub runs: Vec<Run>,
     /// How many tracks they need.
-    pub(crate) tracks: u16,
+    pub tracks: u16,
 }
 
 /// What every unit ran.
 #[derive(Clone, PartialEq, Debug, Default)]
-pub(crate) struct Blocks {
+pub struct Blocks {
     units: BTreeMap<u32, Unit>,
 }
 
 impl Blocks {
     /// Of a round that started at this time of the device's clock.
-    pub(crate) fn new(round: &TimedRound, start: i64) -> Blocks {
+    pub fn new(round: &TimedRound, start: i64) -> Blocks {
         let mut by_launch: BTreeMap<(u32, u32), Vec<&BlockTimestamp>> = BTreeMap::new();
         for stamp in &round.block_timestamps {
             by_launch
@@ -80,18 +82,18 @@ impl Blocks {
     }
 
     /// How many units there are, if the device has so many at least.
-    pub(crate) fn count(&self, known: usize) -> usize {
+    pub fn count(&self, known: usize) -> usize {
         let last = self.units.last_key_value();
         known.max(last.map_or(0, |(unit, _)| *unit as usize + 1))
     }
 
     /// What a unit ran, if anything.
-    pub(crate) fn of(&self, unit: usize) -> Option<&Unit> {
+    pub fn of(&self, unit: usize) -> Option<&Unit> {
         self.units.get(&(unit as u32))
     }
 
     /// How many units ran anything.
-    pub(crate) fn busy(&self) -> usize {
+    pub fn busy(&self) -> usize {
         self.units.len()
     }
 }
@@ -114,13 +116,15 @@ fn assign_tracks(runs: &mut [Run]) -> u16 {
 
 /// A piece of a row that several units or tracks share: an instance over some pixel columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct Piece {
-    pub(crate) columns: (usize, usize),
-    pub(crate) instance: u32,
+pub struct Piece {
+    /// Its first pixel column, and the one behind its last.
+    pub columns: (usize, usize),
+    /// The instance.
+    pub instance: u32,
 }
 
 /// Several units (or tracks) in one row: in each pixel column the instance that ran most there.
-pub(crate) fn fold<'a>(
+pub fn fold<'a>(
     runs: impl Iterator<Item = &'a Run>,
     scale: TimeScale,
     left: f32,

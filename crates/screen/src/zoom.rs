@@ -25,7 +25,8 @@ impl Zoom {
         STEPS[usize::try_from(self.0 + USUAL).unwrap_or_default()]
     }
 
-    pub(crate) fn factor(self) -> f32 {
+    /// The factor on all lengths.
+    pub fn factor(self) -> f32 {
         f32::from(self.percent()) / 100.0
     }
 }

@@ -183,7 +183,7 @@ pub fn waited_round(streams: u32) -> TimedRound {
 }
 
 /// A made-up source of one timed round, and of no picture.
-pub struct TimedAs(pub(crate) TimedRound);
+pub struct TimedAs(pub TimedRound);
 
 impl PictureSource for TimedAs {
     fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
@@ -196,7 +196,7 @@ impl PictureSource for TimedAs {
 }
 
 /// The same of a round of so many streams.
-pub struct Timed(pub(crate) u32);
+pub struct Timed(pub u32);
 
 impl PictureSource for Timed {
     fn visit_newer(&self, _: &mut [u64], _: &mut dyn FnMut(usize, &Picture, &[u32])) {}
@@ -335,7 +335,7 @@ pub fn lesson_list(selected: usize) -> LessonScreen {
 }
 
 /// Pictures that are always newer than what was seen, and their generation.
-pub struct FixturePictures(pub(crate) Vec<(Option<ReduceRegion>, Arc<[u32]>)>, u64);
+pub struct FixturePictures(pub Vec<(Option<ReduceRegion>, Arc<[u32]>)>, u64);
 
 impl PictureSource for FixturePictures {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {

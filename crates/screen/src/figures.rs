@@ -1,9 +1,7 @@
 //! What the HUD says, in words; where it stands is no concern here.
 
-use crate::hud::numbers::{bytes, grouped, si, time_us};
-use crate::layout::Layout;
-use crate::scene::transfer_name;
-use crate::{ColourBy, Drawing, Frame, SidePanel};
+use crate::numbers::{bytes, grouped, si, time_us};
+use crate::{ColourBy, Drawing, ViewOptions};
 use engine::Transfer;
 use lang::tr;
 use model::KernelChoice;
@@ -91,9 +89,8 @@ impl Figure {
     }
 }
 
-/// The figures of a frame.
-pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Figures {
-    let drawing = frame.drawing;
+/// The figures of a session that is drawn like this.
+pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Figures {
     Figures {
         state: match (&status.failed, status.running) {
             (Some(_), _) => State::Ended,
@@ -111,13 +108,23 @@ pub(crate) fn figures(status: &Status, frame: &Frame<'_>, layout: &Layout) -> Fi
         groups: vec![
             speed(status, drawing),
             costs(status),
-            lattices(status, frame),
+            lattices(status, options),
             time(status),
             kernel(status),
             switches(status),
             machine(status, drawing),
         ],
-        messages: messages(status, drawing, no_room(frame, layout)),
+        messages: messages(status, drawing),
+    }
+}
+
+impl Figures {
+    /// Adds a notice that only what paints them can know, after all others.
+    pub fn notify(&mut self, sentence: &str) {
+        let is_warning = |(urgency, _): &(Urgency, String)| *urgency == Urgency::Warning;
+        let end = self.messages.iter().position(is_warning);
+        let at = end.unwrap_or(self.messages.len());
+        self.messages.insert(at, (Urgency::Notice, sentence.into()));
     }
 }
 
@@ -163,7 +170,7 @@ fn costs(status: &Status) -> Vec<Figure> {
     ]
 }
 
-fn lattices(status: &Status, frame: &Frame<'_>) -> Vec<Figure> {
+fn lattices(status: &Status, options: &ViewOptions) -> Vec<Figure> {
     let (width, height) = (status.size.width(), status.size.height());
     let lattices = tr!(
         "{} of {width} × {height}",
@@ -189,13 +196,13 @@ fn lattices(status: &Status, frame: &Frame<'_>) -> Vec<Figure> {
             "the panel that keys act on; click one, or use PgUp and PgDn"
         )),
     );
-    if frame.is_separate() {
+    if options.shows_separate(status) {
         figures.push(figure(8, tr!("cameras"), tr!("one each")));
     }
     let exact = tr!(
         "ages in generations; a cell that died and was born again between two pictures counts as alive all along"
     );
-    let colours = match frame.options.colour_by {
+    let colours = match options.colour_by {
         ColourBy::State => return figures,
         _ if status.transfer == Transfer::View => figure(8, tr!("colours"), tr!("by state")).tip(
             tr!("ages need every cell, but only a reduced view crosses the bus; F7 changes that"),
@@ -270,12 +277,12 @@ fn kernel(status: &Status) -> Vec<Figure> {
 }
 
 /// Generations a second, of each instance.
-pub(super) fn generations(status: &Status) -> String {
+pub fn generations(status: &Status) -> String {
     si(status.generations_per_second).trim_end().to_owned()
 }
 
 /// How instances share streams, in short.
-pub(super) fn streams(status: &Status) -> &'static str {
+pub fn streams(status: &Status) -> &'static str {
     match status.switches.streams {
         Streams::PerInstance => tr!("one each"),
         Streams::One => tr!("one for all"),
@@ -337,43 +344,14 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
     figures
 }
 
-/// Says which of the things to be shown has no room in this window.
-fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<&'static str> {
-    let no_timeline = frame.options.timeline && layout.timeline.is_none();
-    match frame.options.side {
-        Some(panel) if layout.side.is_none() => Some(match panel {
-            SidePanel::Lab => tr!("the window is too small for the lab"),
-            SidePanel::Population => tr!("the window is too small for the population graph"),
-            SidePanel::Ladder => tr!("the window is too small for the ladder"),
-        }),
-        Some(panel) if no_timeline => Some(match panel {
-            SidePanel::Lab => tr!("the lab takes the timeline's place in this window"),
-            SidePanel::Population => {
-                tr!("the population graph takes the timeline's place in this window")
-            }
-            SidePanel::Ladder => tr!("the ladder takes the timeline's place in this window"),
-        }),
-        Some(_) => None,
-        None if no_timeline => Some(tr!("the window is too small for the timeline")),
-        None => None,
-    }
-}
-
 /// Sentences, the most urgent first.
-pub(crate) fn messages(
-    status: &Status,
-    drawing: &Drawing,
-    no_room: Option<&str>,
-) -> Vec<(Urgency, String)> {
+pub fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, String)> {
     let mut messages = Vec::new();
     if let Some(failed) = &status.failed {
         messages.push((Urgency::Failure, failed.clone()));
     }
     for notice in [&drawing.notice, &status.notice].into_iter().flatten() {
         messages.push((Urgency::Notice, notice.clone()));
-    }
-    if let Some(sentence) = no_room {
-        messages.push((Urgency::Notice, sentence.into()));
     }
     let mut warn = |sentence: &str| messages.push((Urgency::Warning, sentence.into()));
     if drawing.forwarded {
@@ -395,4 +373,14 @@ pub(crate) fn messages(
         ));
     }
     messages
+}
+
+/// The word for a transfer.
+pub fn transfer_name(transfer: Transfer) -> &'static str {
+    match transfer {
+        Transfer::Bits => "bits",
+        Transfer::View => "view",
+        Transfer::Cells => "i32",
+        Transfer::Measure => "measure",
+    }
 }

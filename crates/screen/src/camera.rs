@@ -75,7 +75,7 @@ impl ViewTransform {
 
     /// The parts of a panel of `panel` pixels that the lattice's edges cut it into, and how each
     /// looks at the lattice by itself: one, two or four.
-    pub(crate) fn pieces(self, size: Size, panel: [u32; 2]) -> Vec<Piece> {
+    pub fn pieces(self, size: Size, panel: [u32; 2]) -> Vec<Piece> {
         let lattice = sides(size);
         let around = self.goes_around(size, panel);
         let spans = [0, 1].map(|axis| {
@@ -111,12 +111,13 @@ impl ViewTransform {
 
 /// A part of a panel.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Piece {
+pub struct Piece {
     /// Its top left corner in the panel, in pixels.
-    pub(crate) at: [u32; 2],
+    pub at: [u32; 2],
     /// Its sides, in pixels.
-    pub(crate) sides: [u32; 2],
-    pub(crate) look: ViewTransform,
+    pub sides: [u32; 2],
+    /// What it shows of the lattice.
+    pub look: ViewTransform,
 }
 
 impl Camera {

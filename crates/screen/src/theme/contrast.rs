@@ -24,7 +24,7 @@ fn of_light([r, g, b]: [f32; 3]) -> f32 {
 }
 
 /// Relative luminance, 0 to 1.
-#[cfg(test)]
+#[cfg(any(test, feature = "fixtures"))]
 pub(crate) fn luminance(colour: [f32; 4]) -> f32 {
     of_light([colour[0], colour[1], colour[2]].map(linear))
 }
@@ -32,7 +32,7 @@ pub(crate) fn luminance(colour: [f32; 4]) -> f32 {
 /// Light for dark, of the same hue: the luminance that keeps each contrast with every other
 /// mirrored colour as it is between the two. (Contrast is a ratio of luminances plus 0.05, so what
 /// is inverted is luminance plus 0.05, about the geometric mean of black's and white's.)
-pub(crate) fn mirrored(colour: [f32; 4]) -> [f32; 4] {
+pub fn mirrored(colour: [f32; 4]) -> [f32; 4] {
     let light = [colour[0], colour[1], colour[2]].map(linear);
     let wanted = (0.05 * 1.05 / (of_light(light) + 0.05) - 0.05).clamp(0.0, 1.0);
     let strongest = light.into_iter().fold(0.0, f32::max);
@@ -57,8 +57,8 @@ pub(crate) fn mirrored(colour: [f32; 4]) -> [f32; 4] {
 }
 
 /// Contrast ratio, 1 to 21.
-#[cfg(test)]
-pub(crate) fn contrast(a: [f32; 4], b: [f32; 4]) -> f32 {
+#[cfg(any(test, feature = "fixtures"))]
+pub fn contrast(a: [f32; 4], b: [f32; 4]) -> f32 {
     let (a, b) = (luminance(a), luminance(b));
     (a.max(b) + 0.05) / (a.min(b) + 0.05)
 }

@@ -21,14 +21,6 @@ pub struct TextureLimits {
 }
 
 impl TextureLimits {
-    /// Of an open device.
-    pub(crate) fn of(limits: &wgpu::Limits) -> TextureLimits {
-        TextureLimits {
-            side: limits.max_texture_dimension_2d,
-            layers: limits.max_texture_array_layers,
-        }
-    }
-
     /// Whether a lattice's bits can be a texture's layer.
     pub fn take_bits(self, size: Size) -> bool {
         size.words_per_row() <= self.side as usize && size.height() <= self.side

@@ -10,9 +10,10 @@ use winit::window::Window;
 use crate::input::Input;
 use lang::tr;
 use model::PictureSource;
+use screen::Drawing;
 use view::offscreen::{read, target};
 use view::picture_file::Image;
-use view::{Canvas, Dialogs, Drawing, Frame, Gpu, Scene, UiRequest, ViewError};
+use view::{Canvas, Dialogs, Frame, Gpu, Scene, UiRequest, ViewError};
 
 /// A window as a canvas.
 pub(super) struct WindowCanvas {
@@ -48,7 +49,7 @@ pub(super) enum Outcome {
 const MAX_REFUSED: u32 = 10;
 
 /// See the module.
-pub(super) struct Screen {
+pub(super) struct WindowSurface {
     pub(super) canvas: WindowCanvas,
     adapter: Option<String>,
     surface: wgpu::Surface<'static>,
@@ -60,9 +61,12 @@ pub(super) struct Screen {
     refused: u32,
 }
 
-impl Screen {
+impl WindowSurface {
     /// Opens a GPU for the window: the one whose name contains `adapter`, or the best one.
-    pub(super) fn open(canvas: WindowCanvas, adapter: Option<String>) -> Result<Screen, ViewError> {
+    pub(super) fn open(
+        canvas: WindowCanvas,
+        adapter: Option<String>,
+    ) -> Result<WindowSurface, ViewError> {
         let (gpu, surface) = Gpu::open(adapter.as_deref(), Some(&canvas))?;
         let surface = surface.expect("a canvas gives a surface");
         let size = canvas.window.inner_size();
@@ -70,7 +74,7 @@ impl Screen {
         surface.configure(&gpu.device, &config);
         let scene = Scene::new(&gpu, config.format);
         let input = Input::new(scene.context(), &canvas.window, &canvas.display);
-        Ok(Screen {
+        Ok(WindowSurface {
             canvas,
             adapter,
             surface,
@@ -88,8 +92,8 @@ impl Screen {
     }
 
     /// Everything anew but the window.
-    pub(super) fn reopen(self) -> Result<Screen, ViewError> {
-        let Screen {
+    pub(super) fn reopen(self) -> Result<WindowSurface, ViewError> {
+        let WindowSurface {
             canvas,
             adapter,
             surface,
@@ -100,7 +104,7 @@ impl Screen {
         } = self;
         // The old ones go first: a window has one swapchain.
         drop((scene, input, surface, gpu));
-        Screen::open(canvas, adapter)
+        WindowSurface::open(canvas, adapter)
     }
 
     /// The size drawn at, in pixels.

@@ -4,7 +4,6 @@
 mod cpp;
 mod rust;
 
-use crate::lab::Language;
 use engine::kernels::{Iteration, Launch};
 use engine::{HostMemory, Kernel, Layout, Measure, Transfer};
 use lang::tr;
@@ -14,30 +13,53 @@ use model::{Order, Status, Streams, Wait};
 use cpp::Cpp;
 use rust::Rust;
 
+/// In which the calls are shown.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CallLanguage {
+    #[default]
+    /// C++.
+    Cpp,
+    /// Rust, with the package cust.
+    Rust,
+}
+
+impl CallLanguage {
+    /// Both.
+    pub const ALL: [CallLanguage; 2] = [CallLanguage::Cpp, CallLanguage::Rust];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            CallLanguage::Cpp => "C++",
+            CallLanguage::Rust => "Rust (cust)",
+        }
+    }
+}
+
 /// Stands over what is done again and again.
-pub(super) fn each_round() -> &'static str {
+pub fn each_round() -> &'static str {
     tr!("// each round")
 }
 
 /// The calls in each language, line by line.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Calls {
+pub struct Calls {
     cpp: Vec<String>,
     rust: Vec<String>,
 }
 
 impl Calls {
     /// Those in a language.
-    pub(super) fn of(self, language: Language) -> Vec<String> {
+    pub fn of(self, language: CallLanguage) -> Vec<String> {
         match language {
-            Language::Cpp => self.cpp,
-            Language::Rust => self.rust,
+            CallLanguage::Cpp => self.cpp,
+            CallLanguage::Rust => self.rust,
         }
     }
 }
 
 /// The calls of a round with these settings.
-pub(super) fn calls(status: &Status) -> Calls {
+pub fn calls(status: &Status) -> Calls {
     let facts = Facts::of(status);
     Calls {
         cpp: write(&Cpp, &facts),

@@ -5,7 +5,7 @@ use view::ViewError;
 
 /// What ends a window other than the person.
 #[derive(Debug, thiserror::Error)]
-pub enum AppError {
+pub enum WindowError {
     /// No display to open a window on; the session was not started.
     #[error("{}", tr!("no window can be opened here: {it}; set DISPLAY or WAYLAND_DISPLAY, or use 'lifestreams run' or 'snapshot', which need none", it = .0))]
     NoDisplay(String),
@@ -23,9 +23,6 @@ pub enum AppError {
         /// What there is, in words.
         there: String,
     },
-    /// The terminal takes nothing, or has gone.
-    #[error("{}", tr!("the terminal failed: {it}; use --display none to go on without it", it = .0))]
-    Terminal(String),
     /// Drawing failed.
     #[error(transparent)]
     View(#[from] ViewError),
@@ -34,18 +31,17 @@ pub enum AppError {
     Session(anyhow::Error),
 }
 
-impl AppError {
+impl WindowError {
     /// 2 where the arguments are wrong, 3 where the machine lacks something, else 1; what a
     /// session's error means is its maker's to say.
     pub fn exit_code(&self) -> u8 {
         match self {
-            AppError::NoDisplay(_)
-            | AppError::MissingLibraries(_)
-            | AppError::Display(_)
-            | AppError::Terminal(_) => 3,
-            AppError::NoMonitor { .. } => 2,
-            AppError::View(error) => error.exit_code(),
-            AppError::Session(_) => 1,
+            WindowError::NoDisplay(_)
+            | WindowError::MissingLibraries(_)
+            | WindowError::Display(_) => 3,
+            WindowError::NoMonitor { .. } => 2,
+            WindowError::View(error) => error.exit_code(),
+            WindowError::Session(_) => 1,
         }
     }
 }

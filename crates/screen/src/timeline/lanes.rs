@@ -1,13 +1,11 @@
-//! A timed round as lanes of bars, made once a round; and lanes as rows of pixels, however many
-//! streams there are.
+//! A timed round as lanes of bars, made once a round; and several lanes folded into one row.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 use std::sync::Arc;
 
 use crate::timeline::blocks::Blocks;
-use crate::timeline::colours::{KINDS, Kind};
 use crate::timeline::scale::{TimeScale, nice};
+use crate::timeline::{KINDS, Kind};
 use engine::{Span, StreamId};
 use model::trace::{StepKind, TimedRound};
 
@@ -47,7 +45,7 @@ pub struct Chart {
     /// In the order of the streams' numbers.
     pub lanes: Vec<Lane>,
     /// When and where blocks ran, if the round was stamped.
-    pub(crate) blocks: Blocks,
+    pub blocks: Blocks,
     /// From the first call or op to the end of the last, in nanoseconds.
     pub wall: f64,
     /// The lengths of all ops together.
@@ -124,80 +122,6 @@ fn host_kind(round: &TimedRound, span: &Span) -> Kind {
     }
 }
 
-/// Lanes in rows of whole pixels: a lane a row, or several where there are more lanes than rows.
-#[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Rows {
-    lanes: usize,
-    /// Lanes a row.
-    pub folded: usize,
-    top: f32,
-    /// From a row's top to the next one's.
-    pub pitch: f32,
-    gap: f32,
-}
-
-impl Rows {
-    /// For so many lanes between `top` and `top + height`, in pixels; `unit` pixels a unit of type.
-    pub fn new(lanes: usize, top: f32, height: f32, unit: f32) -> Rows {
-        Rows::at_least(unit.round().max(1.0), lanes, top, height, unit)
-    }
-
-    /// The same, with rows of at least so many pixels.
-    pub fn at_least(least: f32, lanes: usize, top: f32, height: f32, unit: f32) -> Rows {
-        let lanes = lanes.max(1);
-        let most = (height / least).floor().max(1.0) as usize;
-        let folded = lanes.div_ceil(most);
-        let count = lanes.div_ceil(folded) as f32;
-        let pitch = (height / count).min(30.0 * unit);
-        let gap = match pitch / unit {
-            p if p >= 9.0 => (2.0 * unit).round(),
-            p if p >= 4.0 => unit.round().max(1.0),
-            _ => 0.0,
-        };
-        Rows {
-            lanes,
-            folded,
-            top: top.round(),
-            pitch,
-            gap,
-        }
-    }
-
-    /// How many rows.
-    pub fn count(self) -> usize {
-        self.lanes.div_ceil(self.folded)
-    }
-
-    /// Top and bottom of a row.
-    pub fn edges(self, row: usize) -> (f32, f32) {
-        let top = self.row_top(row);
-        (top, (self.row_top(row + 1) - self.gap).max(top + 1.0))
-    }
-
-    fn row_top(self, row: usize) -> f32 {
-        self.top + (row as f32 * self.pitch).round()
-    }
-
-    /// The height of all rows, but for rounding.
-    pub fn height(self) -> f32 {
-        self.pitch - self.gap
-    }
-
-    /// The lanes in a row.
-    pub fn lanes_of(self, row: usize) -> Range<usize> {
-        let first = row * self.folded;
-        first.min(self.lanes)..(first + self.folded).min(self.lanes)
-    }
-
-    /// The row at a height.
-    pub fn row_at(self, y: f32) -> Option<usize> {
-        let about = ((y - self.top) / self.pitch).max(0.0) as usize;
-        // Tops are rounded: it may be a neighbour.
-        (about.saturating_sub(1)..(about + 2).min(self.count()))
-            .find(|&row| self.row_top(row) <= y && y < self.row_top(row + 1))
-    }
-}
-
 /// A piece of a folded row: a kind over some pixel columns, from 1 (hardly) to 4 (all the time).
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub struct Piece {
@@ -260,30 +184,6 @@ mod tests {
         assert!(chart.whole >= chart.wall && chart.whole <= 1.34 * chart.wall);
         let lengths: i64 = chart.round.spans.iter().map(|span| span.length().0).sum();
         assert_eq!(chart.sum, lengths as f64);
-    }
-
-    #[test]
-    fn every_lane_is_in_one_row_and_rows_stay_in_their_place() {
-        for unit in [0.8, 1.0, 1.35, 2.7] {
-            for lanes in [1, 2, 16, 17, 64, 256, 1000, 4096] {
-                let rows = Rows::new(lanes, 10.0, 224.0, unit);
-                let mut next = 0;
-                for row in 0..rows.count() {
-                    let lanes = rows.lanes_of(row);
-                    assert_eq!(lanes.start, next);
-                    next = lanes.end;
-                    let (top, bottom) = rows.edges(row);
-                    assert!(top >= 10.0 && bottom > top && bottom <= 234.5, "{lanes:?}");
-                    assert_eq!(rows.row_at((top + bottom) / 2.0), Some(row));
-                    if row > 0 {
-                        assert!(rows.edges(row - 1).1 <= top);
-                    }
-                }
-                assert_eq!(next, lanes);
-            }
-        }
-        assert_eq!(Rows::new(256, 0.0, 256.0, 1.0).folded, 1);
-        assert_eq!(Rows::new(257, 0.0, 256.0, 1.0).folded, 2);
     }
 
     #[test]

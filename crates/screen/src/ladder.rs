@@ -1,0 +1,216 @@
+//! The live ladder: every rung's rate on a log axis, where the present kernel is among them, and
+//! the limit.
+//!
+//! What is shown is gathered here; `place` has the places, `paint` paints them.
+
+use crate::numbers::si;
+use engine::kernels::{KERNELS, find};
+use lang::tr;
+use model::Status;
+use model::ladder::{Ladder, Work};
+
+/// Where a rung's rate comes from.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RateSource {
+    /// It was recorded on this device with work like this session's.
+    Recorded,
+    /// It was recorded on this device, with other work: the rung's best.
+    Other,
+    /// The kernel reached it in this session.
+    Session,
+}
+
+/// A rung and its rate, if there is one.
+#[derive(Clone, Copy, PartialEq, Debug)]
+pub struct Rung {
+    /// The kernel's name.
+    pub name: &'static str,
+    /// Cells a second.
+    pub mark: Option<(f64, RateSource)>,
+    /// Whether it steps the lattices now.
+    pub present: bool,
+    /// Whether it takes lattices of this size.
+    pub possible: bool,
+}
+
+impl Rung {
+    /// What it is, and what its mark says.
+    pub fn tip(&self) -> String {
+        let title = find(self.name).map_or("", |kernel| lang::text(kernel.title));
+        let said = match self.mark {
+            _ if !self.possible => tr!("it takes no lattices of this size").into(),
+            None => tr!("not measured here yet").into(),
+            Some((rate, source)) => {
+                let whence = match source {
+                    RateSource::Recorded => tr!("recorded on this device with such lattices"),
+                    RateSource::Other => tr!("best on this device, with other lattices"),
+                    RateSource::Session => tr!("measured in this session"),
+                };
+                tr!("{}cell/s, {whence}", si(rate), whence = whence)
+            }
+        };
+        format!("{title}; {said}")
+    }
+}
+
+/// Everything that the ladder shows.
+#[derive(Clone, PartialEq, Debug)]
+pub struct LadderChart {
+    /// From the slowest idea to the fastest.
+    pub rungs: Vec<Rung>,
+    /// What the present kernel does, in cells a second.
+    pub live: Option<f64>,
+    /// What the device does at most, in cells a second.
+    pub limit: Option<f64>,
+    /// The axis that all rates are on.
+    pub axis: LogAxis,
+    /// What the present kernel does, in words.
+    pub lead: String,
+    /// Of what the marks are.
+    pub said: String,
+}
+
+impl LadderChart {
+    /// The ladder as of this status.
+    pub fn of(status: &Status) -> LadderChart {
+        let work = status
+            .recorded
+            .and_then(|ladder| ladder.most_like(status.instances, status.size.cells()));
+        let recorded = status.recorded.zip(work);
+        let rungs: Vec<Rung> = KERNELS
+            .iter()
+            .map(|kernel| Rung {
+                name: kernel.name,
+                mark: mark(status, recorded, kernel.name),
+                present: kernel == status.kernel,
+                possible: kernel.validate_size(status.size).is_ok()
+                    && status
+                        .devices
+                        .iter()
+                        .all(|of| kernel.validate_device(of).is_ok()),
+            })
+            .collect();
+        let live = status.stepping;
+        let limit = status
+            .recorded
+            .and_then(|ladder| ladder.limits.cells_per_second());
+        let marks = rungs.iter().filter_map(|rung| Some(rung.mark?.0));
+        let axis = LogAxis::over(marks.chain(live).chain(limit));
+        let of_limit = live.zip(limit).map_or(String::new(), |(live, limit)| {
+            tr!(", {} of the limit", percent(live / limit))
+        });
+        let lead = match live {
+            Some(live) => tr!(
+                "{} {}cell/s{of_limit}",
+                status.kernel.name,
+                si(live),
+                of_limit = of_limit
+            ),
+            None => tr!("{}: no round timed yet", status.kernel.name),
+        };
+        LadderChart {
+            rungs,
+            live,
+            limit,
+            axis,
+            lead,
+            said: said(recorded),
+        }
+    }
+}
+
+fn mark(
+    status: &Status,
+    recorded: Option<(&Ladder, Work)>,
+    kernel: &str,
+) -> Option<(f64, RateSource)> {
+    if let Some((ladder, work)) = recorded {
+        let like = ladder
+            .rate(kernel, work)
+            .map(|rate| (rate, RateSource::Recorded));
+        let best = || ladder.best(kernel).map(|rate| (rate, RateSource::Other));
+        if let Some((rate, source)) = like.or_else(best) {
+            return Some((rate.median, source));
+        }
+    }
+    let reached = status.reached.iter().find(|(name, _)| *name == kernel);
+    reached.map(|(_, rate)| (*rate, RateSource::Session))
+}
+
+fn said(recorded: Option<(&Ladder, Work)>) -> String {
+    match recorded {
+        Some((ladder, work)) => {
+            let limit = match ladder.limits.lop3_per_second {
+                Some(_) => tr!("The limit: 8 logical operations per 32 cells."),
+                None => tr!("No limit was measured."),
+            };
+            tr!(
+                "Recorded with {work}, commit {}. {limit}",
+                ladder.commit,
+                work = work,
+                limit = limit
+            )
+        }
+        None => tr!(
+            "No results are recorded for this device; 'lifestreams bench ladder' measures them. K steps through the kernels."
+        )
+        .into(),
+    }
+}
+
+/// A part of one, with two digits.
+fn percent(part: f64) -> String {
+    let percent = 100.0 * part;
+    match percent {
+        percent if percent < 0.095 => format!("{percent:.3} %"),
+        percent if percent < 0.95 => format!("{percent:.2} %"),
+        percent if percent < 9.5 => format!("{percent:.1} %"),
+        percent => format!("{percent:.0} %"),
+    }
+}
+
+/// Powers of ten between which all rates are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LogAxis {
+    /// The exponent at its left end.
+    pub from: i32,
+    /// The exponent at its right end.
+    pub to: i32,
+}
+
+impl LogAxis {
+    /// Around these rates, and two powers wide at least.
+    pub fn over(rates: impl Iterator<Item = f64>) -> LogAxis {
+        let powers = rates
+            .filter(|rate| *rate > 0.0)
+            .map(|rate| rate.log10().clamp(0.0, 18.0));
+        let (from, to) = powers.fold((f64::INFINITY, f64::NEG_INFINITY), |(from, to), power| {
+            (from.min(power), to.max(power))
+        });
+        if from > to {
+            return LogAxis { from: 9, to: 12 };
+        }
+        let (from, to) = (from.floor() as i32, to.ceil() as i32);
+        LogAxis {
+            from: from.min(to - 2),
+            to,
+        }
+    }
+
+    /// How far along the axis a rate is, from 0 to 1.
+    pub fn part(self, rate: f64) -> f32 {
+        let power = rate.max(1.0).log10();
+        ((power - f64::from(self.from)) / f64::from(self.to - self.from)).clamp(0.0, 1.0) as f32
+    }
+
+    /// Every power, and how it is written.
+    pub fn ticks(self) -> impl Iterator<Item = (f32, String)> {
+        (self.from..=self.to).map(move |power| {
+            let rate = 10f64.powi(power);
+            let text = si(rate);
+            let (digits, prefix) = text.split_once(' ').unwrap_or((&text, ""));
+            let digits = digits.split('.').next().unwrap_or(digits);
+            (self.part(rate), format!("{digits} {prefix}"))
+        })
+    }
+}

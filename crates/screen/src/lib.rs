@@ -1,0 +1,36 @@
+//! What is on screen, as data: figures, charts in nanoseconds, the lesson's page, what the person
+//! has chosen to see, and the cameras.
+//!
+//! The window (`view`, `window`) and the terminal paint the same data. Nothing here knows pixels
+//! of a target beyond what a camera is told, a font, a graphics API or a terminal.
+
+pub mod calls;
+mod camera;
+mod cameras;
+mod drawing;
+mod edit_overlay;
+pub mod figures;
+#[cfg(any(test, feature = "fixtures"))]
+pub mod fixtures;
+pub mod ladder;
+mod lesson;
+pub mod numbers;
+mod options;
+mod picture_request;
+pub mod population;
+pub mod shade;
+pub mod theme;
+pub mod timeline;
+mod zoom;
+
+pub use camera::{Camera, MAX_PIXELS_A_CELL, MIN_OPENING_PIXELS, Piece, ViewTransform};
+pub use drawing::{AdapterFacts, Drawing};
+pub use edit_overlay::{EditOverlay, Ghost, Pending};
+pub use figures::{Figure, Figures, figures};
+pub use ladder::LadderChart;
+pub use lesson::{LessonEntry, LessonPage, LessonScreen};
+pub use options::{ColourBy, SidePanel, ViewOptions};
+pub use picture_request::{MAX_ROUND_BYTES, TextureLimits, request};
+pub use population::{Population, PopulationChart};
+pub use timeline::{Chart, Timeline};
+pub use zoom::Zoom;

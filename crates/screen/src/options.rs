@@ -1,0 +1,93 @@
+//! What the person has chosen to see.
+
+use crate::{Camera, Zoom};
+use engine::Transfer;
+use lang::tr;
+use model::Status;
+
+/// What decides a cell's colour.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]
+pub enum ColourBy {
+    /// Whether it is alive.
+    #[default]
+    State,
+    /// For how long it has been alive.
+    Age,
+    /// Whether it is alive, and where it is not, how long ago it was.
+    History,
+}
+
+impl ColourBy {
+    /// What is shown, in a sentence.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            ColourBy::State => tr!("coloured by state"),
+            ColourBy::Age => tr!("coloured by age: for how long a cell has been alive"),
+            ColourBy::History => tr!("coloured by history: cells that died leave a trail"),
+        }
+    }
+}
+
+/// What the person has chosen to see; nothing of it changes what is computed.
+#[derive(Clone, PartialEq, Debug, Default)]
+pub struct ViewOptions {
+    /// Which part of the lattice every panel shows, while none has a camera of its own.
+    pub camera: Camera,
+    /// Every panel's own camera, by instance; none while one serves all.
+    pub cameras: Vec<Camera>,
+    /// Whether a small picture of the whole lattice is hidden where only a part is seen.
+    pub no_minimap: bool,
+    /// The theme, by its number; see [`theme::theme`].
+    pub colours: usize,
+    /// What decides a cell's colour.
+    pub colour_by: ColourBy,
+    /// Whether live and dead change colours.
+    pub invert: bool,
+    /// Whether lines are drawn between cells of at least [`MIN_PIXELS_FOR_LINES`].
+    pub grid_lines: bool,
+    /// Whether the selected instance is drawn alone.
+    pub single: bool,
+    /// Whether a lecture's essentials stand in the HUD's place.
+    pub presentation: bool,
+    /// How large type and figures are.
+    pub interface: Zoom,
+    /// Whether the streams' timeline is shown, where the window has room for it.
+    pub timeline: bool,
+    /// What is shown beside the panels, where the window has room for it.
+    pub side: Option<SidePanel>,
+    /// Whether the population graph is that of all instances together, not of the selected one.
+    pub population_of_all: bool,
+}
+
+/// What can be shown beside the panels, one at a time.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum SidePanel {
+    /// The switches, and the driver calls that they make.
+    Lab,
+    /// Population, births and deaths over time.
+    Population,
+    /// The recorded speed of every kernel, beside that of the present one.
+    Ladder,
+}
+
+impl ViewOptions {
+    /// The one instance that is drawn, or all.
+    pub fn only(&self, status: &Status) -> Option<usize> {
+        let last = status.instances.saturating_sub(1);
+        self.single.then(|| status.selected.min(last))
+    }
+
+    /// Whether the panels show different parts of their lattices: of a view, one part alone
+    /// crosses the bus.
+    pub fn shows_separate(&self, status: &Status) -> bool {
+        self.is_separate() && self.only(status).is_none() && status.transfer != Transfer::View
+    }
+
+    /// Shows a panel in place of the one shown; hides it if it is the one shown.
+    pub fn toggle_side(&mut self, panel: SidePanel) {
+        self.side = match self.side {
+            Some(shown) if shown == panel => None,
+            _ => Some(panel),
+        };
+    }
+}

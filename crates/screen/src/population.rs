@@ -1,0 +1,178 @@
+//! The population graph: live cells, and births and deaths, over time, of the selected panel or of
+//! all together; and what is known of how panels go on.
+//!
+//! What is shown is gathered here; `place` has the places, `paint` paints them, `tags` the words
+//! on the panels.
+
+use crate::ViewOptions;
+use crate::numbers::{grouped, si};
+use lang::tr;
+use model::PictureSource;
+use model::population::Sample;
+use model::{Series, Settled, Status};
+
+/// What the graph shows; it lives as long as the window, closed or not.
+#[derive(Clone, Debug, Default)]
+pub struct Population {
+    series: Option<Series>,
+    /// Of which instance, or of all.
+    of: Option<usize>,
+    /// Of the newest that was looked at.
+    sequence: u64,
+}
+
+impl Population {
+    /// Takes over what has come. Waits for nothing; not to be called while the graph is closed.
+    pub fn update(&mut self, source: &dyn PictureSource, status: &Status, options: &ViewOptions) {
+        let of = (!options.population_of_all).then_some(status.selected);
+        if of != self.of {
+            *self = Population {
+                of,
+                ..Population::default()
+            };
+        }
+        if let Some((sequence, series)) = source.newer_population(of, self.sequence) {
+            self.sequence = sequence;
+            self.series = Some(series);
+        }
+    }
+
+    /// Whether there is anything to show.
+    pub fn has_samples(&self) -> bool {
+        let series = self.series.as_ref();
+        series.is_some_and(|series| series.samples().len() > 1)
+    }
+}
+
+/// Everything that the graph shows.
+#[derive(Clone, PartialEq, Debug)]
+pub struct PopulationChart {
+    /// Whose it is.
+    pub title: String,
+    /// The population now.
+    pub lead: String,
+    /// How it goes on, or what births and deaths are.
+    pub said: String,
+    /// From the oldest to the newest.
+    pub samples: Vec<Sample>,
+    /// The upper end of the axis of live cells.
+    pub most: f64,
+    /// The upper end of the axis of births and deaths, in cells per generation.
+    pub most_change: f64,
+    /// The last births.
+    pub born: String,
+    /// The last deaths.
+    pub died: String,
+}
+
+impl PopulationChart {
+    /// The graph as of this status.
+    pub fn of(population: &Population, status: &Status) -> PopulationChart {
+        let lattices = population.of.map_or(status.instances as u64, |_| 1);
+        let title = match population.of {
+            Some(i) => tr!("Population of instance {i}", i = i),
+            None => tr!("Population of all {}", grouped(status.instances as u64)),
+        };
+        let series = population.series.as_ref();
+        let series = series.filter(|series| !series.samples().is_empty());
+        let Some(series) = series else {
+            return PopulationChart {
+                title,
+                lead: tr!("No round has been measured yet").into(),
+                said: String::new(),
+                samples: Vec::new(),
+                most: 1.0,
+                most_change: 1.0,
+                born: tr!("born").into(),
+                died: tr!("died").into(),
+            };
+        };
+        let samples = series.samples().to_vec();
+        let most = |of: fn(&Sample) -> f64| samples.iter().map(of).fold(1.0, f64::max);
+        let cells = status.size.cells() as f64 * lattices as f64;
+        let part = 100.0 * series.population() as f64 / cells;
+        let settled = |i: usize| status.time.settled.get(i).copied().flatten();
+        let all = || status.time.settled.iter().flatten().count();
+        PopulationChart {
+            title,
+            lead: tr!(
+                "{} alive, {part} %",
+                grouped(series.population()),
+                part = format_args!("{part:.1}")
+            ),
+            said: match population.of {
+                Some(i) => match settled(i) {
+                    Some(how) => how_it_goes_on(how),
+                    None => tr!("not settled").into(),
+                },
+                None => tr!(
+                    "{} of {} panels are still or periodic",
+                    grouped(all() as u64),
+                    grouped(status.time.settled.len() as u64)
+                ),
+            },
+            most: nice(most(Sample::population)),
+            most_change: nice(most(Sample::births).max(most(Sample::deaths))),
+            born: change(tr!("born"), series.births(), series.step()),
+            died: change(tr!("died"), series.deaths(), series.step()),
+            samples,
+        }
+    }
+
+    /// The first and the last generation.
+    pub fn ends(&self) -> Option<(u64, u64)> {
+        Some((self.samples.first()?.from, self.samples.last()?.to))
+    }
+}
+
+/// As a sentence, with what was measured.
+fn how_it_goes_on(how: Settled) -> String {
+    match how {
+        Settled::Dead => tr!("dead: no live cells").into(),
+        Settled::Still => tr!("still: nothing changes").into(),
+        Settled::Period(period) => {
+            tr!(
+                "period {period}: it repeats every {period} generations",
+                period = period
+            )
+        }
+        Settled::Repeats(every) => {
+            tr!(
+                "repeats every {every} generations; its period may be a divisor of that",
+                every = every
+            )
+        }
+    }
+}
+
+/// Births or deaths since the measure before; over several generations they are only what came of
+/// them all together.
+fn change(what: &str, cells: u64, generations: u64) -> String {
+    match generations {
+        0 | 1 => format!("{what} {}", si(cells as f64).trim_end()),
+        many => tr!(
+            "{what} {} in {} generations",
+            si(cells as f64).trim_end(),
+            grouped(many),
+            what = what
+        ),
+    }
+}
+
+/// The next of 1, 2 and 5 times a power of ten.
+fn nice(most: f64) -> f64 {
+    let power = 10f64.powf(most.max(1.0).log10().floor());
+    let steps = [1.0, 2.0, 5.0, 10.0].map(|step| step * power);
+    steps.into_iter().find(|&step| step >= most).unwrap_or(most)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn births_over_several_generations_are_told_as_such() {
+        assert_eq!(change("born", 1234, 1), "born 1.23 k");
+        assert_eq!(change("died", 12, 1000), "died 12.0 in 1,000 generations");
+    }
+}

@@ -1,0 +1,130 @@
+//! A timed round as lanes of bars, in nanoseconds from its start, and when which block ran where.
+//!
+//! A [`Timeline`] keeps the newest timed round as a [`Chart`], made once a round. `scale` turns
+//! nanoseconds into positions; `lanes` folds several lanes into one row, `blocks` does it for blocks.
+
+pub mod blocks;
+pub mod lanes;
+pub mod overlap;
+pub mod scale;
+
+use lang::mark;
+use model::PictureSource;
+use model::trace::StepKind;
+
+pub use lanes::Chart;
+
+/// What a bar stands for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Kind {
+    /// An op in a stream.
+    Step(StepKind),
+    /// The host inside a call.
+    Host,
+    /// The host inside a call that waits.
+    Wait,
+}
+
+/// Every kind and its name, in the order of a legend.
+pub const KINDS: [(Kind, &str); 7] = [
+    (Kind::Host, mark!("host call")),
+    (Kind::Wait, mark!("waiting")),
+    (Kind::Step(StepKind::Launch), mark!("launch")),
+    (Kind::Step(StepKind::Support), mark!("support")),
+    (Kind::Step(StepKind::Upload), mark!("upload")),
+    (Kind::Step(StepKind::Download), mark!("download")),
+    (Kind::Step(StepKind::Event), mark!("event")),
+];
+
+/// The colour of each of [`KINDS`], in their order: Okabe and Ito's, which the colour-blind can tell
+/// apart.
+const COLOURS: [[u8; 3]; KINDS.len()] = [
+    [0xF0, 0xE4, 0x42],
+    [0xD5, 0x5E, 0x00],
+    [0xE6, 0x9F, 0x00],
+    [0xCC, 0x79, 0xA7],
+    [0x00, 0x9E, 0x73],
+    [0x56, 0xB4, 0xE9],
+    [0x5C, 0x63, 0x6E],
+];
+
+impl Kind {
+    /// Its colour: red, green and blue of sRGB.
+    pub fn colour(self) -> [u8; 3] {
+        COLOURS[self.index()]
+    }
+
+    /// Its place in [`KINDS`].
+    pub fn index(self) -> usize {
+        match self {
+            Kind::Host => 0,
+            Kind::Wait | Kind::Step(StepKind::Wait) => 1,
+            Kind::Step(StepKind::Launch) => 2,
+            Kind::Step(StepKind::Support) => 3,
+            Kind::Step(StepKind::Upload) => 4,
+            Kind::Step(StepKind::Download) => 5,
+            Kind::Step(StepKind::Event) => 6,
+        }
+    }
+}
+
+/// The newest timed round; it lives as long as what shows it, open or not.
+#[derive(Clone, Debug, Default)]
+pub struct Timeline {
+    chart: Option<Chart>,
+    /// The number of the newest trace that was looked at.
+    sequence: u64,
+}
+
+impl Timeline {
+    /// Takes over the newest timed round, if there is a newer one. Waits for nothing; not to be
+    /// called while no timeline is shown.
+    pub fn update(&mut self, source: &dyn PictureSource) {
+        if let Some(trace) = source.newer_trace(self.sequence) {
+            self.sequence = trace.sequence;
+            let before = self.chart.take().map(|chart| chart.whole);
+            self.chart = trace.rounds.back().cloned().map(Chart::new);
+            if let (Some(chart), Some(before)) = (&mut self.chart, before) {
+                chart.keep_axis(before);
+            }
+        }
+    }
+
+    /// The number of the trace that is shown: two equal ones look the same.
+    pub fn sequence(&self) -> u64 {
+        self.sequence
+    }
+
+    /// Whether there was a timed round yet.
+    pub fn has_round(&self) -> bool {
+        self.chart.is_some()
+    }
+
+    /// The round that is shown, ready to be painted.
+    pub fn chart(&self) -> Option<&Chart> {
+        self.chart.as_ref()
+    }
+
+    /// Whether the round that is shown has block timestamps.
+    pub fn has_block_timestamps(&self) -> bool {
+        let chart = self.chart.as_ref();
+        chart.is_some_and(|chart| !chart.round.block_timestamps.is_empty())
+    }
+
+    /// The axis' length in nanoseconds.
+    pub fn axis_length(&self) -> f64 {
+        self.chart.as_ref().map_or(1e6, |chart| chart.whole)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_table_is_in_the_order_of_its_indices() {
+        for (index, (kind, _)) in KINDS.iter().enumerate() {
+            assert_eq!(kind.index(), index);
+        }
+    }
+}
