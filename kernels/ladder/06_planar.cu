@@ -7,11 +7,11 @@
 // SASS, sm_90: of a word 8.5 LOP3, 4.9 SHF, 12 IMAD, 2.2 IADD3, 3.8 LDG, 1 STG; 48 in
 //        all. Any other rule: 29 LOP3, 4.9 SHF, 21 IMAD, 2.2 IADD3, 3.8 LDG, 1 STG; 85
 //        in all. 44 registers, nothing spilled.
-// Measured: NVIDIA H200, commit 69f61648e1f0:
-//        16 x 1024x1024: 5.13 Tcell/s, 0.91 times 05_bits, 23.9 times 01_global
-//        1056 x 128x128: 71.8 Gcell/s, 1.17 times 05_bits, 30.0 times 01_global
-//        1 x 16384x16384: 10.5 Tcell/s, 1.10 times 05_bits, 41.6 times 01_global
-//        1 x 65536x65536: 11.8 Tcell/s, 1.17 times 05_bits, 47.1 times 01_global
+// Measured: NVIDIA H200, commit e454ed25313c:
+//        16 x 1024x1024: 5.12 Tcell/s, 0.91 times 05_bits, 24.4 times 01_global
+//        1056 x 128x128: 72.3 Gcell/s, 0.99 times 05_bits, 1.57 times 01_global
+//        1 x 16384x16384: 10.4 Tcell/s, 1.08 times 05_bits, 41.7 times 01_global
+//        1 x 65536x65536: 11.7 Tcell/s, 1.16 times 05_bits, 47.3 times 01_global
 //        by B36/S23: 0.93 times as fast as by B3/S23
 // Next: every generation is loaded and stored; several could be made of what was
 //        loaded once.

@@ -15,12 +15,12 @@
 //        0.06 LDG, 0.06 STG; 11 in all; where words are turned, 0.25 SHF, on rings 0.5. Any other
 //        rule: 28 LOP3, 0.5 SHFL, 0.25 SHF, 4.8 IMAD, 0.06 LDG, 0.06 STG; 35 in all. 168
 //        registers, 40 bytes spilled.
-// Measured: NVIDIA H200, commit 69f61648e1f0:
-//        16 x 1024x1024: 17.6 Tcell/s, 3.42 times 06_planar, 81.9 times 01_global
-//        1056 x 128x128: 112 Gcell/s, 1.56 times 06_planar, 46.7 times 01_global
-//        1 x 16384x16384: 36.3 Tcell/s, 3.45 times 06_planar, 144 times 01_global
-//        1 x 65536x65536: 47.5 Tcell/s, 4.01 times 06_planar, 189 times 01_global
-//        by B36/S23: 0.42 times as fast as by B3/S23
+// Measured: NVIDIA H200, commit e454ed25313c:
+//        16 x 1024x1024: 17.5 Tcell/s, 3.42 times 06_planar, 83.6 times 01_global
+//        1056 x 128x128: 124 Gcell/s, 1.71 times 06_planar, 2.68 times 01_global
+//        1 x 16384x16384: 35.8 Tcell/s, 3.46 times 06_planar, 144 times 01_global
+//        1 x 65536x65536: 47.4 Tcell/s, 4.06 times 06_planar, 192 times 01_global
+//        by B36/S23: 0.41 times as fast as by B3/S23
 // Next: a lattice that fits a warp need never leave its registers.
 // Compared with 06_planar: a lane has WORDS adjacent words, its neighbours' words come by shuffle,
 // and a Stage keeps for each generation what `step_rows` kept for one.

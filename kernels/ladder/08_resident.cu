@@ -8,8 +8,8 @@
 //        256x256 of a word and generation 8 LOP3, 0.5 SHFL, 0.2 SHF, 0.4 IMAD; 9.2 in
 //        all. Any other rule: 28 LOP3, 0.5 SHFL, 0.2 SHF, 0.6 IMAD; 29 in all. 168
 //        registers, nothing spilled.
-// Measured: NVIDIA H200, commit 69f61648e1f0:
-//        1056 x 128x128: 59.3 Tcell/s, 529 times 07_multistep, 24,700 times 01_global
+// Measured: NVIDIA H200, commit e454ed25313c:
+//        1056 x 128x128: 59.3 Tcell/s, 479 times 07_multistep, 1,280 times 01_global
 //        by B36/S23: 0.31 times as fast as by B3/S23
 //        16 x 1024x1024: not measured: it takes lattices of 32x32, 64x64, 128x128 or
 //          256x256

@@ -7,8 +7,8 @@
 // SASS, sm_90: at 1024x1024 of a word and generation 8 LOP3, 1 SHFL, 1 SHF, 0.4 IMAD, 0.1 LDS,
 //        0.1 STS; 11 in all, and every HALO generations the exchange. Any other rule: 28 LOP3,
 //        1 SHFL, 1 SHF, 0.1 IMAD, 0.1 LDS, 0.1 STS; 31 in all. 168 registers, nothing spilled.
-// Measured: NVIDIA H200, commit 69f61648e1f0:
-//        16 x 1024x1024: 28.4 Tcell/s, 1.62 times 07_multistep, 132 times 01_global
+// Measured: NVIDIA H200, commit e454ed25313c:
+//        16 x 1024x1024: 28.3 Tcell/s, 1.62 times 07_multistep, 135 times 01_global
 //        by B36/S23: 0.38 times as fast as by B3/S23
 //        1056 x 128x128: not measured: it takes lattices of 512x512, 1024x1024 or
 //          2048x2048

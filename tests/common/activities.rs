@@ -150,7 +150,10 @@ pub(crate) fn settled(session: &Session) -> (Option<SavedSession>, Option<String
         session.act(SessionAction::TogglePause);
     }
     let saved = session.saved().recv_timeout(LIMIT).ok();
-    (saved, session.status().failed.clone())
+    (
+        saved,
+        session.status().failed.as_ref().map(ToString::to_string),
+    )
 }
 
 /// Every lattice of a saved session is what its log makes of its start.

@@ -109,6 +109,11 @@ const QUESTIONS: [Question; 4] = [
             ),
             (
                 "",
+                ": from an undo until the frame that shows it is drawn",
+                Both("From an undo to its frame", "从撤销到显示它的帧"),
+            ),
+            (
+                "",
                 ": the longest frame without edits",
                 Both("Longest frame without edits", "无编辑时最长的帧"),
             ),

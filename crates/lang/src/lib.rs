@@ -6,9 +6,12 @@
 //! they are displayed. A test fails for each text that the catalogue lacks, and for each unused
 //! entry.
 //!
+//! What is stored for later is a [`Message`]: it has its text in every language.
+//!
 //! The whole program has one language ([`set`]). A thread can use another temporarily ([`with`]),
 //! for example to draw one picture in Chinese and one in English.
 
+mod message;
 #[cfg(test)]
 mod tests;
 
@@ -16,6 +19,8 @@ use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU8, Ordering};
+
+pub use message::Message;
 
 /// A language of the interface.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default, clap::ValueEnum)]

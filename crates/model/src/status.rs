@@ -1,5 +1,6 @@
 //! The figures that a session shows of itself.
 
+use lang::Message;
 use std::sync::Arc;
 
 use crate::KernelChoice;
@@ -82,13 +83,13 @@ pub struct Status {
     /// The selected instance.
     pub selected: usize,
     /// Something the person should know, in one sentence; it stays for a few seconds.
-    pub notice: Option<String>,
+    pub notice: Option<Message>,
     /// Whether all the rounds that were asked for are complete.
     pub finished: bool,
     /// Why rounds have stopped though nobody asked for that; a person can have them go on.
-    pub halted: Option<String>,
+    pub halted: Option<Message>,
     /// Why the session has ended, if it has.
-    pub failed: Option<String>,
+    pub failed: Option<Message>,
 }
 
 /// Two settings side by side: A steps the first half of the instances, B the second, from the
@@ -109,7 +110,7 @@ pub struct Halves {
 #[derive(Clone, PartialEq, Debug)]
 pub struct Effect {
     /// What was switched, and to what.
-    pub what: String,
+    pub what: Message,
     /// The median time of a round before, in microseconds.
     pub before_us: f64,
     /// And after.

@@ -1,5 +1,7 @@
 //! What is known of the drawing side.
 
+use lang::Message;
+
 /// What draws, as people know it.
 #[derive(Clone, PartialEq, Eq, Debug, serde::Serialize)]
 pub struct AdapterFacts {
@@ -41,7 +43,7 @@ pub struct Drawing {
     /// Frames presented a second, where they are counted.
     pub frames_per_second: Option<f64>,
     /// Something the person should know, in one sentence.
-    pub notice: Option<String>,
+    pub notice: Option<Message>,
     /// Whether the window fills the monitor.
     pub fullscreen: bool,
     /// Whether the window is being recorded.

@@ -3,7 +3,7 @@
 use crate::numbers::{bytes, grouped, si, time_us};
 use crate::{ColourBy, Drawing, ViewOptions};
 use engine::Transfer;
-use lang::tr;
+use lang::{Message, message, tr};
 use model::KernelChoice;
 use model::{Pace, Status, StopWhenStill, Streams};
 
@@ -47,7 +47,7 @@ pub struct Figures {
     /// The others, in groups.
     pub groups: Vec<Vec<Figure>>,
     /// Sentences, the most urgent first.
-    pub messages: Vec<(Urgency, String)>,
+    pub messages: Vec<(Urgency, Message)>,
 }
 
 /// How a sentence is shown.
@@ -120,11 +120,11 @@ pub fn figures(status: &Status, options: &ViewOptions, drawing: &Drawing) -> Fig
 
 impl Figures {
     /// Adds a notice that only what paints them can know, after all others.
-    pub fn notify(&mut self, sentence: &str) {
-        let is_warning = |(urgency, _): &(Urgency, String)| *urgency == Urgency::Warning;
+    pub fn notify(&mut self, sentence: Message) {
+        let is_warning = |(urgency, _): &(Urgency, Message)| *urgency == Urgency::Warning;
         let end = self.messages.iter().position(is_warning);
         let at = end.unwrap_or(self.messages.len());
-        self.messages.insert(at, (Urgency::Notice, sentence.into()));
+        self.messages.insert(at, (Urgency::Notice, sentence));
     }
 }
 
@@ -345,7 +345,7 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
 }
 
 /// Sentences, the most urgent first.
-pub fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, String)> {
+pub fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
     let mut messages = Vec::new();
     if let Some(failed) = &status.failed {
         messages.push((Urgency::Failure, failed.clone()));
@@ -353,22 +353,22 @@ pub fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, String)> {
     for notice in [&drawing.notice, &status.notice].into_iter().flatten() {
         messages.push((Urgency::Notice, notice.clone()));
     }
-    let mut warn = |sentence: &str| messages.push((Urgency::Warning, sentence.into()));
+    let mut warn = |sentence| messages.push((Urgency::Warning, sentence));
     if drawing.forwarded {
-        warn(tr!("shown over forwarded X: at most 30 frames/s"));
+        warn(message!("shown over forwarded X: at most 30 frames/s"));
     } else if drawing
         .adapter
         .as_ref()
         .is_some_and(|adapter| adapter.software)
     {
-        warn(tr!("drawn in software: at most 30 frames/s"));
+        warn(message!("drawn in software: at most 30 frames/s"));
     }
     if drawing
         .adapter
         .as_ref()
         .is_some_and(|adapter| adapter.is_one_of(&status.devices))
     {
-        warn(tr!(
+        warn(message!(
             "one GPU computes and draws: drawing disturbs the spans"
         ));
     }

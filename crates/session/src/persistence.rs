@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::state::Notice;
 use crate::{Command, SavedSession, Session};
 use engine::Result;
-use lang::tr;
+use lang::{message, tr};
 use life::shown;
 use model::Setup;
 
@@ -66,14 +66,14 @@ impl Session {
     pub(super) fn save_soon(&self) {
         let commands = self.commands.clone();
         let Some(saver) = self.saver() else {
-            let sentence = tr!("start with --session FILE to save the session there");
-            let _ = commands.send(Command::Notify(Notice::Refused(sentence.into())));
+            let sentence = message!("start with --session FILE to save the session there");
+            let _ = commands.send(Command::Notify(Notice::Refused(sentence)));
             return;
         };
         let write = move || {
             let notice = match saver.save() {
-                Ok(()) => Notice::Done(tr!("the session is saved in {}", shown(&saver.path))),
-                Err(why) => Notice::Warning(why),
+                Ok(()) => Notice::Done(message!("the session is saved in {}", shown(&saver.path))),
+                Err(why) => Notice::Warning(why.into()),
             };
             let _ = commands.send(Command::Notify(notice)); // the session may have ended
         };

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use crate::log::{Author, CellChange, Content, Log, Position, Record, Route, Undo};
-use lang::tr;
+use lang::{Message, message};
 use life::Size;
 use model::{Change, Edit, Pace, Start};
 
@@ -187,11 +187,11 @@ impl Request {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Notice {
     /// What a request did.
-    Done(String),
+    Done(Message),
     /// Why a request was refused.
-    Refused(String),
+    Refused(Message),
     /// What went wrong.
-    Warning(String),
+    Warning(Message),
 }
 
 /// Facts about the engine and the copies that [`next_work`] decides by.
@@ -470,7 +470,7 @@ impl State {
     }
 
     /// Why a change does not fit the lattices: an earlier request may have changed them.
-    fn refusal(&self, request: &Request) -> Option<String> {
+    fn refusal(&self, request: &Request) -> Option<Message> {
         let scene = || self.log.scene(self.position.records);
         let (instance, instances) = match request {
             Request::Edit(edit, _) => (edit.instance, scene().instances),
@@ -484,7 +484,10 @@ impl State {
             } => {
                 let now = scene().size;
                 if size.width() < now.width() || size.height() < now.height() {
-                    return Some(tr!("The lattices are already larger: {now}", now = now));
+                    return Some(message!(
+                        "The lattices are already larger: {now}",
+                        now = now
+                    ));
                 }
                 (place.as_ref().map_or(0, |&(at, _)| at), *instances)
             }
@@ -492,7 +495,7 @@ impl State {
         };
         let number = instance + 1;
         let is_gone = instance >= instances;
-        is_gone.then(|| tr!("Panel {number} no longer exists", number = number))
+        is_gone.then(|| message!("Panel {number} no longer exists", number = number))
     }
 
     fn change(&mut self, author: Author, content: Content) -> Option<Notice> {
@@ -510,7 +513,7 @@ impl State {
         })?;
         self.mode = Mode::Paused;
         self.before_lesson = None;
-        Some(Notice::Done(tr!(
+        Some(Notice::Done(message!(
             "Stopped before generation {generation}: the cells were changed",
             generation = generation
         )))
@@ -534,7 +537,7 @@ impl State {
             }
             Mode::Moving(moving) => {
                 let (now, target) = (self.position.generation, moving.target.generation);
-                let stopped = tr!(
+                let stopped = message!(
                     "Stopped at generation {now}, on the way to {target}",
                     now = now,
                     target = target
@@ -608,7 +611,7 @@ impl State {
         self.mode = Mode::Paused;
         let generation = self.start_generation();
         if self.position.generation == generation {
-            return Some(Notice::Done(tr!(
+            return Some(Notice::Done(message!(
                 "Generation {generation} is the start; Ctrl+Z undoes it",
                 generation = generation
             )));
@@ -639,14 +642,14 @@ impl State {
         match oldest {
             Some(oldest) if self.move_to(oldest, Purpose::Back, copies) => {
                 let generation = oldest.generation;
-                Some(Notice::Done(tr!(
+                Some(Notice::Done(message!(
                     "Generation {generation} is the oldest one kept",
                     generation = generation
                 )))
             }
-            _ => Some(Notice::Refused(
-                tr!("No earlier generation is kept; --history-memory keeps more").into(),
-            )),
+            _ => Some(Notice::Refused(message!(
+                "No earlier generation is kept; --history-memory keeps more"
+            ))),
         }
     }
 
@@ -663,7 +666,7 @@ impl State {
         let start = self.start_generation();
         match generation {
             _ if generation == now => None,
-            before if before < start => Some(Notice::Refused(tr!(
+            before if before < start => Some(Notice::Refused(message!(
                 "The present start began at generation {start}",
                 start = start
             ))),
@@ -676,14 +679,14 @@ impl State {
         self.max_rounds = None;
         self.mode = Mode::Paused;
         let Some(undo) = self.log.undo(self.position) else {
-            return Some(Notice::Refused(tr!("Nothing to undo").into()));
+            return Some(Notice::Refused(message!("Nothing to undo")));
         };
         let from = self.position;
         if self.move_to(undo.position(), Purpose::Undo { from, undo }, copies) {
             return None;
         }
         let generation = undo.position().generation;
-        Some(Notice::Refused(tr!(
+        Some(Notice::Refused(message!(
             "Generation {generation} is no longer kept; --history-memory keeps more",
             generation = generation
         )))
@@ -694,12 +697,12 @@ impl State {
         self.max_rounds = None;
         self.mode = Mode::Paused;
         let Some((log, position)) = self.log.redone() else {
-            return Some(Notice::Refused(tr!("Nothing to redo").into()));
+            return Some(Notice::Refused(message!("Nothing to redo")));
         };
         let here = self.cells_known.then_some(self.position);
         if log.route(here, copies.iter().copied(), position).is_none() {
             let generation = position.generation;
-            return Some(Notice::Refused(tr!(
+            return Some(Notice::Refused(message!(
                 "Generation {generation} is no longer kept; --history-memory keeps more",
                 generation = generation
             )));
@@ -817,8 +820,9 @@ impl State {
     pub(crate) fn nothing_leads_there(&mut self, copies: &[Position]) -> Option<Notice> {
         if self.cells_known {
             self.halt();
-            let why = tr!("That generation can no longer be reached: its history was discarded");
-            return Some(Notice::Refused(why.into()));
+            let why =
+                message!("That generation can no longer be reached: its history was discarded");
+            return Some(Notice::Refused(why));
         }
         // An edit that cannot be redone stays undone.
         let lost = match (&self.before_redo, self.moving()) {
@@ -842,7 +846,7 @@ impl State {
         }
         self.round_left = None;
         let generation = target.generation;
-        Some(Notice::Warning(tr!(
+        Some(Notice::Warning(message!(
             "Only generation {generation} could be restored",
             generation = generation
         )))
@@ -927,17 +931,17 @@ impl State {
                     self.stale_after = Some(position);
                 }
                 match undo {
-                    Undo::After(_) => tr!(
+                    Undo::After(_) => message!(
                         "Back to generation {generation}, just after the last edit",
                         generation = generation
                     ),
-                    Undo::Before(_) => tr!(
+                    Undo::Before(_) => message!(
                         "Back to generation {generation}, before the last edit",
                         generation = generation
                     ),
                 }
             }
-            Purpose::Redo => tr!(
+            Purpose::Redo => message!(
                 "Redone: at generation {generation} again",
                 generation = generation
             ),

@@ -10,7 +10,7 @@ use ratatui::layout::Position;
 use super::{Shown, TerminalView, keys};
 use app::World;
 
-use lang::tr;
+use lang::message;
 use model::actions::{Context, FrontEnd, Toggles};
 use model::{Action, SessionAction, Status, ViewAction};
 use screen::theme;
@@ -66,7 +66,7 @@ impl<W: World> Shown<W> {
             Action::Session(action) => self.world.act(action),
             Action::View(action) => self.view_action(action),
             // The table gives edits to the window alone.
-            Action::Edit(_) => self.note(tr!("only in the window")),
+            Action::Edit(_) => self.note(message!("only in the window")),
         }
     }
 
@@ -125,7 +125,7 @@ impl<W: World> Shown<W> {
                 let options = &mut self.view.options;
                 options.colours = (options.colours + 1) % theme::COUNT;
                 let name = theme::theme(options.colours).name;
-                self.note(tr!("colours: {name}", name = name));
+                self.note(message!("colours: {name}", name = name));
             }
             ViewAction::Invert => self.view.options.invert ^= true,
             ViewAction::NextLanguage => lang::set(lang::language().other()),
@@ -148,7 +148,7 @@ impl<W: World> Shown<W> {
             | ViewAction::TogglePresentation
             | ViewAction::EnlargeInterface
             | ViewAction::ReduceInterface
-            | ViewAction::DefaultInterface => self.note(tr!("only in the window")),
+            | ViewAction::DefaultInterface => self.note(message!("only in the window")),
         }
     }
 
@@ -196,7 +196,7 @@ impl<W: World> Shown<W> {
         self.view.scroll_to_top();
         match self.world.lessons() {
             Some(source) => does(&mut self.lessons, source),
-            None => self.note(tr!("No lessons are available here")),
+            None => self.note(message!("No lessons are available here")),
         }
     }
 

@@ -27,7 +27,7 @@ use app::pacing::{Pacer, Rate};
 
 use app::{Rescue, Wake, World};
 use guard::Guard;
-use lang::tr;
+use lang::{Message, tr};
 use model::PicturePlan;
 use screen::ViewOptions;
 use typed::Typed;
@@ -196,7 +196,7 @@ impl<W: World> Shown<W> {
         Ok(())
     }
 
-    fn note(&mut self, notice: impl Into<String>) {
+    fn note(&mut self, notice: impl Into<Message>) {
         self.view.notice = Some(notice.into());
         self.notice_until = Some(Instant::now() + NOTICE);
     }

@@ -76,7 +76,7 @@ fn paint_message(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) ->
         return rect.bottom();
     };
     let messages = messages(status, frame.drawing);
-    let urgent = |(urgency, _): &&(Urgency, String)| *urgency != Urgency::Warning;
+    let urgent = |(urgency, _): &&(Urgency, lang::Message)| *urgency != Urgency::Warning;
     let Some((urgency, sentence)) = messages.iter().find(urgent) else {
         return rect.bottom();
     };

@@ -10,7 +10,7 @@ use crate::handler::Handler;
 use crate::pointer::{Gesture, Spot};
 use app::World;
 
-use lang::tr;
+use lang::{message, tr};
 use model::actions::Context;
 use model::{Action, SessionAction, ViewAction};
 use screen::{SidePanel, Zoom};
@@ -171,9 +171,11 @@ impl<W: World> Handler<W> {
         let (percent, usual) = (self.view.interface.percent(), zoom == Some(Zoom::default()));
         if self.unit() == unit && !usual {
             self.view.interface = before;
-            self.note(tr!("the interface cannot become larger or smaller in this window").into());
+            self.note(message!(
+                "the interface cannot become larger or smaller in this window"
+            ));
         } else {
-            self.note(tr!("interface: {percent} %", percent = percent));
+            self.note(message!("interface: {percent} %", percent = percent));
         }
     }
 
@@ -215,7 +217,10 @@ impl<W: World> Handler<W> {
                     }
                 };
                 if let Err(error) = std::thread::Builder::new().spawn(write) {
-                    self.note(tr!("The picture was not saved: {error}", error = error));
+                    self.note(message!(
+                        "The picture was not saved: {error}",
+                        error = error
+                    ));
                 }
             }
         }

@@ -14,7 +14,7 @@ use crate::larger::OversizedPattern;
 use crate::pointer::Spot;
 use app::World;
 use background::Parcels;
-use lang::tr;
+use lang::{message, tr};
 use life::{Lattice, Size};
 use model::{Area, Change, Edit, EditAction, SessionAction, Status};
 use screen::{EditOverlay, Ghost, Pending};
@@ -121,7 +121,7 @@ impl<W: World> Handler<W> {
                     true => tr!("Pencil on: drag to draw"),
                     false => tr!("Pencil off"),
                 };
-                self.note(said.into());
+                self.note(said);
             }
             EditAction::SelectAll => {
                 if let Some(status) = self.status() {
@@ -197,7 +197,7 @@ impl<W: World> Handler<W> {
         let (instance, area) = self.selected_area(&status);
         let (wide, high) = (area.size.width(), area.size.height());
         if wide > status.size.height() || high > status.size.width() {
-            return self.note(tr!(
+            return self.note(message!(
                 "{wide}x{high} cells cannot be turned on a lattice of {}",
                 status.size,
                 wide = wide,

@@ -24,7 +24,7 @@ use crate::{WindowOptions, keys, monitor, startup};
 use app::lessons::Lessons;
 use app::pacing::{Pacer, Rate};
 use app::{Rescue, Wake, World};
-use lang::tr;
+use lang::{Message, message};
 use life::Size;
 use model::{PicturePlan, Status};
 use screen::theme::theme;
@@ -201,7 +201,8 @@ impl<W: World> Handler<W> {
         event_loop.exit();
     }
 
-    pub(super) fn note(&mut self, notice: String) {
+    pub(super) fn note(&mut self, notice: impl Into<Message>) {
+        let notice = notice.into();
         tracing::debug!("notice: {notice}");
         let now = Instant::now();
         self.drawing.notice = Some(notice);
@@ -393,7 +394,7 @@ impl<W: World> Handler<W> {
         match screen.reopen() {
             Ok(screen) => {
                 self.adopt(screen);
-                self.note(tr!("The drawing GPU was lost and is available again").into());
+                self.note(message!("The drawing GPU was lost and is available again"));
             }
             Err(error) => self.fail(event_loop, error.into()),
         }

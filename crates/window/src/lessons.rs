@@ -4,7 +4,7 @@ use std::time::Instant;
 
 use app::lessons::Lessons;
 use app::{LessonSource, World};
-use lang::tr;
+use lang::message;
 use screen::{LessonEntry, LessonScreen};
 use view::entry_at;
 
@@ -29,7 +29,7 @@ impl<W: World> Handler<W> {
             Some(_) => lessons.close(source),
         });
         if !there {
-            self.note(tr!("No lessons are available here").into());
+            self.note(message!("No lessons are available here"));
         }
     }
 

@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use crate::handler::Handler;
 use app::World;
 use engine::Transfer;
-use lang::tr;
+use lang::{Message, message};
 use model::Status;
 use screen::theme;
 use screen::{Camera, ColourBy};
@@ -99,18 +99,18 @@ impl<W: World> Handler<W> {
         self.view.toggle_separate(status.instances, status.selected);
         let view = status.transfer == Transfer::View;
         self.note(match (self.view.is_separate(), view) {
-            (true, false) => tr!("each panel has a camera of its own").into(),
+            (true, false) => message!("each panel has a camera of its own"),
             (true, true) => {
-                tr!("each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's (F7 changes that)").into()
+                message!("each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's (F7 changes that)")
             }
-            (false, _) => tr!("one camera for all panels: the selected panel's").into(),
+            (false, _) => message!("one camera for all panels: the selected panel's"),
         });
     }
 
     pub(super) fn next_theme(&mut self) {
         self.view.colours = (self.view.colours + 1) % theme::COUNT;
         let title = theme::theme(self.view.colours).title;
-        self.note(tr!("theme: {title}", title = title));
+        self.note(message!("theme: {title}", title = title));
     }
 
     /// Colours by state, age, history; by state where the others cannot be, with the reason.
@@ -126,7 +126,7 @@ impl<W: World> Handler<W> {
             frame.colour_by(screen.scene.limits).err()
         });
         match refused {
-            None => self.note(self.view.colour_by.sentence().into()),
+            None => self.note(Message::new(|| self.view.colour_by.sentence())),
             Some(why) => {
                 self.view.colour_by = ColourBy::State;
                 self.note(why);

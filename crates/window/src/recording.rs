@@ -78,7 +78,7 @@ impl<W: World> Handler<W> {
                 let fewer = (self.options.frames).is_some_and(|most| self.frames_counted() < most);
                 self.end_recording();
                 let why = tr!("Recording stopped: the window's size changed");
-                self.note(why.into());
+                self.note(why);
                 if named && fewer {
                     self.failed
                         .get_or_insert(ViewError::Record(why.into()).into());

@@ -374,7 +374,7 @@ fn a_reset_on_the_way_to_a_generation_stops_there_and_says_so() {
     wait_for(&session, "some rounds", |status| status.generation > 10);
     session.act(SessionAction::ResetAll);
     let stopped = wait_for(&session, "the end of it", |status| !status.running);
-    let said = stopped.notice.clone().unwrap_or_default();
+    let said = stopped.notice.clone().unwrap_or_else(|| "".into());
     assert!(said.starts_with("Stopped before generation"), "{said}");
     all_at(&session, &setup, 0);
 }

@@ -11,7 +11,7 @@ use super::SessionWorker;
 use crate::log::{CellChange, Content, Inverse, Log, Position, Record, Scene};
 use crate::state::Notice;
 use engine::{EngineError, Result, WordEdit};
-use lang::tr;
+use lang::{Message, message};
 use life::{Lattice, MemoryError};
 
 /// An instance's cells at a position.
@@ -158,7 +158,7 @@ impl SessionWorker {
                 if let (Some(number), Some(instances)) = (number, &mut self.instances) {
                     instances.set_edit_number(number);
                 }
-                self.notify(Notice::Warning(why.to_string()));
+                self.notify(Notice::Warning(Message::new(|| why.to_string())));
                 self.changed = true;
                 Ok(())
             }
@@ -268,7 +268,7 @@ impl SessionWorker {
         instances.set_lattices(all.into_iter().enumerate().collect())?;
         self.take_instances(instances, setup);
         if self.state.moving().is_none() && after.size != before.size {
-            self.notify(Notice::Done(tr!(
+            self.notify(Notice::Done(message!(
                 "The lattices are {size} now; Ctrl+Z brings the smaller ones back",
                 size = after.size
             )));

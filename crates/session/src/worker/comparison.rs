@@ -12,7 +12,7 @@ use crate::log::{Log, Position};
 use crate::snapshots::Snapshots;
 use crate::state::{Mode, Notice, Purpose, Request};
 use engine::Result;
-use lang::tr;
+use lang::message;
 use life::Lattice;
 use model::{Halves, Streams, Switches};
 
@@ -45,9 +45,9 @@ impl SessionWorker {
         if self.pinned.is_some() {
             self.end_comparison()
         } else if self.setup.instances < 2 {
-            self.notify(Notice::Refused(
-                tr!("A and B need two instances or more; start with --instances 2").into(),
-            ));
+            self.notify(Notice::Refused(message!(
+                "A and B need two instances or more; start with --instances 2"
+            )));
             Ok(())
         } else if self.copies.whole() == Some(self.state.position) {
             self.begin_comparison()
@@ -69,7 +69,7 @@ impl SessionWorker {
         self.split(self.other_setting(), log, begin, (position, lattices))?;
         self.move_without_asking(begin);
         let from = position.generation;
-        self.notify(Notice::Done(tr!(
+        self.notify(Notice::Done(message!(
             "A and B run in turn from the same cells; F2 to F8 change B; key B ends this and returns to generation {from}",
             from = from
         )));
@@ -121,9 +121,9 @@ impl SessionWorker {
         self.copies
             .add(pinned.copy.0, pinned.copy.1, self.state.log.bytes());
         self.move_without_asking(pinned.position);
-        self.notify(Notice::Done(
-            tr!("The comparison has ended; every lattice is as it was before").into(),
-        ));
+        self.notify(Notice::Done(message!(
+            "The comparison has ended; every lattice is as it was before"
+        )));
         ended.map(|_| ())
     }
 

@@ -8,7 +8,7 @@ use crate::instances::Instances;
 use crate::state::{Mode, Notice};
 use crate::statistics::{median, push};
 use engine::{Kernel, Result};
-use lang::tr;
+use lang::{Message, message, tr};
 use model::overlap::Alone;
 use model::trace::TimedRound;
 use model::{Choice, Effect, Overlap, PicturePlan, Switch, Switches};
@@ -48,7 +48,7 @@ type Setting = (Switches, &'static Kernel, Option<PicturePlan>);
 
 /// A switch that was changed, and the time of a round before.
 pub(super) struct Switched {
-    what: String,
+    what: Message,
     before_us: Option<f64>,
     at: Instant,
 }
@@ -133,9 +133,17 @@ impl SessionWorker {
         let half = usize::from(self.pinned.is_some());
         let before_us = self.statistics.round_us().filter(|_| half == 0);
         self.set_switches(half, choice.switches)?;
+        let kernel = self.setup.kernel;
+        let effect = || {
+            let choices = switch.choices(choice.switches, kernel);
+            let now = choices
+                .into_iter()
+                .nth(switch.position(choice.switches, kernel));
+            now.map_or(String::new(), |choice| choice.effect)
+        };
         let what = match switch {
-            Switch::Block => tr!("blocks of {}: {}", choice.label, choice.effect),
-            _ => choice.effect,
+            Switch::Block => message!("blocks of {}: {}", choice.label, effect()),
+            _ => Message::new(effect),
         };
         let at = self.now();
         self.statistics.restart();
@@ -182,7 +190,8 @@ impl SessionWorker {
                 before_us: before,
                 after_us: after,
             };
-            self.notice = Some((format!("{}: {}", effect.what, describe(&effect)), now));
+            let notice = Message::new(|| format!("{}: {}", effect.what, describe(&effect)));
+            self.notice = Some((notice, now));
             self.lab.last_effect = Some(effect);
             self.changed = true;
         }
@@ -191,9 +200,9 @@ impl SessionWorker {
     /// Turns block timestamps of timed rounds on or off.
     pub(super) fn toggle_stamps(&mut self) {
         if self.current_switches().graphs && !self.lab.stamped {
-            self.notify(Notice::Refused(
-                tr!("Block timestamps are unavailable with graphs; F6 turns graphs off").into(),
-            ));
+            self.notify(Notice::Refused(message!(
+                "Block timestamps are unavailable with graphs; F6 turns graphs off"
+            )));
             return;
         }
         self.lab.stamped = !self.lab.stamped;
@@ -290,7 +299,7 @@ mod tests {
 
     fn effect(before_us: f64, after_us: f64) -> String {
         describe(&Effect {
-            what: String::new(),
+            what: "".into(),
             before_us,
             after_us,
         })

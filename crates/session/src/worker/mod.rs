@@ -50,7 +50,7 @@ use crate::state::{EngineFacts, Mode, Notice, State, Work, next_work};
 use crate::statistics::Statistics;
 use crate::{Command, Sampling};
 use engine::{Engine, Result};
-use lang::tr;
+use lang::{Message, message};
 use model::population::Populations;
 use model::trace::Trace;
 use model::{DeviceChoice, KernelChoice, PicturePlan, Pictures, SessionAction, Setup, Status};
@@ -169,13 +169,13 @@ struct SessionWorker {
     lab: Lab,
     /// Whether the user asked for the move under way by a generation.
     reports_arrival: bool,
-    notice: Option<(String, Instant)>,
+    notice: Option<(Message, Instant)>,
     /// The error that stopped the rounds, until they go on.
-    halted: Option<String>,
+    halted: Option<Message>,
     /// Number of turns in a row that have failed.
     failures: u32,
     /// Why the session has ended.
-    failed: Option<String>,
+    failed: Option<Message>,
     /// Whether the session's file was not restored yet: it must not be overwritten then.
     unopened: bool,
     pictures: Pictures,
@@ -315,7 +315,7 @@ impl SessionWorker {
     /// Work that depends on the time, after every turn.
     fn after_turn(&mut self) {
         let now = self.now();
-        let is_over = |(_, since): &(String, Instant)| now - *since > NOTICE_TIME;
+        let is_over = |(_, since): &(Message, Instant)| now - *since > NOTICE_TIME;
         if self.notice.take_if(|notice| is_over(notice)).is_some() {
             self.changed = true;
         }
@@ -360,7 +360,7 @@ impl SessionWorker {
                 let notice = self.state.arrived(now);
                 if std::mem::take(&mut self.reports_arrival) {
                     let generation = self.state.position.generation;
-                    self.notify(Notice::Done(tr!(
+                    self.notify(Notice::Done(message!(
                         "Back to generation {generation}",
                         generation = generation
                     )));
@@ -419,7 +419,7 @@ impl SessionWorker {
         }
         if runs_to && self.state.mode == Mode::Paused {
             let generation = self.state.position.generation;
-            self.notify(Notice::Done(tr!(
+            self.notify(Notice::Done(message!(
                 "Reached generation {generation}",
                 generation = generation
             )));
@@ -469,9 +469,9 @@ impl SessionWorker {
         });
         if !waiting.is_reported && now - waiting.since > WAITING_NOTICE_DELAY {
             waiting.is_reported = true;
-            self.notify(Notice::Done(
-                tr!("Waiting for the present launch to finish").into(),
-            ));
+            self.notify(Notice::Done(message!(
+                "Waiting for the present launch to finish"
+            )));
         }
         self.waiting = Some(waiting);
     }

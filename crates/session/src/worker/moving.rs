@@ -4,7 +4,7 @@ use super::SessionWorker;
 use super::cells::take_back_on_host;
 use crate::log::{Position, Source};
 use engine::Result;
-use lang::tr;
+use lang::message;
 
 impl SessionWorker {
     /// Sets the lattices to those that the route to the move's target begins with. Nothing may be in
@@ -92,7 +92,7 @@ impl SessionWorker {
         let copies = self.copies.positions();
         match self.state.nothing_leads_there(&copies) {
             Some(notice) => self.notify(notice),
-            None => self.fail(tr!("no snapshot of the lattices is left").into()),
+            None => self.fail(message!("no snapshot of the lattices is left")),
         }
         self.log_changed();
         Ok(())

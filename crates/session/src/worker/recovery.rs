@@ -10,7 +10,7 @@ use crate::log::{Position, Scene};
 use crate::state::{Mode, Notice};
 use engine::kernels::{self, KERNELS, Kernel};
 use engine::{EngineError, Result};
-use lang::tr;
+use lang::{Message, message};
 use life::Size;
 use model::{DeviceChoice, Setup};
 
@@ -60,10 +60,10 @@ impl SessionWorker {
         match error {
             EngineError::ContextLost(why) | EngineError::HalfDone(why) => self.recover(&why),
             EngineError::BadProgram(_) | EngineError::Driver { .. } => {
-                self.fail(error.to_string());
+                self.fail(Message::new(|| error.to_string()));
             }
             could_not => {
-                let why = could_not.to_string();
+                let why = Message::new(|| could_not.to_string());
                 if while_working {
                     self.failures += 1;
                     if self.failures > MAX_FAILURES {
@@ -81,7 +81,7 @@ impl SessionWorker {
     }
 
     /// Ends the session. Waiting requests are answered with the newest cells on the host.
-    pub(super) fn fail(&mut self, why: String) {
+    pub(super) fn fail(&mut self, why: Message) {
         tracing::error!("{why}");
         self.failed = Some(why);
         self.state.mode = Mode::Paused;
@@ -105,7 +105,7 @@ impl SessionWorker {
         self.losses.in_a_row += 1;
         self.losses.at = Some(self.losses.at.unwrap_or(position).max(position));
         if self.losses.in_a_row > MAX_LOSSES {
-            return self.fail(tr!(
+            return self.fail(message!(
                 "The engine was lost {count} times in a row, the last time because: {why}",
                 count = self.losses.in_a_row,
                 why = why
@@ -136,7 +136,7 @@ impl SessionWorker {
         let instances = match made {
             Ok(instances) => instances,
             Err(error) => {
-                return self.fail(tr!(
+                return self.fail(message!(
                     "The engine was lost ({why}) and could not be replaced: {error}",
                     why = why,
                     error = error
@@ -144,13 +144,13 @@ impl SessionWorker {
             }
         };
         let place = match instances.engine().name() {
-            "cpu" => tr!("on the CPU"),
-            _ => tr!("on the GPU"),
+            "cpu" => message!("on the CPU"),
+            _ => message!("on the GPU"),
         };
         let setup = self.setup.clone();
         self.take_instances(instances, setup);
         let generation = position.generation;
-        self.notify(Notice::Warning(tr!(
+        self.notify(Notice::Warning(message!(
             "The engine was lost ({why}); the session continues from generation {generation} {place}",
             why = why,
             generation = generation,

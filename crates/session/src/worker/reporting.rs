@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use super::SessionWorker;
 use crate::state::{Mode, Notice};
-use lang::tr;
+use lang::{Message, message};
 use model::Status;
 use model::ladder::recorded;
 
@@ -111,13 +111,13 @@ impl SessionWorker {
     }
 
     /// The progress of a long move, as a notice.
-    fn progress_notice(&self) -> Option<String> {
+    fn progress_notice(&self) -> Option<Message> {
         let (moving, progress) = (self.state.moving()?, self.state.progress()?);
         if moving.total < 2 * u64::from(moving.chunk) {
             return None;
         }
         let (target, percent) = (moving.target.generation, (100.0 * progress).floor());
-        Some(tr!(
+        Some(message!(
             "Going to generation {target}: {percent} %; Space stops this",
             target = target,
             percent = percent

@@ -11,7 +11,7 @@ use crate::saved::SavedSession;
 use crate::state::{Mode, Notice, Request};
 use engine::kernels::KERNELS;
 use engine::{Kernel, Result};
-use lang::tr;
+use lang::{Message, message};
 use life::{Lattice, Size};
 use model::actions::Needs;
 use model::{Choice, KernelChoice, Pace, PicturePlan, SessionAction, Start, Switch};
@@ -116,7 +116,7 @@ impl SessionWorker {
             }
             Command::Act(action) => match action.needs() {
                 Needs::Engine => {
-                    self.notify(Notice::Refused(tr!("the session has ended").into()));
+                    self.notify(Notice::Refused(message!("the session has ended")));
                     (self.wake)();
                 }
                 Needs::Nothing | Needs::Session => self.act(action),
@@ -332,19 +332,26 @@ impl SessionWorker {
             Setting::NextOf(switch) => {
                 match switch.next(self.current_switches(), self.setup.kernel) {
                     Ok(choice) => self.set_switch(switch, choice),
-                    Err(why) => {
-                        self.notify(Notice::Refused(why));
+                    Err(_) => {
+                        let (switches, kernel) = (self.current_switches(), self.setup.kernel);
+                        let why = || switch.next(switches, kernel).err().unwrap_or_default();
+                        self.notify(Notice::Refused(Message::new(why)));
                         Ok(())
                     }
                 }
             }
             Setting::Choose(switch, at) => {
-                let choices = switch.choices(self.current_switches(), self.setup.kernel);
-                match choices.into_iter().nth(at.into()) {
+                let (switches, kernel) = (self.current_switches(), self.setup.kernel);
+                let choices = move || switch.choices(switches, kernel).into_iter();
+                let refusal = move || {
+                    let choice = choices().nth(at.into());
+                    choice.and_then(|choice| choice.refusal).unwrap_or_default()
+                };
+                match choices().nth(at.into()) {
                     Some(Choice {
-                        refusal: Some(why), ..
+                        refusal: Some(_), ..
                     }) => {
-                        self.notify(Notice::Refused(why));
+                        self.notify(Notice::Refused(Message::new(refusal)));
                         Ok(())
                     }
                     Some(choice) => self.set_switch(switch, choice),
@@ -395,7 +402,7 @@ impl SessionWorker {
             return Ok(());
         };
         if let Err(why) = instances.validate(kernel) {
-            self.notify(Notice::Refused(why.to_string()));
+            self.notify(Notice::Refused(Message::new(|| why.to_string())));
             return Ok(());
         }
         self.set_kernel(kernel)
@@ -413,7 +420,7 @@ impl SessionWorker {
         if let Some(why) = asked.refusal(kernel) {
             let now = self.setup.switches;
             let (streams, transfer) = (now.streams, now.transfer);
-            self.notify(Notice::Done(tr!(
+            self.notify(Notice::Done(message!(
                 "{why}; changed to streams {streams}, transfer {transfer}",
                 why = why,
                 streams = streams,

@@ -8,7 +8,7 @@ use crate::log::{Log, Position};
 use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
 use crate::state::{Mode, Purpose};
 use engine::{EngineError, Result};
-use lang::tr;
+use lang::{message, tr};
 use life::Lattice;
 use model::Setup;
 
@@ -123,7 +123,7 @@ impl SessionWorker {
         match self.load_saved(saved) {
             // After a loss, the recovery restores the lattices.
             Err(error) if !error.loses_lattices() => {
-                self.fail(tr!(
+                self.fail(message!(
                     "The saved session cannot be continued: {error}",
                     error = error
                 ));

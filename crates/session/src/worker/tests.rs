@@ -472,7 +472,7 @@ fn a_session_that_has_ended_says_so_and_does_nothing() {
     act(&mut made, SessionAction::TogglePause);
     assert!(!made.0.is_running());
     let (said, _) = made.0.notice.take().unwrap();
-    assert_eq!(said, "the session has ended");
+    assert_eq!(&*said, "the session has ended");
     act(&mut made, SessionAction::Select(1));
     assert_eq!(made.0.selected, 1, "its panels can still be looked at");
 }

@@ -11,7 +11,7 @@ use crate::instances::Measuring;
 use crate::settling::Detector;
 use crate::state::{Mode, Notice};
 use engine::Measure;
-use lang::tr;
+use lang::{Message, message};
 use model::Settled;
 use model::population::Populations;
 use model::{Start, StopWhenStill};
@@ -112,11 +112,11 @@ impl SessionWorker {
         self.watch.stopped = false;
         self.settle_measuring(false);
         self.notify(Notice::Done(match next {
-            StopWhenStill::Never => tr!("Rounds do not stop automatically").into(),
+            StopWhenStill::Never => message!("Rounds do not stop automatically"),
             StopWhenStill::Selected => {
-                tr!("Rounds stop when the selected panel is still or periodic").into()
+                message!("Rounds stop when the selected panel is still or periodic")
             }
-            StopWhenStill::All => tr!("Rounds stop when all panels are still or periodic").into(),
+            StopWhenStill::All => message!("Rounds stop when all panels are still or periodic"),
         }));
     }
 
@@ -125,8 +125,8 @@ impl SessionWorker {
         self.setup.time.reseed ^= true;
         self.settle_measuring(false);
         self.notify(Notice::Done(match self.setup.time.reseed {
-            true => tr!("Dead panels are reseeded").into(),
-            false => tr!("Dead panels are left as they are").into(),
+            true => message!("Dead panels are reseeded"),
+            false => message!("Dead panels are left as they are"),
         }));
     }
 
@@ -198,7 +198,7 @@ impl SessionWorker {
             self.pause();
             self.notify(Notice::Done(match self.watch.settled[about.start] {
                 Some(how) if about.len() == 1 => stopped_by(how),
-                _ => tr!("Stopped: every panel is still or periodic").into(),
+                _ => message!("Stopped: every panel is still or periodic"),
             }));
         }
         self.watch.stopped = still && (self.watch.stopped || self.state.mode == Mode::Paused);
@@ -239,12 +239,12 @@ impl SessionWorker {
 }
 
 /// A sentence that says why a panel stopped the rounds.
-fn stopped_by(how: Settled) -> String {
+fn stopped_by(how: Settled) -> Message {
     match how {
-        Settled::Dead => tr!("Stopped: this panel is dead").into(),
-        Settled::Still => tr!("Stopped: this panel is still").into(),
+        Settled::Dead => message!("Stopped: this panel is dead"),
+        Settled::Still => message!("Stopped: this panel is still"),
         Settled::Period(every) | Settled::Repeats(every) => {
-            tr!("Stopped: this panel repeats every {} generations", every)
+            message!("Stopped: this panel repeats every {} generations", every)
         }
     }
 }
@@ -267,7 +267,7 @@ mod tests {
                 "Stopped: this panel repeats every 30 generations",
             ),
         ] {
-            assert_eq!(stopped_by(how), said);
+            assert_eq!(&*stopped_by(how), said);
         }
     }
 }

@@ -170,10 +170,10 @@ fn fitted(figures: &[(u8, String)], room: usize) -> String {
 fn second(view: &TerminalView, status: &Status, places: &Places) -> (String, Style) {
     let depth = view.depth;
     if let Some(why) = &status.failed {
-        return (why.clone(), depth.on(VALUE, FAILED));
+        return (why.to_string(), depth.on(VALUE, FAILED));
     }
     if let Some(notice) = view.notice.as_ref().or(status.notice.as_ref()) {
-        return (notice.clone(), depth.on(0xDCEBFF, NOTICE));
+        return (notice.to_string(), depth.on(0xDCEBFF, NOTICE));
     }
     if view.options.timeline && places.timeline.is_none() {
         let sentence = tr!("the terminal is too small for the timeline");

@@ -20,6 +20,7 @@ mod tests;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
+use lang::Message;
 use life::Size;
 use model::PictureSource;
 use model::{PicturePlan, Status, Streams, TransferChoice};
@@ -50,7 +51,7 @@ pub struct TerminalView {
     /// The lesson or the list of them, over the panels, if one is open.
     pub lesson: Option<LessonScreen>,
     /// Something the person should know, in one sentence.
-    pub notice: Option<String>,
+    pub notice: Option<Message>,
     /// Frames written a second, where they are counted.
     pub frames_per_second: Option<f64>,
     glyphs: Glyphs,

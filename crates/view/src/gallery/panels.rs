@@ -73,7 +73,7 @@ fn said() -> Vec<Screen> {
             name: "paused-notice",
             status: |status| {
                 status.running = false;
-                status.notice = Some(next_kernel());
+                status.notice = Some(next_kernel().into());
             },
             ..SCREEN
         },
@@ -84,7 +84,7 @@ fn said() -> Vec<Screen> {
                 let mut text = tr!("recording {name}: {} pictures", 412, name = name);
                 text += &tr!(", {waiting} still to write", waiting = 3);
                 text += &tr!(", {} dropped", 2);
-                drawing.notice = Some(text);
+                drawing.notice = Some(text.into());
             },
             ..SCREEN
         },
@@ -101,7 +101,7 @@ fn said() -> Vec<Screen> {
         },
         Screen {
             name: "warned",
-            status: |status| status.notice = Some(tr!("saved {path}", path = "003.rle")),
+            status: |status| status.notice = Some(tr!("saved {path}", path = "003.rle").into()),
             drawing: |drawing| {
                 drawing.forwarded = true;
                 let adapter = drawing.adapter.as_mut().unwrap();
@@ -122,7 +122,7 @@ fn said() -> Vec<Screen> {
         Screen {
             name: "failed",
             status: |status| {
-                status.failed = Some(lost());
+                status.failed = Some(lost().into());
                 status.running = false;
                 status.generation = 123_456_789_012_345;
                 status.devices[0].name =
@@ -137,7 +137,7 @@ fn said() -> Vec<Screen> {
                 let (instances, size) = (status.instances, status.size);
                 *status = busy();
                 (status.instances, status.size) = (instances, size);
-                status.notice = Some(too_large());
+                status.notice = Some(too_large().into());
                 settle(status);
             },
             ..SCREEN
@@ -200,7 +200,7 @@ fn presenting() -> Vec<Screen> {
         Screen {
             name: "presentation",
             status: |status| {
-                status.notice = Some(next_kernel());
+                status.notice = Some(next_kernel().into());
                 status.last_effect = Some(Effect {
                     what: tr!("one stream per instance").into(),
                     before_us: 1660.0,
@@ -218,7 +218,7 @@ fn presenting() -> Vec<Screen> {
             name: "presentation-failed",
             status: |status| {
                 status.running = false;
-                status.failed = Some(lost());
+                status.failed = Some(lost().into());
             },
             ..presented
         },

@@ -224,7 +224,7 @@ fn lessons() -> Vec<Screen> {
             name: "lesson-failed",
             lesson: || Some(LessonScreen::Page(lesson_page(false))),
             status: |status| {
-                status.failed = Some(lost());
+                status.failed = Some(lost().into());
             },
             ..SCREEN
         },

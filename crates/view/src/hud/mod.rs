@@ -17,7 +17,7 @@ use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{Frame, halves, lab, ladder, lesson, marks, minimap, population, timeline, toolbar};
-use lang::tr;
+use lang::{Message, message, tr};
 pub(crate) use parts::message_colours;
 pub(crate) use presenting::HEIGHT as STRIP;
 use screen::figures;
@@ -84,23 +84,23 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout
 }
 
 /// Says which of the things to be shown has no room in this window.
-fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<&'static str> {
+fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<Message> {
     let no_timeline = frame.options.timeline && layout.timeline.is_none();
     match frame.options.side {
         Some(panel) if layout.side.is_none() => Some(match panel {
-            SidePanel::Lab => tr!("the window is too small for the lab"),
-            SidePanel::Population => tr!("the window is too small for the population graph"),
-            SidePanel::Ladder => tr!("the window is too small for the ladder"),
+            SidePanel::Lab => message!("the window is too small for the lab"),
+            SidePanel::Population => message!("the window is too small for the population graph"),
+            SidePanel::Ladder => message!("the window is too small for the ladder"),
         }),
         Some(panel) if no_timeline => Some(match panel {
-            SidePanel::Lab => tr!("the lab takes the timeline's place in this window"),
+            SidePanel::Lab => message!("the lab takes the timeline's place in this window"),
             SidePanel::Population => {
-                tr!("the population graph takes the timeline's place in this window")
+                message!("the population graph takes the timeline's place in this window")
             }
-            SidePanel::Ladder => tr!("the ladder takes the timeline's place in this window"),
+            SidePanel::Ladder => message!("the ladder takes the timeline's place in this window"),
         }),
         Some(_) => None,
-        None if no_timeline => Some(tr!("the window is too small for the timeline")),
+        None if no_timeline => Some(message!("the window is too small for the timeline")),
         None => None,
     }
 }

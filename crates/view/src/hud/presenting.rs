@@ -70,6 +70,6 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, status: &Status, f
 fn told(effect: Option<&Effect>) -> (String, String) {
     match effect {
         None => (tr!("last switch").into(), "–".into()),
-        Some(effect) => (effect.what.clone(), effect.in_short()),
+        Some(effect) => (effect.what.to_string(), effect.in_short()),
     }
 }

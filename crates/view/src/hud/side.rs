@@ -5,6 +5,7 @@ use egui::{Align2, Painter, Rect, pos2, vec2};
 use crate::hit_regions;
 use crate::hud::parts;
 use crate::hud::style::*;
+use lang::Message;
 use lang::tr;
 use screen::figures::{Figure, Figures, Urgency};
 
@@ -198,7 +199,7 @@ fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure, note
 
 /// Paints messages, each in a box, at the foot of the room. The most urgent come first, and take as
 /// many rows of text as they need; what has no room is left out. One that is cut is a tip too.
-fn paint_messages(painter: &Painter, room: Rect, unit: f32, messages: &[(Urgency, String)]) {
+fn paint_messages(painter: &Painter, room: Rect, unit: f32, messages: &[(Urgency, Message)]) {
     let (pad, gap) = (9.0 * unit, 6.0 * unit);
     let mut boxes = Vec::new();
     let mut left = room.height() - gap;

@@ -8,7 +8,7 @@ use super::background::{Parcel, cells_of};
 use crate::handler::Handler;
 use crate::larger::OversizedPattern;
 use app::World;
-use lang::tr;
+use lang::{message, tr};
 use life::{
     Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, shown, write_atomically,
 };
@@ -160,7 +160,7 @@ impl<W: World> Handler<W> {
             return;
         };
         if area.size.cells() > MAX_COPIED {
-            return self.note(tr!(
+            return self.note(message!(
                 "{} is too large for the clipboard; Ctrl+S saves it to a file",
                 area.size
             ));
@@ -208,7 +208,7 @@ impl<W: World> Handler<W> {
     pub(super) fn paste(&mut self) {
         let text = self.clipboard().unwrap_or_default();
         if text.trim().is_empty() {
-            return self.note(tr!("the clipboard has no text").into());
+            return self.note(message!("the clipboard has no text"));
         }
         let Some(size) = self.status().map(|status| status.size) else {
             return;

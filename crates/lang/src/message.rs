@@ -1,0 +1,90 @@
+//! A sentence that is stored, and read in the language of whoever reads it.
+
+use std::fmt;
+use std::ops::Deref;
+use std::sync::Arc;
+
+use crate::{Language, language, with};
+
+/// A sentence in every language: what happened is put into words once, and switching the language
+/// changes what is already on screen.
+///
+/// [`message!`](crate::message) makes one from the text that [`tr!`](crate::tr) takes.
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
+pub struct Message {
+    english: Arc<str>,
+    /// `None` if it is the same as the English.
+    chinese: Option<Arc<str>>,
+}
+
+impl Message {
+    /// The sentence that `say` gives in each language.
+    pub fn new<T: Into<String>>(say: impl Fn() -> T) -> Message {
+        let [english, chinese] = [Language::English, Language::Chinese].map(|language| {
+            let text: String = with(language, || say().into());
+            text
+        });
+        Message {
+            chinese: (chinese != english).then(|| chinese.into()),
+            english: english.into(),
+        }
+    }
+
+    /// The text in this thread's language.
+    pub fn text(&self) -> &str {
+        match (language(), &self.chinese) {
+            (Language::Chinese, Some(chinese)) => chinese,
+            (Language::Chinese | Language::English, _) => &self.english,
+        }
+    }
+}
+
+impl Deref for Message {
+    type Target = str;
+
+    fn deref(&self) -> &str {
+        self.text()
+    }
+}
+
+impl fmt::Display for Message {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.text())
+    }
+}
+
+/// A text that is the same in every language, such as a driver's words.
+impl<T: Into<String>> From<T> for Message {
+    fn from(text: T) -> Message {
+        Message {
+            english: text.into().into(),
+            chinese: None,
+        }
+    }
+}
+
+/// A [`Message`] from what [`tr!`](crate::tr) takes.
+#[macro_export]
+macro_rules! message {
+    ($($text:tt)+) => {
+        $crate::Message::new(|| $crate::tr!($($text)+))
+    };
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_is_read_in_the_language_of_the_reader() {
+        let [plain, counted] = [message!("Redo"), message!("up to {} ahead", 7)];
+        assert_eq!((&*plain, &*counted), ("Redo", "up to 7 ahead"));
+        with(Language::Chinese, || {
+            assert_eq!(&*plain, crate::text("Redo"));
+            assert!(counted.contains('7') && !counted.contains("ahead"));
+        });
+        let cause = Message::from("CUDA_ERROR_UNKNOWN");
+        let same = with(Language::Chinese, || cause.to_string());
+        assert_eq!(same, "CUDA_ERROR_UNKNOWN");
+    }
+}
