@@ -1,14 +1,17 @@
 //! Themes: what cells, their ages and trails, and the interface look like.
 //!
 //! Shades of cells differ in lightness, never in hue alone; in [`Theme::safe`] ones the ages do
-//! too. The interface is painted in one set of colours, the dark one; what a theme makes of them
-//! is one function ([`Theme::interface`]), so that nothing that is painted can be forgotten.
+//! too. The interface's colours are a [`Palette`] of roles, which [`Theme::palette`] makes.
 
 mod contrast;
+mod palette;
 
 #[cfg(any(test, feature = "fixtures"))]
 pub use contrast::contrast;
 pub use contrast::mirrored;
+pub use palette::{INSTANCE_COLOURS, Palette, Rgb};
+
+use palette::hex;
 
 /// One theme; colours are sRGB, 0 to 1.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -29,8 +32,8 @@ pub struct Theme {
     pub ages: [[f32; 4]; 9],
     /// A cell that has just died.
     pub trail: [f32; 4],
-    /// What calls for attention in the interface, before it is made light; `0xRRGGBB`.
-    pub accent: u32,
+    /// What calls for attention in the interface, before it is made light.
+    accent: Rgb,
 }
 
 /// Live colours for panels of their own hue (Okabe and Ito's, the dark ones lightened).
@@ -52,7 +55,7 @@ pub fn theme(number: usize) -> Theme {
         tinted: false,
         ages: between(ages),
         trail: rgb(trail),
-        accent: 0xFFC23D,
+        accent: Palette::DARK.accent,
     };
     match number % COUNT {
         0 => dark(
@@ -64,7 +67,7 @@ pub fn theme(number: usize) -> Theme {
         ),
         1 => Theme {
             safe: true,
-            accent: 0xFFEA46,
+            accent: hex(0xFFEA46),
             ..dark(
                 "cividis",
                 "cividis, safe for the colour-blind",
@@ -87,7 +90,7 @@ pub fn theme(number: usize) -> Theme {
             )
         },
         3 => Theme {
-            accent: 0xC6F24E,
+            accent: hex(0xC6F24E),
             ..dark(
                 "phosphor",
                 "phosphor",
@@ -120,12 +123,25 @@ pub fn tint(instance: usize) -> [f32; 4] {
     rgb(TINTS[instance % TINTS.len()])
 }
 
+/// Lines between cells, in every theme.
+pub const CELL_LINES: [f32; 4] = rgb(0x60646C);
+
 /// `0xRRGGBB` as sRGB from 0 to 1.
-pub const fn rgb(hex: u32) -> [f32; 4] {
-    const fn part(hex: u32, shift: u32) -> f32 {
-        (hex >> shift & 0xFF) as f32 / 255.0
+const fn rgb(colour: u32) -> [f32; 4] {
+    floats(hex(colour))
+}
+
+/// An opaque colour as sRGB from 0 to 1.
+pub const fn floats([red, green, blue]: Rgb) -> [f32; 4] {
+    const fn part(byte: u8) -> f32 {
+        byte as f32 / 255.0
     }
-    [part(hex, 16), part(hex, 8), part(hex, 0), 1.0]
+    [part(red), part(green), part(blue), 1.0]
+}
+
+/// A colour from 0 to 1 in bytes, as if it were opaque.
+pub fn bytes([red, green, blue, _]: [f32; 4]) -> Rgb {
+    [red, green, blue].map(|part| (part * 255.0).round() as u8)
 }
 
 /// Nine steps through these.

@@ -4,6 +4,7 @@
 //! nanoseconds into positions; `lanes` folds several lanes into one row, `blocks` does it for blocks.
 
 pub mod blocks;
+mod colours;
 pub mod lanes;
 pub mod overlap;
 pub mod scale;
@@ -12,6 +13,7 @@ use lang::mark;
 use model::PictureSource;
 use model::trace::StepKind;
 
+pub use colours::of_instance;
 pub use lanes::Chart;
 
 /// What a bar stands for.
@@ -36,24 +38,7 @@ pub const KINDS: [(Kind, &str); 7] = [
     (Kind::Step(StepKind::Event), mark!("event")),
 ];
 
-/// The colour of each of [`KINDS`], in their order: Okabe and Ito's, which the colour-blind can tell
-/// apart.
-const COLOURS: [[u8; 3]; KINDS.len()] = [
-    [0xF0, 0xE4, 0x42],
-    [0xD5, 0x5E, 0x00],
-    [0xE6, 0x9F, 0x00],
-    [0xCC, 0x79, 0xA7],
-    [0x00, 0x9E, 0x73],
-    [0x56, 0xB4, 0xE9],
-    [0x5C, 0x63, 0x6E],
-];
-
 impl Kind {
-    /// Its colour: red, green and blue of sRGB.
-    pub fn colour(self) -> [u8; 3] {
-        COLOURS[self.index()]
-    }
-
     /// Its place in [`KINDS`].
     pub fn index(self) -> usize {
         match self {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Color32, FontId, Galley, Painter, Rect, pos2, vec2};
+use egui::{Align2, Color32, FontId, Galley, Rect, pos2, vec2};
 
 use crate::hud::rect_of;
 use crate::hud::style::*;
@@ -15,15 +15,10 @@ use model::{Halves, Status, Switch};
 use screen::numbers::{grouped, time_us};
 
 const NAMES: [&str; 2] = ["A", "B"];
-/// A's and B's, which differ in lightness too.
-const COLOURS: [Color32; 2] = [
-    Color32::from_rgb(0xFF, 0xC2, 0x3D),
-    Color32::from_rgb(0x3F, 0x8C, 0xD9),
-];
 
 /// Paints band and headers; none of it lies over a panel.
 pub(crate) fn paint(
-    painter: &Painter,
+    painter: &ThemedPainter,
     status: &Status,
     halves: &Halves,
     places: &Halved,
@@ -104,7 +99,7 @@ fn factor(halves: &Halves) -> [String; 2] {
 
 /// The first of the two if there is room for it, else the second.
 fn either(
-    painter: &Painter,
+    painter: &ThemedPainter,
     texts: &[String; 2],
     font: FontId,
     ink: Color32,
@@ -134,7 +129,7 @@ fn sameness(differing: Option<(u64, u64)>) -> Option<(bool, String)> {
     Some((cells == 0, text))
 }
 
-fn paint_band(painter: &Painter, rect: Rect, halves: &Halves, unit: f32) {
+fn paint_band(painter: &ThemedPainter, rect: Rect, halves: &Halves, unit: f32) {
     let inside = rect.shrink2(vec2(10.0 * unit, 0.0));
     let gap = 16.0 * unit;
     let (holds, text) = match sameness(halves.differing) {
@@ -142,9 +137,9 @@ fn paint_band(painter: &Painter, rect: Rect, halves: &Halves, unit: f32) {
         Some((holds, text)) => (Some(holds), text),
     };
     let ink = match holds {
-        Some(true) => RUNNING,
-        Some(false) => VALUE,
-        None => LABEL,
+        Some(true) => painter.palette.running,
+        Some(false) => painter.palette.value,
+        None => painter.palette.label,
     };
     let room = 0.46 * inside.width();
     let text = fitted(painter, &text, medium(16.0 * unit), ink, room);
@@ -163,13 +158,13 @@ fn paint_band(painter: &Painter, rect: Rect, halves: &Halves, unit: f32) {
     }
     let room = (used - gap - inside.left()).max(1.0);
     let font = medium(18.0 * unit);
-    let factor = either(painter, &factor(halves), font, VALUE, room);
+    let factor = either(painter, &factor(halves), font, painter.palette.value, room);
     put(painter, inside.left_center(), Align2::LEFT_CENTER, factor);
 }
 
 /// The half's letter, its settings and its time.
 fn paint_header(
-    painter: &Painter,
+    painter: &ThemedPainter,
     rect: Rect,
     unit: f32,
     half: usize,
@@ -177,11 +172,13 @@ fn paint_header(
     round_us: Option<f64>,
 ) {
     let inside = rect.shrink2(vec2(6.0, 3.0) * unit);
-    painter.rect_filled(inside, 6.0 * unit, Color32::from_rgb(0x0F, 0x11, 0x15));
+    painter.rect_filled(inside, 6.0 * unit, painter.palette.comparison);
     let side = inside.height();
     let letter = Rect::from_min_size(inside.min, vec2(side, side));
-    painter.rect_filled(letter, 6.0 * unit, COLOURS[half]);
-    let dark = Color32::from_rgb(0x0E, 0x0F, 0x12);
+    // They differ in lightness too.
+    let colours = [painter.palette.accent, painter.palette.comparison_b];
+    painter.rect_filled(letter, 6.0 * unit, colours[half]);
+    let dark = painter.palette.on_bright;
     let name = fitted(painter, NAMES[half], medium(0.62 * side), dark, side);
     put(painter, letter.center(), Align2::CENTER_CENTER, name);
     let left = letter.right() + 10.0 * unit;
@@ -191,8 +188,8 @@ fn paint_header(
         tr!("{} per round", time_us(us))
     });
     let font = |size: f32| medium((size * unit).min(0.9 * line));
-    let time = fitted(painter, &time, font(17.0), VALUE, room);
-    let settings = either(painter, settings, font(14.0), LABEL, room);
+    let time = fitted(painter, &time, font(17.0), painter.palette.value, room);
+    let settings = either(painter, settings, font(14.0), painter.palette.label, room);
     for (row, text) in [time, settings].into_iter().enumerate() {
         let y = inside.top() + (row as f32 + 0.5) * line;
         put(painter, pos2(left, y), Align2::LEFT_CENTER, text);

@@ -10,14 +10,15 @@ use crate::timeline::Shown;
 use crate::{Frame, Lab};
 use lang::Language;
 use model::Status;
+use screen::theme::Palette;
 use screen::{Drawing, SidePanel, ViewOptions};
 
 /// See the module.
 pub(super) struct Interface {
     pub(super) context: egui::Context,
     pub(super) overlay: egui_wgpu::Renderer,
-    /// The unit of type that egui's style is made for.
-    dressed: f32,
+    /// The unit of type and the colours that egui's style is made for.
+    styled: Option<(f32, Palette<egui::Color32>)>,
     /// What can be drawn again.
     pub(super) painted: Option<Painted>,
 }
@@ -136,16 +137,17 @@ impl Interface {
         Interface {
             context: context(),
             overlay: egui_wgpu::Renderer::new(device, format, options),
-            dressed: 0.0,
+            styled: None,
             painted: None,
         }
     }
 
-    /// Makes egui's style fit a unit of type.
-    pub(super) fn dress(&mut self, unit: f32) {
-        if unit != self.dressed {
-            self.dressed = unit;
-            style::dress(&self.context, unit);
+    /// Makes egui's style fit a unit of type and a palette.
+    pub(super) fn apply_style(&mut self, unit: f32, palette: &Palette<egui::Color32>) {
+        let wanted = Some((unit, *palette));
+        if wanted != self.styled {
+            self.styled = wanted;
+            style::apply_style(&self.context, unit, palette);
         }
     }
 }

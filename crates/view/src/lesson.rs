@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Color32, Galley, Painter, Rect, TextureHandle, pos2, vec2};
+use egui::{Align2, Galley, Rect, TextureHandle, pos2, vec2};
 
 use crate::Frame;
 use crate::hit_regions;
@@ -16,10 +16,6 @@ use screen::figures::{Urgency, messages};
 use screen::{LessonEntry, LessonPage, LessonScreen};
 
 const PAD: f32 = 26.0;
-const CARD: Color32 = Color32::from_rgb(0x1E, 0x22, 0x29);
-const HOLDS: Color32 = RUNNING;
-/// Type on the accent.
-const DARK: Color32 = Color32::from_rgb(0x1C, 0x14, 0x02);
 /// What leaves room for nothing else shrinks to this part of its size, and no farther.
 const SMALLEST_PAGE: f32 = 0.4;
 /// The largest type, of the usual one.
@@ -55,9 +51,9 @@ pub fn entry_at(screen: &LessonScreen, layout: &Layout, [x, y]: [f64; 2]) -> Opt
 }
 
 /// Paints what is open into its rectangle.
-pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) {
+pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) {
     let Some(screen) = frame.lesson else { return };
-    let line = (unit.max(1.0), RULE);
+    let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.left() + 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
     let mut rect = rect;
@@ -71,7 +67,7 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32)
 }
 
 /// The most urgent sentence, as the HUD is away; returns what is left above it.
-fn paint_message(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) -> f32 {
+fn paint_message(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) -> f32 {
     let Some(status) = frame.status else {
         return rect.bottom();
     };
@@ -80,7 +76,7 @@ fn paint_message(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) ->
     let Some((urgency, sentence)) = messages.iter().find(urgent) else {
         return rect.bottom();
     };
-    let (ground, ink) = message_colours(*urgency);
+    let (ground, ink) = message_colours(*urgency, &painter.palette);
     let inside = rect.shrink2(vec2(PAD, 10.0) * unit);
     let width = inside.width() - 20.0 * unit;
     let text = paragraph(painter, sentence, regular(15.0 * unit), ink, width, 4);
@@ -94,10 +90,26 @@ fn paint_message(painter: &Painter, frame: &Frame<'_>, rect: Rect, unit: f32) ->
 }
 
 /// The title, in type of this size of the usual one, and to the right of it where one is.
-fn paint_head(painter: &Painter, inside: Rect, unit: f32, size: f32, [title, right]: [&str; 2]) {
-    let right = painter.layout_no_wrap(right.into(), regular(15.0 * size * unit), LABEL);
+fn paint_head(
+    painter: &ThemedPainter,
+    inside: Rect,
+    unit: f32,
+    size: f32,
+    [title, right]: [&str; 2],
+) {
+    let right = painter.layout_no_wrap(
+        right.into(),
+        regular(15.0 * size * unit),
+        painter.palette.label,
+    );
     let room = inside.width() - right.size().x - 16.0 * unit;
-    let title = fitted(painter, title, medium(24.0 * size * unit), VALUE, room);
+    let title = fitted(
+        painter,
+        title,
+        medium(24.0 * size * unit),
+        painter.palette.value,
+        room,
+    );
     let middle = inside.top() + 15.0 * unit;
     put(
         painter,
@@ -115,7 +127,7 @@ fn paint_head(painter: &Painter, inside: Rect, unit: f32, size: f32, [title, rig
 
 /// Buttons at the right of the last line, and words beside them where there is room.
 fn paint_foot(
-    painter: &Painter,
+    painter: &ThemedPainter,
     inside: Rect,
     unit: f32,
     text: &str,
@@ -126,27 +138,33 @@ fn paint_foot(
     for &(label, action) in buttons.iter().rev() {
         let room = inside.width() / buttons.len() as f32 - gap - 2.0 * pad;
         let galley = |ink| fitted(painter, label, medium(14.0 * unit), ink, room);
-        let size = galley(VALUE).size() + vec2(2.0 * pad, 9.0 * unit);
+        let size = galley(painter.palette.value).size() + vec2(2.0 * pad, 9.0 * unit);
         let corner = pos2(right - size.x, inside.bottom() + 3.0 * unit - size.y);
         let place = Rect::from_min_size(corner, size);
         let is_over = hit_regions::button(painter, place, "", Action::View(action));
         let (ground, ink) = if is_over {
-            (ACCENT, DARK)
+            (painter.palette.accent, painter.palette.on_accent)
         } else {
-            (CARD, VALUE)
+            (painter.palette.lesson_card, painter.palette.value)
         };
         painter.rect_filled(place, 5.0 * unit, ground);
         let text = galley(ink);
         put(painter, place.center(), Align2::CENTER_CENTER, text);
         right = place.left() - gap;
     }
-    let text = painter.layout_no_wrap(text.into(), regular(14.0 * unit), LABEL);
+    let text = painter.layout_no_wrap(text.into(), regular(14.0 * unit), painter.palette.label);
     if text.size().x <= right - inside.left() {
         put(painter, inside.left_bottom(), Align2::LEFT_BOTTOM, text);
     }
 }
 
-fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry], selected: usize) {
+fn paint_list(
+    painter: &ThemedPainter,
+    rect: Rect,
+    unit: f32,
+    entries: &[LessonEntry],
+    selected: usize,
+) {
     let inside = rect.shrink(PAD * unit);
     let count = tr!("{} of {}", (selected + 1).min(entries.len()), entries.len());
     paint_head(painter, inside, unit, 1.0, [tr!("Lessons"), &count]);
@@ -155,7 +173,7 @@ fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry],
     paint_foot(painter, inside, unit, foot, &close);
     let names = entries.iter().map(|entry| {
         let font = medium(17.0 * unit);
-        let name = painter.layout_no_wrap(entry.name.clone(), font, VALUE);
+        let name = painter.layout_no_wrap(entry.name.clone(), font, painter.palette.value);
         name.size().x
     });
     let names = names.fold(0.0, f32::max).min(0.45 * inside.width());
@@ -164,7 +182,7 @@ fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry],
     let room = inside.right() - left;
     let titles = entries.iter().map(|entry| {
         let font = regular(16.0 * unit);
-        let title = painter.layout_no_wrap(entry.title.clone(), font, VALUE);
+        let title = painter.layout_no_wrap(entry.title.clone(), font, painter.palette.value);
         title.size().x
     });
     let shrink = (0.98 * room / titles.fold(1.0, f32::max)).clamp(SMALLEST, 1.0);
@@ -179,10 +197,10 @@ fn paint_list(painter: &Painter, rect: Rect, unit: f32, entries: &[LessonEntry],
             let ground = place
                 .shrink2(vec2(0.0, 1.0 * unit))
                 .expand2(vec2(10.0, 0.0) * unit);
-            painter.rect_filled(ground, 5.0 * unit, ACCENT);
-            (DARK, DARK)
+            painter.rect_filled(ground, 5.0 * unit, painter.palette.accent);
+            (painter.palette.on_accent, painter.palette.on_accent)
         } else {
-            (VALUE, LABEL)
+            (painter.palette.value, painter.palette.label)
         };
         let name = fitted(painter, &entry.name, medium(17.0 * unit), ink, names + 1.0);
         put(painter, place.left_center(), Align2::LEFT_CENTER, name);
@@ -220,55 +238,79 @@ impl Piece {
 }
 
 /// The page's pieces in type of this size.
-fn pieces(painter: &Painter, page: &LessonPage, width: f32, unit: f32) -> Vec<Piece> {
+fn pieces(painter: &ThemedPainter, page: &LessonPage, width: f32, unit: f32) -> Vec<Piece> {
     let text = |text: &str, font, colour, width: f32| {
         paragraph(painter, text, font, colour, width.max(1.0), usize::MAX)
     };
     let mut pieces = vec![Piece::Text(text(
         &page.text,
         regular(20.0 * unit),
-        VALUE,
+        painter.palette.value,
         width,
     ))];
     if !page.question.is_empty() {
         pieces.push(Piece::Space(16.0 * unit));
         let room = width - 32.0 * unit;
-        let question = text(&page.question, medium(22.0 * unit), ACCENT, room);
+        let question = text(
+            &page.question,
+            medium(22.0 * unit),
+            painter.palette.accent,
+            room,
+        );
         pieces.push(Piece::Question(question));
     }
     if page.busy {
         pieces.push(Piece::Space(16.0 * unit));
-        let busy = text(tr!("measuring …"), medium(20.0 * unit), LABEL, width);
+        let busy = text(
+            tr!("measuring …"),
+            medium(20.0 * unit),
+            painter.palette.label,
+            width,
+        );
         pieces.push(Piece::Text(busy));
     }
     if !page.rows.is_empty() {
         pieces.push(Piece::Space(16.0 * unit));
     }
     for (label, value) in &page.rows {
-        let value = text(value, medium(19.0 * unit), VALUE, 0.55 * width);
+        let value = text(
+            value,
+            medium(19.0 * unit),
+            painter.palette.value,
+            0.55 * width,
+        );
         let room = width - value.size().x - 18.0 * unit;
         pieces.push(Piece::Row(
-            text(label, regular(18.0 * unit), LABEL, room),
+            text(label, regular(18.0 * unit), painter.palette.label, room),
             value,
         ));
     }
     if !page.note.is_empty() {
         pieces.push(Piece::Space(14.0 * unit));
-        let note = text(&page.note, regular(17.0 * unit), LABEL, width);
+        let note = text(
+            &page.note,
+            regular(17.0 * unit),
+            painter.palette.label,
+            width,
+        );
         pieces.push(Piece::Text(note));
     }
     if !page.checks.is_empty() {
         pieces.push(Piece::Space(14.0 * unit));
     }
     for (check, holds) in &page.checks {
-        let colour = if *holds { HOLDS } else { VALUE };
+        let colour = if *holds {
+            painter.palette.running
+        } else {
+            painter.palette.value
+        };
         let check = text(check, regular(18.0 * unit), colour, width - 34.0 * unit);
         pieces.push(Piece::Check(check, *holds));
     }
     pieces
 }
 
-fn paint_page(painter: &Painter, rect: Rect, unit: f32, page: &LessonPage) {
+fn paint_page(painter: &ThemedPainter, rect: Rect, unit: f32, page: &LessonPage) {
     let inside = rect.shrink(PAD * unit);
     let number = format!("{} / {}", page.number, page.of);
     let top = inside.top() + 50.0 * unit;
@@ -311,21 +353,21 @@ fn paint_page(painter: &Painter, rect: Rect, unit: f32, page: &LessonPage) {
     }
 }
 
-fn paint_piece(painter: &Painter, place: Rect, unit: f32, piece: Piece) {
+fn paint_piece(painter: &ThemedPainter, place: Rect, unit: f32, piece: Piece) {
     match piece {
         Piece::Space(_) => {}
         Piece::Text(text) => put(painter, place.min, Align2::LEFT_TOP, text),
         Piece::Question(text) => {
-            painter.rect_filled(place, 6.0 * unit, CARD);
+            painter.rect_filled(place, 6.0 * unit, painter.palette.lesson_card);
             let edge = Rect::from_min_size(place.min, vec2(4.0 * unit, place.height()));
-            painter.rect_filled(edge, 0.0, ACCENT);
+            painter.rect_filled(edge, 0.0, painter.palette.accent);
             let at = place.min + vec2(18.0, 12.0) * unit;
             put(painter, at, Align2::LEFT_TOP, text);
         }
         Piece::Row(label, value) => {
             put(painter, place.left_center(), Align2::LEFT_CENTER, label);
             put(painter, place.right_center(), Align2::RIGHT_CENTER, value);
-            let line = (unit.max(1.0), RULE);
+            let line = (unit.max(1.0), painter.palette.rule);
             painter.hline(place.x_range(), place.bottom().round(), line);
         }
         Piece::Check(text, holds) => {
@@ -340,11 +382,11 @@ fn paint_piece(painter: &Painter, place: Rect, unit: f32, piece: Piece) {
 }
 
 /// A tick on dark green or a cross on red: told apart by their shapes, too.
-pub(crate) fn paint_sign(painter: &Painter, rect: Rect, holds: bool) {
+pub(crate) fn paint_sign(painter: &ThemedPainter, rect: Rect, holds: bool) {
     let (ground, ink) = if holds {
-        (RUNNING_GROUND, HOLDS)
+        (painter.palette.running_ground, painter.palette.running)
     } else {
-        (FAILED, Color32::WHITE)
+        (painter.palette.failed, painter.palette.on_failed)
     };
     painter.rect_filled(rect, 0.2 * rect.width(), ground);
     let at = |x: f32, y: f32| rect.min + vec2(x, y) * rect.width();
@@ -365,7 +407,11 @@ struct Shown {
     texture: TextureHandle,
 }
 
-fn paint_picture(painter: &Painter, room: Rect, (width, height, pixels): &(u32, u32, Arc<[u8]>)) {
+fn paint_picture(
+    painter: &ThemedPainter,
+    room: Rect,
+    (width, height, pixels): &(u32, u32, Arc<[u8]>),
+) {
     let size = [*width, *height].map(|side| side as usize);
     let most = painter.ctx().input(|input| input.max_texture_side);
     let fits = size.iter().all(|side| (1..=most).contains(side));
@@ -391,7 +437,7 @@ fn paint_picture(painter: &Painter, room: Rect, (width, height, pixels): &(u32, 
     let scale = (room.width() / size.x).min(room.height() / size.y);
     let place = Rect::from_center_size(room.center(), (size * scale).floor());
     let all = Rect::from_min_max(pos2(0.0, 0.0), pos2(1.0, 1.0));
-    painter.image(shown.texture.id(), place, all, Color32::WHITE);
+    painter.image(shown.texture.id(), place, all, UNTINTED);
 }
 
 #[cfg(test)]

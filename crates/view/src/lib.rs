@@ -29,7 +29,6 @@ mod quads;
 pub mod recording;
 mod scene;
 mod texture_array;
-mod theme;
 pub mod timeline;
 mod toolbar;
 

@@ -1,23 +1,22 @@
 //! What a person's hand has put over the panels: the selection, a pattern under the pointer before
 //! it is placed, and edits until a picture shows them.
 
-use egui::{Color32, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
+use egui::{Color32, Rect, Stroke, StrokeKind, pos2, vec2};
 
+use crate::hud::style::{ThemedPainter, opaque, translucent};
 use crate::layout::Layout;
 use crate::{Frame, hud};
 use life::{Lattice, Run, Size};
 use model::Change;
 use screen::ViewTransform;
+use screen::theme::{bytes, theme, tint};
 
 /// The most runs of cells that are painted one by one; of what has more, the outline.
 const MAX_RUNS: usize = 20_000;
 
-/// What lies over selected cells.
-const SELECTED: Color32 = Color32::from_rgba_premultiplied(0x30, 0x30, 0x30, 0x30);
-
 /// A panel that is painted on.
 struct Sheet {
-    painter: Painter,
+    painter: ThemedPainter,
     panel: Rect,
     look: ViewTransform,
     size: Size,
@@ -29,7 +28,7 @@ struct Sheet {
 }
 
 /// Paints the marks over the panels.
-pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
+pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) {
     let (Some(status), marks) = (frame.status, frame.marks) else {
         return;
     };
@@ -65,30 +64,27 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
         && let Some(sheet) = sheet(instance)
     {
         let at = [i64::from(area.x), i64::from(area.y)];
-        sheet.filled(at, [area.size.width(), area.size.height()], SELECTED);
-        sheet.outline(at, area.size, hud::style::ACCENT);
+        let veil = translucent(painter.palette.selection_veil, 0x30);
+        sheet.filled(at, [area.size.width(), area.size.height()], veil);
+        sheet.outline(at, area.size, painter.palette.accent);
     }
     if let Some(ghost) = &marks.ghost
         && let Some((instance, at)) = ghost.corner()
         && let Some(sheet) = sheet(instance)
     {
         sheet.pattern(&ghost.pattern, at, sheet.live.gamma_multiply(0.75));
-        sheet.outline(at, ghost.pattern.size(), hud::style::LABEL);
+        sheet.outline(at, ghost.pattern.size(), painter.palette.label);
     }
 }
 
 /// Dead and live cells, as the panel has them.
 fn colours(frame: &Frame<'_>, instance: usize) -> [Color32; 2] {
-    let palette = screen::theme::theme(frame.options.colours);
-    let live = match palette.tinted {
-        true => screen::theme::tint(instance),
-        false => palette.ramp[8],
+    let theme = theme(frame.options.colours);
+    let live = match theme.tinted {
+        true => tint(instance),
+        false => theme.ramp[8],
     };
-    let colour = |[r, g, b, _]: [f32; 4]| {
-        let [r, g, b] = [r, g, b].map(|part| (part * 255.0).round() as u8);
-        Color32::from_rgb(r, g, b)
-    };
-    let both = [colour(palette.ramp[0]), colour(live)];
+    let both = [theme.ramp[0], live].map(|colour| opaque(bytes(colour)));
     match frame.options.invert {
         true => [both[1], both[0]],
         false => both,
@@ -113,7 +109,7 @@ impl Sheet {
             }
             Change::Fill { area, .. } | Change::Flip { area, .. } | Change::Turn { area, .. } => {
                 let at = [i64::from(area.x), i64::from(area.y)];
-                self.outline(at, area.size, hud::style::LABEL);
+                self.outline(at, area.size, self.painter.palette.label);
             }
         }
     }
@@ -159,7 +155,7 @@ impl Sheet {
     fn outlined(&self, rect: Rect, colour: Color32) {
         // One that lies on the panel's edge is seen too; and, by the ground's colour around it, one
         // among cells of its own colour.
-        let around = Stroke::new(3.0 * self.line, hud::style::GROUND);
+        let around = Stroke::new(3.0 * self.line, self.painter.palette.ground);
         let stroke = Stroke::new(self.line, colour);
         self.painter
             .rect_stroke(rect, 0.0, around, StrokeKind::Inside);

@@ -4,11 +4,11 @@
 //! It is drawn from the same bits as the panel, by state. Where a reduced view crosses the bus there
 //! is nothing of the rest, and the frame stands on plain ground.
 
-use egui::{Painter, Rect, Stroke, StrokeKind, pos2};
+use egui::{Rect, Stroke, StrokeKind, pos2};
 
 use crate::Frame;
 use crate::hud::rect_of;
-use crate::hud::style::{GROUND, LABEL, VALUE};
+use crate::hud::style::ThemedPainter;
 use crate::layout::{Layout, PixelRect};
 use crate::panels::Small;
 use life::Size;
@@ -70,7 +70,7 @@ fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
 }
 
 /// Paints the frames; the cells are the panels' work.
-pub fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
+pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) {
     let Some(status) = frame.status else { return };
     let panel = layout.tiling.panel;
     let thin = layout.unit.round().max(1.0);
@@ -78,8 +78,18 @@ pub fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
     let thick = (2.0 * layout.unit).round().max(1.0);
     for small in minimaps(frame, layout) {
         let rect = rect_of(small.rect);
-        painter.rect_stroke(rect, 0.0, Stroke::new(thin, GROUND), StrokeKind::Inside);
-        painter.rect_stroke(rect, 0.0, Stroke::new(thin, LABEL), StrokeKind::Outside);
+        painter.rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(thin, painter.palette.ground),
+            StrokeKind::Inside,
+        );
+        painter.rect_stroke(
+            rect,
+            0.0,
+            Stroke::new(thin, painter.palette.label),
+            StrokeKind::Outside,
+        );
         let look = frame.camera_of(small.instance).shown(status.size, panel);
         // One frame, or, around the torus, two or four, which meet at its edges.
         let seen = look.pieces(status.size, panel);
@@ -87,7 +97,10 @@ pub fn paint(painter: &Painter, frame: &Frame<'_>, layout: &Layout) {
             seen.iter()
                 .map(|piece| seen_in(&small, piece).intersect(rect))
         };
-        for (wide, colour) in [(thick + 2.0 * thin, GROUND), (thick, VALUE)] {
+        for (wide, colour) in [
+            (thick + 2.0 * thin, painter.palette.ground),
+            (thick, painter.palette.value),
+        ] {
             for seen in seen() {
                 painter.rect_stroke(seen, 0.0, Stroke::new(wide, colour), StrokeKind::Outside);
             }

@@ -12,7 +12,7 @@ use life::Size;
 use model::PictureSource;
 use screen::TextureLimits;
 use screen::shade::reduced;
-use screen::theme::{mirrored, rgb, theme, tint};
+use screen::theme::{CELL_LINES, floats, mirrored, theme, tint};
 use screen::{ColourBy, ViewOptions, ViewTransform};
 
 /// Lines between cells are drawn from so many pixels a cell on.
@@ -481,7 +481,7 @@ fn scene_uniform(placing: &Placing<'_>, size: Size, traced: bool) -> SceneUnifor
         history: flag(options.colour_by == ColourBy::History),
         unused: [0.0; 2],
         outside: outside(options),
-        line: rgb(0x60646C),
+        line: CELL_LINES,
         trail: theme.trail,
         ramp: theme.ramp,
         ages: theme.ages,
@@ -493,27 +493,13 @@ pub(crate) const LINES: f32 = 0.45;
 
 /// What surrounds the panels.
 pub(crate) fn outside(options: &ViewOptions) -> [f32; 4] {
-    lit(OUTSIDE, options)
+    floats(theme(options.colours).palette().surround)
 }
 
 /// The HUD's ground.
 fn ground(options: &ViewOptions) -> [f32; 4] {
-    lit(GROUND, options)
+    floats(theme(options.colours).palette().ground)
 }
-
-fn lit(dark: u32, options: &ViewOptions) -> [f32; 4] {
-    if theme(options.colours).light {
-        mirrored(rgb(dark))
-    } else {
-        rgb(dark)
-    }
-}
-
-/// What surrounds the panels, `0xRRGGBB`, before it is made light.
-const OUTSIDE: u32 = 0x1B1E24;
-
-/// The HUD's ground, `0xRRGGBB`, before it is made light.
-const GROUND: u32 = 0x121418;
 
 fn instance_buffer(device: &wgpu::Device, panels: usize) -> wgpu::Buffer {
     device.create_buffer(&wgpu::BufferDescriptor {

@@ -6,7 +6,7 @@ use crate::panels::{LINES, MIN_PIXELS_FOR_LINES, outside};
 use crate::picture_file::Image;
 use life::Lattice;
 use screen::shade::reduced;
-use screen::theme::{mirrored, rgb, theme, tint};
+use screen::theme::{CELL_LINES, mirrored, theme, tint};
 use screen::{ColourBy, ViewOptions, ViewTransform};
 
 /// The cells under a pixel, each with how much of it is; nothing off the lattice.
@@ -130,7 +130,7 @@ pub(crate) fn with_lines(
         }
     };
     let strength = f64::from(LINES) * line(0).max(line(1));
-    mix(colour, rgb_of(rgb(0x60646C)), strength)
+    mix(colour, rgb_of(CELL_LINES), strength)
 }
 
 /// How long each cell of a lattice has been alive or dead, as the shader counts it.

@@ -4,17 +4,17 @@ use std::time::{Duration, Instant};
 
 use crate::cell_ages::refusal;
 use crate::dialogs::{DialogContext, Dialogs, UiRequest};
+use crate::hud::style::{ThemedPainter, opaque};
 use crate::interface::{Interface, Painted, Sources};
 use crate::layout::{self, Layout, LayoutRequest, PixelRect, lay_out};
 use crate::panels::{Panels, Placing, ViewTransforms, outside};
 use crate::texture_array::{admit, texture_limits};
-use crate::theme::recolour;
 use crate::timeline::units as timeline_units;
 use crate::{Gpu, Lab, TimelineView, ViewError, hit_regions, hud, minimap};
 use model::PictureSource;
 use model::actions::{Context, FrontEnd, Toggles};
 use model::{PicturePlan, Status, Switches, TransferChoice};
-use screen::theme::theme;
+use screen::theme::{Palette, theme};
 use screen::{
     Camera, ColourBy, Drawing, EditOverlay, LessonScreen, Population, SidePanel, TextureLimits,
     ViewOptions, ViewTransform, request,
@@ -99,6 +99,11 @@ impl Frame<'_> {
     /// Pixels of one unit of type and spacing.
     pub fn unit(&self) -> f32 {
         layout::unit(self.pixels, self.scale, self.options.interface)
+    }
+
+    /// The colours to paint it in.
+    pub(crate) fn palette(&self) -> Palette<egui::Color32> {
+        theme(self.options.colours).palette().map(opaque)
     }
 
     /// The instance whose camera counts where there can be one alone.
@@ -398,15 +403,15 @@ impl Scene {
         dialogs: &mut Dialogs,
         input: egui::RawInput,
     ) -> Paint {
-        self.interface.dress(frame.unit());
+        let palette = frame.palette();
+        self.interface.apply_style(frame.unit(), &palette);
         let context = &self.interface.context;
         let focused = input.focused;
-        let (mut output, asked) = paint_over(context, frame, place, dialogs, input);
+        let (mut output, asked) = paint_over(context, (frame, &palette), place, dialogs, input);
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
-        let mut meshes = context.tessellate(shapes, 1.0);
-        recolour(&theme(frame.options.colours), &mut meshes);
+        let meshes = context.tessellate(shapes, 1.0);
         let platform = output.platform_output;
         let sources = Sources::of(frame, dialogs, focused);
         Paint {
@@ -450,11 +455,11 @@ pub(crate) fn context() -> egui::Context {
     context
 }
 
-/// Lays out and paints everything of a frame but its cells, in a style that fits its unit; what was
-/// asked for meanwhile.
+/// Lays out and paints everything of a frame but its cells, in these colours and a style that fits
+/// its unit; what was asked for meanwhile.
 pub(crate) fn paint_over(
     context: &egui::Context,
-    frame: &Frame<'_>,
+    (frame, palette): (&Frame<'_>, &Palette<egui::Color32>),
     place: Option<&(Layout, ViewTransform)>,
     dialogs: &mut Dialogs,
     mut input: egui::RawInput,
@@ -463,16 +468,14 @@ pub(crate) fn paint_over(
     let seen = DialogContext {
         frame,
         unit: frame.unit(),
+        palette,
         screen: screen(frame),
     };
     let mut asked = Vec::new();
     let output = context.run_ui(input, |ui| {
         hit_regions::clear(ui.ctx());
-        hud::paint(
-            &ui.ctx().layer_painter(egui::LayerId::background()),
-            frame,
-            place,
-        );
+        let painter = ui.ctx().layer_painter(egui::LayerId::background());
+        hud::paint(&ThemedPainter::new(painter, palette), frame, place);
         // Where egui lays a frame out twice, only the first time knows of clicks and keys.
         asked.extend(dialogs.show(ui.ctx(), seen));
         if !dialogs.takes_keys() {

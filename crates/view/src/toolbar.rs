@@ -1,7 +1,7 @@
 //! The toolbar above the panels: a button for each main job, and at its end what the mouse is over
 //! and how large the selection is. Everything else that a mouse can do is in the menu.
 
-use egui::{Align2, Color32, Painter, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
+use egui::{Align2, Color32, Rect, Shape, Stroke, StrokeKind, pos2, vec2};
 
 use crate::hud::style::*;
 use crate::{Frame, hit_regions};
@@ -92,9 +92,15 @@ fn buttons(status: &Status) -> [(Icon, &'static str, Action); 13] {
 pub(crate) const MIN_WIDTH: f32 = 13.0 * UNLABELLED + 2.0 * PAD;
 
 /// Paints the toolbar into its rectangle, `unit` pixels a unit.
-pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect: Rect, unit: f32) {
-    let line = (unit.max(1.0), RULE);
-    painter.rect_filled(rect, 0.0, GROUND);
+pub(crate) fn paint(
+    painter: &ThemedPainter,
+    frame: &Frame<'_>,
+    status: &Status,
+    rect: Rect,
+    unit: f32,
+) {
+    let line = (unit.max(1.0), painter.palette.rule);
+    painter.rect_filled(rect, 0.0, painter.palette.ground);
     painter.hline(rect.x_range(), rect.bottom() - 0.5 * unit, line);
     let (buttons, context) = (buttons(status), frame.context());
     let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
@@ -121,7 +127,13 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect:
     let text = under_pointer(frame);
     if !text.is_empty() {
         let room = Rect::from_min_max(pos2(x + 8.0 * unit, inside.top()), inside.max);
-        let text = fitted(painter, &text, regular(13.0 * unit), LABEL, room.width());
+        let text = fitted(
+            painter,
+            &text,
+            regular(13.0 * unit),
+            painter.palette.label,
+            room.width(),
+        );
         if text.size().x <= room.width() {
             put(painter, room.right_center(), Align2::RIGHT_CENTER, text);
         }
@@ -130,7 +142,7 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect:
 
 /// Paints a button's ground and takes its clicks; returns the colour of what stands on it.
 fn paint_ground(
-    painter: &Painter,
+    painter: &ThemedPainter,
     place: Rect,
     unit: f32,
     action: Action,
@@ -146,17 +158,20 @@ fn paint_ground(
     let is_on = action != Action::Session(SessionAction::TogglePause)
         && action.state(context) == Some(true);
     let (ground, ink) = match (is_on, why_not, is_over) {
-        (_, Some(_), _) => (GROUND, LABEL.gamma_multiply(0.75)),
-        (true, None, _) => (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02)),
-        (false, None, true) => (RULE, VALUE),
-        (false, None, false) => (GROUND, LABEL),
+        (_, Some(_), _) => (
+            painter.palette.ground,
+            painter.palette.label.gamma_multiply(0.75),
+        ),
+        (true, None, _) => (painter.palette.accent, painter.palette.on_accent),
+        (false, None, true) => (painter.palette.rule, painter.palette.value),
+        (false, None, false) => (painter.palette.ground, painter.palette.label),
     };
     painter.rect_filled(place, 5.0 * unit, ground);
     ink
 }
 
 /// Paints an icon into a square.
-fn paint_icon(painter: &Painter, square: Rect, icon: Icon, ink: Color32) {
+fn paint_icon(painter: &ThemedPainter, square: Rect, icon: Icon, ink: Color32) {
     let side = square.width();
     let at = |x: f32, y: f32| square.min + vec2(x, y) * side;
     let stroke = Stroke::new((0.1 * side).max(1.0), ink);

@@ -7,8 +7,7 @@ use ratatui::text::{Line, Span};
 use ratatui::widgets::{Block, Clear, Padding, Paragraph, Widget as _};
 
 use crate::painting::TerminalView;
-use crate::painting::colours::Depth;
-use crate::painting::hud::{ACCENT, FAILED, LABEL, RUNNING, VALUE};
+use crate::painting::colours::{Depth, PALETTE};
 use lang::tr;
 use model::actions::{FrontEnd, Row, TABLE, Topic};
 use model::{Status, Switch};
@@ -39,7 +38,7 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
                     .enumerate()
                     .map(|(at, entry)| {
                         let text = format!("{:<14} {}", entry.name, entry.title);
-                        let line = Line::from(text).style(depth.ink(VALUE));
+                        let line = Line::from(text).style(depth.ink(PALETTE.value));
                         if at == *selected {
                             line.reversed()
                         } else {
@@ -87,12 +86,12 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
         tr!(" Esc closes ").into()
     };
     let block = Block::bordered()
-        .border_style(depth.ink(LABEL))
+        .border_style(depth.ink(PALETTE.label))
         .title(Span::styled(
             format!(" {} ", card.title),
-            depth.ink(ACCENT).bold(),
+            depth.ink(PALETTE.accent).bold(),
         ))
-        .title_bottom(Line::styled(foot, depth.ink(LABEL)).right_aligned())
+        .title_bottom(Line::styled(foot, depth.ink(PALETTE.label)).right_aligned())
         .padding(Padding::horizontal(1));
     Clear.render(place, buffer);
     text.scroll((view.scroll as u16, 0))
@@ -111,8 +110,8 @@ fn keys(depth: Depth) -> Card {
         let line = |row: &Row| {
             let keys = lang::align_right(&row.keys(), widest) + "  ";
             Line::from(vec![
-                Span::styled(keys, depth.ink(ACCENT)),
-                Span::styled(row.help(), depth.ink(VALUE)),
+                Span::styled(keys, depth.ink(PALETTE.accent)),
+                Span::styled(row.help(), depth.ink(PALETTE.value)),
             ])
         };
         let rows: Vec<Line<'static>> = topic.rows().filter(here).map(line).collect();
@@ -122,7 +121,7 @@ fn keys(depth: Depth) -> Card {
         if !lines.is_empty() {
             lines.push(Line::default());
         }
-        lines.push(Line::styled(topic.title(), depth.ink(VALUE).bold()));
+        lines.push(Line::styled(topic.title(), depth.ink(PALETTE.value).bold()));
         lines.extend(rows);
     }
     Card {
@@ -139,21 +138,21 @@ fn switches(status: &Status, depth: Depth) -> Card {
     for (at, switch) in Switch::ALL.into_iter().enumerate() {
         let name = lang::align_left(switch.name(), 12);
         let head = format!("F{}  {name} ", at + 2);
-        let mut spans = vec![Span::styled(head, depth.ink(ACCENT))];
+        let mut spans = vec![Span::styled(head, depth.ink(PALETTE.accent))];
         let choices = switch.choices(status.switches, status.kernel);
         let present = switch.position(status.switches, status.kernel);
         for (at, choice) in choices.iter().enumerate() {
             let style = match (at == present, &choice.refusal) {
-                (true, _) => depth.ink(VALUE).reversed(),
-                (false, None) => depth.ink(VALUE),
-                (false, Some(_)) => depth.ink(LABEL).dim().crossed_out(),
+                (true, _) => depth.ink(PALETTE.value).reversed(),
+                (false, None) => depth.ink(PALETTE.value),
+                (false, Some(_)) => depth.ink(PALETTE.label).dim().crossed_out(),
             };
             spans.push(Span::styled(format!(" {} ", choice.label), style));
         }
         lines.push(Line::from(spans));
         if let Some(choice) = choices.get(present) {
             let text = format!("{:17}{}", "", choice.effect);
-            lines.push(Line::styled(text, depth.ink(LABEL)));
+            lines.push(Line::styled(text, depth.ink(PALETTE.label)));
         }
     }
     Card {
@@ -167,7 +166,10 @@ fn ladder(status: &Status, depth: Depth) -> Card {
     let chart = LadderChart::of(status);
     let rate = |rung: &Rung| rung.mark.map(|(rate, _)| rate);
     let most = chart.rungs.iter().filter_map(rate).fold(0.0, f64::max);
-    let mut lines = vec![Line::styled(chart.lead, depth.ink(ACCENT)), Line::default()];
+    let mut lines = vec![
+        Line::styled(chart.lead, depth.ink(PALETTE.accent)),
+        Line::default(),
+    ];
     for rung in &chart.rungs {
         let rate = rate(rung);
         let bar = match rate {
@@ -180,17 +182,20 @@ fn ladder(status: &Status, depth: Depth) -> Card {
         };
         let rate = rate.map_or("–".into(), |rate| format!("{}cell/s", si(rate)));
         let style = if rung.present {
-            depth.ink(VALUE).reversed()
+            depth.ink(PALETTE.value).reversed()
         } else {
-            depth.ink(VALUE)
+            depth.ink(PALETTE.value)
         };
         lines.push(Line::from(vec![
             Span::styled(format!("{:<14}", rung.name), style),
-            Span::styled(format!(" {rate:>13} "), depth.ink(VALUE)),
-            Span::styled(bar, depth.ink(ACCENT)),
+            Span::styled(format!(" {rate:>13} "), depth.ink(PALETTE.value)),
+            Span::styled(bar, depth.ink(PALETTE.accent)),
         ]));
     }
-    lines.extend([Line::default(), Line::styled(chart.said, depth.ink(LABEL))]);
+    lines.extend([
+        Line::default(),
+        Line::styled(chart.said, depth.ink(PALETTE.label)),
+    ]);
     Card {
         title: tr!("The ladder").into(),
         lines,
@@ -206,8 +211,8 @@ fn page_of(page: &LessonPage, depth: Depth, columns: usize) -> Card {
         lines.extend(wrapped.map(|line| Line::styled(line, style)));
     };
     for (text, style) in [
-        (&page.text, depth.ink(VALUE)),
-        (&page.question, depth.ink(ACCENT).bold()),
+        (&page.text, depth.ink(PALETTE.value)),
+        (&page.question, depth.ink(PALETTE.accent).bold()),
     ] {
         if !text.is_empty() {
             say(text, style);
@@ -215,21 +220,21 @@ fn page_of(page: &LessonPage, depth: Depth, columns: usize) -> Card {
         }
     }
     for (what, value) in &page.rows {
-        say(&format!("{what}: {value}"), depth.ink(VALUE));
+        say(&format!("{what}: {value}"), depth.ink(PALETTE.value));
     }
     for (what, passed) in &page.checks {
         let (sign, style) = match passed {
-            true => ("✓", depth.ink(RUNNING)),
-            false => ("✗", depth.ink(FAILED)),
+            true => ("✓", depth.ink(PALETTE.running)),
+            false => ("✗", depth.ink(PALETTE.failed_ink)),
         };
         say(&format!("{sign} {what}"), style);
     }
     if page.busy {
-        say(tr!("measuring …"), depth.ink(ACCENT));
+        say(tr!("measuring …"), depth.ink(PALETTE.accent));
     }
     if !page.note.is_empty() {
         say(" ", Style::new());
-        say(&page.note, depth.ink(LABEL));
+        say(&page.note, depth.ink(PALETTE.label));
     }
     Card {
         title: tr!("{} · {} of {} · ← →", page.title, page.number, page.of),

@@ -2,7 +2,10 @@
 
 use ratatui::style::{Color, Style};
 
-use screen::theme::rgb;
+use screen::theme::{Palette, Rgb};
+
+/// The roles' colours: the dark interface's, as most terminals are dark and none says what it is.
+pub(super) const PALETTE: Palette = Palette::DARK;
 
 /// How many colours there are.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -37,7 +40,7 @@ impl Depth {
     }
 
     /// The nearest colour.
-    pub(super) fn colour(self, [red, green, blue]: [u8; 3]) -> Color {
+    pub(super) fn colour(self, [red, green, blue]: Rgb) -> Color {
         match self {
             Depth::None => Color::Reset,
             Depth::Basic => basic([red, green, blue]),
@@ -46,19 +49,19 @@ impl Depth {
         }
     }
 
-    /// Type of a colour, `0xRRGGBB`.
-    pub(super) fn ink(self, hex: u32) -> Style {
+    /// Type of a colour.
+    pub(super) fn ink(self, colour: Rgb) -> Style {
         match self {
             Depth::None => Style::new(),
-            _ => Style::new().fg(self.colour(bytes(rgb(hex)))),
+            _ => Style::new().fg(self.colour(colour)),
         }
     }
 
     /// Type of a colour on a ground of another; reversed where there are no colours.
-    pub(super) fn on(self, ink: u32, ground: u32) -> Style {
+    pub(super) fn on(self, ink: Rgb, ground: Rgb) -> Style {
         match self {
             Depth::None => Style::new().reversed(),
-            _ => self.ink(ink).bg(self.colour(bytes(rgb(ground)))),
+            _ => self.ink(ink).bg(self.colour(ground)),
         }
     }
 
@@ -66,11 +69,6 @@ impl Depth {
     pub(super) fn has_shades(self) -> bool {
         matches!(self, Depth::Indexed | Depth::True)
     }
-}
-
-/// A colour from 0 to 1 in bytes.
-pub(super) fn bytes(colour: [f32; 4]) -> [u8; 3] {
-    [0, 1, 2].map(|channel| (colour[channel] * 255.0).round() as u8)
 }
 
 /// The levels of the cube's sides.

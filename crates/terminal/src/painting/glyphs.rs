@@ -4,10 +4,10 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::{Color, Style};
 
-use crate::painting::colours::{Depth, bytes};
+use crate::painting::colours::Depth;
 use screen::ViewOptions;
 use screen::shade::{lively, reduced};
-use screen::theme::{theme, tint};
+use screen::theme::{bytes, theme, tint};
 
 /// What panels are made of.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, clap::ValueEnum)]

@@ -4,20 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::painting::colours::Depth;
+use crate::painting::colours::{Depth, PALETTE};
 use crate::painting::places::{Panel, Places};
 use crate::painting::{LEAST, TerminalView};
 use lang::tr;
 use model::{Action, Pace, SessionAction, Status, Streams, ViewAction};
 use screen::numbers::{grouped, si, time_us};
-
-pub(super) const LABEL: u32 = 0xA9B1BD;
-pub(super) const VALUE: u32 = 0xF4F6F8;
-pub(super) const ACCENT: u32 = 0xFFC23D;
-pub(super) const RUNNING: u32 = 0x7BE3B4;
-pub(super) const FAILED: u32 = 0xC63B2B;
-const NOTICE: u32 = 0x1E3A5C;
-const DARK: u32 = 0x16181D;
 
 /// Says that there is no room, and how much is needed.
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
@@ -47,9 +39,9 @@ pub(super) fn paint_label(status: &Status, panel: &Panel, depth: Depth, buffer: 
     let sign = if selected { "▸" } else { " " };
     let name = format!("{sign}{half}{}", panel.instance);
     let style = if selected {
-        depth.on(DARK, ACCENT)
+        depth.on(PALETTE.on_accent, PALETTE.accent)
     } else {
-        depth.ink(LABEL)
+        depth.ink(PALETTE.label)
     };
     if selected {
         buffer.set_style(place, style);
@@ -66,16 +58,19 @@ pub(super) fn paint(view: &TerminalView, status: &Status, places: &Places, buffe
         ..places.hud
     });
     let state = match (&status.failed, status.running) {
-        (Some(_), _) => (tr!("■ ENDED"), depth.on(VALUE, FAILED)),
-        (None, true) => (tr!("▶ running"), depth.on(RUNNING, 0x17392D)),
-        (None, false) => (tr!("‖ PAUSED"), depth.on(DARK, ACCENT)),
+        (Some(_), _) => (tr!("■ ENDED"), depth.on(PALETTE.on_failed, PALETTE.failed)),
+        (None, true) => (
+            tr!("▶ running"),
+            depth.on(PALETTE.running, PALETTE.running_ground),
+        ),
+        (None, false) => (tr!("‖ PAUSED"), depth.on(PALETTE.on_accent, PALETTE.accent)),
     };
     buffer.set_string(top.x, top.y, format!(" {} ", state.0), state.1);
     let used = lang::columns(state.0) as u16 + 3;
     let figures = figures(view, status, places);
     let room = usize::from(top.width.saturating_sub(used));
     let line = fitted(&figures, room);
-    let style = depth.ink(VALUE);
+    let style = depth.ink(PALETTE.value);
     buffer.set_stringn(top.x + used, top.y, line, room, style);
     let (text, style) = second(view, status, places);
     buffer.set_style(bottom, style);
@@ -170,14 +165,17 @@ fn fitted(figures: &[(u8, String)], room: usize) -> String {
 fn second(view: &TerminalView, status: &Status, places: &Places) -> (String, Style) {
     let depth = view.depth;
     if let Some(why) = &status.failed {
-        return (why.to_string(), depth.on(VALUE, FAILED));
+        return (why.to_string(), depth.on(PALETTE.on_failed, PALETTE.failed));
     }
     if let Some(notice) = view.notice.as_ref().or(status.notice.as_ref()) {
-        return (notice.to_string(), depth.on(0xDCEBFF, NOTICE));
+        return (
+            notice.to_string(),
+            depth.on(PALETTE.on_notice, PALETTE.notice),
+        );
     }
     if view.options.timeline && places.timeline.is_none() {
         let sentence = tr!("the terminal is too small for the timeline");
-        return (sentence.into(), depth.on(0xDCEBFF, NOTICE));
+        return (sentence.into(), depth.on(PALETTE.on_notice, PALETTE.notice));
     }
     let hints: [(Action, &str); 8] = [
         (ViewAction::ToggleHelp.into(), tr!("keys")),
@@ -192,7 +190,7 @@ fn second(view: &TerminalView, status: &Status, places: &Places) -> (String, Sty
     let hints = hints.map(|(action, word)| format!("{} {word}", action.key()));
     let style = match depth {
         Depth::None => Style::new().dim(),
-        _ => depth.ink(LABEL),
+        _ => depth.ink(PALETTE.label),
     };
     (hints.join(" · "), style)
 }

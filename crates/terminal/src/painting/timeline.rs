@@ -5,8 +5,8 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::painting::colours::Depth;
-use crate::painting::hud::{ACCENT, LABEL, VALUE, cut};
+use crate::painting::colours::{Depth, PALETTE};
+use crate::painting::hud::cut;
 use engine::StreamId;
 use lang::tr;
 use model::Status;
@@ -49,7 +49,7 @@ pub(crate) fn paint(
             &tr!(" {overlap} · no round was timed yet", overlap = overlap),
             width,
         );
-        buffer.set_string(place.x, place.y, text, depth.ink(ACCENT));
+        buffer.set_string(place.x, place.y, text, depth.ink(PALETTE.accent));
         return;
     };
     let head = tr!(
@@ -57,7 +57,7 @@ pub(crate) fn paint(
         time_us(chart.wall / 1e3),
         overlap = overlap
     );
-    let style = depth.ink(ACCENT).bold();
+    let style = depth.ink(PALETTE.accent).bold();
     buffer.set_string(place.x, place.y, cut(&head, width), style);
     legend(chart, depth, place, lang::columns(&head) as u16, buffer);
     // The first row is the head, the last one the axis; the host has the one between.
@@ -83,7 +83,7 @@ pub(crate) fn paint(
         }
         let room = usize::from(NAMES) - 1;
         let name = lang::align_right(&cut(&name, room), room) + " ";
-        buffer.set_string(place.x, y, name, depth.ink(LABEL));
+        buffer.set_string(place.x, y, name, depth.ink(PALETTE.label));
         for piece in fold(lanes, scale, bars.x.into(), bars.width.into()) {
             let style = colour(piece.kind, depth);
             for column in piece.columns.0..piece.columns.1 {
@@ -115,11 +115,7 @@ fn name(lanes: &[Lane]) -> String {
 }
 
 fn colour(kind: Kind, depth: Depth) -> Style {
-    let [r, g, b] = kind.colour();
-    match depth {
-        Depth::None => Style::new(),
-        _ => Style::new().fg(depth.colour([r, g, b])),
-    }
+    depth.ink(kind.colour(&PALETTE))
 }
 
 /// What the bars stand for: of the kinds that this round has, at the right of the head.
@@ -158,7 +154,7 @@ fn axis(scale: TimeScale, bars: Rect, y: u16, depth: Depth, buffer: &mut Buffer)
         let label = format!("│{}", ticks.label(ns));
         let length = label.chars().count() as u16;
         if x + length <= bars.right() + 1 {
-            buffer.set_string(x, y, label, depth.ink(VALUE));
+            buffer.set_string(x, y, label, depth.ink(PALETTE.value));
         }
     }
 }

@@ -1,13 +1,13 @@
 //! The command palette: everything that can be asked for, found by typing parts of what it does or
 //! other words for it.
 
-use egui::{Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
+use egui::{Color32, Key, Modifiers, RichText, ScrollArea, TextEdit, vec2};
 
 use crate::dialogs::entries::{self, Entry, LINE};
 use crate::dialogs::{DialogContext, UiRequest, style};
-use crate::hud::style::{ACCENT, LABEL};
 use lang::tr;
 use screen::LessonEntry;
+use screen::theme::Palette;
 
 /// How many lines are seen at once, at most.
 const LINES: f32 = 14.0;
@@ -92,10 +92,10 @@ impl Commands {
                     .auto_shrink(false)
                     .show(ui, |ui| {
                         if found.is_empty() {
-                            entries::nothing(ui, unit);
+                            entries::nothing(ui, seen);
                         }
                         for (at, entry) in found.iter().enumerate() {
-                            let line = entries::line(ui, unit, entry, at == self.chosen);
+                            let line = entries::line(ui, seen, entry, at == self.chosen);
                             if at == self.chosen && (by != 0 || typed) {
                                 line.scroll_to_me(None);
                             }
@@ -109,7 +109,7 @@ impl Commands {
             });
             ui.spacing_mut().item_spacing = spacing;
             ui.add_space(4.0 * unit);
-            let (words, ink) = said(found.get(self.chosen));
+            let (words, ink) = said(found.get(self.chosen), seen.palette);
             let words = RichText::new(words).small().color(ink);
             ui.add(egui::Label::new(words).truncate());
         });
@@ -118,13 +118,16 @@ impl Commands {
 }
 
 /// What the foot says of the chosen one.
-fn said(chosen: Option<&Entry>) -> (String, egui::Color32) {
+fn said(chosen: Option<&Entry>, palette: &Palette<Color32>) -> (String, Color32) {
     match chosen {
-        None => (tr!("Esc closes").into(), LABEL),
+        None => (tr!("Esc closes").into(), palette.label),
         Some(Entry {
             refusal: Some(why), ..
-        }) => (tr!("Unavailable: {why}", why = why), ACCENT),
-        Some(_) => (tr!("↑ ↓ choose · Enter runs · Esc closes").into(), LABEL),
+        }) => (tr!("Unavailable: {why}", why = why), palette.accent),
+        Some(_) => (
+            tr!("↑ ↓ choose · Enter runs · Esc closes").into(),
+            palette.label,
+        ),
     }
 }
 

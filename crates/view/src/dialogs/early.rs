@@ -106,6 +106,7 @@ mod tests {
                 let seen = DialogContext {
                     frame: &frame,
                     unit: 1.0,
+                    palette: &frame.palette(),
                     screen,
                 };
                 asked.extend(dialogs.show(ui.ctx(), seen));

@@ -6,8 +6,7 @@ use egui::{
 };
 use egui::{pos2, vec2};
 
-use crate::dialogs::UiRequest;
-use crate::hud::style::{ACCENT, LABEL, VALUE};
+use crate::dialogs::{DialogContext, UiRequest};
 use engine::kernels::KERNELS;
 use lang::{Language, tr};
 use life::SHELF;
@@ -175,7 +174,8 @@ fn cost(text: &str, word: &str) -> Option<u32> {
 }
 
 /// Says, where the first line would stand, that nothing matches.
-pub(super) fn nothing(ui: &mut Ui, unit: f32) {
+pub(super) fn nothing(ui: &mut Ui, seen: DialogContext<'_>) {
+    let unit = seen.unit;
     let size = vec2(ui.available_width(), LINE * unit);
     let (rect, _) = ui.allocate_exact_size(size, Sense::hover());
     let font = FontSelection::Default.resolve(ui.style());
@@ -185,13 +185,14 @@ pub(super) fn nothing(ui: &mut Ui, unit: f32) {
         Align2::LEFT_CENTER,
         tr!("No matching command"),
         font,
-        LABEL,
+        seen.palette.label,
     );
 }
 
 /// Lays a line out: a check mark where it is on, what it does, its keys to the right; grey, with the
 /// reason as its tooltip, where it is impossible.
-pub(super) fn line(ui: &mut Ui, unit: f32, entry: &Entry, chosen: bool) -> Response {
+pub(super) fn line(ui: &mut Ui, seen: DialogContext<'_>, entry: &Entry, chosen: bool) -> Response {
+    let (unit, palette) = (seen.unit, seen.palette);
     let size = vec2(ui.available_width(), LINE * unit);
     let possible = entry.refusal.is_none();
     let sense = if possible {
@@ -216,16 +217,16 @@ pub(super) fn line(ui: &mut Ui, unit: f32, entry: &Entry, chosen: bool) -> Respo
     let keys = FontSelection::Default.resolve(ui.style());
     let keys = ui
         .painter()
-        .layout_no_wrap(entry.keys.clone(), keys, ACCENT);
+        .layout_no_wrap(entry.keys.clone(), keys, palette.accent);
     let used = keys.size().x + 14.0 * unit;
     let corner = Align2::RIGHT_CENTER
         .anchor_size(inside.right_center(), keys.size())
         .min;
     let (ink, dimmed) = if possible {
-        (VALUE, ACCENT)
+        (palette.value, palette.accent)
     } else {
         // On the ground of what is chosen, grey must be lighter to be read.
-        let grey = LABEL.gamma_multiply(if chosen { 1.0 } else { 0.7 });
+        let grey = palette.label.gamma_multiply(if chosen { 1.0 } else { 0.7 });
         (grey, grey)
     };
     ui.painter()

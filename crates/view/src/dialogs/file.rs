@@ -82,7 +82,7 @@ impl FileDialog {
                 .desired_width(f32::INFINITY);
             ui.add(field).request_focus();
             if let Some(why) = &self.why {
-                ui.label(RichText::new(why).color(ui.visuals().warn_fg_color));
+                ui.label(RichText::new(why).color(seen.palette.refusal));
             }
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
             let word = if self.saves { tr!("Save") } else { tr!("Open") };

@@ -3,7 +3,6 @@
 use egui::{Event, Key, RichText, TextEdit};
 
 use crate::dialogs::{DialogContext, UiRequest, style};
-use crate::hud::style::ACCENT;
 use lang::tr;
 use model::SessionAction;
 use screen::numbers::grouped;
@@ -48,7 +47,10 @@ impl GoTo {
             let now = seen.frame.status.map_or(0, |status| status.generation);
             // One line, whatever it says: nothing moves.
             match self.wrong {
-                true => ui.label(RichText::new(tr!("type a whole number")).color(ACCENT)),
+                true => {
+                    let why = RichText::new(tr!("type a whole number"));
+                    ui.label(why.color(seen.palette.accent))
+                }
                 false => ui.label(tr!(
                     "Now {}. A smaller number goes back in time.",
                     grouped(now)

@@ -3,14 +3,16 @@
 use std::sync::Arc;
 
 use egui::{
-    Align, Galley, Id, Layout, Painter, Rect, RichText, ScrollArea, Sense, TextEdit, Ui, pos2, vec2,
+    Align, Color32, Galley, Id, Layout, Painter, Rect, RichText, ScrollArea, Sense, TextEdit, Ui,
+    pos2, vec2,
 };
 
 use crate::dialogs::entries::{self, Entry};
 use crate::dialogs::{DialogContext, style};
-use crate::hud::style::{ACCENT, LABEL, VALUE, medium, regular};
+use crate::hud::style::{medium, regular};
 use lang::tr;
 use model::actions::{Context, Topic};
+use screen::theme::Palette;
 
 /// Lengths in units of type: how wide the card is at most, and a column at least.
 const WIDTH: f32 = 1240.0;
@@ -47,7 +49,11 @@ impl Help {
             ui.horizontal(|ui| {
                 ui.heading(tr!("Keyboard shortcuts"));
                 ui.with_layout(Layout::right_to_left(Align::Center), |ui| {
-                    ui.label(RichText::new(tr!("Esc closes")).small().color(LABEL));
+                    ui.label(
+                        RichText::new(tr!("Esc closes"))
+                            .small()
+                            .color(seen.palette.label),
+                    );
                 });
             });
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("Type to search"));
@@ -58,21 +64,25 @@ impl Help {
             let room = 0.94 * seen.screen.height() - ui.min_rect().height() - 28.0 * unit;
             let room = room.max(40.0 * unit);
             let width = ui.available_width() - ui.spacing().scroll.bar_width;
-            let everything = Columns::new(ui.painter(), "", &seen.frame.context(), width, unit);
+            let columns = |typed: &str| {
+                let context = seen.frame.context();
+                Columns::new((ui.painter(), seen.palette), typed, &context, width, unit)
+            };
+            let everything = columns("");
             let height = everything.height.min(room);
             let shown = match self.typed.trim() {
                 "" => everything,
-                typed => Columns::new(ui.painter(), typed, &seen.frame.context(), width, unit),
+                typed => columns(typed),
             };
             let scroll = ScrollArea::vertical()
                 .max_height(height)
                 .min_scrolled_height(height);
             scroll.auto_shrink(false).show(ui, |ui| {
                 if shown.sections.is_empty() {
-                    entries::nothing(ui, unit);
+                    entries::nothing(ui, seen);
                 }
                 let (rect, _) = ui.allocate_exact_size(vec2(width, shown.height), Sense::hover());
-                shown.paint(ui, rect, unit);
+                shown.paint(ui, rect, seen);
             });
         });
         !left
@@ -113,7 +123,7 @@ struct Columns {
 impl Columns {
     /// The rows that have every typed word.
     fn new(
-        painter: &Painter,
+        (painter, palette): (&Painter, &Palette<Color32>),
         typed: &str,
         context: &Context<'_>,
         width: f32,
@@ -147,7 +157,7 @@ impl Columns {
         let keys_of = |entry: &Entry| {
             let font = medium(TYPE * unit);
             let most = MAX_FOR_KEYS * column;
-            painter.layout(entry.keys.clone(), font, ACCENT, most)
+            painter.layout(entry.keys.clone(), font, palette.accent, most)
         };
         let widest = |at: usize| {
             let here = found.iter().zip(&places).filter(|(_, place)| **place == at);
@@ -161,12 +171,12 @@ impl Columns {
             let room = column - keys[place] - BESIDE_KEYS * unit;
             let row = |entry: Entry| Row {
                 keys: keys_of(&entry),
-                help: painter.layout(entry.text, regular(TYPE * unit), VALUE, room),
+                help: painter.layout(entry.text, regular(TYPE * unit), palette.value, room),
                 refusal: entry.refusal,
             };
             let rows: Vec<Row> = entries.into_iter().map(row).collect();
             let title = topic.title().to_owned();
-            let heading = painter.layout(title, medium(16.0 * unit), VALUE, column);
+            let heading = painter.layout(title, medium(16.0 * unit), palette.value, column);
             let height = rows.iter().map(|row| row.height() + BETWEEN_ROWS * unit);
             let height = heading.size().y + BELOW_HEADING * unit + height.sum::<f32>();
             let section = Section {
@@ -186,7 +196,8 @@ impl Columns {
         }
     }
 
-    fn paint(self, ui: &Ui, rect: Rect, unit: f32) {
+    fn paint(self, ui: &Ui, rect: Rect, seen: DialogContext<'_>) {
+        let (unit, palette) = (seen.unit, seen.palette);
         for (number, (section, column, top)) in self.sections.into_iter().enumerate() {
             let mut at = rect.min + vec2(column as f32 * self.pitch, top);
             let place = Rect::from_min_size(at, vec2(self.pitch, section.height));
@@ -194,7 +205,8 @@ impl Columns {
                 continue;
             }
             let below = section.heading.size().y + BELOW_HEADING * unit;
-            ui.painter().galley(at.round(), section.heading, VALUE);
+            ui.painter()
+                .galley(at.round(), section.heading, palette.value);
             at.y += below;
             let keys = self.keys[column];
             for (line, row) in section.rows.into_iter().enumerate() {
@@ -205,11 +217,11 @@ impl Columns {
                 let painter = ui.painter();
                 match row.refusal {
                     None => {
-                        painter.galley(left.round(), row.keys, ACCENT);
-                        painter.galley(beside.round(), row.help, VALUE);
+                        painter.galley(left.round(), row.keys, palette.accent);
+                        painter.galley(beside.round(), row.help, palette.value);
                     }
                     Some(why) => {
-                        let grey = LABEL.gamma_multiply(0.7);
+                        let grey = palette.label.gamma_multiply(0.7);
                         let of = |at: egui::Pos2, galley| {
                             painter.galley_with_override_text_color(at.round(), galley, grey);
                         };
@@ -229,6 +241,7 @@ impl Columns {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hud::style::opaque;
     use crate::scene;
     use model::actions::{FrontEnd, TABLE, Toggles};
 
@@ -243,7 +256,8 @@ mod tests {
                 is_ahead: false,
                 toggles: Toggles::default(),
             };
-            columns = Some(Columns::new(ui.painter(), typed, &context, width, 1.0));
+            let painter = (ui.painter(), &Palette::DARK.map(opaque));
+            columns = Some(Columns::new(painter, typed, &context, width, 1.0));
         });
         output.drop_without_applying_deltas();
         columns.unwrap()

@@ -4,7 +4,6 @@ use egui::{Key, Modifiers, RichText, ScrollArea};
 
 use crate::dialogs::entries::{self, Entry, LINE};
 use crate::dialogs::{DialogContext, UiRequest, style};
-use crate::hud::style::{LABEL, VALUE};
 use model::actions::{Row, Topic};
 
 /// The open menu.
@@ -55,7 +54,11 @@ impl Menu {
         let left = style::dialog(context, seen, ("menu", Some(0.06), 720.0), |ui| {
             ui.horizontal_wrapped(|ui| {
                 for (at, topic) in Topic::ALL.into_iter().enumerate() {
-                    let ink = if at == self.topic { VALUE } else { LABEL };
+                    let ink = if at == self.topic {
+                        seen.palette.value
+                    } else {
+                        seen.palette.label
+                    };
                     let title = RichText::new(topic.short_title()).color(ink);
                     let title = ui.selectable_label(at == self.topic, title);
                     // Clicked, or passed over as menus are.
@@ -79,7 +82,7 @@ impl Menu {
                     for (at, row) in rows.into_iter().enumerate() {
                         let entry = Entry::of_row(row, &action_context);
                         let chosen = self.chosen == Some(at);
-                        let line = entries::line(ui, unit, &entry, chosen);
+                        let line = entries::line(ui, seen, &entry, chosen);
                         if chosen {
                             line.scroll_to_me(None);
                         }

@@ -33,9 +33,12 @@ pub use larger::Larger;
 pub use menu::Menu;
 pub use shelf::Shelf;
 
+use egui::Color32;
+
 use crate::Frame;
 use life::Shelved;
 use model::Action;
+use screen::theme::Palette;
 
 /// What is open; it lives as long as the window, or as the off-screen renderer.
 #[derive(Debug, Default)]
@@ -80,6 +83,8 @@ pub struct DialogContext<'a> {
     pub frame: &'a Frame<'a>,
     /// Pixels of one unit of type and spacing.
     pub unit: f32,
+    /// The frame's colours.
+    pub palette: &'a Palette<Color32>,
     /// The whole window, in pixels.
     pub screen: egui::Rect,
 }

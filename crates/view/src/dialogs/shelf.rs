@@ -1,9 +1,8 @@
 //! The shelf: the patterns that come with the program, by kind, each with its picture.
 
-use egui::{Color32, Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
+use egui::{Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use crate::dialogs::{DialogContext, UiRequest, style};
-use crate::hud::style::{ACCENT, LABEL, VALUE};
 use crate::marks::runs_of;
 use lang::tr;
 use life::{Kind, Lattice, Run, SHELF, Shelved, Size};
@@ -79,11 +78,15 @@ impl Shelf {
                     let of_kind = |book: &&Book| book.shelved.kind() == kind;
                     let books: Vec<&Book> = self.books.iter().filter(of_kind).collect();
                     ui.add_space(6.0 * unit);
-                    ui.label(RichText::new(title(kind)).heading().color(ACCENT));
+                    ui.label(
+                        RichText::new(title(kind))
+                            .heading()
+                            .color(seen.palette.accent),
+                    );
                     for row in books.chunks(columns) {
                         ui.horizontal(|ui| {
                             for book in row {
-                                if paint(ui, book, across, unit) {
+                                if paint(ui, seen, book, across) {
                                     asked.push(UiRequest::Shelved(book.shelved));
                                     stays = false;
                                 }
@@ -111,20 +114,25 @@ fn title(kind: Kind) -> &'static str {
 }
 
 /// Paints a pattern's place; whether it was clicked.
-fn paint(ui: &mut Ui, book: &Book, width: f32, unit: f32) -> bool {
+fn paint(ui: &mut Ui, seen: DialogContext<'_>, book: &Book, width: f32) -> bool {
+    let (unit, palette) = (seen.unit, seen.palette);
     let high = 72.0 * unit;
     let (rect, response) = ui.allocate_exact_size(vec2(width, high), Sense::click());
     if !ui.is_rect_visible(rect) {
         return false;
     }
     let painter = ui.painter_at(rect);
-    let ground = if response.hovered() { 0x37 } else { 0x20 };
-    painter.rect_filled(rect, 4.0 * unit, Color32::from_gray(ground));
+    let ground = if response.hovered() {
+        palette.shelf_pointed
+    } else {
+        palette.shelf
+    };
+    painter.rect_filled(rect, 4.0 * unit, ground);
     let side = high - 8.0 * unit;
     let frame = Rect::from_min_size(rect.min + vec2(4.0, 4.0) * unit, vec2(side, side));
-    painter.rect_filled(frame, 2.0 * unit, Color32::from_gray(0x0C));
+    painter.rect_filled(frame, 2.0 * unit, palette.shelf_picture);
     if response.hovered() {
-        let stroke = Stroke::new(unit.max(1.0), ACCENT);
+        let stroke = Stroke::new(unit.max(1.0), palette.accent);
         painter.rect_stroke(rect, 4.0 * unit, stroke, StrokeKind::Inside);
     }
     let most = book.size.width().max(book.size.height()) as f32;
@@ -137,13 +145,13 @@ fn paint(ui: &mut Ui, book: &Book, width: f32, unit: f32) -> bool {
             corner.y + run.y as f32 * cell,
         );
         let cells = Rect::from_min_size(at, vec2(run.length as f32, 1.0) * cell);
-        painter.rect_filled(cells, 0.0, ACCENT);
+        painter.rect_filled(cells, 0.0, palette.accent);
     }
     let left = frame.right() + 8.0 * unit;
     let lines = [
-        (Some(&book.name), 15.0, VALUE),
-        (Some(&book.does), 13.0, LABEL),
-        (book.author.as_ref(), 12.0, LABEL),
+        (Some(&book.name), 15.0, palette.value),
+        (Some(&book.does), 13.0, palette.label),
+        (book.author.as_ref(), 12.0, palette.label),
     ];
     let mut top = rect.top() + 8.0 * unit;
     for (text, height, colour) in lines {

@@ -6,17 +6,8 @@ use egui::{
 };
 
 use crate::dialogs::DialogContext;
-use crate::hud::style::{ACCENT, LABEL, RULE, VALUE, medium, regular};
-
-/// Behind a dialog's content.
-pub(crate) const GROUND: Color32 = Color32::from_rgb(0x1A, 0x1D, 0x23);
-/// Around it.
-pub(crate) const EDGE: Color32 = Color32::from_rgb(0x3C, 0x43, 0x4E);
-/// Behind a text field.
-const FIELD: Color32 = Color32::from_rgb(0x0F, 0x11, 0x14);
-/// Behind a button, and behind one under the pointer.
-const BUTTON: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
-const POINTED: Color32 = Color32::from_rgb(0x37, 0x3E, 0x4A);
+use crate::hud::style::{medium, regular};
+use screen::theme::Palette;
 
 /// Lays out a dialog over the dimmed scene: its name, how far its top is from the window's as a
 /// share of the height (none: it stands in the middle), and its width in units of type. Whether
@@ -40,8 +31,8 @@ pub(super) fn dialog(
     modal.backdrop_response.clicked()
 }
 
-/// The style of every dialog, `unit` pixels a unit of type.
-pub(crate) fn dress(context: &egui::Context, unit: f32) {
+/// Gives every dialog its style, `unit` pixels a unit of type, in these colours.
+pub(crate) fn apply_style(context: &egui::Context, unit: f32, palette: &Palette<Color32>) {
     context.set_theme(egui::Theme::Dark);
     let mut style = egui::Style {
         // A dialog is there at once: nothing fades, and a picture of one is always the same.
@@ -83,40 +74,54 @@ pub(crate) fn dress(context: &egui::Context, unit: f32) {
     }
     spacing.interact_size *= 1.2 * unit;
     spacing.default_area_size *= unit;
-    style.visuals = visuals(unit);
+    style.visuals = visuals(unit, palette);
     context.set_style_of(egui::Theme::Dark, style);
 }
 
-fn visuals(unit: f32) -> Visuals {
+fn visuals(unit: f32, palette: &Palette<Color32>) -> Visuals {
     let mut visuals = Visuals::dark();
     let radius = |units: f32| CornerRadius::same((units * unit).round().min(255.0) as u8);
     let line = |colour| Stroke::new(unit.max(1.0), colour);
-    visuals.window_fill = GROUND;
-    visuals.panel_fill = GROUND;
-    visuals.window_stroke = line(EDGE);
+    visuals.window_fill = palette.dialog;
+    visuals.panel_fill = palette.dialog;
+    visuals.window_stroke = line(palette.dialog_edge);
     visuals.window_corner_radius = radius(8.0);
     visuals.menu_corner_radius = radius(6.0);
     visuals.window_shadow = egui::Shadow::NONE;
     visuals.popup_shadow = egui::Shadow::NONE;
-    visuals.extreme_bg_color = FIELD;
-    visuals.faint_bg_color = Color32::from_rgb(0x20, 0x24, 0x2B);
-    visuals.hyperlink_color = ACCENT;
-    visuals.selection.bg_fill = Color32::from_rgb(0x5A, 0x44, 0x12);
-    visuals.selection.stroke = line(ACCENT);
+    visuals.extreme_bg_color = palette.field;
+    visuals.faint_bg_color = palette.dialog_stripe;
+    visuals.code_bg_color = palette.code_ground;
+    visuals.hyperlink_color = palette.accent;
+    visuals.warn_fg_color = palette.refusal;
+    visuals.error_fg_color = palette.failed_ink;
+    visuals.selection.bg_fill = palette.selected;
+    visuals.selection.stroke = line(palette.accent);
     visuals.resize_corner_size *= unit;
-    visuals.text_cursor.stroke = Stroke::new((2.0 * unit).max(1.0), ACCENT);
+    visuals.text_cursor.stroke = Stroke::new((2.0 * unit).max(1.0), palette.accent);
     visuals.text_cursor.blink = false; // a window at rest draws nothing
+    let composition = &mut visuals.ime_composition;
+    composition.active_underline_stroke.color = palette.composed;
+    composition.inactive_underline_stroke.color = palette.composed.linear_multiply(0.5);
     let widgets = &mut visuals.widgets;
     for (widget, ground, ink) in [
-        (&mut widgets.noninteractive, GROUND, LABEL),
-        (&mut widgets.inactive, BUTTON, VALUE),
-        (&mut widgets.hovered, POINTED, Color32::WHITE),
-        (&mut widgets.active, POINTED, Color32::WHITE),
-        (&mut widgets.open, BUTTON, VALUE),
+        (&mut widgets.noninteractive, palette.dialog, palette.label),
+        (&mut widgets.inactive, palette.raised, palette.value),
+        (
+            &mut widgets.hovered,
+            palette.raised_pointed,
+            palette.highlight,
+        ),
+        (
+            &mut widgets.active,
+            palette.raised_pointed,
+            palette.highlight,
+        ),
+        (&mut widgets.open, palette.raised, palette.value),
     ] {
         widget.bg_fill = ground;
         widget.weak_bg_fill = ground;
-        widget.bg_stroke = line(RULE);
+        widget.bg_stroke = line(palette.rule);
         widget.fg_stroke = line(ink);
         widget.corner_radius = radius(4.0);
         widget.expansion = 0.0;

@@ -249,8 +249,7 @@ fn a_wrong_colour_a_lost_panel_and_a_moved_box_are_noticed_and_smoothing_is_not(
         assert!(differ(&as_it_is, &reduced(picture)).is_some(), "{what}");
     };
     // The word of what runs, in another colour.
-    let word = crate::hud::style::RUNNING;
-    let word = [word.r(), word.g(), word.b()];
+    let word = screen::theme::Palette::DARK.running;
     let red = changed(&image, |x, y| match image.pixel(x, y) {
         pixel if pixel == word => [0xE3, 0x7B, 0x7B],
         pixel => pixel,

@@ -8,12 +8,14 @@ use std::collections::BTreeSet;
 use egui::epaint::ClippedShape;
 use egui::{Color32, Rect, Shape, pos2, vec2};
 
-use crate::dialogs::style::{self, GROUND};
+use crate::dialogs::style;
 use crate::gallery::{LANGUAGES, Screen, Set, Window, screens, title};
 use crate::hud::rect_of;
+use crate::hud::style::opaque;
 use crate::layout::Layout;
 use crate::scene::{context, paint_over};
 use lang::with;
+use screen::theme::{Palette, Rgb};
 
 /// The windows of lectures as monitors of two pixels a point have them: beside [`WINDOWS`].
 ///
@@ -24,7 +26,7 @@ const LARGER: [Window; 2] = [([2560, 1440], 2.0), ([3840, 2160], 2.0)];
 const SLACK: f32 = 2.5;
 
 /// The grounds of what may lie over other things.
-const CARDS: [Color32; 2] = [GROUND, Color32::from_rgb(0x2A, 0x2F, 0x38)];
+const CARDS: [Rgb; 2] = [Palette::DARK.dialog, Palette::DARK.raised];
 
 /// A text that can be seen.
 #[derive(Clone, Debug)]
@@ -83,7 +85,7 @@ impl Looking {
             self.carded = true;
             return self.seen.clear();
         }
-        let card = CARDS.contains(&fill) && rect.area() > 0.0;
+        let card = CARDS.map(opaque).contains(&fill) && rect.area() > 0.0;
         if fill.a() < 200 || !rect.is_positive() {
             return;
         }
@@ -160,7 +162,10 @@ fn places(layout: &Layout, set: &Set) -> Vec<Rect> {
 /// What is wrong with a screen in a window.
 fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String> {
     let place = set.frame().layout();
-    style::dress(context, set.frame().unit());
+    // Cards are told by their colours, and in a light theme other roles may round to the same.
+    set.options.colours = 0;
+    let palette = set.frame().palette();
+    style::apply_style(context, set.frame().unit(), &palette);
     context.memory_mut(|memory| memory.data.clear());
     let frames = set.frames();
     let mut dialogs = std::mem::take(&mut set.dialogs);
@@ -170,7 +175,13 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
         let mut input = set.input(context, number, *clock);
         input.max_texture_side = Some(8192);
         let frame = set.frame();
-        let (mut output, _) = paint_over(context, &frame, place.as_ref(), &mut dialogs, input);
+        let (mut output, _) = paint_over(
+            context,
+            (&frame, &palette),
+            place.as_ref(),
+            &mut dialogs,
+            input,
+        );
         let shapes = std::mem::take(&mut output.shapes);
         output.drop_without_applying_deltas();
         if number + 1 < frames {
@@ -317,7 +328,7 @@ fn what_is_wrong_is_found() {
                 p.rect_filled(
                     Rect::from_min_max(pos2(20.0, 0.0), pos2(90.0, 90.0)),
                     0.0,
-                    GROUND,
+                    opaque(CARDS[0]),
                 );
             },
             "",

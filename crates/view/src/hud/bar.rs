@@ -1,6 +1,6 @@
 //! The HUD below the panels, where the window is narrow: the figures in equal cells.
 
-use egui::{Align2, Painter, Rect, pos2, vec2};
+use egui::{Align2, Rect, pos2, vec2};
 
 use crate::hit_regions;
 use crate::hud::parts;
@@ -11,7 +11,7 @@ const CELL: f32 = 150.0;
 const LINE: f32 = 46.0;
 
 /// Paints as many of the figures into the rectangle as it takes, by rank, `unit` pixels a unit.
-pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures) {
+pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Figures) {
     let unit = unit * growth(rect.size() / unit, figures);
     let inside = rect.shrink2(vec2(14.0, 8.0) * unit);
     let columns = columns(inside.width() / unit);
@@ -19,7 +19,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     // The last line is for a message, whether there is one or not: no figure goes when one comes.
     let lines = if all > 1 { all - 1 } else { all };
     if let Some((urgency, sentence)) = figures.messages.first() {
-        let (ground, colour) = parts::message_colours(*urgency);
+        let (ground, colour) = parts::message_colours(*urgency, &painter.palette);
         let height = 30.0 * unit;
         let min = pos2(inside.left(), inside.bottom() - height);
         let place = Rect::from_min_size(min, vec2(inside.width(), height));
@@ -44,14 +44,31 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
     let state = place((0, 0), 1);
     parts::state(painter, state, unit, figures.state, "");
     let sign = state.right_center() - vec2(20.0 * unit, 0.0);
-    parts::menu(painter, sign, unit, parts::state_ink(figures.state));
+    parts::menu(
+        painter,
+        sign,
+        unit,
+        parts::state_ink(figures.state, &painter.palette),
+    );
     for (figure, at) in by_rank(figures, columns, lines) {
         let place = place(at, span(figure));
         let width = place.width();
         hit_regions::tip(painter, place, figure.tip);
-        let label = fitted(painter, &figure.label, regular(12.5 * unit), LABEL, width);
+        let label = fitted(
+            painter,
+            &figure.label,
+            regular(12.5 * unit),
+            painter.palette.label,
+            width,
+        );
         put(painter, place.left_top(), Align2::LEFT_TOP, label);
-        let value = fitted(painter, &figure.value, medium(18.0 * unit), VALUE, width);
+        let value = fitted(
+            painter,
+            &figure.value,
+            medium(18.0 * unit),
+            painter.palette.value,
+            width,
+        );
         put(
             painter,
             place.left_top() + vec2(0.0, 16.0 * unit),

@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use egui::{FontFamily, Rect, Shape, pos2, vec2};
 
 use crate::dialogs::DialogContext;
+use crate::hud::style::ThemedPainter;
 use crate::hud::tests::busy;
 use crate::hud::{install_fonts, paint};
 use crate::{Commands, Dialogs, FileDialog, Frame, GoTo, Help, Lab, Menu, TimelineView};
@@ -174,6 +175,7 @@ fn painted(context: &egui::Context, frame: &Frame<'_>) -> Vec<Shape> {
     };
     let mut output = context.run_ui(input, |ui| {
         let painter = ui.ctx().layer_painter(egui::LayerId::background());
+        let painter = ThemedPainter::new(painter, &frame.palette());
         paint(&painter, frame, frame.layout().as_ref());
     });
     let shapes = std::mem::take(&mut output.shapes);
@@ -239,6 +241,7 @@ fn no_english_is_left_in_dialogs() {
                     let seen = DialogContext {
                         frame: &frame,
                         unit: 1.0,
+                        palette: &frame.palette(),
                         screen,
                     };
                     dialogs.show(ui.ctx(), seen);

@@ -13,7 +13,7 @@ pub(crate) mod style;
 #[cfg(test)]
 pub(crate) mod tests;
 
-use egui::{Align2, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
+use egui::{Align2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{Frame, halves, lab, ladder, lesson, marks, minimap, population, timeline, toolbar};
@@ -22,10 +22,15 @@ pub(crate) use parts::message_colours;
 pub(crate) use presenting::HEIGHT as STRIP;
 use screen::figures;
 use screen::{SidePanel, ViewOptions, ViewTransform};
+use style::ThemedPainter;
 pub use style::install_fonts;
 
 /// Paints everything of a frame but the cells; all lengths are pixels.
-pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, place: Option<&(Layout, ViewTransform)>) {
+pub(crate) fn paint(
+    painter: &ThemedPainter,
+    frame: &Frame<'_>,
+    place: Option<&(Layout, ViewTransform)>,
+) {
     let screen = Rect::from_min_size(
         egui::Pos2::ZERO,
         vec2(frame.pixels[0] as f32, frame.pixels[1] as f32),
@@ -106,7 +111,7 @@ fn no_room(frame: &Frame<'_>, layout: &Layout) -> Option<Message> {
 }
 
 /// A thin frame around the selected panel, in the gap, off its cells.
-fn highlight(painter: &Painter, layout: &Layout, place: usize, options: &ViewOptions) {
+fn highlight(painter: &ThemedPainter, layout: &Layout, place: usize, options: &ViewOptions) {
     let width = (2.0 * layout.unit)
         .round()
         .clamp(1.0, layout.tiling.gap.max(1) as f32);
@@ -117,22 +122,22 @@ fn highlight(painter: &Painter, layout: &Layout, place: usize, options: &ViewOpt
     // White stands out beside dark cells (where the theme is light: black beside light ones), the
     // accent beside inverted ones.
     let colour = if options.invert {
-        style::ACCENT
+        painter.palette.accent
     } else {
-        style::VALUE
+        painter.palette.value
     };
     painter.rect_stroke(rect, 0.0, Stroke::new(width, colour), StrokeKind::Outside);
 }
 
 /// While the engine starts there is nothing else to show.
-fn starting(painter: &Painter, screen: Rect, unit: f32, notice: Option<&str>) {
+fn starting(painter: &ThemedPainter, screen: Rect, unit: f32, notice: Option<&str>) {
     let text = notice.unwrap_or(tr!("starting the engine …"));
     let room = screen.width() * 0.9;
     let galley = style::paragraph(
         painter,
         text,
         style::regular(20.0 * unit),
-        style::LABEL,
+        painter.palette.label,
         room,
         8,
     );

@@ -1,21 +1,23 @@
 //! What column and bar have in common.
 
-use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Vec2, pos2, vec2};
+use egui::{Align2, Color32, Pos2, Rect, Shape, Vec2, pos2, vec2};
 
 use crate::hit_regions;
 use crate::hud::style::*;
 use lang::tr;
 use model::{SessionAction, ViewAction};
 use screen::figures::{State, Urgency};
+use screen::theme::Palette;
 
 /// The state as a band that is seen from the last row: a sign, a word, and the pace if there is
 /// room.
-pub(super) fn state(painter: &Painter, rect: Rect, unit: f32, state: State, pace: &str) {
-    let colour = state_ink(state);
+pub(super) fn state(painter: &ThemedPainter, rect: Rect, unit: f32, state: State, pace: &str) {
+    let palette = &painter.palette;
+    let colour = state_ink(state, palette);
     let (ground, word) = match state {
-        State::Running => (RUNNING_GROUND, tr!("running")),
-        State::Paused => (ACCENT, tr!("PAUSED")),
-        State::Ended => (FAILED, tr!("ENDED")),
+        State::Running => (palette.running_ground, tr!("running")),
+        State::Paused => (palette.accent, tr!("PAUSED")),
+        State::Ended => (palette.failed, tr!("ENDED")),
     };
     let tip = tr!("click or press Space to run or pause; + and − set the pace");
     hit_regions::button(painter, rect, tip, SessionAction::TogglePause);
@@ -62,16 +64,16 @@ pub(super) fn state(painter: &Painter, rect: Rect, unit: f32, state: State, pace
 }
 
 /// What is written on the band.
-pub(super) fn state_ink(state: State) -> Color32 {
+pub(super) fn state_ink(state: State, palette: &Palette<Color32>) -> Color32 {
     match state {
-        State::Running => RUNNING,
-        State::Paused => Color32::from_rgb(0x1C, 0x14, 0x02),
-        State::Ended => Color32::WHITE,
+        State::Running => palette.running,
+        State::Paused => palette.on_accent,
+        State::Ended => palette.on_failed,
     }
 }
 
 /// The sign of the menu, three lines, where a click opens it.
-pub(super) fn menu(painter: &Painter, middle: Pos2, unit: f32, ink: Color32) {
+pub(super) fn menu(painter: &ThemedPainter, middle: Pos2, unit: f32, ink: Color32) {
     let place = Rect::from_center_size(middle, Vec2::splat(26.0 * unit));
     let over = hit_regions::button(painter, place, tr!("menu (Ctrl+M)"), ViewAction::ToggleMenu);
     if over {
@@ -85,13 +87,10 @@ pub(super) fn menu(painter: &Painter, middle: Pos2, unit: f32, ink: Color32) {
 }
 
 /// The ground and the type of a sentence.
-pub(crate) fn message_colours(urgency: Urgency) -> (Color32, Color32) {
+pub(crate) fn message_colours(urgency: Urgency, palette: &Palette<Color32>) -> (Color32, Color32) {
     match urgency {
-        Urgency::Failure => (FAILED, Color32::WHITE),
-        Urgency::Notice => (
-            Color32::from_rgb(0x1E, 0x3A, 0x5C),
-            Color32::from_rgb(0xDC, 0xEB, 0xFF),
-        ),
-        Urgency::Warning => (Color32::from_rgb(0x33, 0x2A, 0x12), ACCENT),
+        Urgency::Failure => (palette.failed, palette.on_failed),
+        Urgency::Notice => (palette.notice, palette.on_notice),
+        Urgency::Warning => (palette.warning, palette.accent),
     }
 }

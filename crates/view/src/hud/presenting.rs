@@ -1,7 +1,7 @@
 //! What a lecture needs of the figures, in type for the last row: kernel, streams, generations a
 //! second, what the last switch did, and a sentence where there is one.
 
-use egui::{Align2, Color32, Painter, Rect, pos2, vec2};
+use egui::{Align2, Color32, Rect, pos2, vec2};
 
 use crate::hud::parts;
 use crate::hud::style::*;
@@ -17,7 +17,13 @@ const SENTENCE: f32 = 38.0;
 const PARTS: [f32; 4] = [0.27, 0.2, 0.2, 0.33];
 
 /// Paints the strip, `unit` pixels a unit.
-pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, status: &Status, figures: &Figures) {
+pub(super) fn paint(
+    painter: &ThemedPainter,
+    rect: Rect,
+    unit: f32,
+    status: &Status,
+    figures: &Figures,
+) {
     let unit = unit.min(rect.height() / HEIGHT);
     let inside = rect.shrink2(vec2(22.0, 8.0) * unit);
     let generations = match figures.state {
@@ -27,23 +33,33 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, status: &Status, f
     };
     let (switch, factor) = told(status.last_effect.as_ref());
     let columns: [(&str, &str, Color32); 4] = [
-        (tr!("kernel"), status.kernel.name, VALUE),
-        (tr!("streams"), figures::streams(status), VALUE),
+        (tr!("kernel"), status.kernel.name, painter.palette.value),
+        (
+            tr!("streams"),
+            figures::streams(status),
+            painter.palette.value,
+        ),
         (
             tr!("generations/s"),
             &generations,
             match figures.state {
-                State::Running => VALUE,
-                State::Paused => ACCENT,
-                State::Ended => FAILED_INK,
+                State::Running => painter.palette.value,
+                State::Paused => painter.palette.accent,
+                State::Ended => painter.palette.failed_ink,
             },
         ),
-        (&switch, &factor, RUNNING),
+        (&switch, &factor, painter.palette.running),
     ];
     let (mut left, width) = (inside.left(), inside.width());
     for (part, (label, value, ink)) in PARTS.into_iter().zip(columns) {
         let room = part * width - 18.0 * unit;
-        let label = fitted(painter, label, regular(19.0 * unit), LABEL, room);
+        let label = fitted(
+            painter,
+            label,
+            regular(19.0 * unit),
+            painter.palette.label,
+            room,
+        );
         put(painter, pos2(left, inside.top()), Align2::LEFT_TOP, label);
         let value = fitted(painter, value, medium(40.0 * unit), ink, room);
         let middle = inside.top() + 46.0 * unit;
@@ -55,7 +71,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, status: &Status, f
         .filter(|(urgency, _)| *urgency != Urgency::Warning)
         .min_by_key(|(urgency, _)| *urgency != Urgency::Failure);
     if let Some((urgency, sentence)) = said {
-        let (ground, ink) = parts::message_colours(*urgency);
+        let (ground, ink) = parts::message_colours(*urgency, &painter.palette);
         let top = pos2(inside.left(), inside.bottom() - SENTENCE * unit);
         let band = Rect::from_min_max(top, inside.max);
         painter.rect_filled(band, 6.0 * unit, ground);

@@ -1,6 +1,6 @@
 //! The HUD beside the panels: figures in a column, labels left, values right.
 
-use egui::{Align2, Painter, Rect, pos2, vec2};
+use egui::{Align2, Rect, pos2, vec2};
 
 use crate::hit_regions;
 use crate::hud::parts;
@@ -23,20 +23,20 @@ const MESSAGES: f32 = 62.0;
 
 /// Paints the figures into the rectangle, `unit` pixels a unit; those of the highest ranks stay
 /// away where there is no room.
-pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures) {
+pub(super) fn paint(painter: &ThemedPainter, rect: Rect, unit: f32, figures: &Figures) {
     let inside = rect.shrink2(vec2(16.0, 14.0) * unit);
     let foot = pos2(inside.left(), inside.bottom());
     let keys = fitted(
         painter,
         tr!("H   keys and help"),
         regular(13.0 * unit),
-        LABEL,
+        painter.palette.label,
         inside.width() - 34.0 * unit,
     );
     let middle = foot.y - keys.size().y / 2.0;
     put(painter, foot, Align2::LEFT_BOTTOM, keys);
     let sign = pos2(inside.right() - 9.0 * unit, middle);
-    parts::menu(painter, sign, unit, LABEL);
+    parts::menu(painter, sign, unit, painter.palette.label);
     let end = inside.bottom() - (FOOT + 6.0) * unit;
     let figures_end = paint_figures(painter, inside, end - MESSAGES * unit, unit, figures);
     let room = Rect::from_min_max(pos2(inside.left(), figures_end), pos2(inside.right(), end));
@@ -46,7 +46,7 @@ pub(super) fn paint(painter: &Painter, rect: Rect, unit: f32, figures: &Figures)
 /// Paints the state and the figures from the top; those of the highest ranks stay away where they
 /// would end below `bottom`. Returns where they end.
 fn paint_figures(
-    painter: &Painter,
+    painter: &ThemedPainter,
     inside: Rect,
     bottom: f32,
     unit: f32,
@@ -72,7 +72,11 @@ fn paint_figures(
             continue;
         }
         let line = (y + GROUP / 2.0 * unit - 1.0 * unit).round();
-        painter.hline(inside.x_range(), line, (unit.max(1.0), RULE));
+        painter.hline(
+            inside.x_range(),
+            line,
+            (unit.max(1.0), painter.palette.rule),
+        );
         y += GROUP * unit;
         for figure in kept {
             let noted = noted(figure, most);
@@ -115,12 +119,12 @@ fn most_rank(groups: &[Vec<Figure>], room: f32) -> Option<u8> {
     })
 }
 
-fn lead(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
+fn lead(painter: &ThemedPainter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
     let label = fitted(
         painter,
         &figure.label,
         regular(14.0 * unit),
-        LABEL,
+        painter.palette.label,
         inside.width(),
     );
     let used = label.size().x + 10.0 * unit;
@@ -129,12 +133,18 @@ fn lead(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure) {
         painter,
         &figure.note,
         regular(13.0 * unit),
-        LABEL,
+        painter.palette.label,
         inside.width() - used,
     );
     put(painter, pos2(inside.right(), y), Align2::RIGHT_TOP, note);
     let size = lead_size(&figure.value, inside.width() / unit) * unit;
-    let value = fitted(painter, &figure.value, medium(size), VALUE, inside.width());
+    let value = fitted(
+        painter,
+        &figure.value,
+        medium(size),
+        painter.palette.value,
+        inside.width(),
+    );
     put(
         painter,
         pos2(inside.left(), y + 38.0 * unit),
@@ -148,19 +158,31 @@ fn lead_size(text: &str, width: f32) -> f32 {
     (width / (0.58 * lang::columns(text) as f32)).clamp(15.0, 40.0)
 }
 
-fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure, noted: bool) {
+fn row(painter: &ThemedPainter, inside: Rect, y: f32, unit: f32, figure: &Figure, noted: bool) {
     let width = inside.width();
     let label_at = pos2(inside.left(), y + 11.0 * unit);
     let mut note_at = y + ROW * unit - 2.0 * unit;
     if figure.wide {
-        let label = fitted(painter, &figure.label, regular(13.0 * unit), LABEL, width);
+        let label = fitted(
+            painter,
+            &figure.label,
+            regular(13.0 * unit),
+            painter.palette.label,
+            width,
+        );
         put(
             painter,
             label_at - vec2(0.0, 2.0 * unit),
             Align2::LEFT_CENTER,
             label,
         );
-        let value = fitted(painter, &figure.value, medium(17.0 * unit), VALUE, width);
+        let value = fitted(
+            painter,
+            &figure.value,
+            medium(17.0 * unit),
+            painter.palette.value,
+            width,
+        );
         put(
             painter,
             pos2(inside.left(), y + 28.0 * unit),
@@ -173,12 +195,18 @@ fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure, note
             painter,
             &figure.label,
             regular(14.5 * unit),
-            LABEL,
+            painter.palette.label,
             width * 0.58,
         );
         let left = width - label.size().x - 8.0 * unit;
         put(painter, label_at, Align2::LEFT_CENTER, label);
-        let value = fitted(painter, &figure.value, medium(17.0 * unit), VALUE, left);
+        let value = fitted(
+            painter,
+            &figure.value,
+            medium(17.0 * unit),
+            painter.palette.value,
+            left,
+        );
         put(
             painter,
             pos2(inside.right(), label_at.y),
@@ -187,7 +215,14 @@ fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure, note
         );
     }
     if noted {
-        let note = paragraph(painter, &figure.note, regular(12.5 * unit), LABEL, width, 2);
+        let note = paragraph(
+            painter,
+            &figure.note,
+            regular(12.5 * unit),
+            painter.palette.label,
+            width,
+            2,
+        );
         put(
             painter,
             pos2(inside.left(), note_at),
@@ -199,12 +234,12 @@ fn row(painter: &Painter, inside: Rect, y: f32, unit: f32, figure: &Figure, note
 
 /// Paints messages, each in a box, at the foot of the room. The most urgent come first, and take as
 /// many rows of text as they need; what has no room is left out. One that is cut is a tip too.
-fn paint_messages(painter: &Painter, room: Rect, unit: f32, messages: &[(Urgency, Message)]) {
+fn paint_messages(painter: &ThemedPainter, room: Rect, unit: f32, messages: &[(Urgency, Message)]) {
     let (pad, gap) = (9.0 * unit, 6.0 * unit);
     let mut boxes = Vec::new();
     let mut left = room.height() - gap;
     for (urgency, sentence) in messages {
-        let (ground, ink) = parts::message_colours(*urgency);
+        let (ground, ink) = parts::message_colours(*urgency, &painter.palette);
         let text = |rows: usize| {
             let width = room.width() - 2.0 * pad;
             paragraph(painter, sentence, regular(14.0 * unit), ink, width, rows)

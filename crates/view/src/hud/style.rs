@@ -1,22 +1,58 @@
-//! Type and colours of the HUD, and text that fits its place.
+//! The painter of the HUD with its colours, its type, and text that fits its place.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
-use egui::{Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2};
+use egui::{
+    Align2, Color32, FontData, FontDefinitions, FontFamily, FontId, Galley, Painter, Pos2, Rect,
+};
 
-pub(crate) const GROUND: Color32 = Color32::from_rgb(0x12, 0x14, 0x18);
-pub(crate) const RULE: Color32 = Color32::from_rgb(0x2C, 0x31, 0x39);
-pub(crate) const LABEL: Color32 = Color32::from_rgb(0xA9, 0xB1, 0xBD);
-pub(crate) const VALUE: Color32 = Color32::from_rgb(0xF4, 0xF6, 0xF8);
-pub(crate) const ACCENT: Color32 = Color32::from_rgb(0xFF, 0xC2, 0x3D);
-pub(crate) const RUNNING: Color32 = Color32::from_rgb(0x7B, 0xE3, 0xB4);
-pub(crate) const RUNNING_GROUND: Color32 = Color32::from_rgb(0x17, 0x39, 0x2D);
-pub(crate) const FAILED: Color32 = Color32::from_rgb(0xC6, 0x3B, 0x2B);
-/// The same as type on the ground.
-pub(crate) const FAILED_INK: Color32 = Color32::from_rgb(0xF2, 0x8B, 0x7D);
+use screen::theme::{Palette, Rgb};
 
 /// Where room is short, text shrinks to this part of its size before it is cut.
 pub(crate) const SMALLEST: f32 = 0.72;
+
+/// Leaves pictures, and text that has colours of its own, as they are.
+pub(crate) const UNTINTED: Color32 = Color32::WHITE;
+
+/// An opaque colour as egui has it.
+pub(crate) fn opaque([red, green, blue]: Rgb) -> Color32 {
+    Color32::from_rgb(red, green, blue)
+}
+
+/// The same colour, but only this opaque.
+pub(crate) fn translucent(colour: Color32, alpha: u8) -> Color32 {
+    Color32::from_rgba_unmultiplied(colour.r(), colour.g(), colour.b(), alpha)
+}
+
+/// A painter, and the colours to paint with.
+#[derive(Clone)]
+pub(crate) struct ThemedPainter {
+    painter: Painter,
+    pub(crate) palette: Palette<Color32>,
+}
+
+impl ThemedPainter {
+    pub(crate) fn new(painter: Painter, palette: &Palette<Color32>) -> ThemedPainter {
+        ThemedPainter {
+            painter,
+            palette: *palette,
+        }
+    }
+
+    /// The same one, which paints only within `rect`.
+    pub(crate) fn with_clip_rect(&self, rect: Rect) -> ThemedPainter {
+        ThemedPainter::new(self.painter.with_clip_rect(rect), &self.palette)
+    }
+}
+
+impl Deref for ThemedPainter {
+    type Target = Painter;
+
+    fn deref(&self) -> &Painter {
+        &self.painter
+    }
+}
 
 /// Makes Roboto (digits of one width) the type of everything; egui's own stand in for signs that
 /// it lacks, and Noto Sans SC for Chinese. Layout finds the glyph of a letter in the first that has
@@ -133,5 +169,5 @@ pub(crate) fn paragraph(
 /// Puts a galley where `align` of it is at `at`, on whole pixels.
 pub(crate) fn put(painter: &Painter, at: Pos2, align: Align2, galley: Arc<Galley>) {
     let corner = align.anchor_size(at, galley.size()).min.round();
-    painter.galley(corner, galley, Color32::WHITE);
+    painter.galley(corner, galley, UNTINTED);
 }

@@ -2,6 +2,7 @@
 
 use egui::{Rect, Shape, pos2, vec2};
 
+use crate::hud::style::ThemedPainter;
 use crate::hud::{install_fonts, paint, rect_of};
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{Frame, Lab, TimelineView};
@@ -92,12 +93,13 @@ pub(crate) fn each_with(
 /// The same, with a lesson and everything beside it.
 pub(crate) fn each_lesson(
     status: &Status,
+    options: &ViewOptions,
     lesson: &LessonScreen,
     check: impl FnMut(&Frame<'_>, &[Shape]),
 ) {
     each_frame(
         status,
-        &ViewOptions::default(),
+        options,
         |_| TimelineView::default(),
         Some(lesson),
         check,
@@ -140,6 +142,7 @@ fn each_frame(
             let place = frame.layout();
             let mut output = context.run_ui(input, |ui| {
                 let painter = ui.ctx().layer_painter(egui::LayerId::background());
+                let painter = ThemedPainter::new(painter, &frame.palette());
                 paint(&painter, &frame, place.as_ref());
             });
             let shapes = std::mem::take(&mut output.shapes);

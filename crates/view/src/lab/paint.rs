@@ -1,6 +1,6 @@
 //! The lab, painted piece by piece.
 
-use egui::{Align2, Color32, FontId, Painter, Rect, Stroke, StrokeKind, pos2, vec2};
+use egui::{Align2, Color32, FontId, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::Frame;
 use crate::hud::style::*;
@@ -9,18 +9,18 @@ use crate::lab::place::{Places, Segment};
 use lang::tr;
 use model::{Action, SessionAction, Status, ViewAction};
 use screen::calls::{CallLanguage, calls};
-
-const SEGMENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
-const IMPOSSIBLE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
-/// Grey, yet it can still be read.
-const FAINT: Color32 = Color32::from_rgb(0x7C, 0x84, 0x90);
-const ON_ACCENT: Color32 = Color32::from_rgb(0x1C, 0x14, 0x02);
-const CODE: Color32 = Color32::from_rgb(0x0C, 0x0E, 0x11);
+use screen::theme::Palette;
 
 /// Paints the lab into its rectangle.
-pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect: Rect, unit: f32) {
+pub(crate) fn paint(
+    painter: &ThemedPainter,
+    frame: &Frame<'_>,
+    status: &Status,
+    rect: Rect,
+    unit: f32,
+) {
     let places = Places::new(rect, unit, status);
-    let line = (unit.max(1.0), RULE);
+    let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
     paint_title(painter, &places);
@@ -35,39 +35,47 @@ pub(crate) fn paint(painter: &Painter, frame: &Frame<'_>, status: &Status, rect:
     paint_code(painter, &places, frame.lab, status);
 }
 
-fn paint_title(painter: &Painter, places: &Places) {
+fn paint_title(painter: &ThemedPainter, places: &Places) {
     let (title, unit) = (places.title, places.unit);
-    let text = painter.layout_no_wrap(tr!("Lab").into(), medium(18.0 * unit), VALUE);
+    let text = painter.layout_no_wrap(
+        tr!("Lab").into(),
+        medium(18.0 * unit),
+        painter.palette.value,
+    );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
     let close = tr!("{} closes", Action::from(ViewAction::ToggleLab).key());
-    let close = painter.layout_no_wrap(close, regular(13.0 * unit), LABEL);
+    let close = painter.layout_no_wrap(close, regular(13.0 * unit), painter.palette.label);
     put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
 }
 
-fn paint_names(painter: &Painter, places: &Places) {
+fn paint_names(painter: &ThemedPainter, places: &Places) {
     let unit = places.unit;
     for (switch, rect) in &places.names {
         let key = Action::from(SessionAction::NextOf(*switch)).key();
-        let key = painter.layout_no_wrap(key, medium(14.5 * unit), ACCENT);
+        let key = painter.layout_no_wrap(key, medium(14.5 * unit), painter.palette.accent);
         let middle = rect.left_center() - vec2(0.0, 1.5 * unit);
         put(painter, middle, Align2::LEFT_CENTER, key);
-        let name = painter.layout_no_wrap(switch.name().into(), regular(14.5 * unit), VALUE);
+        let name = painter.layout_no_wrap(
+            switch.name().into(),
+            regular(14.5 * unit),
+            painter.palette.value,
+        );
         let at = middle + vec2(30.0 * unit, 0.0);
         put(painter, at, Align2::LEFT_CENTER, name);
     }
 }
 
-fn paint_segment(painter: &Painter, unit: f32, segment: &Segment, over: bool) {
+fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bool) {
     let possible = segment.choice.refusal.is_none();
     let (ground, ink) = match (segment.present, possible) {
-        (true, _) => (ACCENT, ON_ACCENT),
-        (false, true) => (SEGMENT, VALUE),
-        (false, false) => (IMPOSSIBLE, FAINT),
+        (true, _) => (painter.palette.accent, painter.palette.on_accent),
+        (false, true) => (painter.palette.raised, painter.palette.value),
+        (false, false) => (painter.palette.recessed, painter.palette.faint),
     };
     let rect = segment.rect;
     painter.rect_filled(rect, 4.0 * unit, ground);
     if over {
-        let edge = Stroke::new((1.5 * unit).round().max(1.0), Color32::WHITE);
+        let edge = Stroke::new((1.5 * unit).round().max(1.0), painter.palette.highlight);
         painter.rect_stroke(rect, 4.0 * unit, edge, StrokeKind::Inside);
     }
     let font = if segment.present {
@@ -83,12 +91,16 @@ fn paint_segment(painter: &Painter, unit: f32, segment: &Segment, over: bool) {
         // Struck out too: grey alone is not seen from everywhere.
         let half = width / 2.0 + 2.0 * unit;
         let across = rect.center().x - half..=rect.center().x + half;
-        painter.hline(across, rect.center().y.round(), (unit.max(1.0), FAINT));
+        painter.hline(
+            across,
+            rect.center().y.round(),
+            (unit.max(1.0), painter.palette.faint),
+        );
     }
 }
 
 /// What the position under the pointer does or why it cannot be; else why others cannot.
-fn paint_said(painter: &Painter, places: &Places, over: Option<&Segment>) {
+fn paint_said(painter: &ThemedPainter, places: &Places, over: Option<&Segment>) {
     let refused = || {
         let cannot = |segment: &&Segment| segment.choice.refusal.is_some();
         places.segments.iter().find(cannot)
@@ -96,9 +108,9 @@ fn paint_said(painter: &Painter, places: &Places, over: Option<&Segment>) {
     let (text, colour) = match over.or_else(refused) {
         None => (
             tr!("Click a setting, or press its key for the next one").into(),
-            LABEL,
+            painter.palette.label,
         ),
-        Some(segment) => in_words(segment),
+        Some(segment) => in_words(segment, &painter.palette),
     };
     let font = regular(13.5 * places.unit);
     let text = paragraph(painter, &text, font, colour, places.said.width(), 2);
@@ -110,25 +122,25 @@ fn paint_said(painter: &Painter, places: &Places, over: Option<&Segment>) {
     );
 }
 
-fn in_words(segment: &Segment) -> (String, Color32) {
+fn in_words(segment: &Segment, palette: &Palette<Color32>) -> (String, Color32) {
     let name = format!("{} {}", segment.switch.name(), segment.choice.label);
     match &segment.choice.refusal {
-        None => (format!("{name}: {}", segment.choice.effect), VALUE),
+        None => (format!("{name}: {}", segment.choice.effect), palette.value),
         Some(why) => (
             tr!("{name} is unavailable: {why}", name = name, why = why),
-            ACCENT,
+            palette.accent,
         ),
     }
 }
 
-fn paint_tabs(painter: &Painter, places: &Places, lab: &Lab) {
+fn paint_tabs(painter: &ThemedPainter, places: &Places, lab: &Lab) {
     let unit = places.unit;
     for language in CallLanguage::ALL {
         let rect = places.tabs[language as usize];
         let (ground, ink) = if language == lab.language {
-            (SEGMENT, VALUE)
+            (painter.palette.raised, painter.palette.value)
         } else {
-            (IMPOSSIBLE, LABEL)
+            (painter.palette.recessed, painter.palette.label)
         };
         painter.rect_filled(rect, 4.0 * unit, ground);
         let text = painter.layout_no_wrap(language.name().into(), medium(13.5 * unit), ink);
@@ -137,9 +149,9 @@ fn paint_tabs(painter: &Painter, places: &Places, lab: &Lab) {
 }
 
 /// The calls, remarks dimmed, from the line on to which they are scrolled.
-fn paint_code(painter: &Painter, places: &Places, lab: &Lab, status: &Status) {
+fn paint_code(painter: &ThemedPainter, places: &Places, lab: &Lab, status: &Status) {
     let (rect, unit) = (places.code, places.unit);
-    painter.rect_filled(rect, 4.0 * unit, CODE);
+    painter.rect_filled(rect, 4.0 * unit, painter.palette.code_ground);
     let code = calls(status).of(lab.language);
     let (size, line) = places.code_type(&code);
     let seen = places.code_lines(&code);
@@ -147,13 +159,21 @@ fn paint_code(painter: &Painter, places: &Places, lab: &Lab, status: &Status) {
     let corner = rect.min + vec2(8.0, 6.0) * unit;
     for (row, text) in code.iter().skip(first).take(seen).enumerate() {
         let remark = text.trim_start().starts_with("//");
-        let ink = if remark { FAINT } else { VALUE };
+        let ink = if remark {
+            painter.palette.faint
+        } else {
+            painter.palette.value
+        };
         let text = painter.layout_no_wrap(text.clone(), FontId::monospace(size), ink);
         let at = corner + vec2(0.0, row as f32 * line);
         put(painter, at, Align2::LEFT_TOP, text);
     }
     if code.len() > seen {
-        let hint = painter.layout_no_wrap(tr!("wheel scrolls").into(), regular(12.5 * unit), LABEL);
+        let hint = painter.layout_no_wrap(
+            tr!("wheel scrolls").into(),
+            regular(12.5 * unit),
+            painter.palette.label,
+        );
         let right = pos2(rect.right(), places.tabs[0].center().y);
         put(painter, right, Align2::RIGHT_CENTER, hint);
         let whole = rect.height() - 12.0 * unit;
@@ -162,6 +182,6 @@ fn paint_code(painter: &Painter, places: &Places, lab: &Lab, status: &Status) {
             pos2(rect.right() - 8.0 * unit, corner.y + part(first)),
             vec2(4.0 * unit, part(seen)),
         );
-        painter.rect_filled(bar, 2.0 * unit, SEGMENT);
+        painter.rect_filled(bar, 2.0 * unit, painter.palette.raised);
     }
 }

@@ -1,6 +1,6 @@
 //! The ladder, painted piece by piece.
 
-use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 use crate::hit_regions;
 use crate::hud::style::*;
@@ -11,25 +11,25 @@ use model::{Action, ViewAction};
 use screen::ladder::{LadderChart, RateSource, Rung};
 use screen::numbers::si;
 
-const PRESENT: Color32 = Color32::from_rgb(0x2A, 0x2F, 0x38);
-/// Grey, yet it can still be read.
-const FAINT: Color32 = Color32::from_rgb(0x7C, 0x84, 0x90);
-const LIMIT: Color32 = Color32::from_rgb(0xF0, 0x7C, 0x4A);
 /// Half a mark's width, in units.
 const MARK: f32 = 5.5;
 
 /// Paints the ladder into its rectangle.
-pub(crate) fn paint(painter: &Painter, status: &Status, rect: Rect, unit: f32) {
+pub(crate) fn paint(painter: &ThemedPainter, status: &Status, rect: Rect, unit: f32) {
     let shown = LadderChart::of(status);
     let places = Places::new(rect, unit, shown.rungs.len());
-    let line = (unit.max(1.0), RULE);
+    let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
     paint_title(painter, &places);
     paint_lead(painter, &places, &shown);
     for (rung, row) in shown.rungs.iter().zip(&places.rows) {
         if rung.present {
-            painter.rect_filled(row.expand2(vec2(6.0 * unit, 0.0)), 4.0 * unit, PRESENT);
+            painter.rect_filled(
+                row.expand2(vec2(6.0 * unit, 0.0)),
+                4.0 * unit,
+                painter.palette.raised,
+            );
         }
     }
     paint_axis(painter, &places, &shown);
@@ -40,31 +40,37 @@ pub(crate) fn paint(painter: &Painter, status: &Status, rect: Rect, unit: f32) {
     paint_legend(painter, &places, &shown);
 }
 
-fn paint_title(painter: &Painter, places: &Places) {
+fn paint_title(painter: &ThemedPainter, places: &Places) {
     let (title, unit) = (places.title, places.unit);
     let text = painter.layout_no_wrap(
         tr!("Kernel ladder, cells per second").into(),
         medium(18.0 * unit),
-        VALUE,
+        painter.palette.value,
     );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
     let close = tr!("{} closes", Action::from(ViewAction::ToggleLadder).key());
-    let close = painter.layout_no_wrap(close, regular(13.0 * unit), LABEL);
+    let close = painter.layout_no_wrap(close, regular(13.0 * unit), painter.palette.label);
     put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
 }
 
-fn paint_lead(painter: &Painter, places: &Places, shown: &LadderChart) {
+fn paint_lead(painter: &ThemedPainter, places: &Places, shown: &LadderChart) {
     let (lead, unit) = (places.lead, places.unit);
     let text = fitted(
         painter,
         &shown.lead,
         medium(19.0 * unit),
-        ACCENT,
+        painter.palette.accent,
         lead.width(),
     );
     put(painter, lead.left_top(), Align2::LEFT_TOP, text);
     let how = tr!("while launches run, measured by events around them");
-    let how = fitted(painter, how, regular(13.0 * unit), LABEL, lead.width());
+    let how = fitted(
+        painter,
+        how,
+        regular(13.0 * unit),
+        painter.palette.label,
+        lead.width(),
+    );
     put(
         painter,
         lead.left_top() + vec2(0.0, 24.0 * unit),
@@ -74,21 +80,29 @@ fn paint_lead(painter: &Painter, places: &Places, shown: &LadderChart) {
 }
 
 /// Powers of ten, and the limit.
-fn paint_axis(painter: &Painter, places: &Places, shown: &LadderChart) {
+fn paint_axis(painter: &ThemedPainter, places: &Places, shown: &LadderChart) {
     let unit = places.unit;
     let thin = unit.max(1.0);
     for (part, text) in shown.axis.ticks() {
         let x = places.x(part).round();
-        painter.vline(x, places.axis.y_range(), (thin, RULE));
-        let text = painter.layout_no_wrap(text, regular(13.0 * unit), LABEL);
+        painter.vline(x, places.axis.y_range(), (thin, painter.palette.rule));
+        let text = painter.layout_no_wrap(text, regular(13.0 * unit), painter.palette.label);
         let at = pos2(x, places.ticks.center().y);
         put(painter, at, Align2::CENTER_CENTER, text);
     }
     if let Some(limit) = shown.limit {
         let x = places.x(shown.axis.part(limit)).round();
-        painter.vline(x, places.axis.y_range(), (2.0 * thin, LIMIT));
+        painter.vline(
+            x,
+            places.axis.y_range(),
+            (2.0 * thin, painter.palette.limit),
+        );
         let text = tr!("limit {}", si(limit));
-        let text = painter.layout_no_wrap(text.trim_end().into(), medium(13.5 * unit), LIMIT);
+        let text = painter.layout_no_wrap(
+            text.trim_end().into(),
+            medium(13.5 * unit),
+            painter.palette.limit,
+        );
         // Beside the line where there is no room about it.
         let half = text.size().x / 2.0;
         let x = x.clamp(
@@ -100,12 +114,18 @@ fn paint_axis(painter: &Painter, places: &Places, shown: &LadderChart) {
     }
 }
 
-fn paint_rung(painter: &Painter, places: &Places, shown: &LadderChart, rung: &Rung, row: Rect) {
+fn paint_rung(
+    painter: &ThemedPainter,
+    places: &Places,
+    shown: &LadderChart,
+    rung: &Rung,
+    row: Rect,
+) {
     let unit = places.unit;
     let ink = match (rung.present, rung.possible) {
-        (true, _) => ACCENT,
-        (false, true) => VALUE,
-        (false, false) => FAINT,
+        (true, _) => painter.palette.accent,
+        (false, true) => painter.palette.value,
+        (false, false) => painter.palette.faint,
     };
     let room = places.axis.left() - row.left() - 8.0 * unit;
     let font = if rung.present {
@@ -119,14 +139,17 @@ fn paint_rung(painter: &Painter, places: &Places, shown: &LadderChart, rung: &Ru
     let y = row.center().y.round();
     if let Some((rate, source)) = rung.mark {
         let x = places.x(shown.axis.part(rate));
-        let track = Stroke::new((2.0 * unit).round().max(1.0), FAINT.gamma_multiply(0.5));
+        let track = Stroke::new(
+            (2.0 * unit).round().max(1.0),
+            painter.palette.faint.gamma_multiply(0.5),
+        );
         painter.hline(places.axis.left()..=x, y, track);
         paint_mark(painter, unit, pos2(x, y), source);
         let value = si(rate);
         let value = painter.layout_no_wrap(value.trim_end().into(), medium(14.5 * unit), ink);
         put(painter, row.right_center(), Align2::RIGHT_CENTER, value);
     } else {
-        let none = painter.layout_no_wrap("–".into(), regular(14.5 * unit), FAINT);
+        let none = painter.layout_no_wrap("–".into(), regular(14.5 * unit), painter.palette.faint);
         put(painter, row.right_center(), Align2::RIGHT_CENTER, none);
     }
     if let (true, Some(live)) = (rung.present, shown.live) {
@@ -134,19 +157,19 @@ fn paint_rung(painter: &Painter, places: &Places, shown: &LadderChart, rung: &Ru
     }
 }
 
-fn paint_mark(painter: &Painter, unit: f32, at: Pos2, source: RateSource) {
+fn paint_mark(painter: &ThemedPainter, unit: f32, at: Pos2, source: RateSource) {
     let radius = MARK * unit;
     match source {
-        RateSource::Recorded => painter.circle_filled(at, radius, VALUE),
-        RateSource::Other => painter.circle_filled(at, radius, FAINT),
+        RateSource::Recorded => painter.circle_filled(at, radius, painter.palette.value),
+        RateSource::Other => painter.circle_filled(at, radius, painter.palette.faint),
         RateSource::Session => {
-            let edge = Stroke::new((2.0 * unit).max(1.0), VALUE);
-            painter.circle(at, radius, GROUND, edge)
+            let edge = Stroke::new((2.0 * unit).max(1.0), painter.palette.value);
+            painter.circle(at, radius, painter.palette.ground, edge)
         }
     };
 }
 
-fn paint_live(painter: &Painter, unit: f32, at: Pos2) {
+fn paint_live(painter: &ThemedPainter, unit: f32, at: Pos2) {
     let half = 1.5 * MARK * unit;
     let corners = [
         vec2(0.0, -half),
@@ -155,12 +178,12 @@ fn paint_live(painter: &Painter, unit: f32, at: Pos2) {
         vec2(-half, 0.0),
     ];
     let corners = corners.map(|corner| at + corner).to_vec();
-    let edge = Stroke::new(unit.max(1.0), GROUND);
-    painter.add(Shape::convex_polygon(corners, ACCENT, edge));
+    let edge = Stroke::new(unit.max(1.0), painter.palette.ground);
+    painter.add(Shape::convex_polygon(corners, painter.palette.accent, edge));
 }
 
 /// What the marks mean: those that are there.
-fn paint_legend(painter: &Painter, places: &Places, shown: &LadderChart) {
+fn paint_legend(painter: &ThemedPainter, places: &Places, shown: &LadderChart) {
     let unit = places.unit;
     let sources = [
         (RateSource::Recorded, tr!("recorded")),
@@ -173,7 +196,7 @@ fn paint_legend(painter: &Painter, places: &Places, shown: &LadderChart) {
     };
     let mut at = places.legend.left_center() + vec2(MARK * unit, 0.0);
     let word = |at: Pos2, text: &str| {
-        let text = painter.layout_no_wrap(text.into(), regular(13.0 * unit), LABEL);
+        let text = painter.layout_no_wrap(text.into(), regular(13.0 * unit), painter.palette.label);
         let width = text.size().x;
         put(
             painter,
@@ -195,7 +218,7 @@ fn paint_legend(painter: &Painter, places: &Places, shown: &LadderChart) {
         painter,
         &shown.said,
         regular(13.0 * unit),
-        LABEL,
+        painter.palette.label,
         places.said.width(),
         2,
     );

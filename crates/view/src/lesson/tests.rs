@@ -4,6 +4,7 @@ use super::*;
 use crate::hud::tests::{each_lesson, texts};
 use crate::layout::{LayoutRequest, lay_out};
 use life::Size;
+use screen::ViewOptions;
 use screen::fixtures::{lesson_list, lesson_page, status};
 
 #[test]
@@ -13,25 +14,30 @@ fn every_word_of_a_page_is_shown_in_windows_of_a_lecture() {
         let page = lesson_page(picture);
         let screen = LessonScreen::Page(page.clone());
         let mut seen = 0;
-        each_lesson(&status, &screen, |frame, shapes| {
-            let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
-            if width < 800.0 || height < 500.0 {
-                return;
-            }
-            seen += 1;
-            let (layout, _) = frame.layout().unwrap();
-            let place = rect_of(layout.lesson.unwrap());
-            let mut wanted = vec![page.title.clone(), page.text.clone(), page.question.clone()];
-            wanted.extend(page.rows.iter().flat_map(|(a, b)| [a.clone(), b.clone()]));
-            wanted.extend(page.checks.iter().map(|(check, _)| check.clone()));
-            wanted.push(page.note.clone());
-            for wanted in wanted {
-                let found = texts(shapes).find(|(text, _)| *text == wanted);
-                let say = format!("'{wanted}' in {:?} at {}", frame.pixels, frame.scale);
-                let (_, rect) = found.unwrap_or_else(|| panic!("no {say}"));
-                assert!(place.contains_rect(rect), "{rect:?} of {place:?}: {say}");
-            }
-        });
+        each_lesson(
+            &status,
+            &ViewOptions::default(),
+            &screen,
+            |frame, shapes| {
+                let [width, height] = frame.pixels.map(|side| side as f32 / frame.scale);
+                if width < 800.0 || height < 500.0 {
+                    return;
+                }
+                seen += 1;
+                let (layout, _) = frame.layout().unwrap();
+                let place = rect_of(layout.lesson.unwrap());
+                let mut wanted = vec![page.title.clone(), page.text.clone(), page.question.clone()];
+                wanted.extend(page.rows.iter().flat_map(|(a, b)| [a.clone(), b.clone()]));
+                wanted.extend(page.checks.iter().map(|(check, _)| check.clone()));
+                wanted.push(page.note.clone());
+                for wanted in wanted {
+                    let found = texts(shapes).find(|(text, _)| *text == wanted);
+                    let say = format!("'{wanted}' in {:?} at {}", frame.pixels, frame.scale);
+                    let (_, rect) = found.unwrap_or_else(|| panic!("no {say}"));
+                    assert!(place.contains_rect(rect), "{rect:?} of {place:?}: {say}");
+                }
+            },
+        );
         assert!(seen > 5, "{seen}");
     }
 }
@@ -72,10 +78,15 @@ fn the_hud_s_sentences_are_still_said() {
     let mut status = status(16, Size::new(512, 512).unwrap());
     status.failed = Some("the CUDA context is lost".into());
     let mut seen = 0;
-    each_lesson(&status, &lesson_list(3), |frame, shapes| {
-        let said = texts(shapes).any(|(text, _)| text.contains("context is lost"));
-        assert!(said, "{:?}", frame.pixels);
-        seen += 1;
-    });
+    each_lesson(
+        &status,
+        &ViewOptions::default(),
+        &lesson_list(3),
+        |frame, shapes| {
+            let said = texts(shapes).any(|(text, _)| text.contains("context is lost"));
+            assert!(said, "{:?}", frame.pixels);
+            seen += 1;
+        },
+    );
     assert!(seen > 10);
 }

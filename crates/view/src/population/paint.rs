@@ -4,7 +4,7 @@
 //! (of Okabe and Ito) can be told apart by the colour-blind too.
 
 use egui::epaint::{Mesh, Vertex};
-use egui::{Align2, Color32, Painter, Pos2, Rect, Shape, Stroke, pos2, vec2};
+use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 use crate::hud::style::*;
 use crate::population::place::Places;
@@ -15,13 +15,9 @@ use model::{Action, ViewAction};
 use screen::numbers::{grouped, si};
 use screen::{Population, PopulationChart};
 
-const ALIVE: Color32 = Color32::from_rgb(0xF0, 0xE4, 0x42);
-const BORN: Color32 = Color32::from_rgb(0x56, 0xB4, 0xE9);
-const DIED: Color32 = Color32::from_rgb(0xE6, 0x9F, 0x00);
-
 /// Paints the graph into its rectangle.
 pub(crate) fn paint(
-    painter: &Painter,
+    painter: &ThemedPainter,
     status: &Status,
     population: &Population,
     rect: Rect,
@@ -29,7 +25,7 @@ pub(crate) fn paint(
 ) {
     let shown = PopulationChart::of(population, status);
     let places = Places::new(rect, unit);
-    let line = (unit.max(1.0), RULE);
+    let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
     paint_words(painter, &places, &shown);
@@ -51,37 +47,48 @@ fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
     }
 }
 
-fn paint_words(painter: &Painter, places: &Places, shown: &PopulationChart) {
+fn paint_words(painter: &ThemedPainter, places: &Places, shown: &PopulationChart) {
     let (title, lead, unit) = (places.title, places.lead, places.unit);
     let keys = tr!(
         "{} all / selected · {} closes",
         Action::from(ViewAction::PopulationOfAll).key(),
         Action::from(ViewAction::TogglePopulation).key()
     );
-    let keys = painter.layout_no_wrap(keys, regular(13.0 * unit), LABEL);
+    let keys = painter.layout_no_wrap(keys, regular(13.0 * unit), painter.palette.label);
     let room = title.width() - keys.size().x - 12.0 * unit;
     put(painter, title.right_center(), Align2::RIGHT_CENTER, keys);
-    let text = fitted(painter, &shown.title, medium(18.0 * unit), VALUE, room);
+    let text = fitted(
+        painter,
+        &shown.title,
+        medium(18.0 * unit),
+        painter.palette.value,
+        room,
+    );
     put(painter, title.left_center(), Align2::LEFT_CENTER, text);
     let line = |text: &str, font, colour, y: f32| {
         let text = fitted(painter, text, font, colour, lead.width());
         let at = lead.left_top() + vec2(0.0, y * unit);
         put(painter, at, Align2::LEFT_TOP, text);
     };
-    line(&shown.lead, medium(19.0 * unit), ALIVE, 0.0);
-    line(&shown.said, regular(14.0 * unit), LABEL, 26.0);
+    line(&shown.lead, medium(19.0 * unit), painter.palette.alive, 0.0);
+    line(
+        &shown.said,
+        regular(14.0 * unit),
+        painter.palette.label,
+        26.0,
+    );
 }
 
 /// The upright axes with their figures, and what the lower chart's two halves are.
-fn paint_axes(painter: &Painter, places: &Places, shown: &PopulationChart) {
+fn paint_axes(painter: &ThemedPainter, places: &Places, shown: &PopulationChart) {
     let (unit, thin) = (places.unit, places.unit.max(1.0));
     let figure = |chart: Rect, y: f32, value: f64| {
-        painter.hline(chart.x_range(), y.round(), (thin, RULE));
+        painter.hline(chart.x_range(), y.round(), (thin, painter.palette.rule));
         if shown.samples.is_empty() {
             return; // of what, nobody knows
         }
         let text = si(value).trim_end().to_owned();
-        let text = painter.layout_no_wrap(text, regular(13.0 * unit), LABEL);
+        let text = painter.layout_no_wrap(text, regular(13.0 * unit), painter.palette.label);
         let at = pos2(chart.left() - 8.0 * unit, y);
         put(painter, at, Align2::RIGHT_CENTER, text);
     };
@@ -108,13 +115,18 @@ fn paint_axes(painter: &Painter, places: &Places, shown: &PopulationChart) {
         let beside = at + vec2(3.0 * side, 0.0);
         put(painter, beside, Align2::LEFT_CENTER, text);
     };
-    word(&shown.born, BORN, legend.left_center(), true);
+    word(
+        &shown.born,
+        painter.palette.born,
+        legend.left_center(),
+        true,
+    );
     let middle = legend.left_center() + vec2(half + 12.0 * unit, 0.0);
-    word(&shown.died, DIED, middle, false);
+    word(&shown.died, painter.palette.died, middle, false);
 }
 
 fn paint_population(
-    painter: &Painter,
+    painter: &ThemedPainter,
     places: &Places,
     shown: &PopulationChart,
     x: &impl Fn(&Sample) -> f32,
@@ -125,10 +137,10 @@ fn paint_population(
         pos2(x(sample), chart.bottom() - part * chart.height())
     };
     let points: Vec<Pos2> = shown.samples.iter().map(at).collect();
-    let stroke = Stroke::new((2.0 * places.unit).max(1.5), ALIVE);
+    let stroke = Stroke::new((2.0 * places.unit).max(1.5), painter.palette.alive);
     match points[..] {
         [one] => {
-            painter.circle_filled(one, 2.5 * places.unit, ALIVE);
+            painter.circle_filled(one, 2.5 * places.unit, painter.palette.alive);
         }
         _ => {
             painter.add(Shape::line(points, stroke));
@@ -138,7 +150,7 @@ fn paint_population(
 
 /// Filled from the middle: births up, deaths down.
 fn paint_changes(
-    painter: &Painter,
+    painter: &ThemedPainter,
     places: &Places,
     shown: &PopulationChart,
     x: &impl Fn(&Sample) -> f32,
@@ -166,16 +178,16 @@ fn paint_changes(
         }
         painter.add(Shape::mesh(mesh));
     };
-    fill(BORN, Sample::births, 1.0);
-    fill(DIED, Sample::deaths, -1.0);
+    fill(painter.palette.born, Sample::births, 1.0);
+    fill(painter.palette.died, Sample::deaths, -1.0);
     painter.hline(
         chart.x_range(),
         middle.round(),
-        (places.unit.max(1.0), LABEL),
+        (places.unit.max(1.0), painter.palette.label),
     );
 }
 
-fn paint_ticks(painter: &Painter, places: &Places, (from, to): (u64, u64)) {
+fn paint_ticks(painter: &ThemedPainter, places: &Places, (from, to): (u64, u64)) {
     let (ticks, font) = (places.ticks, regular(13.0 * places.unit));
     let words = [
         (grouped(from), ticks.left_center(), Align2::LEFT_CENTER),
@@ -187,7 +199,7 @@ fn paint_ticks(painter: &Painter, places: &Places, (from, to): (u64, u64)) {
         (grouped(to), ticks.right_center(), Align2::RIGHT_CENTER),
     ];
     for (text, at, align) in words {
-        let text = painter.layout_no_wrap(text, font.clone(), LABEL);
+        let text = painter.layout_no_wrap(text, font.clone(), painter.palette.label);
         put(painter, at, align, text);
     }
 }

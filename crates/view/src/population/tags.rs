@@ -1,31 +1,36 @@
 //! A word on each panel that is known to go on the same for ever.
 
-use egui::{Align2, Color32, Painter, vec2};
+use egui::{Align2, vec2};
 
 use crate::hud::rect_of;
-use crate::hud::style::{VALUE, medium, put};
+use crate::hud::style::{ThemedPainter, medium, put, translucent};
 use crate::layout::Layout;
 use model::Status;
 
-/// Dark, so that the word is read on any cells.
-const GROUND: Color32 = Color32::from_rgba_premultiplied(0x0A, 0x0B, 0x0D, 0xE0);
-
 /// Paints them in the panels' lower left corners, where panels are large enough.
-pub(crate) fn paint(painter: &Painter, status: &Status, only: Option<usize>, layout: &Layout) {
+pub(crate) fn paint(
+    painter: &ThemedPainter,
+    status: &Status,
+    only: Option<usize>,
+    layout: &Layout,
+) {
     let unit = layout.unit;
+    // Nearly opaque, so that the word is read on any cells.
+    let ground = translucent(painter.palette.tag_ground, 0xE0);
     for place in 0..layout.tiling.count {
         let instance = only.unwrap_or(place);
         let Some(how) = status.time.settled.get(instance).copied().flatten() else {
             continue;
         };
         let panel = rect_of(layout.tiling.rect(place));
-        let word = painter.layout_no_wrap(how.to_string(), medium(13.0 * unit), VALUE);
+        let word =
+            painter.layout_no_wrap(how.to_string(), medium(13.0 * unit), painter.palette.value);
         let size = word.size() + vec2(10.0, 4.0) * unit;
         if size.x > panel.width() || 3.0 * size.y > panel.height() {
             continue;
         }
         let rect = Align2::LEFT_BOTTOM.anchor_size(panel.left_bottom(), size);
-        painter.rect_filled(rect, 0.0, GROUND);
+        painter.rect_filled(rect, 0.0, ground);
         put(painter, rect.center(), Align2::CENTER_CENTER, word);
     }
 }

@@ -1,18 +1,18 @@
 //! The map of the multiprocessors, beneath the timeline's lanes and on their axis: a row a unit,
 //! a colour an instance.
 
-use egui::{Align2, Mesh, Painter, Pos2, Rect, Shape, pos2, vec2};
+use egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, pos2, vec2};
 
-use crate::hud::style::GROUND;
 use crate::hud::style::*;
-use crate::timeline::colours::{INSTANCE_COLOURS, of_instance};
 use crate::timeline::place::Places;
 use crate::timeline::rows::Rows;
 use lang::tr;
 use model::Status;
 use screen::Chart;
 use screen::numbers::{grouped, time_us};
+use screen::theme::{INSTANCE_COLOURS, Palette};
 use screen::timeline::blocks::{Blocks, Run, Unit, fold};
+use screen::timeline::of_instance;
 use screen::timeline::scale::TimeScale;
 
 /// The least height of a unit's row, and of a track in it, in pixels.
@@ -39,7 +39,7 @@ fn rows_of(map: Rect, units: usize, unit: f32) -> Rows {
 
 /// Paints the line over the map, and the map.
 pub(super) fn paint(
-    painter: &Painter,
+    painter: &ThemedPainter,
     places: &Places,
     status: &Status,
     (chart, scale): (Option<&Chart>, TimeScale),
@@ -48,7 +48,7 @@ pub(super) fn paint(
         return;
     };
     // The axis' lines end where words are.
-    painter.rect_filled(head, 0.0, GROUND);
+    painter.rect_filled(head, 0.0, painter.palette.ground);
     let nothing = Blocks::default();
     let blocks = chart.map_or(&nothing, |chart| &chart.blocks);
     let count = blocks.count(units(status));
@@ -57,12 +57,23 @@ pub(super) fn paint(
     paint_names(painter, places, status.engine, rows);
     let mut mesh = Mesh::default();
     for row in 0..rows.count() {
-        add_row(&mut mesh, places, scale, rows, row, blocks);
+        add_row(
+            (&mut mesh, &painter.palette),
+            places,
+            scale,
+            rows,
+            row,
+            blocks,
+        );
     }
     painter.add(Shape::mesh(mesh));
     if blocks.busy() == 0 {
         let text = tr!("No round with block timestamps yet");
-        let text = painter.layout_no_wrap(text.into(), regular(14.0 * places.unit), LABEL);
+        let text = painter.layout_no_wrap(
+            text.into(),
+            regular(14.0 * places.unit),
+            painter.palette.label,
+        );
         put(painter, map.center(), Align2::CENTER_CENTER, text);
     }
 }
@@ -80,7 +91,7 @@ pub(super) fn cost(factor: Option<f64>) -> String {
 }
 
 fn paint_head(
-    painter: &Painter,
+    painter: &ThemedPainter,
     places: &Places,
     head: Rect,
     status: &Status,
@@ -99,7 +110,7 @@ fn paint_head(
     } else {
         tr!("instance").into()
     };
-    let label = painter.layout_no_wrap(label, regular(12.5 * unit), LABEL);
+    let label = painter.layout_no_wrap(label, regular(12.5 * unit), painter.palette.label);
     let legend = instances as f32 * across + label.size().x + 8.0 * unit;
     let with_legend = legend < 0.55 * head.width();
     if with_legend {
@@ -113,10 +124,10 @@ fn paint_head(
                 head.center().y - chip.y / 2.0,
             );
             let place = Rect::from_min_size(corner, chip);
-            let ground = of_instance(instance);
+            let ground = of_instance(instance, &painter.palette);
             painter.rect_filled(place, 2.0 * unit, ground);
             let number = instance.to_string();
-            let ink = ink_on(ground);
+            let ink = ink_on(instance, &painter.palette);
             let number = painter.layout_no_wrap(number, medium(11.5 * unit), ink);
             put(painter, place.center(), Align2::CENTER_CENTER, number);
         }
@@ -137,22 +148,29 @@ fn paint_head(
     } else {
         head.width()
     };
-    let text = fitted(painter, &text, medium(13.5 * unit), VALUE, room);
+    let text = fitted(
+        painter,
+        &text,
+        medium(13.5 * unit),
+        painter.palette.value,
+        room,
+    );
     put(painter, head.left_center(), Align2::LEFT_CENTER, text);
 }
 
-/// Dark on light colours and the other way round.
-fn ink_on(ground: egui::Color32) -> egui::Color32 {
-    let [r, g, b, _] = ground.to_array().map(f32::from);
+/// The colour of text on an instance's: dark on bright ones and the other way round. What stands out
+/// in the dark interface does so in every other, as all have the same contrasts.
+fn ink_on(instance: usize, palette: &Palette<Color32>) -> Color32 {
+    let [r, g, b] = of_instance(instance, &Palette::DARK).map(f32::from);
     if 0.3 * r + 0.59 * g + 0.11 * b > 110.0 {
-        egui::Color32::from_rgb(0x0E, 0x0F, 0x12)
+        palette.on_bright
     } else {
-        VALUE
+        palette.value
     }
 }
 
 /// The units' numbers, thinned out where rows are thin.
-fn paint_names(painter: &Painter, places: &Places, engine: &str, rows: Rows) {
+fn paint_names(painter: &ThemedPainter, places: &Places, engine: &str, rows: Rows) {
     let unit = places.unit;
     let mut every = 1;
     while every as f32 * rows.pitch < 16.0 * unit {
@@ -163,7 +181,13 @@ fn paint_names(painter: &Painter, places: &Places, engine: &str, rows: Rows) {
         let (top, bottom) = rows.edges(row);
         let text = format!("{} {}", unit_name(engine), rows.lanes_of(row).start);
         let room = right - places.names;
-        let text = fitted(painter, &text, regular(12.5 * unit), LABEL, room);
+        let text = fitted(
+            painter,
+            &text,
+            regular(12.5 * unit),
+            painter.palette.label,
+            room,
+        );
         let half = text.size().y / 2.0;
         let Some((map, _)) = places.map else { return };
         let y = ((top + bottom) / 2.0).clamp(map.top() + half, map.bottom() - half);
@@ -183,7 +207,7 @@ fn track_edges((top, bottom): (f32, f32), unit: &Unit, track: u16) -> Option<(f3
 }
 
 fn add_row(
-    mesh: &mut Mesh,
+    (mesh, palette): (&mut Mesh, &Palette<Color32>),
     places: &Places,
     scale: TimeScale,
     rows: Rows,
@@ -197,7 +221,7 @@ fn add_row(
     if single {
         for run in &first.runs {
             if let Some(rect) = run_rect(places, scale, edges, first, run) {
-                mesh.add_colored_rect(rect, of_instance(run.instance as usize));
+                mesh.add_colored_rect(rect, of_instance(run.instance as usize, palette));
             }
         }
         return;
@@ -207,7 +231,7 @@ fn add_row(
     for piece in fold(runs, scale, left, places.lanes.width() as usize) {
         let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
         let rect = Rect::from_x_y_ranges(across, edges.0..=edges.1);
-        mesh.add_colored_rect(rect, of_instance(piece.instance as usize));
+        mesh.add_colored_rect(rect, of_instance(piece.instance as usize, palette));
     }
 }
 

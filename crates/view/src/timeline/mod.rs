@@ -4,7 +4,6 @@
 //! `interact` what the mouse does, `map` the second view: which multiprocessor ran which instance
 //! when.
 
-mod colours;
 mod interact;
 mod map;
 mod overlap;

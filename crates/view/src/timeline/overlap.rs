@@ -1,6 +1,6 @@
 //! The line that says how much of the ops' own times overlaps, and what bounds it.
 
-use egui::{Align2, Painter};
+use egui::Align2;
 
 use crate::hud::style::*;
 use crate::timeline::place::Places;
@@ -8,10 +8,16 @@ use model::Overlap;
 use screen::timeline::overlap::in_words;
 
 /// Paints the line.
-pub(super) fn paint(painter: &Painter, places: &Places, overlap: Option<&Overlap>) {
+pub(super) fn paint(painter: &ThemedPainter, places: &Places, overlap: Option<&Overlap>) {
     let text = in_words(overlap);
     let room = places.overlap.width();
-    let text = fitted(painter, &text, medium(14.0 * places.unit), ACCENT, room);
+    let text = fitted(
+        painter,
+        &text,
+        medium(14.0 * places.unit),
+        painter.palette.accent,
+        room,
+    );
     let at = places.overlap.left_center();
     put(painter, at, Align2::LEFT_CENTER, text);
 }

@@ -1,26 +1,23 @@
 //! The timeline, painted piece by piece.
 
-use egui::{Align2, Color32, CornerRadius, Mesh, Painter, Rect, Shape, pos2, vec2};
+use egui::{Align2, Color32, CornerRadius, Mesh, Rect, Shape, pos2, vec2};
 
 use crate::Frame;
 use crate::hud::style::*;
-use crate::timeline::colours::of_kind;
 use crate::timeline::place::Places;
 use crate::timeline::rows::Rows;
 use crate::timeline::{TimelineView, map, overlap, tip};
 use lang::tr;
 use screen::Chart;
 use screen::numbers::time_us;
+use screen::theme::Palette;
 use screen::timeline::lanes::{Bar, Lane, fold};
 use screen::timeline::scale::TimeScale;
 use screen::timeline::{KINDS, Kind};
 
-const LANE: Color32 = Color32::from_rgb(0x1B, 0x1E, 0x24);
-const ON_BAR: Color32 = Color32::from_rgb(0x0E, 0x0F, 0x12);
-
 /// Paints the timeline into its rectangle, and what the pointer is over anywhere near it.
 pub(crate) fn paint(
-    painter: &Painter,
+    painter: &ThemedPainter,
     frame: &Frame<'_>,
     rect: Rect,
     unit: f32,
@@ -31,7 +28,7 @@ pub(crate) fn paint(
     painter.hline(
         rect.x_range(),
         rect.top() + 0.5 * unit,
-        (unit.max(1.0), RULE),
+        (unit.max(1.0), painter.palette.rule),
     );
     paint_chip(painter, &places, timeline.frozen);
     paint_legend(painter, &places);
@@ -56,7 +53,7 @@ pub(crate) fn paint(
 
 /// Everything that depends on the round; returns how many streams share a row.
 fn paint_chart(
-    painter: &Painter,
+    painter: &ThemedPainter,
     places: &Places,
     timeline: &TimelineView,
     chart: &Chart,
@@ -73,12 +70,20 @@ fn paint_chart(
 }
 
 /// `live` or `frozen`, as a button.
-fn paint_chip(painter: &Painter, places: &Places, frozen: bool) {
+fn paint_chip(painter: &ThemedPainter, places: &Places, frozen: bool) {
     let (chip, unit) = (places.chip, places.unit);
     let (ground, colour, word) = if frozen {
-        (ACCENT, Color32::from_rgb(0x1C, 0x14, 0x02), tr!("frozen"))
+        (
+            painter.palette.accent,
+            painter.palette.on_accent,
+            tr!("frozen"),
+        )
     } else {
-        (RUNNING_GROUND, RUNNING, tr!("live"))
+        (
+            painter.palette.running_ground,
+            painter.palette.running,
+            tr!("live"),
+        )
     };
     painter.rect_filled(chip, 5.0 * unit, ground);
     let sign = Rect::from_center_size(
@@ -104,16 +109,15 @@ fn paint_chip(painter: &Painter, places: &Places, frozen: bool) {
 }
 
 /// Each kind's colour and name.
-fn paint_legend(painter: &Painter, places: &Places) {
+fn paint_legend(painter: &ThemedPainter, places: &Places) {
     let unit = places.unit;
     let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
     let names: Vec<_> = KINDS[..KINDS.len() - 1]
         .iter()
         .map(|(kind, name)| {
-            let colour = of_kind(*kind);
             let font = regular(13.0 * unit);
-            let name = painter.layout_no_wrap(lang::text(name).into(), font, VALUE);
-            (name, colour)
+            let name = painter.layout_no_wrap(lang::text(name).into(), font, painter.palette.value);
+            (name, kind.colour(&painter.palette))
         })
         .collect();
     let widths = names.iter().map(|(name, _)| name.size().x);
@@ -137,7 +141,7 @@ fn paint_legend(painter: &Painter, places: &Places) {
 }
 
 /// The round in figures.
-fn paint_summary(painter: &Painter, places: &Places, chart: &Chart) {
+fn paint_summary(painter: &ThemedPainter, places: &Places, chart: &Chart) {
     let text = tr!(
         "wall {} · sum of spans {} · sum of spans / wall {}",
         time_us(chart.wall / 1e3),
@@ -145,7 +149,13 @@ fn paint_summary(painter: &Painter, places: &Places, chart: &Chart) {
         format_args!("{:.2}", chart.sum / chart.wall.max(1.0))
     );
     let room = places.summary.width();
-    let text = fitted(painter, &text, medium(14.0 * places.unit), VALUE, room);
+    let text = fitted(
+        painter,
+        &text,
+        medium(14.0 * places.unit),
+        painter.palette.value,
+        room,
+    );
     put(
         painter,
         places.summary.left_center(),
@@ -154,30 +164,34 @@ fn paint_summary(painter: &Painter, places: &Places, chart: &Chart) {
     );
 }
 
-fn paint_grounds(painter: &Painter, places: &Places, rows: Rows) {
-    painter.rect_filled(places.host, 0.0, LANE);
+fn paint_grounds(painter: &ThemedPainter, places: &Places, rows: Rows) {
+    painter.rect_filled(places.host, 0.0, painter.palette.recessed);
     if let Some((map, _)) = places.map {
-        painter.rect_filled(map, 0.0, LANE);
+        painter.rect_filled(map, 0.0, painter.palette.recessed);
     }
     let across = places.lanes.x_range();
     if rows.edges(0).1 < rows.edges(1).0 {
         let mut mesh = Mesh::default();
         for row in 0..rows.count() {
             let (top, bottom) = rows.edges(row);
-            mesh.add_colored_rect(Rect::from_x_y_ranges(across, top..=bottom), LANE);
+            mesh.add_colored_rect(
+                Rect::from_x_y_ranges(across, top..=bottom),
+                painter.palette.recessed,
+            );
         }
         painter.add(Shape::mesh(mesh));
     } else {
         let bottom = rows.edges(rows.count() - 1).1;
         let all = Rect::from_x_y_ranges(across, places.lanes.top()..=bottom);
-        painter.rect_filled(all, 0.0, LANE);
+        painter.rect_filled(all, 0.0, painter.palette.recessed);
     }
 }
 
 /// Lines through all lanes, and what time they are.
-fn paint_axis(painter: &Painter, places: &Places, scale: TimeScale) {
+fn paint_axis(painter: &ThemedPainter, places: &Places, scale: TimeScale) {
     let unit = places.unit;
-    let label = |text: String| painter.layout_no_wrap(text, regular(12.5 * unit), LABEL);
+    let label =
+        |text: String| painter.layout_no_wrap(text, regular(12.5 * unit), painter.palette.label);
     let (times, ticks) = scale.ticks(88.0 * unit);
     // Deep in a long round the labels are long.
     let widest = times
@@ -185,7 +199,7 @@ fn paint_axis(painter: &Painter, places: &Places, scale: TimeScale) {
         .map_or(0.0, |ns| label(ticks.label(*ns)).size().x);
     let (times, ticks) = scale.ticks((widest + 30.0 * unit).max(88.0 * unit));
     let down = places.host.top()..=places.axis.top() + 4.0 * unit;
-    let line = (unit.round().max(1.0), Color32::from_gray(0x3A));
+    let line = (unit.round().max(1.0), painter.palette.time_line);
     let mut free = f32::MIN;
     for ns in times {
         let x = scale.x(ns).round();
@@ -206,16 +220,30 @@ fn paint_axis(painter: &Painter, places: &Places, scale: TimeScale) {
 }
 
 /// All bars in one mesh of whole pixels: no edge is blurred, and thousands cost little.
-fn paint_bars(painter: &Painter, places: &Places, scale: TimeScale, rows: Rows, chart: &Chart) {
+fn paint_bars(
+    painter: &ThemedPainter,
+    places: &Places,
+    scale: TimeScale,
+    rows: Rows,
+    chart: &Chart,
+) {
     let mut mesh = Mesh::default();
+    let palette = &painter.palette;
     let host = places.host.y_range();
-    add_bars(&mut mesh, places, scale, (host.min, host.max), &chart.host);
+    let edges = (host.min, host.max);
+    add_bars((&mut mesh, palette), places, scale, edges, &chart.host);
     for row in 0..rows.count() {
         let lanes = &chart.lanes[rows.lanes_of(row)];
         if let [lane] = lanes {
-            add_bars(&mut mesh, places, scale, rows.edges(row), &lane.bars);
+            add_bars(
+                (&mut mesh, palette),
+                places,
+                scale,
+                rows.edges(row),
+                &lane.bars,
+            );
         } else {
-            add_folded(&mut mesh, places, scale, rows.edges(row), lanes);
+            add_folded((&mut mesh, palette), places, scale, rows.edges(row), lanes);
         }
     }
     painter.add(Shape::mesh(mesh));
@@ -238,7 +266,13 @@ pub(super) fn bar_rect(
     Some(Rect::from_x_y_ranges(start..=end, top..=bottom))
 }
 
-fn add_bars(mesh: &mut Mesh, places: &Places, scale: TimeScale, edges: (f32, f32), bars: &[Bar]) {
+fn add_bars(
+    (mesh, palette): (&mut Mesh, &Palette<Color32>),
+    places: &Places,
+    scale: TimeScale,
+    edges: (f32, f32),
+    bars: &[Bar],
+) {
     let mut before = f32::MIN;
     for bar in bars {
         let Some(mut rect) = bar_rect(places, scale, edges, bar) else {
@@ -247,16 +281,16 @@ fn add_bars(mesh: &mut Mesh, places: &Places, scale: TimeScale, edges: (f32, f32
         // Bars that touch are told apart by a darker edge.
         if rect.left() == before && rect.width() >= 6.0 {
             let edge = Rect::from_x_y_ranges(rect.left()..=rect.left() + 1.0, rect.y_range());
-            mesh.add_colored_rect(edge, shade(bar.kind, 0.45));
+            mesh.add_colored_rect(edge, shade(palette, bar.kind, 0.45));
             rect.set_left(rect.left() + 1.0);
         }
         before = rect.right();
-        mesh.add_colored_rect(rect, of_kind(bar.kind));
+        mesh.add_colored_rect(rect, bar.kind.colour(palette));
     }
 }
 
 fn add_folded(
-    mesh: &mut Mesh,
+    (mesh, palette): (&mut Mesh, &Palette<Color32>),
     places: &Places,
     scale: TimeScale,
     (top, bottom): (f32, f32),
@@ -265,19 +299,19 @@ fn add_folded(
     let left = places.lanes.left();
     for piece in fold(lanes, scale, left, places.lanes.width() as usize) {
         let across = left + piece.columns.0 as f32..=left + piece.columns.1 as f32;
-        let colour = shade(piece.kind, 0.4 + 0.15 * f32::from(piece.level));
+        let colour = shade(palette, piece.kind, 0.4 + 0.15 * f32::from(piece.level));
         mesh.add_colored_rect(Rect::from_x_y_ranges(across, top..=bottom), colour);
     }
 }
 
 /// A kind's colour, darkened towards the lane's.
-fn shade(kind: Kind, part: f32) -> Color32 {
-    LANE.lerp_to_gamma(of_kind(kind), part)
+fn shade(palette: &Palette<Color32>, kind: Kind, part: f32) -> Color32 {
+    palette.recessed.lerp_to_gamma(kind.colour(palette), part)
 }
 
 /// The ops' names, where they fit into their bars.
 fn paint_bar_labels(
-    painter: &Painter,
+    painter: &ThemedPainter,
     places: &Places,
     scale: TimeScale,
     rows: Rows,
@@ -294,7 +328,7 @@ fn paint_bar_labels(
                 continue;
             };
             let name = tip::name(chart, bar).to_owned();
-            let name = painter.layout_no_wrap(name, font.clone(), ON_BAR);
+            let name = painter.layout_no_wrap(name, font.clone(), painter.palette.on_bright);
             if name.size().x + 8.0 * unit <= rect.width() {
                 put(painter, rect.center(), Align2::CENTER_CENTER, name);
             }
@@ -313,7 +347,7 @@ fn paint_bar_labels(
 }
 
 /// `host` and the streams' numbers, thinned out where lanes are thin.
-fn paint_lane_names(painter: &Painter, places: &Places, rows: Rows, chart: &Chart) {
+fn paint_lane_names(painter: &ThemedPainter, places: &Places, rows: Rows, chart: &Chart) {
     let unit = places.unit;
     let right = places.lanes.left() - 8.0 * unit;
     let name = |text: String, y: f32, colour: Color32| {
@@ -321,7 +355,11 @@ fn paint_lane_names(painter: &Painter, places: &Places, rows: Rows, chart: &Char
         let galley = fitted(painter, &text, regular(12.5 * unit), colour, room);
         put(painter, pos2(right, y), Align2::RIGHT_CENTER, galley);
     };
-    name(tr!("host").into(), places.host.center().y, VALUE);
+    name(
+        tr!("host").into(),
+        places.host.center().y,
+        painter.palette.value,
+    );
     let mut every = 1;
     while every as f32 * rows.pitch < 13.5 * unit {
         every *= 2;
@@ -330,21 +368,27 @@ fn paint_lane_names(painter: &Painter, places: &Places, rows: Rows, chart: &Char
         let lane = &chart.lanes[rows.lanes_of(row).start];
         let (top, bottom) = rows.edges(row);
         let text = tr!("stream {}", lane.stream.0);
-        name(text, (top + bottom) / 2.0, LABEL);
+        name(text, (top + bottom) / 2.0, painter.palette.label);
     }
 }
 
-fn paint_nothing_yet(painter: &Painter, places: &Places) -> usize {
-    painter.rect_filled(places.lanes, 0.0, LANE);
+fn paint_nothing_yet(painter: &ThemedPainter, places: &Places) -> usize {
+    painter.rect_filled(places.lanes, 0.0, painter.palette.recessed);
     let text = tr!("No round has been timed yet");
     let font = regular(14.0 * places.unit);
-    let text = fitted(painter, text, font, LABEL, places.lanes.width());
+    let text = fitted(
+        painter,
+        text,
+        font,
+        painter.palette.label,
+        places.lanes.width(),
+    );
     put(painter, places.lanes.center(), Align2::CENTER_CENTER, text);
     1
 }
 
 /// How exact it is, and where there is room what the mouse does.
-fn paint_foot(painter: &Painter, places: &Places, on_cpu: bool, one_in: u32, folded: usize) {
+fn paint_foot(painter: &ThemedPainter, places: &Places, on_cpu: bool, one_in: u32, folded: usize) {
     let how = if on_cpu {
         tr!("spans: measured by the worker threads themselves")
     } else {
@@ -360,12 +404,12 @@ fn paint_foot(painter: &Painter, places: &Places, on_cpu: bool, one_in: u32, fol
     }
     let room = places.foot.width();
     let font = regular(12.5 * places.unit);
-    let text = fitted(painter, &text, font.clone(), LABEL, room);
+    let text = fitted(painter, &text, font.clone(), painter.palette.label, room);
     let used = text.size().x + 24.0 * places.unit;
     let left = places.foot.left_center();
     put(painter, left, Align2::LEFT_CENTER, text);
     let mouse = tr!("wheel: zoom · drag: move · double click: fit");
-    let mouse = painter.layout_no_wrap(mouse.into(), font, LABEL);
+    let mouse = painter.layout_no_wrap(mouse.into(), font, painter.palette.label);
     if used + mouse.size().x <= room {
         let right = places.foot.right_center();
         put(painter, right, Align2::RIGHT_CENTER, mouse);
@@ -373,15 +417,15 @@ fn paint_foot(painter: &Painter, places: &Places, on_cpu: bool, one_in: u32, fol
 }
 
 /// A frame around the bar under the pointer.
-pub(super) fn paint_outline(painter: &Painter, bar: Rect, unit: f32) {
-    let edge = egui::Stroke::new((1.5 * unit).round().max(1.0), Color32::WHITE);
+pub(super) fn paint_outline(painter: &ThemedPainter, bar: Rect, unit: f32) {
+    let edge = egui::Stroke::new((1.5 * unit).round().max(1.0), painter.palette.highlight);
     painter.rect_stroke(bar, 0.0, edge, egui::StrokeKind::Outside);
 }
 
 /// The ground of a card.
-pub(super) fn paint_card(painter: &Painter, card: Rect, unit: f32) {
+pub(super) fn paint_card(painter: &ThemedPainter, card: Rect, unit: f32) {
     let corner = CornerRadius::same((4.0 * unit) as u8);
-    painter.rect_filled(card, corner, Color32::from_rgb(0x2A, 0x2F, 0x38));
-    let edge = egui::Stroke::new(unit.max(1.0), Color32::from_rgb(0x5A, 0x64, 0x73));
+    painter.rect_filled(card, corner, painter.palette.raised);
+    let edge = egui::Stroke::new(unit.max(1.0), painter.palette.tip_edge);
     painter.rect_stroke(card, corner, edge, egui::StrokeKind::Inside);
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use egui::{Align2, Galley, Painter, Pos2, Rect, Vec2, pos2, vec2};
+use egui::{Align2, Galley, Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::Frame;
 use crate::hud::style::*;
@@ -32,7 +32,7 @@ pub(super) fn name(chart: &Chart, bar: &Bar) -> &'static str {
 }
 
 /// Paints the card for what is under the pointer, if there is anything.
-pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, places: &Places) {
+pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Places) {
     let timeline = frame.timeline;
     let Some(at) = timeline.pointer.filter(|at| places.all.contains(*at)) else {
         return;
@@ -76,8 +76,8 @@ pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, places: &Places) {
         .enumerate()
         .map(|(line, text)| {
             let (font, colour) = match line {
-                0 => (medium(15.0 * unit), VALUE),
-                _ => (regular(14.0 * unit), VALUE),
+                0 => (medium(15.0 * unit), painter.palette.value),
+                _ => (regular(14.0 * unit), painter.palette.value),
             };
             fitted(painter, text, font, colour, room)
         })
@@ -85,7 +85,13 @@ pub(super) fn paint(painter: &Painter, frame: &Frame<'_>, places: &Places) {
     paint_lines(painter, at, screen, unit, galleys);
 }
 
-fn paint_lines(painter: &Painter, at: Pos2, screen: Rect, unit: f32, lines: Vec<Arc<Galley>>) {
+fn paint_lines(
+    painter: &ThemedPainter,
+    at: Pos2,
+    screen: Rect,
+    unit: f32,
+    lines: Vec<Arc<Galley>>,
+) {
     let pad = vec2(10.0, 7.0) * unit;
     let width = lines.iter().map(|line| line.size().x).fold(0.0, f32::max);
     let height: f32 = lines.iter().map(|line| line.size().y).sum();

@@ -1,0 +1,276 @@
+//! The interface's colours, by the role that each plays.
+//!
+//! Painters get a [`Palette`] and name roles; only this file says which colour a role has. A theme
+//! sets the accent and whether the interface is dark or light ([`Theme::palette`]). Roles are plain
+//! sRGB: the window turns them into egui's colours, the terminal into its own.
+
+use super::{Theme, bytes, floats, mirrored};
+
+/// An opaque sRGB colour: red, green, blue.
+pub type Rgb = [u8; 3];
+
+/// How many instances have a colour of their own.
+pub const INSTANCE_COLOURS: usize = 16;
+
+/// Makes the palette from a table: what a role is for, its name, and its colour in the dark
+/// interface.
+macro_rules! roles {
+    ($($(#[$doc:meta])+ $role:ident: $dark:literal,)+) => {
+        /// A colour for each role. `C` is the type of a colour: [`Rgb`], or that of whoever paints.
+        #[derive(Clone, Copy, PartialEq, Debug)]
+        pub struct Palette<C = Rgb> {
+            $($(#[$doc])+ pub $role: C,)+
+            /// An instance's bars in the map of multiprocessors, counted round and round.
+            pub instances: [C; INSTANCE_COLOURS],
+        }
+
+        impl Palette {
+            /// The dark interface with the usual accent, which the other palettes are made from.
+            pub const DARK: Palette = Palette {
+                $($role: hex($dark),)+
+                instances: INSTANCES,
+            };
+        }
+
+        impl<C: Copy> Palette<C> {
+            /// The same palette with every colour converted.
+            pub fn map<D>(&self, convert: impl Fn(C) -> D) -> Palette<D> {
+                Palette {
+                    $($role: convert(self.$role),)+
+                    instances: self.instances.map(&convert),
+                }
+            }
+
+            /// Every colour with its role's name.
+            #[cfg(any(test, feature = "fixtures"))]
+            pub fn roles(&self) -> Vec<(&'static str, C)> {
+                let roles = [$((stringify!($role), self.$role),)+];
+                let instances = self.instances.iter().map(|&colour| ("instance", colour));
+                roles.into_iter().chain(instances).collect()
+            }
+        }
+    };
+}
+
+roles! {
+    /// Ground of the HUD, the toolbar and whatever is docked beside the panels.
+    ground: 0x121418,
+    /// Around the panels.
+    surround: 0x1B1E24,
+    /// Lines that separate.
+    rule: 0x2C3139,
+    /// Labels, notes and other secondary text.
+    label: 0xA9B1BD,
+    /// Figures, names and other primary text.
+    value: 0xF4F6F8,
+    /// Unavailable settings, comments in code and whatever else may be hard to see.
+    faint: 0x7C8490,
+    /// What calls for attention; each theme has its own.
+    accent: 0xFFC23D,
+    /// Text on the accent.
+    on_accent: 0x1C1402,
+    /// Outline or text of what is under the pointer.
+    highlight: 0xFFFFFF,
+
+    /// Text and signs that say that something runs or holds.
+    running: 0x7BE3B4,
+    /// Ground of `running`.
+    running_ground: 0x17392D,
+    /// Ground of what has failed.
+    failed: 0xC63B2B,
+    /// Text on `failed`.
+    on_failed: 0xFFFFFF,
+    /// Text on the HUD's ground that says that something failed.
+    failed_ink: 0xF28B7D,
+    /// Ground of a notice.
+    notice: 0x1E3A5C,
+    /// Text on `notice`.
+    on_notice: 0xDCEBFF,
+    /// Ground of a warning, whose text has the accent.
+    warning: 0x332A12,
+
+    /// Ground of buttons, tips and the chosen row: in front of the ground.
+    raised: 0x2A2F38,
+    /// A raised ground under the pointer.
+    raised_pointed: 0x373E4A,
+    /// Ground of lanes, hidden tabs and unavailable settings: behind the ground.
+    recessed: 0x1B1E24,
+    /// Around a tip.
+    tip_edge: 0x5A6473,
+    /// Ground of a lesson's questions and buttons.
+    lesson_card: 0x1E2229,
+    /// Ground of listed code.
+    code_ground: 0x0C0E11,
+    /// Ground behind the word on a panel.
+    tag_ground: 0x0B0D0F,
+    /// Laid over selected cells, mostly transparent.
+    selection_veil: 0xFFFFFF,
+
+    /// Ground of a dialog.
+    dialog: 0x1A1D23,
+    /// Around a dialog.
+    dialog_edge: 0x3C434E,
+    /// Every other row of a dialog's list.
+    dialog_stripe: 0x20242B,
+    /// Ground of a text field.
+    field: 0x0F1114,
+    /// Underline of text that an input method is composing.
+    composed: 0xC0DEFF,
+    /// Ground of selected text and of the chosen line of a list.
+    selected: 0x5A4412,
+    /// Text in a dialog that says why what was entered is refused.
+    refusal: 0xFF8F00,
+    /// Ground of a pattern on the shelf.
+    shelf: 0x202020,
+    /// The same under the pointer.
+    shelf_pointed: 0x373737,
+    /// Ground of a pattern's picture.
+    shelf_picture: 0x0C0C0C,
+
+    /// Ground of A's and B's headers in a comparison.
+    comparison: 0x0F1115,
+    /// B's letter; A's has the accent.
+    comparison_b: 0x3F8CD9,
+    /// The limit of the ladder's axis.
+    limit: 0xF07C4A,
+    /// Living cells in the population graph.
+    alive: 0xF0E442,
+    /// Births in the population graph.
+    born: 0x56B4E9,
+    /// Deaths in the population graph.
+    died: 0xE69F00,
+
+    /// Upright lines through the timeline's lanes.
+    time_line: 0x3A3A3A,
+    /// Dark text on bars and letters of any bright colour.
+    on_bright: 0x0E0F12,
+    /// The host inside a call. The kinds of work have Okabe and Ito's colours, which the
+    /// colour-blind can tell apart.
+    host_call: 0xF0E442,
+    /// The host inside a call that waits, or a stream that waits.
+    waiting: 0xD55E00,
+    /// A launch of a kernel.
+    launch: 0xE69F00,
+    /// A launch that only supports a kernel's.
+    support: 0xCC79A7,
+    /// A copy to the device.
+    upload: 0x009E73,
+    /// A copy from the device.
+    download: 0x56B4E9,
+    /// An event.
+    event: 0x5C636E,
+}
+
+/// The instances' colours differ by at least a quarter of the colour cube's side, whichever cones
+/// see them, and neighbours by much more.
+const INSTANCES: [Rgb; INSTANCE_COLOURS] = [
+    hex(0xC0FFFF),
+    hex(0xC02020),
+    hex(0x2020FF),
+    hex(0xE0FF20),
+    hex(0x2070FF),
+    hex(0xE0FF70),
+    hex(0x4848C0),
+    hex(0xC09820),
+    hex(0x98C0FF),
+    hex(0x704870),
+    hex(0xFFE0C0),
+    hex(0x987048),
+    hex(0x7098E0),
+    hex(0xE0C048),
+    hex(0x987098),
+    hex(0x70C098),
+];
+
+/// `0xRRGGBB`.
+pub(super) const fn hex(colour: u32) -> Rgb {
+    let [_, red, green, blue] = colour.to_be_bytes();
+    [red, green, blue]
+}
+
+impl Theme {
+    /// The interface's colours in this theme.
+    pub fn palette(&self) -> Palette {
+        let dark = Palette {
+            accent: self.accent,
+            ..Palette::DARK
+        };
+        match self.light {
+            true => dark.map(|colour| bytes(mirrored(floats(colour)))),
+            false => dark,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::theme::contrast::contrast;
+    use crate::theme::{COUNT, theme};
+
+    fn apart(a: Rgb, b: Rgb) -> f32 {
+        contrast(floats(a), floats(b))
+    }
+
+    #[test]
+    fn light_interfaces_have_the_contrasts_of_the_dark_one() {
+        for theme in (0..COUNT).map(theme).filter(|theme| theme.light) {
+            let dark = Theme {
+                light: false,
+                ..theme
+            };
+            let (dark, light) = (dark.palette().roles(), theme.palette().roles());
+            let both = || dark.iter().zip(&light);
+            for ((a, dark_a), (_, light_a)) in both() {
+                for ((b, dark_b), (_, light_b)) in both() {
+                    let (dark, light) = (apart(*dark_a, *dark_b), apart(*light_a, *light_b));
+                    let off = (dark / light).ln().abs();
+                    assert!(off < 0.06, "{a} and {b}: {dark} and {light}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_first_theme_has_the_dark_palette() {
+        assert_eq!(theme(0).palette(), Palette::DARK);
+    }
+
+    #[test]
+    fn text_can_be_read_in_every_theme() {
+        for theme in (0..COUNT).map(theme) {
+            let palette = theme.palette();
+            let Palette {
+                label,
+                value,
+                accent,
+                ..
+            } = palette;
+            for (what, ink, ground) in [
+                ("label", label, palette.ground),
+                ("label in a dialog", label, palette.dialog),
+                ("value", value, palette.ground),
+                ("value in a dialog", value, palette.dialog),
+                ("value on a button", value, palette.raised),
+                ("value in a field", value, palette.field),
+                ("value on a chosen line", value, palette.selected),
+                ("label on a chosen line", label, palette.selected),
+                ("highlight", palette.highlight, palette.raised_pointed),
+                ("accent", accent, palette.ground),
+                ("accent in front", accent, palette.raised),
+                ("accent on a chosen line", accent, palette.selected),
+                ("on the accent", palette.on_accent, accent),
+                ("warning", accent, palette.warning),
+                ("running", palette.running, palette.running_ground),
+                ("failed", palette.on_failed, palette.failed),
+                ("failed on the ground", palette.failed_ink, palette.ground),
+                ("notice", palette.on_notice, palette.notice),
+                ("refusal", palette.refusal, palette.dialog),
+            ] {
+                // Eight bits a channel cost a light theme a few parts in a hundred.
+                let apart = apart(ink, ground);
+                assert!(apart > 0.95 * 4.5, "{}: {what}, {apart}", theme.name);
+            }
+        }
+    }
+}
