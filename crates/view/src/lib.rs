@@ -49,7 +49,9 @@ pub use panels::MIN_PIXELS_FOR_LINES;
 pub use texture_array::{MAX_INSTANCES, most_instances};
 pub use timeline::TimelineView;
 
-pub use dialogs::{Commands, Dialogs, FileDialog, GoTo, Help, Larger, Menu, Shelf, UiRequest};
+pub use dialogs::{
+    Commands, Dialog, Dialogs, FileDialog, FileTask, GoTo, Help, Larger, Menu, Shelf, UiRequest,
+};
 pub use gpu::{Canvas, Gpu};
 pub use lesson::entry_at;
 pub use scene::{Frame, Scene};

@@ -4,6 +4,7 @@ use std::collections::VecDeque;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use crate::Dialog;
 use crate::picture_file::{Image, write_png};
 use crate::{Commands, Dialogs, Frame, Gpu, Help, Lab, Scene, TimelineView, ViewError};
 use model::PictureSource;
@@ -182,12 +183,20 @@ impl Renderer {
 
     /// Opens the command palette over the scene, or closes it.
     pub fn open_palette(&mut self, open: bool) {
-        self.dialogs.commands = open.then(Commands::default);
+        self.show(Dialog::Commands(Commands::default()), open);
     }
 
     /// Opens the keys, or closes them.
     pub fn open_help(&mut self, open: bool) {
-        self.dialogs.help = open.then(Help::default);
+        self.show(Dialog::Help(Help::default()), open);
+    }
+
+    /// Shows this dialog alone, or none.
+    fn show(&mut self, dialog: Dialog, open: bool) {
+        self.dialogs = Dialogs::default();
+        if open {
+            self.dialogs.open(dialog);
+        }
     }
 
     /// Waits until everything has been drawn.

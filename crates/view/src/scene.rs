@@ -470,6 +470,7 @@ pub(crate) fn paint_over(
         unit: frame.unit(),
         palette,
         screen: screen(frame),
+        is_top: true,
     };
     let mut asked = Vec::new();
     let output = context.run_ui(input, |ui| {

@@ -14,6 +14,7 @@ use lang::{message, tr};
 use model::actions::Context;
 use model::{Action, SessionAction, ViewAction};
 use screen::{SidePanel, Zoom};
+use view::Dialog;
 use view::layout::Layout;
 use view::picture_file::write_dated_png;
 use view::{Commands, GoTo, Help, Menu};
@@ -112,22 +113,13 @@ impl<W: World> Handler<W> {
             ViewAction::SavePicture => self.save_picture(false),
             ViewAction::SavePanelPicture => self.save_picture(true),
             ViewAction::ToggleRecording => self.toggle_recording(),
-            ViewAction::AskGeneration => self.dialogs.go_to = Some(GoTo::default()),
-            ViewAction::ToggleHelp => {
-                let open = self.dialogs.help.is_none();
-                self.close_lists();
-                self.dialogs.help = open.then(Help::default);
-            }
+            ViewAction::AskGeneration => self.dialogs.open(Dialog::GoTo(GoTo::default())),
+            ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Help::default())),
             ViewAction::ToggleCommands => {
-                let open = self.dialogs.commands.is_none();
-                self.close_lists();
-                self.dialogs.commands = open.then(|| Commands::new(self.list_lessons()));
+                let commands = Commands::new(self.list_lessons());
+                self.dialogs.toggle(Dialog::Commands(commands));
             }
-            ViewAction::ToggleMenu => {
-                let open = self.dialogs.menu.is_none();
-                self.close_lists();
-                self.dialogs.menu = open.then(Menu::default);
-            }
+            ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Menu::default())),
             ViewAction::TogglePresentation => self.view.presentation ^= true,
             ViewAction::EnlargeInterface => self.resize_interface(self.view.interface.larger()),
             ViewAction::ReduceInterface => self.resize_interface(self.view.interface.smaller()),
@@ -138,19 +130,19 @@ impl<W: World> Handler<W> {
         }
     }
 
-    /// Closes the lists of actions: one is open at a time.
-    fn close_lists(&mut self) {
-        let dialogs = &mut self.dialogs;
-        (dialogs.help, dialogs.commands, dialogs.menu) = (None, None, None);
-    }
-
+    /// Closes the topmost of what is open: the first of these, and nothing else.
     fn escape(&mut self) {
-        if self.dialogs.escape() {
-            // One thing at a time.
+        let marks = &mut self.editing.marks;
+        if self.dialogs.takes_keys() {
+            self.dialogs.close_top();
         } else if self.lessons.screen.is_some() {
-            self.leave_lesson();
-        } else if self.drop_marks() {
-            // the ghost, the selection, or the pencil
+            self.leave_lesson(); // from a page to the list, from the list to the panels
+        } else if marks.ghost.is_some() {
+            marks.ghost = None;
+        } else if marks.selection.is_some() {
+            marks.selection = None;
+        } else if marks.pencil {
+            marks.pencil = false;
         } else if self.view.timeline {
             self.toggle_timeline();
         } else if let Some(panel) = self.view.side {

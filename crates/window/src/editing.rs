@@ -19,6 +19,7 @@ use life::{Lattice, Size};
 use model::{Area, Change, Edit, EditAction, SessionAction, Status};
 use screen::{EditOverlay, Ghost, Pending};
 use view::Shelf;
+use view::{Dialog, FileTask};
 
 /// What the hand does, and what it has put over the panels.
 #[derive(Default)]
@@ -155,28 +156,15 @@ impl<W: World> Handler<W> {
             }
             EditAction::CopyCells => self.copy_cells(),
             EditAction::PastePattern => self.paste(),
-            EditAction::OpenPattern => self.ask_for_file(true),
-            EditAction::SavePattern => self.ask_for_file(false),
-            EditAction::ToggleShelf => {
-                self.dialogs.shelf = match self.dialogs.shelf.take() {
-                    None => Some(Shelf::default()),
-                    Some(_) => None,
-                };
-            }
+            EditAction::OpenPattern => self.ask_for_file(FileTask::Open),
+            EditAction::SavePattern => self.ask_for_file(FileTask::Save),
+            EditAction::ToggleShelf => self.dialogs.toggle(Dialog::Shelf(Shelf::default())),
         }
     }
 
     /// Ends a stroke that is being drawn.
     pub(super) fn end_stroke(&mut self) {
         self.editing.holding = None;
-    }
-
-    /// Drops what is held over the panels; whether there was anything.
-    pub(super) fn drop_marks(&mut self) -> bool {
-        let marks = &mut self.editing.marks;
-        marks.ghost.take().is_some()
-            || marks.selection.take().is_some()
-            || std::mem::take(&mut marks.pencil)
     }
 
     /// The selection, or all of the selected panel.

@@ -251,10 +251,11 @@ impl<W: World> Handler<W> {
     fn requested(&mut self, event_loop: &ActiveEventLoop, request: UiRequest) {
         match request {
             UiRequest::Act(action) => self.act(event_loop, action),
-            UiRequest::Path(saves, path) => self.typed_path(saves, path),
+            UiRequest::OpenFile(path) => self.open_path(&path),
+            UiRequest::SaveFile(path) => self.save_to_typed(path),
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
             UiRequest::Lesson(index) => self.show_lesson(index),
-            UiRequest::Room => self.take_offer(),
+            UiRequest::Resize => self.take_offer(),
         }
     }
 

@@ -7,7 +7,7 @@ use crate::handler::Handler;
 use app::World;
 use life::{Lattice, Pattern, Size};
 use model::Change;
-use view::Larger;
+use view::{Dialog, Larger};
 
 /// A pattern that is larger than the lattices.
 #[derive(Clone)]
@@ -51,7 +51,7 @@ impl<W: World> Handler<W> {
         match size {
             Some(size) if self.lessons.screen.is_none() => {
                 tracing::debug!("larger lattices are offered: {size}");
-                self.dialogs.larger = Some(Larger::new(why, size));
+                self.dialogs.open(Dialog::Larger(Larger::new(why, size)));
                 self.offer = Some((instance, pattern, size));
             }
             _ => self.note(why),

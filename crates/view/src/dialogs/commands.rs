@@ -55,7 +55,9 @@ impl Commands {
                     .desired_width(f32::INFINITY)
                     .margin(vec2(9.0, 6.0) * unit),
             );
-            field.request_focus();
+            if seen.is_top {
+                field.request_focus();
+            }
             let typed = field.changed();
             if typed {
                 self.chosen = 0;
@@ -254,7 +256,10 @@ mod tests {
             let needs_engine = match entry.request {
                 UiRequest::Act(action) => action.needs() == Needs::Engine,
                 UiRequest::Shelved(_) => true,
-                UiRequest::Path(..) | UiRequest::Lesson(_) | UiRequest::Room => false,
+                UiRequest::OpenFile(_)
+                | UiRequest::SaveFile(_)
+                | UiRequest::Lesson(_)
+                | UiRequest::Resize => false,
             };
             let ended = entry.refusal.as_deref() == Some("the session has ended");
             assert_eq!(ended, needs_engine, "{entry:?}");

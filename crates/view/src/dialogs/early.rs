@@ -4,14 +4,17 @@
 //! frame; in that one egui lays it out unseen, and no field has the focus yet. They are kept for
 //! the next frame.
 
+use std::mem::Discriminant;
+
+use crate::dialogs::Dialog;
 use egui::{Context, Event};
 
-/// Which dialogs are open.
-pub(super) type Open = [bool; 7];
+/// The kinds of the dialogs that are open.
+pub(super) type Open = Vec<Discriminant<Dialog>>;
 
 /// See the module.
 #[derive(Debug, Default)]
-pub struct Early {
+pub(super) struct Early {
     /// What was open, and in which frame that was seen first.
     since: (Open, u64),
     events: Vec<Event>,
@@ -22,11 +25,13 @@ impl Early {
     /// Called before anything is laid out, also where egui lays a frame out twice.
     pub(super) fn hold(&mut self, context: &Context, open: Open) {
         let frame = context.cumulative_frame_nr();
+        if open.is_empty() {
+            self.events.clear();
+        }
         if self.since.0 != open {
             self.since = (open, frame);
         }
-        if !open.contains(&true) {
-            self.events.clear();
+        if self.since.0.is_empty() {
             return;
         }
         context.input_mut(|input| {
@@ -40,6 +45,11 @@ impl Early {
             context.request_repaint();
         }
     }
+}
+
+/// Takes the keys out of a frame's events.
+pub(super) fn take_keys(context: &Context) -> Vec<Event> {
+    context.input_mut(|input| input.events.extract_if(.., is_typed).collect())
 }
 
 fn is_typed(event: &mut Event) -> bool {
@@ -58,15 +68,26 @@ fn is_typed(event: &mut Event) -> bool {
 mod tests {
     use super::*;
     use crate::Frame;
+    use crate::dialogs::{
+        Commands, DialogContext, Dialogs, FileDialog, FileTask, GoTo, Help, UiRequest,
+    };
     use crate::dialogs::{Commands, DialogContext, Dialogs, FileDialog, GoTo, UiRequest};
     use egui::{Key, Modifiers, RawInput, Rect, pos2};
     use model::SessionAction;
     use screen::ViewOptions;
+    use screen::ViewOptions;
+    use screen::fixtures::status;
     use screen::fixtures::status;
 
+    fn open(dialog: Dialog) -> Dialogs {
+        let mut dialogs = Dialogs::default();
+        dialogs.open(dialog);
+        dialogs
+    }
+
     /// What is asked for when all of this is typed before the first frame.
-    fn typed(mut dialogs: Dialogs, text: &str) -> Vec<UiRequest> {
-        typed_into(&Context::default(), &mut dialogs, text)
+    fn typed(dialog: Dialog, text: &str) -> Vec<UiRequest> {
+        typed_into(&Context::default(), &mut open(dialog), text)
     }
 
     /// What is asked for when all of this, and Enter, is typed before the next frame.
@@ -108,6 +129,7 @@ mod tests {
                     unit: 1.0,
                     palette: &frame.palette(),
                     screen,
+                    is_top: true,
                 };
                 asked.extend(dialogs.show(ui.ctx(), seen));
             });
@@ -118,13 +140,10 @@ mod tests {
 
     #[test]
     fn a_path_replaces_the_proposed_one_and_one_that_fails_can_be_mended() {
-        let proposed = FileDialog::new(true, "pattern.rle".into(), None);
-        let mut dialogs = Dialogs {
-            file: Some(proposed),
-            ..Default::default()
-        };
+        let proposed = FileDialog::new(FileTask::Save, "pattern.rle".into(), None);
+        let mut dialogs = open(Dialog::File(proposed));
         let context = Context::default();
-        let path = |path: &str| [UiRequest::Path(true, path.into())];
+        let path = |path: &str| [UiRequest::SaveFile(path.into())];
         let asked = typed_into(&context, &mut dialogs, "/no/where");
         assert_eq!(asked, path("/no/where"));
         assert!(dialogs.takes_keys(), "until it is known what came of it");
@@ -133,24 +152,44 @@ mod tests {
             [],
             "one at a time"
         );
-        dialogs.file.as_mut().unwrap().refuse("it failed".into());
+        dialogs.pending_file().unwrap().refuse("it failed".into());
         let asked = typed_into(&context, &mut dialogs, "le");
         assert_eq!(asked, path("/no/where.rle"));
     }
 
     #[test]
     fn what_is_typed_before_the_first_frame_is_not_lost() {
-        let field = Dialogs {
-            go_to: Some(GoTo::default()),
-            ..Default::default()
-        };
-        let asked = typed(field, "2000");
+        let asked = typed(Dialog::GoTo(GoTo::default()), "2000");
         assert_eq!(asked, [UiRequest::Act(SessionAction::RunTo(2000).into())]);
-        let palette = Dialogs {
-            commands: Some(Commands::new(Vec::new())),
-            ..Default::default()
-        };
+        let palette = Dialog::Commands(Commands::new(Vec::new()));
         let asked = typed(palette, "next kernel");
         assert_eq!(asked, [UiRequest::Act(SessionAction::NextKernel.into())]);
+    }
+
+    #[test]
+    fn only_the_topmost_dialog_gets_keys() {
+        let mut dialogs = open(Dialog::GoTo(GoTo::default()));
+        let context = Context::default();
+        assert_eq!(typed_into(&context, &mut dialogs, ""), [], "no number yet");
+        dialogs.open(Dialog::Help(Help::default()));
+        assert_eq!(typed_into(&context, &mut dialogs, "7"), [], "searched for");
+        dialogs.close_top();
+        let asked = typed_into(&context, &mut dialogs, "30");
+        assert_eq!(asked, [UiRequest::Act(SessionAction::RunTo(30).into())]);
+    }
+
+    #[test]
+    fn one_list_of_actions_is_open_at_a_time() {
+        let help = || Dialog::Help(Help::default());
+        let mut dialogs = open(Dialog::GoTo(GoTo::default()));
+        dialogs.toggle(Dialog::Commands(Commands::default()));
+        dialogs.toggle(help());
+        dialogs.close_top();
+        assert!(dialogs.takes_keys(), "the field is still open");
+        dialogs.close_top();
+        assert!(!dialogs.takes_keys(), "the palette is not");
+        dialogs.toggle(help());
+        dialogs.toggle(help());
+        assert!(!dialogs.takes_keys());
     }
 }

@@ -10,11 +10,19 @@ use egui::{Event, Key, Modifiers, RichText, TextEdit};
 use crate::dialogs::{DialogContext, UiRequest, style};
 use lang::tr;
 
+/// What a path is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FileTask {
+    /// Its pattern is opened.
+    Open,
+    /// Cells are saved to it.
+    Save,
+}
+
 /// The open field.
 #[derive(Clone, PartialEq, Debug)]
 pub struct FileDialog {
-    /// Whether it is for saving.
-    saves: bool,
+    task: FileTask,
     typed: String,
     /// Why the last try failed.
     why: Option<String>,
@@ -25,10 +33,10 @@ pub struct FileDialog {
 }
 
 impl FileDialog {
-    /// To save to, or to open; with a path to begin with, and why that failed if it did.
-    pub fn new(saves: bool, typed: String, why: Option<String>) -> FileDialog {
+    /// With a path to begin with, and why that failed if it did.
+    pub fn new(task: FileTask, typed: String, why: Option<String>) -> FileDialog {
         FileDialog {
-            saves,
+            task,
             typed,
             proposed: why.is_none(),
             why,
@@ -55,16 +63,19 @@ impl FileDialog {
         asked: &mut Vec<UiRequest>,
     ) -> bool {
         let left = style::dialog(context, seen, ("file", Some(0.08), 560.0), |ui| {
-            ui.heading(if self.saves {
-                tr!("Save to")
-            } else {
-                tr!("Open a pattern in the selected panel")
-            });
-            let hint = if self.saves {
-                tr!("a path that ends in .rle, .cells, .lif or .mc")
-            } else {
-                tr!("the path of a .rle, .cells, .lif or .mc file")
+            let (heading, hint, button) = match self.task {
+                FileTask::Save => (
+                    tr!("Save to"),
+                    tr!("a path that ends in .rle, .cells, .lif or .mc"),
+                    tr!("Save"),
+                ),
+                FileTask::Open => (
+                    tr!("Open a pattern in the selected panel"),
+                    tr!("the path of a .rle, .cells, .lif or .mc file"),
+                    tr!("Open"),
+                ),
             };
+            ui.heading(heading);
             let id = ui.make_persistent_id("path");
             // egui forgets the selection of a field that is without the focus for a moment: a proposal
             // is selected, and has the focus, before every letter that may be its first.
@@ -75,20 +86,28 @@ impl FileDialog {
                 state.store(ui.ctx(), id);
                 self.proposed = !ui.input(|input| input.events.iter().any(decides));
             }
-            ui.memory_mut(|memory| memory.request_focus(id));
+            if seen.is_top {
+                ui.memory_mut(|memory| memory.request_focus(id));
+            }
             let field = TextEdit::singleline(&mut self.typed)
                 .id(id)
                 .hint_text(hint)
                 .desired_width(f32::INFINITY);
-            ui.add(field).request_focus();
+            let field = ui.add(field);
+            if seen.is_top {
+                field.request_focus();
+            }
             if let Some(why) = &self.why {
                 ui.label(RichText::new(why).color(seen.palette.refusal));
             }
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
-            let word = if self.saves { tr!("Save") } else { tr!("Open") };
-            let done = ui.button(word).clicked() || entered;
+            let done = ui.button(button).clicked() || entered;
             if done && !self.pending && !self.typed.trim().is_empty() {
-                asked.push(UiRequest::Path(self.saves, home(self.typed.trim())));
+                let path = home(self.typed.trim());
+                asked.push(match self.task {
+                    FileTask::Open => UiRequest::OpenFile(path),
+                    FileTask::Save => UiRequest::SaveFile(path),
+                });
                 self.pending = true;
             }
         });

@@ -35,7 +35,9 @@ impl GoTo {
             }
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("such as 5,206"));
             let field = ui.add(field.desired_width(f32::INFINITY));
-            field.request_focus();
+            if seen.is_top {
+                field.request_focus();
+            }
             self.wrong &= !field.changed();
             match generation(&self.typed).filter(|_| entered) {
                 Some(generation) => {

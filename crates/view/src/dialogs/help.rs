@@ -58,7 +58,10 @@ impl Help {
             });
             let field = TextEdit::singleline(&mut self.typed).hint_text(tr!("Type to search"));
             let field = field.desired_width(f32::INFINITY);
-            ui.add(field.margin(vec2(9.0, 4.0) * unit)).request_focus();
+            let field = ui.add(field.margin(vec2(9.0, 4.0) * unit));
+            if seen.is_top {
+                field.request_focus();
+            }
             ui.add_space(6.0 * unit);
             // Of one height, however much is found: nothing moves while one types.
             let room = 0.94 * seen.screen.height() - ui.min_rect().height() - 28.0 * unit;

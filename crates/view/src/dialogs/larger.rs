@@ -37,7 +37,7 @@ impl Larger {
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
             let button = tr!("Start again with lattices of {} (Enter)", self.size);
             if ui.button(button).clicked() || entered {
-                asked.push(UiRequest::Room);
+                asked.push(UiRequest::Resize);
                 stays = false;
             }
         });

@@ -2,17 +2,16 @@
 //!
 //! # How to add one
 //! 1. A module beside [`commands`], with a struct of what the dialog holds while it is open and a
-//!    `show` that lays out its widgets and pushes what they ask for. Lengths are units of type
-//!    times [`DialogContext::unit`]; egui's own style is already scaled by it, so plain widgets need none.
-//! 2. A field `Option<ThatStruct>` of [`Dialogs`], and a line of its own in [`Dialogs::show`],
-//!    `Dialogs::open` (if it has text fields or a selection to move, and so takes keys) and
-//!    [`Dialogs::escape`] (if Escape closes it). [`style::dialog`] is its frame.
+//!    `show` that lays out its widgets within [`style::dialog`] and pushes what they ask for. Lengths
+//!    are units of type times [`DialogContext::unit`]; egui's own style is already scaled by it. A
+//!    text field asks for the focus only where [`DialogContext::is_top`].
+//! 2. A variant of [`Dialog`]; the compiler names the places that must know it.
 //! 3. What it asks for is a [`UiRequest`]; what is no [`Action`] gets a variant there, which the
 //!    window's `handler.rs` carries out.
 //!
-//! While a dialog takes keys, no key acts on the window but those that the action table lets act
-//! [in dialogs](model::actions::Row::in_dialogs); while the mouse is over a dialog, no click, drag
-//! or wheel reaches the panels.
+//! While a dialog is open, the topmost one takes the keys, and no key acts on the window but those
+//! that the action table lets act [in dialogs](model::actions::Row::in_dialogs); while the mouse is
+//! over a dialog, no click, drag or wheel reaches the panels.
 
 mod commands;
 mod early;
@@ -26,7 +25,7 @@ mod shelf;
 pub(crate) mod style;
 
 pub use commands::Commands;
-pub use file::FileDialog;
+pub use file::{FileDialog, FileTask};
 pub use go_to::GoTo;
 pub use help::Help;
 pub use larger::Larger;
@@ -34,31 +33,40 @@ pub use menu::Menu;
 pub use shelf::Shelf;
 
 use egui::Color32;
+use std::mem::discriminant;
 
 use crate::Frame;
 use life::Shelved;
 use model::Action;
 use screen::theme::Palette;
 
-/// What is open; it lives as long as the window, or as the off-screen renderer.
+/// A dialog that is open.
+#[derive(Clone, PartialEq, Debug)]
+pub enum Dialog {
+    /// The command palette.
+    Commands(Commands),
+    /// A path that is typed in.
+    File(FileDialog),
+    /// The shelf.
+    Shelf(Shelf),
+    /// The generation to run to.
+    GoTo(GoTo),
+    /// The offer of larger lattices.
+    Larger(Larger),
+    /// The menu.
+    Menu(Menu),
+    /// The keys.
+    Help(Help),
+}
+
+/// The dialogs that are open, one of a kind; they live as long as the window, or as the off-screen
+/// renderer.
 #[derive(Debug, Default)]
 pub struct Dialogs {
-    /// The command palette.
-    pub commands: Option<Commands>,
-    /// A path that is typed in.
-    pub file: Option<FileDialog>,
-    /// The shelf.
-    pub shelf: Option<Shelf>,
-    /// The generation to run to.
-    pub go_to: Option<GoTo>,
-    /// The offer of larger lattices.
-    pub larger: Option<Larger>,
-    /// The menu.
-    pub menu: Option<Menu>,
-    /// The keys.
-    pub help: Option<Help>,
+    /// The topmost last.
+    open: Vec<Dialog>,
     /// What was typed before it could be: see [`early`].
-    pub early: early::Early,
+    early: early::Early,
 }
 
 /// What a person asked for by a widget.
@@ -66,14 +74,16 @@ pub struct Dialogs {
 pub enum UiRequest {
     /// As if its key had been pressed.
     Act(Action),
-    /// A path was typed in, to save to or to open.
-    Path(bool, String),
+    /// The file of a path that was typed in is to be opened.
+    OpenFile(String),
+    /// Cells are to be saved to a path that was typed in.
+    SaveFile(String),
     /// A pattern was taken from the shelf.
     Shelved(&'static Shelved),
     /// The lesson of this place in their list.
     Lesson(usize),
     /// Larger lattices, for the oversized pattern that was opened.
-    Room,
+    Resize,
 }
 
 /// What a dialog is laid out with.
@@ -87,76 +97,101 @@ pub struct DialogContext<'a> {
     pub palette: &'a Palette<Color32>,
     /// The whole window, in pixels.
     pub screen: egui::Rect,
+    /// Whether nothing lies over it, so that keys are its own.
+    pub is_top: bool,
+}
+
+impl Dialog {
+    /// Lays it out; whether it stays open.
+    fn show(
+        &mut self,
+        context: &egui::Context,
+        seen: DialogContext<'_>,
+        asked: &mut Vec<UiRequest>,
+    ) -> bool {
+        match self {
+            Dialog::Commands(commands) => commands.show(context, seen, asked),
+            Dialog::File(file) => file.show(context, seen, asked),
+            Dialog::Shelf(shelf) => shelf.show(context, seen, asked),
+            Dialog::GoTo(go_to) => go_to.show(context, seen, asked),
+            Dialog::Larger(larger) => larger.show(context, seen, asked),
+            Dialog::Menu(menu) => menu.show(context, seen, asked),
+            Dialog::Help(help) => help.show(context, seen),
+        }
+    }
+
+    /// Whether it lists actions.
+    fn is_list(&self) -> bool {
+        match self {
+            Dialog::Commands(_) | Dialog::Menu(_) | Dialog::Help(_) => true,
+            Dialog::File(_) | Dialog::Shelf(_) | Dialog::GoTo(_) | Dialog::Larger(_) => false,
+        }
+    }
+
+    fn is_of_kind(&self, other: &Dialog) -> bool {
+        discriminant(self) == discriminant(other)
+    }
 }
 
 impl Dialogs {
-    /// Lays out what is open; returns what was asked for.
-    pub fn show(&mut self, context: &egui::Context, seen: DialogContext<'_>) -> Vec<UiRequest> {
-        let mut asked = Vec::new();
-        self.early.hold(context, self.open());
-        if let Some(commands) = &mut self.commands
-            && !commands.show(context, seen, &mut asked)
-        {
-            self.commands = None;
+    /// Opens a dialog over the others, in place of one of its kind; a list of actions, in place of
+    /// any other such list.
+    pub fn open(&mut self, dialog: Dialog) {
+        let replaces =
+            |other: &Dialog| other.is_of_kind(&dialog) || other.is_list() && dialog.is_list();
+        self.open.retain(|other| !replaces(other));
+        self.open.push(dialog);
+    }
+
+    /// Closes the dialog of this one's kind; opens this one if there is none.
+    pub fn toggle(&mut self, dialog: Dialog) {
+        match self.open.iter().position(|other| other.is_of_kind(&dialog)) {
+            Some(at) => drop(self.open.remove(at)),
+            None => self.open(dialog),
         }
-        if let Some(file) = &mut self.file
-            && !file.show(context, seen, &mut asked)
-        {
-            self.file = None;
-        }
-        if let Some(shelf) = &mut self.shelf
-            && !shelf.show(context, seen, &mut asked)
-        {
-            self.shelf = None;
-        }
-        if let Some(go_to) = &mut self.go_to
-            && !go_to.show(context, seen, &mut asked)
-        {
-            self.go_to = None;
-        }
-        if let Some(larger) = &mut self.larger
-            && !larger.show(context, seen, &mut asked)
-        {
-            self.larger = None;
-        }
-        if let Some(menu) = &mut self.menu
-            && !menu.show(context, seen, &mut asked)
-        {
-            self.menu = None;
-        }
-        if let Some(help) = &mut self.help
-            && !help.show(context, seen)
-        {
-            self.help = None;
-        }
-        asked
+    }
+
+    /// Closes the topmost dialog.
+    pub fn close_top(&mut self) {
+        self.open.pop();
     }
 
     /// Whether keys are for a dialog, and not for the window.
     pub fn takes_keys(&self) -> bool {
-        self.open().contains(&true)
+        !self.open.is_empty()
     }
 
-    fn open(&self) -> early::Open {
-        [
-            self.commands.is_some(),
-            self.file.is_some(),
-            self.shelf.is_some(),
-            self.go_to.is_some(),
-            self.larger.is_some(),
-            self.menu.is_some(),
-            self.help.is_some(),
-        ]
+    /// The field whose path was entered, while it waits for what comes of that.
+    pub fn pending_file(&mut self) -> Option<&mut FileDialog> {
+        self.open.iter_mut().find_map(|dialog| match dialog {
+            Dialog::File(file) => Some(file).filter(|file| file.is_pending()),
+            _ => None,
+        })
     }
 
-    /// Closes the topmost dialog that Escape closes; whether there was one.
-    pub fn escape(&mut self) -> bool {
-        self.commands.take().is_some()
-            || self.file.take().is_some()
-            || self.shelf.take().is_some()
-            || self.go_to.take().is_some()
-            || self.larger.take().is_some()
-            || self.menu.take().is_some()
-            || self.help.take().is_some()
+    /// Closes that field: its path was good.
+    pub fn close_pending_file(&mut self) {
+        self.open
+            .retain(|dialog| !matches!(dialog, Dialog::File(file) if file.is_pending()));
+    }
+
+    /// Lays out what is open, the topmost last; returns what was asked for.
+    pub fn show(&mut self, context: &egui::Context, seen: DialogContext<'_>) -> Vec<UiRequest> {
+        let mut asked = Vec::new();
+        let kinds = self.open.iter().map(discriminant).collect();
+        self.early.hold(context, kinds);
+        let Some(top) = self.open.len().checked_sub(1) else {
+            return asked;
+        };
+        let (mut keys, mut at) = (early::take_keys(context), 0);
+        self.open.retain_mut(|dialog| {
+            let is_top = at == top;
+            at += 1;
+            if is_top {
+                context.input_mut(|input| input.events.append(&mut keys));
+            }
+            dialog.show(context, DialogContext { is_top, ..seen }, &mut asked)
+        });
+        asked
     }
 }

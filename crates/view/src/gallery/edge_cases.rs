@@ -1,5 +1,6 @@
 //! Windows that nobody wants and somebody has: small, narrow, tall, and interfaces zoomed far.
 
+use crate::Dialog;
 use crate::gallery::{SCREEN, Screen, WINDOWS, Window};
 use crate::{Commands, Help, Menu};
 use model::actions::Topic;
@@ -52,7 +53,7 @@ pub(super) fn screens() -> Vec<Screen> {
             ..odd("odd-halves", NARROW)
         },
         Screen {
-            dialogs: |dialogs| dialogs.help = Some(Help::default()),
+            dialogs: |dialogs| dialogs.open(Dialog::Help(Help::default())),
             ..odd("odd-help", ODD)
         },
         Screen {
@@ -61,11 +62,11 @@ pub(super) fn screens() -> Vec<Screen> {
             ..odd("odd-presentation", SMALL)
         },
         Screen {
-            dialogs: |dialogs| dialogs.commands = Some(Commands::searching("kernel")),
+            dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::searching("kernel"))),
             ..odd("odd-palette", ODD)
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::View)),
+            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::View))),
             ..odd("odd-menu", ODD)
         },
     ];
@@ -84,7 +85,7 @@ pub(super) fn screens() -> Vec<Screen> {
         },
         Screen {
             options: |options, _, _| options.interface = stepped(Zoom::larger, 6),
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Cells)),
+            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Cells))),
             ..odd("interface-250-menu", &WINDOWS)
         },
     ]);

@@ -134,7 +134,7 @@ pub(super) fn screens() -> Vec<Screen> {
         Screen {
             name: "looking-theme-paper-help",
             options: |o, _, _| o.colours = 4,
-            dialogs: |dialogs| dialogs.help = Some(crate::Help::default()),
+            dialogs: |dialogs| dialogs.open(crate::Dialog::Help(crate::Help::default())),
             ..SCREEN
         },
         Screen {

@@ -1,7 +1,7 @@
 //! What lies over the panels: help, dialogs, tips.
 
 use crate::gallery::{SCREEN, Screen};
-use crate::{Commands, FileDialog, GoTo, Help, Menu, Shelf};
+use crate::{Commands, Dialog, FileDialog, FileTask, GoTo, Help, Menu, Shelf};
 use lang::tr;
 use model::actions::Topic;
 
@@ -17,7 +17,7 @@ pub(super) fn screens() -> Vec<Screen> {
 fn helps() -> [Screen; 4] {
     let help = |name| Screen {
         name,
-        dialogs: |dialogs| dialogs.help = Some(Help::default()),
+        dialogs: |dialogs| dialogs.open(Dialog::Help(Help::default())),
         ..SCREEN
     };
     [
@@ -27,11 +27,11 @@ fn helps() -> [Screen; 4] {
             ..help("help-1024")
         },
         Screen {
-            dialogs: |dialogs| dialogs.help = Some(Help::searching("rotate")),
+            dialogs: |dialogs| dialogs.open(Dialog::Help(Help::searching("rotate"))),
             ..help("help-found")
         },
         Screen {
-            dialogs: |dialogs| dialogs.help = Some(Help::searching("xyzzy")),
+            dialogs: |dialogs| dialogs.open(Dialog::Help(Help::searching("xyzzy"))),
             ..help("help-nothing")
         },
     ]
@@ -41,23 +41,23 @@ fn commands() -> [Screen; 4] {
     [
         Screen {
             name: "palette",
-            dialogs: |dialogs| dialogs.commands = Some(Commands::default()),
+            dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::default())),
             ..SCREEN
         },
         Screen {
             name: "palette-found",
-            dialogs: |dialogs| dialogs.commands = Some(Commands::searching("kernel")),
+            dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::searching("kernel"))),
             ..SCREEN
         },
         Screen {
             name: "palette-nothing",
-            dialogs: |dialogs| dialogs.commands = Some(Commands::searching("xyzzy")),
+            dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::searching("xyzzy"))),
             ..SCREEN
         },
         Screen {
             name: "palette-refused",
             instances: 1,
-            dialogs: |dialogs| dialogs.commands = Some(Commands::searching("compare two")),
+            dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::searching("compare two"))),
             ..SCREEN
         },
     ]
@@ -67,37 +67,37 @@ fn menus() -> [Screen; 8] {
     let menu = |name| Screen { name, ..SCREEN };
     [
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Time)),
+            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Time))),
             ..menu("menu-time")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Cells)),
+            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Cells))),
             ..menu("menu-cells")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::View)),
+            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::View))),
             instances: 1,
             ..menu("menu-view")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Switches)),
+            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Switches))),
             ..menu("menu-switches")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Measuring)),
+            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Measuring))),
             options: |options, _, _| options.timeline = true,
             ..menu("menu-measuring")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Lessons)),
+            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Lessons))),
             ..menu("menu-lessons")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Files)),
+            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Files))),
             ..menu("menu-files")
         },
         Screen {
-            dialogs: |dialogs| dialogs.menu = Some(Menu::at(Topic::Program)),
+            dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Program))),
             starting: true,
             ..menu("menu-program")
         },
@@ -109,7 +109,11 @@ fn fields() -> [Screen; 5] {
         Screen {
             name: "open-a-file",
             dialogs: |dialogs| {
-                dialogs.file = Some(FileDialog::new(false, String::new(), None));
+                dialogs.open(Dialog::File(FileDialog::new(
+                    FileTask::Open,
+                    String::new(),
+                    None,
+                )));
             },
             ..SCREEN
         },
@@ -124,7 +128,11 @@ fn fields() -> [Screen; 5] {
                         it = "'?'"
                     );
                 let typed = "~/patterns/glider.rle".into();
-                dialogs.file = Some(FileDialog::new(false, typed, Some(why)));
+                dialogs.open(Dialog::File(FileDialog::new(
+                    FileTask::Open,
+                    typed,
+                    Some(why),
+                )));
             },
             ..SCREEN
         },
@@ -138,18 +146,22 @@ fn fields() -> [Screen; 5] {
                 let path = "/nowhere/at/all.rle";
                 let why = tr!("cannot save {path}: {reason}", path = path, reason = reason);
                 let typed = "/nowhere/at/all.rle".into();
-                dialogs.file = Some(FileDialog::new(true, typed, Some(why)));
+                dialogs.open(Dialog::File(FileDialog::new(
+                    FileTask::Save,
+                    typed,
+                    Some(why),
+                )));
             },
             ..SCREEN
         },
         Screen {
             name: "go-to",
-            dialogs: |dialogs| dialogs.go_to = Some(GoTo::default()),
+            dialogs: |dialogs| dialogs.open(Dialog::GoTo(GoTo::default())),
             ..SCREEN
         },
         Screen {
             name: "shelf",
-            dialogs: |dialogs| dialogs.shelf = Some(Shelf::default()),
+            dialogs: |dialogs| dialogs.open(Dialog::Shelf(Shelf::default())),
             ..SCREEN
         },
     ]

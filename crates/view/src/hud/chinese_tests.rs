@@ -9,6 +9,7 @@ use crate::hud::style::ThemedPainter;
 use crate::hud::tests::busy;
 use crate::hud::{install_fonts, paint};
 use crate::{Commands, Dialogs, FileDialog, Frame, GoTo, Help, Lab, Menu, TimelineView};
+use crate::{Dialog, FileTask};
 use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
@@ -200,35 +201,20 @@ fn no_english_is_left_in_dialogs() {
         scale: 1.0,
     };
     let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(1280.0, 8000.0));
-    let dialogs = Topic::ALL.into_iter().map(|topic| Dialogs {
-        menu: Some(Menu::at(topic)),
-        ..Default::default()
-    });
-    let dialogs = dialogs.chain([
-        Dialogs {
-            commands: Some(Commands::default()),
-            ..Default::default()
-        },
-        Dialogs {
-            help: Some(Help::default()),
-            ..Default::default()
-        },
-        Dialogs {
-            go_to: Some(GoTo::default()),
-            ..Default::default()
-        },
-        Dialogs {
-            file: Some(FileDialog::new(true, String::new(), None)),
-            ..Default::default()
-        },
-        Dialogs {
-            file: Some(FileDialog::new(false, String::new(), None)),
-            ..Default::default()
-        },
+    let file = |task| Dialog::File(FileDialog::new(task, String::new(), None));
+    let menus = Topic::ALL.map(|topic| Dialog::Menu(Menu::at(topic)));
+    let dialogs = menus.into_iter().chain([
+        Dialog::Commands(Commands::default()),
+        Dialog::Help(Help::default()),
+        Dialog::GoTo(GoTo::default()),
+        file(FileTask::Save),
+        file(FileTask::Open),
     ]);
     let mut left = BTreeSet::new();
     lang::with(Language::Chinese, || {
-        for mut dialogs in dialogs {
+        for dialog in dialogs {
+            let mut dialogs = Dialogs::default();
+            dialogs.open(dialog);
             let context = egui::Context::default();
             install_fonts(&context);
             // A dialog measures itself in its first frame and is painted from the second on.
@@ -243,6 +229,7 @@ fn no_english_is_left_in_dialogs() {
                         unit: 1.0,
                         palette: &frame.palette(),
                         screen,
+                        is_top: true,
                     };
                     dialogs.show(ui.ctx(), seen);
                 });

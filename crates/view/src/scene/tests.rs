@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::Commands;
+use crate::Dialog;
 use crate::offscreen::target;
 use crate::pixel_tests::lavapipe;
 use life::Size;
@@ -28,10 +29,8 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
         pixels,
         scale: 1.0,
     };
-    let mut dialogs = Dialogs {
-        commands: Some(Commands::new(Vec::new())),
-        ..Default::default()
-    };
+    let mut dialogs = Dialogs::default();
+    dialogs.open(Dialog::Commands(Commands::new(Vec::new())));
     for _ in 0..3 {
         let at = egui::pos2(640.0, 300.0);
         let input = egui::RawInput {

@@ -13,7 +13,7 @@ use life::{
     Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, shown, write_atomically,
 };
 use model::{Area, Change};
-use view::FileDialog;
+use view::{Dialog, FileDialog, FileTask};
 
 /// Cells that are to be saved, as they were when that was asked for.
 #[derive(Clone)]
@@ -36,7 +36,7 @@ impl<W: World> Handler<W> {
                 Parcel::Said(what) => self.note(what),
                 Parcel::Nothing => {}
                 Parcel::Opened(instance, lattice, what) => {
-                    self.close_path();
+                    self.dialogs.close_pending_file();
                     let change = Change::Place {
                         pattern: lattice,
                         at: [0, 0],
@@ -47,7 +47,7 @@ impl<W: World> Handler<W> {
                 }
                 Parcel::Centred(instance, lattice) => self.grow(instance, lattice),
                 Parcel::TooLarge(instance, pattern, why) => {
-                    self.close_path();
+                    self.dialogs.close_pending_file();
                     self.offer_larger(instance, pattern, why);
                 }
                 Parcel::NotOpened(why) => {
@@ -56,7 +56,7 @@ impl<W: World> Handler<W> {
                     }
                 }
                 Parcel::Saved(what) => {
-                    self.close_path();
+                    self.dialogs.close_pending_file();
                     self.note(what);
                 }
                 Parcel::Ghost(pattern, remarks) => self.take_ghost(pattern, remarks),
@@ -68,8 +68,11 @@ impl<W: World> Handler<W> {
                 Parcel::Chosen(path, Some(saving)) => self.save_to(path, saving),
                 Parcel::Typed(saving) => {
                     tracing::debug!("a path is to be typed in");
-                    let name = if saving.is_some() { "pattern.rle" } else { "" };
-                    self.dialogs.file = Some(FileDialog::new(saving.is_some(), name.into(), None));
+                    let (task, name) = match saving {
+                        Some(_) => (FileTask::Save, "pattern.rle"),
+                        None => (FileTask::Open, ""),
+                    };
+                    self.ask_for_path(task, name.into(), None);
                     self.editing.unsaved = saving;
                 }
                 Parcel::Unsaved(saving, why) => {
@@ -77,7 +80,7 @@ impl<W: World> Handler<W> {
                     let path = std::mem::take(&mut self.editing.tried);
                     if let Err(why) = self.refuse_path(why) {
                         tracing::debug!("a path is to be typed in: {why}");
-                        self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));
+                        self.ask_for_path(FileTask::Save, path, Some(why));
                     }
                 }
             }
@@ -85,15 +88,16 @@ impl<W: World> Handler<W> {
         }
     }
 
-    /// The path that was typed in was good: its field goes.
-    fn close_path(&mut self) {
-        self.dialogs.file.take_if(|file| file.is_pending());
+    /// Opens a field to type a path into.
+    fn ask_for_path(&mut self, task: FileTask, typed: String, why: Option<String>) {
+        let dialog = FileDialog::new(task, typed, why);
+        self.dialogs.open(Dialog::File(dialog));
     }
 
     /// Has the field in which a path was typed say why that cannot be; gives the reason back where
     /// there is no such field.
     fn refuse_path(&mut self, why: String) -> Result<(), String> {
-        match self.dialogs.file.as_mut().filter(|file| file.is_pending()) {
+        match self.dialogs.pending_file() {
             Some(file) => {
                 tracing::debug!("a path is to be typed in: {why}");
                 file.refuse(why);
@@ -238,8 +242,8 @@ impl<W: World> Handler<W> {
 
     /// Asks for a file to open or to save to: by the desktop's dialog, or where there is none by a
     /// path that is typed in. What is saved is as it is now.
-    pub(super) fn ask_for_file(&mut self, opens: bool) {
-        if opens {
+    pub(super) fn ask_for_file(&mut self, task: FileTask) {
+        if task == FileTask::Open {
             return self.send(|| match choose(None) {
                 Chosen::Path(path) => Parcel::Chosen(path, None),
                 Chosen::Nothing => Parcel::Nothing,
@@ -258,20 +262,19 @@ impl<W: World> Handler<W> {
         }
     }
 
-    /// A path was typed in, to open or to save to.
-    pub(crate) fn typed_path(&mut self, saves: bool, path: String) {
-        match (saves, self.editing.unsaved.take()) {
-            (false, _) => self.open_path(&path),
-            (true, Some(saving)) => match asks_first(&path, &mut self.editing.replaces) {
-                None => self.save_to(path, saving),
-                Some(why) => {
-                    self.editing.unsaved = Some(saving);
-                    if let Err(why) = self.refuse_path(why) {
-                        self.dialogs.file = Some(FileDialog::new(true, path, Some(why)));
-                    }
+    /// Saves what is to be saved to a path that was typed in.
+    pub(crate) fn save_to_typed(&mut self, path: String) {
+        let Some(saving) = self.editing.unsaved.take() else {
+            return self.dialogs.close_pending_file();
+        };
+        match asks_first(&path, &mut self.editing.replaces) {
+            None => self.save_to(path, saving),
+            Some(why) => {
+                self.editing.unsaved = Some(saving);
+                if let Err(why) = self.refuse_path(why) {
+                    self.ask_for_path(FileTask::Save, path, Some(why));
                 }
-            },
-            (true, None) => self.close_path(),
+            }
         }
     }
 
