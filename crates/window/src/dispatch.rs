@@ -6,6 +6,7 @@ use winit::event::{ElementState, MouseButton};
 use winit::event_loop::ActiveEventLoop;
 use winit::window::Fullscreen;
 
+use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::pointer::{Gesture, Spot};
 use app::World;
@@ -194,26 +195,14 @@ impl<W: World> Handler<W> {
         match self.picture_of_now(status.as_deref(), panel) {
             Err(error) => self.note(error.to_string()),
             Ok(image) => {
-                let (sender, wake) = (self.saved.0.clone(), self.wake.clone());
-                let write = move || {
-                    let said = match write_dated_png(&image, ".".as_ref()) {
+                self.run_in_background(move || {
+                    BackgroundResult::Notice(match write_dated_png(&image, ".".as_ref()) {
                         Ok(path) => {
                             tr!("saved {}", path.file_name().unwrap_or_default().display())
                         }
                         Err(error) => error.to_string(),
-                    };
-                    // Nobody is left to be told only when the window has gone.
-                    let _ = sender.send(said);
-                    if let Ok(wake) = wake.lock() {
-                        wake();
-                    }
-                };
-                if let Err(error) = std::thread::Builder::new().spawn(write) {
-                    self.note(message!(
-                        "The picture was not saved: {error}",
-                        error = error
-                    ));
-                }
+                    })
+                });
             }
         }
     }

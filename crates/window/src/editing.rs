@@ -3,7 +3,6 @@
 //! An edit goes to the session at once, and is drawn over the panel until a picture shows it; so a
 //! stroke follows the pointer whatever the engine is busy with.
 
-pub(crate) mod background;
 mod files;
 
 use std::sync::Arc;
@@ -13,7 +12,8 @@ use crate::handler::Handler;
 use crate::larger::OversizedPattern;
 use crate::pointer::Spot;
 use app::World;
-use background::Parcels;
+pub(crate) use files::Saving;
+use lang::tr;
 use lang::{message, tr};
 use life::{Lattice, Size};
 use model::{Area, Change, Edit, EditAction, SessionAction, Status};
@@ -29,12 +29,11 @@ pub(super) struct Editing {
     /// How often something was filled: another soup each time.
     fills: u64,
     /// What is to be saved, until it is.
-    unsaved: Option<files::Saving>,
+    unsaved: Option<Saving>,
     /// The path that was tried.
     tried: String,
     /// The file that is there already and was asked about.
     replaces: Option<String>,
-    parcels: Parcels,
 }
 
 /// What the left button's being down does.
@@ -210,6 +209,16 @@ impl<W: World> Handler<W> {
             });
         }
         self.pacer.want(Instant::now());
+    }
+
+    /// Puts a whole lattice in place of an instance's.
+    pub(super) fn place_whole(&mut self, instance: usize, lattice: Arc<Lattice>) {
+        let change = Change::Place {
+            pattern: lattice,
+            at: [0, 0],
+            dead_too: true,
+        };
+        self.edit(instance, change, false);
     }
 
     /// The left button went down; whether the hand took it.
@@ -411,7 +420,7 @@ impl<W: World> Handler<W> {
         self.screen.as_mut()?.input.clipboard()
     }
 
-    fn set_clipboard(&mut self, text: String) {
+    pub(super) fn set_clipboard(&mut self, text: String) {
         if let Some(screen) = &mut self.screen {
             screen.input.set_clipboard(text);
         }

@@ -1,8 +1,8 @@
 //! winit's events, one by one.
 
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{Receiver, Sender, TryRecvError, channel};
-use std::sync::{Arc, Mutex};
+use std::sync::mpsc::{Receiver, TryRecvError};
 use std::time::{Duration, Instant};
 
 use winit::application::ApplicationHandler;
@@ -14,6 +14,7 @@ use winit::monitor::MonitorHandle;
 use winit::window::{Fullscreen, Theme, Window, WindowId};
 
 use crate::WindowError;
+use crate::background::Background;
 use crate::editing::Editing;
 use crate::input::{self, Offered};
 use crate::larger::Offer;
@@ -71,17 +72,13 @@ pub(super) struct Handler<W> {
     pub(super) screen: Option<WindowSurface>,
     pub(super) drawing: Drawing,
     notice_until: Option<Instant>,
-    pub(super) saved: (Sender<String>, Receiver<String>),
-    pub(super) wake: Arc<Mutex<Wake>>,
+    pub(super) background: Background,
     pub(super) pacer: Pacer,
     rate: Rate,
     pub(super) presented: u64,
     losses: u32,
     visible: bool,
     pub(super) recording: Option<Recording>,
-    /// Recordings that have ended: each waits until its file is whole, and gives what then is the
-    /// program's failure.
-    pub(super) writing: Vec<std::thread::JoinHandle<Option<ViewError>>>,
     pub(super) pointer: Pointer,
     pub(super) timeline: TimelineView,
     pub(super) population: Population,
@@ -130,14 +127,12 @@ impl<W: World> Handler<W> {
             screen: None,
             drawing: Drawing::default(),
             notice_until: None,
-            saved: channel(),
-            wake: Arc::new(Mutex::new(wake)),
+            background: Background::new(wake),
             pacer: Pacer::default(),
             rate: Rate::default(),
             presented: 0,
             losses: 0,
             visible: true,
-            writing: Vec::new(),
             pointer: Pointer::default(),
             timeline: TimelineView::default(),
             population: Population::default(),
@@ -434,10 +429,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
         self.look_for_world(event_loop);
         self.notice_other_grid();
         self.look_for_end(event_loop);
-        while let Ok(notice) = self.saved.1.try_recv() {
-            self.note(notice);
-        }
-        self.take_parcels();
+        self.take_background_results();
         self.pacer.want(Instant::now());
     }
 

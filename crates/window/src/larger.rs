@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::editing::background::Parcel;
+use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use app::World;
 use life::{Lattice, Pattern, Size};
@@ -64,9 +64,9 @@ impl<W: World> Handler<W> {
         let Some((instance, pattern, size)) = self.offer.take() else {
             return;
         };
-        self.send(move || match pattern.centred_in(size) {
-            Ok(lattice) => Parcel::Centred(instance, Arc::new(lattice)),
-            Err(why) => Parcel::Said(why),
+        self.run_in_background(move || match pattern.centred_in(size) {
+            Ok(lattice) => BackgroundResult::Centred(instance, Arc::new(lattice)),
+            Err(why) => BackgroundResult::Notice(why),
         });
     }
 

@@ -3,6 +3,7 @@
 //! The event loop waits; it is woken by the person, by the session when something is new, and by
 //! the clock when a frame was held back. It never waits for an engine.
 
+mod background;
 mod clipboard;
 mod dispatch;
 mod editing;
@@ -101,11 +102,10 @@ pub fn run<W: World>(
         })
         .map_err(|error| WindowError::Display(error.to_string()))?;
     let display = event_loop.owned_display_handle();
-    let saved = waker(&event_loop, &awake);
+    let done = waker(&event_loop, &awake);
     let told = signals(waker(&event_loop, &awake));
     let wakes = (awake, told);
-    let mut handler =
-        handler::Handler::new(options, started, wakes, display, saved, rescue.clone());
+    let mut handler = handler::Handler::new(options, started, wakes, display, done, rescue.clone());
     let ran = winit_panics::catch_winit(|| event_loop.run_app(&mut handler));
     handler.finish_recording();
     let failed = handler.failed.take();

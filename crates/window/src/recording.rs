@@ -6,6 +6,7 @@
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
+use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use app::{PendingFile, Rescue, World};
 use lang::tr;
@@ -118,9 +119,8 @@ impl<W: World> Handler<W> {
             return;
         };
         let whole = recorder.end();
-        let (sender, wake) = (self.saved.0.clone(), self.wake.clone());
         let wait = move || {
-            let (said, failed) = match whole() {
+            let (said, failure) = match whole() {
                 Ok(done) => {
                     let name = done.path.file_name().unwrap_or_default().display();
                     let said = tr!("saved {name}: {} pictures", done.frames, name = name);
@@ -128,22 +128,18 @@ impl<W: World> Handler<W> {
                 }
                 Err(error) => (error.to_string(), Some(error)),
             };
-            let _ = sender.send(said); // nobody is left to be told only when the window has gone
-            if let Ok(wake) = wake.lock() {
-                wake();
-            }
-            failed.filter(|_| named)
+            BackgroundResult::RecordingEnded(said, failure.filter(|_| named))
         };
-        self.writing.extend(std::thread::Builder::new().spawn(wait));
+        if let Err(why) = self.background.start_awaited(wait) {
+            self.note(why);
+        }
     }
 
     /// Waits until what was recorded is whole: the last thing that is done.
     pub(super) fn finish_recording(&mut self) {
         self.end_recording();
-        for writing in self.writing.drain(..) {
-            if let Ok(Some(error)) = writing.join() {
-                self.failed.get_or_insert(error.into());
-            }
+        if let Some(error) = self.background.finish() {
+            self.failed.get_or_insert(error.into());
         }
     }
 

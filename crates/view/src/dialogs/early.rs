@@ -71,12 +71,9 @@ mod tests {
     use crate::dialogs::{
         Commands, DialogContext, Dialogs, FileDialog, FileTask, GoTo, Help, UiRequest,
     };
-    use crate::dialogs::{Commands, DialogContext, Dialogs, FileDialog, GoTo, UiRequest};
     use egui::{Key, Modifiers, RawInput, Rect, pos2};
     use model::SessionAction;
     use screen::ViewOptions;
-    use screen::ViewOptions;
-    use screen::fixtures::status;
     use screen::fixtures::status;
 
     fn open(dialog: Dialog) -> Dialogs {

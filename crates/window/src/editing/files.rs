@@ -4,15 +4,16 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::background::{Parcel, cells_of};
+use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::larger::OversizedPattern;
 use app::World;
 use lang::{message, tr};
 use life::{
-    Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, shown, write_atomically,
+    Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, Size, shown,
+    write_atomically,
 };
-use model::{Area, Change};
+use model::Area;
 use view::{Dialog, FileDialog, FileTask};
 
 /// Cells that are to be saved, as they were when that was asked for.
@@ -29,62 +30,31 @@ pub(crate) struct Saving {
 const MAX_COPIED: u64 = 1 << 26;
 
 impl<W: World> Handler<W> {
-    /// Does with what threads have brought what it is for.
-    pub(crate) fn take_parcels(&mut self) {
-        while let Some(parcel) = self.editing.parcels.next() {
-            match parcel {
-                Parcel::Said(what) => self.note(what),
-                Parcel::Nothing => {}
-                Parcel::Opened(instance, lattice, what) => {
-                    self.dialogs.close_pending_file();
-                    let change = Change::Place {
-                        pattern: lattice,
-                        at: [0, 0],
-                        dead_too: true,
-                    };
-                    self.edit(instance, change, false);
-                    self.note(what);
-                }
-                Parcel::Centred(instance, lattice) => self.grow(instance, lattice),
-                Parcel::TooLarge(instance, pattern, why) => {
-                    self.dialogs.close_pending_file();
-                    self.offer_larger(instance, pattern, why);
-                }
-                Parcel::NotOpened(why) => {
-                    if let Err(why) = self.refuse_path(why) {
-                        self.note(why);
-                    }
-                }
-                Parcel::Saved(what) => {
-                    self.dialogs.close_pending_file();
-                    self.note(what);
-                }
-                Parcel::Ghost(pattern, remarks) => self.take_ghost(pattern, remarks),
-                Parcel::Copied(text, what) => {
-                    self.set_clipboard(text);
-                    self.note(what);
-                }
-                Parcel::Chosen(path, None) => self.open_path(&path),
-                Parcel::Chosen(path, Some(saving)) => self.save_to(path, saving),
-                Parcel::Typed(saving) => {
-                    tracing::debug!("a path is to be typed in");
-                    let (task, name) = match saving {
-                        Some(_) => (FileTask::Save, "pattern.rle"),
-                        None => (FileTask::Open, ""),
-                    };
-                    self.ask_for_path(task, name.into(), None);
-                    self.editing.unsaved = saving;
-                }
-                Parcel::Unsaved(saving, why) => {
-                    self.editing.unsaved = Some(saving);
-                    let path = std::mem::take(&mut self.editing.tried);
-                    if let Err(why) = self.refuse_path(why) {
-                        tracing::debug!("a path is to be typed in: {why}");
-                        self.ask_for_path(FileTask::Save, path, Some(why));
-                    }
-                }
-            }
-            self.pacer.want(Instant::now());
+    /// The desktop has no dialog for files: asks for a path to open, or to save this to.
+    pub(crate) fn ask_for_typed_path(&mut self, saving: Option<Saving>) {
+        tracing::debug!("a path is to be typed in");
+        let (task, name) = match saving {
+            Some(_) => (FileTask::Save, "pattern.rle"),
+            None => (FileTask::Open, ""),
+        };
+        self.ask_for_path(task, name.into(), None);
+        self.editing.unsaved = saving;
+    }
+
+    /// A file could not be opened: says why, where its path was typed or in a notice.
+    pub(crate) fn not_opened(&mut self, why: String) {
+        if let Err(why) = self.refuse_path(why) {
+            self.note(why);
+        }
+    }
+
+    /// A file could not be saved: says why, and asks for another path.
+    pub(crate) fn not_saved(&mut self, saving: Saving, why: String) {
+        self.editing.unsaved = Some(saving);
+        let path = std::mem::take(&mut self.editing.tried);
+        if let Err(why) = self.refuse_path(why) {
+            tracing::debug!("a path is to be typed in: {why}");
+            self.ask_for_path(FileTask::Save, path, Some(why));
         }
     }
 
@@ -107,23 +77,16 @@ impl<W: World> Handler<W> {
         }
     }
 
-    /// Does something on a thread of its own.
-    pub(crate) fn send(&mut self, work: impl FnOnce() -> Parcel + Send + 'static) {
-        if let Err(why) = self.editing.parcels.send(&self.wake, work) {
-            self.note(why);
-        }
-    }
-
     /// Reads a file into the selected panel, which is left as it was if the file is no pattern.
     pub(crate) fn open_path(&mut self, path: &str) {
         let (path, Some(status)) = (path.to_owned(), self.status()) else {
             return;
         };
         let (size, rule, instance) = (status.size, status.rule, status.selected);
-        self.send(move || {
+        self.run_in_background(move || {
             let pattern = match Pattern::load(&path) {
                 Ok(pattern) => pattern,
-                Err(error) => return Parcel::NotOpened(error.to_string()),
+                Err(error) => return BackgroundResult::NotOpened(error.to_string()),
             };
             match pattern.centred_in(size) {
                 Err(PatternError::Larger { width, height, .. }) => {
@@ -136,9 +99,13 @@ impl<W: World> Handler<W> {
                         size = size
                     );
                     let why = [vec![why], pattern.remarks()].concat().join(" ");
-                    Parcel::TooLarge(instance, OversizedPattern::Pattern(Arc::new(pattern)), why)
+                    BackgroundResult::TooLarge(
+                        instance,
+                        OversizedPattern::Pattern(Arc::new(pattern)),
+                        why,
+                    )
                 }
-                Err(error) => Parcel::NotOpened(error.to_string()),
+                Err(error) => BackgroundResult::NotOpened(error.to_string()),
                 Ok(lattice) => {
                     let name = shown(Path::new(&path).file_name().unwrap_or_default());
                     let other = pattern.rule().filter(|own| *own != rule);
@@ -152,7 +119,7 @@ impl<W: World> Handler<W> {
                         ),
                     };
                     let what = [vec![what], pattern.remarks()].concat().join("; ");
-                    Parcel::Opened(instance, Arc::new(lattice), what)
+                    BackgroundResult::Opened(instance, Arc::new(lattice), what)
                 }
             }
         });
@@ -169,16 +136,20 @@ impl<W: World> Handler<W> {
                 area.size
             ));
         }
-        self.send(move || match asked() {
-            None => Parcel::Said(tr!("nothing was copied: the session has ended").into()),
+        self.run_in_background(move || match asked() {
+            None => {
+                BackgroundResult::Notice(tr!("nothing was copied: the session has ended").into())
+            }
             Some(saving) => {
                 let mut text = Vec::new();
                 let written = saving.write(Format::Rle, &mut text);
                 match written.ok().and_then(|()| String::from_utf8(text).ok()) {
-                    None => Parcel::Said(tr!("nothing was copied: not enough memory").into()),
+                    None => BackgroundResult::Notice(
+                        tr!("nothing was copied: not enough memory").into(),
+                    ),
                     Some(text) => {
                         let what = tr!("copied {} cells as RLE", saving.cells.size());
-                        Parcel::Copied(text, what)
+                        BackgroundResult::Copied(text, what)
                     }
                 }
             }
@@ -217,14 +188,14 @@ impl<W: World> Handler<W> {
         let Some(size) = self.status().map(|status| status.size) else {
             return;
         };
-        self.send(move || {
+        self.run_in_background(move || {
             let pattern = Pattern::from_text("the clipboard", text);
             match pattern.map_err(|error| tr!("This is no pattern: {error}", error = error)) {
                 Ok(pattern) => match cells_of(&pattern, size) {
-                    Ok(cells) => Parcel::Ghost(cells, pattern.remarks()),
-                    Err(why) => Parcel::Said(why),
+                    Ok(cells) => BackgroundResult::Ghost(cells, pattern.remarks()),
+                    Err(why) => BackgroundResult::Notice(why),
                 },
-                Err(why) => Parcel::Said(why),
+                Err(why) => BackgroundResult::Notice(why),
             }
         });
     }
@@ -244,19 +215,21 @@ impl<W: World> Handler<W> {
     /// path that is typed in. What is saved is as it is now.
     pub(super) fn ask_for_file(&mut self, task: FileTask) {
         if task == FileTask::Open {
-            return self.send(|| match choose(None) {
-                Chosen::Path(path) => Parcel::Chosen(path, None),
-                Chosen::Nothing => Parcel::Nothing,
-                Chosen::NoDialog => Parcel::Typed(None),
+            return self.run_in_background(|| match choose(None) {
+                Chosen::Path(path) => BackgroundResult::Chosen(path, None),
+                Chosen::Nothing => BackgroundResult::Nothing,
+                Chosen::NoDialog => BackgroundResult::NoFileDialog(None),
             });
         }
         if let Some((_, asked)) = self.asked_cells() {
-            self.send(move || match asked() {
-                None => Parcel::Said(tr!("nothing was saved: the session has ended").into()),
+            self.run_in_background(move || match asked() {
+                None => {
+                    BackgroundResult::Notice(tr!("nothing was saved: the session has ended").into())
+                }
                 Some(saving) => match choose(Some("pattern.rle")) {
-                    Chosen::Path(path) => Parcel::Chosen(path, Some(saving)),
-                    Chosen::Nothing => Parcel::Nothing,
-                    Chosen::NoDialog => Parcel::Typed(Some(saving)),
+                    Chosen::Path(path) => BackgroundResult::Chosen(path, Some(saving)),
+                    Chosen::Nothing => BackgroundResult::Nothing,
+                    Chosen::NoDialog => BackgroundResult::NoFileDialog(Some(saving)),
                 },
             });
         }
@@ -278,17 +251,17 @@ impl<W: World> Handler<W> {
         }
     }
 
-    fn save_to(&mut self, path: String, saving: Saving) {
+    pub(crate) fn save_to(&mut self, path: String, saving: Saving) {
         self.editing.tried = path.clone();
-        self.send(move || {
+        self.run_in_background(move || {
             let Some(format) = Format::of_name(&path) else {
                 let why =
                     tr!("the name must end in .rle, .cells, .lif or .mc, which says the format");
-                return Parcel::Unsaved(saving, why.into());
+                return BackgroundResult::NotSaved(saving, why.into());
             };
             match write_atomically(&path, |out| saving.write(format, out)) {
-                Ok(()) => Parcel::Saved(tr!("saved {path}", path = shown(&path))),
-                Err(error) => Parcel::Unsaved(saving, error.to_string()),
+                Ok(()) => BackgroundResult::Saved(tr!("saved {path}", path = shown(&path))),
+                Err(error) => BackgroundResult::NotSaved(saving, error.to_string()),
             }
         });
     }
@@ -324,6 +297,22 @@ fn asks_first(path: &str, asked: &mut Option<String>) -> Option<String> {
     }
     *asked = Some(path.to_owned());
     Some(tr!("This file exists already; press Enter again to replace it").into())
+}
+
+/// A pattern's cells alone: as many columns and rows as its text says, where lattices of this size
+/// have them, else from the first live cell to the last.
+fn cells_of(pattern: &Pattern, lattices: Size) -> Result<Lattice, String> {
+    let (width, height) = (pattern.width(), pattern.height());
+    let fits = width <= lattices.width() && height <= lattices.height();
+    let cells = match Size::new(width.into(), height.into()) {
+        Ok(size) if fits => {
+            let mut cells = Lattice::try_new(size).map_err(|error| error.to_string())?;
+            let drawn = pattern.draw_into(&mut cells, 0, 0);
+            Some(drawn.map(|()| cells).map_err(|error| error.to_string())?)
+        }
+        _ => pattern.live_part().map_err(|error| error.to_string())?,
+    };
+    cells.ok_or_else(|| tr!("{} has no cells", pattern.name()))
 }
 
 /// What a dialog of the desktop's answered.

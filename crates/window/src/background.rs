@@ -1,0 +1,166 @@
+//! Work on threads of its own, and what comes of it: files that were read or written, recordings
+//! that have ended, and dialogs of the desktop's that were answered. All of it comes in by one
+//! channel; the window waits for none of it, but at its end for the recordings.
+
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread::JoinHandle;
+use std::time::Instant;
+
+use crate::editing::Saving;
+use crate::handler::Handler;
+use crate::larger::OversizedPattern;
+use app::{Wake, World};
+use lang::tr;
+use life::Lattice;
+use view::ViewError;
+
+/// What came of work in the background.
+pub(crate) enum BackgroundResult {
+    /// Nothing: the person thought better of it.
+    Nothing,
+    /// Something to be said.
+    Notice(String),
+    /// A recording's file is whole, or why not; and the error that is the program's failure too, if
+    /// `--record` asked for the recording.
+    RecordingEnded(String, Option<ViewError>),
+    /// A pattern that was read for a panel, as a whole lattice.
+    Opened(usize, Arc<Lattice>, String),
+    /// A pattern that is larger than the panel's lattice, and what is to be said of it.
+    TooLarge(usize, OversizedPattern, String),
+    /// Such a pattern in the middle of a larger lattice, and for which instance.
+    Centred(usize, Arc<Lattice>),
+    /// A pattern to be placed, and what is to be said of how it was read, if anything.
+    Ghost(Lattice, Vec<String>),
+    /// Text for the clipboard, and what is to be said of it.
+    Copied(String, String),
+    /// A file was chosen, to be opened or, if so, saved to.
+    Chosen(String, Option<Saving>),
+    /// The desktop has no dialog for files: a path is typed, to open or, if so, to save to.
+    NoFileDialog(Option<Saving>),
+    /// A file could not be opened, and why.
+    NotOpened(String),
+    /// A file was saved, and what is to be said of it.
+    Saved(String),
+    /// It could not be saved; it is kept for another try.
+    NotSaved(Saving, String),
+}
+
+/// Starts background work and takes in its results.
+pub(super) struct Background {
+    sender: Sender<BackgroundResult>,
+    receiver: Receiver<BackgroundResult>,
+    wake: Arc<Mutex<Wake>>,
+    /// The threads whose files must be whole before the program ends.
+    awaited: Vec<JoinHandle<()>>,
+}
+
+impl Background {
+    /// `wake` tells the event loop of a result.
+    pub(super) fn new(wake: Wake) -> Background {
+        let (sender, receiver) = channel();
+        Background {
+            sender,
+            receiver,
+            wake: Arc::new(Mutex::new(wake)),
+            awaited: Vec::new(),
+        }
+    }
+
+    /// Starts work on a thread of its own; why not, if there is none.
+    fn start(
+        &self,
+        work: impl FnOnce() -> BackgroundResult + Send + 'static,
+    ) -> Result<JoinHandle<()>, String> {
+        let (sender, wake) = (self.sender.clone(), self.wake.clone());
+        let body = move || {
+            // Nobody is left to be told only when the window has gone.
+            let _ = sender.send(work());
+            if let Ok(wake) = wake.lock() {
+                wake();
+            }
+        };
+        let thread = std::thread::Builder::new().name("background".into());
+        let started = thread.spawn(body);
+        started.map_err(|error| tr!("cannot start a thread: {error}", error = error))
+    }
+
+    /// Starts work that [`Background::finish`] waits for.
+    pub(super) fn start_awaited(
+        &mut self,
+        work: impl FnOnce() -> BackgroundResult + Send + 'static,
+    ) -> Result<(), String> {
+        self.awaited.retain(|thread| !thread.is_finished());
+        self.awaited.push(self.start(work)?);
+        Ok(())
+    }
+
+    /// Waits for the work that the program must not end without; the first failure among its results
+    /// that nobody has taken in yet.
+    pub(super) fn finish(&mut self) -> Option<ViewError> {
+        for thread in self.awaited.drain(..) {
+            let _ = thread.join(); // one that panicked has said so, and has no result
+        }
+        self.receiver.try_iter().find_map(|result| match result {
+            BackgroundResult::RecordingEnded(_, failure) => failure,
+            _ => None,
+        })
+    }
+}
+
+impl<W: World> Handler<W> {
+    /// Does something on a thread of its own.
+    pub(super) fn run_in_background(
+        &mut self,
+        work: impl FnOnce() -> BackgroundResult + Send + 'static,
+    ) {
+        if let Err(why) = self.background.start(work) {
+            self.note(why);
+        }
+    }
+
+    /// Handles the results of background work.
+    pub(super) fn take_background_results(&mut self) {
+        while let Ok(result) = self.background.receiver.try_recv() {
+            self.take_background_result(result);
+            self.pacer.want(Instant::now());
+        }
+    }
+
+    fn take_background_result(&mut self, result: BackgroundResult) {
+        match result {
+            BackgroundResult::Nothing => {}
+            BackgroundResult::Notice(what) => self.note(what),
+            BackgroundResult::RecordingEnded(what, failure) => {
+                if let Some(error) = failure {
+                    self.failed.get_or_insert(error.into());
+                }
+                self.note(what);
+            }
+            BackgroundResult::Opened(instance, lattice, what) => {
+                self.dialogs.close_pending_file();
+                self.place_whole(instance, lattice);
+                self.note(what);
+            }
+            BackgroundResult::TooLarge(instance, pattern, why) => {
+                self.dialogs.close_pending_file();
+                self.offer_larger(instance, pattern, why);
+            }
+            BackgroundResult::Centred(instance, lattice) => self.grow(instance, lattice),
+            BackgroundResult::Ghost(pattern, remarks) => self.take_ghost(pattern, remarks),
+            BackgroundResult::Copied(text, what) => {
+                self.set_clipboard(text);
+                self.note(what);
+            }
+            BackgroundResult::Chosen(path, None) => self.open_path(&path),
+            BackgroundResult::Chosen(path, Some(saving)) => self.save_to(path, saving),
+            BackgroundResult::NoFileDialog(saving) => self.ask_for_typed_path(saving),
+            BackgroundResult::NotOpened(why) => self.not_opened(why),
+            BackgroundResult::Saved(what) => {
+                self.dialogs.close_pending_file();
+                self.note(what);
+            }
+            BackgroundResult::NotSaved(saving, why) => self.not_saved(saving, why),
+        }
+    }
+}
