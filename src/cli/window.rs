@@ -8,7 +8,7 @@ use anyhow::Result;
 use super::failure::{BadArguments, NotSaved};
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
-use super::{headless, record};
+use super::{config, headless, record};
 use app::{Classroom, Unsaved, Wake};
 use engine::{DeviceInfo, EngineError, cuda};
 use life::check_writable;
@@ -36,6 +36,9 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
         Display::Terminal => return in_terminal(setup, file, window),
         Display::Auto | Display::Window => {}
     }
+    // Hints are for a person: not for a run that ends by itself or is recorded.
+    let is_unattended = window.frames.is_some() || window.rounds.is_some();
+    let shows_callouts = !is_unattended && window.record.is_none();
     let options = WindowOptions {
         frames: window.frames,
         limited: window.rounds.is_some(),
@@ -46,6 +49,9 @@ pub(super) fn main(common: &Common, window: &WindowArguments) -> Result<()> {
             presentation: window.presentation == OnOff::On,
             ..window.look.options()
         },
+        callouts: shows_callouts
+            .then(|| config::path_of("callouts.txt"))
+            .flatten(),
         announce: Some(match setup.device {
             DeviceChoice::Auto => announce_with_reason,
             _ => announce,

@@ -1,5 +1,6 @@
 //! What is known of the drawing side.
 
+use crate::Callout;
 use lang::Message;
 
 /// What draws, as people know it.
@@ -48,4 +49,6 @@ pub struct Drawing {
     pub fullscreen: bool,
     /// Whether the window is being recorded.
     pub recording: bool,
+    /// The callouts, where there is room for them.
+    pub callouts: Vec<Callout>,
 }

@@ -4,6 +4,7 @@
 //! The window (`view`, `window`) and the terminal paint the same data. Nothing here knows pixels
 //! of a target beyond what a camera is told, a font, a graphics API or a terminal.
 
+mod callouts;
 pub mod calls;
 mod camera;
 mod cameras;
@@ -23,6 +24,7 @@ pub mod theme;
 pub mod timeline;
 mod zoom;
 
+pub use callouts::Callout;
 pub use camera::{Camera, MAX_PIXELS_A_CELL, MIN_OPENING_PIXELS, Piece, ViewTransform};
 pub use drawing::{AdapterFacts, Drawing};
 pub use edit_overlay::{EditOverlay, Ghost, Pending};

@@ -14,7 +14,7 @@ use model::Action;
 struct HitRegion {
     rect: Rect,
     tip: String,
-    action: Option<Action>,
+    request: Option<UiRequest>,
 }
 
 /// The places of one frame.
@@ -37,15 +37,20 @@ fn note(painter: &Painter, spot: HitRegion) {
 pub(crate) fn tip(painter: &Painter, rect: Rect, tip: &str) {
     if !tip.is_empty() {
         let tip = tip.into();
-        let action = None;
-        note(painter, HitRegion { rect, tip, action });
+        let request = None;
+        note(painter, HitRegion { rect, tip, request });
     }
 }
 
 /// What stands in `rect` is a button for an action; whether the mouse is over it.
 pub(crate) fn button(painter: &Painter, rect: Rect, tip: &str, action: impl Into<Action>) -> bool {
-    let (tip, action) = (tip.into(), Some(action.into()));
-    note(painter, HitRegion { rect, tip, action });
+    request(painter, rect, tip, UiRequest::Act(action.into()))
+}
+
+/// What stands in `rect` is a button that asks for this; whether the mouse is over it.
+pub(crate) fn request(painter: &Painter, rect: Rect, tip: &str, request: UiRequest) -> bool {
+    let (tip, request) = (tip.into(), Some(request));
+    note(painter, HitRegion { rect, tip, request });
     let at = painter.ctx().input(|input| input.pointer.hover_pos());
     at.is_some_and(|at| rect.contains(at))
 }
@@ -63,19 +68,28 @@ pub(crate) fn at(context: &egui::Context, at: Pos2) -> Option<usize> {
     })
 }
 
+/// Whether one of the last frame's buttons is here.
+pub(crate) fn has_button_at(context: &egui::Context, at: Pos2) -> bool {
+    context.data_mut(|data| {
+        let spots = &data.get_temp_mut_or_default::<HitRegions>(id()).0;
+        let mut buttons = spots.iter().filter(|spot| spot.request.is_some());
+        buttons.any(|spot| spot.rect.contains(at))
+    })
+}
+
 /// Shows tips and takes clicks; below all dialogs.
 pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<UiRequest>) {
     let spots = ui
         .ctx()
         .data_mut(|data| data.get_temp_mut_or_default::<HitRegions>(id()).clone());
     for (index, spot) in spots.0.iter().enumerate() {
-        let sense = match spot.action {
+        let sense = match spot.request {
             Some(_) => Sense::CLICK,
             None => Sense::hover(),
         };
         let response = ui.interact(spot.rect, id().with(index), sense);
-        if let (true, Some(action)) = (response.clicked(), spot.action) {
-            asked.push(UiRequest::Act(action));
+        if let (true, Some(request)) = (response.clicked(), &spot.request) {
+            asked.push(request.clone());
         }
         if !spot.tip.is_empty() {
             response.on_hover_text(&spot.tip);

@@ -6,6 +6,7 @@
 //! `dialogs`, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very
 //! same scene.
 
+mod callouts;
 mod cell_ages;
 mod dialogs;
 mod error;

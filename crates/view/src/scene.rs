@@ -256,6 +256,11 @@ impl Scene {
         hit_regions::at(&self.interface.context, egui::pos2(x as f32, y as f32))
     }
 
+    /// Whether a button of the last frame stands here.
+    pub fn has_button_at(&self, [x, y]: [f64; 2]) -> bool {
+        hit_regions::has_button_at(&self.interface.context, egui::pos2(x as f32, y as f32))
+    }
+
     /// The egui that it paints with.
     pub fn context(&self) -> &egui::Context {
         &self.interface.context

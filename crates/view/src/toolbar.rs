@@ -104,12 +104,11 @@ pub(crate) fn paint(
     painter.hline(rect.x_range(), rect.bottom() - 0.5 * unit, line);
     let (buttons, context) = (buttons(status), frame.context());
     let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
-    let is_labelled = buttons.len() as f32 * LABELLED * unit <= inside.width();
-    let width = unit * if is_labelled { LABELLED } else { UNLABELLED };
-    let mut x = inside.left();
-    for (icon, label, action) in buttons {
-        let place = Rect::from_min_size(pos2(x, inside.top()), vec2(width, inside.height()));
-        let place = place.shrink2(vec2(1.5 * unit, 0.0));
+    let width = button_width(inside.width(), unit, buttons.len());
+    let is_labelled = width == LABELLED * unit;
+    let x = inside.left() + buttons.len() as f32 * width;
+    for (index, (icon, label, action)) in buttons.into_iter().enumerate() {
+        let place = button_place(inside, width, index).shrink2(vec2(1.5 * unit, 0.0));
         let ink = paint_ground(painter, place, unit, action, &context);
         let middle = match is_labelled {
             true => place.center_top() + vec2(0.0, 12.5 * unit),
@@ -122,7 +121,6 @@ pub(crate) fn paint(
             let foot = place.center_bottom() - vec2(0.0, 1.0 * unit);
             put(painter, foot, Align2::CENTER_BOTTOM, label);
         }
-        x += width;
     }
     let text = under_pointer(frame);
     if !text.is_empty() {
@@ -138,6 +136,29 @@ pub(crate) fn paint(
             put(painter, room.right_center(), Align2::RIGHT_CENTER, text);
         }
     }
+}
+
+/// A button's width: that of one with a label where so many fit, else that of one without.
+fn button_width(room: f32, unit: f32, count: usize) -> f32 {
+    match count as f32 * LABELLED * unit <= room {
+        true => LABELLED * unit,
+        false => UNLABELLED * unit,
+    }
+}
+
+/// The place of the button with this number from the left.
+fn button_place(inside: Rect, width: f32, index: usize) -> Rect {
+    let left = inside.left() + index as f32 * width;
+    Rect::from_min_size(pos2(left, inside.top()), vec2(width, inside.height()))
+}
+
+/// Where the button of an action stands, in a toolbar in this rectangle.
+pub(crate) fn place_of(action: Action, status: &Status, rect: Rect, unit: f32) -> Option<Rect> {
+    let buttons = buttons(status);
+    let index = buttons.iter().position(|(.., of)| *of == action)?;
+    let inside = rect.shrink2(vec2(PAD, 3.0) * unit);
+    let width = button_width(inside.width(), unit, buttons.len());
+    Some(button_place(inside, width, index))
 }
 
 /// Paints a button's ground and takes its clicks; returns the colour of what stands on it.

@@ -28,6 +28,7 @@ impl<W: World> Handler<W> {
         if let Some(refusal) = self.refusal(action) {
             return self.note(refusal);
         }
+        self.callouts.done_by(action);
         match action {
             Action::Session(action) => self.session_action(action),
             Action::View(action) => self.view_action(event_loop, action),
@@ -154,7 +155,15 @@ impl<W: World> Handler<W> {
             self.view.presentation = false;
         } else if self.is_fullscreen() {
             self.toggle_fullscreen();
+        } else if self.layout().is_some_and(|layout| layout.toolbar.is_some()) {
+            self.dismiss_callouts();
         }
+    }
+
+    /// The person has seen enough of the callouts.
+    pub(super) fn dismiss_callouts(&mut self) {
+        self.callouts.dismiss();
+        self.pacer.want(Instant::now());
     }
 
     /// Makes type and figures so large, as far as the window has room for them.
@@ -303,7 +312,13 @@ impl<W: World> Handler<W> {
             .screen
             .as_ref()
             .is_some_and(|screen| screen.input.has_pointer());
-        let spot = spot(&self.layout()?, self.pointer.at.filter(|_| !covered)?);
+        let at = self.pointer.at.filter(|_| !covered)?;
+        let spot = spot(&self.layout()?, at);
+        let screen = self.screen.as_ref();
+        if screen.is_some_and(|screen| screen.scene.has_button_at(at)) {
+            // A callout, which lies over a panel, has its clicks.
+            return spot.filter(|spot| !matches!(spot, Spot::Panel(_)));
+        }
         match (spot, self.minimap_under_pointer()) {
             (Some(Spot::Panel(_)), Some(instance)) => Some(Spot::Minimap(instance)),
             _ => spot,

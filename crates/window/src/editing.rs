@@ -13,7 +13,6 @@ use crate::larger::OversizedPattern;
 use crate::pointer::Spot;
 use app::World;
 pub(crate) use files::Saving;
-use lang::tr;
 use lang::{message, tr};
 use life::{Lattice, Size};
 use model::{Area, Change, Edit, EditAction, SessionAction, Status};

@@ -15,6 +15,7 @@ use winit::window::{Fullscreen, Theme, Window, WindowId};
 
 use crate::WindowError;
 use crate::background::Background;
+use crate::callouts::Callouts;
 use crate::editing::Editing;
 use crate::input::{self, Offered};
 use crate::larger::Offer;
@@ -87,6 +88,7 @@ pub(super) struct Handler<W> {
     /// When the cameras that glide were moved last.
     pub(super) glided: Option<Instant>,
     pub(super) dialogs: Dialogs,
+    pub(super) callouts: Callouts,
     pub(super) editing: Editing,
     /// Larger lattices that were offered to a pattern.
     pub(super) offer: Option<Offer>,
@@ -113,6 +115,7 @@ impl<W: World> Handler<W> {
         rescue: Arc<Rescue>,
     ) -> Handler<W> {
         Handler {
+            callouts: Callouts::load(options.callouts.as_deref()),
             view: options.view.clone(),
             recording: options.record.clone().map(Recording::new),
             options,
@@ -251,6 +254,7 @@ impl<W: World> Handler<W> {
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
             UiRequest::Lesson(index) => self.show_lesson(index),
             UiRequest::Resize => self.take_offer(),
+            UiRequest::CloseCallouts => self.dismiss_callouts(),
         }
     }
 
@@ -298,6 +302,7 @@ impl<W: World> Handler<W> {
         self.drawing.frames_per_second = self.rate.per_second(now);
         self.drawing.fullscreen = self.is_fullscreen();
         self.drawing.recording = self.recording.is_some();
+        self.drawing.callouts = self.callouts.shown().to_vec();
         self.glide(now);
         let status = self.status();
         self.request_view(status.as_deref());
@@ -363,6 +368,7 @@ impl<W: World> Handler<W> {
         self.presented += 1;
         tracing::trace!("frame {} presented", self.presented);
         if let Some(status) = status {
+            self.callouts.count_run();
             if let Some(announce) = self.options.announce.take() {
                 announce(status, &self.drawing);
             }

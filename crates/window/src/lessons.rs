@@ -5,6 +5,7 @@ use std::time::Instant;
 use app::lessons::Lessons;
 use app::{LessonSource, World};
 use lang::message;
+use model::ViewAction;
 use screen::{LessonEntry, LessonScreen};
 use view::entry_at;
 
@@ -47,6 +48,7 @@ impl<W: World> Handler<W> {
 
     /// Opens a lesson, whether the list is open or not.
     pub(super) fn show_lesson(&mut self, index: usize) {
+        self.callouts.done_by(ViewAction::ToggleLessons.into());
         self.with_lessons(|lessons, source| {
             lessons.close(source);
             lessons.open(source, index);

@@ -4,6 +4,7 @@
 //! the clock when a frame was held back. It never waits for an engine.
 
 mod background;
+mod callouts;
 mod clipboard;
 mod dispatch;
 mod editing;
@@ -56,6 +57,8 @@ pub struct WindowOptions {
     pub record: Option<std::path::PathBuf>,
     /// What is seen at first.
     pub view: ViewOptions,
+    /// The file that remembers which callouts of the first runs are done; none are shown without.
+    pub callouts: Option<std::path::PathBuf>,
     /// Called once, with the first frame that shows the session.
     pub announce: Option<fn(&Status, &Drawing)>,
 }
@@ -72,6 +75,7 @@ impl Default for WindowOptions {
             adapter: None,
             record: None,
             view: ViewOptions::default(),
+            callouts: None,
             announce: None,
         }
     }

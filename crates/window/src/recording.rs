@@ -165,6 +165,7 @@ impl<W: World> Handler<W> {
             lesson: self.lessons.screen.as_ref(),
             drawing: &Drawing {
                 notice: None,
+                callouts: Vec::new(),
                 ..self.drawing.clone()
             },
             pixels: screen.pixels(),

@@ -186,7 +186,7 @@ pub enum ViewAction {
     /// Shows or hides the keys.
     ToggleHelp,
     /// Closes the topmost thing that is open: dialogs, lesson, marks, timeline, graphs, single
-    /// panel, presentation, fullscreen, in this order. It never quits.
+    /// panel, presentation, fullscreen, callouts, in this order. It never quits.
     Escape,
     /// Leaves.
     Quit,

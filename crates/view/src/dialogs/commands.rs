@@ -259,7 +259,8 @@ mod tests {
                 UiRequest::OpenFile(_)
                 | UiRequest::SaveFile(_)
                 | UiRequest::Lesson(_)
-                | UiRequest::Resize => false,
+                | UiRequest::Resize
+                | UiRequest::CloseCallouts => false,
             };
             let ended = entry.refusal.as_deref() == Some("the session has ended");
             assert_eq!(ended, needs_engine, "{entry:?}");

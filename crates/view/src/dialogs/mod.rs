@@ -84,6 +84,8 @@ pub enum UiRequest {
     Lesson(usize),
     /// Larger lattices, for the oversized pattern that was opened.
     Resize,
+    /// The callouts are dismissed.
+    CloseCallouts,
 }
 
 /// What a dialog is laid out with.

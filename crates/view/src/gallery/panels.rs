@@ -8,8 +8,7 @@ use engine::HostMemory;
 use lang::tr;
 use life::{Lattice, Size};
 use model::{Area, Change, Effect, Halves, Settled, Status, StopWhenStill, Streams, Switches};
-use screen::SidePanel;
-use screen::{Ghost, Pending};
+use screen::{Callout, Ghost, Pending, SidePanel};
 
 pub(super) fn screens() -> Vec<Screen> {
     [many(), said(), presenting(), halves(), marked()].concat()
@@ -37,6 +36,11 @@ fn many() -> Vec<Screen> {
             instances: 7,
             size: (280, 80),
             status: |status| status.selected = 6,
+            ..SCREEN
+        },
+        Screen {
+            name: "callouts",
+            drawing: |drawing| drawing.callouts = Callout::ALL.into(),
             ..SCREEN
         },
         Screen {

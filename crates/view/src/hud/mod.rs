@@ -16,7 +16,9 @@ pub(crate) mod tests;
 use egui::{Align2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::layout::{Dock, Layout, PixelRect};
-use crate::{Frame, halves, lab, ladder, lesson, marks, minimap, population, timeline, toolbar};
+use crate::{
+    Frame, callouts, halves, lab, ladder, lesson, marks, minimap, population, timeline, toolbar,
+};
 use lang::{Message, message, tr};
 pub(crate) use parts::message_colours;
 pub(crate) use presenting::HEIGHT as STRIP;
@@ -66,6 +68,7 @@ pub(crate) fn paint(
     if let Some(rect) = layout.toolbar {
         toolbar::paint(painter, frame, status, rect_of(rect), layout.unit);
     }
+    callouts::paint(painter, frame, status, layout);
     if let Some(rect) = layout.timeline {
         timeline::paint(painter, frame, rect_of(rect), layout.unit, layout.units);
     }
