@@ -5,7 +5,7 @@ use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
 
-/// The first literal of each `tr!` and `mark!` below this folder.
+/// The first literal of each `tr!`, `message!` and `mark!` below this folder.
 fn marked(folder: &Path, texts: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(folder).unwrap() {
         let path = entry.unwrap().path();
@@ -27,7 +27,7 @@ fn gather(tokens: TokenStream, texts: &mut BTreeSet<String>) {
         };
         let before = at.checked_sub(2).map(|from| &tokens[from..at]);
         if let Some([TokenTree::Ident(name), TokenTree::Punct(sign)]) = before
-            && (name == "tr" || name == "mark")
+            && (name == "tr" || name == "message" || name == "mark")
             && sign.as_char() == '!'
             && let Some(TokenTree::Literal(literal)) = group.stream().into_iter().next()
         {

@@ -24,7 +24,8 @@ fn catch<T>(is_theirs: fn(&Location<'_>) -> bool, work: impl FnOnce() -> T) -> O
         let theirs = LOOKING.get().is_some() && panic.location().is_some_and(is_theirs);
         if theirs {
             LOOKING.set(Some(true));
-            tracing::debug!("{panic}");
+            let why = panic.payload_as_str().unwrap_or_default();
+            tracing::debug!("winit failed: {why}");
         } else {
             others(panic);
         }
