@@ -316,7 +316,7 @@ fn without_a_terminal_it_says_so() {
 #[test]
 #[ignore]
 fn panics_in_a_terminal() {
-    use app::World;
+    use app::SessionHandle;
     use model::PictureSource;
     use model::{Picture, PicturePlan, SessionAction, Status, Trace};
     use std::sync::Arc;
@@ -330,7 +330,7 @@ fn panics_in_a_terminal() {
             None
         }
     }
-    impl World for Panics {
+    impl SessionHandle for Panics {
         fn act(&self, _: SessionAction) {}
         fn request_view(&self, _: PicturePlan) {}
         fn status(&self) -> Arc<Status> {

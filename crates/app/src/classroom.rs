@@ -5,7 +5,7 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::thread::{Builder, JoinHandle};
 
-use crate::{LessonSource, Wake, World};
+use crate::{LessonSource, SessionHandle, Wake};
 use lang::tr;
 use lesson::{LESSONS, Lesson, Outcome, Page, PartOutcome, Progress};
 use life::{Lattice, Size};
@@ -324,7 +324,7 @@ impl PictureSource for Classroom {
     }
 }
 
-impl World for Classroom {
+impl SessionHandle for Classroom {
     fn saver(&self) -> Option<Saver> {
         self.session.saver()
     }
@@ -449,14 +449,14 @@ mod tests {
         assert!(!runs(&room));
         room.close();
         assert!(runs(&room), "it goes on");
-        World::act(&room, SessionAction::TogglePause);
+        SessionHandle::act(&room, SessionAction::TogglePause);
         room.open(0);
         assert!(!runs(&room), "paused just before");
         room.close();
         assert!(!runs(&room), "and so it stays");
-        World::act(&room, SessionAction::TogglePause);
+        SessionHandle::act(&room, SessionAction::TogglePause);
         room.open(0);
-        World::act(&room, SessionAction::StepGeneration);
+        SessionHandle::act(&room, SessionAction::StepGeneration);
         room.close();
         assert!(!runs(&room), "stepped by hand meanwhile");
     }
@@ -465,7 +465,7 @@ mod tests {
     fn a_run_to_a_generation_ends_there_behind_a_lesson_too() {
         let mut room = room();
         const FAR: u64 = 100_000;
-        World::act(&room, SessionAction::RunTo(FAR));
+        SessionHandle::act(&room, SessionAction::RunTo(FAR));
         room.open(0);
         room.close();
         let began = Instant::now();

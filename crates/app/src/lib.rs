@@ -1,11 +1,12 @@
-//! What the window and the terminal share: the [`World`] that they drive and draw, a session with
-//! [lessons] beside it ([`Classroom`]), when to draw ([`pacing`]), and what is saved when whoever
-//! draws is stuck ([`Rescue`]).
+//! What the window and the terminal share: their state ([`AppState`]), the session that they drive
+//! and draw ([`SessionHandle`]), a session with [lessons] beside it ([`Classroom`]), when to draw
+//! ([`pacing`]), and what is saved when whoever draws is stuck ([`Rescue`]).
 
 mod classroom;
 pub mod lessons;
 pub mod pacing;
 mod rescue;
+mod state;
 
 use std::sync::Arc;
 use std::sync::mpsc::Receiver;
@@ -17,9 +18,10 @@ use session::{Saver, Session};
 pub use classroom::{Classroom, Unsaved};
 pub use lessons::LessonSource;
 pub use rescue::{PendingFile, Rescue};
+pub use state::AppState;
 
 /// What a window drives and draws: a session, or a test's stand-in.
-pub trait World: PictureSource + Send + 'static {
+pub trait SessionHandle: PictureSource + Send + 'static {
     /// As [`Session::act`].
     fn act(&self, action: SessionAction);
     /// As [`Session::watch_population`]; nothing is measured by default.
@@ -50,7 +52,7 @@ pub trait World: PictureSource + Send + 'static {
     }
 }
 
-impl World for Session {
+impl SessionHandle for Session {
     fn act(&self, action: SessionAction) {
         Session::act(self, action);
     }

@@ -19,11 +19,13 @@ pub mod numbers;
 mod options;
 mod picture_request;
 pub mod population;
+mod screen;
 pub mod shade;
 pub mod theme;
 pub mod timeline;
 mod zoom;
 
+pub use self::screen::Screen;
 pub use callouts::Callout;
 pub use camera::{Camera, MAX_PIXELS_A_CELL, MIN_OPENING_PIXELS, Piece, ViewTransform};
 pub use drawing::{AdapterFacts, Drawing};

@@ -8,13 +8,12 @@ use ratatui::crossterm::event::{
 use ratatui::layout::Position;
 
 use super::{Shown, TerminalView, keys};
-use app::World;
+use app::SessionHandle;
 
 use lang::message;
 use model::actions::{Context, FrontEnd, Toggles};
 use model::{Action, SessionAction, Status, ViewAction};
-use screen::theme;
-use screen::{LessonScreen, SidePanel};
+use screen::SidePanel;
 
 /// A mouse button that is held.
 #[derive(Clone, Copy, Debug)]
@@ -23,7 +22,7 @@ pub(super) struct Drag {
     moved: bool,
 }
 
-impl<W: World> Shown<W> {
+impl<W: SessionHandle> Shown<W> {
     pub(super) fn event(&mut self, event: Event) {
         match event {
             Event::Key(event) => self.key(&event),
@@ -36,10 +35,11 @@ impl<W: World> Shown<W> {
     }
 
     fn key(&mut self, event: &KeyEvent) {
-        if self.lessons.is_list() && event.code == KeyCode::Enter {
-            return self.open_lesson();
+        if self.app.lessons.is_list() && event.code == KeyCode::Enter {
+            self.view.scroll_to_top();
+            return self.app.open_selected_lesson();
         }
-        if self.view.has_card() && !self.lessons.is_list() {
+        if self.has_card() && !self.app.lessons.is_list() {
             let lines = match event.code {
                 KeyCode::Up => -1,
                 KeyCode::Down => 1,
@@ -58,12 +58,13 @@ impl<W: World> Shown<W> {
 
     /// Does what a person asked for, or says why it is impossible.
     fn act(&mut self, action: Action) {
-        let action = self.lessons.instead(action);
-        if let Some(refusal) = action.refusal(&self.context(&self.world.status())) {
+        let action = self.app.lessons.instead(action);
+        let status = self.app.status();
+        if let Some(refusal) = action.refusal(&self.context(status.as_deref())) {
             return self.note(refusal);
         }
         match action {
-            Action::Session(action) => self.world.act(action),
+            Action::Session(action) => self.app.act(action),
             Action::View(action) => self.view_action(action),
             // The table gives edits to the window alone.
             Action::Edit(_) => self.note(message!("only in the window")),
@@ -71,17 +72,17 @@ impl<W: World> Shown<W> {
     }
 
     /// What decides whether an action is possible.
-    fn context<'a>(&self, status: &'a Status) -> Context<'a> {
-        let options = &self.view.options;
+    fn context<'a>(&self, status: Option<&'a Status>) -> Context<'a> {
+        let options = &self.app.options;
         Context {
             front_end: FrontEnd::Terminal,
-            status: Some(status),
+            status,
             is_ahead: true,
             toggles: Toggles {
                 timeline: options.timeline,
                 lab: options.side == Some(SidePanel::Lab),
                 ladder: options.side == Some(SidePanel::Ladder),
-                lessons: self.lessons.screen.is_some(),
+                lessons: self.app.lessons.screen.is_some(),
                 single: options.single,
                 inverted: options.invert,
                 ..Toggles::default()
@@ -91,7 +92,7 @@ impl<W: World> Shown<W> {
 
     fn view_action(&mut self, action: ViewAction) {
         match action {
-            ViewAction::ToggleSingle => self.view.options.single ^= true,
+            ViewAction::ToggleSingle => self.app.options.single ^= true,
             ViewAction::ZoomIn => self.zoom(1.5, None),
             ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
             ViewAction::PanLeft => self.pan([1.0, 0.0]),
@@ -99,35 +100,27 @@ impl<W: World> Shown<W> {
             ViewAction::PanUp => self.pan([0.0, 1.0]),
             ViewAction::PanDown => self.pan([0.0, -1.0]),
             ViewAction::Fit => {
-                let status = self.world.status();
-                self.view.toggle_fit(&status, self.area);
-            }
-            ViewAction::ToggleTimeline => self.show_timeline(!self.view.options.timeline),
-            ViewAction::ToggleLab => {
-                self.show_card(|view| view.options.toggle_side(SidePanel::Lab))
-            }
-            ViewAction::ToggleLadder => {
-                self.show_card(|view| view.options.toggle_side(SidePanel::Ladder));
-            }
-            ViewAction::ToggleHelp => self.show_card(|view| view.help ^= true),
-            ViewAction::ToggleLessons => self.with_lessons(|lessons, source| {
-                if lessons.screen.is_none() {
-                    lessons.show_list(source);
-                } else {
-                    lessons.close(source);
+                if let Some(status) = self.app.status() {
+                    TerminalView::toggle_fit(&mut self.app.options, &status, self.area);
                 }
-            }),
+            }
+            ViewAction::ToggleTimeline => self.app.show_timeline(!self.app.options.timeline),
+            ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
+            ViewAction::ToggleLadder => self.toggle_side(SidePanel::Ladder),
+            ViewAction::ToggleHelp => {
+                self.view.help ^= true;
+                self.view.scroll_to_top();
+            }
+            ViewAction::ToggleLessons => {
+                self.app.toggle_lessons(Instant::now());
+                self.view.scroll_to_top();
+            }
             ViewAction::NextPage => self.with_lessons(|lessons, source| lessons.turn(source, true)),
             ViewAction::PreviousPage => {
                 self.with_lessons(|lessons, source| lessons.turn(source, false));
             }
-            ViewAction::NextColours => {
-                let options = &mut self.view.options;
-                options.colours = (options.colours + 1) % theme::COUNT;
-                let name = theme::theme(options.colours).name;
-                self.note(message!("colours: {name}", name = name));
-            }
-            ViewAction::Invert => self.view.options.invert ^= true,
+            ViewAction::NextColours => self.app.next_theme(Instant::now()),
+            ViewAction::Invert => self.app.options.invert ^= true,
             ViewAction::NextLanguage => lang::set(lang::language().other()),
             ViewAction::Escape => self.escape(),
             ViewAction::Quit => self.quit = true,
@@ -153,40 +146,43 @@ impl<W: World> Shown<W> {
     }
 
     fn escape(&mut self) {
-        let options = &mut self.view.options;
+        let options = &mut self.app.options;
         if self.view.help {
             self.view.help = false;
-        } else if self.lessons.screen.is_some() {
+        } else if self.app.lessons.screen.is_some() {
             self.with_lessons(|lessons, source| lessons.leave(source));
         } else if options.side.is_some() {
             options.side = None;
         } else if options.timeline {
-            self.show_timeline(false);
+            self.app.show_timeline(false);
         } else {
             options.single = false;
         }
     }
 
-    fn show_card(&mut self, change: impl FnOnce(&mut TerminalView)) {
-        change(&mut self.view);
+    fn has_card(&self) -> bool {
+        let status = self.app.status();
+        self.view.has_card(&self.app.screen(status.as_deref()))
+    }
+
+    fn toggle_side(&mut self, panel: SidePanel) {
+        self.app.toggle_side(panel);
         self.view.scroll_to_top();
     }
 
-    fn show_timeline(&mut self, shown: bool) {
-        self.view.options.timeline = shown;
-        self.world.watch_overlap(shown);
-    }
-
     fn zoom(&mut self, factor: f64, at: Option<Position>) {
-        let status = self.world.status();
-        self.view.zoom(factor, at, &status, self.area);
+        if let Some(status) = self.app.status() {
+            let options = &mut self.app.options;
+            TerminalView::zoom(options, factor, at, (&status, self.area));
+        }
     }
 
     /// An eighth of a panel.
     fn pan(&mut self, part: [f64; 2]) {
-        let status = self.world.status();
-        let part = part.map(|part| part / 8.0);
-        self.view.pan_by_part(part, &status, self.area);
+        if let Some(status) = self.app.status() {
+            let part = part.map(|part| part / 8.0);
+            TerminalView::pan_by_part(&mut self.app.options, part, &status, self.area);
+        }
     }
 
     fn with_lessons(
@@ -194,23 +190,14 @@ impl<W: World> Shown<W> {
         does: impl FnOnce(&mut app::lessons::Lessons, &mut dyn app::LessonSource),
     ) {
         self.view.scroll_to_top();
-        match self.world.lessons() {
-            Some(source) => does(&mut self.lessons, source),
-            None => self.note(message!("No lessons are available here")),
-        }
-    }
-
-    fn open_lesson(&mut self) {
-        if let Some(LessonScreen::List { selected, .. }) = self.lessons.screen {
-            self.with_lessons(|lessons, source| lessons.open(source, selected));
-        }
+        self.app.with_lessons(does);
     }
 
     fn mouse(&mut self, event: MouseEvent) {
         let at = Position::new(event.column, event.row);
         match event.kind {
-            MouseEventKind::ScrollUp if self.view.has_card() => self.view.scroll(-3),
-            MouseEventKind::ScrollDown if self.view.has_card() => self.view.scroll(3),
+            MouseEventKind::ScrollUp if self.has_card() => self.view.scroll(-3),
+            MouseEventKind::ScrollDown if self.has_card() => self.view.scroll(3),
             MouseEventKind::ScrollUp => self.zoom(1.25, Some(at)),
             MouseEventKind::ScrollDown => self.zoom(1.0 / 1.25, Some(at)),
             MouseEventKind::Down(MouseButton::Left | MouseButton::Middle) => {
@@ -219,10 +206,12 @@ impl<W: World> Shown<W> {
             MouseEventKind::Drag(MouseButton::Left | MouseButton::Middle) => self.dragged(at),
             MouseEventKind::Up(MouseButton::Left) => {
                 let clicked = self.drag.take().is_some_and(|drag| !drag.moved);
-                let status = self.world.status();
-                let instance = self.view.instance_at(at, &status, self.area);
-                if let (true, Some(instance)) = (clicked && !self.view.has_card(), instance) {
-                    self.world.act(SessionAction::Select(instance));
+                let status = self.app.status();
+                let screen = self.app.screen(status.as_deref());
+                let instance = TerminalView::instance_at(&screen, at, self.area);
+                if let (true, Some(instance)) = (clicked && !self.view.has_card(&screen), instance)
+                {
+                    self.app.act(SessionAction::Select(instance));
                 }
             }
             _ => {}
@@ -239,7 +228,8 @@ impl<W: World> Shown<W> {
             at: to,
             moved: true,
         };
-        let status = self.world.status();
-        self.view.pan_by_characters(by, &status, self.area);
+        if let Some(status) = self.app.status() {
+            TerminalView::pan_by_characters(&mut self.app.options, by, &status, self.area);
+        }
     }
 }

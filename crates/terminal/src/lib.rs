@@ -22,13 +22,11 @@ pub use error::TerminalError;
 pub use guard::{LogWriter, is_foreground};
 pub use painting::{Depth, Glyphs, TerminalView};
 
-use app::lessons::Lessons;
 use app::pacing::{Pacer, Rate};
 
-use app::{Rescue, Wake, World};
+use app::{AppState, Rescue, SessionHandle, Wake};
 use guard::Guard;
 use lang::{Message, tr};
-use model::PicturePlan;
 use screen::ViewOptions;
 use typed::Typed;
 
@@ -38,8 +36,6 @@ const LEAST: Duration = Duration::from_millis(33);
 const WRITING: u32 = 2;
 /// How often to look for keys and for what is new.
 const LOOK: Duration = Duration::from_millis(16);
-/// How long a notice stays.
-const NOTICE: Duration = Duration::from_secs(5);
 
 type Terminal = ratatui::Terminal<CrosstermBackend<std::io::Stdout>>;
 
@@ -62,7 +58,7 @@ pub struct TerminalOptions {
 /// # Errors
 /// [`TerminalError::Session`] where `start` fails, before the terminal is touched;
 /// [`TerminalError::Terminal`] where the terminal takes nothing.
-pub fn run<W: World>(
+pub fn run<W: SessionHandle>(
     start: impl FnOnce(Wake) -> anyhow::Result<W>,
     options: TerminalOptions,
 ) -> Result<(), TerminalError> {
@@ -75,12 +71,11 @@ pub fn run<W: World>(
     let guard = Guard::new(rescue)?;
     let terminal = guard.terminal()?;
     let depth = Depth::detect(|name| std::env::var(name).ok());
+    let mut app = AppState::new(options.view.clone());
+    app.start(world);
     let mut shown = Shown {
-        world,
-        view: TerminalView::new(options.glyphs, depth, options.view.clone()),
-        lessons: Lessons::default(),
-        notice_until: None,
-        requested: None,
+        app,
+        view: TerminalView::new(options.glyphs, depth),
         area: Rect::default(),
         drag: None,
         quit: false,
@@ -101,11 +96,9 @@ pub fn run<W: World>(
 
 /// What is on the screen.
 struct Shown<W> {
-    world: W,
+    /// What the window has too.
+    app: AppState<W>,
     view: TerminalView,
-    lessons: Lessons,
-    notice_until: Option<Instant>,
-    requested: Option<PicturePlan>,
     /// The screen, as of the last frame.
     area: Rect,
     /// Where a drag was last.
@@ -119,7 +112,7 @@ struct Shown<W> {
     typed: Typed,
 }
 
-impl<W: World> Shown<W> {
+impl<W: SessionHandle> Shown<W> {
     fn run(&mut self, news: &AtomicBool, guard: &Guard) -> Result<(), TerminalError> {
         loop {
             let now = Instant::now();
@@ -129,14 +122,15 @@ impl<W: World> Shown<W> {
             if self.options.frames.is_some() {
                 self.pacer.want(now); // so many were asked for, whether there is anything new or not
             }
-            if self.notice_until.is_some_and(|until| until <= now) {
-                (self.notice_until, self.view.notice) = (None, None);
-                self.pacer.want(now);
+            if let Some(until) = self.app.expire_notice(now) {
+                self.pacer.want_at(until); // to take it away
             }
             if self.pacer.take_due(now) {
                 self.draw(now)?;
             }
-            let status = self.world.status();
+            let Some(status) = self.app.status() else {
+                return Ok(());
+            };
             if let (Some(why), true) = (status.gives_up(), self.is_limited() && !status.finished) {
                 return Err(TerminalError::Session(anyhow::anyhow!("{why}")));
             }
@@ -170,23 +164,22 @@ impl<W: World> Shown<W> {
     }
 
     fn draw(&mut self, began: Instant) -> Result<(), TerminalError> {
-        let status = self.world.status();
+        let status = self.app.status();
         self.area = self.terminal.size().map_err(broken)?.into();
-        let request = self.view.request(&status, self.area);
-        if let Some(request) = request.filter(|request| self.requested != Some(*request)) {
-            self.world.request_view(request);
-            self.requested = Some(request);
+        self.app.drawing.frames_per_second = self.rate.per_second(began);
+        self.app.update(status.as_deref());
+        let screen = self.app.screen(status.as_deref());
+        let request = self.view.request(&screen, self.area);
+        if let Some(session) = &self.app.session {
+            self.view.update(&screen, session);
         }
-        self.view.update(&status, &self.world);
-        if let Some(lessons) = self.world.lessons() {
-            self.lessons.update(lessons);
-        }
-        self.view.lesson.clone_from(&self.lessons.screen);
-        self.view.frames_per_second = self.rate.per_second(began);
         let view = &mut self.view;
         self.terminal
-            .draw(|frame| view.paint(Some(&status), frame.area(), frame.buffer_mut()))
+            .draw(|frame| view.paint(&screen, frame.area(), frame.buffer_mut()))
             .map_err(broken)?;
+        if let Some(request) = request {
+            self.app.request_view(request);
+        }
         let took = began.elapsed();
         self.pacer.least = LEAST.max(WRITING * took);
         self.pacer.drawn(began);
@@ -197,8 +190,9 @@ impl<W: World> Shown<W> {
     }
 
     fn note(&mut self, notice: impl Into<Message>) {
-        self.view.notice = Some(notice.into());
-        self.notice_until = Some(Instant::now() + NOTICE);
+        let now = Instant::now();
+        self.app.note(notice, now);
+        self.pacer.want(now);
     }
 }
 

@@ -109,6 +109,7 @@ mod tests {
     use crate::dialogs::Dialogs;
     use crate::scene::{context, paint_over};
     use egui::{Event, PointerButton, Pos2, RawInput};
+    use screen::Screen;
     use screen::fixtures::{lesson_page, status};
     use screen::{Drawing, LessonScreen, SidePanel, ViewOptions};
 
@@ -126,14 +127,16 @@ mod tests {
             ..Default::default()
         };
         let frame = Frame {
-            status: Some(&status),
-            options,
-            drawing: &drawing,
+            screen: Screen {
+                status: Some(&status),
+                options,
+                drawing: &drawing,
+                population: &Default::default(),
+                lesson,
+            },
             timeline: &Default::default(),
-            population: &Default::default(),
             lab: &Default::default(),
             marks: &Default::default(),
-            lesson,
             pixels: [1280, 800],
             scale: 1.0,
         };

@@ -26,7 +26,7 @@ use model::Status;
 use model::trace::TimedRound;
 use screen::SidePanel;
 use screen::fixtures::{Timed, TimedAs, status, timed_round};
-use screen::{AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, ViewOptions};
+use screen::{AdapterFacts, Drawing, EditOverlay, LessonScreen, Population, Screen, ViewOptions};
 
 /// A window: its pixels, and pixels a point.
 type Window = ([u32; 2], f32);
@@ -43,7 +43,7 @@ const WINDOWS: [Window; 4] = [
 
 /// A screen: what differs from a session that runs and shows its panels.
 #[derive(Clone, Copy)]
-struct Screen {
+struct Scenario {
     name: &'static str,
     instances: usize,
     size: (u64, u64),
@@ -65,7 +65,7 @@ struct Screen {
     windows: &'static [Window],
 }
 
-const SCREEN: Screen = Screen {
+const SCREEN: Scenario = Scenario {
     name: "",
     instances: 16,
     size: (256, 256),
@@ -83,7 +83,7 @@ const SCREEN: Screen = Screen {
 };
 
 /// All of them.
-fn screens() -> Vec<Screen> {
+fn screens() -> Vec<Scenario> {
     [
         panels::screens(),
         side_panels::screens(),
@@ -160,7 +160,7 @@ fn within(rect: PixelRect, x: f64, y: f64) -> [f64; 2] {
 
 /// A screen in a window, ready to be drawn.
 struct Set {
-    screen: Screen,
+    screen: Scenario,
     window: Window,
     status: Option<Status>,
     options: ViewOptions,
@@ -174,7 +174,7 @@ struct Set {
 }
 
 impl Set {
-    fn new(screen: Screen, window: Window) -> Set {
+    fn new(screen: Scenario, window: Window) -> Set {
         let size = screen.size();
         let streams = screen.instances as u32;
         let mut status = status(screen.instances, size);
@@ -224,14 +224,16 @@ impl Set {
 
     fn frame(&self) -> Frame<'_> {
         Frame {
-            status: self.status.as_ref(),
-            options: &self.options,
-            drawing: &self.drawing,
+            screen: Screen {
+                status: self.status.as_ref(),
+                options: &self.options,
+                drawing: &self.drawing,
+                population: &self.population,
+                lesson: self.lesson.as_ref(),
+            },
             timeline: &self.timeline,
-            population: &self.population,
             lab: &self.lab,
             marks: &self.marks,
-            lesson: self.lesson.as_ref(),
             pixels: self.window.0,
             scale: self.window.1,
         }
@@ -272,14 +274,14 @@ impl Set {
     }
 }
 
-impl Screen {
+impl Scenario {
     fn size(&self) -> Size {
         Size::new(self.size.0, self.size.1).unwrap()
     }
 }
 
 /// What a screen in a window is called.
-fn title(screen: &Screen, ([width, height], scale): Window, language: Language) -> String {
+fn title(screen: &Scenario, ([width, height], scale): Window, language: Language) -> String {
     let language = match language {
         Language::English => "en",
         Language::Chinese => "zh",

@@ -150,6 +150,7 @@ mod tests {
     use super::*;
     use crate::{Lab, TimelineView};
     use engine::Transfer;
+    use screen::Screen;
     use screen::fixtures::status;
     use screen::{Drawing, EditOverlay, Population, ViewOptions};
 
@@ -161,14 +162,16 @@ mod tests {
         let mut status = status(6, Size::new(512, 256).unwrap());
         (status.selected, status.transfer) = (4, transfer);
         let frame = Frame {
-            status: Some(&status),
-            options,
-            drawing: &Drawing::default(),
+            screen: Screen {
+                status: Some(&status),
+                options,
+                drawing: &Drawing::default(),
+                population: &Population::default(),
+                lesson: None,
+            },
             timeline: &TimelineView::default(),
-            population: &Population::default(),
             lab: &Lab::default(),
             marks: &EditOverlay::default(),
-            lesson: None,
             pixels: [1280, 800],
             scale: 1.0,
         };

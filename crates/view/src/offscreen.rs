@@ -9,7 +9,9 @@ use crate::picture_file::{Image, write_png};
 use crate::{Commands, Dialogs, Frame, Gpu, Help, Lab, Scene, TimelineView, ViewError};
 use model::PictureSource;
 use model::{PicturePlan, Status};
-use screen::{AdapterFacts, Camera, Drawing, EditOverlay, LessonScreen, Population, ViewOptions};
+use screen::{
+    AdapterFacts, Camera, Drawing, EditOverlay, LessonScreen, Population, Screen, ViewOptions,
+};
 
 /// Draws frames into a texture.
 pub struct Renderer {
@@ -111,14 +113,16 @@ impl Renderer {
         }
         // Spelt out, so that only `scene` is borrowed for writing.
         let frame = Frame {
-            status: Some(status),
-            options,
-            drawing: &self.drawing,
+            screen: Screen {
+                status: Some(status),
+                options,
+                drawing: &self.drawing,
+                population: &self.population,
+                lesson: self.lesson.as_ref(),
+            },
             timeline: &self.timeline,
-            population: &self.population,
             lab: &self.lab,
             marks: &self.marks,
-            lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
         };
@@ -229,14 +233,16 @@ impl Renderer {
 
     fn with<'a>(&'a self, status: &'a Status, options: &'a ViewOptions) -> Frame<'a> {
         Frame {
-            status: Some(status),
-            options,
-            drawing: &self.drawing,
+            screen: Screen {
+                status: Some(status),
+                options,
+                drawing: &self.drawing,
+                population: &self.population,
+                lesson: self.lesson.as_ref(),
+            },
             timeline: &self.timeline,
-            population: &self.population,
             lab: &self.lab,
             marks: &self.marks,
-            lesson: self.lesson.as_ref(),
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
         }

@@ -1,5 +1,6 @@
 //! A whole frame: panels, HUD and help, into any texture.
 
+use std::ops::Deref;
 use std::time::{Duration, Instant};
 
 use crate::cell_ages::refusal;
@@ -16,40 +17,35 @@ use model::actions::{Context, FrontEnd, Toggles};
 use model::{PicturePlan, Status, Switches, TransferChoice};
 use screen::theme::{Palette, theme};
 use screen::{
-    Camera, ColourBy, Drawing, EditOverlay, LessonScreen, Population, SidePanel, TextureLimits,
-    ViewOptions, ViewTransform, request,
+    Camera, ColourBy, EditOverlay, Screen, SidePanel, TextureLimits, ViewTransform, request,
 };
 
-/// Everything a frame is made from, but the pictures.
+/// Everything a frame is made from, but the pictures: what is on screen, what only this painter
+/// knows, and the target.
 pub struct Frame<'a> {
-    /// The session's figures; `None` while it starts.
-    pub status: Option<&'a Status>,
-    /// What the person has chosen to see.
-    pub options: &'a ViewOptions,
-    /// What is known about drawing itself.
-    pub drawing: &'a Drawing,
-    /// Shown where [`ViewOptions::timeline`] says so.
+    /// What is on screen.
+    pub screen: Screen<'a>,
+    /// Shown where [`ViewOptions::timeline`](screen::ViewOptions) says so.
     pub timeline: &'a TimelineView,
-    /// Shown where [`ViewOptions::population`] says so.
-    pub population: &'a Population,
-    /// Shown where [`ViewOptions::lab`] says so.
+    /// Shown where [`ViewOptions::side`](screen::ViewOptions) says so.
     pub lab: &'a Lab,
     /// What a person's hand has put over the panels.
     pub marks: &'a EditOverlay,
-    /// Shown instead of the HUD, if there is one.
-    pub lesson: Option<&'a LessonScreen>,
     /// The target's size in pixels.
     pub pixels: [u32; 2],
     /// Pixels a point.
     pub scale: f32,
 }
 
-impl Frame<'_> {
-    /// The one instance that is drawn, or all.
-    pub fn only(&self) -> Option<usize> {
-        self.options.only(self.status?)
-    }
+impl<'a> Deref for Frame<'a> {
+    type Target = Screen<'a>;
 
+    fn deref(&self) -> &Screen<'a> {
+        &self.screen
+    }
+}
+
+impl Frame<'_> {
     /// What the window is to hold beside panels and HUD: by the settings, not by what was
     /// measured, so that nothing moves from round to round.
     fn wanted(&self, status: &Status) -> LayoutRequest {
@@ -110,12 +106,6 @@ impl Frame<'_> {
     pub fn leading(&self) -> usize {
         self.status
             .map_or(0, |status| status.selected.min(status.instances - 1))
-    }
-
-    /// Whether the panels show different parts of their lattices.
-    pub fn is_separate(&self) -> bool {
-        let shows = |status| self.options.shows_separate(status);
-        self.status.is_some_and(shows)
     }
 
     /// The camera of an instance's panel, as it is drawn.

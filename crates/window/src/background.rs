@@ -10,7 +10,7 @@ use std::time::Instant;
 use crate::editing::Saving;
 use crate::handler::Handler;
 use crate::larger::OversizedPattern;
-use app::{Wake, World};
+use app::{SessionHandle, Wake};
 use lang::tr;
 use life::Lattice;
 use view::ViewError;
@@ -108,7 +108,7 @@ impl Background {
     }
 }
 
-impl<W: World> Handler<W> {
+impl<W: SessionHandle> Handler<W> {
     /// Does something on a thread of its own.
     pub(super) fn run_in_background(
         &mut self,

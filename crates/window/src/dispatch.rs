@@ -9,7 +9,7 @@ use winit::window::Fullscreen;
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::pointer::{Gesture, Spot};
-use app::World;
+use app::SessionHandle;
 
 use lang::{message, tr};
 use model::actions::Context;
@@ -20,11 +20,11 @@ use view::layout::Layout;
 use view::picture_file::write_dated_png;
 use view::{Commands, GoTo, Help, Menu};
 
-impl<W: World> Handler<W> {
+impl<W: SessionHandle> Handler<W> {
     /// Does what a person asked for, or says why it is impossible.
     pub(super) fn act(&mut self, event_loop: &ActiveEventLoop, action: impl Into<Action>) {
         self.pacer.want(Instant::now());
-        let action = self.lessons.instead(action.into());
+        let action = self.app.lessons.instead(action.into());
         if let Some(refusal) = self.refusal(action) {
             return self.note(refusal);
         }
@@ -47,42 +47,18 @@ impl<W: World> Handler<W> {
 
     /// Hands an action to the session, with what it means for the window.
     fn session_action(&mut self, action: SessionAction) {
-        match action {
-            // The rest of a stroke would join an edit that is no longer there.
-            SessionAction::Undo | SessionAction::Redo => self.end_stroke(),
-            SessionAction::ToggleBlocks => return self.toggle_blocks(),
-            SessionAction::TogglePause
-            | SessionAction::StepGeneration
-            | SessionAction::StepRound
-            | SessionAction::StepBack
-            | SessionAction::RoundBack
-            | SessionAction::RunTo(_)
-            | SessionAction::NextStopWhenStill
-            | SessionAction::ToggleReseed
-            | SessionAction::Faster
-            | SessionAction::Slower
-            | SessionAction::ResetPanel
-            | SessionAction::ResetAll
-            | SessionAction::NewSeed
-            | SessionAction::UseKernel(_)
-            | SessionAction::NextKernel
-            | SessionAction::PreviousKernel
-            | SessionAction::NextOf(_)
-            | SessionAction::Choose(..)
-            | SessionAction::ToggleHalves
-            | SessionAction::SelectNext
-            | SessionAction::SelectPrevious
-            | SessionAction::Select(_)
-            | SessionAction::SaveSession => {}
+        if action == SessionAction::ToggleBlocks {
+            return self.toggle_blocks();
         }
-        if let Some(world) = &self.world {
-            world.act(action);
+        if matches!(action, SessionAction::Undo | SessionAction::Redo) {
+            self.end_stroke(); // its rest would join an edit that is no longer there
         }
+        self.app.act(action);
     }
 
     fn view_action(&mut self, event_loop: &ActiveEventLoop, action: ViewAction) {
         match action {
-            ViewAction::ToggleSingle => self.view.single ^= true,
+            ViewAction::ToggleSingle => self.app.options.single ^= true,
             ViewAction::ZoomIn => self.zoom(1.5, None),
             ViewAction::ZoomOut => self.zoom(1.0 / 1.5, None),
             ViewAction::PanLeft => self.pan_by_key([1.0, 0.0]),
@@ -93,24 +69,24 @@ impl<W: World> Handler<W> {
                 camera.toggle_fit(status.size, layout.tiling.panel);
             }),
             ViewAction::ToggleSeparate => self.toggle_separate(),
-            ViewAction::ToggleMinimap => self.view.no_minimap ^= true,
+            ViewAction::ToggleMinimap => self.app.options.no_minimap ^= true,
             ViewAction::ToggleTimeline => self.toggle_timeline(),
             ViewAction::ToggleLab => self.toggle_side(SidePanel::Lab),
             ViewAction::ToggleLadder => self.toggle_side(SidePanel::Ladder),
             ViewAction::TogglePopulation => self.toggle_side(SidePanel::Population),
             ViewAction::PopulationOfAll => {
-                self.view.population_of_all ^= true;
-                if self.view.side != Some(SidePanel::Population) {
+                self.app.options.population_of_all ^= true;
+                if self.app.options.side != Some(SidePanel::Population) {
                     self.toggle_side(SidePanel::Population);
                 }
             }
             ViewAction::ToggleLessons => self.toggle_lessons(),
             ViewAction::NextPage => self.turn_page(true),
             ViewAction::PreviousPage => self.turn_page(false),
-            ViewAction::ToggleGridLines => self.view.grid_lines ^= true,
-            ViewAction::NextColours => self.next_theme(),
+            ViewAction::ToggleGridLines => self.app.options.grid_lines ^= true,
+            ViewAction::NextColours => self.app.next_theme(Instant::now()),
             ViewAction::NextColourBy => self.next_colour_by(),
-            ViewAction::Invert => self.view.invert ^= true,
+            ViewAction::Invert => self.app.options.invert ^= true,
             ViewAction::ToggleFullscreen => self.toggle_fullscreen(),
             ViewAction::SavePicture => self.save_picture(false),
             ViewAction::SavePanelPicture => self.save_picture(true),
@@ -118,13 +94,17 @@ impl<W: World> Handler<W> {
             ViewAction::AskGeneration => self.dialogs.open(Dialog::GoTo(GoTo::default())),
             ViewAction::ToggleHelp => self.dialogs.toggle(Dialog::Help(Help::default())),
             ViewAction::ToggleCommands => {
-                let commands = Commands::new(self.list_lessons());
+                let commands = Commands::new(self.app.list_lessons());
                 self.dialogs.toggle(Dialog::Commands(commands));
             }
             ViewAction::ToggleMenu => self.dialogs.toggle(Dialog::Menu(Menu::default())),
-            ViewAction::TogglePresentation => self.view.presentation ^= true,
-            ViewAction::EnlargeInterface => self.resize_interface(self.view.interface.larger()),
-            ViewAction::ReduceInterface => self.resize_interface(self.view.interface.smaller()),
+            ViewAction::TogglePresentation => self.app.options.presentation ^= true,
+            ViewAction::EnlargeInterface => {
+                self.resize_interface(self.app.options.interface.larger())
+            }
+            ViewAction::ReduceInterface => {
+                self.resize_interface(self.app.options.interface.smaller())
+            }
             ViewAction::DefaultInterface => self.resize_interface(Some(Zoom::default())),
             ViewAction::NextLanguage => lang::set(lang::language().other()),
             ViewAction::Escape => self.escape(),
@@ -137,7 +117,7 @@ impl<W: World> Handler<W> {
         let marks = &mut self.editing.marks;
         if self.dialogs.takes_keys() {
             self.dialogs.close_top();
-        } else if self.lessons.screen.is_some() {
+        } else if self.app.lessons.screen.is_some() {
             self.leave_lesson(); // from a page to the list, from the list to the panels
         } else if marks.ghost.is_some() {
             marks.ghost = None;
@@ -145,14 +125,14 @@ impl<W: World> Handler<W> {
             marks.selection = None;
         } else if marks.pencil {
             marks.pencil = false;
-        } else if self.view.timeline {
+        } else if self.app.options.timeline {
             self.toggle_timeline();
-        } else if let Some(panel) = self.view.side {
+        } else if let Some(panel) = self.app.options.side {
             self.toggle_side(panel);
-        } else if self.view.single {
-            self.view.single = false;
-        } else if self.view.presentation {
-            self.view.presentation = false;
+        } else if self.app.options.single {
+            self.app.options.single = false;
+        } else if self.app.options.presentation {
+            self.app.options.presentation = false;
         } else if self.is_fullscreen() {
             self.toggle_fullscreen();
         } else if self.layout().is_some_and(|layout| layout.toolbar.is_some()) {
@@ -168,11 +148,14 @@ impl<W: World> Handler<W> {
 
     /// Makes type and figures so large, as far as the window has room for them.
     fn resize_interface(&mut self, zoom: Option<Zoom>) {
-        let (before, unit) = (self.view.interface, self.unit());
-        self.view.interface = zoom.unwrap_or(before);
-        let (percent, usual) = (self.view.interface.percent(), zoom == Some(Zoom::default()));
+        let (before, unit) = (self.app.options.interface, self.unit());
+        self.app.options.interface = zoom.unwrap_or(before);
+        let (percent, usual) = (
+            self.app.options.interface.percent(),
+            zoom == Some(Zoom::default()),
+        );
         if self.unit() == unit && !usual {
-            self.view.interface = before;
+            self.app.options.interface = before;
             self.note(message!(
                 "the interface cannot become larger or smaller in this window"
             ));
@@ -216,43 +199,31 @@ impl<W: World> Handler<W> {
         }
     }
 
-    /// Opens or closes the timeline; nothing is stamped or measured that nobody sees.
+    /// Opens or closes the timeline; no blocks are timed that nobody sees.
     fn toggle_timeline(&mut self) {
-        self.show_timeline(!self.view.timeline);
-        if let (false, Some(world)) = (self.view.timeline, &self.world)
-            && world.status().stamped
-        {
-            world.act(SessionAction::ToggleBlocks);
+        self.show_timeline(!self.app.options.timeline);
+        let is_stamped = self.status().is_some_and(|status| status.stamped);
+        if !self.app.options.timeline && is_stamped {
+            self.app.act(SessionAction::ToggleBlocks);
         }
     }
 
-    /// Stamps rounds or not; the timeline is where that shows.
+    /// Times blocks or not; the timeline is where that shows.
     fn toggle_blocks(&mut self) {
-        if let Some(world) = &self.world
-            && (self.view.timeline || !world.status().stamped)
-        {
-            world.act(SessionAction::ToggleBlocks);
+        let is_stamped = self.status().is_some_and(|status| status.stamped);
+        if self.app.options.timeline || !is_stamped {
+            self.app.act(SessionAction::ToggleBlocks);
         }
         self.show_timeline(true);
     }
 
-    /// Opens a side panel in place of the one shown, or closes it. Populations are measured only
-    /// while their graph is shown.
     fn toggle_side(&mut self, panel: SidePanel) {
-        let was_watched = self.view.side == Some(SidePanel::Population);
-        self.view.toggle_side(panel);
-        let is_watched = self.view.side == Some(SidePanel::Population);
-        if let (true, Some(world)) = (was_watched != is_watched, &self.world) {
-            world.watch_population(is_watched);
-        }
+        self.app.toggle_side(panel);
         self.hover();
     }
 
     fn show_timeline(&mut self, shown: bool) {
-        self.view.timeline = shown;
-        if let Some(world) = &self.world {
-            world.watch_overlap(shown);
-        }
+        self.app.show_timeline(shown);
         self.hover();
     }
 
@@ -337,10 +308,10 @@ impl<W: World> Handler<W> {
         }
         self.spot = spot;
         self.point();
-        let over = self.view.timeline && self.spot_under_pointer() == Some(Spot::Timeline);
+        let over = self.app.options.timeline && self.spot_under_pointer() == Some(Spot::Timeline);
         let shows = self.timeline.hover(self.pointer.at.filter(|_| over));
-        let over =
-            self.view.side == Some(SidePanel::Lab) && self.spot_under_pointer() == Some(Spot::Lab);
+        let over = self.app.options.side == Some(SidePanel::Lab)
+            && self.spot_under_pointer() == Some(Spot::Lab);
         if self.lab.hover(self.pointer.at.filter(|_| over)) || shows {
             self.pacer.want(Instant::now());
         }
@@ -358,7 +329,7 @@ impl<W: World> Handler<W> {
             Gesture::Drag(Spot::Minimap(instance), _)
             | Gesture::Click(Spot::Minimap(instance))
             | Gesture::DoubleClick(Spot::Minimap(instance)) => self.lead(instance),
-            Gesture::Click(Spot::Panel(place)) if !self.view.single => {
+            Gesture::Click(Spot::Panel(place)) if !self.app.options.single => {
                 self.act(event_loop, SessionAction::Select(place));
             }
             Gesture::Click(Spot::Panel(_)) => {}

@@ -11,7 +11,7 @@ use std::time::Instant;
 use crate::handler::Handler;
 use crate::larger::OversizedPattern;
 use crate::pointer::Spot;
-use app::World;
+use app::SessionHandle;
 pub(crate) use files::Saving;
 use lang::{message, tr};
 use life::{Lattice, Size};
@@ -109,7 +109,7 @@ impl Under {
     }
 }
 
-impl<W: World> Handler<W> {
+impl<W: SessionHandle> Handler<W> {
     /// Carries out an edit action.
     pub(super) fn edit_action(&mut self, action: EditAction) {
         match action {
@@ -200,7 +200,7 @@ impl<W: World> Handler<W> {
             change: change.clone(),
             joins,
         };
-        if let Some(number) = self.world.as_ref().and_then(|world| world.edit(edit)) {
+        if let Some(number) = self.app.session.as_ref().and_then(|world| world.edit(edit)) {
             self.editing.marks.pending.push_back(Pending {
                 instance,
                 number,
@@ -257,7 +257,7 @@ impl<W: World> Handler<W> {
         } else {
             return false;
         }
-        if let (Some(world), None) = (&self.world, self.only()) {
+        if let (Some(world), None) = (&self.app.session, self.only()) {
             world.act(SessionAction::Select(instance));
         }
         true
@@ -430,7 +430,7 @@ impl<W: World> Handler<W> {
         if let Some(will_be) = self.editing.marks.will_be(instance, cell) {
             return will_be;
         }
-        let (Some(world), Some(status)) = (&self.world, self.status()) else {
+        let (Some(world), Some(status)) = (&self.app.session, self.status()) else {
             return false;
         };
         let mut seen = vec![u64::MAX; status.instances];

@@ -23,20 +23,17 @@ use crate::pointer::Pointer;
 use crate::recording::Recording;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::{WindowOptions, keys, monitor, startup};
-use app::lessons::Lessons;
 use app::pacing::{Pacer, Rate};
-use app::{Rescue, Wake, World};
+use app::{AppState, Rescue, SessionHandle, Wake};
 use lang::{Message, message};
 use life::Size;
-use model::{PicturePlan, Status};
+use model::Status;
 use screen::theme::theme;
-use screen::{Drawing, Population, ViewOptions};
+use screen::{Drawing, EditOverlay, Screen};
 use view::{Dialogs, Frame, Lab, TimelineView, UiRequest, ViewError};
 
 /// Frames a second where more would only burden the machine or the wire.
 const SLOW_FRAMES: f64 = 30.0;
-/// How long a notice stays.
-const NOTICE: Duration = Duration::from_secs(5);
 /// How soon to look again where a frame could not be had.
 const RETRY: Duration = Duration::from_millis(100);
 /// A GPU that is lost more often than this in a row does not come back.
@@ -57,10 +54,25 @@ fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
     })
 }
 
+/// What a frame is made from: what is on screen, what only the window knows, and its size.
+pub(super) fn frame_of<'a>(
+    screen: Screen<'a>,
+    (timeline, lab, marks): (&'a TimelineView, &'a Lab, &'a EditOverlay),
+    surface: &WindowSurface,
+) -> Frame<'a> {
+    Frame {
+        screen,
+        timeline,
+        lab,
+        marks,
+        pixels: surface.pixels(),
+        scale: surface.window().scale_factor() as f32,
+    }
+}
+
 /// See the module.
 pub(super) struct Handler<W> {
     pub(super) options: WindowOptions,
-    pub(super) view: ViewOptions,
     started: Receiver<anyhow::Result<W>>,
     awake: Arc<AtomicBool>,
     /// Whether a signal asked for the end.
@@ -68,11 +80,9 @@ pub(super) struct Handler<W> {
     display: OwnedDisplayHandle,
     pub(super) rescue: Arc<Rescue>,
     forwarded: bool,
-    pub(super) world: Option<W>,
-    pub(super) requested: Option<PicturePlan>,
+    /// What the terminal has too.
+    pub(super) app: AppState<W>,
     pub(super) screen: Option<WindowSurface>,
-    pub(super) drawing: Drawing,
-    notice_until: Option<Instant>,
     pub(super) background: Background,
     pub(super) pacer: Pacer,
     rate: Rate,
@@ -82,9 +92,7 @@ pub(super) struct Handler<W> {
     pub(super) recording: Option<Recording>,
     pub(super) pointer: Pointer,
     pub(super) timeline: TimelineView,
-    pub(super) population: Population,
     pub(super) lab: Lab,
-    pub(super) lessons: Lessons,
     /// When the cameras that glide were moved last.
     pub(super) glided: Option<Instant>,
     pub(super) dialogs: Dialogs,
@@ -105,7 +113,7 @@ pub(super) struct Handler<W> {
     pub(super) failed: Option<WindowError>,
 }
 
-impl<W: World> Handler<W> {
+impl<W: SessionHandle> Handler<W> {
     pub(super) fn new(
         options: WindowOptions,
         started: Receiver<anyhow::Result<W>>,
@@ -116,7 +124,7 @@ impl<W: World> Handler<W> {
     ) -> Handler<W> {
         Handler {
             callouts: Callouts::load(options.callouts.as_deref()),
-            view: options.view.clone(),
+            app: AppState::new(options.view.clone()),
             recording: options.record.clone().map(Recording::new),
             options,
             started,
@@ -125,11 +133,7 @@ impl<W: World> Handler<W> {
             display,
             rescue,
             forwarded: startup::is_forwarded(),
-            world: None,
-            requested: None,
             screen: None,
-            drawing: Drawing::default(),
-            notice_until: None,
             background: Background::new(wake),
             pacer: Pacer::default(),
             rate: Rate::default(),
@@ -138,9 +142,7 @@ impl<W: World> Handler<W> {
             visible: true,
             pointer: Pointer::default(),
             timeline: TimelineView::default(),
-            population: Population::default(),
             lab: Lab::default(),
-            lessons: Lessons::default(),
             glided: None,
             dialogs: Dialogs::default(),
             editing: Editing::default(),
@@ -163,7 +165,7 @@ impl<W: World> Handler<W> {
         let attributes = Window::default_attributes()
             .with_title(&self.options.title)
             // The frame goes with what is in it, where the desktop leaves that to the window.
-            .with_theme(Some(match theme(self.view.colours).light {
+            .with_theme(Some(match theme(self.app.options.colours).light {
                 true => Theme::Light,
                 false => Theme::Dark,
             }))
@@ -183,8 +185,8 @@ impl<W: World> Handler<W> {
     }
 
     fn adopt(&mut self, screen: WindowSurface) {
-        self.drawing = Drawing {
-            notice: self.drawing.notice.take(),
+        self.app.drawing = Drawing {
+            notice: self.app.drawing.notice.take(),
             ..screen.drawing(self.forwarded)
         };
         if self.forwarded || screen.gpu.facts.software {
@@ -200,33 +202,20 @@ impl<W: World> Handler<W> {
     }
 
     pub(super) fn note(&mut self, notice: impl Into<Message>) {
-        let notice = notice.into();
-        tracing::debug!("notice: {notice}");
         let now = Instant::now();
-        self.drawing.notice = Some(notice);
-        self.notice_until = Some(now + NOTICE);
+        self.app.note(notice, now);
         self.pacer.want(now);
     }
 
     pub(super) fn status(&self) -> Option<Arc<Status>> {
-        self.world.as_ref().map(World::status)
+        self.app.status()
     }
 
     /// What a frame is made from, if there is a window.
     pub(super) fn frame<'a>(&'a self, status: Option<&'a Status>) -> Option<Frame<'a>> {
-        let screen = self.screen.as_ref()?;
-        Some(Frame {
-            status,
-            options: &self.view,
-            drawing: &self.drawing,
-            timeline: &self.timeline,
-            population: &self.population,
-            lab: &self.lab,
-            marks: &self.editing.marks,
-            lesson: self.lessons.screen.as_ref(),
-            pixels: screen.pixels(),
-            scale: screen.window().scale_factor() as f32,
-        })
+        let surface = self.screen.as_ref()?;
+        let shown = (&self.timeline, &self.lab, &self.editing.marks);
+        Some(frame_of(self.app.screen(status), shown, surface))
     }
 
     /// Offers an event to the dialogs first.
@@ -260,14 +249,13 @@ impl<W: World> Handler<W> {
 
     /// Takes over the session once it has started.
     fn look_for_world(&mut self, event_loop: &ActiveEventLoop) {
-        if self.world.is_some() {
+        if self.app.session.is_some() {
             return;
         }
         match self.started.try_recv() {
             Ok(Ok(world)) => {
                 self.rescue.session(world.saver());
-                self.world = Some(world);
-                self.requested = None;
+                self.app.start(world);
             }
             Ok(Err(error)) => self.fail(event_loop, WindowError::Session(error)),
             Err(TryRecvError::Empty) => {}
@@ -295,49 +283,27 @@ impl<W: World> Handler<W> {
 
     fn redraw(&mut self, event_loop: &ActiveEventLoop) {
         let now = Instant::now();
-        match self.notice_until {
-            Some(until) if until > now => self.pacer.want_at(until), // to take it away
-            _ => (self.notice_until, self.drawing.notice) = (None, None),
+        if let Some(until) = self.app.expire_notice(now) {
+            self.pacer.want_at(until); // to take it away
         }
-        self.drawing.frames_per_second = self.rate.per_second(now);
-        self.drawing.fullscreen = self.is_fullscreen();
-        self.drawing.recording = self.recording.is_some();
-        self.drawing.callouts = self.callouts.shown().to_vec();
+        self.app.drawing.frames_per_second = self.rate.per_second(now);
+        self.app.drawing.fullscreen = self.is_fullscreen();
+        self.app.drawing.recording = self.recording.is_some();
+        self.app.drawing.callouts = self.callouts.shown().to_vec();
         self.glide(now);
         let status = self.status();
         self.request_view(status.as_deref());
-        if let (true, Some(world)) = (self.view.timeline, &self.world) {
-            self.timeline.update(world);
-        }
-        if let (true, Some(world), Some(status)) = (
-            self.view.side == Some(screen::SidePanel::Population),
-            &self.world,
-            &status,
-        ) {
-            self.population.update(world, status, &self.view);
-        }
-        if let Some(lessons) = self.world.as_mut().and_then(World::lessons) {
-            self.lessons.update(lessons);
+        self.app.update(status.as_deref());
+        if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
+            self.timeline.update(session);
         }
         let Some(screen) = &mut self.screen else {
             return;
         };
-        let frame = Frame {
-            status: status.as_deref(),
-            options: &self.view,
-            drawing: &self.drawing,
-            timeline: &self.timeline,
-            population: &self.population,
-            lab: &self.lab,
-            marks: &self.editing.marks,
-            lesson: self.lessons.screen.as_ref(),
-            pixels: screen.pixels(),
-            scale: screen.window().scale_factor() as f32,
-        };
-        let pictures = self
-            .world
-            .as_ref()
-            .map(|world| world as &dyn model::PictureSource);
+        let shown = (&self.timeline, &self.lab, &self.editing.marks);
+        let frame = frame_of(self.app.screen(status.as_deref()), shown, screen);
+        let session = self.app.session.as_ref();
+        let pictures = session.map(|session| session as &dyn model::PictureSource);
         match screen.present(&frame, &mut self.dialogs, pictures) {
             Ok(Outcome::Presented(requests, again)) => {
                 let scene = &screen.scene;
@@ -370,7 +336,7 @@ impl<W: World> Handler<W> {
         if let Some(status) = status {
             self.callouts.count_run();
             if let Some(announce) = self.options.announce.take() {
-                announce(status, &self.drawing);
+                announce(status, &self.app.drawing);
             }
             if status.finished {
                 return event_loop.exit();
@@ -404,20 +370,17 @@ impl<W: World> Handler<W> {
 
     /// Tells the session what is drawn, where that has changed.
     fn request_view(&mut self, status: Option<&Status>) {
-        let Some(screen) = &self.screen else { return };
-        let request = self
-            .frame(status)
-            .and_then(|frame| frame.request(screen.scene.limits));
-        if let (Some(request), Some(world)) = (request, &self.world)
-            && self.requested != Some(request)
-        {
-            world.request_view(request);
-            self.requested = Some(request);
+        let request = self.screen.as_ref().and_then(|surface| {
+            let frame = self.frame(status)?;
+            frame.request(surface.scene.limits)
+        });
+        if let Some(request) = request {
+            self.app.request_view(request);
         }
     }
 }
 
-impl<W: World> ApplicationHandler<()> for Handler<W> {
+impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
         if self.screen.is_none() {
             match self.open(event_loop) {
@@ -471,7 +434,7 @@ impl<W: World> ApplicationHandler<()> for Handler<W> {
             } => {
                 if offered.taken {
                     self.key_to_dialog(event_loop, &event);
-                } else if self.lessons.is_list() && keys::is_enter(&event, self.modifiers) {
+                } else if self.app.lessons.is_list() && keys::is_enter(&event, self.modifiers) {
                     self.open_lesson();
                 } else if let Some(action) = keys::action(&event, self.modifiers) {
                     self.act(event_loop, action);

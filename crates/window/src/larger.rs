@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
-use app::World;
+use app::SessionHandle;
 use life::{Lattice, Pattern, Size};
 use model::Change;
 use view::{Dialog, Larger};
@@ -44,12 +44,12 @@ impl OversizedPattern {
 /// Larger lattices that were offered, to a pattern and for an instance.
 pub(super) type Offer = (usize, OversizedPattern, Size);
 
-impl<W: World> Handler<W> {
+impl<W: SessionHandle> Handler<W> {
     /// Offers larger lattices to a pattern that is too large, if there can be such.
     pub(super) fn offer_larger(&mut self, instance: usize, pattern: OversizedPattern, why: String) {
         let size = self.status().and_then(|status| pattern.room(status.size));
         match size {
-            Some(size) if self.lessons.screen.is_none() => {
+            Some(size) if self.app.lessons.screen.is_none() => {
                 tracing::debug!("larger lattices are offered: {size}");
                 self.dialogs.open(Dialog::Larger(Larger::new(why, size)));
                 self.offer = Some((instance, pattern, size));
@@ -78,7 +78,7 @@ impl<W: World> Handler<W> {
             at: [0, 0],
             dead_too: true,
         };
-        if let Some(world) = &self.world {
+        if let Some(world) = &self.app.session {
             world.grow(size, Some((instance, change)));
         }
     }
@@ -91,7 +91,7 @@ impl<W: World> Handler<W> {
         let grid = (status.size, status.instances);
         let before = self.grid.replace(grid);
         if before.is_some_and(|before| before != grid) {
-            self.requested = None;
+            self.app.forget_request();
             self.editing.marks.pending.clear();
             self.editing.marks.selection = None;
         }

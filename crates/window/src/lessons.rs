@@ -3,35 +3,23 @@
 use std::time::Instant;
 
 use app::lessons::Lessons;
-use app::{LessonSource, World};
-use lang::message;
+use app::{LessonSource, SessionHandle};
 use model::ViewAction;
-use screen::{LessonEntry, LessonScreen};
 use view::entry_at;
 
 use crate::handler::Handler;
 
-impl<W: World> Handler<W> {
+impl<W: SessionHandle> Handler<W> {
     /// Does something with the lessons, if there are any.
-    fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &mut dyn LessonSource)) -> bool {
+    fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &mut dyn LessonSource)) {
         self.pacer.want(Instant::now());
-        let source = self.world.as_mut().and_then(World::lessons);
-        let there = source.is_some();
-        if let Some(source) = source {
-            does(&mut self.lessons, source);
-        }
+        self.app.with_lessons(does);
         self.hover();
-        there
     }
 
     pub(super) fn toggle_lessons(&mut self) {
-        let there = self.with_lessons(|lessons, source| match lessons.screen {
-            None => lessons.show_list(source),
-            Some(_) => lessons.close(source),
-        });
-        if !there {
-            self.note(message!("No lessons are available here"));
-        }
+        self.app.toggle_lessons(Instant::now());
+        self.hover();
     }
 
     /// One page, or one entry of the list, on or back.
@@ -41,9 +29,9 @@ impl<W: World> Handler<W> {
 
     /// Opens the selected lesson.
     pub(super) fn open_lesson(&mut self) {
-        if let Some(LessonScreen::List { selected, .. }) = self.lessons.screen {
-            self.with_lessons(|lessons, source| lessons.open(source, selected));
-        }
+        self.app.open_selected_lesson();
+        self.pacer.want(Instant::now());
+        self.hover();
     }
 
     /// Opens a lesson, whether the list is open or not.
@@ -55,18 +43,12 @@ impl<W: World> Handler<W> {
         });
     }
 
-    /// The lessons that there are.
-    pub(super) fn list_lessons(&mut self) -> Vec<LessonEntry> {
-        let source = self.world.as_mut().and_then(World::lessons);
-        source.map_or(Vec::new(), |source| source.list())
-    }
-
     /// Opens the lesson that was clicked.
     pub(super) fn click_lesson(&mut self) {
         let (Some(at), Some(layout)) = (self.pointer.at, self.layout()) else {
             return;
         };
-        let screen = self.lessons.screen.as_ref();
+        let screen = self.app.lessons.screen.as_ref();
         if let Some(index) = screen.and_then(|screen| entry_at(screen, &layout, at)) {
             self.with_lessons(|lessons, source| lessons.open(source, index));
         }

@@ -29,7 +29,7 @@ use std::time::{Duration, Instant};
 
 use winit::error::EventLoopError;
 
-use app::{Rescue, Wake, World};
+use app::{Rescue, SessionHandle, Wake};
 pub use error::WindowError;
 use model::Status;
 use screen::{Drawing, ViewOptions};
@@ -87,7 +87,7 @@ impl Default for WindowOptions {
 /// # Errors
 /// [`WindowError::NoDisplay`] and [`WindowError::MissingLibraries`] come before `start` is called, so
 /// that one can go on without a window; all others end what was begun.
-pub fn run<W: World>(
+pub fn run<W: SessionHandle>(
     start: impl FnOnce(Wake) -> anyhow::Result<W> + Send + 'static,
     options: WindowOptions,
 ) -> Result<(), WindowError> {
@@ -113,7 +113,7 @@ pub fn run<W: World>(
     let ran = winit_panics::catch_winit(|| event_loop.run_app(&mut handler));
     handler.finish_recording();
     let failed = handler.failed.take();
-    drop(handler.world.take()); // and so saved
+    drop(handler.app.session.take()); // and so saved
     rescue.forget();
     drop(handler);
     match (failed, ran) {

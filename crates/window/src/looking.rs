@@ -3,11 +3,10 @@
 use std::time::{Duration, Instant};
 
 use crate::handler::Handler;
-use app::World;
+use app::SessionHandle;
 use engine::Transfer;
 use lang::{Message, message};
 use model::Status;
-use screen::theme;
 use screen::{Camera, ColourBy};
 use view::layout::Layout;
 use view::minimap;
@@ -15,7 +14,7 @@ use view::minimap;
 /// How long a camera glides to where a key or the wheel sends it.
 const GLIDE: Duration = Duration::from_millis(140);
 
-impl<W: World> Handler<W> {
+impl<W: SessionHandle> Handler<W> {
     /// Changes the camera of an instance's panel (of the selected one, if none is named); it glides
     /// there, unless drawing is slow.
     pub(super) fn move_camera(
@@ -32,12 +31,12 @@ impl<W: World> Handler<W> {
         };
         // Where the panels cannot differ, the selected one's camera is everybody's.
         let instance = match instance {
-            Some(instance) if frame.is_separate() || self.view.single => instance,
+            Some(instance) if frame.is_separate() || self.app.options.single => instance,
             _ => frame.leading(),
         };
         let panel = layout.tiling.panel;
         let glides = glides && self.pacer.least.is_zero();
-        let camera = self.view.camera_of_mut(instance);
+        let camera = self.app.options.camera_of_mut(instance);
         let (shown, before) = (camera.shown(status.size, panel), *camera);
         change(camera, &status, &layout);
         if glides && camera.look(status.size, panel) != shown {
@@ -45,7 +44,7 @@ impl<W: World> Handler<W> {
             camera.glide_from(shown, panel);
             self.glided.get_or_insert(now);
         }
-        if *self.view.camera_of(instance) != before {
+        if *self.app.options.camera_of(instance) != before {
             self.pacer.want(Instant::now());
         }
     }
@@ -56,7 +55,7 @@ impl<W: World> Handler<W> {
             return;
         };
         let part = (now - last).as_secs_f64() / GLIDE.as_secs_f64();
-        if self.view.advance(part) {
+        if self.app.options.advance(part) {
             self.glided = Some(now);
             self.pacer.want(now);
         }
@@ -64,7 +63,7 @@ impl<W: World> Handler<W> {
 
     /// The instance whose panel stands in a place.
     pub(super) fn instance_at(&self, place: usize) -> Option<usize> {
-        if self.view.single {
+        if self.app.options.single {
             return self.status().map(|status| status.selected);
         }
         Some(place)
@@ -96,9 +95,11 @@ impl<W: World> Handler<W> {
     /// A camera for each panel, or one for all.
     pub(super) fn toggle_separate(&mut self) {
         let Some(status) = self.status() else { return };
-        self.view.toggle_separate(status.instances, status.selected);
+        self.app
+            .options
+            .toggle_separate(status.instances, status.selected);
         let view = status.transfer == Transfer::View;
-        self.note(match (self.view.is_separate(), view) {
+        self.note(match (self.app.options.is_separate(), view) {
             (true, false) => message!("each panel has a camera of its own"),
             (true, true) => {
                 message!("each panel has a camera of its own, but while only a view crosses the bus all share the selected panel's (F7 changes that)")
@@ -107,15 +108,9 @@ impl<W: World> Handler<W> {
         });
     }
 
-    pub(super) fn next_theme(&mut self) {
-        self.view.colours = (self.view.colours + 1) % theme::COUNT;
-        let title = theme::theme(self.view.colours).title;
-        self.note(message!("theme: {title}", title = title));
-    }
-
     /// Colours by state, age, history; by state where the others cannot be, with the reason.
     pub(super) fn next_colour_by(&mut self) {
-        self.view.colour_by = match self.view.colour_by {
+        self.app.options.colour_by = match self.app.options.colour_by {
             ColourBy::State => ColourBy::Age,
             ColourBy::Age => ColourBy::History,
             ColourBy::History => ColourBy::State,
@@ -126,9 +121,9 @@ impl<W: World> Handler<W> {
             frame.colour_by(screen.scene.limits).err()
         });
         match refused {
-            None => self.note(Message::new(|| self.view.colour_by.sentence())),
+            None => self.note(Message::new(|| self.app.options.colour_by.sentence())),
             Some(why) => {
-                self.view.colour_by = ColourBy::State;
+                self.app.options.colour_by = ColourBy::State;
                 self.note(why);
             }
         }

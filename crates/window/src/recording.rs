@@ -7,15 +7,15 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use crate::background::BackgroundResult;
-use crate::handler::Handler;
-use app::{PendingFile, Rescue, World};
+use crate::handler::{Handler, frame_of};
+use app::{PendingFile, Rescue, SessionHandle};
 use lang::tr;
 use model::Status;
-use screen::Drawing;
+use screen::{Drawing, Screen};
+use view::ViewError;
 use view::layout::PixelRect;
 use view::picture_file::{Image, dated_stem};
 use view::recording::{Finisher, Recorder};
-use view::{Frame, ViewError};
 
 /// The least time between two pictures of a recording.
 const EVERY: Duration = Duration::from_millis(40);
@@ -44,7 +44,7 @@ impl Recording {
     }
 }
 
-impl<W: World> Handler<W> {
+impl<W: SessionHandle> Handler<W> {
     /// Begins to record, or ends it.
     pub(super) fn toggle_recording(&mut self) {
         if self.recording.is_some() {
@@ -65,7 +65,7 @@ impl<W: World> Handler<W> {
         if status.is_none() || self.recording.as_ref().is_none_or(|of| of.next > now) {
             return;
         }
-        let taken = self.picture_of_now(status, self.view.single);
+        let taken = self.picture_of_now(status, self.app.options.single);
         let (Some(recording), rescue) = (&mut self.recording, &self.rescue) else {
             return;
         };
@@ -155,22 +155,17 @@ impl<W: World> Handler<W> {
                 tr!("no window to take a picture of").into(),
             ));
         };
-        let frame = Frame {
-            status,
-            options: &self.view,
-            timeline: &self.timeline,
-            population: &self.population,
-            lab: &self.lab,
-            marks: &self.editing.marks,
-            lesson: self.lessons.screen.as_ref(),
-            drawing: &Drawing {
-                notice: None,
-                callouts: Vec::new(),
-                ..self.drawing.clone()
-            },
-            pixels: screen.pixels(),
-            scale: screen.window().scale_factor() as f32,
+        let drawing = Drawing {
+            notice: None,
+            callouts: Vec::new(),
+            ..self.app.drawing.clone()
         };
+        let shown = (&self.timeline, &self.lab, &self.editing.marks);
+        let now = Screen {
+            drawing: &drawing,
+            ..self.app.screen(status)
+        };
+        let frame = frame_of(now, shown, screen);
         let image = screen.picture(&frame)?;
         Ok(match place {
             Some(place) if panel => image.cut(place),
@@ -180,7 +175,7 @@ impl<W: World> Handler<W> {
 
     fn panel_rect(&self, status: Option<&Status>) -> Option<PixelRect> {
         let (layout, _) = self.frame(status)?.layout()?;
-        let place = if self.view.single {
+        let place = if self.app.options.single {
             0
         } else {
             status?.selected

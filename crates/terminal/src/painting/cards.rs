@@ -13,7 +13,7 @@ use model::actions::{FrontEnd, Row, TABLE, Topic};
 use model::{Status, Switch};
 use screen::ladder::{LadderChart, Rung};
 use screen::numbers::si;
-use screen::{LessonPage, LessonScreen, SidePanel};
+use screen::{LessonPage, LessonScreen, Screen, SidePanel};
 
 /// A title and lines.
 struct Card {
@@ -24,11 +24,17 @@ struct Card {
 }
 
 /// Paints the topmost card, if there is one, into the middle of `area`.
-pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer: &mut Buffer) {
+pub(super) fn paint(
+    view: &mut TerminalView,
+    screen: &Screen<'_>,
+    status: &Status,
+    area: Rect,
+    buffer: &mut Buffer,
+) {
     let depth = view.depth;
     let card = if view.help {
         keys(depth)
-    } else if let Some(lesson) = &view.lesson {
+    } else if let Some(lesson) = screen.lesson {
         match lesson {
             LessonScreen::Page(page) => page_of(page, depth, area.width.into()),
             LessonScreen::List { entries, selected } => Card {
@@ -50,7 +56,7 @@ pub(super) fn paint(view: &mut TerminalView, status: &Status, area: Rect, buffer
             },
         }
     } else {
-        match view.options.side {
+        match screen.options.side {
             Some(SidePanel::Lab) => switches(status, depth),
             Some(SidePanel::Ladder) => ladder(status, depth),
             // The terminal does not draw the population graph.

@@ -4,11 +4,12 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
+use crate::painting::LEAST;
 use crate::painting::colours::{Depth, PALETTE};
 use crate::painting::places::{Panel, Places};
-use crate::painting::{LEAST, TerminalView};
 use lang::tr;
 use model::{Action, Pace, SessionAction, Status, Streams, ViewAction};
+use screen::Screen;
 use screen::numbers::{grouped, si, time_us};
 
 /// Says that there is no room, and how much is needed.
@@ -50,8 +51,13 @@ pub(super) fn paint_label(status: &Status, panel: &Panel, depth: Depth, buffer: 
 }
 
 /// Paints both lines.
-pub(super) fn paint(view: &TerminalView, status: &Status, places: &Places, buffer: &mut Buffer) {
-    let depth = view.depth;
+pub(super) fn paint(
+    depth: Depth,
+    screen: &Screen<'_>,
+    status: &Status,
+    places: &Places,
+    buffer: &mut Buffer,
+) {
     let [top, bottom] = [0, 1].map(|row| Rect {
         y: places.hud.y + row,
         height: 1,
@@ -67,12 +73,12 @@ pub(super) fn paint(view: &TerminalView, status: &Status, places: &Places, buffe
     };
     buffer.set_string(top.x, top.y, format!(" {} ", state.0), state.1);
     let used = lang::columns(state.0) as u16 + 3;
-    let figures = figures(view, status, places);
+    let figures = figures(screen, status, places);
     let room = usize::from(top.width.saturating_sub(used));
     let line = fitted(&figures, room);
     let style = depth.ink(PALETTE.value);
     buffer.set_stringn(top.x + used, top.y, line, room, style);
-    let (text, style) = second(view, status, places);
+    let (text, style) = second(depth, screen, status, places);
     buffer.set_style(bottom, style);
     let text = cut(&text, usize::from(bottom.width).saturating_sub(1));
     buffer.set_string(bottom.x + 1, bottom.y, text, style);
@@ -96,7 +102,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// Figures, each with its rank: where room is short, the highest go first.
-fn figures(view: &TerminalView, status: &Status, places: &Places) -> Vec<(u8, String)> {
+fn figures(screen: &Screen<'_>, status: &Status, places: &Places) -> Vec<(u8, String)> {
     let streams = match status.switches.streams {
         Streams::PerInstance => tr!("{} streams", status.instances),
         Streams::One => tr!("one stream").into(),
@@ -116,7 +122,7 @@ fn figures(view: &TerminalView, status: &Status, places: &Places) -> Vec<(u8, St
     if let Some(us) = status.launch_us {
         figures.push((6, tr!("{} per launch", time_us(us))));
     }
-    if let Some(rate) = view.frames_per_second.filter(|_| status.running) {
+    if let Some(rate) = screen.drawing.frames_per_second.filter(|_| status.running) {
         figures.push((5, tr!("{rate} frames/s", rate = format_args!("{rate:.0}"))));
     }
     let pace = match status.pace {
@@ -124,7 +130,7 @@ fn figures(view: &TerminalView, status: &Status, places: &Places) -> Vec<(u8, St
         pace => tr!("at {pace}", pace = pace),
     };
     figures.push((8, pace));
-    if let Some((first, last)) = places.shown().filter(|_| !view.options.single)
+    if let Some((first, last)) = places.shown().filter(|_| !screen.options.single)
         && last - first + 1 < status.instances
     {
         figures.push((
@@ -136,7 +142,7 @@ fn figures(view: &TerminalView, status: &Status, places: &Places) -> Vec<(u8, St
                 last = last
             ),
         ));
-    } else if view.options.single && status.instances > 1 {
+    } else if screen.options.single && status.instances > 1 {
         figures.push((2, tr!("panel {} of {}", status.selected, status.instances)));
     }
     let (width, height) = (status.size.width(), status.size.height());
@@ -162,18 +168,17 @@ fn fitted(figures: &[(u8, String)], room: usize) -> String {
 }
 
 /// The most urgent sentence, or the keys that matter most.
-fn second(view: &TerminalView, status: &Status, places: &Places) -> (String, Style) {
-    let depth = view.depth;
+fn second(depth: Depth, screen: &Screen<'_>, status: &Status, places: &Places) -> (String, Style) {
     if let Some(why) = &status.failed {
         return (why.to_string(), depth.on(PALETTE.on_failed, PALETTE.failed));
     }
-    if let Some(notice) = view.notice.as_ref().or(status.notice.as_ref()) {
+    if let Some(notice) = screen.drawing.notice.as_ref().or(status.notice.as_ref()) {
         return (
             notice.to_string(),
             depth.on(PALETTE.on_notice, PALETTE.notice),
         );
     }
-    if view.options.timeline && places.timeline.is_none() {
+    if screen.options.timeline && places.timeline.is_none() {
         let sentence = tr!("the terminal is too small for the timeline");
         return (sentence.into(), depth.on(PALETTE.on_notice, PALETTE.notice));
     }

@@ -20,11 +20,10 @@ mod tests;
 use ratatui::buffer::Buffer;
 use ratatui::layout::{Position, Rect};
 
-use lang::Message;
 use life::Size;
 use model::PictureSource;
 use model::{PicturePlan, Status, Streams, TransferChoice};
-use screen::{LessonScreen, TextureLimits, Timeline, ViewOptions, ViewTransform, request};
+use screen::{Screen, TextureLimits, Timeline, ViewOptions, ViewTransform, request};
 
 pub use colours::Depth;
 use field::Field;
@@ -41,19 +40,11 @@ const LIMITS: TextureLimits = TextureLimits {
     layers: 1 << 16,
 };
 
-/// What the terminal shows; it outlives every frame.
+/// What only the terminal's painter knows; it outlives every frame.
 #[derive(Debug)]
 pub struct TerminalView {
-    /// What the person has chosen to see.
-    pub options: ViewOptions,
     /// Whether the keys are shown, over the panels.
     pub help: bool,
-    /// The lesson or the list of them, over the panels, if one is open.
-    pub lesson: Option<LessonScreen>,
-    /// Something the person should know, in one sentence.
-    pub notice: Option<Message>,
-    /// Frames written a second, where they are counted.
-    pub frames_per_second: Option<f64>,
     glyphs: Glyphs,
     depth: Depth,
     field: Field,
@@ -64,13 +55,9 @@ pub struct TerminalView {
 
 impl TerminalView {
     /// With nothing to show yet.
-    pub fn new(glyphs: Glyphs, depth: Depth, options: ViewOptions) -> TerminalView {
+    pub fn new(glyphs: Glyphs, depth: Depth) -> TerminalView {
         TerminalView {
-            options,
             help: false,
-            lesson: None,
-            notice: None,
-            frames_per_second: None,
             glyphs,
             depth,
             field: Field::default(),
@@ -80,16 +67,18 @@ impl TerminalView {
     }
 
     /// Takes over what is newer; waits for nothing.
-    pub fn update(&mut self, status: &Status, source: &dyn PictureSource) {
-        self.field.update(status.instances, status.size, source);
-        if self.options.timeline {
+    pub fn update(&mut self, screen: &Screen<'_>, source: &dyn PictureSource) {
+        if let Some(status) = screen.status {
+            self.field.update(status.instances, status.size, source);
+        }
+        if screen.options.timeline {
             self.timeline.update(source);
         }
     }
 
     /// How many of the panels on this screen have no picture yet.
-    pub fn missing(&self, status: &Status, area: Rect) -> usize {
-        let panels = self.places(status, area).map(|places| places.panels);
+    pub fn missing(&self, screen: &Screen<'_>, area: Rect) -> usize {
+        let panels = places(screen, area).map(|places| places.panels);
         let shown = panels.iter().flatten();
         shown
             .filter(|panel| !self.field.has(panel.instance))
@@ -97,9 +86,9 @@ impl TerminalView {
     }
 
     /// What the session should send for a terminal of this size; nothing where it is too small.
-    pub fn request(&self, status: &Status, area: Rect) -> Option<PicturePlan> {
-        let places = self.places(status, area)?;
-        let (look, dots) = self.look(status.size, &places);
+    pub fn request(&self, screen: &Screen<'_>, area: Rect) -> Option<PicturePlan> {
+        let (status, places) = (screen.status?, places(screen, area)?);
+        let (look, dots) = self.look(screen.options, status.size, &places);
         let panel = dots.of(places.panel);
         // Bits only where they are fewer bytes than the dots would be, or where they are asked for.
         let choice = match status.switches.transfer {
@@ -109,28 +98,25 @@ impl TerminalView {
             TransferChoice::Auto => TransferChoice::View,
             asked => asked,
         };
-        let only = self.only(status);
         let size = (status.size, status.instances);
-        Some(request(size, (look, panel), only, choice, LIMITS))
+        Some(request(size, (look, panel), screen.only(), choice, LIMITS))
     }
 
     /// Paints a frame; a session that has not started yet has no status.
-    pub fn paint(&mut self, status: Option<&Status>, area: Rect, buffer: &mut Buffer) {
+    pub fn paint(&mut self, screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
         if area.width < LEAST[0] || area.height < LEAST[1] {
             hud::too_small(area, buffer);
-        } else if let Some((status, places)) =
-            status.and_then(|status| Some((status, self.places(status, area)?)))
-        {
-            self.paint_panels(status, &places, buffer);
+        } else if let (Some(status), Some(places)) = (screen.status, places(screen, area)) {
+            self.paint_panels(screen, status, &places, buffer);
             if let Some(place) = places.timeline {
                 timeline::paint(status, &self.timeline, self.depth, place, buffer);
             }
-            hud::paint(self, status, &places, buffer);
+            hud::paint(self.depth, screen, status, &places, buffer);
             let body = Rect {
                 height: area.height - places.hud.height,
                 ..area
             };
-            cards::paint(self, status, body, buffer);
+            cards::paint(self, screen, status, body, buffer);
         }
         if self.glyphs == Glyphs::Ascii {
             glyphs::to_ascii(area, buffer);
@@ -138,19 +124,24 @@ impl TerminalView {
     }
 
     /// Zooms by a factor about a character, if a panel is there, or about the panels' middle.
-    pub fn zoom(&mut self, factor: f64, at: Option<Position>, status: &Status, area: Rect) {
-        let Some(places) = self.places(status, area) else {
+    pub fn zoom(
+        options: &mut ViewOptions,
+        factor: f64,
+        at: Option<Position>,
+        (status, area): (&Status, Rect),
+    ) {
+        let Some(places) = places_of(options, status, area) else {
             return;
         };
         let pixels = Dots::PIXELS.of(places.panel);
         match at.map(|at| places.panel_at(at).map(|panel| (at, panel.rect))) {
-            None => self.options.camera.zoom(factor, status.size, pixels),
+            None => options.camera.zoom(factor, status.size, pixels),
             Some(Some((at, rect))) => {
                 let pixel = [
                     f64::from(at.x - rect.x) + 0.5,
                     f64::from(at.y - rect.y) * 2.0 + 1.0,
                 ];
-                let camera = &mut self.options.camera;
+                let camera = &mut options.camera;
                 camera.zoom_at(factor, pixel, status.size, pixels);
             }
             Some(None) => {}
@@ -158,42 +149,38 @@ impl TerminalView {
     }
 
     /// Shows the whole lattice, or the part from before.
-    pub fn toggle_fit(&mut self, status: &Status, area: Rect) {
-        if let Some(places) = self.places(status, area) {
+    pub fn toggle_fit(options: &mut ViewOptions, status: &Status, area: Rect) {
+        if let Some(places) = places_of(options, status, area) {
             let panel = Dots::PIXELS.of(places.panel);
-            self.options.camera.toggle_fit(status.size, panel);
+            options.camera.toggle_fit(status.size, panel);
         }
     }
 
     /// Moves what is shown by parts of a panel, as a hand moves paper.
-    pub fn pan_by_part(&mut self, part: [f64; 2], status: &Status, area: Rect) {
-        self.pan(status, area, |panel| {
+    pub fn pan_by_part(options: &mut ViewOptions, part: [f64; 2], status: &Status, area: Rect) {
+        pan(options, status, area, |panel| {
             [0, 1].map(|axis| part[axis] * f64::from(panel[axis]))
         });
     }
 
     /// Moves what is shown by so many columns and rows.
-    pub fn pan_by_characters(&mut self, [x, y]: [i32; 2], status: &Status, area: Rect) {
-        self.pan(status, area, |_| [f64::from(x), f64::from(2 * y)]);
-    }
-
-    fn pan(&mut self, status: &Status, area: Rect, pixels: impl Fn([u32; 2]) -> [f64; 2]) {
-        if let Some(places) = self.places(status, area) {
-            let panel = Dots::PIXELS.of(places.panel);
-            let camera = &mut self.options.camera;
-            camera.pan(pixels(panel), status.size, panel);
-        }
+    pub fn pan_by_characters(
+        options: &mut ViewOptions,
+        [x, y]: [i32; 2],
+        status: &Status,
+        area: Rect,
+    ) {
+        pan(options, status, area, |_| [f64::from(x), f64::from(2 * y)]);
     }
 
     /// The instance whose panel stands at a character.
-    pub fn instance_at(&self, at: Position, status: &Status, area: Rect) -> Option<usize> {
-        let places = self.places(status, area)?;
-        Some(places.panel_at(at)?.instance)
+    pub fn instance_at(screen: &Screen<'_>, at: Position, area: Rect) -> Option<usize> {
+        Some(places(screen, area)?.panel_at(at)?.instance)
     }
 
     /// Whether a card covers the panels.
-    pub fn has_card(&self) -> bool {
-        self.help || self.options.side.is_some() || self.lesson.is_some()
+    pub fn has_card(&self, screen: &Screen<'_>) -> bool {
+        self.help || screen.options.side.is_some() || screen.lesson.is_some()
     }
 
     /// Moves a card's lines up by so many.
@@ -206,34 +193,23 @@ impl TerminalView {
         self.scroll = 0;
     }
 
-    fn only(&self, status: &Status) -> Option<usize> {
-        let last = status.instances.saturating_sub(1);
-        self.options.single.then(|| status.selected.min(last))
-    }
-
-    fn places(&self, status: &Status, area: Rect) -> Option<Places> {
-        if area.width < LEAST[0] || area.height < LEAST[1] {
-            return None;
-        }
-        let lanes = match status.switches.streams {
-            Streams::PerInstance => status.instances,
-            Streams::One | Streams::Default | Streams::Batch => 1,
-        };
-        let lanes = self.options.timeline.then_some(lanes);
-        Some(Places::new(area, status, self.only(status), lanes))
-    }
-
     /// What the panels show, in dots of the kind that suits.
-    fn look(&self, size: Size, places: &Places) -> (ViewTransform, Dots) {
+    fn look(&self, options: &ViewOptions, size: Size, places: &Places) -> (ViewTransform, Dots) {
         let pixels = Dots::PIXELS.of(places.panel);
-        let look = self.options.camera.look(size, pixels);
+        let look = options.camera.look(size, pixels);
         let dots = self.glyphs.dots(look.scale);
         let scale = look.scale * dots.across as f64;
         (ViewTransform { scale, ..look }, dots)
     }
 
-    fn paint_panels(&self, status: &Status, places: &Places, buffer: &mut Buffer) {
-        let (look, dots) = self.look(status.size, places);
+    fn paint_panels(
+        &self,
+        screen: &Screen<'_>,
+        status: &Status,
+        places: &Places,
+        buffer: &mut Buffer,
+    ) {
+        let (look, dots) = self.look(screen.options, status.size, places);
         let mut densities = Vec::new();
         for panel in &places.panels {
             let pixels = dots.of([panel.rect.width, panel.rect.height]);
@@ -242,7 +218,7 @@ impl TerminalView {
             let paint = Paint {
                 dots,
                 depth: self.depth,
-                options: &self.options,
+                options: screen.options,
                 instance: panel.instance,
                 scale: look.scale,
             };
@@ -250,4 +226,33 @@ impl TerminalView {
             hud::paint_label(status, panel, self.depth, buffer);
         }
     }
+}
+
+fn pan(
+    options: &mut ViewOptions,
+    status: &Status,
+    area: Rect,
+    pixels: impl Fn([u32; 2]) -> [f64; 2],
+) {
+    if let Some(places) = places_of(options, status, area) {
+        let panel = Dots::PIXELS.of(places.panel);
+        options.camera.pan(pixels(panel), status.size, panel);
+    }
+}
+
+/// Where everything stands, if the terminal is large enough.
+fn places(screen: &Screen<'_>, area: Rect) -> Option<Places> {
+    places_of(screen.options, screen.status?, area)
+}
+
+fn places_of(options: &ViewOptions, status: &Status, area: Rect) -> Option<Places> {
+    if area.width < LEAST[0] || area.height < LEAST[1] {
+        return None;
+    }
+    let lanes = match status.switches.streams {
+        Streams::PerInstance => status.instances,
+        Streams::One | Streams::Default | Streams::Batch => 1,
+    };
+    let lanes = options.timeline.then_some(lanes);
+    Some(Places::new(area, status, options.only(status), lanes))
 }

@@ -12,6 +12,7 @@ use engine::Transfer;
 use life::Lattice;
 use model::{Picture, Trace};
 use screen::fixtures::{self, FixturePictures, moved, soup, status, timed_round};
+use screen::{Drawing, LessonScreen, Population};
 
 /// Lattices, and a timed round of sixteen streams.
 struct Source(FixturePictures);
@@ -39,11 +40,7 @@ fn size(width: u64, height: u64) -> Size {
 }
 
 /// Paints a frame on a screen of so many columns and rows.
-fn screen(
-    view: &mut TerminalView,
-    status: &Status,
-    [columns, rows]: [u16; 2],
-) -> Terminal<TestBackend> {
+fn screen(view: &mut View, status: &Status, [columns, rows]: [u16; 2]) -> Terminal<TestBackend> {
     let source = Source(FixturePictures::bits(&lattices(
         status.instances,
         status.size,
@@ -66,8 +63,59 @@ fn text(terminal: &Terminal<TestBackend>) -> Vec<String> {
     (0..buffer.area.height).map(line).collect()
 }
 
-fn view() -> TerminalView {
-    TerminalView::new(Glyphs::Auto, Depth::True, ViewOptions::default())
+/// A painter and what it paints, beside the status.
+struct View {
+    painter: TerminalView,
+    options: ViewOptions,
+    drawing: Drawing,
+    population: Population,
+    lesson: Option<LessonScreen>,
+}
+
+impl View {
+    fn new(glyphs: Glyphs, depth: Depth) -> View {
+        View {
+            painter: TerminalView::new(glyphs, depth),
+            options: ViewOptions::default(),
+            drawing: Drawing::default(),
+            population: Population::default(),
+            lesson: None,
+        }
+    }
+
+    fn parts<'a>(&'a mut self, status: Option<&'a Status>) -> (&'a mut TerminalView, Screen<'a>) {
+        let shown = Screen {
+            status,
+            options: &self.options,
+            drawing: &self.drawing,
+            population: &self.population,
+            lesson: self.lesson.as_ref(),
+        };
+        (&mut self.painter, shown)
+    }
+
+    fn update(&mut self, status: &Status, source: &dyn PictureSource) {
+        let (painter, shown) = self.parts(Some(status));
+        painter.update(&shown, source);
+    }
+
+    fn paint(&mut self, status: Option<&Status>, area: Rect, buffer: &mut Buffer) {
+        let (painter, shown) = self.parts(status);
+        painter.paint(&shown, area, buffer);
+    }
+
+    fn request(&mut self, status: &Status, area: Rect) -> Option<PicturePlan> {
+        let (painter, shown) = self.parts(Some(status));
+        painter.request(&shown, area)
+    }
+
+    fn places(&self, status: &Status, area: Rect) -> Option<Places> {
+        places_of(&self.options, status, area)
+    }
+}
+
+fn view() -> View {
+    View::new(Glyphs::Auto, Depth::True)
 }
 
 #[test]
@@ -168,9 +216,9 @@ fn a_zoomed_panel_goes_around_the_torus() {
             status.switches.transfer = choice;
             let paint = |pan: [u32; 2], lattice: &Lattice| {
                 let mut view = view();
-                view.zoom(zoom, None, &status, area);
+                TerminalView::zoom(&mut view.options, zoom, None, (&status, area));
                 let [x, y] = pan.map(|pixels| -(pixels as i32));
-                view.pan_by_characters([x, y / 2], &status, area);
+                TerminalView::pan_by_characters(&mut view.options, [x, y / 2], &status, area);
                 let plan = view.request(&status, area).unwrap();
                 let lattices = std::slice::from_ref(lattice);
                 let pictures = match plan.transfer {
@@ -181,7 +229,7 @@ fn a_zoomed_panel_goes_around_the_torus() {
                 let mut buffer = Buffer::empty(area);
                 view.paint(Some(&status), area, &mut buffer);
                 let places = view.places(&status, area).unwrap();
-                let (look, _) = view.look(status.size, &places);
+                let (look, _) = view.painter.look(&view.options, status.size, &places);
                 (look, buffer)
             };
             // What is seen there of one is seen here of the other.
@@ -205,7 +253,7 @@ fn without_colours_all_is_said_by_signs() {
     let mut status = status(1, size);
     status.instances = 2;
     status.selected = 1;
-    let mut view = TerminalView::new(Glyphs::Auto, Depth::None, ViewOptions::default());
+    let mut view = View::new(Glyphs::Auto, Depth::None);
     let terminal = screen(&mut view, &status, [80, 30]);
     let buffer = terminal.backend().buffer();
     for cell in buffer.content() {
@@ -223,10 +271,10 @@ fn without_colours_all_is_said_by_signs() {
 #[test]
 fn ascii_is_ascii_everywhere() {
     let status = status(16, size(64, 64));
-    let mut view = TerminalView::new(Glyphs::Ascii, Depth::Basic, ViewOptions::default());
+    let mut view = View::new(Glyphs::Ascii, Depth::Basic);
     view.options.timeline = true;
     for help in [false, true] {
-        view.help = help;
+        view.painter.help = help;
         for line in text(&screen(&mut view, &status, [100, 40])) {
             assert!(line.is_ascii(), "{line}");
             assert!(!line.contains('?') || line.contains("H, ?"), "{line}");
@@ -239,7 +287,7 @@ fn a_terminal_that_is_too_small_says_so() {
     let status = status(16, size(512, 512));
     for (columns, rows) in [(20, 8), (31, 40), (200, 9), (10, 3), (1, 1)] {
         let mut view = view();
-        view.help = true;
+        view.painter.help = true;
         view.options.timeline = true;
         let lines = text(&screen(&mut view, &status, [columns, rows]));
         if columns >= 10 {
@@ -292,11 +340,11 @@ fn cards_show_every_line_by_scrolling() {
     use model::actions::{FrontEnd, TABLE, Topic};
     let status = status(4, size(32, 32));
     let mut view = view();
-    view.help = true;
+    view.painter.help = true;
     let mut seen = String::new();
     for _ in 0..TABLE.len() + 2 * Topic::ALL.len() {
         seen += &text(&screen(&mut view, &status, [110, 24])).concat();
-        view.scroll(1);
+        view.painter.scroll(1);
     }
     for row in TABLE {
         let here = row.front_ends.include(FrontEnd::Terminal);
@@ -305,7 +353,7 @@ fn cards_show_every_line_by_scrolling() {
     for topic in [Topic::Time, Topic::Switches, Topic::Program] {
         assert!(seen.contains(topic.title()), "{topic:?}");
     }
-    view.help = false;
+    view.painter.help = false;
     view.lesson = Some(fixtures::lesson_list(11));
     let lines = text(&screen(&mut view, &status, [60, 12]));
     assert!(lines.iter().any(|line| line.contains("Esc closes")));
@@ -324,8 +372,8 @@ fn cards_show_every_line_by_scrolling() {
 fn the_request_is_for_the_dots_that_there_are() {
     let (small, large) = (size(60, 45), size(16_384, 16_384));
     let area = Rect::new(0, 0, 80, 24);
-    let view = view();
-    let request = |lattice| view.request(&status(16, lattice), area).unwrap();
+    let mut view = view();
+    let mut request = |lattice| view.request(&status(16, lattice), area).unwrap();
     assert_eq!(request(small).transfer, Transfer::Bits);
     let plan = request(large);
     assert_eq!(plan.transfer, Transfer::View);

@@ -73,6 +73,7 @@ mod tests {
     };
     use egui::{Key, Modifiers, RawInput, Rect, pos2};
     use model::SessionAction;
+    use screen::Screen;
     use screen::ViewOptions;
     use screen::fixtures::status;
 
@@ -110,14 +111,16 @@ mod tests {
             };
             let mut output = context.run_ui(input, |ui| {
                 let frame = Frame {
-                    status: Some(&status),
-                    options: &options,
-                    drawing: &Default::default(),
+                    screen: Screen {
+                        status: Some(&status),
+                        options: &options,
+                        drawing: &Default::default(),
+                        population: &Default::default(),
+                        lesson: None,
+                    },
                     timeline: &Default::default(),
-                    population: &Default::default(),
                     lab: &Default::default(),
                     marks: &Default::default(),
-                    lesson: None,
                     pixels: [1280, 800],
                     scale: 1.0,
                 };

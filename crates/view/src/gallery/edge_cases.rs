@@ -1,7 +1,7 @@
 //! Windows that nobody wants and somebody has: small, narrow, tall, and interfaces zoomed far.
 
 use crate::Dialog;
-use crate::gallery::{SCREEN, Screen, WINDOWS, Window};
+use crate::gallery::{SCREEN, Scenario, WINDOWS, Window};
 use crate::{Commands, Help, Menu};
 use model::actions::Topic;
 use screen::SidePanel;
@@ -18,72 +18,72 @@ const ODD: &[Window] = &[
     ([1440, 900], 1.5),
 ];
 
-pub(super) fn screens() -> Vec<Screen> {
-    let odd = |name, windows| Screen {
+pub(super) fn screens() -> Vec<Scenario> {
+    let odd = |name, windows| Scenario {
         name,
         windows,
         ..SCREEN
     };
     let mut screens = vec![
         odd("odd-panels", ODD),
-        Screen {
+        Scenario {
             options: |options, _, _| options.timeline = true,
             ..odd("odd-timeline", ODD)
         },
-        Screen {
+        Scenario {
             options: |options, _, _| {
                 (options.side, options.timeline) = (Some(SidePanel::Lab), true)
             },
             ..odd("odd-lab-timeline", ODD)
         },
-        Screen {
+        Scenario {
             options: |options, _, _| options.side = Some(SidePanel::Population),
             ..odd("odd-population", ODD)
         },
-        Screen {
+        Scenario {
             options: |options, _, _| options.side = Some(SidePanel::Ladder),
             ..odd("odd-ladder", NARROW)
         },
-        Screen {
+        Scenario {
             lesson: || Some(LessonScreen::Page(lesson_page(true))),
             ..odd("odd-lesson", ODD)
         },
-        Screen {
+        Scenario {
             status: |status| super::panels::halve(status, 0),
             ..odd("odd-halves", NARROW)
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Help(Help::default())),
             ..odd("odd-help", ODD)
         },
-        Screen {
+        Scenario {
             options: |options, _, _| options.presentation = true,
             status: |status| status.running = false,
             ..odd("odd-presentation", SMALL)
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::searching("kernel"))),
             ..odd("odd-palette", ODD)
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::View))),
             ..odd("odd-menu", ODD)
         },
     ];
     screens.extend([
-        Screen {
+        Scenario {
             options: |options, _, _| options.interface = stepped(Zoom::smaller, 5),
             ..odd("interface-50", &WINDOWS)
         },
-        Screen {
+        Scenario {
             options: |options, _, _| options.interface = stepped(Zoom::larger, 3),
             ..odd("interface-150", &WINDOWS)
         },
-        Screen {
+        Scenario {
             options: |options, _, _| options.interface = stepped(Zoom::larger, 6),
             ..odd("interface-250", &WINDOWS)
         },
-        Screen {
+        Scenario {
             options: |options, _, _| options.interface = stepped(Zoom::larger, 6),
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Cells))),
             ..odd("interface-250-menu", &WINDOWS)

@@ -13,7 +13,7 @@ use std::io::BufReader;
 use std::path::{Path, PathBuf};
 
 use crate::gallery::stage::Stage;
-use crate::gallery::{LANGUAGES, SCREEN, Screen, Set, Window, screens};
+use crate::gallery::{LANGUAGES, SCREEN, Scenario, Set, Window, screens};
 use crate::picture_file::{Image, write_png};
 use lang::with;
 use screen::SidePanel;
@@ -41,7 +41,7 @@ const GOLDEN: [&str; 18] = [
 ];
 
 /// The screens of [`GOLDEN`].
-fn golden() -> Vec<Screen> {
+fn golden() -> Vec<Scenario> {
     let all = screens();
     let of_name = |name: &&str| all.iter().find(|screen| screen.name == *name).copied();
     GOLDEN
@@ -61,11 +61,11 @@ fn folder() -> PathBuf {
 }
 
 /// The golden screens as they are kept; a thread for each language.
-fn drawn() -> Vec<(Screen, Image)> {
+fn drawn() -> Vec<(Scenario, Image)> {
     let draw = |language| {
         move || -> Vec<Image> {
             let mut stage = Stage::new();
-            let mut row = |screen: Screen| {
+            let mut row = |screen: Scenario| {
                 let windows = screen.windows.iter();
                 let picture = |&window| stage.reduced(&mut Set::new(screen, window), SIDES);
                 beside(&windows.map(picture).collect::<Vec<_>>())
@@ -220,7 +220,7 @@ fn changed(image: &Image, pixel: impl Fn(u32, u32) -> [u8; 3]) -> Image {
 #[test]
 fn a_wrong_colour_a_lost_panel_and_a_moved_box_are_noticed_and_smoothing_is_not() {
     let window: Window = ([1280, 720], 1.0);
-    let screen = Screen {
+    let screen = Scenario {
         options: |options, _, _| (options.timeline, options.side) = (true, Some(SidePanel::Lab)),
         ..SCREEN
     };

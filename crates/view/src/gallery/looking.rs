@@ -1,21 +1,21 @@
 //! Cameras, colours and themes, and a minimap where a part is seen.
 
-use crate::gallery::{SCREEN, Screen};
+use crate::gallery::{SCREEN, Scenario};
 use engine::Transfer;
 use life::Size;
 use screen::SidePanel;
 use screen::fixtures::lesson_page;
 use screen::{Camera, ColourBy, LessonScreen, MIN_OPENING_PIXELS, ViewOptions};
 
-pub(super) fn screens() -> Vec<Screen> {
-    let themed = |name, number: fn(&mut ViewOptions, Size, [u32; 2])| Screen {
+pub(super) fn screens() -> Vec<Scenario> {
+    let themed = |name, number: fn(&mut ViewOptions, Size, [u32; 2])| Scenario {
         name,
         options: number,
         ..SCREEN
     };
     vec![
         // What a person sees at first, with no option given.
-        Screen {
+        Scenario {
             name: "looking-opening",
             options: |o, _, _| {
                 o.camera = Camera::opening(MIN_OPENING_PIXELS);
@@ -23,14 +23,14 @@ pub(super) fn screens() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-minimap",
             size: (512, 256),
             status: |status| status.selected = 6,
             options: |o, size, panel| o.camera.zoom_at(9.0, [500.0, 100.0], size, panel),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-minimap-single",
             options: |o, size, panel| {
                 (o.single, o.grid_lines) = (true, true);
@@ -38,7 +38,7 @@ pub(super) fn screens() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-minimap-view",
             status: |status| status.transfer = Transfer::View,
             options: |o, size, panel| {
@@ -47,7 +47,7 @@ pub(super) fn screens() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-64-pixels",
             instances: 2,
             options: |o, size, panel| {
@@ -56,7 +56,7 @@ pub(super) fn screens() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-separate",
             instances: 6,
             options: |o, size, panel| {
@@ -70,17 +70,17 @@ pub(super) fn screens() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-age",
             options: |o, _, _| o.colour_by = ColourBy::Age,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-history",
             options: |o, _, _| o.colour_by = ColourBy::History,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-age-zoomed",
             instances: 4,
             options: |o, size, panel| {
@@ -89,7 +89,7 @@ pub(super) fn screens() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-history-zoomed",
             instances: 4,
             options: |o, size, panel| {
@@ -113,7 +113,7 @@ pub(super) fn screens() -> Vec<Screen> {
         themed("looking-theme-paper", |o, size, panel| {
             theme(o, 4, size, panel)
         }),
-        Screen {
+        Scenario {
             name: "looking-theme-paper-history",
             instances: 4,
             options: |o, size, panel| {
@@ -122,7 +122,7 @@ pub(super) fn screens() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-theme-cividis-history-inverted",
             instances: 4,
             options: |o, size, panel| {
@@ -131,18 +131,18 @@ pub(super) fn screens() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-theme-paper-help",
             options: |o, _, _| o.colours = 4,
             dialogs: |dialogs| dialogs.open(crate::Dialog::Help(crate::Help::default())),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-theme-paper-lab",
             options: |o, _, _| (o.colours, o.side, o.timeline) = (4, Some(SidePanel::Lab), true),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "looking-theme-paper-lesson",
             options: |o, _, _| o.colours = 4,
             lesson: || Some(LessonScreen::Page(lesson_page(true))),

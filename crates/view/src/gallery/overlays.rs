@@ -1,11 +1,11 @@
 //! What lies over the panels: help, dialogs, tips.
 
-use crate::gallery::{SCREEN, Screen};
+use crate::gallery::{SCREEN, Scenario};
 use crate::{Commands, Dialog, FileDialog, FileTask, GoTo, Help, Menu, Shelf};
 use lang::tr;
 use model::actions::Topic;
 
-pub(super) fn screens() -> Vec<Screen> {
+pub(super) fn screens() -> Vec<Scenario> {
     let mut screens = helps().to_vec();
     screens.extend(commands());
     screens.extend(menus());
@@ -14,47 +14,47 @@ pub(super) fn screens() -> Vec<Screen> {
     screens
 }
 
-fn helps() -> [Screen; 4] {
-    let help = |name| Screen {
+fn helps() -> [Scenario; 4] {
+    let help = |name| Scenario {
         name,
         dialogs: |dialogs| dialogs.open(Dialog::Help(Help::default())),
         ..SCREEN
     };
     [
         help("help"),
-        Screen {
+        Scenario {
             windows: &[([1024, 768], 1.0)],
             ..help("help-1024")
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Help(Help::searching("rotate"))),
             ..help("help-found")
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Help(Help::searching("xyzzy"))),
             ..help("help-nothing")
         },
     ]
 }
 
-fn commands() -> [Screen; 4] {
+fn commands() -> [Scenario; 4] {
     [
-        Screen {
+        Scenario {
             name: "palette",
             dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::default())),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "palette-found",
             dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::searching("kernel"))),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "palette-nothing",
             dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::searching("xyzzy"))),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "palette-refused",
             instances: 1,
             dialogs: |dialogs| dialogs.open(Dialog::Commands(Commands::searching("compare two"))),
@@ -63,40 +63,40 @@ fn commands() -> [Screen; 4] {
     ]
 }
 
-fn menus() -> [Screen; 8] {
-    let menu = |name| Screen { name, ..SCREEN };
+fn menus() -> [Scenario; 8] {
+    let menu = |name| Scenario { name, ..SCREEN };
     [
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Time))),
             ..menu("menu-time")
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Cells))),
             ..menu("menu-cells")
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::View))),
             instances: 1,
             ..menu("menu-view")
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Switches))),
             ..menu("menu-switches")
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Measuring))),
             options: |options, _, _| options.timeline = true,
             ..menu("menu-measuring")
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Lessons))),
             ..menu("menu-lessons")
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Files))),
             ..menu("menu-files")
         },
-        Screen {
+        Scenario {
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Program))),
             starting: true,
             ..menu("menu-program")
@@ -104,9 +104,9 @@ fn menus() -> [Screen; 8] {
     ]
 }
 
-fn fields() -> [Screen; 5] {
+fn fields() -> [Scenario; 5] {
     [
-        Screen {
+        Scenario {
             name: "open-a-file",
             dialogs: |dialogs| {
                 dialogs.open(Dialog::File(FileDialog::new(
@@ -117,7 +117,7 @@ fn fields() -> [Screen; 5] {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "open-failed",
             dialogs: |dialogs| {
                 let why = tr!("line {line}, column {column}: ", line = 2, column = 14);
@@ -136,7 +136,7 @@ fn fields() -> [Screen; 5] {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "save-failed",
             dialogs: |dialogs| {
                 let reason = tr!(
@@ -154,12 +154,12 @@ fn fields() -> [Screen; 5] {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "go-to",
             dialogs: |dialogs| dialogs.open(Dialog::GoTo(GoTo::default())),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "shelf",
             dialogs: |dialogs| dialogs.open(Dialog::Shelf(Shelf::default())),
             ..SCREEN
@@ -167,8 +167,8 @@ fn fields() -> [Screen; 5] {
     ]
 }
 
-fn tips() -> [Screen; 4] {
-    let tip = |name, tip| Screen {
+fn tips() -> [Scenario; 4] {
+    let tip = |name, tip| Scenario {
         name,
         tip: Some(tip),
         ..SCREEN

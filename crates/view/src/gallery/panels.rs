@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::gallery::{SCREEN, Screen};
+use crate::gallery::{SCREEN, Scenario};
 use crate::hud::tests::busy;
 use engine::HostMemory;
 use lang::tr;
@@ -10,54 +10,54 @@ use life::{Lattice, Size};
 use model::{Area, Change, Effect, Halves, Settled, Status, StopWhenStill, Streams, Switches};
 use screen::{Callout, Ghost, Pending, SidePanel};
 
-pub(super) fn screens() -> Vec<Screen> {
+pub(super) fn screens() -> Vec<Scenario> {
     [many(), said(), presenting(), halves(), marked()].concat()
 }
 
-fn many() -> Vec<Screen> {
+fn many() -> Vec<Scenario> {
     vec![
-        Screen {
+        Scenario {
             name: "panels",
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "panels-1",
             instances: 1,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "panels-2-tall",
             instances: 2,
             size: (100, 300),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "panels-7-wide",
             instances: 7,
             size: (280, 80),
             status: |status| status.selected = 6,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "callouts",
             drawing: |drawing| drawing.callouts = Callout::ALL.into(),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "panels-64",
             instances: 64,
             size: (128, 128),
             status: |status| status.selected = 17,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "panels-256",
             instances: 256,
             size: (64, 64),
             options: |options, _, _| options.colours = 2,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "panels-alone",
             status: |status| status.selected = 5,
             options: |options, _, _| options.single = true,
@@ -66,14 +66,14 @@ fn many() -> Vec<Screen> {
     ]
 }
 
-fn said() -> Vec<Screen> {
+fn said() -> Vec<Scenario> {
     vec![
-        Screen {
+        Scenario {
             name: "starting",
             starting: true,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "paused-notice",
             status: |status| {
                 status.running = false;
@@ -81,7 +81,7 @@ fn said() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "recording",
             drawing: |drawing| {
                 let name = "lifestreams-20261121-110812.gif";
@@ -92,7 +92,7 @@ fn said() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "recording-no-ffmpeg",
             drawing: |drawing| {
                 let text = tr!(
@@ -103,7 +103,7 @@ fn said() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "warned",
             status: |status| status.notice = Some(tr!("saved {path}", path = "003.rle").into()),
             drawing: |drawing| {
@@ -114,7 +114,7 @@ fn said() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "drawn-in-software",
             drawing: |drawing| {
                 let adapter = drawing.adapter.as_mut().unwrap();
@@ -123,7 +123,7 @@ fn said() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "failed",
             status: |status| {
                 status.failed = Some(lost().into());
@@ -135,7 +135,7 @@ fn said() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "long-figures",
             status: |status| {
                 let (instances, size) = (status.instances, status.size);
@@ -195,13 +195,13 @@ pub(super) fn settle(status: &mut Status) {
     status.selected = 2;
 }
 
-fn presenting() -> Vec<Screen> {
-    let presented = Screen {
+fn presenting() -> Vec<Scenario> {
+    let presented = Scenario {
         options: |options, _, _| options.presentation = true,
         ..SCREEN
     };
     vec![
-        Screen {
+        Scenario {
             name: "presentation",
             status: |status| {
                 status.notice = Some(next_kernel().into());
@@ -213,12 +213,12 @@ fn presenting() -> Vec<Screen> {
             },
             ..presented
         },
-        Screen {
+        Scenario {
             name: "presentation-paused",
             status: |status| status.running = false,
             ..presented
         },
-        Screen {
+        Scenario {
             name: "presentation-failed",
             status: |status| {
                 status.running = false;
@@ -226,7 +226,7 @@ fn presenting() -> Vec<Screen> {
             },
             ..presented
         },
-        Screen {
+        Scenario {
             name: "presentation-timeline",
             options: |options, _, _| (options.presentation, options.timeline) = (true, true),
             ..SCREEN
@@ -234,14 +234,14 @@ fn presenting() -> Vec<Screen> {
     ]
 }
 
-fn halves() -> Vec<Screen> {
+fn halves() -> Vec<Scenario> {
     vec![
-        Screen {
+        Scenario {
             name: "halves",
             status: |status| halve(status, 0),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "halves-differ-all",
             instances: 17,
             options: |options, _, _| {
@@ -267,9 +267,9 @@ pub(super) fn halve(status: &mut Status, differing: u64) {
     });
 }
 
-fn marked() -> Vec<Screen> {
+fn marked() -> Vec<Scenario> {
     vec![
-        Screen {
+        Scenario {
             name: "selection",
             instances: 4,
             status: |status| status.running = false,
@@ -279,7 +279,7 @@ fn marked() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "ghost",
             instances: 4,
             status: |status| status.running = false,
@@ -296,7 +296,7 @@ fn marked() -> Vec<Screen> {
             },
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "pencil",
             instances: 1,
             status: |status| (status.running, status.waiting_edits) = (false, 2),

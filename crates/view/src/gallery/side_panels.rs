@@ -1,14 +1,14 @@
 //! What stands beside and below the panels: timeline, lab, population, ladder, lessons.
 
 use crate::gallery::panels::{lost, settle};
-use crate::gallery::{SCREEN, Screen};
+use crate::gallery::{SCREEN, Scenario};
 use model::ladder::fixtures::ladder;
 use model::{Bound, Overlap, Resource, Status};
 use screen::LessonScreen;
 use screen::SidePanel;
 use screen::fixtures::{lesson_list, lesson_page, stamped_round, waited_round};
 
-pub(super) fn screens() -> Vec<Screen> {
+pub(super) fn screens() -> Vec<Scenario> {
     [timeline(), blocks(), lab(), graphs(), lessons()].concat()
 }
 
@@ -24,28 +24,28 @@ fn overlap(together_us: f64, longest_us: f64) -> Overlap {
     }
 }
 
-fn timeline() -> Vec<Screen> {
-    let shown = Screen {
+fn timeline() -> Vec<Scenario> {
+    let shown = Scenario {
         options: |options, _, _| options.timeline = true,
         ..SCREEN
     };
     vec![
-        Screen {
+        Scenario {
             name: "timeline",
             status: |status| status.overlap = Some(overlap(163.9, 100.0)),
             ..shown
         },
-        Screen {
+        Scenario {
             name: "timeline-over-a-bar",
             mouse: |mouse| mouse.over_timeline(0.3, 0.45),
             ..shown
         },
-        Screen {
+        Scenario {
             name: "timeline-frozen",
             mouse: |mouse| mouse.click_live(),
             ..shown
         },
-        Screen {
+        Scenario {
             name: "timeline-waits",
             status: |status| {
                 status.engine = "cpu";
@@ -54,12 +54,12 @@ fn timeline() -> Vec<Screen> {
             round: waited_round,
             ..shown
         },
-        Screen {
+        Scenario {
             name: "timeline-1",
             instances: 1,
             ..shown
         },
-        Screen {
+        Scenario {
             name: "timeline-256",
             instances: 256,
             size: (64, 64),
@@ -73,24 +73,24 @@ fn stamp(status: &mut Status, cost: Option<f64>) {
     status.overlap = Some(overlap(163.9, 100.0));
 }
 
-fn blocks() -> Vec<Screen> {
-    let shown = Screen {
+fn blocks() -> Vec<Scenario> {
+    let shown = Scenario {
         options: |options, _, _| options.timeline = true,
         status: |status| stamp(status, Some(1.03)),
         round: |streams| stamped_round(streams, 132),
         ..SCREEN
     };
     vec![
-        Screen {
+        Scenario {
             name: "blocks",
             ..shown
         },
-        Screen {
+        Scenario {
             name: "blocks-over-a-block",
             mouse: |mouse| mouse.over_a_block(),
             ..shown
         },
-        Screen {
+        Scenario {
             name: "blocks-cpu",
             status: |status| {
                 stamp(status, None);
@@ -103,27 +103,27 @@ fn blocks() -> Vec<Screen> {
     ]
 }
 
-fn lab() -> Vec<Screen> {
-    let shown = Screen {
+fn lab() -> Vec<Scenario> {
+    let shown = Scenario {
         options: |options, _, _| options.side = Some(SidePanel::Lab),
         ..SCREEN
     };
     vec![
-        Screen {
+        Scenario {
             name: "lab",
             ..shown
         },
-        Screen {
+        Scenario {
             name: "lab-over-a-switch",
             mouse: |mouse| mouse.over_lab(0.4, 0.25),
             ..shown
         },
-        Screen {
+        Scenario {
             name: "lab-in-rust",
             mouse: |mouse| mouse.click_tabs(),
             ..shown
         },
-        Screen {
+        Scenario {
             name: "lab-refused",
             status: |status| {
                 status.switches.graphs = true;
@@ -131,7 +131,7 @@ fn lab() -> Vec<Screen> {
             },
             ..shown
         },
-        Screen {
+        Scenario {
             name: "lab-timeline",
             options: |options, _, _| {
                 (options.side, options.timeline) = (Some(SidePanel::Lab), true)
@@ -149,15 +149,15 @@ fn climb(status: &mut Status) {
     status.stepping = Some(3.1e12);
 }
 
-fn graphs() -> Vec<Screen> {
+fn graphs() -> Vec<Scenario> {
     vec![
-        Screen {
+        Scenario {
             name: "population",
             options: |options, _, _| options.side = Some(SidePanel::Population),
             status: settle,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "population-of-all-timeline",
             options: |options, _, _| {
                 (options.side, options.population_of_all) = (Some(SidePanel::Population), true);
@@ -166,13 +166,13 @@ fn graphs() -> Vec<Screen> {
             status: settle,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "ladder",
             options: |options, _, _| options.side = Some(SidePanel::Ladder),
             status: climb,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "ladder-timeline",
             options: |options, _, _| {
                 (options.side, options.timeline) = (Some(SidePanel::Ladder), true)
@@ -180,7 +180,7 @@ fn graphs() -> Vec<Screen> {
             status: climb,
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "ladder-unrecorded",
             options: |options, _, _| options.side = Some(SidePanel::Ladder),
             status: |status| {
@@ -195,24 +195,24 @@ fn graphs() -> Vec<Screen> {
     ]
 }
 
-fn lessons() -> Vec<Screen> {
+fn lessons() -> Vec<Scenario> {
     vec![
-        Screen {
+        Scenario {
             name: "lesson-list",
             lesson: || Some(lesson_list(6)),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "lesson-page",
             lesson: || Some(LessonScreen::Page(lesson_page(false))),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "lesson-picture",
             lesson: || Some(LessonScreen::Page(lesson_page(true))),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "lesson-lab-timeline",
             options: |options, _, _| {
                 (options.side, options.timeline) = (Some(SidePanel::Lab), true)
@@ -220,7 +220,7 @@ fn lessons() -> Vec<Screen> {
             lesson: || Some(LessonScreen::Page(lesson_page(false))),
             ..SCREEN
         },
-        Screen {
+        Scenario {
             name: "lesson-failed",
             lesson: || Some(LessonScreen::Page(lesson_page(false))),
             status: |status| {

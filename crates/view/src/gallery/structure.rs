@@ -9,7 +9,7 @@ use egui::epaint::ClippedShape;
 use egui::{Color32, Rect, Shape, pos2, vec2};
 
 use crate::dialogs::style;
-use crate::gallery::{LANGUAGES, Screen, Set, Window, screens, title};
+use crate::gallery::{LANGUAGES, Scenario, Set, Window, screens, title};
 use crate::hud::rect_of;
 use crate::hud::style::opaque;
 use crate::layout::Layout;
@@ -216,7 +216,7 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
 }
 
 /// In points, how long a panel's longer side must be.
-fn least_side(screen: Screen) -> f64 {
+fn least_side(screen: Scenario) -> f64 {
     match screen.instances {
         0..=17 => 40.0,
         18..=64 => 24.0,
@@ -224,9 +224,9 @@ fn least_side(screen: Screen) -> f64 {
     }
 }
 
-fn check(screens: impl Iterator<Item = Screen>, windows: impl Fn(&Screen) -> Vec<Window>) {
+fn check(screens: impl Iterator<Item = Scenario>, windows: impl Fn(&Scenario) -> Vec<Window>) {
     let mut wrong = BTreeSet::new();
-    let mut all: Vec<(Screen, Window)> = screens
+    let mut all: Vec<(Scenario, Window)> = screens
         .flat_map(|screen| {
             windows(&screen)
                 .into_iter()
@@ -267,7 +267,7 @@ fn every_tip_is_whole_and_on_its_card() {
         .into_iter()
         .filter(|screen| screen.name == "long-figures");
     let each = tipped.flat_map(|screen| {
-        (0..24).map(move |tip| Screen {
+        (0..24).map(move |tip| Scenario {
             tip: Some(tip),
             ..screen
         })

@@ -17,7 +17,7 @@ use model::actions::Topic;
 use model::{Bound, Halves, Overlap, Resource, Settled, Status, StopWhenStill};
 use screen::SidePanel;
 use screen::fixtures::{Timed, TimedAs, stamped_round, status};
-use screen::{ColourBy, Drawing, Population, ViewOptions};
+use screen::{ColourBy, Drawing, Population, Screen, ViewOptions};
 
 /// Names, units and marks that are the same in every language.
 const SAME: &str = "
@@ -150,14 +150,16 @@ fn no_english_is_left_in_the_window() {
                 let mut population = Population::default();
                 population.update(&Timed(0), &status, &options);
                 let frame = Frame {
-                    status: Some(&status),
-                    options: &options,
-                    drawing: &Drawing::default(),
+                    screen: Screen {
+                        status: Some(&status),
+                        options: &options,
+                        drawing: &Drawing::default(),
+                        population: &population,
+                        lesson: None,
+                    },
                     timeline: &timeline,
-                    population: &population,
                     lab: &Lab::default(),
                     marks: &Default::default(),
-                    lesson: None,
                     pixels: [1920, 1080],
                     scale: 1.0,
                 };
@@ -189,14 +191,16 @@ fn no_english_is_left_in_dialogs() {
     let status = status(16, Size::new(64, 64).unwrap());
     let options = ViewOptions::default();
     let frame = Frame {
-        status: Some(&status),
-        options: &options,
-        drawing: &Default::default(),
+        screen: Screen {
+            status: Some(&status),
+            options: &options,
+            drawing: &Default::default(),
+            population: &Default::default(),
+            lesson: None,
+        },
         timeline: &TimelineView::default(),
-        population: &Default::default(),
         lab: &Default::default(),
         marks: &Default::default(),
-        lesson: None,
         pixels: [1280, 8000],
         scale: 1.0,
     };

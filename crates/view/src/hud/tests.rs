@@ -10,7 +10,7 @@ use life::Size;
 use model::{Effect, Halves, Status, Switches};
 use screen::SidePanel;
 use screen::fixtures::{Timed, status};
-use screen::{AdapterFacts, Drawing, LessonScreen, Population, ViewOptions, Zoom};
+use screen::{AdapterFacts, Drawing, LessonScreen, Population, Screen, ViewOptions, Zoom};
 
 const WINDOWS: [[u32; 2]; 10] = [
     [800, 500],
@@ -123,14 +123,16 @@ fn each_frame(
         let timeline = timeline(pixels);
         for scale in [1.0, 1.25, 2.0] {
             let frame = Frame {
-                status: Some(status),
-                options,
-                drawing: &drawing,
+                screen: Screen {
+                    status: Some(status),
+                    options,
+                    drawing: &drawing,
+                    population: &population,
+                    lesson,
+                },
                 timeline: &timeline,
-                population: &population,
                 lab: &lab,
                 marks: &Default::default(),
-                lesson,
                 pixels,
                 scale,
             };

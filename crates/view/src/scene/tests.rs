@@ -6,6 +6,7 @@ use crate::Dialog;
 use crate::offscreen::target;
 use crate::pixel_tests::lavapipe;
 use life::Size;
+use screen::ViewOptions;
 use screen::fixtures::{Timed, status};
 
 #[test]
@@ -18,14 +19,16 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
     let view = texture.create_view(&Default::default());
     let status = status(4, Size::new(64, 64).unwrap());
     let frame = Frame {
-        status: Some(&status),
-        options: &ViewOptions::default(),
-        drawing: &Default::default(),
+        screen: Screen {
+            status: Some(&status),
+            options: &ViewOptions::default(),
+            drawing: &Default::default(),
+            population: &Default::default(),
+            lesson: None,
+        },
         timeline: &Default::default(),
-        population: &Default::default(),
         lab: &Default::default(),
         marks: &Default::default(),
-        lesson: None,
         pixels,
         scale: 1.0,
     };
@@ -63,14 +66,16 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
     // How often it was laid out for these.
     let mut draw = |status: &Status, options: &ViewOptions, events: Vec<egui::Event>| {
         let frame = Frame {
-            status: Some(status),
-            options,
-            drawing: &Default::default(),
+            screen: Screen {
+                status: Some(status),
+                options,
+                drawing: &Default::default(),
+                population: &Default::default(),
+                lesson: None,
+            },
             timeline: &timed,
-            population: &Default::default(),
             lab: &Default::default(),
             marks: &Default::default(),
-            lesson: None,
             pixels,
             scale: 1.0,
         };

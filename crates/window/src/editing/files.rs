@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
 use crate::larger::OversizedPattern;
-use app::World;
+use app::SessionHandle;
 use lang::{message, tr};
 use life::{
     Format, Lattice, Notes, Pattern, PatternError, Rule, Sheet, Shelved, Size, shown,
@@ -29,7 +29,7 @@ pub(crate) struct Saving {
 /// The most cells that the clipboard takes.
 const MAX_COPIED: u64 = 1 << 26;
 
-impl<W: World> Handler<W> {
+impl<W: SessionHandle> Handler<W> {
     /// The desktop has no dialog for files: asks for a path to open, or to save this to.
     pub(crate) fn ask_for_typed_path(&mut self, saving: Option<Saving>) {
         tracing::debug!("a path is to be typed in");
@@ -160,7 +160,7 @@ impl<W: World> Handler<W> {
     fn asked_cells(&self) -> Option<(Area, impl FnOnce() -> Option<Saving> + Send + 'static)> {
         let status = self.status()?;
         let (instance, area) = self.selected_area(&status);
-        let copy = self.world.as_ref()?.copy(instance)?;
+        let copy = self.app.session.as_ref()?.copy(instance)?;
         let rule = status.rule;
         let wait = move || {
             let (lattice, generation) = copy.recv().ok()?;

@@ -1,0 +1,182 @@
+//! What the person has chosen to see, and what is said: the state that window and terminal share.
+
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use crate::lessons::Lessons;
+use crate::{LessonSource, SessionHandle};
+use lang::{Message, message};
+use model::{PicturePlan, SessionAction, Status};
+use screen::{
+    Drawing, LessonEntry, LessonScreen, Population, Screen, SidePanel, ViewOptions, theme,
+};
+
+/// How long a notice stays.
+const NOTICE_TIME: Duration = Duration::from_secs(5);
+
+/// What window and terminal share, whatever paints it: the session that they drive, what is to be
+/// seen of it, lessons and the present notice. Nothing here waits, and nothing knows pixels.
+pub struct AppState<W> {
+    /// The session; `None` while it starts.
+    pub session: Option<W>,
+    /// What the person has chosen to see.
+    pub options: ViewOptions,
+    /// The lesson or the list of them that is open.
+    pub lessons: Lessons,
+    /// What is known about drawing, and the present notice.
+    pub drawing: Drawing,
+    population: Population,
+    /// When the notice goes.
+    notice_until: Option<Instant>,
+    /// The pictures that the session was asked for last.
+    requested: Option<PicturePlan>,
+}
+
+impl<W: SessionHandle> AppState<W> {
+    /// With no session yet.
+    pub fn new(options: ViewOptions) -> AppState<W> {
+        AppState {
+            session: None,
+            options,
+            lessons: Lessons::default(),
+            drawing: Drawing::default(),
+            population: Population::default(),
+            notice_until: None,
+            requested: None,
+        }
+    }
+
+    /// Takes over a session.
+    pub fn start(&mut self, session: W) {
+        self.session = Some(session);
+        self.requested = None;
+    }
+
+    /// The session's figures.
+    pub fn status(&self) -> Option<Arc<Status>> {
+        self.session.as_ref().map(SessionHandle::status)
+    }
+
+    /// All that is on screen, as of this status.
+    pub fn screen<'a>(&'a self, status: Option<&'a Status>) -> Screen<'a> {
+        Screen {
+            status,
+            options: &self.options,
+            drawing: &self.drawing,
+            population: &self.population,
+            lesson: self.lessons.screen.as_ref(),
+        }
+    }
+
+    /// Takes over what is newer, of what is shown; waits for nothing.
+    pub fn update(&mut self, status: Option<&Status>) {
+        let Some(session) = &mut self.session else {
+            return;
+        };
+        if let (Some(SidePanel::Population), Some(status)) = (self.options.side, status) {
+            self.population.update(session, status, &self.options);
+        }
+        if let Some(lessons) = session.lessons() {
+            self.lessons.update(lessons);
+        }
+    }
+
+    /// Shows a sentence for some seconds.
+    pub fn note(&mut self, notice: impl Into<Message>, now: Instant) {
+        let notice = notice.into();
+        tracing::debug!("notice: {notice}");
+        self.drawing.notice = Some(notice);
+        self.notice_until = Some(now + NOTICE_TIME);
+    }
+
+    /// Takes a notice away that has stood long enough; when the present one goes.
+    pub fn expire_notice(&mut self, now: Instant) -> Option<Instant> {
+        let until = self.notice_until.filter(|until| *until > now);
+        if until.is_none() {
+            (self.notice_until, self.drawing.notice) = (None, None);
+        }
+        until
+    }
+
+    /// Tells the session which pictures are drawn, if that has changed.
+    pub fn request_view(&mut self, plan: PicturePlan) {
+        if let Some(session) = &self.session
+            && self.requested != Some(plan)
+        {
+            session.request_view(plan);
+            self.requested = Some(plan);
+        }
+    }
+
+    /// The session's lattices are others now: what it was asked for last no longer counts.
+    pub fn forget_request(&mut self) {
+        self.requested = None;
+    }
+
+    /// Hands an action to the session.
+    pub fn act(&self, action: SessionAction) {
+        if let Some(session) = &self.session {
+            session.act(action);
+        }
+    }
+
+    /// Opens or closes the timeline; overlap is measured only while it is open.
+    pub fn show_timeline(&mut self, shown: bool) {
+        self.options.timeline = shown;
+        if let Some(session) = &self.session {
+            session.watch_overlap(shown);
+        }
+    }
+
+    /// Opens a side panel in place of the one shown, or closes it. Populations are measured only
+    /// while their graph is shown.
+    pub fn toggle_side(&mut self, panel: SidePanel) {
+        let was_watched = self.options.side == Some(SidePanel::Population);
+        self.options.toggle_side(panel);
+        let is_watched = self.options.side == Some(SidePanel::Population);
+        if let (true, Some(session)) = (was_watched != is_watched, &self.session) {
+            session.watch_population(is_watched);
+        }
+    }
+
+    /// Takes the next theme, and names it.
+    pub fn next_theme(&mut self, now: Instant) {
+        self.options.colours = (self.options.colours + 1) % theme::COUNT;
+        let title = theme::theme(self.options.colours).title;
+        self.note(message!("theme: {title}", title = lang::text(title)), now);
+    }
+
+    /// Does something with the lessons; `false` if the session has none.
+    pub fn with_lessons(&mut self, does: impl FnOnce(&mut Lessons, &mut dyn LessonSource)) -> bool {
+        let source = self.session.as_mut().and_then(SessionHandle::lessons);
+        let has_lessons = source.is_some();
+        if let Some(source) = source {
+            does(&mut self.lessons, source);
+        }
+        has_lessons
+    }
+
+    /// Shows the list of lessons, or closes what is open of them.
+    pub fn toggle_lessons(&mut self, now: Instant) {
+        let has_lessons = self.with_lessons(|lessons, source| match lessons.screen {
+            None => lessons.show_list(source),
+            Some(_) => lessons.close(source),
+        });
+        if !has_lessons {
+            self.note(message!("No lessons are available here"), now);
+        }
+    }
+
+    /// Opens the selected lesson of the list.
+    pub fn open_selected_lesson(&mut self) {
+        if let Some(LessonScreen::List { selected, .. }) = self.lessons.screen {
+            self.with_lessons(|lessons, source| lessons.open(source, selected));
+        }
+    }
+
+    /// All lessons.
+    pub fn list_lessons(&mut self) -> Vec<LessonEntry> {
+        let source = self.session.as_mut().and_then(SessionHandle::lessons);
+        source.map_or(Vec::new(), |source| source.list())
+    }
+}
