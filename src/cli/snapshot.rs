@@ -7,7 +7,7 @@ use anyhow::{Result, bail};
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
 use app::{Classroom, LessonSource};
-use model::{Halves, SessionAction, Setup};
+use model::{AbComparison, SessionAction, Setup};
 use screen::{LessonPage, LessonScreen, SidePanel, ViewOptions};
 use view::offscreen::Renderer;
 
@@ -42,7 +42,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         session.act(SessionAction::ToggleBlocks);
     }
     if arguments.halves {
-        session.act(SessionAction::ToggleHalves);
+        session.act(SessionAction::ToggleComparison);
     }
     session.watch_overlap(options.timeline);
     session.watch_population(options.side == Some(SidePanel::Population));
@@ -72,11 +72,11 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         let timed = !options.timeline || renderer.timeline.has_round();
         let stamped =
             !arguments.blocks || (status.stamped && renderer.timeline.has_block_timestamps());
-        let compared = |halves: &Halves| {
-            halves.round_us.iter().all(Option::is_some) && halves.differing.is_some()
+        let compared = |comparison: &AbComparison| {
+            comparison.round_us.iter().all(Option::is_some) && comparison.differing.is_some()
         };
         let climbed = !arguments.ladder || status.finished || status.stepping.is_some();
-        let halved = !arguments.halves || status.halves.as_ref().is_some_and(compared);
+        let halved = !arguments.halves || status.comparison.as_ref().is_some_and(compared);
         // A session that stops by itself may stop before the overlap is known.
         let measured =
             !options.timeline || arguments.halves || status.finished || status.overlap.is_some();

@@ -119,9 +119,9 @@ pub(crate) fn act(activity: Activity, session: &Session) {
             reach(session, now + 40);
         }
         Activity::Compare => {
-            session.act(SessionAction::ToggleHalves);
+            session.act(SessionAction::ToggleComparison);
             std::thread::sleep(Duration::from_millis(30));
-            session.act(SessionAction::ToggleHalves);
+            session.act(SessionAction::ToggleComparison);
         }
         Activity::Lesson => {
             session.pause_for_lesson(true);

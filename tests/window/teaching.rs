@@ -29,11 +29,11 @@ fn the_labs_switches_lose_no_cell() {
 #[test]
 fn two_halves_end_where_they_began() {
     let (shown, state) = Shown::paused("--instances 4");
-    shown.press("b", "ToggleHalves");
+    shown.press("b", "ToggleComparison");
     assert!(shown.press("space", "TogglePause").running);
     shown.press("F5", "NextOf(Order)");
     shown.press("space", "TogglePause");
-    shown.press("b", "ToggleHalves");
+    shown.press("b", "ToggleComparison");
     shown.shows(&[0, 1, 2, 3], state.generation);
     shown.quit();
 }

@@ -219,10 +219,10 @@ fn an_edit_stays_on_its_line_however_one_moves() {
 #[test]
 fn a_comparison_returns_to_the_lattices_it_was_begun_with() {
     let (shown, state) = Shown::paused("--instances 2 --seed 7");
-    shown.press("b", "ToggleHalves");
+    shown.press("b", "ToggleComparison");
     shown.press("n", "NewSeed");
     shown.press("n", "NewSeed");
-    shown.press("b", "ToggleHalves");
+    shown.press("b", "ToggleComparison");
     shown.shows(&[0, 1], state.generation);
     // And to their seed: from it everything begins again.
     shown.press("shift+r", "ResetAll");

@@ -178,7 +178,7 @@ impl FromStr for Rule {
 /// Parses an upper-case rule in B/S or S/B notation.
 fn notation(upper: &str) -> Option<Rule> {
     let (first, second) = match (upper.split_once(['/', '_']), upper.chars().next()) {
-        (Some(halves), _) => halves,
+        (Some(comparison), _) => comparison,
         (None, Some('B')) => upper.split_at(upper.find('S').unwrap_or(upper.len())),
         (None, Some('S')) => upper.split_at(upper.find('B')?),
         (None, _) => return None,

@@ -69,7 +69,7 @@ pub struct Status {
     /// How much of a round's work overlaps, measured while the timeline is shown.
     pub overlap: Option<Overlap>,
     /// The two settings, while two are compared.
-    pub halves: Option<Halves>,
+    pub comparison: Option<AbComparison>,
     /// Whether timed rounds are stamped by their blocks.
     pub stamped: bool,
     /// By what factor stamps lengthen a launch, once measured.
@@ -95,7 +95,7 @@ pub struct Status {
 /// Two settings side by side: A steps the first half of the instances, B the second, from the
 /// same starts, in alternate rounds, each timed alone.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Halves {
+pub struct AbComparison {
     /// A's and B's.
     pub switches: [Switches; 2],
     /// The median time of a round of each, in microseconds.
@@ -193,7 +193,7 @@ impl Status {
             bytes_per_round: 0,
             startup: Startup::default(),
             overlap: None,
-            halves: None,
+            comparison: None,
             stamped: false,
             stamp_cost: None,
             time: TimeStatus {

@@ -59,7 +59,7 @@ pub fn status(instances: usize, size: Size) -> Status {
             modules_ms: 1.0,
         },
         overlap: None,
-        halves: None,
+        comparison: None,
         stamped: false,
         stamp_cost: None,
         last_effect: None,

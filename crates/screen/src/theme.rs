@@ -11,6 +11,8 @@ pub use contrast::contrast;
 pub use contrast::mirrored;
 pub use palette::{INSTANCE_COLOURS, Palette, Rgb};
 
+use std::sync::LazyLock;
+
 use palette::hex;
 
 /// One theme; colours are sRGB, 0 to 1.
@@ -44,8 +46,21 @@ const TINTS: [u32; 7] = [
 /// How many themes there are.
 pub const COUNT: usize = 5;
 
+static THEMES: LazyLock<[Theme; COUNT]> = LazyLock::new(|| std::array::from_fn(make));
+static PALETTES: LazyLock<[Palette; COUNT]> =
+    LazyLock::new(|| std::array::from_fn(|number| theme(number).palette()));
+
 /// The theme of this number, counted round and round.
 pub fn theme(number: usize) -> Theme {
+    THEMES[number % COUNT]
+}
+
+/// The interface's colours in the theme of this number, counted round and round.
+pub fn palette(number: usize) -> Palette {
+    PALETTES[number % COUNT]
+}
+
+fn make(number: usize) -> Theme {
     let dark = |name, title, ramp: &[u32], ages: &[u32], trail| Theme {
         name,
         title,

@@ -12,7 +12,7 @@ use super::*;
 use engine::kernels;
 use life::{Lattice, Rule, Size, reference, soup};
 use model::{
-    Area, Change, DeviceChoice, Halves, KernelChoice, Order, Pace, Resource, Settled, Start,
+    AbComparison, Area, Change, DeviceChoice, KernelChoice, Order, Pace, Resource, Settled, Start,
     StopWhenStill, Streams, Switch, Switches, TimeSettings,
 };
 
@@ -117,25 +117,26 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
     wait_for(&session, "some rounds", |status| status.rounds > 20);
     session.act(SessionAction::TogglePause);
     let before = wait_for(&session, "a pause", |status| !status.running).generation;
-    session.act(SessionAction::ToggleHalves);
+    session.act(SessionAction::ToggleComparison);
     session.act(SessionAction::NextOf(Switch::Order));
     session.act(SessionAction::TogglePause);
     let status = wait_for(&session, "both halves timed and compared", |status| {
-        let timed = |halves: &Halves| halves.round_us.iter().all(Option::is_some);
-        let compared = |halves: &Halves| halves.differing.is_some_and(|(_, of)| of > 20);
-        let halves = status.halves.as_ref();
-        halves.is_some_and(|halves| timed(halves) && compared(halves))
+        let timed = |comparison: &AbComparison| comparison.round_us.iter().all(Option::is_some);
+        let compared =
+            |comparison: &AbComparison| comparison.differing.is_some_and(|(_, of)| of > 20);
+        let comparison = status.comparison.as_ref();
+        comparison.is_some_and(|comparison| timed(comparison) && compared(comparison))
     });
-    let halves = status.halves.clone().unwrap();
-    assert_eq!(halves.each, 2);
-    assert_eq!(halves.differing.unwrap().0, 0, "cells differ");
-    assert_eq!(halves.switches[0], Switches::DEFAULT);
+    let comparison = status.comparison.clone().unwrap();
+    assert_eq!(comparison.each, 2);
+    assert_eq!(comparison.differing.unwrap().0, 0, "cells differ");
+    assert_eq!(comparison.switches[0], Switches::DEFAULT);
     let second = Switches {
         streams: Streams::One,
         order: Order::Depth,
         ..Switches::DEFAULT
     };
-    assert_eq!(halves.switches[1], second);
+    assert_eq!(comparison.switches[1], second);
     // Whatever comes between A's round and B's, they are compared again.
     for action in [
         SessionAction::ResetAll,
@@ -152,18 +153,23 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
         session.act(action);
         std::thread::sleep(Duration::from_millis(7));
     }
-    let mut seen = session.status().halves.clone().unwrap().differing;
+    let mut seen = session.status().comparison.clone().unwrap().differing;
     for _ in 0..2 {
         let status = wait_for(&session, "another comparison", |status| {
-            let differing = status.halves.as_ref().and_then(|halves| halves.differing);
+            let differing = status
+                .comparison
+                .as_ref()
+                .and_then(|comparison| comparison.differing);
             differing.is_some() && differing != seen
         });
-        seen = status.halves.clone().unwrap().differing;
+        seen = status.comparison.clone().unwrap().differing;
         assert_eq!(seen.unwrap().0, 0, "cells differ");
     }
     session.act(SessionAction::TogglePause);
-    session.act(SessionAction::ToggleHalves);
-    let status = wait_for(&session, "one setting", |status| status.halves.is_none());
+    session.act(SessionAction::ToggleComparison);
+    let status = wait_for(&session, "one setting", |status| {
+        status.comparison.is_none()
+    });
     assert_eq!(status.switches, Switches::DEFAULT);
     session.act(SessionAction::StepGeneration);
     // The fifth had no partner: it stood still, and is as far as the others again.

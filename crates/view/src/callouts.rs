@@ -41,7 +41,7 @@ fn place_of(callout: Callout, button: Rect, [width, height]: [f32; 2], unit: f32
 /// Paints a frame's callouts where there is room for them beside figures.
 pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, status: &Status, layout: &Layout) {
     let options = frame.options;
-    let covered = options.side.is_some() || layout.halves.is_some() || layout.lesson.is_some();
+    let covered = options.side.is_some() || layout.comparison.is_some() || layout.lesson.is_some();
     let Some(bar) = layout.toolbar.filter(|_| !covered).map(rect_of) else {
         return;
     };

@@ -5,13 +5,14 @@
 use std::time::Duration;
 
 use crate::dialogs::{Dialogs, style};
+use crate::layout::Layout;
 use crate::scene::context;
 use crate::timeline::Shown;
 use crate::{Frame, Lab};
 use lang::Language;
 use model::Status;
 use screen::theme::Palette;
-use screen::{Drawing, SidePanel, ViewOptions};
+use screen::{Drawing, SidePanel, ViewOptions, ViewTransform};
 
 /// See the module.
 pub(super) struct Interface {
@@ -27,6 +28,8 @@ pub(super) struct Interface {
 pub(super) struct Painted {
     /// What it was made from; nothing where the next frame may differ all the same.
     sources: Option<Sources>,
+    /// Where everything stands.
+    pub(super) place: Option<(Layout, ViewTransform)>,
     /// What is drawn.
     pub(super) meshes: Vec<egui::ClippedPrimitive>,
     /// What egui wanted of the window, without what is done once.
@@ -97,7 +100,7 @@ fn is_told(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
 impl Painted {
     /// What was painted from these; `again` is after how long egui wants another frame.
     pub(super) fn new(
-        sources: Option<Sources>,
+        (sources, place): (Option<Sources>, Option<(Layout, ViewTransform)>),
         again: Duration,
         meshes: Vec<egui::ClippedPrimitive>,
         platform: &egui::PlatformOutput,
@@ -107,6 +110,7 @@ impl Painted {
         platform.events.clear();
         Painted {
             sources: sources.filter(|_| again == Duration::MAX),
+            place,
             meshes,
             platform,
         }

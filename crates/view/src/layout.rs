@@ -1,14 +1,14 @@
 //! Where panels and HUD stand in the window. Pure arithmetic: the same window gives the same
 //! places, whatever the figures are.
 
+mod comparison;
 mod docks;
-mod halves;
 #[cfg(test)]
 mod tests;
 
 use crate::timeline::place;
+pub use comparison::ComparisonPlaces;
 use docks::Side;
-pub use halves::Halved;
 use life::Size;
 use screen::{SidePanel, Zoom};
 
@@ -120,7 +120,7 @@ pub struct Layout {
     /// The lesson, in the HUD's place.
     pub lesson: Option<PixelRect>,
     /// What stands over two halves of the panels.
-    pub halves: Option<Halved>,
+    pub comparison: Option<ComparisonPlaces>,
     /// The panels.
     pub tiling: Tiling,
     /// Pixels of one unit of type and spacing; it grows with the window, for the last row of a
@@ -158,7 +158,7 @@ pub struct LayoutRequest {
     /// How large type is.
     pub zoom: Zoom,
     /// Two halves of so many panels each, instead of all panels alike.
-    pub halves: Option<usize>,
+    pub comparison: Option<usize>,
 }
 
 /// Lays out a window of `pixels` at `scale` pixels a point, with `panels` panels of lattices of
@@ -235,10 +235,13 @@ pub fn lay_out(
             aspect: aspect(size),
             gap,
         };
-        match wanted.halves.filter(|&each| each > 0 && 2 * each <= panels) {
+        match wanted
+            .comparison
+            .filter(|&each| each > 0 && 2 * each <= panels)
+        {
             None => (of(panels).tile_part(area, whole), None),
             Some(each) => {
-                let (tiling, halved) = halves::tile_halves(area, of(each), unit);
+                let (tiling, halved) = comparison::tile_comparison(area, of(each), unit);
                 (tiling, Some(halved))
             }
         }
@@ -283,7 +286,7 @@ pub fn lay_out(
         units: wanted.units.filter(|_| timeline > 0),
         side: wanted.side.zip(side),
         lesson,
-        halves: tiled.1,
+        comparison: tiled.1,
         tiling: tiled.0,
         unit,
     }

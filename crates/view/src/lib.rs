@@ -8,10 +8,10 @@
 
 mod callouts;
 mod cell_ages;
+mod comparison;
 mod dialogs;
 mod error;
 mod gpu;
-mod halves;
 mod hit_regions;
 pub mod hud;
 mod interface;

@@ -493,12 +493,12 @@ pub(crate) const LINES: f32 = 0.45;
 
 /// What surrounds the panels.
 pub(crate) fn outside(options: &ViewOptions) -> [f32; 4] {
-    floats(theme(options.colours).palette().surround)
+    floats(screen::theme::palette(options.colours).surround)
 }
 
 /// The HUD's ground.
 fn ground(options: &ViewOptions) -> [f32; 4] {
-    floats(theme(options.colours).palette().ground)
+    floats(screen::theme::palette(options.colours).ground)
 }
 
 fn instance_buffer(device: &wgpu::Device, panels: usize) -> wgpu::Buffer {

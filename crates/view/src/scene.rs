@@ -15,7 +15,7 @@ use crate::{Gpu, Lab, TimelineView, ViewError, hit_regions, hud, minimap};
 use model::PictureSource;
 use model::actions::{Context, FrontEnd, Toggles};
 use model::{PicturePlan, Status, Switches, TransferChoice};
-use screen::theme::{Palette, theme};
+use screen::theme::Palette;
 use screen::{
     Camera, ColourBy, EditOverlay, Screen, SidePanel, TextureLimits, ViewTransform, request,
 };
@@ -50,7 +50,7 @@ impl Frame<'_> {
     /// measured, so that nothing moves from round to round.
     fn wanted(&self, status: &Status) -> LayoutRequest {
         let timeline = self.options.timeline;
-        let halves = status.halves.as_ref().map(|halves| halves.each);
+        let comparison = status.comparison.as_ref().map(|comparison| comparison.each);
         LayoutRequest {
             // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
             lanes: timeline.then_some(status.instances),
@@ -60,7 +60,7 @@ impl Frame<'_> {
             lesson: self.lesson.is_some(),
             presentation: self.options.presentation,
             zoom: self.options.interface,
-            halves: halves.filter(|_| self.only().is_none()),
+            comparison: comparison.filter(|_| self.only().is_none()),
         }
     }
 
@@ -99,7 +99,7 @@ impl Frame<'_> {
 
     /// The colours to paint it in.
     pub(crate) fn palette(&self) -> Palette<egui::Color32> {
-        theme(self.options.colours).palette().map(opaque)
+        screen::theme::palette(self.options.colours).map(opaque)
     }
 
     /// The instance whose camera counts where there can be one alone.
@@ -168,7 +168,10 @@ impl Frame<'_> {
 /// of which part it is.
 fn transfer_asked(status: &Status) -> TransferChoice {
     let asked = status.switches.transfer;
-    let both = status.halves.as_ref().map(|halves| halves.switches);
+    let both = status
+        .comparison
+        .as_ref()
+        .map(|comparison| comparison.switches);
     let view = |switches: Switches| switches.transfer == TransferChoice::View;
     match both {
         Some(both) if both.into_iter().any(view) => TransferChoice::View,
@@ -314,7 +317,13 @@ impl Scene {
         target: &wgpu::TextureView,
     ) -> FrameOutput {
         let begun = Instant::now();
-        let place = frame.layout();
+        let input = self.input(input);
+        let painted = self.interface.painted.take();
+        let again = painted.filter(|painted| painted.shows(frame, dialogs, &input));
+        let place = match &again {
+            Some(painted) => painted.place,
+            None => frame.layout(),
+        };
         let laid_out = begun.elapsed();
         if let (Some((layout, _)), Some(status)) = (&place, frame.status) {
             self.panels.prepare(&Placing {
@@ -328,9 +337,6 @@ impl Scene {
             });
         }
         let began = Instant::now();
-        let input = self.input(input);
-        let painted = self.interface.painted.take();
-        let again = painted.filter(|painted| painted.shows(frame, dialogs, &input));
         let Paint {
             painted,
             asked,
@@ -339,7 +345,7 @@ impl Scene {
             deltas,
         } = match again {
             Some(painted) => Paint::again(painted),
-            None => self.paint(frame, place.as_ref(), dialogs, input),
+            None => self.paint(frame, place, dialogs, input),
         };
         let spent = laid_out + began.elapsed();
         let screen = egui_wgpu::ScreenDescriptor {
@@ -394,7 +400,7 @@ impl Scene {
     fn paint(
         &mut self,
         frame: &Frame<'_>,
-        place: Option<&(Layout, ViewTransform)>,
+        place: Option<(Layout, ViewTransform)>,
         dialogs: &mut Dialogs,
         input: egui::RawInput,
     ) -> Paint {
@@ -402,7 +408,8 @@ impl Scene {
         self.interface.apply_style(frame.unit(), &palette);
         let context = &self.interface.context;
         let focused = input.focused;
-        let (mut output, asked) = paint_over(context, (frame, &palette), place, dialogs, input);
+        let (mut output, asked) =
+            paint_over(context, (frame, &palette), place.as_ref(), dialogs, input);
         let again = output.viewport_output.get(&egui::ViewportId::ROOT);
         let again = again.map_or(Duration::MAX, |viewport| viewport.repaint_delay);
         let shapes = std::mem::take(&mut output.shapes);
@@ -410,7 +417,7 @@ impl Scene {
         let platform = output.platform_output;
         let sources = Sources::of(frame, dialogs, focused);
         Paint {
-            painted: Painted::new(sources, again, meshes, &platform),
+            painted: Painted::new((sources, place), again, meshes, &platform),
             asked,
             platform,
             again,

@@ -1,19 +1,23 @@
-//! The interface's own processor time a frame: layout, egui and tessellation; what uploads and
-//! draws is left out, so that a GPU in software does not count.
+//! The interface's own processor time for a frame whose figures have changed: layout, egui and
+//! tessellation; what uploads and draws is left out, so that a GPU in software does not count.
+//! (A frame with the figures of the one before is drawn from what was laid out then.)
 
 use std::time::Instant;
 
 use anyhow::{Result, bail};
 
 use super::{RUN, RUNS, Table, setup};
-use model::{DeviceChoice, Pace, Setup};
+use model::{DeviceChoice, Pace, Setup, Status};
 use screen::ViewOptions;
 use session::Session;
 use view::list_adapters;
 use view::offscreen::Renderer;
 
 pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table> {
-    let mut table = Table::new("ui", "the interface's processor time a frame");
+    let mut table = Table::new(
+        "ui",
+        "the interface's processor time per frame whose figures changed",
+    );
     if list_adapters().is_empty() {
         return Ok(table);
     }
@@ -62,6 +66,10 @@ fn milliseconds(
             if let Some(why) = status.gives_up() {
                 bail!("{why}");
             }
+            let status = Status {
+                generation: times.len() as u64,
+                ..Status::clone(&status)
+            };
             renderer.frame(&status, session, options)?;
             times.push(renderer.spent().as_secs_f64() * 1e3);
             // A GPU in software draws on the same cores: it is through before the next frame.

@@ -94,7 +94,7 @@ pub enum SessionAction {
     /// This position of a switch.
     Choose(Switch, u8),
     /// Compares two settings on two halves of the panels, or goes back to one.
-    ToggleHalves,
+    ToggleComparison,
     /// Takes timestamps in every block of a timed round, or stops.
     ToggleBlocks,
     /// The lattices as they were before the last edit.

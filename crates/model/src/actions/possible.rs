@@ -167,7 +167,7 @@ impl SessionAction {
             | SessionAction::PreviousKernel
             | SessionAction::NextOf(_)
             | SessionAction::Choose(..)
-            | SessionAction::ToggleHalves
+            | SessionAction::ToggleComparison
             | SessionAction::ToggleBlocks
             | SessionAction::Undo
             | SessionAction::Redo => Needs::Engine,
@@ -182,7 +182,7 @@ impl SessionAction {
     fn check(self, status: &Status, is_ahead: bool) -> Result<(), String> {
         match self {
             SessionAction::SelectNext | SessionAction::SelectPrevious => has_several_panels(status),
-            SessionAction::ToggleHalves if status.instances < 2 => {
+            SessionAction::ToggleComparison if status.instances < 2 => {
                 Err(tr!("A and B need at least two panels").into())
             }
             SessionAction::NextOf(switch) if !is_ahead => {
@@ -205,7 +205,7 @@ impl SessionAction {
             }
             SessionAction::NextOf(_)
             | SessionAction::Choose(..)
-            | SessionAction::ToggleHalves
+            | SessionAction::ToggleComparison
             | SessionAction::TogglePause
             | SessionAction::StepGeneration
             | SessionAction::StepRound
@@ -236,7 +236,7 @@ impl SessionAction {
                 Some(status.time.settings.stop_when_still != StopWhenStill::Never)
             }
             SessionAction::ToggleReseed => Some(status.time.settings.reseed),
-            SessionAction::ToggleHalves => Some(status.halves.is_some()),
+            SessionAction::ToggleComparison => Some(status.comparison.is_some()),
             SessionAction::ToggleBlocks => Some(status.stamped),
             SessionAction::UseKernel(at) => Some(status.kernel.index() == usize::from(at)),
             SessionAction::NextOf(Switch::Graphs) => Some(status.switches.graphs),

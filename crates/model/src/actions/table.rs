@@ -560,7 +560,7 @@ pub static TABLE: &[Row] = &[
     )
     .search(&["gpu", "algorithm", "显卡"]),
     Row::session(
-        SessionAction::ToggleHalves,
+        SessionAction::ToggleComparison,
         &[char('B')],
         Topic::Switches,
         "Compare two settings, A and B",

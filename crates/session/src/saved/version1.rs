@@ -32,13 +32,13 @@ pub(super) struct File {
     start: StartFile,
     /// While A and B were compared.
     #[serde(default)]
-    halves: Option<HalvesFile>,
+    halves: Option<ComparisonFile>,
     instances: Vec<Instance>,
 }
 
 #[derive(serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-struct HalvesFile {
+struct ComparisonFile {
     /// B's switches; A's are the session's.
     second: Switches,
     /// The instances as they were before the comparison.

@@ -224,19 +224,19 @@ fn an_edit_of_a_standing_lattice_is_shown_and_undoing_goes_back_in_generations()
 fn two_halves_are_edited_alike() {
     let size = Size::new(64, 33).unwrap();
     let session = Session::start(setup(4, size), || {}).unwrap();
-    session.act(SessionAction::ToggleHalves);
-    wait_for(&session, "halves", |status| status.halves.is_some());
+    session.act(SessionAction::ToggleComparison);
+    wait_for(&session, "halves", |status| status.comparison.is_some());
     for i in 0..10 {
         edit(&session, draw(&[[i, i], [i + 1, i], [i + 2, i]], true));
     }
     session.act(SessionAction::Undo);
     let (one, at) = copy(&session, 0);
     session.act(SessionAction::TogglePause); // it paused for the undo
-    let generation = |status: &Status| status.halves.clone()?.differing;
+    let generation = |status: &Status| status.comparison.clone()?.differing;
     let compared = wait_for(&session, "a comparison", |status| {
         generation(status).is_some_and(|(_, of)| of > at)
     });
-    assert_eq!(compared.halves.clone().unwrap().differing.unwrap().0, 0);
+    assert_eq!(compared.comparison.clone().unwrap().differing.unwrap().0, 0);
     assert!(one.population() > 0);
 }
 
@@ -249,8 +249,8 @@ fn an_edit_of_either_half_is_undone_on_either() {
         ..setup(4, size)
     };
     let session = Session::start(setup, || {}).unwrap();
-    session.act(SessionAction::ToggleHalves);
-    wait_for(&session, "halves", |status| status.halves.is_some());
+    session.act(SessionAction::ToggleComparison);
+    wait_for(&session, "halves", |status| status.comparison.is_some());
     let before = copy(&session, 2);
     for (drawn, undone) in [(2, 2), (2, 0), (0, 2)] {
         for change in [

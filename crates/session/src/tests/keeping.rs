@@ -32,11 +32,11 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
     let session = Session::start(several, || {}).unwrap();
     wait_for(&session, "three rounds", |status| status.finished);
     let before = lattices(&session);
-    session.act(SessionAction::ToggleHalves);
+    session.act(SessionAction::ToggleComparison);
     session.act(SessionAction::NextOf(Switch::Wait));
     session.act(SessionAction::TogglePause);
     let parted = wait_for(&session, "rounds of both", |status| {
-        status.halves.is_some() && status.generation > 6
+        status.comparison.is_some() && status.generation > 6
     });
     session.act(SessionAction::TogglePause);
     wait_for(&session, "a pause", |status| !status.running);
@@ -57,12 +57,12 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
         from: Some(from),
     };
     let session = Session::start_from(setup, file, || {}).unwrap();
-    let again = wait_for(&session, "both again", |status| status.halves.is_some());
-    let settings = |status: &Status| status.halves.as_ref().unwrap().switches;
+    let again = wait_for(&session, "both again", |status| status.comparison.is_some());
+    let settings = |status: &Status| status.comparison.as_ref().unwrap().switches;
     assert_eq!(settings(&again), settings(&parted));
     assert!(lattices(&session) == compared, "every lattice");
-    session.act(SessionAction::ToggleHalves);
-    wait_for(&session, "one again", |status| status.halves.is_none());
+    session.act(SessionAction::ToggleComparison);
+    wait_for(&session, "one again", |status| status.comparison.is_none());
     assert!(lattices(&session) == before, "every lattice from before");
 }
 

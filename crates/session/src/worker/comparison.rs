@@ -14,7 +14,7 @@ use crate::state::{Mode, Notice, Purpose, Request};
 use engine::Result;
 use lang::message;
 use life::Lattice;
-use model::{Halves, Streams, Switches};
+use model::{AbComparison, Streams, Switches};
 
 /// The main session, pinned during a comparison, and B's settings.
 pub(super) struct Pinned {
@@ -165,9 +165,9 @@ impl SessionWorker {
     }
 
     /// The comparison, for the status.
-    pub(super) fn comparison(&self) -> Option<Halves> {
+    pub(super) fn comparison(&self) -> Option<AbComparison> {
         let pinned = self.pinned.as_ref()?;
-        Some(Halves {
+        Some(AbComparison {
             switches: [self.setup.switches, pinned.second],
             round_us: self.statistics.half_us(),
             differing: pinned.differing,

@@ -79,7 +79,7 @@ impl SessionWorker {
         status.timed_one_in = self.sampling.one_in();
         status.switches = self.current_switches();
         status.overlap = self.lab.overlap();
-        status.halves = self.comparison();
+        status.comparison = self.comparison();
         status.stamped = self.lab.stamped();
         status.stamp_cost = self.lab.stamp_cost();
         status.time.settings = self.setup.time;

@@ -197,7 +197,7 @@ impl SessionWorker {
             SessionAction::PreviousKernel => self.enqueue_switch(Setting::PreviousKernel),
             SessionAction::NextOf(switch) => self.enqueue_switch(Setting::NextOf(switch)),
             SessionAction::Choose(switch, at) => self.enqueue_switch(Setting::Choose(switch, at)),
-            SessionAction::ToggleHalves => {
+            SessionAction::ToggleComparison => {
                 let ends = self.pinned.is_some() || self.setup.instances < 2;
                 let request = if ends {
                     Request::EngineIdle

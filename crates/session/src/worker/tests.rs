@@ -220,7 +220,7 @@ fn a_move_of_two_halves_ends_where_their_rounds_are_made_in_parts() {
         ..small(2)
     };
     let steps = vec![
-        Step::Act(SessionAction::ToggleHalves),
+        Step::Act(SessionAction::ToggleComparison),
         Step::Settle,
         Step::Act(SessionAction::ResetPanel),
         Step::Act(SessionAction::ResetPanel),
@@ -528,7 +528,7 @@ fn a_refused_request_is_logged_as_information_and_a_loss_as_a_warning() {
         for action in [
             SessionAction::Undo,
             SessionAction::Redo,
-            SessionAction::ToggleHalves,
+            SessionAction::ToggleComparison,
         ] {
             driver.step(Step::Act(action));
             driver.step(Step::Settle);
@@ -640,10 +640,10 @@ fn rounds_that_were_lost_are_made_again_and_counted_once() {
 #[test]
 fn a_comparison_asked_for_right_after_the_end_of_another_begins() {
     let mut driver = Driver::new(small(2));
-    driver.step(Step::Act(SessionAction::ToggleHalves));
+    driver.step(Step::Act(SessionAction::ToggleComparison));
     driver.step(Step::Settle);
-    driver.step(Step::Act(SessionAction::ToggleHalves));
-    driver.step(Step::Act(SessionAction::ToggleHalves));
+    driver.step(Step::Act(SessionAction::ToggleComparison));
+    driver.step(Step::Act(SessionAction::ToggleComparison));
     driver.step(Step::Settle);
     assert!(driver.worker.pinned.is_some());
 }
@@ -687,12 +687,12 @@ fn a_comparison_ends_though_there_is_no_memory_for_other_slots() {
         ..PicturePlan::BITS
     };
     let steps = vec![
-        Step::Act(SessionAction::ToggleHalves),
+        Step::Act(SessionAction::ToggleComparison),
         Step::View(view),
         Step::Act(SessionAction::TogglePause),
         Step::Settle,
         Step::Act(SessionAction::TogglePause),
-        Step::Act(SessionAction::ToggleHalves),
+        Step::Act(SessionAction::ToggleComparison),
         Step::Fail(Call::Allocate, 0, Fault::OutOfMemory),
         Step::Settle,
     ];
@@ -711,7 +711,7 @@ fn a_round_of_two_halves_that_is_refused_in_its_middle_ends_for_both() {
     };
     for after in 0..12 {
         let steps = vec![
-            Step::Act(SessionAction::ToggleHalves),
+            Step::Act(SessionAction::ToggleComparison),
             Step::Turns(8),
             Step::Fail(Call::Submit, after, Fault::OutOfMemory),
             draw(0, 0, 0),

@@ -31,9 +31,9 @@ pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
 /// Names a panel, and says whether it is the selected one.
 pub(super) fn paint_label(status: &Status, panel: &Panel, depth: Depth, buffer: &mut Buffer) {
     let Some(place) = panel.label else { return };
-    let half = match &status.halves {
-        Some(halves) if panel.instance < halves.each => "A ",
-        Some(halves) if panel.instance < 2 * halves.each => "B ",
+    let half = match &status.comparison {
+        Some(comparison) if panel.instance < comparison.each => "A ",
+        Some(comparison) if panel.instance < 2 * comparison.each => "B ",
         _ => "",
     };
     let selected = panel.instance == status.selected;

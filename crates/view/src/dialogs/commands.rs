@@ -244,8 +244,8 @@ mod tests {
             entry.refusal.clone()
         };
         assert_eq!(why(act(SessionAction::TogglePause)), None);
-        let halves = why(act(SessionAction::ToggleHalves)).unwrap();
-        assert!(halves.contains("two panels"), "{halves}");
+        let comparison = why(act(SessionAction::ToggleComparison)).unwrap();
+        assert!(comparison.contains("two panels"), "{comparison}");
         let ghost = why(act(EditAction::TurnGhostLeft)).unwrap();
         assert!(ghost.contains("no pattern"), "{ghost}");
         let cells = SessionAction::Choose(model::Switch::Transfer, 3);

@@ -7,11 +7,13 @@ use crate::hud::tests::busy;
 use engine::HostMemory;
 use lang::tr;
 use life::{Lattice, Size};
-use model::{Area, Change, Effect, Halves, Settled, Status, StopWhenStill, Streams, Switches};
+use model::{
+    AbComparison, Area, Change, Effect, Settled, Status, StopWhenStill, Streams, Switches,
+};
 use screen::{Callout, Ghost, Pending, SidePanel};
 
 pub(super) fn screens() -> Vec<Scenario> {
-    [many(), said(), presenting(), halves(), marked()].concat()
+    [many(), said(), presenting(), comparison(), marked()].concat()
 }
 
 fn many() -> Vec<Scenario> {
@@ -234,7 +236,7 @@ fn presenting() -> Vec<Scenario> {
     ]
 }
 
-fn halves() -> Vec<Scenario> {
+fn comparison() -> Vec<Scenario> {
     vec![
         Scenario {
             name: "halves",
@@ -259,7 +261,7 @@ pub(super) fn halve(status: &mut Status, differing: u64) {
         host_memory: HostMemory::Pageable,
         ..Switches::DEFAULT
     };
-    status.halves = Some(Halves {
+    status.comparison = Some(AbComparison {
         switches: [Switches::DEFAULT, b],
         round_us: [Some(1_234.5), Some(10_250.0)],
         differing: Some((differing, 123_456)),

@@ -140,9 +140,9 @@ impl Looking {
 
 /// Where texts may stand that are on no card.
 fn places(layout: &Layout, set: &Set) -> Vec<Rect> {
-    let halves = layout.halves.into_iter().flat_map(|halves| {
-        let [a, b] = halves.headers;
-        [halves.band, a, b]
+    let comparison = layout.comparison.into_iter().flat_map(|comparison| {
+        let [a, b] = comparison.headers;
+        [comparison.band, a, b]
     });
     let docked = [
         layout.dock.rect(),
@@ -155,7 +155,7 @@ fn places(layout: &Layout, set: &Set) -> Vec<Rect> {
     let panels = (0..layout.tiling.count).map(|place| layout.tiling.rect(place));
     let settled = |status: &model::Status| !status.time.settled.is_empty();
     let panels = panels.filter(|_| set.status.as_ref().is_some_and(settled));
-    let places = docked.into_iter().flatten().chain(halves).chain(panels);
+    let places = docked.into_iter().flatten().chain(comparison).chain(panels);
     places.map(rect_of).collect()
 }
 

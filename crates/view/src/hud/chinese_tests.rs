@@ -14,7 +14,7 @@ use engine::kernels::{KERNELS, find};
 use lang::Language;
 use life::Size;
 use model::actions::Topic;
-use model::{Bound, Halves, Overlap, Resource, Settled, Status, StopWhenStill};
+use model::{AbComparison, Bound, Overlap, Resource, Settled, Status, StopWhenStill};
 use screen::SidePanel;
 use screen::fixtures::{Timed, TimedAs, stamped_round, status};
 use screen::{ColourBy, Drawing, Population, Screen, ViewOptions};
@@ -71,7 +71,7 @@ fn note(shapes: &[Shape], left: &mut BTreeSet<String>) {
 fn states() -> Vec<(Status, ViewOptions)> {
     let size = Size::new(512, 512).unwrap();
     let mut compared = status(16, size);
-    compared.halves = Some(Halves {
+    compared.comparison = Some(AbComparison {
         switches: [model::Switches::DEFAULT; 2],
         round_us: [Some(123.4), Some(1234.5)],
         differing: Some((3, 123_456)),

@@ -10,7 +10,7 @@ use egui::{Color32, Rect, Shape};
 use crate::Frame;
 use crate::hud::tests::{busy, each, each_lesson};
 use life::Size;
-use model::Halves;
+use model::AbComparison;
 use screen::SidePanel;
 use screen::fixtures::{lesson_list, lesson_page, status};
 use screen::theme::{COUNT, contrast, floats, theme};
@@ -82,7 +82,7 @@ fn check(frame: &Frame<'_>, shapes: &[Shape], seen: &mut Seen, faint: &mut BTree
 #[test]
 fn every_text_stands_out_in_every_theme() {
     let mut compared = status(16, Size::new(512, 512).unwrap());
-    compared.halves = Some(Halves {
+    compared.comparison = Some(AbComparison {
         switches: [model::Switches::DEFAULT; 2],
         round_us: [Some(123.4), Some(1234.5)],
         differing: Some((3, 123_456)),

@@ -17,7 +17,7 @@ use egui::{Align2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{
-    Frame, callouts, halves, lab, ladder, lesson, marks, minimap, population, timeline, toolbar,
+    Frame, callouts, comparison, lab, ladder, lesson, marks, minimap, population, timeline, toolbar,
 };
 use lang::{Message, message, tr};
 pub(crate) use parts::message_colours;
@@ -86,8 +86,8 @@ pub(crate) fn paint(
     if let Some(rect) = layout.lesson {
         lesson::paint(painter, frame, rect_of(rect), layout.unit);
     }
-    if let (Some(halves), Some(places)) = (&status.halves, &layout.halves) {
-        halves::paint(painter, status, halves, places, layout.unit);
+    if let (Some(comparison), Some(places)) = (&status.comparison, &layout.comparison) {
+        comparison::paint(painter, status, comparison, places, layout.unit);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::hud::{install_fonts, paint, rect_of};
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{Frame, Lab, TimelineView};
 use life::Size;
-use model::{Effect, Halves, Status, Switches};
+use model::{AbComparison, Effect, Status, Switches};
 use screen::SidePanel;
 use screen::fixtures::{Timed, status};
 use screen::{AdapterFacts, Drawing, LessonScreen, Population, Screen, ViewOptions, Zoom};
@@ -236,7 +236,7 @@ fn presented() -> Status {
 fn figures_never_lie_over_one_another() {
     let mut compared = busy();
     compared.stamped = true;
-    compared.halves = Some(Halves {
+    compared.comparison = Some(AbComparison {
         switches: [Switches::DEFAULT; 2],
         round_us: [Some(123.4), Some(1234.5)],
         differing: Some((0, 123_456_789)),

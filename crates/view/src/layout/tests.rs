@@ -35,12 +35,12 @@ fn wanted(count: usize) -> [LayoutRequest; 7] {
         lab,
         LayoutRequest {
             units: Some(132),
-            halves: Some(count / 2),
+            comparison: Some(count / 2),
             ..lab
         },
         LayoutRequest {
             lesson: true,
-            halves: Some(count / 2),
+            comparison: Some(count / 2),
             ..lab
         },
         LayoutRequest {
@@ -68,10 +68,10 @@ fn each_layout(mut check: impl FnMut([u32; 2], usize, Size, Layout)) {
 
 /// Everything that stands in a layout but the panels.
 fn others(layout: &Layout) -> Vec<PixelRect> {
-    let halves = layout.halves;
-    let headers = halves.into_iter().flat_map(|halves| {
-        let [a, b] = halves.headers;
-        [halves.band, a, b]
+    let comparison = layout.comparison;
+    let headers = comparison.into_iter().flat_map(|comparison| {
+        let [a, b] = comparison.headers;
+        [comparison.band, a, b]
     });
     let docked = [
         layout.dock.rect(),
@@ -93,8 +93,14 @@ fn nothing_lies_over_anything_else_and_all_is_in_the_window() {
         let mut all = others(&layout);
         // Where there are more panels than pixels, they cannot all be seen.
         if layout.tiling.panel.iter().all(|&side| side > 1) {
-            let halves = layout.halves.map_or(0, |_| count / 2);
-            let places = [0, count / 2, count - 1, halves, halves.saturating_sub(1)];
+            let comparison = layout.comparison.map_or(0, |_| count / 2);
+            let places = [
+                0,
+                count / 2,
+                count - 1,
+                comparison,
+                comparison.saturating_sub(1),
+            ];
             let mut places = places.to_vec();
             places.sort_unstable();
             places.dedup();
@@ -153,16 +159,16 @@ fn panels_keep_their_rows_when_the_timeline_opens() {
 fn halves_are_alike_and_one_left_over_has_no_place() {
     let size = Size::new(128, 128).unwrap();
     let wanted = LayoutRequest {
-        halves: Some(8),
+        comparison: Some(8),
         ..Default::default()
     };
     for window in [[1280, 800], [700, 1100], [2560, 700]] {
         let layout = lay_out(window, 1.0, 17, size, &wanted);
-        let (tiling, halves) = (layout.tiling, layout.halves.unwrap());
+        let (tiling, comparison) = (layout.tiling, layout.comparison.unwrap());
         for place in 0..8 {
             let (a, b) = (tiling.rect(place), tiling.rect(place + 8));
             assert_eq!([a.width, a.height], [b.width, b.height]);
-            let [first, second] = halves.headers;
+            let [first, second] = comparison.headers;
             assert_eq!(
                 [b.x - a.x, b.y - a.y],
                 [second.x - first.x, second.y - first.y]
@@ -212,7 +218,7 @@ fn windows_of_a_lecture_have_a_timeline_and_small_ones_none() {
 #[test]
 fn panels_are_as_large_as_any_rows_and_columns_make_them() {
     each_layout(|window, count, size, layout| {
-        if layout.halves.is_some() {
+        if layout.comparison.is_some() {
             return;
         }
         let docked = layout.dock.rect().or(layout.lesson);

@@ -92,7 +92,7 @@ fn action() -> impl Strategy<Value = SessionAction> {
         2 => prop::sample::select(&SWITCHES[..]).prop_map(SessionAction::NextOf),
         1 => (prop::sample::select(&SWITCHES[..]), 0..4u8)
             .prop_map(|(switch, at)| SessionAction::Choose(switch, at)),
-        2 => Just(SessionAction::ToggleHalves),
+        2 => Just(SessionAction::ToggleComparison),
         1 => Just(SessionAction::ToggleBlocks),
         1 => Just(SessionAction::NextStopWhenStill),
         1 => Just(SessionAction::ToggleReseed),

@@ -7,11 +7,11 @@ use egui::{Align2, Color32, FontId, Galley, Rect, pos2, vec2};
 
 use crate::hud::rect_of;
 use crate::hud::style::*;
-use crate::layout::Halved;
+use crate::layout::ComparisonPlaces;
 use crate::lesson::paint_sign;
 use engine::Kernel;
 use lang::tr;
-use model::{Halves, Status, Switch};
+use model::{AbComparison, Status, Switch};
 use screen::numbers::{grouped, time_us};
 
 const NAMES: [&str; 2] = ["A", "B"];
@@ -20,23 +20,23 @@ const NAMES: [&str; 2] = ["A", "B"];
 pub(crate) fn paint(
     painter: &ThemedPainter,
     status: &Status,
-    halves: &Halves,
-    places: &Halved,
+    comparison: &AbComparison,
+    places: &ComparisonPlaces,
     unit: f32,
 ) {
-    paint_band(painter, rect_of(places.band), halves, unit);
-    let settings = settings(halves, status.kernel);
+    paint_band(painter, rect_of(places.band), comparison, unit);
+    let settings = settings(comparison, status.kernel);
     for (half, settings) in settings.iter().enumerate() {
         let rect = rect_of(places.headers[half]);
-        let round_us = halves.round_us[half];
+        let round_us = comparison.round_us[half];
         paint_header(painter, rect, unit, half, settings, round_us);
     }
 }
 
 /// The switches in which A and B differ, in words, and in fewer where there is no room for those.
-fn settings(halves: &Halves, kernel: &Kernel) -> [[String; 2]; 2] {
+fn settings(comparison: &AbComparison, kernel: &Kernel) -> [[String; 2]; 2] {
     let position = |half: usize, switch: Switch| {
-        let now = halves.switches[half];
+        let now = comparison.switches[half];
         let mut choices = switch.choices(now, kernel);
         choices.swap_remove(switch.position(now, kernel)).label
     };
@@ -60,8 +60,8 @@ fn settings(halves: &Halves, kernel: &Kernel) -> [[String; 2]; 2] {
 }
 
 /// How A's and B's rounds compare, in words and in fewer.
-fn factor(halves: &Halves) -> [String; 2] {
-    let [Some(a), Some(b)] = halves.round_us else {
+fn factor(comparison: &AbComparison) -> [String; 2] {
+    let [Some(a), Some(b)] = comparison.round_us else {
         return [tr!("measuring …").into(), "…".into()];
     };
     let (slow, fast, factor) = if a >= b {
@@ -129,10 +129,10 @@ fn sameness(differing: Option<(u64, u64)>) -> Option<(bool, String)> {
     Some((cells == 0, text))
 }
 
-fn paint_band(painter: &ThemedPainter, rect: Rect, halves: &Halves, unit: f32) {
+fn paint_band(painter: &ThemedPainter, rect: Rect, comparison: &AbComparison, unit: f32) {
     let inside = rect.shrink2(vec2(10.0 * unit, 0.0));
     let gap = 16.0 * unit;
-    let (holds, text) = match sameness(halves.differing) {
+    let (holds, text) = match sameness(comparison.differing) {
         None => (None, tr!("comparing the cells …").to_owned()),
         Some((holds, text)) => (Some(holds), text),
     };
@@ -158,7 +158,13 @@ fn paint_band(painter: &ThemedPainter, rect: Rect, halves: &Halves, unit: f32) {
     }
     let room = (used - gap - inside.left()).max(1.0);
     let font = medium(18.0 * unit);
-    let factor = either(painter, &factor(halves), font, painter.palette.value, room);
+    let factor = either(
+        painter,
+        &factor(comparison),
+        font,
+        painter.palette.value,
+        room,
+    );
     put(painter, inside.left_center(), Align2::LEFT_CENTER, factor);
 }
 
@@ -203,8 +209,8 @@ mod tests {
     use engine::kernels::find;
     use model::{Streams, Switches};
 
-    fn halves(b: Switches, round_us: [Option<f64>; 2]) -> Halves {
-        Halves {
+    fn comparison(b: Switches, round_us: [Option<f64>; 2]) -> AbComparison {
+        AbComparison {
             switches: [Switches::DEFAULT, b],
             round_us,
             differing: None,
@@ -220,10 +226,10 @@ mod tests {
             host_memory: HostMemory::Pageable,
             ..Switches::DEFAULT
         };
-        let [a, b] = settings(&halves(b, [None, None]), kernel);
+        let [a, b] = settings(&comparison(b, [None, None]), kernel);
         assert_eq!(a[0], "streams per-instance · host memory pinned");
         assert_eq!(b, ["streams one · host memory pageable", "one · pageable"]);
-        let [a, b] = settings(&halves(Switches::DEFAULT, [None, None]), kernel);
+        let [a, b] = settings(&comparison(Switches::DEFAULT, [None, None]), kernel);
         assert_eq!(
             (a[0].as_str(), b[1].as_str()),
             ("the same settings", "the same")
@@ -232,7 +238,7 @@ mod tests {
 
     #[test]
     fn the_slower_half_is_named_with_its_factor() {
-        let say = |a, b| factor(&halves(Switches::DEFAULT, [a, b]))[0].clone();
+        let say = |a, b| factor(&comparison(Switches::DEFAULT, [a, b]))[0].clone();
         assert_eq!(
             say(Some(100.0), Some(830.0)),
             "B is 8.30× slower per round than A"

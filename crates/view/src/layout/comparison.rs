@@ -4,7 +4,7 @@ use crate::layout::{Panels, PixelRect, Tiling};
 
 /// Where two halves of the panels are named; none of it lies over a panel.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Halved {
+pub struct ComparisonPlaces {
     /// Over both: how they compare.
     pub band: PixelRect,
     /// Over A's panels and over B's.
@@ -19,7 +19,11 @@ const APART: f32 = 16.0;
 
 /// Twice these panels in the area: side by side or one above the other, whichever makes them
 /// larger.
-pub(super) fn tile_halves(area: PixelRect, panels: Panels, unit: f32) -> (Tiling, Halved) {
+pub(super) fn tile_comparison(
+    area: PixelRect,
+    panels: Panels,
+    unit: f32,
+) -> (Tiling, ComparisonPlaces) {
     let pixels = |units: f32| ((units * unit).round() as u32).min(area.height / 6);
     let (band, header, apart) = (pixels(BAND), pixels(HEADER), pixels(APART));
     let below = PixelRect {
@@ -72,5 +76,5 @@ pub(super) fn tile_halves(area: PixelRect, panels: Panels, unit: f32) -> (Tiling
         height: band,
         ..area
     };
-    (tiling, Halved { band, headers })
+    (tiling, ComparisonPlaces { band, headers })
 }
