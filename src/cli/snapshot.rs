@@ -6,7 +6,7 @@ use anyhow::{Result, bail};
 
 use super::failure::BadArguments;
 use super::options::SnapshotArguments;
-use app::{Classroom, LessonSource};
+use app::{LessonSource, SessionWithLessons};
 use model::{AbComparison, SessionAction, Setup};
 use screen::{LessonPage, LessonScreen, SidePanel, ViewOptions};
 use view::offscreen::Renderer;
@@ -26,7 +26,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         [width, height],
         arguments.scale,
     )?;
-    let mut room = Classroom::start(setup, Box::new(|| {}))?;
+    let mut room = SessionWithLessons::start(setup, Box::new(|| {}))?;
     if let Some(index) = arguments.lesson {
         renderer.lesson = Some(LessonScreen::Page(learn(&mut room, index)));
     }
@@ -39,7 +39,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
     };
     renderer.open_help(arguments.help_shown);
     if arguments.blocks {
-        session.act(SessionAction::ToggleBlocks);
+        session.act(SessionAction::ToggleBlockTimestamps);
     }
     if arguments.halves {
         session.act(SessionAction::ToggleComparison);
@@ -115,7 +115,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
 }
 
 /// The last page of a lesson, once all of it has been measured.
-fn learn(room: &mut Classroom, index: usize) -> LessonPage {
+fn learn(room: &mut SessionWithLessons, index: usize) -> LessonPage {
     room.open(index);
     loop {
         room.next();

@@ -9,7 +9,7 @@ use super::failure::{BadArguments, NotSaved};
 use super::options::{Common, Display, OnOff, WindowArguments};
 use super::text::say;
 use super::{config, headless, record};
-use app::{Classroom, Unsaved, Wake};
+use app::{SessionWithLessons, Unsaved, Wake};
 use engine::{DeviceInfo, EngineError, cuda};
 use life::check_writable;
 use model::{DeviceChoice, Setup, Status};
@@ -112,13 +112,13 @@ fn starter(
     setup: Setup,
     file: SessionFile,
 ) -> (
-    impl FnOnce(Wake) -> Result<Classroom> + Send + 'static,
+    impl FnOnce(Wake) -> Result<SessionWithLessons> + Send + 'static,
     Saved,
 ) {
     let saved = Saved::default();
     let told = saved.0.clone();
     let start = move |wake| {
-        let room = Classroom::start_from(setup, file, wake)?;
+        let room = SessionWithLessons::start_from(setup, file, wake)?;
         if let Ok(mut told) = told.lock() {
             *told = Some(room.unsaved());
         }

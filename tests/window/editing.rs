@@ -174,8 +174,8 @@ fn a_stroke_goes_around_the_torus_where_the_panel_does() {
     assert_eq!(first.len(), 1, "{first:?}");
     goes_over_the_edge(&saved, first[0]);
     // The same through a view that is reduced on the device.
-    shown.press("F7", "NextOf(Transfer)");
-    shown.press("F7", "NextOf(Transfer)");
+    shown.press("F7", "CycleSwitch(Transfer)");
+    shown.press("F7", "CycleSwitch(Transfer)");
     is_seen(middle);
     let lower = panel.y + panel.height * 3 / 4;
     stroke(lower);

@@ -7,16 +7,16 @@ use crate::shown::{HINTS, Shown};
 fn the_labs_switches_lose_no_cell() {
     let (shown, _) = Shown::paused("--instances 2");
     for (key, action) in [
-        ("F2", "NextOf(Streams)"),
-        ("F5", "NextOf(Order)"),
-        ("F6", "NextOf(Graphs)"),
-        ("F6", "NextOf(Graphs)"),
-        ("F3", "NextOf(HostMemory)"),
-        ("F4", "NextOf(Wait)"),
-        ("F7", "NextOf(Transfer)"),
-        ("F7", "NextOf(Transfer)"),
-        ("F7", "NextOf(Transfer)"), // i32
-        ("F8", "NextOf(Block)"),
+        ("F2", "CycleSwitch(Streams)"),
+        ("F5", "CycleSwitch(Order)"),
+        ("F6", "CycleSwitch(Graphs)"),
+        ("F6", "CycleSwitch(Graphs)"),
+        ("F3", "CycleSwitch(HostMemory)"),
+        ("F4", "CycleSwitch(Wait)"),
+        ("F7", "CycleSwitch(Transfer)"),
+        ("F7", "CycleSwitch(Transfer)"),
+        ("F7", "CycleSwitch(Transfer)"), // i32
+        ("F8", "CycleSwitch(Block)"),
     ] {
         assert!(shown.press("space", "TogglePause").running);
         assert!(shown.press(key, action).running);
@@ -31,7 +31,7 @@ fn two_halves_end_where_they_began() {
     let (shown, state) = Shown::paused("--instances 4");
     shown.press("b", "ToggleComparison");
     assert!(shown.press("space", "TogglePause").running);
-    shown.press("F5", "NextOf(Order)");
+    shown.press("F5", "CycleSwitch(Order)");
     shown.press("space", "TogglePause");
     shown.press("b", "ToggleComparison");
     shown.shows(&[0, 1, 2, 3], state.generation);
@@ -80,7 +80,7 @@ fn hints_of_a_first_run_go_once_used_and_stay_away() {
     };
     is_done("run");
     shown.press("space", "TogglePause");
-    shown.press("F2", "NextOf(Streams)");
+    shown.press("F2", "CycleSwitch(Streams)");
     is_done("streams");
     shown.key("t");
     is_done("timeline");

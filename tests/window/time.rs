@@ -177,7 +177,7 @@ fn it_goes_back_and_to_a_generation_and_panels_show_what_was() {
     }
     assert_eq!(shown.step("period", "StepGeneration"), 1998);
     shown.shows(&all, 1998);
-    shown.press("shift+BackSpace", "RoundBack");
+    shown.press("shift+BackSpace", "StepRoundBack");
     shown.shows(&all, 1997);
     type_at_once("ctrl+g 7 Return", "RunTo(7)");
     shown.shows(&all, 7);

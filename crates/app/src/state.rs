@@ -1,18 +1,15 @@
 //! What the person has chosen to see, and what is said: the state that window and terminal share.
 
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use crate::lessons::Lessons;
 use crate::{LessonSource, SessionHandle};
 use lang::{Message, message};
-use model::{PicturePlan, SessionAction, Status};
+use model::{NOTICE_TIME, PicturePlan, SessionAction, Status};
 use screen::{
     Drawing, LessonEntry, LessonScreen, Population, Screen, SidePanel, ViewOptions, theme,
 };
-
-/// How long a notice stays.
-const NOTICE_TIME: Duration = Duration::from_secs(5);
 
 /// What window and terminal share, whatever paints it: the session that they drive, what is to be
 /// seen of it, lessons and the present notice. Nothing here waits, and nothing knows pixels.

@@ -172,11 +172,6 @@ impl Lattice {
         &mut self.words
     }
 
-    /// Converts the lattice into its words without copying.
-    pub fn into_words(self) -> Vec<u32> {
-        self.words
-    }
-
     /// Whether the cell in column `x`, row `y` is alive.
     pub fn get(&self, x: u32, y: u32) -> bool {
         debug_assert!(x < self.size.width && y < self.size.height);

@@ -28,7 +28,7 @@ pub use pictures::{Picture, PictureSource, Pictures};
 pub use population::Series;
 pub use settled::Settled;
 pub use setup::{DeviceChoice, Pace, Setup, Start};
-pub use status::{AbComparison, Effect, Status, TimeStatus};
+pub use status::{AbComparison, Effect, NOTICE_TIME, Status, TimeStatus};
 pub use switches::{Choice, Order, Streams, Switch, Switches, TransferChoice, Wait};
 pub use time::{StopWhenStill, TimeSettings};
 pub use trace::Trace;

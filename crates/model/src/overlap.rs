@@ -98,13 +98,13 @@ impl Overlap {
     }
 
     /// The factor that the slowest resource allows, and which it is.
-    pub fn most(&self) -> Option<(f64, Resource)> {
+    pub fn upper_bound(&self) -> Option<(f64, Resource)> {
         let slowest = self.bounds.first()?;
         Some((self.alone_us / slowest.us, slowest.resource))
     }
 
     /// Whether streams bring nothing here.
-    pub fn is_none(&self) -> bool {
+    pub fn is_negligible(&self) -> bool {
         self.factor() < 1.05
     }
 }

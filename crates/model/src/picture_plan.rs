@@ -19,7 +19,7 @@ impl PicturePlan {
 
     /// The most of them that are bits then: beyond, the host would spend more of a frame handing
     /// them to the GPU that draws than all else takes (of 32 MiB, 5 ms).
-    pub const MAX_BITS_BYTES: u64 = 8 << 20;
+    pub const MAX_AUTO_BITS_BYTES: u64 = 8 << 20;
 
     /// Every instance's bits.
     pub const BITS: PicturePlan = PicturePlan {

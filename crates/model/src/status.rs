@@ -1,7 +1,12 @@
 //! The figures that a session shows of itself.
 
+use std::time::Duration;
+
 use lang::Message;
 use std::sync::Arc;
+
+/// How long a notice is shown.
+pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 
 use crate::KernelChoice;
 use crate::ladder::Ladder;
@@ -73,7 +78,7 @@ pub struct Status {
     /// Whether timed rounds are stamped by their blocks.
     pub stamped: bool,
     /// By what factor stamps lengthen a launch, once measured.
-    pub stamp_cost: Option<f64>,
+    pub timestamp_overhead: Option<f64>,
     /// Its dealings with time.
     pub time: TimeStatus,
     /// What the last switch did to the time of a round, once measured.
@@ -195,7 +200,7 @@ impl Status {
             overlap: None,
             comparison: None,
             stamped: false,
-            stamp_cost: None,
+            timestamp_overhead: None,
             time: TimeStatus {
                 settings: setup.time,
                 ..TimeStatus::default()

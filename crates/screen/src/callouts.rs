@@ -21,7 +21,7 @@ impl Callout {
     /// What its button does.
     pub fn action(self) -> Action {
         match self {
-            Callout::Streams => SessionAction::NextOf(Switch::Streams).into(),
+            Callout::Streams => SessionAction::CycleSwitch(Switch::Streams).into(),
             Callout::Timeline => ViewAction::ToggleTimeline.into(),
             Callout::Lessons => ViewAction::ToggleLessons.into(),
         }
@@ -31,7 +31,7 @@ impl Callout {
     pub fn is_done_by(self, action: Action) -> bool {
         let chosen = matches!(
             action,
-            Action::Session(SessionAction::Choose(Switch::Streams, _))
+            Action::Session(SessionAction::SetSwitch(Switch::Streams, _))
         );
         action == self.action() || chosen && self == Callout::Streams
     }

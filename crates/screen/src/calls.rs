@@ -209,21 +209,21 @@ impl Facts {
     }
 
     /// What is done for each instance, in the order of the calls: a loop a list.
-    fn loops(&self) -> Vec<Vec<Piece>> {
-        let mut pieces = vec![Piece::Advance];
+    fn loops(&self) -> Vec<Vec<RoundPart>> {
+        let mut pieces = vec![RoundPart::Advance];
         if self.kernel.layout != Layout::Bits && self.transfer != Transfer::Cells {
-            pieces.push(Piece::Pack);
+            pieces.push(RoundPart::Pack);
         }
         if self.transfer == Transfer::View {
-            pieces.push(Piece::Reduce);
+            pieces.push(RoundPart::Reduce);
         }
-        pieces.push(Piece::Download);
+        pieces.push(RoundPart::Download);
         let mut loops = match self.order {
             Order::Depth => vec![pieces],
             Order::Breadth => pieces.into_iter().map(|piece| vec![piece]).collect(),
         };
         if let (Wait::Each, Some(last)) = (self.wait, loops.last_mut()) {
-            last.push(Piece::WaitEach);
+            last.push(RoundPart::WaitEach);
         }
         loops
     }
@@ -231,7 +231,7 @@ impl Facts {
 
 /// A part of a round, for one instance.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Piece {
+enum RoundPart {
     Advance,
     Pack,
     Reduce,
@@ -247,7 +247,7 @@ trait Speech {
     /// The head of a loop over the instances.
     fn head(&self, facts: &Facts) -> Vec<String>;
     /// A part of the round, for instance `i`.
-    fn piece(&self, facts: &Facts, piece: Piece) -> Vec<String>;
+    fn piece(&self, facts: &Facts, piece: RoundPart) -> Vec<String>;
     /// Begins to capture what follows.
     fn begin_capture(&self, facts: &Facts) -> Vec<String>;
     /// Ends it, and readies the graph.

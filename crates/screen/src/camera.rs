@@ -75,7 +75,7 @@ impl ViewTransform {
 
     /// The parts of a panel of `panel` pixels that the lattice's edges cut it into, and how each
     /// looks at the lattice by itself: one, two or four.
-    pub fn pieces(self, size: Size, panel: [u32; 2]) -> Vec<Piece> {
+    pub fn pieces(self, size: Size, panel: [u32; 2]) -> Vec<PanelPart> {
         let lattice = sides(size);
         let around = self.goes_around(size, panel);
         let spans = [0, 1].map(|axis| {
@@ -91,10 +91,10 @@ impl ViewTransform {
         });
         let [columns, rows] = &spans;
         let all = rows.iter().flat_map(|&(top, height, y)| {
-            columns.iter().map(move |&(left, width, x)| Piece {
+            columns.iter().map(move |&(left, width, x)| PanelPart {
                 at: [left, top],
                 sides: [width, height],
-                look: ViewTransform {
+                transform: ViewTransform {
                     origin: [x, y],
                     scale: self.scale,
                 },
@@ -111,13 +111,13 @@ impl ViewTransform {
 
 /// A part of a panel.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Piece {
+pub struct PanelPart {
     /// Its top left corner in the panel, in pixels.
     pub at: [u32; 2],
     /// Its sides, in pixels.
     pub sides: [u32; 2],
     /// What it shows of the lattice.
-    pub look: ViewTransform,
+    pub transform: ViewTransform,
 }
 
 impl Camera {
@@ -141,10 +141,10 @@ impl Camera {
     /// one that the camera opened with.
     pub fn toggle_fit(&mut self, size: Size, panel: [u32; 2]) {
         if self.is_zoomed(size, panel) {
-            let look = self.look(size, panel);
+            let transform = self.target_transform(size, panel);
             self.before_fit = Some(Part {
-                centre: look.to_cells(panel.map(|side| f64::from(side) / 2.0)),
-                scale: look.scale,
+                centre: transform.to_cells(panel.map(|side| f64::from(side) / 2.0)),
+                scale: transform.scale,
             });
             self.fit();
         } else if let Some(part) = self.before_fit.take() {
@@ -166,7 +166,7 @@ impl Camera {
     /// Through a panel of `panel` pixels: never smaller than fitted, and from 2 pixels a cell on with
     /// cells on whole pixels. Where it goes around the torus its origin is on the lattice, and what
     /// is beyond an edge is what lies at the other side.
-    pub fn look(&self, size: Size, panel: [u32; 2]) -> ViewTransform {
+    pub fn target_transform(&self, size: Size, panel: [u32; 2]) -> ViewTransform {
         let (lattice, panel) = (sides(size), panel.map(f64::from));
         let fitted = fitted(lattice, panel);
         let (scale, centre) = match self.scale {
@@ -184,7 +184,7 @@ impl Camera {
 
     /// As [`Camera::look`], but on its way there while it glides; that is not on whole pixels.
     pub fn shown(&self, size: Size, panel: [u32; 2]) -> ViewTransform {
-        let end = self.look(size, panel);
+        let end = self.target_transform(size, panel);
         let Some(glide) = self.glide else { return end };
         let eased = 1.0 - (1.0 - glide.done).powi(3);
         let scale = glide.scale * (end.scale / glide.scale).powf(eased);
@@ -209,7 +209,7 @@ impl Camera {
 
     /// Whether it shows less than the whole lattice.
     pub fn is_zoomed(&self, size: Size, panel: [u32; 2]) -> bool {
-        self.look(size, panel).scale > 1.001 * fitted(sides(size), panel.map(f64::from))
+        self.target_transform(size, panel).scale > 1.001 * fitted(sides(size), panel.map(f64::from))
     }
 
     /// Glides from what was shown through a panel of `panel` pixels instead of jumping.
@@ -235,16 +235,16 @@ impl Camera {
 
     /// Moves a point of the lattice, in cells, into the middle of the axes that not all is seen of.
     pub fn centre_on(&mut self, cell: [f64; 2], size: Size, panel: [u32; 2]) {
-        self.show(cell, self.look(size, panel).scale, size, panel);
+        self.show(cell, self.target_transform(size, panel).scale, size, panel);
     }
 
     /// Zooms by a factor; what is under `pixel` of a panel stays there.
     pub fn zoom_at(&mut self, factor: f64, pixel: [f64; 2], size: Size, panel: [u32; 2]) {
-        let look = self.look(size, panel);
-        let anchor = look.to_cells(pixel);
+        let transform = self.target_transform(size, panel);
+        let anchor = transform.to_cells(pixel);
         let (lattice, panel) = (sides(size), panel.map(f64::from));
         let fitted = fitted(lattice, panel);
-        let mut scale = look.scale * factor;
+        let mut scale = transform.scale * factor;
         if scale > 2.0 {
             scale = if factor > 1.0 {
                 scale.ceil()
@@ -269,10 +269,10 @@ impl Camera {
 
     /// Moves what is shown by so many pixels of a panel, as a hand moves paper.
     pub fn pan(&mut self, pixels: [f64; 2], size: Size, panel: [u32; 2]) {
-        let look = self.look(size, panel);
+        let transform = self.target_transform(size, panel);
         let half = panel.map(|side| f64::from(side) / 2.0);
-        let centre = look.to_cells([half[0] - pixels[0], half[1] - pixels[1]]);
-        self.show(centre, look.scale, size, panel);
+        let centre = transform.to_cells([half[0] - pixels[0], half[1] - pixels[1]]);
+        self.show(centre, transform.scale, size, panel);
     }
 
     /// Shows another place at the scale that it has.
@@ -303,13 +303,13 @@ fn placed(centre: [f64; 2], scale: f64, lattice: [f64; 2], panel: [f64; 2]) -> [
 }
 
 /// The same look with its origin on the lattice, where it goes around.
-fn around(mut look: ViewTransform, lattice: [f64; 2], panel: [f64; 2]) -> ViewTransform {
+fn around(mut transform: ViewTransform, lattice: [f64; 2], panel: [f64; 2]) -> ViewTransform {
     for axis in [0, 1] {
-        if is_part(panel[axis], look.scale, lattice[axis]) {
-            look.origin[axis] = look.origin[axis].rem_euclid(lattice[axis]);
+        if is_part(panel[axis], transform.scale, lattice[axis]) {
+            transform.origin[axis] = transform.origin[axis].rem_euclid(lattice[axis]);
         }
     }
-    look
+    transform
 }
 
 /// Whether a panel is smaller than the lattice on an axis, by more than what rounding makes of it.
@@ -335,26 +335,33 @@ mod tests {
 
     #[test]
     fn fitted_shows_all_and_nothing_else() {
-        let look = Camera::default().look(size(512, 256), [300, 150]);
-        assert_eq!(look.origin, [0.0, 0.0]);
-        assert!(near(look.to_cells([300.0, 150.0]), [512.0, 256.0], 1e-9));
+        let transform = Camera::default().target_transform(size(512, 256), [300, 150]);
+        assert_eq!(transform.origin, [0.0, 0.0]);
+        assert!(near(
+            transform.to_cells([300.0, 150.0]),
+            [512.0, 256.0],
+            1e-9
+        ));
     }
 
     #[test]
     fn a_large_lattice_opens_on_its_middle_and_a_small_one_whole() {
         let camera = Camera::opening(2.0);
         for (panel, width) in [([186, 186], 93.0), ([100, 61], 50.0)] {
-            let look = camera.look(size(1024, 1024), panel);
-            assert_eq!(look.scale, 2.0);
-            let middle = look.to_cells(panel.map(|side| f64::from(side) / 2.0));
+            let transform = camera.target_transform(size(1024, 1024), panel);
+            assert_eq!(transform.scale, 2.0);
+            let middle = transform.to_cells(panel.map(|side| f64::from(side) / 2.0));
             assert!(near(middle, [512.0, 512.0], 0.5), "{middle:?}");
-            let seen = look.to_cells(panel.map(f64::from))[0] - look.origin[0];
+            let seen = transform.to_cells(panel.map(f64::from))[0] - transform.origin[0];
             assert_eq!(seen, width);
             assert!(camera.is_zoomed(size(1024, 1024), panel));
         }
         let panel = [300, 300];
         let (fitted, small) = (Camera::default(), size(100, 100));
-        assert_eq!(camera.look(small, panel), fitted.look(small, panel));
+        assert_eq!(
+            camera.target_transform(small, panel),
+            fitted.target_transform(small, panel)
+        );
         assert!(!camera.is_zoomed(small, panel));
     }
 
@@ -362,38 +369,38 @@ mod tests {
     fn fitting_leads_to_the_whole_and_back_to_the_part() {
         let (lattice, panel) = (size(1024, 1024), [186, 186]);
         let mut camera = Camera::opening(2.0);
-        let opened = camera.look(lattice, panel);
+        let opened = camera.target_transform(lattice, panel);
         camera.toggle_fit(lattice, panel);
         assert!(!camera.is_zoomed(lattice, panel));
         camera.toggle_fit(lattice, panel);
-        assert_eq!(camera.look(lattice, panel), opened);
+        assert_eq!(camera.target_transform(lattice, panel), opened);
         // What somebody has moved to is what they come back to.
         camera.zoom_at(4.0, [20.0, 30.0], lattice, panel);
         camera.pan([300.0, -77.0], lattice, panel);
-        let moved = camera.look(lattice, panel);
+        let moved = camera.target_transform(lattice, panel);
         camera.toggle_fit(lattice, panel);
         camera.toggle_fit(lattice, panel);
-        assert_eq!(camera.look(lattice, panel), moved);
+        assert_eq!(camera.target_transform(lattice, panel), moved);
         // Zoomed out by hand there is nothing to come back to but the opening.
         while camera.is_zoomed(lattice, panel) {
             camera.zoom(0.5, lattice, panel);
         }
         camera.toggle_fit(lattice, panel);
-        assert_eq!(camera.look(lattice, panel), opened);
+        assert_eq!(camera.target_transform(lattice, panel), opened);
     }
 
     #[test]
     fn an_opening_camera_moves_from_where_it_opened() {
         let (lattice, panel) = (size(1024, 1024), [200, 200]);
         let mut camera = Camera::opening(2.0);
-        let before = camera.look(lattice, panel);
+        let before = camera.target_transform(lattice, panel);
         camera.pan([-40.0, 10.0], lattice, panel);
-        let after = camera.look(lattice, panel);
+        let after = camera.target_transform(lattice, panel);
         assert_eq!(after.scale, before.scale);
         let by = [0, 1].map(|axis| after.origin[axis] - before.origin[axis]);
         assert_eq!(by, [20.0, -5.0]);
         camera.centre_on([10.0, 20.0], lattice, panel);
-        let middle = camera.look(lattice, panel).to_cells([100.0; 2]);
+        let middle = camera.target_transform(lattice, panel).to_cells([100.0; 2]);
         assert!(near(
             middle.map(|at| at.rem_euclid(1024.0)),
             [10.0, 20.0],
@@ -408,7 +415,10 @@ mod tests {
         for _ in 0..60 {
             camera.zoom(1.25, lattice, panel);
         }
-        assert_eq!(camera.look(lattice, panel).scale, MAX_PIXELS_A_CELL);
+        assert_eq!(
+            camera.target_transform(lattice, panel).scale,
+            MAX_PIXELS_A_CELL
+        );
         for _ in 0..60 {
             camera.zoom(0.8, lattice, panel);
         }
@@ -422,15 +432,21 @@ mod tests {
     }
 
     /// It begins on the lattice; on an axis that all is seen of, that is in the middle.
-    fn assert_placed(look: ViewTransform, [width, height]: [f64; 2], panel: [u32; 2]) {
-        let whole = 1.0 / look.scale; // pixels
+    fn assert_placed(transform: ViewTransform, [width, height]: [f64; 2], panel: [u32; 2]) {
+        let whole = 1.0 / transform.scale; // pixels
         for (axis, side) in [width, height].into_iter().enumerate() {
-            let seen = f64::from(panel[axis]) / look.scale;
-            if look.goes_around(size(width as u64, height as u64), panel)[axis] {
-                assert!((0.0..=side).contains(&look.origin[axis]), "{look:?}");
+            let seen = f64::from(panel[axis]) / transform.scale;
+            if transform.goes_around(size(width as u64, height as u64), panel)[axis] {
+                assert!(
+                    (0.0..=side).contains(&transform.origin[axis]),
+                    "{transform:?}"
+                );
             } else {
-                let beside = look.origin[axis] + seen - side;
-                assert!((look.origin[axis] + beside).abs() <= whole, "{look:?}");
+                let beside = transform.origin[axis] + seen - side;
+                assert!(
+                    (transform.origin[axis] + beside).abs() <= whole,
+                    "{transform:?}"
+                );
             }
         }
     }
@@ -451,7 +467,11 @@ mod tests {
                 lattice,
                 panel,
             );
-            assert_placed(camera.look(lattice, panel), [500.0, 300.0], panel);
+            assert_placed(
+                camera.target_transform(lattice, panel),
+                [500.0, 300.0],
+                panel,
+            );
         }
     }
 
@@ -461,19 +481,27 @@ mod tests {
         let mut camera = Camera::default();
         camera.zoom(40.0, lattice, panel);
         let pointer = [500.0, 210.0];
-        let before = camera.look(lattice, panel).to_cells(pointer);
+        let before = camera.target_transform(lattice, panel).to_cells(pointer);
         camera.zoom_at(1.25, pointer, lattice, panel);
-        let look = camera.look(lattice, panel);
-        assert!(near(look.to_cells(pointer), before, 1.0 / look.scale));
+        let transform = camera.target_transform(lattice, panel);
+        assert!(near(
+            transform.to_cells(pointer),
+            before,
+            1.0 / transform.scale
+        ));
     }
 
     #[test]
     fn pixels_and_cells_round_trip() {
         let mut camera = Camera::default();
         camera.zoom_at(9.0, [10.0, 20.0], size(333, 77), [640, 150]);
-        let look = camera.look(size(333, 77), [640, 150]);
+        let transform = camera.target_transform(size(333, 77), [640, 150]);
         for pixel in [[0.0, 0.0], [0.5, 149.5], [639.0, 3.25]] {
-            assert!(near(look.to_pixels(look.to_cells(pixel)), pixel, 1e-6));
+            assert!(near(
+                transform.to_pixels(transform.to_cells(pixel)),
+                pixel,
+                1e-6
+            ));
         }
     }
 
@@ -482,7 +510,7 @@ mod tests {
         let (lattice, panel) = (size(512, 512), [400, 400]);
         let (mut camera, pointer) = (Camera::default(), [300.0, 100.0]);
         camera.zoom_at(6.0, pointer, lattice, panel);
-        let (from, mut jumped) = (camera.look(lattice, panel), camera);
+        let (from, mut jumped) = (camera.target_transform(lattice, panel), camera);
         jumped.zoom_at(4.0, pointer, lattice, panel);
         camera.zoom_at(4.0, pointer, lattice, panel);
         camera.glide_from(from, panel);
@@ -500,8 +528,11 @@ mod tests {
         }
         assert!(!camera.advance(0.1 + 1e-9));
         assert_eq!(camera, jumped);
-        assert_eq!(camera.shown(lattice, panel), jumped.look(lattice, panel));
-        assert_eq!(jumped.look(lattice, panel).scale.fract(), 0.0);
+        assert_eq!(
+            camera.shown(lattice, panel),
+            jumped.target_transform(lattice, panel)
+        );
+        assert_eq!(jumped.target_transform(lattice, panel).scale.fract(), 0.0);
     }
 
     #[test]
@@ -509,7 +540,7 @@ mod tests {
         let (lattice, panel) = (size(500, 300), [400, 150]);
         let mut camera = Camera::default();
         camera.zoom_at(9.0, [0.0, 149.0], lattice, panel);
-        let from = camera.look(lattice, panel);
+        let from = camera.target_transform(lattice, panel);
         camera.zoom_at(0.3, [250.0, 0.0], lattice, panel);
         camera.pan([-200.0, 90.0], lattice, panel);
         camera.glide_from(from, panel);
@@ -532,7 +563,7 @@ mod tests {
         assert!(!camera.is_zoomed(lattice, panel));
         camera.zoom(8.0, lattice, panel);
         assert!(camera.is_zoomed(lattice, panel));
-        let middle = |camera: &Camera| camera.look(lattice, panel).to_cells([128.0; 2]);
+        let middle = |camera: &Camera| camera.target_transform(lattice, panel).to_cells([128.0; 2]);
         camera.centre_on([100.0, 400.0], lattice, panel);
         assert!(near(middle(&camera), [100.0, 400.0], 0.5));
         // Beyond the edge it is looked at from the other side.
@@ -541,8 +572,12 @@ mod tests {
         // All of an axis stays in the middle.
         let wide = [2048, 256];
         camera.centre_on([0.0, 500.0], lattice, wide);
-        let look = camera.look(lattice, wide);
-        assert!(near(look.to_cells([1024.0, 128.0]), [256.0, 500.0], 0.5));
+        let transform = camera.target_transform(lattice, wide);
+        assert!(near(
+            transform.to_cells([1024.0, 128.0]),
+            [256.0, 500.0],
+            0.5
+        ));
     }
 
     #[test]
@@ -550,9 +585,9 @@ mod tests {
         let (lattice, panel) = (size(512, 512), [401, 401]);
         let mut camera = Camera::default();
         camera.zoom_at(11.3, [77.0, 33.0], lattice, panel);
-        let look = camera.look(lattice, panel);
-        assert_eq!(look.scale.fract(), 0.0);
-        assert!(((look.origin[0] * look.scale).fract()).abs() < 1e-9);
+        let transform = camera.target_transform(lattice, panel);
+        assert_eq!(transform.scale.fract(), 0.0);
+        assert!(((transform.origin[0] * transform.scale).fract()).abs() < 1e-9);
     }
 
     #[test]
@@ -560,29 +595,42 @@ mod tests {
         let (lattice, panel) = (size(100, 60), [200, 120]);
         let mut camera = Camera::default();
         camera.zoom(4.0, lattice, panel);
-        let start = camera.look(lattice, panel);
+        let start = camera.target_transform(lattice, panel);
         assert_eq!(start.scale, 8.0);
         let mut origins = Vec::new();
         for _ in 0..8 {
             camera.pan([-100.0, -60.0], lattice, panel);
-            let look = camera.look(lattice, panel);
-            assert!(look.origin[0] >= 0.0 && look.origin[0] < 100.0, "{look:?}");
-            assert!(look.origin[1] >= 0.0 && look.origin[1] < 60.0, "{look:?}");
-            origins.push(look.origin);
+            let transform = camera.target_transform(lattice, panel);
+            assert!(
+                transform.origin[0] >= 0.0 && transform.origin[0] < 100.0,
+                "{transform:?}"
+            );
+            assert!(
+                transform.origin[1] >= 0.0 && transform.origin[1] < 60.0,
+                "{transform:?}"
+            );
+            origins.push(transform.origin);
         }
         assert!(origins.iter().any(|origin| origin[0] > 75.0), "{origins:?}");
-        assert_eq!(camera.look(lattice, panel), start);
+        assert_eq!(camera.target_transform(lattice, panel), start);
         // Fitted, it shows all from the first cell on, whatever rounding makes of the sides.
         let fitted = Camera::default();
         for side in 300..400 {
-            let look = fitted.look(size(60, 45), [side, 3 * side / 4]);
-            assert!(near(look.origin, [0.0; 2], 2.0 / look.scale), "{look:?}");
+            let transform = fitted.target_transform(size(60, 45), [side, 3 * side / 4]);
+            assert!(
+                near(transform.origin, [0.0; 2], 2.0 / transform.scale),
+                "{transform:?}"
+            );
         }
         // Where all of an axis is seen, there is nothing to go around.
         let wide = [800, 120];
         camera.pan([-300.0, 0.0], lattice, wide);
         assert_eq!(camera.goes_around(lattice, wide), [false, true]);
-        assert!(near(camera.look(lattice, wide).origin, [0.0, 22.5], 30.0));
+        assert!(near(
+            camera.target_transform(lattice, wide).origin,
+            [0.0, 22.5],
+            30.0
+        ));
     }
 
     #[test]
@@ -597,21 +645,21 @@ mod tests {
             (2.7, [99.0, 59.0], 4),
             (8.0, [100.0, 0.0], 1),
         ] {
-            let look = ViewTransform { origin, scale };
-            let pieces = look.pieces(lattice, panel);
-            assert_eq!(pieces.len(), count, "{look:?}");
+            let transform = ViewTransform { origin, scale };
+            let pieces = transform.pieces(lattice, panel);
+            assert_eq!(pieces.len(), count, "{transform:?}");
             let mut pixels = 0;
             for piece in pieces {
                 pixels += piece.sides[0] * piece.sides[1];
                 let corner = piece.at.map(|at| f64::from(at) + 0.5);
-                let [x, y] = look.to_cells(corner);
+                let [x, y] = transform.to_cells(corner);
                 let around = [x.rem_euclid(100.0), y.rem_euclid(60.0)];
                 assert!(
-                    near(piece.look.to_cells([0.5; 2]), around, 1e-9),
+                    near(piece.transform.to_cells([0.5; 2]), around, 1e-9),
                     "{piece:?}"
                 );
                 let end = piece
-                    .look
+                    .transform
                     .to_cells(piece.sides.map(|side| f64::from(side) - 0.5));
                 assert!(end[0] < 100.0 && end[1] < 60.0, "{piece:?}");
             }
@@ -625,7 +673,7 @@ mod tests {
         let mut camera = Camera::default();
         camera.zoom(8.0, lattice, panel);
         camera.centre_on([500.0, 256.0], lattice, panel);
-        let from = camera.look(lattice, panel);
+        let from = camera.target_transform(lattice, panel);
         camera.pan([-160.0, 0.0], lattice, panel);
         camera.glide_from(from, panel);
         while camera.advance(0.09) {

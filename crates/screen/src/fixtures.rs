@@ -61,7 +61,7 @@ pub fn status(instances: usize, size: Size) -> Status {
         overlap: None,
         comparison: None,
         stamped: false,
-        stamp_cost: None,
+        timestamp_overhead: None,
         last_effect: None,
         waiting_edits: 0,
         selected: 0,
@@ -126,7 +126,7 @@ pub fn timed_round(streams: u32) -> TimedRound {
 }
 
 /// The same round, stamped on so many units: instance i runs its blocks on units i, i + 37, ….
-pub fn stamped_round(streams: u32, units: u32) -> TimedRound {
+pub fn round_with_block_timestamps(streams: u32, units: u32) -> TimedRound {
     let mut round = timed_round(streams);
     let launches = round.spans.iter().filter(|span| {
         let facts = &round.steps[span.step as usize];

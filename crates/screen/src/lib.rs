@@ -13,6 +13,7 @@ mod edit_overlay;
 pub mod figures;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
+mod interface_scale;
 pub mod ladder;
 mod lesson;
 pub mod numbers;
@@ -23,18 +24,17 @@ mod screen;
 pub mod shade;
 pub mod theme;
 pub mod timeline;
-mod zoom;
 
 pub use self::screen::Screen;
 pub use callouts::Callout;
-pub use camera::{Camera, MAX_PIXELS_A_CELL, MIN_OPENING_PIXELS, Piece, ViewTransform};
+pub use camera::{Camera, MAX_PIXELS_A_CELL, MIN_OPENING_PIXELS, PanelPart, ViewTransform};
 pub use drawing::{AdapterFacts, Drawing};
 pub use edit_overlay::{EditOverlay, Ghost, Pending};
 pub use figures::{Figure, Figures, figures};
+pub use interface_scale::InterfaceScale;
 pub use ladder::LadderChart;
 pub use lesson::{LessonEntry, LessonPage, LessonScreen};
 pub use options::{ColourBy, SidePanel, ViewOptions};
 pub use picture_request::{MAX_ROUND_BYTES, TextureLimits, request};
 pub use population::{Population, PopulationChart};
 pub use timeline::{Chart, Timeline};
-pub use zoom::Zoom;

@@ -1,6 +1,6 @@
 //! What the person has chosen to see.
 
-use crate::{Camera, Zoom};
+use crate::{Camera, InterfaceScale};
 use engine::Transfer;
 use lang::tr;
 use model::Status;
@@ -50,7 +50,7 @@ pub struct ViewOptions {
     /// Whether a lecture's essentials stand in the HUD's place.
     pub presentation: bool,
     /// How large type and figures are.
-    pub interface: Zoom,
+    pub interface: InterfaceScale,
     /// Whether the streams' timeline is shown, where the window has room for it.
     pub timeline: bool,
     /// What is shown beside the panels, where the window has room for it.

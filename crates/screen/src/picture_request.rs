@@ -9,7 +9,7 @@ use model::{PicturePlan, TransferChoice};
 pub const MAX_ROUND_BYTES: u64 = PicturePlan::MAX_BYTES;
 
 /// The most bytes of bits that are kept in textures, where bits are asked for.
-const MAX_BITS_BYTES: u64 = 1 << 30;
+const MAX_BITS_TEXTURE_BYTES: u64 = 1 << 30;
 
 /// What textures can be here.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,7 +30,7 @@ impl TextureLimits {
 /// What the session should send for panels that look at this: of one instance `only`, or of all.
 pub fn request(
     (size, instances): (Size, usize),
-    (look, panel): (ViewTransform, [u32; 2]),
+    (transform, panel): (ViewTransform, [u32; 2]),
     only: Option<usize>,
     choice: TransferChoice,
     limits: TextureLimits,
@@ -41,8 +41,8 @@ pub fn request(
         _ => Transfer::Bits,
     };
     let most = match choice {
-        TransferChoice::Auto => PicturePlan::MAX_BITS_BYTES,
-        TransferChoice::Bits | TransferChoice::Cells => MAX_BITS_BYTES,
+        TransferChoice::Auto => PicturePlan::MAX_AUTO_BITS_BYTES,
+        TransferChoice::Bits | TransferChoice::Cells => MAX_BITS_TEXTURE_BYTES,
         TransferChoice::View => 0,
     };
     if bits <= most && limits.take_bits(size) {
@@ -61,7 +61,7 @@ pub fn request(
         };
     }
     let drawn = only.map_or(instances as u64, |_| 1).max(1);
-    let viewport = viewport(size, look, panel, MAX_ROUND_BYTES / drawn, limits.side);
+    let viewport = viewport(size, transform, panel, MAX_ROUND_BYTES / drawn, limits.side);
     PicturePlan {
         transfer: Transfer::View,
         viewport,
@@ -73,19 +73,19 @@ pub fn request(
 /// would be more than `most` bytes. Of an axis that is seen as a whole, none of the ground beside.
 fn viewport(
     size: Size,
-    look: ViewTransform,
+    transform: ViewTransform,
     panel: [u32; 2],
     most: u64,
     side: u32,
 ) -> ReduceRegion {
     let one = ReduceRegion::ONE as f64;
-    let step = (one / look.scale).round().max(one);
+    let step = (one / transform.scale).round().max(one);
     let lattice = [size.width(), size.height()].map(f64::from);
-    let around = look.goes_around(size, panel);
+    let around = transform.goes_around(size, panel);
     // The edge of the first pixel, and how many there are.
     let [(x0, width), (y0, height)] = [0, 1].map(|axis| {
-        let (origin, all) = (look.origin[axis], lattice[axis]);
-        let seen = f64::from(panel[axis]) / look.scale;
+        let (origin, all) = (transform.origin[axis], lattice[axis]);
+        let seen = f64::from(panel[axis]) / transform.scale;
         let (from, texels) = if step == one {
             // Whole cells.
             let (from, to) = (origin.floor(), (origin + seen).ceil());
@@ -134,10 +134,10 @@ mod tests {
         let size = Size::new(size.0, size.1).unwrap();
         let mut camera = Camera::default();
         camera.zoom(zoom, size, panel);
-        let look = camera.look(size, panel);
+        let transform = camera.target_transform(size, panel);
         request(
             (size, instances),
-            (look, panel),
+            (transform, panel),
             None,
             TransferChoice::Auto,
             LIMITS,
@@ -183,8 +183,8 @@ mod tests {
     fn a_view_goes_on_beyond_an_edge_and_leaves_out_the_ground() {
         let size = Size::new(20_000, 3_000).unwrap();
         let ask = |scale: f64, origin: [f64; 2], panel: [u32; 2]| {
-            let look = ViewTransform { origin, scale };
-            viewport(size, look, panel, 1 << 24, LIMITS.side)
+            let transform = ViewTransform { origin, scale };
+            viewport(size, transform, panel, 1 << 24, LIMITS.side)
         };
         // Both edges are crossed; each pixel has a byte of its own.
         let view = ask(0.25, [19_000.0, 2_500.5], [400, 300]);

@@ -78,7 +78,10 @@ impl PopulationChart {
         let Some(series) = series else {
             return PopulationChart {
                 title,
-                lead: tr!("No round has been measured yet").into(),
+                lead: match status.comparison {
+                    Some(_) => tr!("Not counted while A and B are compared").into(),
+                    None => tr!("No round has been measured yet").into(),
+                },
                 said: String::new(),
                 samples: Vec::new(),
                 most: 1.0,

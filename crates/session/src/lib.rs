@@ -58,7 +58,7 @@ enum Command {
     /// Enlarges every lattice, then applies a change to one of them.
     Grow(Size, Option<(usize, Change)>),
     /// Sends an instance's lattice and generation.
-    Copy(usize, Sender<(Arc<Lattice>, u64)>),
+    ReadCells(usize, Sender<(Arc<Lattice>, u64)>),
     /// Sends the session in a form that can be saved.
     Save(Sender<SavedSession>),
     /// Continues a saved session.
@@ -179,7 +179,7 @@ impl Session {
     /// such instance.
     pub fn copy(&self, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
         let (answer, copy) = channel();
-        let _ = self.commands.send(Command::Copy(instance, answer));
+        let _ = self.commands.send(Command::ReadCells(instance, answer));
         copy
     }
 

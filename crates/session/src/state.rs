@@ -57,7 +57,7 @@ pub(crate) struct Move {
     /// Its end.
     pub(crate) target: Position,
     /// What it is for.
-    pub(crate) purpose: Purpose,
+    pub(crate) purpose: MoveReason,
     /// The mode after it.
     pub(crate) then: Mode,
     /// Whether the cells were set to those that its route begins with.
@@ -72,7 +72,7 @@ pub(crate) struct Move {
 
 /// Why a session moves to a position.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Purpose {
+pub(crate) enum MoveReason {
     /// The user went back in time.
     Back,
     /// The user undid an edit.
@@ -137,7 +137,7 @@ pub(crate) enum Request {
     /// Reverts the last undo.
     Redo,
     /// Copies an instance's cells for somebody who waits. The worker knows which instance.
-    Copy,
+    ReadCells,
     /// Copies all cells in order to save the session.
     Save,
     /// Something that changes no cells, done while nothing is under way on the engine.
@@ -165,7 +165,7 @@ impl Request {
         match self {
             Request::TogglePause | Request::PauseForLesson(_) => Requirement::Nothing,
             Request::Save => Requirement::NoPartialRound,
-            Request::Step(_) | Request::Edit(..) | Request::Reseed { .. } | Request::Copy => {
+            Request::Step(_) | Request::Edit(..) | Request::Reseed { .. } | Request::ReadCells => {
                 Requirement::NoMove
             }
             Request::StepBack(_)
@@ -211,19 +211,19 @@ pub(crate) struct EngineFacts {
     pub(crate) has_free_slot: bool,
     /// Positions of copies of all lattices, finished or under way.
     pub(crate) copies: Arc<[Position]>,
-    /// The position of the last [`CopyReason::AllCells`] copy, once it is on the host.
+    /// The position of the last [`SnapshotReason::AllCells`] copy, once it is on the host.
     pub(crate) whole: Option<Position>,
     /// The instance whose present cells are known to the host.
     pub(crate) known: Option<usize>,
     /// A periodic copy is due.
     pub(crate) copy_due: bool,
     /// A copy of the present position that somebody waits for.
-    pub(crate) copy_wanted: Option<CopyReason>,
+    pub(crate) copy_wanted: Option<SnapshotReason>,
 }
 
 /// Why all lattices are copied into a host slot.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum CopyReason {
+pub(crate) enum SnapshotReason {
     /// The last copy is old.
     Periodic,
     /// The user is about to change cells, or a move passes its waypoint.
@@ -246,7 +246,7 @@ pub(crate) enum Work {
     /// Issue a round of so many generations, or the part of it that fits one submission.
     Round(u32),
     /// Copy all lattices into a host slot.
-    Snapshot(CopyReason),
+    Snapshot(SnapshotReason),
     /// Set the lattices to those that the move's route begins with.
     Restore,
     /// End the move: it has reached its target.
@@ -465,7 +465,9 @@ impl State {
             }
             Request::Undo => self.undo(copies),
             Request::Redo => self.redo(copies),
-            Request::Copy | Request::Save | Request::EngineIdle | Request::AllCellsOnHost => None,
+            Request::ReadCells | Request::Save | Request::EngineIdle | Request::AllCellsOnHost => {
+                None
+            }
         }
     }
 
@@ -527,7 +529,7 @@ impl State {
             Mode::Running | Mode::RunningTo(_) => (Mode::Paused, None),
             // Lost cells must be restored, and the moves around a comparison are short: the request
             // applies to the mode after the move.
-            Mode::Moving(moving) if !moving.begun || moving.purpose == Purpose::Return => {
+            Mode::Moving(moving) if !moving.begun || moving.purpose == MoveReason::Return => {
                 let mut moving = moving.clone();
                 moving.then = match moving.then {
                     Mode::Running | Mode::RunningTo(_) => Mode::Paused,
@@ -579,7 +581,7 @@ impl State {
     }
 
     /// Begins a move, if a route leads there.
-    fn move_to(&mut self, target: Position, purpose: Purpose, copies: &[Position]) -> bool {
+    fn move_to(&mut self, target: Position, purpose: MoveReason, copies: &[Position]) -> bool {
         let route = self.route(copies, target);
         if route.is_some() {
             self.begin_move(target, purpose, Mode::Paused);
@@ -588,7 +590,7 @@ impl State {
     }
 
     /// Begins a move. Its route is found when the worker restores the cells.
-    pub(crate) fn begin_move(&mut self, target: Position, purpose: Purpose, then: Mode) {
+    pub(crate) fn begin_move(&mut self, target: Position, purpose: MoveReason, then: Mode) {
         self.round_left = None;
         self.mode = Mode::Moving(Box::new(Move {
             target,
@@ -630,7 +632,7 @@ impl State {
     fn go_back(&mut self, generation: u64, copies: &[Position]) -> Option<Notice> {
         let target = self.log.at_generation(self.position, generation);
         let is_kept = target.generation == generation;
-        if is_kept && self.move_to(target, Purpose::Back, copies) {
+        if is_kept && self.move_to(target, MoveReason::Back, copies) {
             return None;
         }
         let here = self.cells_known.then_some(self.position);
@@ -640,7 +642,7 @@ impl State {
                 && self.log.start_of(oldest) == self.log.start_of(self.position)
         });
         match oldest {
-            Some(oldest) if self.move_to(oldest, Purpose::Back, copies) => {
+            Some(oldest) if self.move_to(oldest, MoveReason::Back, copies) => {
                 let generation = oldest.generation;
                 Some(Notice::Done(message!(
                     "Generation {generation} is the oldest one kept",
@@ -682,7 +684,7 @@ impl State {
             return Some(Notice::Refused(message!("Nothing to undo")));
         };
         let from = self.position;
-        if self.move_to(undo.position(), Purpose::Undo { from, undo }, copies) {
+        if self.move_to(undo.position(), MoveReason::Undo { from, undo }, copies) {
             return None;
         }
         let generation = undo.position().generation;
@@ -708,7 +710,7 @@ impl State {
             )));
         }
         self.before_redo = Some(Box::new(std::mem::replace(&mut self.log, log)));
-        self.begin_move(position, Purpose::Redo, Mode::Paused);
+        self.begin_move(position, MoveReason::Redo, Mode::Paused);
         None
     }
 
@@ -842,7 +844,7 @@ impl State {
         };
         if let Mode::Moving(moving) = &mut self.mode {
             // It leads elsewhere than the user asked.
-            (moving.target, moving.purpose) = (target, Purpose::Recovery);
+            (moving.target, moving.purpose) = (target, MoveReason::Recovery);
         }
         self.round_left = None;
         let generation = target.generation;
@@ -899,7 +901,7 @@ impl State {
             .log
             .route(Some(position), std::iter::empty(), moving.target);
         moving.total = route.map_or(0, |route| route.generations);
-        let far = moving.total > 2 * WAYPOINT_DISTANCE && moving.purpose == Purpose::Back;
+        let far = moving.total > 2 * WAYPOINT_DISTANCE && moving.purpose == MoveReason::Back;
         let waypoint = moving.target.generation.saturating_sub(WAYPOINT_DISTANCE);
         moving.waypoint = Some(waypoint).filter(|_| far);
     }
@@ -924,8 +926,10 @@ impl State {
         self.due = now;
         self.refresh = true;
         let told = match moving.purpose {
-            Purpose::Back | Purpose::Recovery | Purpose::Return | Purpose::Opening => return None,
-            Purpose::Undo { from, undo } => {
+            MoveReason::Back | MoveReason::Recovery | MoveReason::Return | MoveReason::Opening => {
+                return None;
+            }
+            MoveReason::Undo { from, undo } => {
                 self.log.undid(from, undo);
                 if let Undo::Before(position) = undo {
                     self.stale_after = Some(position);
@@ -941,7 +945,7 @@ impl State {
                     ),
                 }
             }
-            Purpose::Redo => message!(
+            MoveReason::Redo => message!(
                 "Redone: at generation {generation} again",
                 generation = generation
             ),
@@ -962,7 +966,7 @@ impl State {
             }
             mode => {
                 let round_left = self.round_left;
-                self.begin_move(position, Purpose::Recovery, mode);
+                self.begin_move(position, MoveReason::Recovery, mode);
                 self.round_left = round_left;
             }
         }
@@ -1025,8 +1029,9 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
         return apply_due(state, record, facts);
     }
     // A copy of one instance is made after a move; a session can be saved in its middle.
-    let waits =
-        |why: &CopyReason| matches!(why, CopyReason::Instance(_)) && state.moving().is_some();
+    let waits = |why: &SnapshotReason| {
+        matches!(why, SnapshotReason::Instance(_)) && state.moving().is_some()
+    };
     // While no slot is free for the copy, rounds go on, but later requests wait.
     let wanted = facts.copy_wanted.filter(|why| !waits(why));
     let waits_for_slot = match wanted {
@@ -1058,7 +1063,7 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
                 Work::TakeRequest
             }
             Requirement::AllCellsOnHost if facts.engine_idle && facts.has_free_slot => {
-                Work::Snapshot(CopyReason::AllCells)
+                Work::Snapshot(SnapshotReason::AllCells)
             }
             Requirement::EngineIdle | Requirement::AllCellsOnHost => wait,
         };
@@ -1071,7 +1076,7 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
         };
     }
     if facts.copy_due && facts.has_free_slot {
-        return Work::Snapshot(CopyReason::Periodic);
+        return Work::Snapshot(SnapshotReason::Periodic);
     }
     match &state.mode {
         Mode::Running if now >= state.due => {
@@ -1120,7 +1125,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
     let is_landmark = record.author == Author::Person && begins && state.moving().is_none();
     if is_landmark && !state.is_at_hand(&facts.copies, here) {
         return match facts.has_free_slot {
-            true => Work::Snapshot(CopyReason::Landmark),
+            true => Work::Snapshot(SnapshotReason::Landmark),
             false => wait,
         };
     }
@@ -1134,7 +1139,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
             match reads && facts.known != Some(instance) {
                 false => Work::Apply,
                 true if facts.engine_idle && facts.has_free_slot => {
-                    Work::Snapshot(CopyReason::Instance(instance))
+                    Work::Snapshot(SnapshotReason::Instance(instance))
                 }
                 true => wait,
             }
@@ -1142,7 +1147,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
         Content::Start(_) | Content::Rule(_) if facts.engine_idle => Work::Apply,
         Content::Grid { .. } if facts.engine_idle && facts.whole == Some(here) => Work::Apply,
         Content::Grid { .. } if facts.engine_idle && facts.has_free_slot => {
-            Work::Snapshot(CopyReason::AllCells)
+            Work::Snapshot(SnapshotReason::AllCells)
         }
         Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => wait,
     }
@@ -1155,7 +1160,7 @@ fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> Work {
     }
     if moving.waypoint == Some(here.generation) && here.records == moving.target.records {
         return match facts.has_free_slot {
-            true => Work::Snapshot(CopyReason::Landmark),
+            true => Work::Snapshot(SnapshotReason::Landmark),
             false => Work::Wait(None),
         };
     }

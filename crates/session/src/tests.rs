@@ -118,7 +118,7 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
     session.act(SessionAction::TogglePause);
     let before = wait_for(&session, "a pause", |status| !status.running).generation;
     session.act(SessionAction::ToggleComparison);
-    session.act(SessionAction::NextOf(Switch::Order));
+    session.act(SessionAction::CycleSwitch(Switch::Order));
     session.act(SessionAction::TogglePause);
     let status = wait_for(&session, "both halves timed and compared", |status| {
         let timed = |comparison: &AbComparison| comparison.round_us.iter().all(Option::is_some);
@@ -143,7 +143,7 @@ fn two_halves_agree_and_leave_every_lattice_where_it_was() {
         SessionAction::ResetPanel,
         SessionAction::NewSeed,
         SessionAction::PreviousKernel,
-        SessionAction::NextOf(Switch::Transfer),
+        SessionAction::CycleSwitch(Switch::Transfer),
         SessionAction::NextKernel,
         SessionAction::StepGeneration,
         SessionAction::TogglePause,
@@ -205,15 +205,15 @@ fn overlap_is_measured_while_it_is_watched() {
         overlap.factor() > 0.0 && overlap.factor() < 5.0,
         "{overlap:?}"
     );
-    let (most, _) = overlap.most().unwrap();
+    let (most, _) = overlap.upper_bound().unwrap();
     assert!((0.9..=4.1).contains(&most), "{overlap:?}");
     assert!(overlap.bounds.windows(2).all(|two| two[0].us >= two[1].us));
-    session.act(SessionAction::NextOf(Switch::Streams));
+    session.act(SessionAction::CycleSwitch(Switch::Streams));
     let changed = |status: &Status| status.switches.streams == Streams::One && measured(status);
     let one = wait_for(&session, "the overlap of one stream", changed);
     let (factor, most) = {
         let overlap = one.overlap.as_ref().unwrap();
-        (overlap.factor(), overlap.most().unwrap())
+        (overlap.factor(), overlap.upper_bound().unwrap())
     };
     assert!(factor < 1.5, "{:?}", one.overlap);
     assert_eq!(most.1, Resource::Stream, "{:?}", one.overlap);

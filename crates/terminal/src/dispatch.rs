@@ -7,7 +7,7 @@ use ratatui::crossterm::event::{
 };
 use ratatui::layout::Position;
 
-use super::{Shown, TerminalView, keys};
+use super::{TerminalApp, TerminalView, keys};
 use app::SessionHandle;
 
 use lang::message;
@@ -22,7 +22,7 @@ pub(super) struct Drag {
     moved: bool,
 }
 
-impl<W: SessionHandle> Shown<W> {
+impl<W: SessionHandle> TerminalApp<W> {
     pub(super) fn event(&mut self, event: Event) {
         match event {
             Event::Key(event) => self.key(&event),
@@ -51,7 +51,20 @@ impl<W: SessionHandle> Shown<W> {
                 return self.view.scroll(lines);
             }
         }
-        if let Some(action) = keys::action(event) {
+        let Some(action) = keys::action(event) else {
+            return;
+        };
+        let closes_help = matches!(
+            action,
+            Action::View(
+                ViewAction::ToggleHelp
+                    | ViewAction::Escape
+                    | ViewAction::NextLanguage
+                    | ViewAction::Quit
+            )
+        );
+        // Nobody sees what other keys do behind the list of them.
+        if !self.view.help || closes_help {
             self.act(action);
         }
     }
@@ -145,18 +158,18 @@ impl<W: SessionHandle> Shown<W> {
         }
     }
 
+    /// Closes the first of these that is open, in the window's order.
     fn escape(&mut self) {
-        let options = &mut self.app.options;
         if self.view.help {
             self.view.help = false;
         } else if self.app.lessons.screen.is_some() {
             self.with_lessons(|lessons, source| lessons.leave(source));
-        } else if options.side.is_some() {
-            options.side = None;
-        } else if options.timeline {
+        } else if self.app.options.timeline {
             self.app.show_timeline(false);
+        } else if let Some(panel) = self.app.options.side {
+            self.app.toggle_side(panel);
         } else {
-            options.single = false;
+            self.app.options.single = false;
         }
     }
 

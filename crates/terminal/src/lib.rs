@@ -31,11 +31,11 @@ use screen::ViewOptions;
 use typed::Typed;
 
 /// The least time between two frames.
-const LEAST: Duration = Duration::from_millis(33);
+const MIN_FRAME_INTERVAL: Duration = Duration::from_millis(33);
 /// Of the time, at most this part is spent writing.
 const WRITING: u32 = 2;
 /// How often to look for keys and for what is new.
-const LOOK: Duration = Duration::from_millis(16);
+const POLL_INTERVAL: Duration = Duration::from_millis(16);
 
 type Terminal = ratatui::Terminal<CrosstermBackend<std::io::Stdout>>;
 
@@ -65,15 +65,15 @@ pub fn run<W: SessionHandle>(
     let news = Arc::new(AtomicBool::new(true));
     let woken = news.clone();
     let wake: Wake = Box::new(move || woken.store(true, Ordering::Release));
-    let world = start(wake).map_err(TerminalError::Session)?;
+    let session = start(wake).map_err(TerminalError::Session)?;
     let rescue = Arc::new(Rescue::default());
-    rescue.session(world.saver());
+    rescue.session(session.saver());
     let guard = Guard::new(rescue)?;
     let terminal = guard.terminal()?;
     let depth = Depth::detect(|name| std::env::var(name).ok());
     let mut app = AppState::new(options.view.clone());
-    app.start(world);
-    let mut shown = Shown {
+    app.start(session);
+    let mut shown = TerminalApp {
         app,
         view: TerminalView::new(options.glyphs, depth),
         area: Rect::default(),
@@ -95,7 +95,7 @@ pub fn run<W: SessionHandle>(
 }
 
 /// What is on the screen.
-struct Shown<W> {
+struct TerminalApp<W> {
     /// What the window has too.
     app: AppState<W>,
     view: TerminalView,
@@ -112,7 +112,7 @@ struct Shown<W> {
     typed: Typed,
 }
 
-impl<W: SessionHandle> Shown<W> {
+impl<W: SessionHandle> TerminalApp<W> {
     fn run(&mut self, news: &AtomicBool, guard: &Guard) -> Result<(), TerminalError> {
         loop {
             let now = Instant::now();
@@ -142,8 +142,10 @@ impl<W: SessionHandle> Shown<W> {
                 return Err(TerminalError::Terminal(tr!("it hung up").into()));
             }
             let next = self.pacer.next();
-            let rest = next.map_or(LOOK, |next| next.saturating_duration_since(Instant::now()));
-            self.read(rest.min(LOOK))?;
+            let rest = next.map_or(POLL_INTERVAL, |next| {
+                next.saturating_duration_since(Instant::now())
+            });
+            self.read(rest.min(POLL_INTERVAL))?;
         }
     }
 
@@ -181,7 +183,7 @@ impl<W: SessionHandle> Shown<W> {
             self.app.request_view(request);
         }
         let took = began.elapsed();
-        self.pacer.least = LEAST.max(WRITING * took);
+        self.pacer.least = MIN_FRAME_INTERVAL.max(WRITING * took);
         self.pacer.drawn(began);
         self.rate.count(Instant::now());
         self.frames += 1;

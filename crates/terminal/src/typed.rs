@@ -12,7 +12,7 @@ use super::broken;
 use crate::TerminalError;
 
 /// How often the thread looks whether anybody still wants what is typed.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// What is typed from now on, until this is dropped.
 pub(super) struct Typed {
@@ -27,7 +27,7 @@ impl Typed {
         let told = over.clone();
         let listen = move || {
             while !told.load(Ordering::Acquire) {
-                let event = match event::poll(LOOK) {
+                let event = match event::poll(POLL_INTERVAL) {
                     Ok(false) => continue,
                     Ok(true) => event::read(),
                     Err(error) => Err(error),

@@ -136,7 +136,7 @@ mod tests {
             },
             timeline: &Default::default(),
             lab: &Default::default(),
-            marks: &Default::default(),
+            edit_overlay: &Default::default(),
             pixels: [1280, 800],
             scale: 1.0,
         };

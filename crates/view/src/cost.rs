@@ -3,7 +3,7 @@
 
 use crate::layout::Tiling;
 use crate::offscreen::target;
-use crate::panels::{Panels, Placing, ViewTransforms, outside};
+use crate::panels::{Panels, PanelsInput, ViewTransforms, outside};
 use crate::pixel_tests::lavapipe;
 use crate::texture_array::texture_limits;
 use life::Size;
@@ -58,7 +58,7 @@ fn panels() {
                         colour_by,
                     );
                 }
-                panels.prepare(&Placing {
+                panels.prepare(&PanelsInput {
                     pixels: [800, 800],
                     tiling: Tiling {
                         count: of.0,
@@ -68,7 +68,7 @@ fn panels() {
                         gap: 3,
                         second: None,
                     },
-                    looks: &ViewTransforms::One(camera.look(size, [panel; 2])),
+                    transforms: &ViewTransforms::One(camera.target_transform(size, [panel; 2])),
                     small: &[],
                     only: None,
                     options: &options,

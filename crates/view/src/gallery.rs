@@ -18,7 +18,7 @@ use egui::{Rect, pos2};
 
 use crate::hud::rect_of;
 use crate::layout::{Layout, PixelRect};
-use crate::timeline::place::Places;
+use crate::timeline::layout::TimelineLayout;
 use crate::{Dialogs, Frame, Lab, TimelineView};
 use lang::{Language, with};
 use life::Size;
@@ -55,7 +55,7 @@ struct Scenario {
     round: fn(u32) -> TimedRound,
     lesson: fn() -> Option<LessonScreen>,
     dialogs: fn(&mut Dialogs),
-    marks: fn(&mut EditOverlay),
+    edit_overlay: fn(&mut EditOverlay),
     drawing: fn(&mut Drawing),
     /// What the mouse does before.
     mouse: fn(&mut Mouse<'_>),
@@ -75,7 +75,7 @@ const SCREEN: Scenario = Scenario {
     round: timed_round,
     lesson: || None,
     dialogs: |_| {},
-    marks: |_| {},
+    edit_overlay: |_| {},
     drawing: |_| {},
     mouse: |_| {},
     tip: None,
@@ -125,7 +125,9 @@ impl Mouse<'_> {
     fn click_live(&mut self) {
         if let Some(rect) = self.layout.timeline {
             let (unit, units) = (self.layout.unit, self.layout.units);
-            let chip = Places::new(rect_of(rect), unit, units).chip.center();
+            let chip = TimelineLayout::new(rect_of(rect), unit, units)
+                .chip
+                .center();
             let at = [f64::from(chip.x), f64::from(chip.y)];
             self.timeline.click(false, at, self.layout);
             self.timeline.hover(Some(at));
@@ -168,7 +170,7 @@ struct Set {
     timeline: TimelineView,
     population: Population,
     lab: Lab,
-    marks: EditOverlay,
+    edit_overlay: EditOverlay,
     lesson: Option<LessonScreen>,
     dialogs: Dialogs,
 }
@@ -197,14 +199,14 @@ impl Set {
             timeline: TimelineView::default(),
             population: Population::default(),
             lab: Lab::default(),
-            marks: EditOverlay::default(),
+            edit_overlay: EditOverlay::default(),
             lesson: (screen.lesson)(),
             dialogs: Dialogs::default(),
             status: Some(status),
         };
         (screen.options)(&mut set.options, size, [700, 700]);
         (screen.drawing)(&mut set.drawing);
-        (screen.marks)(&mut set.marks);
+        (screen.edit_overlay)(&mut set.edit_overlay);
         (screen.dialogs)(&mut set.dialogs);
         set.timeline.update(&TimedAs((screen.round)(streams)));
         let status = set.status.as_ref().unwrap();
@@ -233,7 +235,7 @@ impl Set {
             },
             timeline: &self.timeline,
             lab: &self.lab,
-            marks: &self.marks,
+            edit_overlay: &self.edit_overlay,
             pixels: self.window.0,
             scale: self.window.1,
         }

@@ -22,14 +22,14 @@ struct HitRegion {
 struct HitRegions(Vec<HitRegion>);
 
 fn id() -> Id {
-    Id::unique("spots")
+    Id::unique("hit regions")
 }
 
-fn note(painter: &Painter, spot: HitRegion) {
+fn note(painter: &Painter, region: HitRegion) {
     painter.ctx().data_mut(|data| {
         data.get_temp_mut_or_default::<HitRegions>(id())
             .0
-            .push(spot);
+            .push(region);
     });
 }
 
@@ -63,36 +63,36 @@ pub(crate) fn clear(context: &egui::Context) {
 /// Which of the last frame's places is here.
 pub(crate) fn at(context: &egui::Context, at: Pos2) -> Option<usize> {
     context.data_mut(|data| {
-        let spots = &data.get_temp_mut_or_default::<HitRegions>(id()).0;
-        spots.iter().rposition(|spot| spot.rect.contains(at))
+        let regions = &data.get_temp_mut_or_default::<HitRegions>(id()).0;
+        regions.iter().rposition(|region| region.rect.contains(at))
     })
 }
 
 /// Whether one of the last frame's buttons is here.
 pub(crate) fn has_button_at(context: &egui::Context, at: Pos2) -> bool {
     context.data_mut(|data| {
-        let spots = &data.get_temp_mut_or_default::<HitRegions>(id()).0;
-        let mut buttons = spots.iter().filter(|spot| spot.request.is_some());
-        buttons.any(|spot| spot.rect.contains(at))
+        let regions = &data.get_temp_mut_or_default::<HitRegions>(id()).0;
+        let mut buttons = regions.iter().filter(|region| region.request.is_some());
+        buttons.any(|region| region.rect.contains(at))
     })
 }
 
 /// Shows tips and takes clicks; below all dialogs.
 pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<UiRequest>) {
-    let spots = ui
+    let regions = ui
         .ctx()
         .data_mut(|data| data.get_temp_mut_or_default::<HitRegions>(id()).clone());
-    for (index, spot) in spots.0.iter().enumerate() {
-        let sense = match spot.request {
+    for (index, region) in regions.0.iter().enumerate() {
+        let sense = match region.request {
             Some(_) => Sense::CLICK,
             None => Sense::hover(),
         };
-        let response = ui.interact(spot.rect, id().with(index), sense);
-        if let (true, Some(request)) = (response.clicked(), &spot.request) {
+        let response = ui.interact(region.rect, id().with(index), sense);
+        if let (true, Some(request)) = (response.clicked(), &region.request) {
             asked.push(request.clone());
         }
-        if !spot.tip.is_empty() {
-            response.on_hover_text(&spot.tip);
+        if !region.tip.is_empty() {
+            response.on_hover_text(&region.tip);
         }
     }
 }
@@ -101,8 +101,8 @@ pub(crate) fn show(ui: &egui::Ui, asked: &mut Vec<UiRequest>) {
 #[cfg(test)]
 pub(crate) fn places(context: &egui::Context) -> Vec<Rect> {
     context.data_mut(|data| {
-        let spots = &data.get_temp_mut_or_default::<HitRegions>(id()).0;
-        let tipped = spots.iter().filter(|spot| !spot.tip.is_empty());
-        tipped.map(|spot| spot.rect).collect()
+        let regions = &data.get_temp_mut_or_default::<HitRegions>(id()).0;
+        let tipped = regions.iter().filter(|region| !region.tip.is_empty());
+        tipped.map(|region| region.rect).collect()
     })
 }

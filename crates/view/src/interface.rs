@@ -7,7 +7,7 @@ use std::time::Duration;
 use crate::dialogs::{Dialogs, style};
 use crate::layout::Layout;
 use crate::scene::context;
-use crate::timeline::Shown;
+use crate::timeline::TimelineKey;
 use crate::{Frame, Lab};
 use lang::Language;
 use model::Status;
@@ -21,13 +21,13 @@ pub(super) struct Interface {
     /// The unit of type and the colours that egui's style is made for.
     styled: Option<(f32, Palette<egui::Color32>)>,
     /// What can be drawn again.
-    pub(super) painted: Option<Painted>,
+    pub(super) painted: Option<CachedUi>,
 }
 
 /// An interface that was laid out and tessellated, and is in the buffers of what draws it.
-pub(super) struct Painted {
+pub(super) struct CachedUi {
     /// What it was made from; nothing where the next frame may differ all the same.
-    sources: Option<Sources>,
+    sources: Option<CacheKey>,
     /// Where everything stands.
     pub(super) place: Option<(Layout, ViewTransform)>,
     /// What is drawn.
@@ -38,11 +38,11 @@ pub(super) struct Painted {
 
 /// Everything that an interface without dialogs is made from.
 #[derive(PartialEq)]
-pub(super) struct Sources {
+pub(super) struct CacheKey {
     status: Option<Status>,
     options: ViewOptions,
     drawing: Drawing,
-    timeline: Shown,
+    timeline: TimelineKey,
     lab: Lab,
     pencil: bool,
     pixels: [u32; 2],
@@ -51,17 +51,17 @@ pub(super) struct Sources {
     focused: bool,
 }
 
-impl Sources {
+impl CacheKey {
     /// Of a frame in which nobody does anything, and nothing is open or under way whose looks are
     /// not told here.
-    pub(super) fn of(frame: &Frame<'_>, dialogs: &Dialogs, focused: bool) -> Option<Sources> {
-        is_told(frame, dialogs).then(|| Sources {
+    pub(super) fn of(frame: &Frame<'_>, dialogs: &Dialogs, focused: bool) -> Option<CacheKey> {
+        is_cacheable(frame, dialogs).then(|| CacheKey {
             status: frame.status.cloned(),
             options: frame.options.clone(),
             drawing: frame.drawing.clone(),
             timeline: frame.timeline.shown(),
             lab: *frame.lab,
-            pencil: frame.marks.pencil,
+            pencil: frame.edit_overlay.pencil,
             pixels: frame.pixels,
             scale: frame.scale,
             language: lang::language(),
@@ -70,13 +70,13 @@ impl Sources {
     }
 
     /// Whether it would be made from the same; nothing is copied to say so.
-    fn are_of(&self, frame: &Frame<'_>, input: &egui::RawInput) -> bool {
+    fn matches(&self, frame: &Frame<'_>, input: &egui::RawInput) -> bool {
         self.status.as_ref() == frame.status
             && self.timeline == frame.timeline.shown()
             && self.drawing == *frame.drawing
             && self.options == *frame.options
             && self.lab == *frame.lab
-            && self.pencil == frame.marks.pencil
+            && self.pencil == frame.edit_overlay.pencil
             && self.pixels == frame.pixels
             && self.scale == frame.scale
             && self.language == lang::language()
@@ -84,31 +84,31 @@ impl Sources {
     }
 }
 
-/// Whether [`Sources`] tell all there is to be seen.
-fn is_told(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
-    let marks = frame.marks;
-    let marked = marks.selection.is_some()
-        || marks.ghost.is_some()
-        || marks.pointed.is_some()
-        || !marks.pending.is_empty();
+/// Whether [`CacheKey`] tell all there is to be seen.
+fn is_cacheable(frame: &Frame<'_>, dialogs: &Dialogs) -> bool {
+    let edit_overlay = frame.edit_overlay;
+    let marked = edit_overlay.selection.is_some()
+        || edit_overlay.ghost.is_some()
+        || edit_overlay.pointed.is_some()
+        || !edit_overlay.pending.is_empty();
     !dialogs.takes_keys()
         && !marked
         && frame.lesson.is_none()
         && frame.options.side != Some(SidePanel::Population)
 }
 
-impl Painted {
+impl CachedUi {
     /// What was painted from these; `again` is after how long egui wants another frame.
     pub(super) fn new(
-        (sources, place): (Option<Sources>, Option<(Layout, ViewTransform)>),
+        (sources, place): (Option<CacheKey>, Option<(Layout, ViewTransform)>),
         again: Duration,
         meshes: Vec<egui::ClippedPrimitive>,
         platform: &egui::PlatformOutput,
-    ) -> Painted {
+    ) -> CachedUi {
         let mut platform = platform.clone();
         platform.commands.clear();
         platform.events.clear();
-        Painted {
+        CachedUi {
             sources: sources.filter(|_| again == Duration::MAX),
             place,
             meshes,
@@ -117,7 +117,7 @@ impl Painted {
     }
 
     /// Whether it is what a frame would show.
-    pub(super) fn shows(
+    pub(super) fn is_current(
         &self,
         frame: &Frame<'_>,
         dialogs: &Dialogs,
@@ -126,8 +126,8 @@ impl Painted {
         let idle = input.events.is_empty()
             && input.hovered_files.is_empty()
             && input.dropped_files.is_empty();
-        let same = |sources: &Sources| sources.are_of(frame, input);
-        idle && is_told(frame, dialogs) && self.sources.as_ref().is_some_and(same)
+        let same = |sources: &CacheKey| sources.matches(frame, input);
+        idle && is_cacheable(frame, dialogs) && self.sources.as_ref().is_some_and(same)
     }
 }
 

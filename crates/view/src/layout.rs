@@ -6,11 +6,11 @@ mod docks;
 #[cfg(test)]
 mod tests;
 
-use crate::timeline::place;
+use crate::timeline;
 pub use comparison::ComparisonPlaces;
 use docks::Side;
 use life::Size;
-use screen::{SidePanel, Zoom};
+use screen::{InterfaceScale, SidePanel};
 
 /// A rectangle in whole pixels.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -156,7 +156,7 @@ pub struct LayoutRequest {
     /// The strip of a presentation, instead of the HUD.
     pub presentation: bool,
     /// How large type is.
-    pub zoom: Zoom,
+    pub zoom: InterfaceScale,
     /// Two halves of so many panels each, instead of all panels alike.
     pub comparison: Option<usize>,
 }
@@ -294,14 +294,14 @@ pub fn lay_out(
 
 /// The timeline's height in pixels, or 0 where there is no room for one.
 fn timeline_height(area: [u32; 2], unit: f32, lanes: usize, units: Option<usize>) -> u32 {
-    let height = place::height(area.map(|side| side as f32 / unit), lanes, units);
+    let height = timeline::layout::height(area.map(|side| side as f32 / unit), lanes, units);
     height.map_or(0, |height| (height * unit).round() as u32)
 }
 
 /// Pixels of one unit of type and spacing in a window of `pixels` at `scale` pixels a point.
 ///
 /// Zoomed in as far as a small window's figures still have room for, unless they had none before.
-pub(crate) fn unit(pixels: [u32; 2], scale: f32, zoom: Zoom) -> f32 {
+pub(crate) fn unit(pixels: [u32; 2], scale: f32, zoom: InterfaceScale) -> f32 {
     let [width, height] = pixels.map(|side| side as f32);
     let (w, h) = (width / scale, height / scale);
     let usual = (w / 1280.0).min(h / 800.0).clamp(0.8, 3.0) * scale;

@@ -125,27 +125,28 @@ fn paint_head(
     );
 }
 
-/// Buttons at the right of the last line, and words beside them where there is room.
+/// Buttons at the right of the last line, each with whether it does anything here, and words beside
+/// them where there is room. A button that does nothing keeps its place, so that the others do too.
 fn paint_foot(
     painter: &ThemedPainter,
     inside: Rect,
     unit: f32,
     text: &str,
-    buttons: &[(&str, ViewAction)],
+    buttons: &[(&str, ViewAction, bool)],
 ) {
     let (pad, gap) = (11.0 * unit, 8.0 * unit);
     let mut right = inside.right();
-    for &(label, action) in buttons.iter().rev() {
+    for &(label, action, is_possible) in buttons.iter().rev() {
         let room = inside.width() / buttons.len() as f32 - gap - 2.0 * pad;
         let galley = |ink| fitted(painter, label, medium(14.0 * unit), ink, room);
         let size = galley(painter.palette.value).size() + vec2(2.0 * pad, 9.0 * unit);
         let corner = pos2(right - size.x, inside.bottom() + 3.0 * unit - size.y);
         let place = Rect::from_min_size(corner, size);
-        let is_over = hit_regions::button(painter, place, "", Action::View(action));
-        let (ground, ink) = if is_over {
-            (painter.palette.accent, painter.palette.on_accent)
-        } else {
-            (painter.palette.lesson_card, painter.palette.value)
+        let is_over = is_possible && hit_regions::button(painter, place, "", Action::View(action));
+        let (ground, ink) = match (is_possible, is_over) {
+            (false, _) => (painter.palette.ground, painter.palette.faint),
+            (true, true) => (painter.palette.accent, painter.palette.on_accent),
+            (true, false) => (painter.palette.lesson_card, painter.palette.value),
         };
         painter.rect_filled(place, 5.0 * unit, ground);
         let text = galley(ink);
@@ -169,7 +170,7 @@ fn paint_list(
     let count = tr!("{} of {}", (selected + 1).min(entries.len()), entries.len());
     paint_head(painter, inside, unit, 1.0, [tr!("Lessons"), &count]);
     let foot = tr!("↑ ↓ choose · Enter or a click opens");
-    let close = [(tr!("Close"), ViewAction::ToggleLessons)];
+    let close = [(tr!("Close"), ViewAction::ToggleLessons, true)];
     paint_foot(painter, inside, unit, foot, &close);
     let names = entries.iter().map(|entry| {
         let font = medium(17.0 * unit);
@@ -216,7 +217,7 @@ fn paint_list(
 }
 
 /// Something of a page, of a known height.
-enum Piece {
+enum PageItem {
     Text(Arc<Galley>),
     /// On a card.
     Question(Arc<Galley>),
@@ -225,31 +226,31 @@ enum Piece {
     Space(f32),
 }
 
-impl Piece {
+impl PageItem {
     fn height(&self, unit: f32) -> f32 {
         match self {
-            Piece::Text(text) => text.size().y,
-            Piece::Question(text) => text.size().y + 24.0 * unit,
-            Piece::Row(label, value) => label.size().y.max(value.size().y) + 9.0 * unit,
-            Piece::Check(text, _) => text.size().y + 7.0 * unit,
-            Piece::Space(height) => *height,
+            PageItem::Text(text) => text.size().y,
+            PageItem::Question(text) => text.size().y + 24.0 * unit,
+            PageItem::Row(label, value) => label.size().y.max(value.size().y) + 9.0 * unit,
+            PageItem::Check(text, _) => text.size().y + 7.0 * unit,
+            PageItem::Space(height) => *height,
         }
     }
 }
 
 /// The page's pieces in type of this size.
-fn pieces(painter: &ThemedPainter, page: &LessonPage, width: f32, unit: f32) -> Vec<Piece> {
+fn pieces(painter: &ThemedPainter, page: &LessonPage, width: f32, unit: f32) -> Vec<PageItem> {
     let text = |text: &str, font, colour, width: f32| {
         paragraph(painter, text, font, colour, width.max(1.0), usize::MAX)
     };
-    let mut pieces = vec![Piece::Text(text(
+    let mut pieces = vec![PageItem::Text(text(
         &page.text,
         regular(20.0 * unit),
         painter.palette.value,
         width,
     ))];
     if !page.question.is_empty() {
-        pieces.push(Piece::Space(16.0 * unit));
+        pieces.push(PageItem::Space(16.0 * unit));
         let room = width - 32.0 * unit;
         let question = text(
             &page.question,
@@ -257,20 +258,20 @@ fn pieces(painter: &ThemedPainter, page: &LessonPage, width: f32, unit: f32) -> 
             painter.palette.accent,
             room,
         );
-        pieces.push(Piece::Question(question));
+        pieces.push(PageItem::Question(question));
     }
     if page.busy {
-        pieces.push(Piece::Space(16.0 * unit));
+        pieces.push(PageItem::Space(16.0 * unit));
         let busy = text(
             tr!("measuring …"),
             medium(20.0 * unit),
             painter.palette.label,
             width,
         );
-        pieces.push(Piece::Text(busy));
+        pieces.push(PageItem::Text(busy));
     }
     if !page.rows.is_empty() {
-        pieces.push(Piece::Space(16.0 * unit));
+        pieces.push(PageItem::Space(16.0 * unit));
     }
     for (label, value) in &page.rows {
         let value = text(
@@ -280,23 +281,23 @@ fn pieces(painter: &ThemedPainter, page: &LessonPage, width: f32, unit: f32) -> 
             0.55 * width,
         );
         let room = width - value.size().x - 18.0 * unit;
-        pieces.push(Piece::Row(
+        pieces.push(PageItem::Row(
             text(label, regular(18.0 * unit), painter.palette.label, room),
             value,
         ));
     }
     if !page.note.is_empty() {
-        pieces.push(Piece::Space(14.0 * unit));
+        pieces.push(PageItem::Space(14.0 * unit));
         let note = text(
             &page.note,
             regular(17.0 * unit),
             painter.palette.label,
             width,
         );
-        pieces.push(Piece::Text(note));
+        pieces.push(PageItem::Text(note));
     }
     if !page.checks.is_empty() {
-        pieces.push(Piece::Space(14.0 * unit));
+        pieces.push(PageItem::Space(14.0 * unit));
     }
     for (check, holds) in &page.checks {
         let colour = if *holds {
@@ -305,7 +306,7 @@ fn pieces(painter: &ThemedPainter, page: &LessonPage, width: f32, unit: f32) -> 
             painter.palette.value
         };
         let check = text(check, regular(18.0 * unit), colour, width - 34.0 * unit);
-        pieces.push(Piece::Check(check, *holds));
+        pieces.push(PageItem::Check(check, *holds));
     }
     pieces
 }
@@ -328,13 +329,19 @@ fn paint_page(painter: &ThemedPainter, rect: Rect, unit: f32, page: &LessonPage)
     // What leads and what follows is not larger than it has to be beside small words.
     let around = size.clamp(0.7, 1.0);
     paint_head(painter, inside, unit, around, [&page.title, &number]);
-    let mut buttons = vec![(tr!("Back to the list"), ViewAction::Escape)];
-    if page.number > 1 {
-        buttons.push((tr!("Previous page"), ViewAction::PreviousPage));
-    }
-    if page.number < page.of {
-        buttons.push((tr!("Next page"), ViewAction::NextPage));
-    }
+    let buttons = [
+        (tr!("Back to the list"), ViewAction::Escape, true),
+        (
+            tr!("Previous page"),
+            ViewAction::PreviousPage,
+            page.number > 1,
+        ),
+        (
+            tr!("Next page"),
+            ViewAction::NextPage,
+            page.number < page.of,
+        ),
+    ];
     let foot = tr!("all other keys still work");
     paint_foot(painter, inside, unit, foot, &buttons);
     let mut y = top;
@@ -353,24 +360,24 @@ fn paint_page(painter: &ThemedPainter, rect: Rect, unit: f32, page: &LessonPage)
     }
 }
 
-fn paint_piece(painter: &ThemedPainter, place: Rect, unit: f32, piece: Piece) {
+fn paint_piece(painter: &ThemedPainter, place: Rect, unit: f32, piece: PageItem) {
     match piece {
-        Piece::Space(_) => {}
-        Piece::Text(text) => put(painter, place.min, Align2::LEFT_TOP, text),
-        Piece::Question(text) => {
+        PageItem::Space(_) => {}
+        PageItem::Text(text) => put(painter, place.min, Align2::LEFT_TOP, text),
+        PageItem::Question(text) => {
             painter.rect_filled(place, 6.0 * unit, painter.palette.lesson_card);
             let edge = Rect::from_min_size(place.min, vec2(4.0 * unit, place.height()));
             painter.rect_filled(edge, 0.0, painter.palette.accent);
             let at = place.min + vec2(18.0, 12.0) * unit;
             put(painter, at, Align2::LEFT_TOP, text);
         }
-        Piece::Row(label, value) => {
+        PageItem::Row(label, value) => {
             put(painter, place.left_center(), Align2::LEFT_CENTER, label);
             put(painter, place.right_center(), Align2::RIGHT_CENTER, value);
             let line = (unit.max(1.0), painter.palette.rule);
             painter.hline(place.x_range(), place.bottom().round(), line);
         }
-        Piece::Check(text, holds) => {
+        PageItem::Check(text, holds) => {
             let size = 20.0 * unit;
             let middle = pos2(place.left() + size / 2.0, place.center().y);
             let sign = Rect::from_center_size(middle, vec2(size, size));

@@ -10,6 +10,7 @@ mod callouts;
 mod cell_ages;
 mod comparison;
 mod dialogs;
+mod edit_overlay;
 mod error;
 mod gpu;
 mod hit_regions;
@@ -19,7 +20,6 @@ mod lab;
 pub mod ladder;
 pub mod layout;
 mod lesson;
-mod marks;
 pub mod minimap;
 pub mod offscreen;
 pub mod panels;
@@ -51,7 +51,8 @@ pub use texture_array::{MAX_INSTANCES, most_instances};
 pub use timeline::TimelineView;
 
 pub use dialogs::{
-    Commands, Dialog, Dialogs, FileDialog, FileTask, GoTo, Help, Larger, Menu, Shelf, UiRequest,
+    Commands, Dialog, Dialogs, FileDialog, FileTask, GoTo, Help, Menu, ResizeDialog, Shelf,
+    UiRequest,
 };
 pub use gpu::{Canvas, Gpu};
 pub use lesson::entry_at;

@@ -13,14 +13,14 @@ use crate::layout::{Layout, PixelRect};
 use crate::panels::Small;
 use life::Size;
 use screen::Camera;
-use screen::Piece;
+use screen::PanelPart;
 
 /// The most of a panel's sides that it takes.
 const PART: f64 = 0.3;
 /// The longest side, in units.
-const LONGEST: f64 = 220.0;
+const MAX_SIDE: f64 = 220.0;
 /// In less pixels nothing can be seen.
-const LEAST: f64 = 36.0;
+const MIN_SIDE_PIXELS: f64 = 36.0;
 
 /// Every minimap of a frame: the selected panel's, or, where cameras are separate, each one's.
 pub(crate) fn minimaps(frame: &Frame<'_>, layout: &Layout) -> Vec<Small> {
@@ -39,11 +39,12 @@ pub(crate) fn minimaps(frame: &Frame<'_>, layout: &Layout) -> Vec<Small> {
         .filter_map(|instance| {
             let place = frame.only().map_or(instance, |_| 0);
             let rect = place_in(layout.tiling.rect(place), status.size, layout.unit)?;
-            let look = Camera::default().look(status.size, [rect.width, rect.height]);
+            let transform =
+                Camera::default().target_transform(status.size, [rect.width, rect.height]);
             Some(Small {
                 instance,
                 rect,
-                look,
+                transform,
             })
         })
         .collect()
@@ -53,10 +54,10 @@ pub(crate) fn minimaps(frame: &Frame<'_>, layout: &Layout) -> Vec<Small> {
 fn place_in(panel: PixelRect, size: Size, unit: f32) -> Option<PixelRect> {
     let [width, height] = [panel.width, panel.height].map(f64::from);
     let aspect = f64::from(size.width()) / f64::from(size.height());
-    let longest = LONGEST * f64::from(unit);
+    let longest = MAX_SIDE * f64::from(unit);
     let most = [(PART * width).min(longest), (PART * height).min(longest)];
     let sides = [most[0].min(most[1] * aspect), most[1].min(most[0] / aspect)];
-    if sides[0].max(sides[1]) < LEAST {
+    if sides[0].max(sides[1]) < MIN_SIDE_PIXELS {
         return None;
     }
     let [width, height] = sides.map(|side| side.round().max(3.0) as u32);
@@ -90,9 +91,9 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
             Stroke::new(thin, painter.palette.label),
             StrokeKind::Outside,
         );
-        let look = frame.camera_of(small.instance).shown(status.size, panel);
+        let transform = frame.camera_of(small.instance).shown(status.size, panel);
         // One frame, or, around the torus, two or four, which meet at its edges.
-        let seen = look.pieces(status.size, panel);
+        let seen = transform.pieces(status.size, panel);
         let seen = || {
             seen.iter()
                 .map(|piece| seen_in(&small, piece).intersect(rect))
@@ -109,9 +110,9 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
 }
 
 /// What a piece of a panel sees, as a rectangle of the minimap in the window's pixels.
-fn seen_in(small: &Small, piece: &Piece) -> Rect {
+fn seen_in(small: &Small, piece: &PanelPart) -> Rect {
     let [from, to] = [[0.0; 2], piece.sides.map(f64::from)].map(|corner| {
-        let [x, y] = small.look.to_pixels(piece.look.to_cells(corner));
+        let [x, y] = small.transform.to_pixels(piece.transform.to_cells(corner));
         pos2(
             (f64::from(small.rect.x) + x).round() as f32,
             (f64::from(small.rect.y) + y).round() as f32,
@@ -142,7 +143,7 @@ pub fn cell_of(
 
 fn cell_at(small: &Small, [x, y]: [f64; 2]) -> [f64; 2] {
     let corner = [small.rect.x, small.rect.y].map(f64::from);
-    small.look.to_cells([x - corner[0], y - corner[1]])
+    small.transform.to_cells([x - corner[0], y - corner[1]])
 }
 
 #[cfg(test)]
@@ -171,7 +172,7 @@ mod tests {
             },
             timeline: &TimelineView::default(),
             lab: &Lab::default(),
-            marks: &EditOverlay::default(),
+            edit_overlay: &EditOverlay::default(),
             pixels: [1280, 800],
             scale: 1.0,
         };

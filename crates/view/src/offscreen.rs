@@ -32,7 +32,7 @@ pub struct Renderer {
     /// What the lab shows, where it is shown.
     pub lab: Lab,
     /// What a hand has put over the panels.
-    pub marks: EditOverlay,
+    pub edit_overlay: EditOverlay,
     /// The lesson that is shown, if one is.
     pub lesson: Option<LessonScreen>,
     /// What is open over the scene.
@@ -74,7 +74,7 @@ impl Renderer {
             timeline: TimelineView::default(),
             population: Population::default(),
             lab: Lab::default(),
-            marks: EditOverlay::default(),
+            edit_overlay: EditOverlay::default(),
             lesson: None,
             dialogs: Dialogs::default(),
             gpu,
@@ -122,7 +122,7 @@ impl Renderer {
             },
             timeline: &self.timeline,
             lab: &self.lab,
-            marks: &self.marks,
+            edit_overlay: &self.edit_overlay,
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
         };
@@ -242,7 +242,7 @@ impl Renderer {
             },
             timeline: &self.timeline,
             lab: &self.lab,
-            marks: &self.marks,
+            edit_overlay: &self.edit_overlay,
             pixels: [self.target.width(), self.target.height()],
             scale: self.scale,
         }

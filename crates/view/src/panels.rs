@@ -63,8 +63,8 @@ impl ViewTransforms {
     /// What is seen of this instance.
     pub(crate) fn of(&self, instance: usize) -> ViewTransform {
         match self {
-            ViewTransforms::One(look) => *look,
-            ViewTransforms::Each(looks) => looks[instance.min(looks.len() - 1)],
+            ViewTransforms::One(transform) => *transform,
+            ViewTransforms::Each(transforms) => transforms[instance.min(transforms.len() - 1)],
         }
     }
 }
@@ -74,15 +74,15 @@ impl ViewTransforms {
 pub(crate) struct Small {
     pub(crate) instance: usize,
     pub(crate) rect: PixelRect,
-    pub(crate) look: ViewTransform,
+    pub(crate) transform: ViewTransform,
 }
 
 /// What is drawn where.
-pub(crate) struct Placing<'a> {
+pub(crate) struct PanelsInput<'a> {
     /// The target's size in pixels.
     pub(crate) pixels: [u32; 2],
     pub(crate) tiling: Tiling,
-    pub(crate) looks: &'a ViewTransforms,
+    pub(crate) transforms: &'a ViewTransforms,
     /// The one instance that is drawn, or all.
     pub(crate) only: Option<usize>,
     pub(crate) options: &'a ViewOptions,
@@ -271,7 +271,7 @@ impl Panels {
     }
 
     /// Readies the draws of a frame; [`Panels::draw`] then only records them.
-    pub(crate) fn prepare(&mut self, placing: &Placing<'_>) {
+    pub(crate) fn prepare(&mut self, placing: &PanelsInput<'_>) {
         self.draws.clear();
         self.grounds = 0..0;
         let Some(store) = &self.store else { return };
@@ -374,17 +374,17 @@ const TRACED: usize = 2;
 
 /// An instance's panel, in as many pieces as the edges of the torus cut it into.
 fn panel<'a>(
-    placing: &'a Placing<'_>,
+    placing: &'a PanelsInput<'_>,
     size: Size,
     (instance, layer): (usize, usize),
     held: &'a CachedPicture,
 ) -> impl Iterator<Item = PanelInstance> + 'a {
     let place = placing.only.map_or(instance, |_| 0);
     let rect = placing.tiling.rect(place);
-    let look = placing.looks.of(instance);
-    let lines = placing.options.grid_lines && look.scale >= MIN_PIXELS_FOR_LINES;
+    let transform = placing.transforms.of(instance);
+    let lines = placing.options.grid_lines && transform.scale >= MIN_PIXELS_FOR_LINES;
     let lines = if lines { LINES } else { 0.0 };
-    let pieces = look.pieces(size, [rect.width, rect.height]);
+    let pieces = transform.pieces(size, [rect.width, rect.height]);
     pieces.into_iter().map(move |piece| {
         let rect = PixelRect {
             x: rect.x + piece.at[0],
@@ -392,23 +392,23 @@ fn panel<'a>(
             width: piece.sides[0],
             height: piece.sides[1],
         };
-        let mut drawn = looking(placing, (instance, layer), (rect, piece.look, lines));
+        let mut drawn = looking(placing, (instance, layer), (rect, piece.transform, lines));
         if let CachedPicture::View { viewport, .. } = held {
-            drawn.through(*viewport, piece.look, size);
+            drawn.through(*viewport, piece.transform, size);
         }
         drawn
     })
 }
 
-fn minimap(placing: &Placing<'_>, small: &Small, layer: usize) -> PanelInstance {
-    let place = (small.rect, small.look, 0.0);
+fn minimap(placing: &PanelsInput<'_>, small: &Small, layer: usize) -> PanelInstance {
+    let place = (small.rect, small.transform, 0.0);
     looking(placing, (small.instance, layer), place)
 }
 
 fn looking(
-    placing: &Placing<'_>,
+    placing: &PanelsInput<'_>,
     (instance, layer): (usize, usize),
-    (rect, look, lines): (PixelRect, ViewTransform, f32),
+    (rect, transform, lines): (PixelRect, ViewTransform, f32),
 ) -> PanelInstance {
     let mut tint = tint(instance);
     tint[3] = if theme(placing.options.colours).tinted {
@@ -416,8 +416,8 @@ fn looking(
     } else {
         0.0
     };
-    let cell = look.origin.map(f64::floor);
-    let cells_per_pixel = 1.0 / look.scale;
+    let cell = transform.origin.map(f64::floor);
+    let cells_per_pixel = 1.0 / transform.scale;
     PanelInstance {
         rect: [rect.x, rect.y, rect.width, rect.height].map(|side| side as f32),
         tint,
@@ -425,7 +425,7 @@ fn looking(
         step: 1.0,
         layer: layer as u32,
         texels: [0; 2],
-        part: [0, 1].map(|axis| (look.origin[axis] - cell[axis]) as f32),
+        part: [0, 1].map(|axis| (transform.origin[axis] - cell[axis]) as f32),
         cell: cell.map(|at| at as i32),
         scale: [cells_per_pixel as f32, reduced(cells_per_pixel), lines],
         turn: [1.0; 2],
@@ -434,14 +434,14 @@ fn looking(
 
 impl PanelInstance {
     /// Takes densities from a view, which may be of another part than this looks at.
-    fn through(&mut self, viewport: ReduceRegion, look: ViewTransform, size: Size) {
+    fn through(&mut self, viewport: ReduceRegion, transform: ViewTransform, size: Size) {
         let one = ReduceRegion::ONE as f64;
         let texel = viewport.step as f64 / one;
-        let step = 1.0 / (look.scale * texel);
+        let step = 1.0 / (transform.scale * texel);
         let corner = [viewport.x0, viewport.y0].map(|at| at as f64 / one);
         let turn = [size.width(), size.height()].map(|side| f64::from(side) / texel);
         self.offset = [0, 1].map(|axis| {
-            let texels = (look.origin[axis] - corner[axis]) / texel;
+            let texels = (transform.origin[axis] - corner[axis]) / texel;
             // As the shader goes around, but exact.
             let turns = ((texels + step / 2.0) / turn[axis]).floor();
             (texels - turns * turn[axis]) as f32
@@ -467,7 +467,7 @@ fn plain(rect: PixelRect, colour: [f32; 4]) -> PanelInstance {
     }
 }
 
-fn scene_uniform(placing: &Placing<'_>, size: Size, traced: bool) -> SceneUniform {
+fn scene_uniform(placing: &PanelsInput<'_>, size: Size, traced: bool) -> SceneUniform {
     let options = placing.options;
     let mut theme = theme(options.colours);
     if traced && options.invert {

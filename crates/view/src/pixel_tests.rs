@@ -5,7 +5,7 @@ use crate::Gpu;
 use crate::cell_ages::Turn;
 use crate::layout::{PixelRect, Tiling};
 use crate::offscreen::{read, target};
-use crate::panels::{Panels, Placing, Small, ViewTransforms, outside};
+use crate::panels::{Panels, PanelsInput, Small, ViewTransforms, outside};
 use crate::picture_file::Image;
 use crate::reference::{Trace, assert_as_modelled, colour, density};
 use crate::texture_array::texture_limits;
@@ -36,7 +36,7 @@ const FORMAT: wgpu::TextureFormat = wgpu::TextureFormat::Rgba8Unorm;
 fn draw(
     limits: impl Fn(TextureLimits) -> TextureLimits,
     size: Size,
-    (panel, columns, look): ([u32; 2], usize, ViewTransform),
+    (panel, columns, transform): ([u32; 2], usize, ViewTransform),
     only: Option<usize>,
     options: &ViewOptions,
     rounds: &[&FixturePictures],
@@ -46,7 +46,7 @@ fn draw(
         .map(|&round| round as &dyn PictureSource)
         .collect();
     let of = (rounds[0].0.len(), size);
-    let place = (panel, columns, &ViewTransforms::One(look));
+    let place = (panel, columns, &ViewTransforms::One(transform));
     draw_all(limits, of, place, (only, &[]), options, &sources)
 }
 
@@ -54,7 +54,7 @@ fn draw(
 fn draw_all(
     limits: impl Fn(TextureLimits) -> TextureLimits,
     (count, size): (usize, Size),
-    (panel, columns, looks): ([u32; 2], usize, &ViewTransforms),
+    (panel, columns, transforms): ([u32; 2], usize, &ViewTransforms),
     (only, small): (Option<usize>, &[Small]),
     options: &ViewOptions,
     rounds: &[&dyn PictureSource],
@@ -75,10 +75,10 @@ fn draw_all(
         gap: 3,
         second: None,
     };
-    panels.prepare(&Placing {
+    panels.prepare(&PanelsInput {
         pixels,
         tiling,
-        looks,
+        transforms,
         only,
         options,
         small,
@@ -113,10 +113,10 @@ fn cells_are_crisp_when_large() {
     let size = size(33, 20);
     let lattices = [soup(size, 0.4, 1), soup(size, 0.4, 2)];
     let panel = [33 * 8, 20 * 8];
-    let look = Camera::default().look(size, panel);
-    assert_eq!(look.scale, 8.0);
+    let transform = Camera::default().target_transform(size, panel);
+    assert_eq!(transform.scale, 8.0);
     let options = ViewOptions::default();
-    let place = (panel, 2, look);
+    let place = (panel, 2, transform);
     let image = draw(
         all,
         size,
@@ -140,7 +140,7 @@ fn small_panels_show_density_for_any_width() {
     ] {
         let size = size(width, height);
         let lattices = [soup(size, 0.1, 3)];
-        let place = (panel, 1, Camera::default().look(size, panel));
+        let place = (panel, 1, Camera::default().target_transform(size, panel));
         for (colours, invert) in [(0, false), (1, true), (2, false)] {
             let options = ViewOptions {
                 colours,
@@ -171,7 +171,7 @@ fn a_moved_and_zoomed_camera_shows_the_right_cells() {
         (30.0, [50.0, 50.0]),
     ] {
         camera.zoom_at(factor, pixel, size, panel);
-        let place = (panel, 1, camera.look(size, panel));
+        let place = (panel, 1, camera.target_transform(size, panel));
         let options = ViewOptions {
             colours: 4,
             ..Default::default()
@@ -230,7 +230,11 @@ fn beyond_an_edge_a_panel_shows_the_other_side() {
 fn layers_beyond_the_first_array_are_drawn_as_all_others() {
     let size = size(40, 9);
     let lattices: Vec<_> = (0..11).map(|seed| soup(size, 0.5, seed)).collect();
-    let place = ([40, 9], 6, Camera::default().look(size, [40, 9]));
+    let place = (
+        [40, 9],
+        6,
+        Camera::default().target_transform(size, [40, 9]),
+    );
     let options = ViewOptions {
         colours: 2,
         ..Default::default()
@@ -261,12 +265,12 @@ fn a_reduced_view_is_drawn_as_the_bits_are() {
     let mut camera = Camera::default();
     for zoom in [1.0, 1.6, 40.0] {
         camera.zoom_at(zoom, [30.0, 60.0], size, panel);
-        let look = camera.look(size, panel);
+        let transform = camera.target_transform(size, panel);
         let view = TransferChoice::View;
-        let request = request((size, 5), (look, panel), None, view, limits);
+        let request = request((size, 5), (transform, panel), None, view, limits);
         let pictures = FixturePictures::views(&lattices, request.viewport);
         let options = ViewOptions::default();
-        let place = (panel, 3, look);
+        let place = (panel, 3, transform);
         let image = draw(
             |l| TextureLimits { layers: 2, ..l },
             size,
@@ -293,11 +297,11 @@ fn a_reduced_view_is_drawn_as_the_bits_are() {
             .sum();
         let mean = differ / image.rgba.len() as f64;
         assert!(
-            mean < if look.scale >= 1.0 { 0.05 } else { 16.0 },
+            mean < if transform.scale >= 1.0 { 0.05 } else { 16.0 },
             "zoom {zoom}: {mean} apart"
         );
-        if look.scale < 1.0 {
-            assert_view_in_place(&image, &lattices[0], request.viewport, look, &options);
+        if transform.scale < 1.0 {
+            assert_view_in_place(&image, &lattices[0], request.viewport, transform, &options);
         }
     }
 }
@@ -312,22 +316,22 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
         let limits = TextureLimits { side, layers: 256 };
         let mut camera = Camera::default();
         camera.zoom(zoom, size, panel);
-        let plain = camera.look(size, panel);
+        let plain = camera.target_transform(size, panel);
         assert_eq!(plain.pieces(size, panel).len(), 1);
         // So far that the edges come to the panel's middle.
         let middle = plain.to_cells([61.0, 40.5]).map(|at| at as u32);
         let by = [600 - middle[0], 400 - middle[1]];
-        let beyond = |look: ViewTransform| ViewTransform {
+        let beyond = |transform: ViewTransform| ViewTransform {
             origin: [0, 1].map(|axis| {
                 let side = [600.0, 400.0][axis];
-                (look.origin[axis] + f64::from(by[axis])).rem_euclid(side)
+                (transform.origin[axis] + f64::from(by[axis])).rem_euclid(side)
             }),
-            ..look
+            ..transform
         };
         let across: Vec<_> = lattices.iter().map(|of| moved(of, by)).collect();
-        let view = |look: ViewTransform, lattices: &[Lattice]| {
+        let view = |transform: ViewTransform, lattices: &[Lattice]| {
             let choice = TransferChoice::View;
-            let asked = request((size, 3), (look, panel), None, choice, limits);
+            let asked = request((size, 3), (transform, panel), None, choice, limits);
             FixturePictures::views(lattices, asked.viewport)
         };
         let views = [view(plain, &lattices), view(beyond(plain), &across)];
@@ -335,11 +339,12 @@ fn a_view_across_both_edges_is_drawn_as_one_that_crosses_none() {
         for (pixels, pieces) in [([0.0, 0.0], 4), ([33.0, -20.0], 4), ([-90.0, 70.0], 1)] {
             camera.centre_on([300.0, 200.0], size, panel);
             camera.pan(pixels, size, panel);
-            let look = camera.look(size, panel);
-            let found = beyond(look).pieces(size, panel).len();
-            assert_eq!(found, pieces, "{look:?}");
-            let of = |look, view| draw(all, size, (panel, 2, look), None, &options, &[view]);
-            let images = [of(look, &views[0]), of(beyond(look), &views[1])];
+            let transform = camera.target_transform(size, panel);
+            let found = beyond(transform).pieces(size, panel).len();
+            assert_eq!(found, pieces, "{transform:?}");
+            let of =
+                |transform, view| draw(all, size, (panel, 2, transform), None, &options, &[view]);
+            let images = [of(transform, &views[0]), of(beyond(transform), &views[1])];
             let far = |[a, b]: [&u8; 2]| a.abs_diff(*b);
             let pairs = images[0].rgba.iter().zip(&images[1].rgba);
             let most = pairs.map(|(a, b)| far([a, b])).max();
@@ -355,14 +360,14 @@ fn assert_view_in_place(
     image: &Image,
     lattice: &Lattice,
     viewport: ReduceRegion,
-    look: ViewTransform,
+    transform: ViewTransform,
     options: &ViewOptions,
 ) {
     let words = screen::fixtures::reduce(lattice, viewport);
     let bytes: &[u8] = bytemuck::cast_slice(&words);
     for (x, y) in [(0, 0), (1, 0), (60, 40), (121, 80), (17, 66)] {
         let byte = bytes[(y * viewport.width + x) as usize];
-        let want = colour(Some(f64::from(byte) / 255.0), look.scale, 0, options);
+        let want = colour(Some(f64::from(byte) / 255.0), transform.scale, 0, options);
         let have = image.pixel(1 + x, 2 + y).map(f64::from);
         assert!(
             (0..3).all(|c| (want[c] - have[c]).abs() < 2.5),
@@ -380,7 +385,7 @@ fn a_view_stays_on_its_cells_while_the_camera_moves_on() {
             lattice.set(x, y, true);
         }
     }
-    let old = Camera::default().look(size, panel);
+    let old = Camera::default().target_transform(size, panel);
     let limits = TextureLimits {
         side: 8192,
         layers: 256,
@@ -388,19 +393,26 @@ fn a_view_stays_on_its_cells_while_the_camera_moves_on() {
     let asked = request((size, 1), (old, panel), None, TransferChoice::View, limits);
     let mut camera = Camera::default();
     camera.zoom_at(2.0, [0.0, 64.0], size, panel);
-    let look = camera.look(size, panel);
+    let transform = camera.target_transform(size, panel);
     let options = ViewOptions::default();
     let lattices = [lattice];
     let pictures = FixturePictures::views(&lattices, asked.viewport);
-    let image = draw(all, size, (panel, 1, look), None, &options, &[&pictures]);
-    assert_as_modelled(&image, &lattices, (panel, 1, look), &options, 1.0);
+    let image = draw(
+        all,
+        size,
+        (panel, 1, transform),
+        None,
+        &options,
+        &[&pictures],
+    );
+    assert_as_modelled(&image, &lattices, (panel, 1, transform), &options, 1.0);
 }
 
 #[test]
 fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
     let (size, panel) = (size(64, 64), [64, 64]);
     let lattices: Vec<_> = (0..3).map(|seed| soup(size, 0.5, seed)).collect();
-    let look = Camera::default().look(size, panel);
+    let transform = Camera::default().target_transform(size, panel);
     let view = |width, step| ReduceRegion {
         x0: 0,
         y0: 0,
@@ -415,12 +427,12 @@ fn one_alone_is_drawn_and_a_new_size_replaces_the_old() {
         &FixturePictures::views(&lattices, wide),
         &FixturePictures::views(&lattices, large),
     ];
-    let image = draw(all, size, (panel, 1, look), None, &options, &rounds);
-    assert_as_modelled(&image, &lattices, (panel, 1, look), &options, 0.51);
-    let image = draw(all, size, (panel, 1, look), Some(2), &options, &rounds);
+    let image = draw(all, size, (panel, 1, transform), None, &options, &rounds);
+    assert_as_modelled(&image, &lattices, (panel, 1, transform), &options, 0.51);
+    let image = draw(all, size, (panel, 1, transform), Some(2), &options, &rounds);
     let mut alone = lattices.clone();
     alone[0] = lattices[2].clone();
-    assert_as_modelled(&image, &alone[..1], (panel, 1, look), &options, 0.51);
+    assert_as_modelled(&image, &alone[..1], (panel, 1, transform), &options, 0.51);
 }
 
 #[test]
@@ -434,16 +446,16 @@ fn lines_are_drawn_between_large_cells_alone() {
     );
     let lattices = [Lattice::new(size)];
     let lit = |panel: [u32; 2]| {
-        let look = Camera::default().look(size, panel);
+        let transform = Camera::default().target_transform(size, panel);
         let image = draw(
             all,
             size,
-            (panel, 1, look),
+            (panel, 1, transform),
             None,
             &options,
             &[&FixturePictures::bits(&lattices)],
         );
-        let dead = colour(Some(0.0), look.scale, 0, &options);
+        let dead = colour(Some(0.0), transform.scale, 0, &options);
         (0..panel[0])
             .filter(|&x| f64::from(image.pixel(1 + x, 3)[0]) > dead[0] + 5.0)
             .count()
@@ -459,8 +471,8 @@ fn cells_of_64_pixels_are_crisp_to_the_pixel_with_their_lines() {
     let panel = [64 * 13 + 20, 200];
     let mut camera = Camera::default();
     camera.zoom_at(1000.0, [420.0, 30.0], size, panel);
-    let look = camera.look(size, panel);
-    assert_eq!(look.scale, 64.0);
+    let transform = camera.target_transform(size, panel);
+    assert_eq!(transform.scale, 64.0);
     for (colours, invert, grid_lines) in [(0, false, true), (4, false, true), (1, true, false)] {
         let options = ViewOptions {
             colours,
@@ -468,7 +480,7 @@ fn cells_of_64_pixels_are_crisp_to_the_pixel_with_their_lines() {
             grid_lines,
             ..Default::default()
         };
-        let place = (panel, 1, look);
+        let place = (panel, 1, transform);
         let pictures = [&FixturePictures::bits(&lattices)];
         let image = draw(all, size, place, None, &options, &pictures);
         assert_as_modelled(&image, &lattices, place, &options, 0.51);
@@ -572,17 +584,17 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
             ..Default::default()
         };
         let panel = [(45.0 * scale) as u32, (33.0 * scale) as u32];
-        let look = Camera::default().look(size, panel);
+        let transform = Camera::default().target_transform(size, panel);
         // Pages of four lattices, and arrays of two.
         let limits = |_| TextureLimits {
             side: 100,
             layers: 2,
         };
-        let (of, looks) = ((5, size), ViewTransforms::One(look));
+        let (of, transforms) = ((5, size), ViewTransforms::One(transform));
         let image = draw_all(
             limits,
             of,
-            (panel, 3, &looks),
+            (panel, 3, &transforms),
             (None, &[]),
             &options,
             &sources,
@@ -593,7 +605,7 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
                 2 + (panel[1] + 3) * (instance as u32 / 3),
             ];
             for (x, y) in (0..panel[0]).flat_map(|x| (0..panel[1]).map(move |y| (x, y))) {
-                let want = trace.colour(&now[instance], (look, [x, y]), instance, &options);
+                let want = trace.colour(&now[instance], (transform, [x, y]), instance, &options);
                 let have = image.pixel(corner[0] + x, corner[1] + y).map(f64::from);
                 assert!(
                     (0..3).all(|c| (want[c] - have[c]).abs() < 1.1),
@@ -608,12 +620,12 @@ fn ages_and_trails_are_as_modelled_in_every_theme_and_at_every_scale() {
 fn each_panel_has_its_camera_and_its_minimap() {
     let (size, panel) = (size(256, 256), [120, 120]);
     let lattices: Vec<_> = (0..5).map(|seed| soup(size, 0.3, seed)).collect();
-    let looks: Vec<ViewTransform> = (0..5)
+    let transforms: Vec<ViewTransform> = (0..5)
         .map(|instance| {
             let mut camera = Camera::default();
             let factor = 1.0 + 3.0 * f64::from(instance);
             camera.zoom_at(factor, [100.0, 20.0], size, panel);
-            camera.look(size, panel)
+            camera.target_transform(size, panel)
         })
         .collect();
     let small = Small {
@@ -624,7 +636,7 @@ fn each_panel_has_its_camera_and_its_minimap() {
             width: 40,
             height: 40,
         },
-        look: Camera::default().look(size, [40, 40]),
+        transform: Camera::default().target_transform(size, [40, 40]),
     };
     let options = ViewOptions {
         colours: 2,
@@ -632,7 +644,7 @@ fn each_panel_has_its_camera_and_its_minimap() {
     };
     let pictures = FixturePictures::bits(&lattices);
     let limits = |l| TextureLimits { layers: 2, ..l };
-    let place = (panel, 3, &ViewTransforms::Each(looks.clone()));
+    let place = (panel, 3, &ViewTransforms::Each(transforms.clone()));
     let image = draw_all(
         limits,
         (5, size),
@@ -650,14 +662,17 @@ fn each_panel_has_its_camera_and_its_minimap() {
         for (x, y) in (0..120).flat_map(|x| (0..120).map(move |y| (x, y))) {
             let at = [corner[0] + x, corner[1] + y];
             let inside = small.rect.contains(at.map(f64::from));
-            let (look, pixel) = match inside {
-                true => (small.look, [at[0] - small.rect.x, at[1] - small.rect.y]),
-                false => (looks[instance], [x, y]),
+            let (transform, pixel) = match inside {
+                true => (
+                    small.transform,
+                    [at[0] - small.rect.x, at[1] - small.rect.y],
+                ),
+                false => (transforms[instance], [x, y]),
             };
             seen[usize::from(inside)] += 1;
             let want = colour(
-                density(lattice, look, pixel),
-                look.scale,
+                density(lattice, transform, pixel),
+                transform.scale,
                 instance,
                 &options,
             );

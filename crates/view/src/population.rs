@@ -2,8 +2,8 @@
 //! [`PopulationChart`](screen::population::PopulationChart), painted; and the words on the panels
 //! that say how each goes on.
 
+mod layout;
 mod paint;
-mod place;
 mod tags;
 
 #[cfg(test)]

@@ -10,10 +10,10 @@ use screen::theme::{CELL_LINES, mirrored, theme, tint};
 use screen::{ColourBy, ViewOptions, ViewTransform};
 
 /// The cells under a pixel, each with how much of it is; nothing off the lattice.
-fn under(lattice: &Lattice, look: ViewTransform, pixel: [u32; 2]) -> Vec<([u32; 2], f64)> {
+fn under(lattice: &Lattice, transform: ViewTransform, pixel: [u32; 2]) -> Vec<([u32; 2], f64)> {
     let size = lattice.size();
-    let lo = look.to_cells(pixel.map(f64::from));
-    let hi = look.to_cells(pixel.map(|at| f64::from(at + 1)));
+    let lo = transform.to_cells(pixel.map(f64::from));
+    let hi = transform.to_cells(pixel.map(|at| f64::from(at + 1)));
     let span = |axis: usize, side: u32| (lo[axis].max(0.0), hi[axis].min(f64::from(side)));
     let (x, y) = (span(0, size.width()), span(1, size.height()));
     let weight = |(from, to): (f64, f64), at: u32| {
@@ -39,9 +39,9 @@ fn mean(cells: &[([u32; 2], f64)], of: impl Fn([u32; 2]) -> f64) -> Option<f64> 
 
 /// The share of live cells under a pixel, weighted by how much of each is under it; `None` off
 /// the lattice.
-pub(crate) fn density(lattice: &Lattice, look: ViewTransform, pixel: [u32; 2]) -> Option<f64> {
+pub(crate) fn density(lattice: &Lattice, transform: ViewTransform, pixel: [u32; 2]) -> Option<f64> {
     let alive = |[x, y]: [u32; 2]| f64::from(u8::from(lattice.get(x, y)));
-    mean(&under(lattice, look, pixel), alive)
+    mean(&under(lattice, transform, pixel), alive)
 }
 
 fn rgb_of(colour: [f32; 4]) -> [f64; 3] {
@@ -67,10 +67,14 @@ fn lively(density: f64, scale: f64) -> f64 {
 }
 
 /// The cells of a pixel of several, whole: those whose edges are nearest to its own.
-fn whole_under(lattice: &Lattice, look: ViewTransform, pixel: [u32; 2]) -> Vec<([u32; 2], f64)> {
+fn whole_under(
+    lattice: &Lattice,
+    transform: ViewTransform,
+    pixel: [u32; 2],
+) -> Vec<([u32; 2], f64)> {
     let size = lattice.size();
-    let lo = look.to_cells(pixel.map(f64::from));
-    let hi = look.to_cells(pixel.map(|at| f64::from(at + 1)));
+    let lo = transform.to_cells(pixel.map(f64::from));
+    let hi = transform.to_cells(pixel.map(|at| f64::from(at + 1)));
     let span = |axis: usize, side: u32| {
         let [lo, hi] = [lo[axis].max(0.0), hi[axis].min(f64::from(side))];
         if hi <= lo {
@@ -107,14 +111,15 @@ pub(crate) fn colour(
 /// A colour with what a line between cells makes of it.
 pub(crate) fn with_lines(
     colour: [f64; 3],
-    look: ViewTransform,
+    transform: ViewTransform,
     pixel: [u32; 2],
     options: &ViewOptions,
 ) -> [f64; 3] {
-    if !options.grid_lines || look.scale < MIN_PIXELS_FOR_LINES {
+    if !options.grid_lines || transform.scale < MIN_PIXELS_FOR_LINES {
         return colour;
     }
-    let cell = |at: f64, axis: usize| (look.origin[axis] + (at + 0.01) / look.scale).floor();
+    let cell =
+        |at: f64, axis: usize| (transform.origin[axis] + (at + 0.01) / transform.scale).floor();
     let line = |axis: usize| {
         let at = f64::from(pixel[axis]);
         let here = cell(at, axis);
@@ -184,14 +189,14 @@ impl Trace {
     pub(crate) fn colour(
         &self,
         lattice: &Lattice,
-        (look, pixel): (ViewTransform, [u32; 2]),
+        (transform, pixel): (ViewTransform, [u32; 2]),
         instance: usize,
         options: &ViewOptions,
     ) -> [f64; 3] {
-        let whole = 1.0 / look.scale >= 2.0;
+        let whole = 1.0 / transform.scale >= 2.0;
         let cells = match whole {
-            true => whole_under(lattice, look, pixel),
-            false => under(lattice, look, pixel),
+            true => whole_under(lattice, transform, pixel),
+            false => under(lattice, transform, pixel),
         };
         let alive = |cell| f64::from(u8::from(self.at(cell).is_ok()));
         let Some(density) = mean(&cells, alive) else {
@@ -203,10 +208,10 @@ impl Trace {
             false => (plain, tint(instance)),
         };
         let ground = rgb_of(theme.ramp[0]);
-        let live = lively(density, look.scale);
+        let live = lively(density, transform.scale);
         let own = |of: [f64; 3], tinted: [f64; 3]| if theme.tinted { tinted } else { of };
         if options.colour_by == ColourBy::History {
-            let reduced = f64::from(reduced(1.0 / look.scale));
+            let reduced = f64::from(reduced(1.0 / transform.scale));
             let lately = |cell| match self.at(cell) {
                 Err(Some(since)) => f64::from(127 - since) / 127.0,
                 Err(None) => 0.0,
@@ -236,7 +241,7 @@ impl Trace {
 pub(crate) fn assert_as_modelled(
     image: &Image,
     lattices: &[Lattice],
-    (panel, columns, look): ([u32; 2], usize, ViewTransform),
+    (panel, columns, transform): ([u32; 2], usize, ViewTransform),
     options: &ViewOptions,
     by: f64,
 ) {
@@ -253,17 +258,17 @@ pub(crate) fn assert_as_modelled(
         for y in 0..panel[1] {
             for x in 0..panel[0] {
                 let want = colour(
-                    density(lattice, look, [x, y]),
-                    look.scale,
+                    density(lattice, transform, [x, y]),
+                    transform.scale,
                     instance,
                     options,
                 );
-                let want = with_lines(want, look, [x, y], options);
+                let want = with_lines(want, transform, [x, y], options);
                 let have = image.pixel(rect.x + x, rect.y + y).map(f64::from);
                 let far = [0, 1, 2].iter().any(|&c| (want[c] - have[c]).abs() > by);
                 assert!(
                     !far,
-                    "panel {instance}, pixel ({x}, {y}): {have:?}, not {want:?}\n{look:?}"
+                    "panel {instance}, pixel ({x}, {y}): {have:?}, not {want:?}\n{transform:?}"
                 );
             }
         }

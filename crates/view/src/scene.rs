@@ -6,10 +6,10 @@ use std::time::{Duration, Instant};
 use crate::cell_ages::refusal;
 use crate::dialogs::{DialogContext, Dialogs, UiRequest};
 use crate::hud::style::{ThemedPainter, opaque};
-use crate::interface::{Interface, Painted, Sources};
+use crate::interface::{CacheKey, CachedUi, Interface};
 use crate::layout::{self, Layout, LayoutRequest, PixelRect, lay_out};
-use crate::panels::{Panels, Placing, ViewTransforms, outside};
-use crate::texture_array::{admit, texture_limits};
+use crate::panels::{Panels, PanelsInput, ViewTransforms, outside};
+use crate::texture_array::{texture_limits, validate_instance_count};
 use crate::timeline::units as timeline_units;
 use crate::{Gpu, Lab, TimelineView, ViewError, hit_regions, hud, minimap};
 use model::PictureSource;
@@ -30,7 +30,7 @@ pub struct Frame<'a> {
     /// Shown where [`ViewOptions::side`](screen::ViewOptions) says so.
     pub lab: &'a Lab,
     /// What a person's hand has put over the panels.
-    pub marks: &'a EditOverlay,
+    pub edit_overlay: &'a EditOverlay,
     /// The target's size in pixels.
     pub pixels: [u32; 2],
     /// Pixels a point.
@@ -86,8 +86,8 @@ impl Frame<'_> {
                 presentation: options.presentation,
                 fullscreen: self.drawing.fullscreen,
                 recording: self.drawing.recording,
-                pencil: self.marks.pencil,
-                ghost: self.marks.ghost.is_some(),
+                pencil: self.edit_overlay.pencil,
+                ghost: self.edit_overlay.ghost.is_some(),
             },
         }
     }
@@ -118,12 +118,12 @@ impl Frame<'_> {
     }
 
     /// What the panels of a layout show, while cameras glide too.
-    fn looks(&self, status: &Status, layout: &Layout) -> ViewTransforms {
+    fn transforms(&self, status: &Status, layout: &Layout) -> ViewTransforms {
         let panel = layout.tiling.panel;
-        let look = |instance| self.camera_of(instance).shown(status.size, panel);
+        let transform = |instance| self.camera_of(instance).shown(status.size, panel);
         match self.is_separate() {
-            true => ViewTransforms::Each((0..status.instances).map(look).collect()),
-            false => ViewTransforms::One(look(self.leading())),
+            true => ViewTransforms::Each((0..status.instances).map(transform).collect()),
+            false => ViewTransforms::One(transform(self.leading())),
         }
     }
 
@@ -147,18 +147,18 @@ impl Frame<'_> {
         Some((
             layout,
             self.camera_of(self.leading())
-                .look(status.size, layout.tiling.panel),
+                .target_transform(status.size, layout.tiling.panel),
         ))
     }
 
     /// What the session should send for it.
     pub fn request(&self, limits: TextureLimits) -> Option<PicturePlan> {
-        let (status, (layout, look)) = (self.status?, self.layout()?);
+        let (status, (layout, transform)) = (self.status?, self.layout()?);
         Some(request(
             (status.size, status.instances),
-            (look, layout.tiling.panel),
+            (transform, layout.tiling.panel),
             self.only(),
-            transfer_asked(status),
+            requested_transfer(status),
             limits,
         ))
     }
@@ -166,7 +166,7 @@ impl Frame<'_> {
 
 /// What is to cross the bus: of two halves, the view if it is either's, since only who draws knows
 /// of which part it is.
-fn transfer_asked(status: &Status) -> TransferChoice {
+fn requested_transfer(status: &Status) -> TransferChoice {
     let asked = status.switches.transfer;
     let both = status
         .comparison
@@ -195,7 +195,7 @@ pub struct FrameOutput {
 
 /// A frame's interface, ready to be drawn.
 struct Paint {
-    painted: Painted,
+    painted: CachedUi,
     asked: Vec<UiRequest>,
     platform: egui::PlatformOutput,
     again: Duration,
@@ -205,7 +205,7 @@ struct Paint {
 
 impl Paint {
     /// The last one once more.
-    fn again(painted: Painted) -> Paint {
+    fn again(painted: CachedUi) -> Paint {
         Paint {
             platform: painted.platform.clone(),
             painted,
@@ -225,8 +225,8 @@ pub struct Scene {
     panels: Panels,
     format: wgpu::TextureFormat,
     interface: Interface,
-    /// What draws pictures of the frame that nobody sees: see [`Scene::draw_apart`].
-    apart: Option<Interface>,
+    /// What draws pictures of the frame that nobody sees: see [`Scene::draw_for_capture`].
+    capture: Option<Interface>,
 }
 
 impl Scene {
@@ -238,14 +238,14 @@ impl Scene {
             panels: Panels::new(&gpu.device, &gpu.queue, format, limits),
             format,
             interface: Interface::new(&gpu.device, format),
-            apart: None,
+            capture: None,
             device: gpu.device.clone(),
             queue: gpu.queue.clone(),
         }
     }
 
     /// Which place of the last frame answers the mouse here, if one does.
-    pub fn spot_at(&self, [x, y]: [f64; 2]) -> Option<usize> {
+    pub fn hit_region_at(&self, [x, y]: [f64; 2]) -> Option<usize> {
         hit_regions::at(&self.interface.context, egui::pos2(x as f32, y as f32))
     }
 
@@ -283,7 +283,7 @@ impl Scene {
         let Some(status) = frame.status else {
             return Ok(());
         };
-        admit(status.instances, self.limits)?;
+        validate_instance_count(status.instances, self.limits)?;
         let colour_by = frame.colour_by(self.limits).unwrap_or_default();
         let of = (status.instances, status.size);
         self.panels.update(of, source, frame.only(), colour_by);
@@ -298,13 +298,13 @@ impl Scene {
     /// Draws a frame into `target` without its dialogs, with an egui of its own: in the window's, a
     /// pass without them would have it forget that they are open, and the next click would go
     /// through them.
-    pub fn draw_apart(&mut self, frame: &Frame<'_>, target: &wgpu::TextureView) {
-        let apart = self.apart.take();
-        let apart = apart.unwrap_or_else(|| Interface::new(&self.device, self.format));
-        let own = std::mem::replace(&mut self.interface, apart);
+    pub fn draw_for_capture(&mut self, frame: &Frame<'_>, target: &wgpu::TextureView) {
+        let capture = self.capture.take();
+        let capture = capture.unwrap_or_else(|| Interface::new(&self.device, self.format));
+        let own = std::mem::replace(&mut self.interface, capture);
         let (mut none, nothing) = (Dialogs::default(), egui::RawInput::default());
         self.draw(frame, &mut none, nothing, target);
-        self.apart = Some(std::mem::replace(&mut self.interface, own));
+        self.capture = Some(std::mem::replace(&mut self.interface, own));
     }
 
     /// Draws a frame into `target`, with the dialogs that are open and what a person did since the
@@ -319,17 +319,17 @@ impl Scene {
         let begun = Instant::now();
         let input = self.input(input);
         let painted = self.interface.painted.take();
-        let again = painted.filter(|painted| painted.shows(frame, dialogs, &input));
+        let again = painted.filter(|painted| painted.is_current(frame, dialogs, &input));
         let place = match &again {
             Some(painted) => painted.place,
             None => frame.layout(),
         };
         let laid_out = begun.elapsed();
         if let (Some((layout, _)), Some(status)) = (&place, frame.status) {
-            self.panels.prepare(&Placing {
+            self.panels.prepare(&PanelsInput {
                 pixels: frame.pixels,
                 tiling: layout.tiling,
-                looks: &frame.looks(status, layout),
+                transforms: &frame.transforms(status, layout),
                 only: frame.only(),
                 options: frame.options,
                 small: &minimap::minimaps(frame, layout),
@@ -415,9 +415,9 @@ impl Scene {
         let shapes = std::mem::take(&mut output.shapes);
         let meshes = context.tessellate(shapes, 1.0);
         let platform = output.platform_output;
-        let sources = Sources::of(frame, dialogs, focused);
+        let sources = CacheKey::of(frame, dialogs, focused);
         Paint {
-            painted: Painted::new((sources, place), again, meshes, &platform),
+            painted: CachedUi::new((sources, place), again, meshes, &platform),
             asked,
             platform,
             again,

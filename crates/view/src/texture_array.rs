@@ -23,7 +23,10 @@ pub fn most_instances(limits: TextureLimits) -> usize {
 }
 
 /// Refuses more instances than [`most_instances`].
-pub(crate) fn admit(asked: usize, limits: TextureLimits) -> Result<(), ViewError> {
+pub(crate) fn validate_instance_count(
+    asked: usize,
+    limits: TextureLimits,
+) -> Result<(), ViewError> {
     let most = most_instances(limits);
     if asked > most {
         Err(ViewError::TooMany { asked, most })
@@ -185,8 +188,8 @@ mod tests {
             layers: 2048,
         };
         assert_eq!(most_instances(limits), 4096);
-        assert!(admit(4096, limits).is_ok());
-        let refused = admit(4097, limits).unwrap_err();
+        assert!(validate_instance_count(4096, limits).is_ok());
+        let refused = validate_instance_count(4097, limits).unwrap_err();
         assert_eq!(refused.exit_code(), 2);
         assert!(refused.to_string().contains("at most 4096"), "{refused}");
     }

@@ -61,7 +61,7 @@ fn buttons(status: &Status) -> [(Icon, &'static str, Action); 13] {
         (
             Icon::Streams,
             tr!("Streams"),
-            session(SessionAction::NextOf(Switch::Streams)),
+            session(SessionAction::CycleSwitch(Switch::Streams)),
         ),
         (
             Icon::Timeline,
@@ -293,7 +293,7 @@ fn paint_icon(painter: &ThemedPainter, square: Rect, icon: Icon, ink: Color32) {
 /// The cell under the pointer, and the selection's size.
 fn under_pointer(frame: &Frame<'_>) -> String {
     let mut parts = Vec::new();
-    if let Some((instance, [x, y])) = frame.marks.pointed {
+    if let Some((instance, [x, y])) = frame.edit_overlay.pointed {
         parts.push(tr!(
             "panel {instance} · column {x} · row {y}",
             instance = instance,
@@ -301,7 +301,7 @@ fn under_pointer(frame: &Frame<'_>) -> String {
             y = y
         ));
     }
-    if let Some((_, area)) = frame.marks.selection {
+    if let Some((_, area)) = frame.edit_overlay.selection {
         let size = area.size;
         parts.push(tr!("selection {size}", size = size));
     }

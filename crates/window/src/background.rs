@@ -9,7 +9,7 @@ use std::time::Instant;
 
 use crate::editing::Saving;
 use crate::handler::Handler;
-use crate::larger::OversizedPattern;
+use crate::resize::OversizedPattern;
 use app::{SessionHandle, Wake};
 use lang::tr;
 use life::Lattice;
@@ -144,7 +144,7 @@ impl<W: SessionHandle> Handler<W> {
             }
             BackgroundResult::TooLarge(instance, pattern, why) => {
                 self.dialogs.close_pending_file();
-                self.offer_larger(instance, pattern, why);
+                self.offer_resize(instance, pattern, why);
             }
             BackgroundResult::Centred(instance, lattice) => self.grow(instance, lattice),
             BackgroundResult::Ghost(pattern, remarks) => self.take_ghost(pattern, remarks),

@@ -137,7 +137,7 @@ mod tests {
         assert_eq!(first.shown(), [Callout::Streams, Callout::Lessons]);
         let mut second = loaded(&path);
         assert_eq!(second.shown(), first.shown());
-        second.done_by(SessionAction::Choose(Switch::Streams, 1).into());
+        second.done_by(SessionAction::SetSwitch(Switch::Streams, 1).into());
         assert_eq!(loaded(&path).shown(), [Callout::Lessons]);
     }
 

@@ -8,13 +8,13 @@ use winit::window::Fullscreen;
 
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
-use crate::pointer::{Gesture, Spot};
+use crate::pointer::{Gesture, HitTarget};
 use app::SessionHandle;
 
 use lang::{message, tr};
 use model::actions::Context;
 use model::{Action, SessionAction, ViewAction};
-use screen::{SidePanel, Zoom};
+use screen::{InterfaceScale, SidePanel};
 use view::Dialog;
 use view::layout::Layout;
 use view::picture_file::write_dated_png;
@@ -47,8 +47,8 @@ impl<W: SessionHandle> Handler<W> {
 
     /// Hands an action to the session, with what it means for the window.
     fn session_action(&mut self, action: SessionAction) {
-        if action == SessionAction::ToggleBlocks {
-            return self.toggle_blocks();
+        if action == SessionAction::ToggleBlockTimestamps {
+            return self.toggle_block_timestamps();
         }
         if matches!(action, SessionAction::Undo | SessionAction::Redo) {
             self.end_stroke(); // its rest would join an edit that is no longer there
@@ -105,7 +105,7 @@ impl<W: SessionHandle> Handler<W> {
             ViewAction::ReduceInterface => {
                 self.resize_interface(self.app.options.interface.smaller())
             }
-            ViewAction::DefaultInterface => self.resize_interface(Some(Zoom::default())),
+            ViewAction::DefaultInterface => self.resize_interface(Some(InterfaceScale::default())),
             ViewAction::NextLanguage => lang::set(lang::language().other()),
             ViewAction::Escape => self.escape(),
             ViewAction::Quit => event_loop.exit(),
@@ -114,17 +114,17 @@ impl<W: SessionHandle> Handler<W> {
 
     /// Closes the topmost of what is open: the first of these, and nothing else.
     fn escape(&mut self) {
-        let marks = &mut self.editing.marks;
+        let edit_overlay = &mut self.editing.edit_overlay;
         if self.dialogs.takes_keys() {
             self.dialogs.close_top();
         } else if self.app.lessons.screen.is_some() {
             self.leave_lesson(); // from a page to the list, from the list to the panels
-        } else if marks.ghost.is_some() {
-            marks.ghost = None;
-        } else if marks.selection.is_some() {
-            marks.selection = None;
-        } else if marks.pencil {
-            marks.pencil = false;
+        } else if edit_overlay.ghost.is_some() {
+            edit_overlay.ghost = None;
+        } else if edit_overlay.selection.is_some() {
+            edit_overlay.selection = None;
+        } else if edit_overlay.pencil {
+            edit_overlay.pencil = false;
         } else if self.app.options.timeline {
             self.toggle_timeline();
         } else if let Some(panel) = self.app.options.side {
@@ -147,12 +147,12 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     /// Makes type and figures so large, as far as the window has room for them.
-    fn resize_interface(&mut self, zoom: Option<Zoom>) {
+    fn resize_interface(&mut self, zoom: Option<InterfaceScale>) {
         let (before, unit) = (self.app.options.interface, self.unit());
         self.app.options.interface = zoom.unwrap_or(before);
         let (percent, usual) = (
             self.app.options.interface.percent(),
-            zoom == Some(Zoom::default()),
+            zoom == Some(InterfaceScale::default()),
         );
         if self.unit() == unit && !usual {
             self.app.options.interface = before;
@@ -169,13 +169,13 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     pub(super) fn is_fullscreen(&self) -> bool {
-        let screen = self.screen.as_ref();
+        let screen = self.surface.as_ref();
         screen.is_some_and(|screen| screen.window().fullscreen().is_some())
     }
 
     fn toggle_fullscreen(&self) {
         let wanted = !self.is_fullscreen();
-        if let Some(screen) = &self.screen {
+        if let Some(screen) = &self.surface {
             let fullscreen = wanted.then(|| Fullscreen::Borderless(self.monitor.clone()));
             screen.window().set_fullscreen(fullscreen);
         }
@@ -204,15 +204,15 @@ impl<W: SessionHandle> Handler<W> {
         self.show_timeline(!self.app.options.timeline);
         let is_stamped = self.status().is_some_and(|status| status.stamped);
         if !self.app.options.timeline && is_stamped {
-            self.app.act(SessionAction::ToggleBlocks);
+            self.app.act(SessionAction::ToggleBlockTimestamps);
         }
     }
 
     /// Times blocks or not; the timeline is where that shows.
-    fn toggle_blocks(&mut self) {
+    fn toggle_block_timestamps(&mut self) {
         let is_stamped = self.status().is_some_and(|status| status.stamped);
         if self.app.options.timeline || !is_stamped {
-            self.app.act(SessionAction::ToggleBlocks);
+            self.app.act(SessionAction::ToggleBlockTimestamps);
         }
         self.show_timeline(true);
     }
@@ -229,13 +229,18 @@ impl<W: SessionHandle> Handler<W> {
 
     /// The wheel was turned by so many notches: over the lab it scrolls, elsewhere it zooms.
     pub(super) fn wheel(&mut self, notches: f64) {
-        match self.spot_under_pointer() {
-            Some(Spot::Lab) => {
+        match self.target_under_pointer() {
+            Some(HitTarget::Lab) => {
                 if let (Some(status), Some(layout)) = (self.status(), self.layout()) {
                     self.lab.scroll(-2 * notches as i64, &layout, &status);
                 }
             }
-            Some(Spot::Lesson | Spot::Ladder | Spot::Population | Spot::Minimap(_)) => {}
+            Some(
+                HitTarget::Lesson
+                | HitTarget::Ladder
+                | HitTarget::Population
+                | HitTarget::Minimap(_),
+            ) => {}
             _ => self.zoom(1.25f64.powf(notches), self.pointer.at),
         }
     }
@@ -251,11 +256,11 @@ impl<W: SessionHandle> Handler<W> {
     /// middle.
     pub(super) fn zoom(&mut self, factor: f64, at: Option<[f64; 2]>) {
         let Some(layout) = self.layout() else { return };
-        match at.map(|at| (at, spot(&layout, at))) {
+        match at.map(|at| (at, hit_target(&layout, at))) {
             None => self.move_camera(None, true, |camera, status, layout| {
                 camera.zoom(factor, status.size, layout.tiling.panel);
             }),
-            Some((at, Some(Spot::Panel(place)))) => {
+            Some((at, Some(HitTarget::Panel(place)))) => {
                 let rect = layout.tiling.rect(place);
                 let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
                 let instance = self.instance_at(place);
@@ -263,7 +268,7 @@ impl<W: SessionHandle> Handler<W> {
                     camera.zoom_at(factor, pixel, status.size, layout.tiling.panel);
                 });
             }
-            Some((at, Some(Spot::Timeline))) => self.timeline.zoom(factor, at, &layout),
+            Some((at, Some(HitTarget::Timeline))) => self.timeline.zoom(factor, at, &layout),
             Some(_) => {}
         }
     }
@@ -278,40 +283,41 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     /// What is under the pointer.
-    pub(super) fn spot_under_pointer(&self) -> Option<Spot> {
+    pub(super) fn target_under_pointer(&self) -> Option<HitTarget> {
         let covered = self
-            .screen
+            .surface
             .as_ref()
             .is_some_and(|screen| screen.input.has_pointer());
         let at = self.pointer.at.filter(|_| !covered)?;
-        let spot = spot(&self.layout()?, at);
-        let screen = self.screen.as_ref();
+        let spot = hit_target(&self.layout()?, at);
+        let screen = self.surface.as_ref();
         if screen.is_some_and(|screen| screen.scene.has_button_at(at)) {
             // A callout, which lies over a panel, has its clicks.
-            return spot.filter(|spot| !matches!(spot, Spot::Panel(_)));
+            return spot.filter(|spot| !matches!(spot, HitTarget::Panel(_)));
         }
         match (spot, self.minimap_under_pointer()) {
-            (Some(Spot::Panel(_)), Some(instance)) => Some(Spot::Minimap(instance)),
+            (Some(HitTarget::Panel(_)), Some(instance)) => Some(HitTarget::Minimap(instance)),
             _ => spot,
         }
     }
 
     /// Tells timeline and lab where the mouse is; another frame is only wanted where that shows.
     pub(super) fn hover(&mut self) {
-        let screen = self.screen.as_ref();
+        let screen = self.surface.as_ref();
         let spot = screen
             .zip(self.pointer.at)
-            .and_then(|(screen, at)| screen.scene.spot_at(at));
-        if spot.is_some() || self.spot.is_some() {
+            .and_then(|(screen, at)| screen.scene.hit_region_at(at));
+        if spot.is_some() || self.hovered_region.is_some() {
             // Also while it moves within one: its tip comes once it stands still.
             self.pacer.want(Instant::now());
         }
-        self.spot = spot;
+        self.hovered_region = spot;
         self.point();
-        let over = self.app.options.timeline && self.spot_under_pointer() == Some(Spot::Timeline);
+        let over =
+            self.app.options.timeline && self.target_under_pointer() == Some(HitTarget::Timeline);
         let shows = self.timeline.hover(self.pointer.at.filter(|_| over));
         let over = self.app.options.side == Some(SidePanel::Lab)
-            && self.spot_under_pointer() == Some(Spot::Lab);
+            && self.target_under_pointer() == Some(HitTarget::Lab);
         if self.lab.hover(self.pointer.at.filter(|_| over)) || shows {
             self.pacer.want(Instant::now());
         }
@@ -320,38 +326,40 @@ impl<W: SessionHandle> Handler<W> {
     /// Does what the mouse asked for.
     pub(super) fn gesture(&mut self, event_loop: &ActiveEventLoop, gesture: Gesture) {
         match gesture {
-            Gesture::Drag(Spot::Panel(place), pixels) => {
+            Gesture::Drag(HitTarget::Panel(place), pixels) => {
                 let instance = self.instance_at(place);
                 self.move_camera(instance, false, |camera, status, layout| {
                     camera.pan(pixels, status.size, layout.tiling.panel);
                 });
             }
-            Gesture::Drag(Spot::Minimap(instance), _)
-            | Gesture::Click(Spot::Minimap(instance))
-            | Gesture::DoubleClick(Spot::Minimap(instance)) => self.lead(instance),
-            Gesture::Click(Spot::Panel(place)) if !self.app.options.single => {
+            Gesture::Drag(HitTarget::Minimap(instance), _)
+            | Gesture::Click(HitTarget::Minimap(instance))
+            | Gesture::DoubleClick(HitTarget::Minimap(instance)) => self.lead(instance),
+            Gesture::Click(HitTarget::Panel(place)) if !self.app.options.single => {
                 self.act(event_loop, SessionAction::Select(place));
             }
-            Gesture::Click(Spot::Panel(_)) => {}
-            Gesture::DoubleClick(Spot::Panel(_)) => self.act(event_loop, ViewAction::ToggleSingle),
-            Gesture::Click(Spot::Lab) | Gesture::DoubleClick(Spot::Lab) => {
+            Gesture::Click(HitTarget::Panel(_)) => {}
+            Gesture::DoubleClick(HitTarget::Panel(_)) => {
+                self.act(event_loop, ViewAction::ToggleSingle)
+            }
+            Gesture::Click(HitTarget::Lab) | Gesture::DoubleClick(HitTarget::Lab) => {
                 if let Some(action) = self.click_lab() {
                     self.act(event_loop, action);
                 }
             }
-            Gesture::Click(Spot::Lesson) | Gesture::DoubleClick(Spot::Lesson) => {
+            Gesture::Click(HitTarget::Lesson) | Gesture::DoubleClick(HitTarget::Lesson) => {
                 self.click_lesson();
             }
-            Gesture::Drag(Spot::Lab | Spot::Lesson, _) => {}
-            Gesture::Click(Spot::Ladder | Spot::Population)
-            | Gesture::DoubleClick(Spot::Ladder | Spot::Population)
-            | Gesture::Drag(Spot::Ladder | Spot::Population, _) => {}
-            Gesture::Drag(Spot::Timeline, [pixels, _]) => {
+            Gesture::Drag(HitTarget::Lab | HitTarget::Lesson, _) => {}
+            Gesture::Click(HitTarget::Ladder | HitTarget::Population)
+            | Gesture::DoubleClick(HitTarget::Ladder | HitTarget::Population)
+            | Gesture::Drag(HitTarget::Ladder | HitTarget::Population, _) => {}
+            Gesture::Drag(HitTarget::Timeline, [pixels, _]) => {
                 if let Some(layout) = self.layout() {
                     self.timeline.pan(pixels, &layout);
                 }
             }
-            Gesture::Click(Spot::Timeline) | Gesture::DoubleClick(Spot::Timeline) => {
+            Gesture::Click(HitTarget::Timeline) | Gesture::DoubleClick(HitTarget::Timeline) => {
                 if let (Some(at), Some(layout)) = (self.pointer.at, self.layout()) {
                     let twice = matches!(gesture, Gesture::DoubleClick(_));
                     self.timeline.click(twice, at, &layout);
@@ -373,10 +381,16 @@ impl<W: SessionHandle> Handler<W> {
         state: ElementState,
         button: MouseButton,
     ) {
-        if self.spot.is_some() {
+        if self.hovered_region.is_some() {
             self.pacer.want(Instant::now());
         }
         if (button, state) == (MouseButton::Right, ElementState::Pressed) {
+            // The menu is about the panel that was clicked.
+            if let (Some(HitTarget::Panel(place)), false) =
+                (self.target_under_pointer(), self.app.options.single)
+            {
+                self.act(event_loop, SessionAction::Select(place));
+            }
             return self.act(event_loop, ViewAction::ToggleMenu);
         }
         if !matches!(button, MouseButton::Left | MouseButton::Middle) {
@@ -384,7 +398,7 @@ impl<W: SessionHandle> Handler<W> {
         }
         match state {
             ElementState::Pressed => {
-                let spot = self.spot_under_pointer();
+                let spot = self.target_under_pointer();
                 if button == MouseButton::Left && self.hand_pressed(spot) {
                     return;
                 }
@@ -403,21 +417,21 @@ impl<W: SessionHandle> Handler<W> {
 }
 
 /// What stands at a point in pixels.
-fn spot(layout: &Layout, at: [f64; 2]) -> Option<Spot> {
+fn hit_target(layout: &Layout, at: [f64; 2]) -> Option<HitTarget> {
     let side = layout.side.map(|(panel, rect)| {
         let spot = match panel {
-            SidePanel::Lab => Spot::Lab,
-            SidePanel::Ladder => Spot::Ladder,
-            SidePanel::Population => Spot::Population,
+            SidePanel::Lab => HitTarget::Lab,
+            SidePanel::Ladder => HitTarget::Ladder,
+            SidePanel::Population => HitTarget::Population,
         };
         (rect, spot)
     });
-    let timeline = layout.timeline.map(|rect| (rect, Spot::Timeline));
-    let lesson = layout.lesson.map(|rect| (rect, Spot::Lesson));
+    let timeline = layout.timeline.map(|rect| (rect, HitTarget::Timeline));
+    let lesson = layout.lesson.map(|rect| (rect, HitTarget::Lesson));
     for (rect, spot) in [timeline, side, lesson].into_iter().flatten() {
         if rect.contains(at) {
             return Some(spot);
         }
     }
-    layout.tiling.place_at(at).map(Spot::Panel)
+    layout.tiling.place_at(at).map(HitTarget::Panel)
 }

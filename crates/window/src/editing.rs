@@ -9,8 +9,8 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use crate::handler::Handler;
-use crate::larger::OversizedPattern;
-use crate::pointer::Spot;
+use crate::pointer::HitTarget;
+use crate::resize::OversizedPattern;
 use app::SessionHandle;
 pub(crate) use files::Saving;
 use lang::{message, tr};
@@ -23,7 +23,7 @@ use view::{Dialog, FileTask};
 /// What the hand does, and what it has put over the panels.
 #[derive(Default)]
 pub(super) struct Editing {
-    pub(super) marks: EditOverlay,
+    pub(super) edit_overlay: EditOverlay,
     holding: Option<Holding>,
     /// How often something was filled: another soup each time.
     fills: u64,
@@ -114,8 +114,8 @@ impl<W: SessionHandle> Handler<W> {
     pub(super) fn edit_action(&mut self, action: EditAction) {
         match action {
             EditAction::TogglePencil => {
-                self.editing.marks.pencil ^= true;
-                let on = self.editing.marks.pencil;
+                self.editing.edit_overlay.pencil ^= true;
+                let on = self.editing.edit_overlay.pencil;
                 let said = match on {
                     true => tr!("Pencil on: drag to draw"),
                     false => tr!("Pencil off"),
@@ -125,7 +125,7 @@ impl<W: SessionHandle> Handler<W> {
             EditAction::SelectAll => {
                 if let Some(status) = self.status() {
                     let all = Area::whole(status.size);
-                    self.editing.marks.selection = Some((status.selected, all));
+                    self.editing.edit_overlay.selection = Some((status.selected, all));
                 }
             }
             EditAction::ClearSelection => self.change_selection(Change::Clear),
@@ -147,7 +147,7 @@ impl<W: SessionHandle> Handler<W> {
                 self.turn_selection(action == EditAction::TurnRight);
             }
             EditAction::TurnGhostLeft | EditAction::TurnGhostRight => {
-                if let Some(ghost) = &mut self.editing.marks.ghost {
+                if let Some(ghost) = &mut self.editing.edit_overlay.ghost {
                     let clockwise = action == EditAction::TurnGhostRight;
                     ghost.pattern = Arc::new(Change::turned(&ghost.pattern, clockwise));
                 }
@@ -168,7 +168,7 @@ impl<W: SessionHandle> Handler<W> {
     /// The selection, or all of the selected panel.
     pub(super) fn selected_area(&self, status: &Status) -> (usize, Area) {
         let whole = (status.selected, Area::whole(status.size));
-        self.editing.marks.selection.unwrap_or(whole)
+        self.editing.edit_overlay.selection.unwrap_or(whole)
     }
 
     fn change_selection(&mut self, change: impl FnOnce(Area) -> Change) {
@@ -200,8 +200,13 @@ impl<W: SessionHandle> Handler<W> {
             change: change.clone(),
             joins,
         };
-        if let Some(number) = self.app.session.as_ref().and_then(|world| world.edit(edit)) {
-            self.editing.marks.pending.push_back(Pending {
+        if let Some(number) = self
+            .app
+            .session
+            .as_ref()
+            .and_then(|session| session.edit(edit))
+        {
+            self.editing.edit_overlay.pending.push_back(Pending {
                 instance,
                 number,
                 change,
@@ -221,8 +226,8 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     /// The left button went down; whether the hand took it.
-    pub(super) fn hand_pressed(&mut self, spot: Option<Spot>) -> bool {
-        let Some(Spot::Panel(place)) = spot else {
+    pub(super) fn hand_pressed(&mut self, spot: Option<HitTarget>) -> bool {
+        let Some(HitTarget::Panel(place)) = spot else {
             return false;
         };
         let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
@@ -232,18 +237,18 @@ impl<W: SessionHandle> Handler<W> {
             return false;
         };
         let shift = self.modifiers.shift_key();
-        if let Some(ghost) = &mut self.editing.marks.ghost {
+        if let Some(ghost) = &mut self.editing.edit_overlay.ghost {
             ghost.at = Some((instance, under.cell));
             self.place_ghost(&status, shift);
             self.editing.holding = Some(Holding::Placed);
         } else if shift {
-            self.editing.marks.selection = None;
+            self.editing.edit_overlay.selection = None;
             self.editing.holding = Some(Holding::Selecting {
                 instance,
                 place,
                 from: under,
             });
-        } else if self.editing.marks.pencil {
+        } else if self.editing.edit_overlay.pencil {
             let first = under.on(status.size);
             let alive = !self.is_alive(instance, first);
             let cells = [first].into();
@@ -257,15 +262,15 @@ impl<W: SessionHandle> Handler<W> {
         } else {
             return false;
         }
-        if let (Some(world), None) = (&self.app.session, self.only()) {
-            world.act(SessionAction::Select(instance));
+        if let (Some(session), None) = (&self.app.session, self.only()) {
+            session.act(SessionAction::Select(instance));
         }
         true
     }
 
     /// The pointer moved; whether the hand took it.
     pub(super) fn hand_moved(&mut self) -> bool {
-        if self.editing.marks.ghost.is_some() {
+        if self.editing.edit_overlay.ghost.is_some() {
             self.move_ghost();
         }
         let (Some(at), Some(status)) = (self.pointer.at, self.status()) else {
@@ -301,7 +306,7 @@ impl<W: SessionHandle> Handler<W> {
             Some(Holding::Selecting { instance, from, .. }) => {
                 let [from, to] = from.span(under, status.size);
                 let area = Area::spanned(from, to);
-                self.editing.marks.selection = Some((*instance, area));
+                self.editing.edit_overlay.selection = Some((*instance, area));
                 self.pacer.want(Instant::now());
             }
             _ => {}
@@ -316,7 +321,7 @@ impl<W: SessionHandle> Handler<W> {
 
     /// A pattern is taken, to be placed by a click.
     pub(super) fn take_ghost(&mut self, pattern: Lattice, remarks: Vec<String>) {
-        self.editing.marks.ghost = Some(Ghost {
+        self.editing.edit_overlay.ghost = Some(Ghost {
             pattern: Arc::new(pattern),
             at: None,
         });
@@ -326,13 +331,13 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     fn move_ghost(&mut self) {
-        let spot = self.spot_under_pointer();
+        let spot = self.target_under_pointer();
         let over = match (spot, self.pointer.at) {
-            (Some(Spot::Panel(place)), Some(at)) => self.cell_at(place, at),
+            (Some(HitTarget::Panel(place)), Some(at)) => self.cell_at(place, at),
             _ => None,
         };
         let over = over.map(|(instance, under)| (instance, under.cell));
-        if let Some(ghost) = &mut self.editing.marks.ghost
+        if let Some(ghost) = &mut self.editing.edit_overlay.ghost
             && ghost.at != over
         {
             ghost.at = over;
@@ -341,7 +346,7 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     fn place_ghost(&mut self, status: &Status, stays: bool) {
-        let Some(ghost) = &self.editing.marks.ghost else {
+        let Some(ghost) = &self.editing.edit_overlay.ghost else {
             return;
         };
         let Some((instance, [x, y])) = ghost.corner() else {
@@ -356,8 +361,8 @@ impl<W: SessionHandle> Handler<W> {
                 all = all
             );
             let oversized = OversizedPattern::Cells(pattern);
-            self.editing.marks.ghost = None;
-            return self.offer_larger(instance, oversized, why);
+            self.editing.edit_overlay.ghost = None;
+            return self.offer_resize(instance, oversized, why);
         }
         let change = Change::Place {
             pattern,
@@ -365,7 +370,7 @@ impl<W: SessionHandle> Handler<W> {
             dead_too: false,
         };
         if !stays {
-            self.editing.marks.ghost = None;
+            self.editing.edit_overlay.ghost = None;
         }
         self.edit(instance, change, false);
     }
@@ -373,20 +378,20 @@ impl<W: SessionHandle> Handler<W> {
     /// The instance that a place shows, and what there is under a point.
     /// Notes the cell under the pointer, while a drag draws or a pattern is being placed.
     pub(super) fn point(&mut self) {
-        let marks = &self.editing.marks;
-        let cell = match marks.pencil || marks.ghost.is_some() {
+        let edit_overlay = &self.editing.edit_overlay;
+        let cell = match edit_overlay.pencil || edit_overlay.ghost.is_some() {
             true => self.pointed_cell(),
             false => None,
         };
-        if self.editing.marks.pointed != cell {
-            self.editing.marks.pointed = cell;
+        if self.editing.edit_overlay.pointed != cell {
+            self.editing.edit_overlay.pointed = cell;
             self.pacer.want(Instant::now());
         }
     }
 
     fn pointed_cell(&self) -> Option<(usize, [u32; 2])> {
         let (at, size) = (self.pointer.at?, self.status()?.size);
-        let Some(Spot::Panel(place)) = self.spot_under_pointer() else {
+        let Some(HitTarget::Panel(place)) = self.target_under_pointer() else {
             return None;
         };
         let (instance, under) = self.cell_at(place, at)?;
@@ -399,13 +404,13 @@ impl<W: SessionHandle> Handler<W> {
         let (layout, _) = frame.layout()?;
         let instance = frame.only().unwrap_or(place);
         let (camera, panel) = (frame.camera_of(instance), layout.tiling.panel);
-        let look = camera.shown(status.size, panel);
+        let transform = camera.shown(status.size, panel);
         let rect = layout.tiling.rect(place);
         let pixel = [at[0] - f64::from(rect.x), at[1] - f64::from(rect.y)];
         let under = Under {
-            cell: look.to_cells(pixel).map(|at| at.floor() as i64),
+            cell: transform.to_cells(pixel).map(|at| at.floor() as i64),
             around: camera.goes_around(status.size, panel),
-            origin: look.origin,
+            origin: transform.origin,
         };
         Some((instance, under))
     }
@@ -416,27 +421,27 @@ impl<W: SessionHandle> Handler<W> {
     }
 
     fn clipboard(&mut self) -> Option<String> {
-        self.screen.as_mut()?.input.clipboard()
+        self.surface.as_mut()?.input.clipboard()
     }
 
     pub(super) fn set_clipboard(&mut self, text: String) {
-        if let Some(screen) = &mut self.screen {
+        if let Some(screen) = &mut self.surface {
             screen.input.set_clipboard(text);
         }
     }
 
     /// Whether a cell is alive, by the newest picture and what is on its way.
     fn is_alive(&self, instance: usize, cell: [u32; 2]) -> bool {
-        if let Some(will_be) = self.editing.marks.will_be(instance, cell) {
+        if let Some(will_be) = self.editing.edit_overlay.will_be(instance, cell) {
             return will_be;
         }
-        let (Some(world), Some(status)) = (&self.app.session, self.status()) else {
+        let (Some(session), Some(status)) = (&self.app.session, self.status()) else {
             return false;
         };
         let mut seen = vec![u64::MAX; status.instances];
         seen[instance] = 0;
         let mut alive = false;
-        world.visit_newer(&mut seen, &mut |of, picture, words| {
+        session.visit_newer(&mut seen, &mut |of, picture, words| {
             if of == instance {
                 alive = picture.is_alive(status.size, cell, words);
             }

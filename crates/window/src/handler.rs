@@ -18,9 +18,9 @@ use crate::background::Background;
 use crate::callouts::Callouts;
 use crate::editing::Editing;
 use crate::input::{self, Offered};
-use crate::larger::Offer;
 use crate::pointer::Pointer;
 use crate::recording::Recording;
+use crate::resize::ResizeOffer;
 use crate::surface::{Outcome, WindowCanvas, WindowSurface};
 use crate::{WindowOptions, keys, monitor, startup};
 use app::pacing::{Pacer, Rate};
@@ -57,14 +57,14 @@ fn fitting(wanted: [u32; 2], monitor: Option<[f64; 2]>) -> [f64; 2] {
 /// What a frame is made from: what is on screen, what only the window knows, and its size.
 pub(super) fn frame_of<'a>(
     screen: Screen<'a>,
-    (timeline, lab, marks): (&'a TimelineView, &'a Lab, &'a EditOverlay),
+    (timeline, lab, edit_overlay): (&'a TimelineView, &'a Lab, &'a EditOverlay),
     surface: &WindowSurface,
 ) -> Frame<'a> {
     Frame {
         screen,
         timeline,
         lab,
-        marks,
+        edit_overlay,
         pixels: surface.pixels(),
         scale: surface.window().scale_factor() as f32,
     }
@@ -82,7 +82,7 @@ pub(super) struct Handler<W> {
     forwarded: bool,
     /// What the terminal has too.
     pub(super) app: AppState<W>,
-    pub(super) screen: Option<WindowSurface>,
+    pub(super) surface: Option<WindowSurface>,
     pub(super) background: Background,
     pub(super) pacer: Pacer,
     rate: Rate,
@@ -99,13 +99,13 @@ pub(super) struct Handler<W> {
     pub(super) callouts: Callouts,
     pub(super) editing: Editing,
     /// Larger lattices that were offered to a pattern.
-    pub(super) offer: Option<Offer>,
+    pub(super) offer: Option<ResizeOffer>,
     /// The size and the number of the lattices, as of the last look.
     pub(super) grid: Option<(Size, usize)>,
     /// Where fullscreen is, if that was asked for.
     pub(super) monitor: Option<MonitorHandle>,
     /// The place under the mouse that has a tip or is a button.
-    pub(super) spot: Option<usize>,
+    pub(super) hovered_region: Option<usize>,
     /// Notches of the wheel not yet acted upon: a touchpad sends parts of one.
     wheel: f64,
     pub(super) modifiers: ModifiersState,
@@ -133,7 +133,7 @@ impl<W: SessionHandle> Handler<W> {
             display,
             rescue,
             forwarded: startup::is_forwarded(),
-            screen: None,
+            surface: None,
             background: Background::new(wake),
             pacer: Pacer::default(),
             rate: Rate::default(),
@@ -149,7 +149,7 @@ impl<W: SessionHandle> Handler<W> {
             offer: None,
             grid: None,
             monitor: None,
-            spot: None,
+            hovered_region: None,
             wheel: 0.0,
             modifiers: ModifiersState::empty(),
             failed: None,
@@ -192,7 +192,7 @@ impl<W: SessionHandle> Handler<W> {
         if self.forwarded || screen.gpu.facts.software {
             self.pacer.least = Duration::from_secs_f64(1.0 / SLOW_FRAMES);
         }
-        self.screen = Some(screen);
+        self.surface = Some(screen);
         self.pacer.want(Instant::now());
     }
 
@@ -213,15 +213,15 @@ impl<W: SessionHandle> Handler<W> {
 
     /// What a frame is made from, if there is a window.
     pub(super) fn frame<'a>(&'a self, status: Option<&'a Status>) -> Option<Frame<'a>> {
-        let surface = self.screen.as_ref()?;
-        let shown = (&self.timeline, &self.lab, &self.editing.marks);
+        let surface = self.surface.as_ref()?;
+        let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
         Some(frame_of(self.app.screen(status), shown, surface))
     }
 
     /// Offers an event to the dialogs first.
     fn offer(&mut self, event: &WindowEvent) -> Offered {
         let keys = self.dialogs.takes_keys();
-        match &mut self.screen {
+        match &mut self.surface {
             Some(WindowSurface { canvas, input, .. }) => input.offer(&canvas.window, event, keys),
             None => Offered::default(),
         }
@@ -242,20 +242,20 @@ impl<W: SessionHandle> Handler<W> {
             UiRequest::SaveFile(path) => self.save_to_typed(path),
             UiRequest::Shelved(shelved) => self.take_from_shelf(shelved),
             UiRequest::Lesson(index) => self.show_lesson(index),
-            UiRequest::Resize => self.take_offer(),
+            UiRequest::Resize => self.accept_resize(),
             UiRequest::CloseCallouts => self.dismiss_callouts(),
         }
     }
 
     /// Takes over the session once it has started.
-    fn look_for_world(&mut self, event_loop: &ActiveEventLoop) {
+    fn poll_session_start(&mut self, event_loop: &ActiveEventLoop) {
         if self.app.session.is_some() {
             return;
         }
         match self.started.try_recv() {
-            Ok(Ok(world)) => {
-                self.rescue.session(world.saver());
-                self.app.start(world);
+            Ok(Ok(session)) => {
+                self.rescue.session(session.saver());
+                self.app.start(session);
             }
             Ok(Err(error)) => self.fail(event_loop, WindowError::Session(error)),
             Err(TryRecvError::Empty) => {}
@@ -268,7 +268,7 @@ impl<W: SessionHandle> Handler<W> {
 
     /// Ends where a limit that was asked for is reached, though nobody may be looking, and where
     /// it never will be because the session has failed.
-    fn look_for_end(&mut self, event_loop: &ActiveEventLoop) {
+    fn check_exit_conditions(&mut self, event_loop: &ActiveEventLoop) {
         let Some(status) = self.status() else { return };
         let limited = self.options.frames.is_some() || self.options.limited;
         match status.gives_up() {
@@ -297,10 +297,10 @@ impl<W: SessionHandle> Handler<W> {
         if let (true, Some(session)) = (self.app.options.timeline, &self.app.session) {
             self.timeline.update(session);
         }
-        let Some(screen) = &mut self.screen else {
+        let Some(screen) = &mut self.surface else {
             return;
         };
-        let shown = (&self.timeline, &self.lab, &self.editing.marks);
+        let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
         let frame = frame_of(self.app.screen(status.as_deref()), shown, screen);
         let session = self.app.session.as_ref();
         let pictures = session.map(|session| session as &dyn model::PictureSource);
@@ -308,7 +308,7 @@ impl<W: SessionHandle> Handler<W> {
             Ok(Outcome::Presented(requests, again)) => {
                 let scene = &screen.scene;
                 self.editing
-                    .marks
+                    .edit_overlay
                     .settle(|instance| scene.shown_edit(instance));
                 self.record(status.as_deref());
                 self.presented(event_loop, now, status.as_deref());
@@ -356,7 +356,7 @@ impl<W: SessionHandle> Handler<W> {
         if !matches!(error, ViewError::DeviceLost(_)) || self.losses > MAX_LOSSES {
             return self.fail(event_loop, error.into());
         }
-        let Some(screen) = self.screen.take() else {
+        let Some(screen) = self.surface.take() else {
             return;
         };
         match screen.reopen() {
@@ -370,7 +370,7 @@ impl<W: SessionHandle> Handler<W> {
 
     /// Tells the session what is drawn, where that has changed.
     fn request_view(&mut self, status: Option<&Status>) {
-        let request = self.screen.as_ref().and_then(|surface| {
+        let request = self.surface.as_ref().and_then(|surface| {
             let frame = self.frame(status)?;
             frame.request(surface.scene.limits)
         });
@@ -382,7 +382,7 @@ impl<W: SessionHandle> Handler<W> {
 
 impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
     fn resumed(&mut self, event_loop: &ActiveEventLoop) {
-        if self.screen.is_none() {
+        if self.surface.is_none() {
             match self.open(event_loop) {
                 Ok(screen) => self.adopt(screen),
                 Err(error) => self.fail(event_loop, error),
@@ -395,16 +395,16 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
         if self.told.load(Ordering::Acquire) {
             return event_loop.exit();
         }
-        self.look_for_world(event_loop);
+        self.poll_session_start(event_loop);
         self.notice_other_grid();
-        self.look_for_end(event_loop);
+        self.check_exit_conditions(event_loop);
         self.take_background_results();
         self.pacer.want(Instant::now());
     }
 
     fn window_event(&mut self, event_loop: &ActiveEventLoop, _: WindowId, event: WindowEvent) {
         let scale = self
-            .screen
+            .surface
             .as_ref()
             .map_or(1.0, |screen| screen.window().scale_factor());
         let offered = self.offer(&event);
@@ -416,7 +416,7 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
             WindowEvent::RedrawRequested => self.redraw(event_loop),
             WindowEvent::Resized(size) => {
                 self.visible = size.width > 0 && size.height > 0;
-                if let Some(screen) = &mut self.screen {
+                if let Some(screen) = &mut self.surface {
                     screen.resize([size.width, size.height]);
                 }
                 self.pacer.want(Instant::now());
@@ -480,7 +480,7 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
     }
 
     fn about_to_wait(&mut self, event_loop: &ActiveEventLoop) {
-        let Some(screen) = &self.screen else { return };
+        let Some(screen) = &self.surface else { return };
         if self.visible && self.pacer.take_due(Instant::now()) {
             screen.window().request_redraw();
         }
@@ -491,7 +491,7 @@ impl<W: SessionHandle> ApplicationHandler<()> for Handler<W> {
     fn exiting(&mut self, _event_loop: &ActiveEventLoop) {
         self.end_recording();
         // The surface must go before the connection to the display does.
-        self.screen = None;
+        self.surface = None;
     }
 }
 

@@ -5,6 +5,7 @@
 
 mod background;
 mod callouts;
+mod camera_control;
 mod clipboard;
 mod dispatch;
 mod editing;
@@ -12,12 +13,11 @@ mod error;
 mod handler;
 mod input;
 mod keys;
-mod larger;
 mod lessons;
-mod looking;
 mod monitor;
 mod pointer;
 mod recording;
+mod resize;
 mod startup;
 mod surface;
 mod winit_panics;

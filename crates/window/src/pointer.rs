@@ -11,7 +11,7 @@ const DRAG: f64 = 4.0;
 
 /// What takes the mouse.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) enum Spot {
+pub(super) enum HitTarget {
     /// A panel, by its place on screen.
     Panel(usize),
     /// A minimap, by its instance.
@@ -32,17 +32,17 @@ pub(super) enum Spot {
 #[derive(Clone, Copy, PartialEq, Debug)]
 pub(super) enum Gesture {
     /// Something was clicked.
-    Click(Spot),
+    Click(HitTarget),
     /// Something was clicked twice.
-    DoubleClick(Spot),
+    DoubleClick(HitTarget),
     /// Something's content was moved by so many pixels.
-    Drag(Spot, [f64; 2]),
+    Drag(HitTarget, [f64; 2]),
 }
 
 #[derive(Debug)]
 struct Press {
     at: [f64; 2],
-    spot: Option<Spot>,
+    spot: Option<HitTarget>,
     drags: bool,
     /// The middle button only drags.
     clicks: bool,
@@ -54,7 +54,7 @@ pub(super) struct Pointer {
     /// Where it is, in pixels, if it is in the window.
     pub(super) at: Option<[f64; 2]>,
     press: Option<Press>,
-    last_click: Option<(Instant, Spot)>,
+    last_click: Option<(Instant, HitTarget)>,
 }
 
 impl Pointer {
@@ -74,7 +74,7 @@ impl Pointer {
     }
 
     /// A button went down over something that takes it, or over nothing.
-    pub(super) fn pressed(&mut self, spot: Option<Spot>, clicks: bool) {
+    pub(super) fn pressed(&mut self, spot: Option<HitTarget>, clicks: bool) {
         if let Some(at) = self.at {
             self.press = Some(Press {
                 at,
@@ -116,37 +116,37 @@ mod tests {
         let ms = |ms| start + Duration::from_millis(ms);
         let mut pointer = Pointer::default();
         assert_eq!(pointer.moved([10.0, 10.0], 1.0), None);
-        pointer.pressed(Some(Spot::Panel(3)), true);
+        pointer.pressed(Some(HitTarget::Panel(3)), true);
         assert_eq!(pointer.moved([12.0, 10.0], 1.0), None, "a shaking hand");
         assert_eq!(
             pointer.released(ms(0)),
-            Some(Gesture::Click(Spot::Panel(3)))
+            Some(Gesture::Click(HitTarget::Panel(3)))
         );
-        pointer.pressed(Some(Spot::Panel(3)), true);
+        pointer.pressed(Some(HitTarget::Panel(3)), true);
         assert_eq!(
             pointer.released(ms(300)),
-            Some(Gesture::DoubleClick(Spot::Panel(3)))
+            Some(Gesture::DoubleClick(HitTarget::Panel(3)))
         );
-        pointer.pressed(Some(Spot::Panel(3)), true);
+        pointer.pressed(Some(HitTarget::Panel(3)), true);
         assert_eq!(
             pointer.released(ms(350)),
-            Some(Gesture::Click(Spot::Panel(3))),
+            Some(Gesture::Click(HitTarget::Panel(3))),
             "not a third time"
         );
-        pointer.pressed(Some(Spot::Panel(4)), true);
+        pointer.pressed(Some(HitTarget::Panel(4)), true);
         assert_eq!(
             pointer.released(ms(400)),
-            Some(Gesture::Click(Spot::Panel(4))),
+            Some(Gesture::Click(HitTarget::Panel(4))),
             "another panel"
         );
-        pointer.pressed(Some(Spot::Panel(4)), true);
+        pointer.pressed(Some(HitTarget::Panel(4)), true);
         assert_eq!(
             pointer.moved([22.0, 10.0], 1.0),
-            Some(Gesture::Drag(Spot::Panel(4), [10.0, 0.0]))
+            Some(Gesture::Drag(HitTarget::Panel(4), [10.0, 0.0]))
         );
         assert_eq!(
             pointer.moved([23.0, 12.0], 1.0),
-            Some(Gesture::Drag(Spot::Panel(4), [1.0, 2.0]))
+            Some(Gesture::Drag(HitTarget::Panel(4), [1.0, 2.0]))
         );
         assert_eq!(pointer.released(ms(500)), None);
     }

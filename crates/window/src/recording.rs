@@ -150,7 +150,7 @@ impl<W: SessionHandle> Handler<W> {
         panel: bool,
     ) -> Result<Image, ViewError> {
         let place = self.panel_rect(status);
-        let Some(screen) = &mut self.screen else {
+        let Some(screen) = &mut self.surface else {
             return Err(ViewError::Record(
                 tr!("no window to take a picture of").into(),
             ));
@@ -160,7 +160,7 @@ impl<W: SessionHandle> Handler<W> {
             callouts: Vec::new(),
             ..self.app.drawing.clone()
         };
-        let shown = (&self.timeline, &self.lab, &self.editing.marks);
+        let shown = (&self.timeline, &self.lab, &self.editing.edit_overlay);
         let now = Screen {
             drawing: &drawing,
             ..self.app.screen(status)

@@ -171,7 +171,7 @@ impl WindowSurface {
     pub(super) fn picture(&mut self, frame: &Frame<'_>) -> Result<Image, ViewError> {
         let texture = target(&self.gpu.device, frame.pixels, self.config.format);
         let view = texture.create_view(&Default::default());
-        self.scene.draw_apart(frame, &view);
+        self.scene.draw_for_capture(frame, &view);
         let image = read(&self.gpu, &texture)?;
         self.gpu.trouble()?;
         Ok(image)

@@ -205,9 +205,9 @@ fn factor_told(setup: &Setup) -> Result<Vec<f64>> {
     let mut factors = Vec::new();
     for _ in 0..RUNS + 1 {
         let each = round_us(Streams::PerInstance)?;
-        session.act(SessionAction::Choose(Switch::Streams, 1));
+        session.act(SessionAction::SetSwitch(Switch::Streams, 1));
         let one = round_us(Streams::One)?;
-        session.act(SessionAction::Choose(Switch::Streams, 0));
+        session.act(SessionAction::SetSwitch(Switch::Streams, 0));
         factors.push(one / each);
     }
     Ok(factors.split_off(1)) // the first warmed up

@@ -93,7 +93,7 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
 
 /// Rounds a second for some time, and of how many one was timed.
 fn rounds_per_second(instances: &mut Instances, timed: Timed) -> Result<(f64, u32)> {
-    instances.set_stamped(matches!(timed, Timed::Some { stamped: true }));
+    instances.set_block_timestamps(matches!(timed, Timed::Some { stamped: true }));
     let mut sampling = Sampling::default();
     let (mut rounds, began) = (0u32, Instant::now());
     while began.elapsed() < 2 * RUN {

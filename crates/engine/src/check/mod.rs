@@ -35,7 +35,7 @@ pub(crate) use state::{LatticeState, States};
 
 /// How a program will run once it is valid.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum Purpose {
+pub(crate) enum ProgramMode {
     /// Issued immediately, step by step.
     Submit,
     /// Captured once and replayed, as a CUDA graph.
@@ -239,7 +239,7 @@ impl Validator {
 impl Validator {
     /// Returns the memory that a program needs, or why the program is invalid. Drafts the states it
     /// leaves.
-    pub(crate) fn validate(&mut self, program: &Program, purpose: Purpose) -> Result<Plan> {
+    pub(crate) fn validate(&mut self, program: &Program, purpose: ProgramMode) -> Result<Plan> {
         self.states.begin();
         let mut plan = Plan::default();
         let first = program.steps.first().map(|step| step.issuer);
@@ -247,7 +247,7 @@ impl Validator {
         if plan.several_issuers {
             check_issuers(program)?;
         }
-        if purpose == Purpose::Prepare {
+        if purpose == ProgramMode::Prepare {
             self.check_preparable(program, &plan)?;
         }
         for step in &program.steps {

@@ -174,7 +174,7 @@ fn a_plan_says_which_memory_a_program_needs() {
         reduce(2..3, 3),
     ];
     let plan = check
-        .validate(&program(ops.clone()), Purpose::Submit)
+        .validate(&program(ops.clone()), ProgramMode::Submit)
         .unwrap();
     assert_eq!(plan.views, [(0, 4), (1, 14)]);
     assert_eq!(plan.measures, [0, 1]);
@@ -187,7 +187,7 @@ fn a_plan_says_which_memory_a_program_needs() {
     assert_eq!(symbols, ["reduce_bits", "measure_bits"]);
     check.lattices.groups[1].view_capacity = 14;
     check.lattices.groups[0].has_measures_memory = true;
-    let plan = check.validate(&program(ops), Purpose::Prepare).unwrap();
+    let plan = check.validate(&program(ops), ProgramMode::Prepare).unwrap();
     assert_eq!((plan.views, plan.measures), (vec![(0, 4)], vec![1]));
 }
 
@@ -200,7 +200,7 @@ fn a_plan_names_every_function_that_is_launched() {
         Op::Pack(0..5),
         advance("shared", 1),
     ];
-    let plan = check.validate(&program(ops), Purpose::Submit).unwrap();
+    let plan = check.validate(&program(ops), ProgramMode::Submit).unwrap();
     let files: Vec<_> = plan.functions[0].1.names().map(|(file, ..)| file).collect();
     assert_eq!(files, ["01_global", "02_shared", "pack", "unpack"]);
     assert!(plan.changes_cells);
@@ -222,7 +222,9 @@ fn a_plan_names_every_function_that_is_launched() {
 fn a_device_that_lacks_what_a_kernel_needs_is_refused() {
     let mut check = validator();
     let of_cluster = program([advance("cluster", 1)]);
-    let error = check.validate(&of_cluster, Purpose::Submit).unwrap_err();
+    let error = check
+        .validate(&of_cluster, ProgramMode::Submit)
+        .unwrap_err();
     assert!(matches!(error, EngineError::TooOldDevice { .. }), "{error}");
 }
 
@@ -232,15 +234,15 @@ fn a_draft_that_is_not_committed_leaves_no_trace() {
     let all = LatticeId(0);
     let step = program([advance("bits", 1)]);
     for _ in 0..2 {
-        check.validate(&step, Purpose::Submit).unwrap();
+        check.validate(&step, ProgramMode::Submit).unwrap();
         assert_eq!(check.parity(all), 0);
     }
     check.states.commit();
     assert_eq!(check.parity(all), 3);
     let twice = program([advance("bits", 1), advance("bits", 2), advance("global", 1)]);
-    check.validate(&twice, Purpose::Submit).unwrap_err();
+    check.validate(&twice, ProgramMode::Submit).unwrap_err();
     check.states.begin();
     assert_eq!(check.states.get(all), check.states.committed(all));
-    check.validate(&step, Purpose::Prepare).unwrap();
+    check.validate(&step, ProgramMode::Prepare).unwrap();
     assert_eq!(check.parity(all), 3);
 }

@@ -28,7 +28,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use crate::check::{Plan, Purpose, Validator};
+use crate::check::{Plan, ProgramMode, Validator};
 use crate::{
     BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
     LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots, SlotsSpec,
@@ -224,7 +224,7 @@ impl Engine for CpuEngine {
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
         self.pool.check_fault()?;
-        let plan = self.check.validate(program, Purpose::Submit)?;
+        let plan = self.check.validate(program, ProgramMode::Submit)?;
         self.allocate_for(&plan)?;
         let run = self.start(&Arc::new(program.clone()), StreamPool::submit)?;
         self.check.states.commit();
@@ -233,7 +233,7 @@ impl Engine for CpuEngine {
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
         self.pool.check_fault()?;
-        let plan = self.check.validate(program, Purpose::Prepare)?;
+        let plan = self.check.validate(program, ProgramMode::Prepare)?;
         self.allocate_for(&plan)?;
         Ok(self.check.remember(&Arc::new(program.clone()), &plan))
     }

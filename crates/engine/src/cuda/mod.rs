@@ -48,7 +48,7 @@ use runs::Runs;
 use slots::CudaSlots;
 use stream::RawStream;
 
-use crate::check::{Plan, Purpose, Validator};
+use crate::check::{Plan, ProgramMode, Validator};
 use crate::{
     BufferId, BufferLocation, Completion, DeviceId, DeviceInfo, Engine, EngineError, EventId,
     LatticeId, Layout, Occupancy, Op, PreparedId, Program, Result, RunId, Slots, SlotsSpec,
@@ -339,7 +339,7 @@ impl Engine for CudaEngine {
     }
 
     fn submit(&mut self, program: &Program) -> Result<RunId> {
-        let plan = self.check.validate(program, Purpose::Submit)?;
+        let plan = self.check.validate(program, ProgramMode::Submit)?;
         self.allocate_for(&plan, program.block_timestamps)?;
         self.bind(program.downloads())?;
         let run = self.runs.begin();
@@ -354,7 +354,7 @@ impl Engine for CudaEngine {
     }
 
     fn prepare(&mut self, program: &Program) -> Result<PreparedId> {
-        let plan = self.check.validate(program, Purpose::Prepare)?;
+        let plan = self.check.validate(program, ProgramMode::Prepare)?;
         self.allocate_for(&plan, false)?;
         let prepared = self.capture_all(program)?;
         let id = self.check.remember(&Arc::new(program.clone()), &plan);

@@ -66,7 +66,7 @@ pub enum SessionAction {
     /// Pauses, and goes one generation back.
     StepBack,
     /// Pauses, and goes one round back.
-    RoundBack,
+    StepRoundBack,
     /// Runs until the clock shows this generation, or goes back to it.
     RunTo(u64),
     /// Stops by itself never, when the selected panel is still or periodic, or when all are.
@@ -90,13 +90,13 @@ pub enum SessionAction {
     /// The previous kernel that takes this size.
     PreviousKernel,
     /// The next possible position of a switch.
-    NextOf(Switch),
+    CycleSwitch(Switch),
     /// This position of a switch.
-    Choose(Switch, u8),
+    SetSwitch(Switch, u8),
     /// Compares two settings on two halves of the panels, or goes back to one.
     ToggleComparison,
     /// Takes timestamps in every block of a timed round, or stops.
-    ToggleBlocks,
+    ToggleBlockTimestamps,
     /// The lattices as they were before the last edit.
     Undo,
     /// The lattices as they were before the last undo.

@@ -153,7 +153,7 @@ impl SessionAction {
             | SessionAction::StepGeneration
             | SessionAction::StepRound
             | SessionAction::StepBack
-            | SessionAction::RoundBack
+            | SessionAction::StepRoundBack
             | SessionAction::RunTo(_)
             | SessionAction::NextStopWhenStill
             | SessionAction::ToggleReseed
@@ -165,10 +165,10 @@ impl SessionAction {
             | SessionAction::UseKernel(_)
             | SessionAction::NextKernel
             | SessionAction::PreviousKernel
-            | SessionAction::NextOf(_)
-            | SessionAction::Choose(..)
+            | SessionAction::CycleSwitch(_)
+            | SessionAction::SetSwitch(..)
             | SessionAction::ToggleComparison
-            | SessionAction::ToggleBlocks
+            | SessionAction::ToggleBlockTimestamps
             | SessionAction::Undo
             | SessionAction::Redo => Needs::Engine,
             // An ended session's last pictures can be selected, and what it reached is saved.
@@ -185,10 +185,10 @@ impl SessionAction {
             SessionAction::ToggleComparison if status.instances < 2 => {
                 Err(tr!("A and B need at least two panels").into())
             }
-            SessionAction::NextOf(switch) if !is_ahead => {
+            SessionAction::CycleSwitch(switch) if !is_ahead => {
                 switch.next(status.switches, status.kernel).map(drop)
             }
-            SessionAction::Choose(switch, at) if !is_ahead => {
+            SessionAction::SetSwitch(switch, at) if !is_ahead => {
                 let choices = switch.choices(status.switches, status.kernel);
                 let choice = choices.into_iter().nth(at.into());
                 choice.and_then(|it| it.refusal).map_or(Ok(()), Err)
@@ -203,14 +203,14 @@ impl SessionAction {
                     .and_then(|()| devices.try_for_each(|it| kernel.validate_device(it)))
                     .map_err(|error| error.to_string())
             }
-            SessionAction::NextOf(_)
-            | SessionAction::Choose(..)
+            SessionAction::CycleSwitch(_)
+            | SessionAction::SetSwitch(..)
             | SessionAction::ToggleComparison
             | SessionAction::TogglePause
             | SessionAction::StepGeneration
             | SessionAction::StepRound
             | SessionAction::StepBack
-            | SessionAction::RoundBack
+            | SessionAction::StepRoundBack
             | SessionAction::RunTo(_)
             | SessionAction::NextStopWhenStill
             | SessionAction::ToggleReseed
@@ -221,7 +221,7 @@ impl SessionAction {
             | SessionAction::NewSeed
             | SessionAction::NextKernel
             | SessionAction::PreviousKernel
-            | SessionAction::ToggleBlocks
+            | SessionAction::ToggleBlockTimestamps
             | SessionAction::Undo
             | SessionAction::Redo
             | SessionAction::Select(_)
@@ -237,16 +237,16 @@ impl SessionAction {
             }
             SessionAction::ToggleReseed => Some(status.time.settings.reseed),
             SessionAction::ToggleComparison => Some(status.comparison.is_some()),
-            SessionAction::ToggleBlocks => Some(status.stamped),
+            SessionAction::ToggleBlockTimestamps => Some(status.stamped),
             SessionAction::UseKernel(at) => Some(status.kernel.index() == usize::from(at)),
-            SessionAction::NextOf(Switch::Graphs) => Some(status.switches.graphs),
-            SessionAction::Choose(switch, at) => {
+            SessionAction::CycleSwitch(Switch::Graphs) => Some(status.switches.graphs),
+            SessionAction::SetSwitch(switch, at) => {
                 Some(switch.position(status.switches, status.kernel) == usize::from(at))
             }
             SessionAction::StepGeneration
             | SessionAction::StepRound
             | SessionAction::StepBack
-            | SessionAction::RoundBack
+            | SessionAction::StepRoundBack
             | SessionAction::RunTo(_)
             | SessionAction::Faster
             | SessionAction::Slower
@@ -255,7 +255,7 @@ impl SessionAction {
             | SessionAction::NewSeed
             | SessionAction::NextKernel
             | SessionAction::PreviousKernel
-            | SessionAction::NextOf(_)
+            | SessionAction::CycleSwitch(_)
             | SessionAction::Undo
             | SessionAction::Redo
             | SessionAction::SelectNext

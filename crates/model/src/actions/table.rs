@@ -168,7 +168,7 @@ pub static TABLE: &[Row] = &[
     .search(&["rewind", "previous", "reverse", "倒退"])
     .repeats(),
     Row::session(
-        SessionAction::RoundBack,
+        SessionAction::StepRoundBack,
         &[shifted(Key::Backspace)],
         Topic::Time,
         "Step back one round",
@@ -497,49 +497,49 @@ pub static TABLE: &[Row] = &[
         "dark", "light", "colors", "negative", "white", "深色", "浅色",
     ]),
     Row::session(
-        SessionAction::NextOf(Switch::Streams),
+        SessionAction::CycleSwitch(Switch::Streams),
         &[key(Key::F(2))],
         Topic::Switches,
         "Streams: each / one / default / batch",
     )
     .search(&["concurrency", "concurrent", "parallel", "queue", "并发"]),
     Row::session(
-        SessionAction::NextOf(Switch::HostMemory),
+        SessionAction::CycleSwitch(Switch::HostMemory),
         &[key(Key::F(3))],
         Topic::Switches,
         "Host memory: page-locked / pageable",
     )
     .search(&["pinned", "copy", "锁页"]),
     Row::session(
-        SessionAction::NextOf(Switch::Wait),
+        SessionAction::CycleSwitch(Switch::Wait),
         &[key(Key::F(4))],
         Topic::Switches,
         "Wait: poll / each stream / all",
     )
     .search(&["synchronise", "synchronize", "sync", "同步"]),
     Row::session(
-        SessionAction::NextOf(Switch::Order),
+        SessionAction::CycleSwitch(Switch::Order),
         &[key(Key::F(5))],
         Topic::Switches,
         "Issue order: breadth-first / depth-first",
     )
     .search(&["queue", "schedule"]),
     Row::session(
-        SessionAction::NextOf(Switch::Graphs),
+        SessionAction::CycleSwitch(Switch::Graphs),
         &[key(Key::F(6))],
         Topic::Switches,
         "CUDA graphs: on / off",
     )
     .search(&["capture", "replay", "launch"]),
     Row::session(
-        SessionAction::NextOf(Switch::Transfer),
+        SessionAction::CycleSwitch(Switch::Transfer),
         &[key(Key::F(7))],
         Topic::Switches,
         "Transfer: auto / bits / view / i32",
     )
     .search(&["download", "bus", "pcie", "bandwidth", "copy"]),
     Row::session(
-        SessionAction::NextOf(Switch::Block),
+        SessionAction::CycleSwitch(Switch::Block),
         &[key(Key::F(8))],
         Topic::Switches,
         "Block shape of the kernel",
@@ -574,7 +574,7 @@ pub static TABLE: &[Row] = &[
     )
     .search(&["gpu", "profiler", "trace", "overlap", "events", "显卡"]),
     Row::session(
-        SessionAction::ToggleBlocks,
+        SessionAction::ToggleBlockTimestamps,
         &[char('M')],
         Topic::Measuring,
         "Which SM ran which block",
@@ -807,7 +807,7 @@ mod tests {
     const WITHOUT_ROW: [&str; 6] = [
         "RunTo",
         "UseKernel",
-        "Choose",
+        "SetSwitch",
         "Select",
         "NextPage",
         "PreviousPage",
@@ -836,7 +836,7 @@ mod tests {
             assert_ne!(rows.contains(*variant), without, "{variant}");
         }
         for switch in Switch::ALL {
-            let row = Action::from(SessionAction::NextOf(switch)).row();
+            let row = Action::from(SessionAction::CycleSwitch(switch)).row();
             assert!(row.is_some(), "{switch:?}");
         }
     }

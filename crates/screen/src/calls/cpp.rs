@@ -1,6 +1,6 @@
 //! As one writes it with the CUDA runtime.
 
-use super::{Facts, Piece, Speech, for_each, indented, lines};
+use super::{Facts, RoundPart, Speech, for_each, indented, lines};
 use engine::HostMemory;
 use engine::kernels::Launch;
 use lang::tr;
@@ -111,23 +111,23 @@ impl Speech for Cpp {
         vec![format!("for (int i = 0; i < {}; i++) {{", facts.instances)]
     }
 
-    fn piece(&self, facts: &Facts, piece: Piece) -> Vec<String> {
+    fn piece(&self, facts: &Facts, piece: RoundPart) -> Vec<String> {
         let (width, height) = (facts.size.width(), facts.size.height());
         let i = facts.index();
         match piece {
-            Piece::Advance => advance(facts),
-            Piece::Pack => {
+            RoundPart::Advance => advance(facts),
+            RoundPart::Pack => {
                 let all = facts.height_of_all();
                 let arguments = format!("cells{i}, bits{i}, {width}, {all}");
                 let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
                 launch(facts, facts.packs(), shape, &arguments)
             }
-            Piece::Reduce => {
+            RoundPart::Reduce => {
                 let arguments = format!("{}{i}, view{i}, {width}, {height}, …", facts.bits());
                 let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
                 configured(facts, "reduce_bits", "grid", shape, &arguments)
             }
-            Piece::Download => {
+            RoundPart::Download => {
                 let bytes = facts
                     .words()
                     .map_or("view_bytes".into(), |words| (4 * words).to_string());
@@ -138,7 +138,7 @@ impl Speech for Cpp {
                     format!("cudaEventRecord(done{i}{with});"),
                 ]
             }
-            Piece::WaitEach => {
+            RoundPart::WaitEach => {
                 let stream = stream(facts).unwrap_or("0");
                 vec![format!("cudaStreamSynchronize({stream});")]
             }

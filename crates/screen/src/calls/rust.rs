@@ -1,6 +1,6 @@
 //! As one writes it with `cust`, and with `cust::sys` where that has no name for it.
 
-use super::{Facts, Piece, Speech, indented, lines};
+use super::{Facts, RoundPart, Speech, indented, lines};
 use engine::HostMemory;
 use engine::kernels::Launch;
 use lang::tr;
@@ -135,20 +135,20 @@ impl Speech for Rust {
         head
     }
 
-    fn piece(&self, facts: &Facts, piece: Piece) -> Vec<String> {
+    fn piece(&self, facts: &Facts, piece: RoundPart) -> Vec<String> {
         match piece {
-            Piece::Advance => advance(facts),
-            Piece::Pack => {
+            RoundPart::Advance => advance(facts),
+            RoundPart::Pack => {
                 let shape = Launch::convert(facts.size, facts.lattices(), facts.kernel.layout);
                 let grid = grid_of(shape);
                 launch(facts, facts.packs(), &grid, shape, &["cells", "bits"])
             }
-            Piece::Reduce => {
+            RoundPart::Reduce => {
                 let shape = Launch::over(1, 1, Launch::SUPPORT_BLOCK);
                 let buffers = [facts.bits(), "view"];
                 launch(facts, "reduce_bits", "grid", shape, &buffers)
             }
-            Piece::Download if raw(facts) => {
+            RoundPart::Download if raw(facts) => {
                 let bytes = facts
                     .words()
                     .map_or("view_bytes".into(), |words| (4 * words).to_string());
@@ -158,15 +158,15 @@ impl Speech for Rust {
                     "cuEventRecord(done[i], null_mut());".into(),
                 ]
             }
-            Piece::Download => {
+            RoundPart::Download => {
                 let (i, source) = (facts.index(), facts.source());
                 vec![
                     format!("unsafe {{ {source}{i}.async_copy_to(&mut host{i}, s)? }};"),
                     format!("done{i}.record(s)?;"),
                 ]
             }
-            Piece::WaitEach if raw(facts) => lines(["cuStreamSynchronize(null_mut());"]),
-            Piece::WaitEach => lines(["s.synchronize()?;"]),
+            RoundPart::WaitEach if raw(facts) => lines(["cuStreamSynchronize(null_mut());"]),
+            RoundPart::WaitEach => lines(["s.synchronize()?;"]),
         }
     }
 

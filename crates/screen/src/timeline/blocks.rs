@@ -116,7 +116,7 @@ fn assign_tracks(runs: &mut [Run]) -> u16 {
 
 /// A piece of a row that several units or tracks share: an instance over some pixel columns.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Piece {
+pub struct BlockSegment {
     /// Its first pixel column, and the one behind its last.
     pub columns: (usize, usize),
     /// The instance.
@@ -129,7 +129,7 @@ pub fn fold<'a>(
     scale: TimeScale,
     left: f32,
     columns: usize,
-) -> Vec<Piece> {
+) -> Vec<BlockSegment> {
     let mut shares: Vec<Vec<(u32, f32)>> = vec![Vec::new(); columns];
     for run in runs {
         let ends = [run.start, run.end].map(|ns| (scale.x(ns) - left).clamp(-1.0, columns as f32));
@@ -147,7 +147,7 @@ pub fn fold<'a>(
             }
         }
     }
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces: Vec<BlockSegment> = Vec::new();
     for (column, shares) in shares.iter().enumerate() {
         let most = shares.iter().max_by(|a, b| a.1.total_cmp(&b.1));
         let Some(&(instance, _)) = most else { continue };
@@ -155,7 +155,7 @@ pub fn fold<'a>(
             Some(last) if (last.columns.1, last.instance) == (column, instance) => {
                 last.columns.1 += 1;
             }
-            _ => pieces.push(Piece {
+            _ => pieces.push(BlockSegment {
                 columns: (column, column + 1),
                 instance,
             }),
@@ -167,7 +167,7 @@ pub fn fold<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fixtures::stamped_round;
+    use crate::fixtures::round_with_block_timestamps;
     use crate::timeline::scale::Stretch;
     use engine::Nanos;
 
@@ -183,7 +183,7 @@ mod tests {
 
     #[test]
     fn blocks_of_a_launch_that_follow_one_another_are_one_bar() {
-        let mut round = stamped_round(2, 8);
+        let mut round = round_with_block_timestamps(2, 8);
         // Step 1 launches instance 0, step 4 instance 1.
         round.block_timestamps = vec![
             stamp(1, 3, 40_000, 45_000),
@@ -228,7 +228,7 @@ mod tests {
         };
         let runs = [run(5, 0.0, 26.0), run(9, 25.0, 40.0), run(2, 60.0, 60.1)];
         let pieces = fold(runs.iter(), TimeScale::new(stretch, 3.0, 10.0), 3.0, 10);
-        let piece = |columns, instance| Piece { columns, instance };
+        let piece = |columns, instance| BlockSegment { columns, instance };
         assert_eq!(
             pieces,
             [piece((0, 3), 5), piece((3, 4), 9), piece((6, 7), 2)]

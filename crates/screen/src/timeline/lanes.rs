@@ -124,7 +124,7 @@ fn host_kind(round: &TimedRound, span: &Span) -> Kind {
 
 /// A piece of a folded row: a kind over some pixel columns, from 1 (hardly) to 4 (all the time).
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub struct Piece {
+pub struct LaneSegment {
     /// Its first pixel column, and the one behind its last.
     pub columns: (usize, usize),
     /// What covers most of these columns.
@@ -134,7 +134,7 @@ pub struct Piece {
 }
 
 /// Several lanes in one row: in each pixel column, what covers most of it in any one lane.
-pub fn fold(lanes: &[Lane], scale: TimeScale, left: f32, columns: usize) -> Vec<Piece> {
+pub fn fold(lanes: &[Lane], scale: TimeScale, left: f32, columns: usize) -> Vec<LaneSegment> {
     let mut most = vec![(0.0f32, usize::MAX); columns];
     for bar in lanes.iter().flat_map(|lane| &lane.bars) {
         let ends = [bar.start, bar.end].map(|ns| (scale.x(ns) - left).clamp(-1.0, columns as f32));
@@ -151,14 +151,14 @@ pub fn fold(lanes: &[Lane], scale: TimeScale, left: f32, columns: usize) -> Vec<
             }
         }
     }
-    let mut pieces: Vec<Piece> = Vec::new();
+    let mut pieces: Vec<LaneSegment> = Vec::new();
     for (column, (part, kind)) in most.into_iter().enumerate().filter(|(_, m)| m.0 > 0.0) {
         let (kind, level) = (KINDS[kind].0, (part * 4.0).ceil().clamp(1.0, 4.0) as u8);
         match pieces.last_mut() {
             Some(last) if (last.columns.1, last.kind, last.level) == (column, kind, level) => {
                 last.columns.1 += 1;
             }
-            _ => pieces.push(Piece {
+            _ => pieces.push(LaneSegment {
                 columns: (column, column + 1),
                 kind,
                 level,
@@ -210,7 +210,7 @@ mod tests {
             length: 100.0,
         };
         let pieces = fold(&lanes, TimeScale::new(stretch, 7.0, 10.0), 7.0, 10);
-        let piece = |columns, kind, level| Piece {
+        let piece = |columns, kind, level| LaneSegment {
             columns,
             kind: Kind::Step(kind),
             level,

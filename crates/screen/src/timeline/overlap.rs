@@ -15,13 +15,13 @@ pub fn in_words(overlap: Option<&Overlap>) -> String {
         Resource::Stream => tr!("the longest stream"),
     };
     let factor = overlap.factor();
-    match overlap.most() {
-        Some((_, resource)) if overlap.is_none() => tr!(
+    match overlap.upper_bound() {
+        Some((_, resource)) if overlap.is_negligible() => tr!(
             "No gain from streams here: the bottleneck is {} (overlap {factor}×)",
             by(resource),
             factor = format_args!("{factor:.2}")
         ),
-        None if overlap.is_none() => {
+        None if overlap.is_negligible() => {
             tr!(
                 "No gain from streams here (overlap {factor}×)",
                 factor = format_args!("{factor:.2}")

@@ -1,7 +1,7 @@
 //! From time to pixels and back, in one place; what part of the round is shown; the ticks.
 
 /// The least that is shown, in nanoseconds: what events resolve.
-const LEAST: f64 = 500.0;
+const MIN_VISIBLE_NS: f64 = 500.0;
 
 /// A part of a round, in nanoseconds from the round's start.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -90,9 +90,9 @@ pub fn nice(value: f64, steps: &[f64]) -> f64 {
 
 /// What is shown of rounds of any length: all, or a stretch that the person has chosen.
 #[derive(Clone, Copy, PartialEq, Debug, Default)]
-pub struct Zoom(Option<Stretch>);
+pub struct TimeZoom(Option<Stretch>);
 
-impl Zoom {
+impl TimeZoom {
     /// The stretch that is shown of a round on an axis of `whole` nanoseconds.
     pub fn of(self, whole: f64) -> Stretch {
         let all = Stretch {
@@ -100,7 +100,7 @@ impl Zoom {
             length: whole,
         };
         self.0.map_or(all, |chosen| {
-            let length = chosen.length.clamp(LEAST.min(whole), whole);
+            let length = chosen.length.clamp(MIN_VISIBLE_NS.min(whole), whole);
             let from = chosen.from.clamp(0.0, whole - length);
             Stretch { from, length }
         })
@@ -109,7 +109,7 @@ impl Zoom {
     /// Closer by a factor; the time `about` stays where it is.
     pub fn zoom_at(&mut self, factor: f64, about: f64, whole: f64) {
         let now = self.of(whole);
-        let length = (now.length / factor).max(LEAST);
+        let length = (now.length / factor).max(MIN_VISIBLE_NS);
         let from = about - (about - now.from) * length / now.length;
         self.0 = (length < whole).then_some(Stretch { from, length });
         self.0 = self.0.map(|_| self.of(whole));
@@ -157,7 +157,7 @@ mod tests {
 
     #[test]
     fn what_is_under_the_pointer_stays_there() {
-        let mut zoom = Zoom::default();
+        let mut zoom = TimeZoom::default();
         for about in [30_000.0, 31_000.0, 30_500.0] {
             let before = TimeScale::new(zoom.of(1e6), 0.0, 1000.0).x(about);
             zoom.zoom_at(1.25, about, 1e6);
@@ -167,14 +167,18 @@ mod tests {
         for _ in 0..99 {
             zoom.zoom_at(2.0, 30_000.0, 1e6);
         }
-        assert_eq!(zoom.of(1e6).length, LEAST);
+        assert_eq!(zoom.of(1e6).length, MIN_VISIBLE_NS);
         zoom.pan(1e9, 1e6);
-        assert_eq!(zoom.of(1e6), stretch(1e6 - LEAST, LEAST), "no farther");
-        assert_eq!(zoom.of(1e5).from, 1e5 - LEAST, "a shorter round");
+        assert_eq!(
+            zoom.of(1e6),
+            stretch(1e6 - MIN_VISIBLE_NS, MIN_VISIBLE_NS),
+            "no farther"
+        );
+        assert_eq!(zoom.of(1e5).from, 1e5 - MIN_VISIBLE_NS, "a shorter round");
         for _ in 0..99 {
             zoom.zoom_at(0.5, 30_000.0, 1e6);
         }
-        assert_eq!(zoom, Zoom::default());
+        assert_eq!(zoom, TimeZoom::default());
     }
 
     #[test]

@@ -105,7 +105,7 @@ impl Instances {
     }
 
     /// Sets whether every second timed round records block timestamps.
-    pub fn set_stamped(&mut self, stamped: bool) {
+    pub fn set_block_timestamps(&mut self, stamped: bool) {
         self.stamped = stamped;
     }
 
@@ -240,7 +240,7 @@ fn picture_of(
             TransferChoice::Bits => Transfer::Bits,
             TransferChoice::Cells => Transfer::Cells,
             TransferChoice::View => Transfer::View,
-            TransferChoice::Auto if all_bits <= PicturePlan::MAX_BITS_BYTES => Transfer::Bits,
+            TransferChoice::Auto if all_bits <= PicturePlan::MAX_AUTO_BITS_BYTES => Transfer::Bits,
             TransferChoice::Auto => Transfer::View,
         };
     }

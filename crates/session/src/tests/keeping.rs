@@ -33,7 +33,7 @@ fn two_halves_are_saved_and_come_back_as_they_were() {
     wait_for(&session, "three rounds", |status| status.finished);
     let before = lattices(&session);
     session.act(SessionAction::ToggleComparison);
-    session.act(SessionAction::NextOf(Switch::Wait));
+    session.act(SessionAction::CycleSwitch(Switch::Wait));
     session.act(SessionAction::TogglePause);
     let parted = wait_for(&session, "rounds of both", |status| {
         status.comparison.is_some() && status.generation > 6

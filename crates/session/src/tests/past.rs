@@ -108,10 +108,10 @@ fn a_new_seed_between_steps_back_is_saved_with_its_own_cells() {
     let (session, setup) = standing(TimeSettings::DEFAULT.history_bytes);
     run_to(&session, 30);
     for action in [
-        SessionAction::RoundBack,
+        SessionAction::StepRoundBack,
         SessionAction::NewSeed,
         SessionAction::NewSeed,
-        SessionAction::RoundBack,
+        SessionAction::StepRoundBack,
     ] {
         session.act(action);
     }

@@ -349,7 +349,7 @@ proptest! {
             session.act(SessionAction::RunTo(at));
             all_at(&session, &setup, at);
             let (action, by) = match rounds {
-                true => (SessionAction::RoundBack, u64::from(per_round)),
+                true => (SessionAction::StepRoundBack, u64::from(per_round)),
                 false => (SessionAction::StepBack, 1),
             };
             for _ in 0..backs {

@@ -10,21 +10,21 @@ use super::requests::Task;
 use crate::instances::Instances;
 use crate::log::{Log, Position};
 use crate::snapshots::Snapshots;
-use crate::state::{Mode, Notice, Purpose, Request};
+use crate::state::{Mode, MoveReason, Notice, Request};
 use engine::Result;
 use lang::message;
 use life::Lattice;
 use model::{AbComparison, Streams, Switches};
 
 /// The main session, pinned during a comparison, and B's settings.
-pub(super) struct Pinned {
+pub(super) struct ActiveComparison {
     /// B's switches; A's are the session's.
     pub(super) second: Switches,
     /// The main log.
     pub(super) log: Log,
     /// The session's position on it.
     pub(super) position: Position,
-    /// Copies along the main log.
+    /// SnapshotStore along the main log.
     pub(super) copies: Snapshots,
     /// All lattices at that position, or at an earlier one if it was not reached yet.
     pub(super) copy: (Position, Vec<Arc<Lattice>>),
@@ -90,7 +90,7 @@ impl SessionWorker {
         let budget = self.setup.time.history_bytes.saturating_sub(left);
         let copies = self.copies.exchange(Snapshots::new(budget));
         let each = log.base_scene().instances / 2;
-        self.pinned = Some(Pinned {
+        self.pinned = Some(ActiveComparison {
             second,
             log: std::mem::replace(&mut self.state.log, log),
             position: self.state.position,
@@ -133,7 +133,7 @@ impl SessionWorker {
             Mode::Running => Mode::Running,
             _ => Mode::Paused,
         };
-        self.state.begin_move(position, Purpose::Return, mode);
+        self.state.begin_move(position, MoveReason::Return, mode);
         self.log_changed();
     }
 

@@ -33,7 +33,7 @@ pub(super) struct Lab {
     /// The time of each op of a round when it runs alone, with the present setting, once measured.
     alone: Option<Vec<Alone>>,
     /// The setting of the calibration under way.
-    calibrating: Option<Setting>,
+    calibrating: Option<CalibrationKey>,
     /// The latest timed rounds of the present setting: their length and the time of the host's calls
     /// in it, in microseconds.
     rounds: VecDeque<(f64, f64)>,
@@ -44,7 +44,7 @@ pub(super) struct Lab {
 }
 
 /// The settings that a calibration depends on.
-type Setting = (Switches, &'static Kernel, Option<PicturePlan>);
+type CalibrationKey = (Switches, &'static Kernel, Option<PicturePlan>);
 
 /// A switch that was changed, and the time of a round before.
 pub(super) struct Switched {
@@ -103,7 +103,7 @@ impl Lab {
     }
 
     /// The factor by which block timestamps lengthen a launch, once enough of both were timed.
-    pub(super) fn stamp_cost(&self) -> Option<f64> {
+    pub(super) fn timestamp_overhead(&self) -> Option<f64> {
         let enough = |launches: &VecDeque<f64>| median(launches).filter(|_| launches.len() >= 5);
         let [plain, stamped] = self.launches.each_ref().map(enough);
         Some(stamped? / plain?)
@@ -155,7 +155,7 @@ impl SessionWorker {
             at,
         });
         if choice.switches.graphs && self.lab.stamped {
-            self.toggle_stamps();
+            self.toggle_block_timestamps();
         }
         Ok(())
     }
@@ -165,7 +165,7 @@ impl SessionWorker {
             return Ok(());
         };
         if instances.switches_need_slots(half, switches) {
-            // Copies live in the slots that are given back.
+            // SnapshotStore live in the slots that are given back.
             self.copies
                 .save_from_slots(instances, self.state.log.bytes());
         }
@@ -198,7 +198,7 @@ impl SessionWorker {
     }
 
     /// Turns block timestamps of timed rounds on or off.
-    pub(super) fn toggle_stamps(&mut self) {
+    pub(super) fn toggle_block_timestamps(&mut self) {
         if self.current_switches().graphs && !self.lab.stamped {
             self.notify(Notice::Refused(message!(
                 "Block timestamps are unavailable with graphs; F6 turns graphs off"
@@ -208,12 +208,12 @@ impl SessionWorker {
         self.lab.stamped = !self.lab.stamped;
         self.lab.launches.iter_mut().for_each(VecDeque::clear);
         if let Some(instances) = &mut self.instances {
-            instances.set_stamped(self.lab.stamped);
+            instances.set_block_timestamps(self.lab.stamped);
         }
     }
 
     /// The present setting.
-    fn setting(&self, instances: &Instances) -> Setting {
+    fn setting(&self, instances: &Instances) -> CalibrationKey {
         let picture = instances.plan().picture;
         (self.setup.switches, self.setup.kernel, picture)
     }

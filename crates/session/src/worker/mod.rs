@@ -24,7 +24,6 @@ use std::time::{Duration, Instant};
 
 mod cells;
 mod comparison;
-mod copies;
 mod lab;
 mod moving;
 mod poll;
@@ -33,15 +32,16 @@ mod reporting;
 pub(super) mod requests;
 mod saving;
 mod sleep;
+mod snapshot_store;
 mod watching;
 
 use cells::KnownCells;
-use comparison::Pinned;
-use copies::Copies;
-pub(crate) use copies::WHOLE_SLOTS;
+use comparison::ActiveComparison;
 use lab::Lab;
 use recovery::{EngineSource, Losses};
 use requests::Task;
+pub(crate) use snapshot_store::SNAPSHOT_SLOTS;
+use snapshot_store::SnapshotStore;
 use watching::Watch;
 
 use crate::instances::{Instances, open_engine, reopen_engine};
@@ -51,12 +51,10 @@ use crate::statistics::Statistics;
 use crate::{Command, Sampling};
 use engine::{Engine, Result};
 use lang::{Message, message};
+use model::NOTICE_TIME;
 use model::population::Populations;
 use model::trace::Trace;
 use model::{DeviceChoice, KernelChoice, PicturePlan, Pictures, SessionAction, Setup, Status};
-
-/// How long a notice is shown.
-const NOTICE_TIME: Duration = Duration::from_secs(6);
 
 /// Time between two updates of the status, at least.
 const STATUS_INTERVAL: Duration = Duration::from_millis(15);
@@ -155,10 +153,10 @@ struct SessionWorker {
     next_task: u64,
     /// The first request, while it waits for the engine.
     waiting: Option<Waiting>,
-    copies: Copies,
+    copies: SnapshotStore,
     known: Option<KnownCells>,
     /// The main log while two settings are compared on a scratch log.
-    pinned: Option<Pinned>,
+    pinned: Option<ActiveComparison>,
     losses: Losses,
     engine_source: EngineSource,
     view: Option<PicturePlan>,
@@ -199,7 +197,7 @@ impl SessionWorker {
     ) -> Result<SessionWorker> {
         let engine_source = EngineSource::Open(setup.device);
         let engine = environment.make_engine(engine_source)?;
-        let mut instances = Instances::new(engine, &setup, WHOLE_SLOTS)?;
+        let mut instances = Instances::new(engine, &setup, SNAPSHOT_SLOTS)?;
         if setup.kernel_choice == KernelChoice::Open && setup.size.words() <= MAX_PICTURE_WORDS {
             instances.set_picture(Some(PicturePlan::BITS))?; // what pictures cost counts
         }
@@ -213,7 +211,7 @@ impl SessionWorker {
             state.mode = Mode::Paused;
         }
         let mut worker = SessionWorker {
-            copies: Copies::new(setup.time.history_bytes),
+            copies: SnapshotStore::new(setup.time.history_bytes),
             state,
             tasks: HashMap::new(),
             actions: HashMap::new(),
@@ -354,7 +352,7 @@ impl SessionWorker {
             Work::TakeRequest => self.take_request(),
             Work::Apply => self.apply_due(),
             Work::Round(generations) => self.issue_round(generations, now),
-            Work::Snapshot(why) => self.issue_copy(why, now),
+            Work::Snapshot(why) => self.issue_snapshot(why, now),
             Work::Restore => self.restore(),
             Work::Arrive => {
                 let notice = self.state.arrived(now);

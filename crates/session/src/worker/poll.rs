@@ -97,7 +97,7 @@ impl SessionWorker {
             self.check_calibration();
         }
         for slot in landed {
-            self.copy_landed(slot);
+            self.snapshot_landed(slot);
         }
         self.take_read()?;
         self.take_measures(found, now);

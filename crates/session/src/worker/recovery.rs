@@ -4,7 +4,7 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::{SessionWorker, WHOLE_SLOTS};
+use super::{SNAPSHOT_SLOTS, SessionWorker};
 use crate::instances::Instances;
 use crate::log::{Position, Scene};
 use crate::state::{Mode, Notice};
@@ -92,7 +92,7 @@ impl SessionWorker {
     }
 
     /// Forgets past losses once the host has a copy from after them.
-    pub(super) fn copy_is_kept(&mut self, position: Position) {
+    pub(super) fn snapshot_stored(&mut self, position: Position) {
         if self.losses.at.is_some_and(|at| position > at) {
             self.losses = Losses::default();
         }
@@ -175,9 +175,9 @@ impl SessionWorker {
         edit_number: u64,
     ) -> Result<Instances> {
         let engine = self.environment.make_engine(source)?;
-        let mut instances = Instances::new(engine, setup, WHOLE_SLOTS)?;
+        let mut instances = Instances::new(engine, setup, SNAPSHOT_SLOTS)?;
         instances.set_edit_number(edit_number);
-        instances.set_stamped(self.lab.stamped());
+        instances.set_block_timestamps(self.lab.stamped());
         if let Some(pinned) = &self.pinned {
             instances.compare(Some(pinned.second))?;
         }

@@ -81,7 +81,7 @@ impl SessionWorker {
         status.overlap = self.lab.overlap();
         status.comparison = self.comparison();
         status.stamped = self.lab.stamped();
-        status.stamp_cost = self.lab.stamp_cost();
+        status.timestamp_overhead = self.lab.timestamp_overhead();
         status.time.settings = self.setup.time;
         status.time.settled = self.watch.settled();
         status.time.run_to = match self.state.mode {

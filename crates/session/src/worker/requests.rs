@@ -25,25 +25,25 @@ pub(super) enum Task {
         with_new_seed: bool,
     },
     /// Changes a kernel or a switch.
-    Switch(Setting),
+    Switch(SettingChange),
     /// Changes the pictures, for which slots are allocated again.
     View(PicturePlan),
     /// Begins or ends a comparison.
     Comparison,
-    Copy(usize, Sender<(Arc<Lattice>, u64)>),
+    ReadCells(usize, Sender<(Arc<Lattice>, u64)>),
     Save(Sender<SavedSession>),
     Open(Box<SavedSession>),
 }
 
 /// A kernel, or the position of a switch.
 #[derive(Clone, Copy)]
-pub(super) enum Setting {
+pub(super) enum SettingChange {
     /// The kernel at this place in the table.
     Kernel(u8),
     NextKernel,
     PreviousKernel,
-    NextOf(Switch),
-    Choose(Switch, u8),
+    CycleSwitch(Switch),
+    SetSwitch(Switch, u8),
 }
 
 impl SessionWorker {
@@ -87,8 +87,8 @@ impl SessionWorker {
                 };
                 self.enqueue(request, Task::State);
             }
-            Command::Copy(instance, answer) => {
-                self.enqueue(Request::Copy, Task::Copy(instance, answer));
+            Command::ReadCells(instance, answer) => {
+                self.enqueue(Request::ReadCells, Task::ReadCells(instance, answer));
             }
             Command::Save(answer) => self.enqueue(Request::Save, Task::Save(answer)),
             Command::Open(session) => {
@@ -106,7 +106,7 @@ impl SessionWorker {
     /// Handles a command after the session has ended: only what needs no engine is done.
     fn dispatch_after_end(&mut self, command: Command) {
         match command {
-            Command::Copy(instance, answer) => {
+            Command::ReadCells(instance, answer) => {
                 self.wait_for_cells(instance, answer);
                 self.answer_waiters_at_the_end();
             }
@@ -141,7 +141,7 @@ impl SessionWorker {
         self.actions.clear();
         for (_, task) in std::mem::take(&mut self.tasks) {
             match task {
-                Task::Copy(instance, answer) => self.wait_for_cells(instance, answer),
+                Task::ReadCells(instance, answer) => self.wait_for_cells(instance, answer),
                 Task::Save(answer) => self.wait_for_session(answer),
                 Task::State
                 | Task::Begin { .. }
@@ -179,7 +179,7 @@ impl SessionWorker {
             SessionAction::StepGeneration => self.enqueue(Request::Step(1), Task::State),
             SessionAction::StepRound => self.enqueue(Request::Step(per_round), Task::State),
             SessionAction::StepBack => self.enqueue(Request::StepBack(1), Task::State),
-            SessionAction::RoundBack => {
+            SessionAction::StepRoundBack => {
                 self.enqueue(Request::StepBack(per_round.into()), Task::State)
             }
             SessionAction::RunTo(generation) => {
@@ -192,11 +192,15 @@ impl SessionWorker {
             SessionAction::NewSeed => self.enqueue_begin(true),
             SessionAction::Undo => self.enqueue(Request::Undo, Task::State),
             SessionAction::Redo => self.enqueue(Request::Redo, Task::State),
-            SessionAction::UseKernel(at) => self.enqueue_switch(Setting::Kernel(at)),
-            SessionAction::NextKernel => self.enqueue_switch(Setting::NextKernel),
-            SessionAction::PreviousKernel => self.enqueue_switch(Setting::PreviousKernel),
-            SessionAction::NextOf(switch) => self.enqueue_switch(Setting::NextOf(switch)),
-            SessionAction::Choose(switch, at) => self.enqueue_switch(Setting::Choose(switch, at)),
+            SessionAction::UseKernel(at) => self.enqueue_switch(SettingChange::Kernel(at)),
+            SessionAction::NextKernel => self.enqueue_switch(SettingChange::NextKernel),
+            SessionAction::PreviousKernel => self.enqueue_switch(SettingChange::PreviousKernel),
+            SessionAction::CycleSwitch(switch) => {
+                self.enqueue_switch(SettingChange::CycleSwitch(switch))
+            }
+            SessionAction::SetSwitch(switch, at) => {
+                self.enqueue_switch(SettingChange::SetSwitch(switch, at))
+            }
             SessionAction::ToggleComparison => {
                 let ends = self.pinned.is_some() || self.setup.instances < 2;
                 let request = if ends {
@@ -210,7 +214,7 @@ impl SessionWorker {
             SessionAction::Slower => self.set_pace(self.state.pace.slower()),
             SessionAction::NextStopWhenStill => self.next_stop_when_still(),
             SessionAction::ToggleReseed => self.toggle_reseed(),
-            SessionAction::ToggleBlocks => self.toggle_stamps(),
+            SessionAction::ToggleBlockTimestamps => self.toggle_block_timestamps(),
             SessionAction::SelectNext => self.selected = (self.selected + 1) % self.setup.instances,
             SessionAction::SelectPrevious => {
                 let all = self.setup.instances;
@@ -230,7 +234,7 @@ impl SessionWorker {
         self.enqueue(Request::Begin(start), Task::Begin { with_new_seed });
     }
 
-    fn enqueue_switch(&mut self, setting: Setting) {
+    fn enqueue_switch(&mut self, setting: SettingChange) {
         self.enqueue(Request::EngineIdle, Task::Switch(setting));
     }
 
@@ -289,7 +293,7 @@ impl SessionWorker {
             Task::Switch(setting) => self.switch(setting),
             Task::View(plan) => self.set_view(plan),
             Task::Comparison => self.toggle_comparison(),
-            Task::Copy(instance, answer) => {
+            Task::ReadCells(instance, answer) => {
                 self.wait_for_cells(instance, answer);
                 Ok(())
             }
@@ -324,12 +328,12 @@ impl SessionWorker {
     }
 
     /// Changes the kernel or a switch. Nothing may be in flight.
-    fn switch(&mut self, setting: Setting) -> Result<()> {
+    fn switch(&mut self, setting: SettingChange) -> Result<()> {
         match setting {
-            Setting::Kernel(at) => self.use_kernel(at.into()),
-            Setting::NextKernel => self.change_kernel(1),
-            Setting::PreviousKernel => self.change_kernel(KERNELS.len() - 1),
-            Setting::NextOf(switch) => {
+            SettingChange::Kernel(at) => self.use_kernel(at.into()),
+            SettingChange::NextKernel => self.change_kernel(1),
+            SettingChange::PreviousKernel => self.change_kernel(KERNELS.len() - 1),
+            SettingChange::CycleSwitch(switch) => {
                 match switch.next(self.current_switches(), self.setup.kernel) {
                     Ok(choice) => self.set_switch(switch, choice),
                     Err(_) => {
@@ -340,7 +344,7 @@ impl SessionWorker {
                     }
                 }
             }
-            Setting::Choose(switch, at) => {
+            SettingChange::SetSwitch(switch, at) => {
                 let (switches, kernel) = (self.current_switches(), self.setup.kernel);
                 let choices = move || switch.choices(switches, kernel).into_iter();
                 let refusal = move || {
@@ -447,7 +451,7 @@ impl SessionWorker {
             self.lab.changed();
         }
         if instances.needs_slots(plan) {
-            // Copies live in the slots that are given back.
+            // SnapshotStore live in the slots that are given back.
             self.copies
                 .save_from_slots(instances, self.state.log.bytes());
         }
@@ -493,7 +497,7 @@ impl SessionWorker {
         let edits = requests.filter(|(request, _)| {
             matches!(
                 request,
-                Request::Edit(..) | Request::Undo | Request::Redo | Request::Copy
+                Request::Edit(..) | Request::Undo | Request::Redo | Request::ReadCells
             )
         });
         edits.count()

@@ -6,7 +6,7 @@ use super::SessionWorker;
 use super::cells::take_back_on_host;
 use crate::log::{Log, Position};
 use crate::saved::{SavedComparison, SavedSession, SavedTimeline};
-use crate::state::{Mode, Purpose};
+use crate::state::{Mode, MoveReason};
 use engine::{EngineError, Result};
 use lang::{message, tr};
 use life::Lattice;
@@ -150,7 +150,7 @@ impl SessionWorker {
             self.take_timeline(timeline);
         }
         let target = self.state.position;
-        self.state.begin_move(target, Purpose::Opening, mode);
+        self.state.begin_move(target, MoveReason::Opening, mode);
         self.log_changed();
         self.changed = true;
         Ok(())

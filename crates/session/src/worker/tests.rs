@@ -86,7 +86,7 @@ fn save(worker: &mut SessionWorker) -> Receiver<SavedSession> {
 
 fn copy(worker: &mut SessionWorker, instance: usize) -> Receiver<(Arc<Lattice>, u64)> {
     let (answer, copy) = channel();
-    worker.dispatch(Command::Copy(instance, answer));
+    worker.dispatch(Command::ReadCells(instance, answer));
     copy
 }
 

@@ -69,23 +69,23 @@ impl Field {
     pub(super) fn sample(
         &self,
         instance: usize,
-        look: ViewTransform,
+        transform: ViewTransform,
         [width, height]: [u32; 2],
         densities: &mut Vec<Option<u8>>,
     ) {
         densities.clear();
         let Some(size) = self.size else { return };
         let sides = [size.width(), size.height()];
-        let around = look.goes_around(size, [width, height]);
+        let around = transform.goes_around(size, [width, height]);
         // The cell in the dots' middle at least.
         let covered = |axis: usize, dot: u32| -> Option<Covered> {
-            let at = |part: f64| look.origin[axis] + (f64::from(dot) + part) / look.scale;
+            let at = |part: f64| transform.origin[axis] + (f64::from(dot) + part) / transform.scale;
             let (middle, side) = (at(0.5), i64::from(sides[axis]));
             let inside = middle >= 0.0 && middle < side as f64;
             if !inside && !around[axis] {
                 return None;
             }
-            let (mut from, mut to) = match look.scale >= 1.0 {
+            let (mut from, mut to) = match transform.scale >= 1.0 {
                 true => (middle.floor() as i64, middle.floor() as i64 + 1),
                 false => (at(0.0).floor() as i64, at(1.0).floor() as i64),
             };
@@ -164,9 +164,9 @@ mod tests {
     use super::*;
     use screen::fixtures::{FixturePictures, soup};
 
-    fn densities(field: &Field, look: ViewTransform, pixels: [u32; 2]) -> Vec<Option<u8>> {
+    fn densities(field: &Field, transform: ViewTransform, pixels: [u32; 2]) -> Vec<Option<u8>> {
         let mut densities = Vec::new();
-        field.sample(0, look, pixels, &mut densities);
+        field.sample(0, transform, pixels, &mut densities);
         densities
     }
 
@@ -183,11 +183,11 @@ mod tests {
         let lattice = soup(size, 0.4, 7);
         let field = held(&FixturePictures::bits(std::slice::from_ref(&lattice)), size);
         for (across, down) in [(5, 3), (1, 1), (50, 30), (100, 60)] {
-            let look = ViewTransform {
+            let transform = ViewTransform {
                 origin: [0.0; 2],
                 scale: f64::from(across) / 100.0,
             };
-            let got = densities(&field, look, [across, down]);
+            let got = densities(&field, transform, [across, down]);
             let (w, h) = (100 / across, 60 / down);
             for (at, density) in got.into_iter().enumerate() {
                 let (x, y) = (at as u32 % across * w, at as u32 / across * h);
@@ -210,29 +210,29 @@ mod tests {
             width: 32,
             height: 16,
         };
-        let look = ViewTransform {
+        let transform = ViewTransform {
             origin: [0.0; 2],
             scale: 0.25,
         };
         let lattices = [lattice];
         let bits = densities(
             &held(&FixturePictures::bits(&lattices), size),
-            look,
+            transform,
             [32, 16],
         );
         let view = held(&FixturePictures::views(&lattices, viewport), size);
-        assert_eq!(densities(&view, look, [32, 16]), bits);
+        assert_eq!(densities(&view, transform, [32, 16]), bits);
     }
 
     #[test]
     fn off_the_lattice_there_is_nothing() {
         let size = Size::new(4, 4).unwrap();
         let field = held(&FixturePictures::bits(&[soup(size, 1.0, 1)]), size);
-        let look = ViewTransform {
+        let transform = ViewTransform {
             origin: [-1.0, 0.0],
             scale: 2.0,
         };
-        let row: Vec<_> = densities(&field, look, [12, 1]);
+        let row: Vec<_> = densities(&field, transform, [12, 1]);
         let want: Vec<_> = (0..12)
             .map(|x| (2..10).contains(&x).then_some(255))
             .collect();

@@ -4,9 +4,9 @@ use ratatui::buffer::Buffer;
 use ratatui::layout::Rect;
 use ratatui::style::Style;
 
-use crate::painting::LEAST;
+use crate::painting::MIN_TERMINAL_SIZE;
 use crate::painting::colours::{Depth, PALETTE};
-use crate::painting::places::{Panel, Places};
+use crate::painting::layout::{Panel, TerminalLayout};
 use lang::tr;
 use model::{Action, Pace, SessionAction, Status, Streams, ViewAction};
 use screen::Screen;
@@ -14,7 +14,7 @@ use screen::numbers::{grouped, si, time_us};
 
 /// Says that there is no room, and how much is needed.
 pub(super) fn too_small(area: Rect, buffer: &mut Buffer) {
-    let [columns, rows] = LEAST;
+    let [columns, rows] = MIN_TERMINAL_SIZE;
     let sentence = tr!(
         "too small: at least {columns} × {rows} characters are needed",
         columns = columns,
@@ -55,7 +55,7 @@ pub(super) fn paint(
     depth: Depth,
     screen: &Screen<'_>,
     status: &Status,
-    places: &Places,
+    places: &TerminalLayout,
     buffer: &mut Buffer,
 ) {
     let [top, bottom] = [0, 1].map(|row| Rect {
@@ -102,7 +102,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 }
 
 /// Figures, each with its rank: where room is short, the highest go first.
-fn figures(screen: &Screen<'_>, status: &Status, places: &Places) -> Vec<(u8, String)> {
+fn figures(screen: &Screen<'_>, status: &Status, places: &TerminalLayout) -> Vec<(u8, String)> {
     let streams = match status.switches.streams {
         Streams::PerInstance => tr!("{} streams", status.instances),
         Streams::One => tr!("one stream").into(),
@@ -168,7 +168,12 @@ fn fitted(figures: &[(u8, String)], room: usize) -> String {
 }
 
 /// The most urgent sentence, or the keys that matter most.
-fn second(depth: Depth, screen: &Screen<'_>, status: &Status, places: &Places) -> (String, Style) {
+fn second(
+    depth: Depth,
+    screen: &Screen<'_>,
+    status: &Status,
+    places: &TerminalLayout,
+) -> (String, Style) {
     if let Some(why) = &status.failed {
         return (why.to_string(), depth.on(PALETTE.on_failed, PALETTE.failed));
     }
@@ -184,13 +189,13 @@ fn second(depth: Depth, screen: &Screen<'_>, status: &Status, places: &Places) -
     }
     let hints: [(Action, &str); 8] = [
         (ViewAction::ToggleHelp.into(), tr!("keys")),
+        (ViewAction::Quit.into(), tr!("quit")),
         (SessionAction::TogglePause.into(), tr!("pause")),
         (SessionAction::NextKernel.into(), tr!("kernel")),
         (ViewAction::ToggleTimeline.into(), tr!("timeline")),
         (ViewAction::ToggleSingle.into(), tr!("one panel")),
         (ViewAction::ToggleLab.into(), tr!("switches")),
         (ViewAction::ToggleLessons.into(), tr!("lessons")),
-        (ViewAction::Quit.into(), tr!("quit")),
     ];
     let hints = hints.map(|(action, word)| format!("{} {word}", action.key()));
     let style = match depth {

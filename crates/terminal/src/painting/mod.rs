@@ -11,7 +11,7 @@ mod colours;
 mod field;
 mod glyphs;
 mod hud;
-mod places;
+mod layout;
 mod timeline;
 
 #[cfg(test)]
@@ -29,10 +29,10 @@ pub use colours::Depth;
 use field::Field;
 pub use glyphs::Glyphs;
 use glyphs::{Dots, Paint};
-use places::Places;
+use layout::TerminalLayout;
 
 /// The fewest columns and rows of a terminal that is of use.
-pub(crate) const LEAST: [u16; 2] = [32, 10];
+pub(crate) const MIN_TERMINAL_SIZE: [u16; 2] = [32, 10];
 
 /// A terminal's "textures" are as large as one likes.
 const LIMITS: TextureLimits = TextureLimits {
@@ -88,7 +88,7 @@ impl TerminalView {
     /// What the session should send for a terminal of this size; nothing where it is too small.
     pub fn request(&self, screen: &Screen<'_>, area: Rect) -> Option<PicturePlan> {
         let (status, places) = (screen.status?, places(screen, area)?);
-        let (look, dots) = self.look(screen.options, status.size, &places);
+        let (transform, dots) = self.target_transform(screen.options, status.size, &places);
         let panel = dots.of(places.panel);
         // Bits only where they are fewer bytes than the dots would be, or where they are asked for.
         let choice = match status.switches.transfer {
@@ -99,12 +99,18 @@ impl TerminalView {
             asked => asked,
         };
         let size = (status.size, status.instances);
-        Some(request(size, (look, panel), screen.only(), choice, LIMITS))
+        Some(request(
+            size,
+            (transform, panel),
+            screen.only(),
+            choice,
+            LIMITS,
+        ))
     }
 
     /// Paints a frame; a session that has not started yet has no status.
     pub fn paint(&mut self, screen: &Screen<'_>, area: Rect, buffer: &mut Buffer) {
-        if area.width < LEAST[0] || area.height < LEAST[1] {
+        if area.width < MIN_TERMINAL_SIZE[0] || area.height < MIN_TERMINAL_SIZE[1] {
             hud::too_small(area, buffer);
         } else if let (Some(status), Some(places)) = (screen.status, places(screen, area)) {
             self.paint_panels(screen, status, &places, buffer);
@@ -194,33 +200,38 @@ impl TerminalView {
     }
 
     /// What the panels show, in dots of the kind that suits.
-    fn look(&self, options: &ViewOptions, size: Size, places: &Places) -> (ViewTransform, Dots) {
+    fn target_transform(
+        &self,
+        options: &ViewOptions,
+        size: Size,
+        places: &TerminalLayout,
+    ) -> (ViewTransform, Dots) {
         let pixels = Dots::PIXELS.of(places.panel);
-        let look = options.camera.look(size, pixels);
-        let dots = self.glyphs.dots(look.scale);
-        let scale = look.scale * dots.across as f64;
-        (ViewTransform { scale, ..look }, dots)
+        let transform = options.camera.target_transform(size, pixels);
+        let dots = self.glyphs.dots(transform.scale);
+        let scale = transform.scale * dots.across as f64;
+        (ViewTransform { scale, ..transform }, dots)
     }
 
     fn paint_panels(
         &self,
         screen: &Screen<'_>,
         status: &Status,
-        places: &Places,
+        places: &TerminalLayout,
         buffer: &mut Buffer,
     ) {
-        let (look, dots) = self.look(screen.options, status.size, places);
+        let (transform, dots) = self.target_transform(screen.options, status.size, places);
         let mut densities = Vec::new();
         for panel in &places.panels {
             let pixels = dots.of([panel.rect.width, panel.rect.height]);
             self.field
-                .sample(panel.instance, look, pixels, &mut densities);
+                .sample(panel.instance, transform, pixels, &mut densities);
             let paint = Paint {
                 dots,
                 depth: self.depth,
                 options: screen.options,
                 instance: panel.instance,
-                scale: look.scale,
+                scale: transform.scale,
             };
             paint.panel(&densities, panel.rect, buffer);
             hud::paint_label(status, panel, self.depth, buffer);
@@ -241,12 +252,12 @@ fn pan(
 }
 
 /// Where everything stands, if the terminal is large enough.
-fn places(screen: &Screen<'_>, area: Rect) -> Option<Places> {
+fn places(screen: &Screen<'_>, area: Rect) -> Option<TerminalLayout> {
     places_of(screen.options, screen.status?, area)
 }
 
-fn places_of(options: &ViewOptions, status: &Status, area: Rect) -> Option<Places> {
-    if area.width < LEAST[0] || area.height < LEAST[1] {
+fn places_of(options: &ViewOptions, status: &Status, area: Rect) -> Option<TerminalLayout> {
+    if area.width < MIN_TERMINAL_SIZE[0] || area.height < MIN_TERMINAL_SIZE[1] {
         return None;
     }
     let lanes = match status.switches.streams {
@@ -254,5 +265,10 @@ fn places_of(options: &ViewOptions, status: &Status, area: Rect) -> Option<Place
         Streams::One | Streams::Default | Streams::Batch => 1,
     };
     let lanes = options.timeline.then_some(lanes);
-    Some(Places::new(area, status, options.only(status), lanes))
+    Some(TerminalLayout::new(
+        area,
+        status,
+        options.only(status),
+        lanes,
+    ))
 }

@@ -109,7 +109,7 @@ impl View {
         painter.request(&shown, area)
     }
 
-    fn places(&self, status: &Status, area: Rect) -> Option<Places> {
+    fn places(&self, status: &Status, area: Rect) -> Option<TerminalLayout> {
         places_of(&self.options, status, area)
     }
 }
@@ -229,8 +229,10 @@ fn a_zoomed_panel_goes_around_the_torus() {
                 let mut buffer = Buffer::empty(area);
                 view.paint(Some(&status), area, &mut buffer);
                 let places = view.places(&status, area).unwrap();
-                let (look, _) = view.painter.look(&view.options, status.size, &places);
-                (look, buffer)
+                let (transform, _) =
+                    view.painter
+                        .target_transform(&view.options, status.size, &places);
+                (transform, buffer)
             };
             // What is seen there of one is seen here of the other.
             let (plain, here) = paint([0, 0], &lattice);

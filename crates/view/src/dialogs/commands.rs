@@ -167,7 +167,7 @@ mod tests {
     #[test]
     fn what_is_meant_comes_first() {
         use model::Switch;
-        let streams = SessionAction::NextOf(Switch::Streams);
+        let streams = SessionAction::CycleSwitch(Switch::Streams);
         assert_eq!(first(""), act(SessionAction::TogglePause));
         assert_eq!(first("next ker"), act(SessionAction::NextKernel));
         assert_eq!(first("nxt krnl"), act(SessionAction::NextKernel));
@@ -177,7 +177,7 @@ mod tests {
         };
         assert_eq!(gun.name, "gosper-gun");
         assert_eq!(first("streams batch"), act(streams));
-        let batch = SessionAction::Choose(Switch::Streams, 3);
+        let batch = SessionAction::SetSwitch(Switch::Streams, 3);
         assert_eq!(first("batch: one launch"), act(batch));
     }
 
@@ -207,7 +207,7 @@ mod tests {
         ("pinned", "页锁定", PINNED),
         ("glider", "图案架", Action::Edit(EditAction::ToggleShelf)),
     ];
-    const PINNED: Action = Action::Session(SessionAction::NextOf(model::Switch::HostMemory));
+    const PINNED: Action = Action::Session(SessionAction::CycleSwitch(model::Switch::HostMemory));
 
     #[test]
     fn synonyms_find_the_action_in_both_languages() {
@@ -248,7 +248,7 @@ mod tests {
         assert!(comparison.contains("two panels"), "{comparison}");
         let ghost = why(act(EditAction::TurnGhostLeft)).unwrap();
         assert!(ghost.contains("no pattern"), "{ghost}");
-        let cells = SessionAction::Choose(model::Switch::Transfer, 3);
+        let cells = SessionAction::SetSwitch(model::Switch::Transfer, 3);
         assert!(why(act(cells)).unwrap().contains("no i32 cells"));
         status.failed = Some("the engine was lost".into());
         let all = entries::all(&context(Some(&status)), &[]);

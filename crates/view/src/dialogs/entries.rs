@@ -115,7 +115,7 @@ fn positions(switch: Switch, status: &Status, context: &Context<'_>) -> Vec<Entr
     let choices = switch.choices(status.switches, status.kernel);
     let entry = |(at, choice): (usize, model::Choice)| {
         let text = format!("{} {}: {}", switch.name(), choice.label, choice.effect);
-        Entry::of_action(text, SessionAction::Choose(switch, at as u8), context)
+        Entry::of_action(text, SessionAction::SetSwitch(switch, at as u8), context)
     };
     choices.into_iter().enumerate().map(entry).collect()
 }

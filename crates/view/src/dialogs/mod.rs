@@ -19,8 +19,8 @@ mod entries;
 mod file;
 mod go_to;
 mod help;
-mod larger;
 mod menu;
+mod resize;
 mod shelf;
 pub(crate) mod style;
 
@@ -28,8 +28,8 @@ pub use commands::Commands;
 pub use file::{FileDialog, FileTask};
 pub use go_to::GoTo;
 pub use help::Help;
-pub use larger::Larger;
 pub use menu::Menu;
+pub use resize::ResizeDialog;
 pub use shelf::Shelf;
 
 use egui::Color32;
@@ -52,7 +52,7 @@ pub enum Dialog {
     /// The generation to run to.
     GoTo(GoTo),
     /// The offer of larger lattices.
-    Larger(Larger),
+    Resize(ResizeDialog),
     /// The menu.
     Menu(Menu),
     /// The keys.
@@ -116,7 +116,7 @@ impl Dialog {
             Dialog::File(file) => file.show(context, seen, asked),
             Dialog::Shelf(shelf) => shelf.show(context, seen, asked),
             Dialog::GoTo(go_to) => go_to.show(context, seen, asked),
-            Dialog::Larger(larger) => larger.show(context, seen, asked),
+            Dialog::Resize(larger) => larger.show(context, seen, asked),
             Dialog::Menu(menu) => menu.show(context, seen, asked),
             Dialog::Help(help) => help.show(context, seen),
         }
@@ -126,7 +126,7 @@ impl Dialog {
     fn is_list(&self) -> bool {
         match self {
             Dialog::Commands(_) | Dialog::Menu(_) | Dialog::Help(_) => true,
-            Dialog::File(_) | Dialog::Shelf(_) | Dialog::GoTo(_) | Dialog::Larger(_) => false,
+            Dialog::File(_) | Dialog::Shelf(_) | Dialog::GoTo(_) | Dialog::Resize(_) => false,
         }
     }
 

@@ -3,7 +3,7 @@
 use egui::{Rect, RichText, ScrollArea, Sense, Stroke, StrokeKind, Ui, pos2, vec2};
 
 use crate::dialogs::{DialogContext, UiRequest, style};
-use crate::marks::runs_of;
+use crate::edit_overlay::runs_of;
 use lang::tr;
 use life::{Kind, Lattice, Run, SHELF, Shelved, Size};
 

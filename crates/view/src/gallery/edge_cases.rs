@@ -6,7 +6,7 @@ use crate::{Commands, Help, Menu};
 use model::actions::Topic;
 use screen::SidePanel;
 use screen::fixtures::lesson_page;
-use screen::{LessonScreen, Zoom};
+use screen::{InterfaceScale, LessonScreen};
 
 const SMALL: &[Window] = &[([800, 500], 1.0), ([800, 500], 2.0), ([640, 400], 1.0)];
 const NARROW: &[Window] = &[([700, 1100], 1.0), ([480, 900], 1.0)];
@@ -72,19 +72,19 @@ pub(super) fn screens() -> Vec<Scenario> {
     ];
     screens.extend([
         Scenario {
-            options: |options, _, _| options.interface = stepped(Zoom::smaller, 5),
+            options: |options, _, _| options.interface = stepped(InterfaceScale::smaller, 5),
             ..odd("interface-50", &WINDOWS)
         },
         Scenario {
-            options: |options, _, _| options.interface = stepped(Zoom::larger, 3),
+            options: |options, _, _| options.interface = stepped(InterfaceScale::larger, 3),
             ..odd("interface-150", &WINDOWS)
         },
         Scenario {
-            options: |options, _, _| options.interface = stepped(Zoom::larger, 6),
+            options: |options, _, _| options.interface = stepped(InterfaceScale::larger, 6),
             ..odd("interface-250", &WINDOWS)
         },
         Scenario {
-            options: |options, _, _| options.interface = stepped(Zoom::larger, 6),
+            options: |options, _, _| options.interface = stepped(InterfaceScale::larger, 6),
             dialogs: |dialogs| dialogs.open(Dialog::Menu(Menu::at(Topic::Cells))),
             ..odd("interface-250-menu", &WINDOWS)
         },
@@ -92,7 +92,7 @@ pub(super) fn screens() -> Vec<Scenario> {
     screens
 }
 
-fn stepped(step: fn(Zoom) -> Option<Zoom>, times: usize) -> Zoom {
-    let zooms = std::iter::successors(Some(Zoom::default()), |&zoom| step(zoom));
+fn stepped(step: fn(InterfaceScale) -> Option<InterfaceScale>, times: usize) -> InterfaceScale {
+    let zooms = std::iter::successors(Some(InterfaceScale::default()), |&zoom| step(zoom));
     zooms.take(times + 1).last().unwrap()
 }

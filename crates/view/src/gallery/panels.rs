@@ -275,9 +275,9 @@ fn marked() -> Vec<Scenario> {
             name: "selection",
             instances: 4,
             status: |status| status.running = false,
-            marks: |marks| {
+            edit_overlay: |edit_overlay| {
                 let size = Size::new(90, 60).unwrap();
-                marks.selection = Some((1, Area { x: 40, y: 70, size }));
+                edit_overlay.selection = Some((1, Area { x: 40, y: 70, size }));
             },
             ..SCREEN
         },
@@ -286,8 +286,8 @@ fn marked() -> Vec<Scenario> {
             instances: 4,
             status: |status| status.running = false,
             options: |options, size, panel| options.camera.zoom_at(4.0, [350.0; 2], size, panel),
-            marks: |marks| {
-                marks.ghost = Some(Ghost {
+            edit_overlay: |edit_overlay| {
+                edit_overlay.ghost = Some(Ghost {
                     pattern: Arc::new(block(30, 12)),
                     at: Some((2, [128, 128])),
                 });
@@ -306,10 +306,10 @@ fn marked() -> Vec<Scenario> {
                 options.grid_lines = true;
                 options.camera.zoom_at(8.0, [350.0; 2], size, panel);
             },
-            marks: |marks| {
-                marks.pencil = true;
+            edit_overlay: |edit_overlay| {
+                edit_overlay.pencil = true;
                 let cells = (120..140).map(|x| [x, 128]).collect();
-                marks.pending.push_back(Pending {
+                edit_overlay.pending.push_back(Pending {
                     instance: 0,
                     number: 1,
                     change: Change::Draw { cells, alive: true },

@@ -6,7 +6,7 @@ use model::ladder::fixtures::ladder;
 use model::{Bound, Overlap, Resource, Status};
 use screen::LessonScreen;
 use screen::SidePanel;
-use screen::fixtures::{lesson_list, lesson_page, stamped_round, waited_round};
+use screen::fixtures::{lesson_list, lesson_page, round_with_block_timestamps, waited_round};
 
 pub(super) fn screens() -> Vec<Scenario> {
     [timeline(), blocks(), lab(), graphs(), lessons()].concat()
@@ -69,7 +69,7 @@ fn timeline() -> Vec<Scenario> {
 }
 
 fn stamp(status: &mut Status, cost: Option<f64>) {
-    (status.stamped, status.stamp_cost) = (true, cost);
+    (status.stamped, status.timestamp_overhead) = (true, cost);
     status.overlap = Some(overlap(163.9, 100.0));
 }
 
@@ -77,7 +77,7 @@ fn blocks() -> Vec<Scenario> {
     let shown = Scenario {
         options: |options, _, _| options.timeline = true,
         status: |status| stamp(status, Some(1.03)),
-        round: |streams| stamped_round(streams, 132),
+        round: |streams| round_with_block_timestamps(streams, 132),
         ..SCREEN
     };
     vec![
@@ -97,7 +97,7 @@ fn blocks() -> Vec<Scenario> {
                 status.engine = "cpu";
                 status.devices[0].units = 8;
             },
-            round: |streams| stamped_round(streams, 8),
+            round: |streams| round_with_block_timestamps(streams, 8),
             ..shown
         },
     ]

@@ -38,7 +38,7 @@ struct Seen {
 }
 
 /// Looks at what is painted: the texts that can be seen, and what is wrong with them.
-fn look(shapes: &[ClippedShape], screen: Rect) -> (Vec<Seen>, Vec<String>) {
+fn look_at(shapes: &[ClippedShape], screen: Rect) -> (Vec<Seen>, Vec<String>) {
     let mut looking = Looking {
         screen,
         carded: false,
@@ -189,7 +189,7 @@ fn faults(set: &mut Set, context: &egui::Context, clock: &mut f64) -> Vec<String
         }
         let [width, height] = set.window.0.map(|side| side as f32);
         let screen = Rect::from_min_size(pos2(0.0, 0.0), vec2(width, height));
-        let (seen, found) = look(&shapes, screen);
+        let (seen, found) = look_at(&shapes, screen);
         wrong = found;
         let Some((layout, _)) = &place else { continue };
         if frame.status.is_none() {
@@ -240,8 +240,8 @@ fn check(screens: impl Iterator<Item = Scenario>, windows: impl Fn(&Scenario) ->
         for language in LANGUAGES {
             for &(screen, window) in alike {
                 let title = title(&screen, window, language);
-                let mut look = || faults(&mut Set::new(screen, window), &context, &mut clock);
-                for fault in with(language, &mut look) {
+                let mut transform = || faults(&mut Set::new(screen, window), &context, &mut clock);
+                for fault in with(language, &mut transform) {
                     wrong.insert(format!("{title}: {fault}"));
                 }
             }
@@ -340,7 +340,7 @@ fn what_is_wrong_is_found() {
         });
         let shapes = std::mem::take(&mut output.shapes);
         output.drop_without_applying_deltas();
-        let (_, wrong) = look(&shapes, screen);
+        let (_, wrong) = look_at(&shapes, screen);
         match wanted {
             "" => assert!(wrong.is_empty(), "{wrong:?}"),
             _ => assert!(

@@ -16,7 +16,7 @@ use life::Size;
 use model::actions::Topic;
 use model::{AbComparison, Bound, Overlap, Resource, Settled, Status, StopWhenStill};
 use screen::SidePanel;
-use screen::fixtures::{Timed, TimedAs, stamped_round, status};
+use screen::fixtures::{Timed, TimedAs, round_with_block_timestamps, status};
 use screen::{ColourBy, Drawing, Population, Screen, ViewOptions};
 
 /// Names, units and marks that are the same in every language.
@@ -145,7 +145,10 @@ fn no_english_is_left_in_the_window() {
         for (status, options) in states() {
             let (mut timeline, mut stamped) = (TimelineView::default(), TimelineView::default());
             timeline.update(&Timed(status.instances as u32));
-            stamped.update(&TimedAs(stamped_round(status.instances as u32, 132)));
+            stamped.update(&TimedAs(round_with_block_timestamps(
+                status.instances as u32,
+                132,
+            )));
             for timeline in [timeline, stamped] {
                 let mut population = Population::default();
                 population.update(&Timed(0), &status, &options);
@@ -159,7 +162,7 @@ fn no_english_is_left_in_the_window() {
                     },
                     timeline: &timeline,
                     lab: &Lab::default(),
-                    marks: &Default::default(),
+                    edit_overlay: &Default::default(),
                     pixels: [1920, 1080],
                     scale: 1.0,
                 };
@@ -200,7 +203,7 @@ fn no_english_is_left_in_dialogs() {
         },
         timeline: &TimelineView::default(),
         lab: &Default::default(),
-        marks: &Default::default(),
+        edit_overlay: &Default::default(),
         pixels: [1280, 8000],
         scale: 1.0,
     };

@@ -99,7 +99,7 @@ fn every_text_stands_out_in_every_theme() {
     let mut faint = BTreeSet::new();
     for colours in 0..COUNT {
         let mut seen = HashSet::new();
-        let mut look =
+        let mut transform =
             |frame: &Frame<'_>, shapes: &[Shape]| check(frame, shapes, &mut seen, &mut faint);
         for (status, timeline, side) in &screens {
             let options = ViewOptions {
@@ -108,14 +108,14 @@ fn every_text_stands_out_in_every_theme() {
                 side: *side,
                 ..Default::default()
             };
-            each(status, &options, &mut look);
+            each(status, &options, &mut transform);
         }
         let options = ViewOptions {
             colours,
             ..Default::default()
         };
         for lesson in &lessons {
-            each_lesson(&busy(), &options, lesson, &mut look);
+            each_lesson(&busy(), &options, lesson, &mut transform);
         }
         assert!(seen.len() > 20, "{seen:?}");
     }

@@ -17,7 +17,8 @@ use egui::{Align2, Rect, Stroke, StrokeKind, pos2, vec2};
 
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{
-    Frame, callouts, comparison, lab, ladder, lesson, marks, minimap, population, timeline, toolbar,
+    Frame, callouts, comparison, edit_overlay, lab, ladder, lesson, minimap, population, timeline,
+    toolbar,
 };
 use lang::{Message, message, tr};
 pub(crate) use parts::message_colours;
@@ -50,9 +51,7 @@ pub(crate) fn paint(
         highlight(painter, layout, selected, frame.options);
     }
     minimap::paint(painter, frame, layout);
-    if let Some((layout, _)) = place {
-        marks::paint(painter, frame, layout);
-    }
+    edit_overlay::paint(painter, frame, layout);
     let mut figures = figures(status, frame.options, frame.drawing);
     if let Some(sentence) = no_room(frame, layout) {
         figures.notify(sentence);

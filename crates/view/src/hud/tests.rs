@@ -10,7 +10,9 @@ use life::Size;
 use model::{AbComparison, Effect, Status, Switches};
 use screen::SidePanel;
 use screen::fixtures::{Timed, status};
-use screen::{AdapterFacts, Drawing, LessonScreen, Population, Screen, ViewOptions, Zoom};
+use screen::{
+    AdapterFacts, Drawing, InterfaceScale, LessonScreen, Population, Screen, ViewOptions,
+};
 
 const WINDOWS: [[u32; 2]; 10] = [
     [800, 500],
@@ -132,7 +134,7 @@ fn each_frame(
                 },
                 timeline: &timeline,
                 lab: &lab,
-                marks: &Default::default(),
+                edit_overlay: &Default::default(),
                 pixels,
                 scale,
             };
@@ -177,7 +179,7 @@ pub(crate) fn busy() -> Status {
 
 #[test]
 fn figures_stay_in_the_dock_and_off_the_panels() {
-    let large = std::iter::successors(Some(Zoom::default()), |zoom| zoom.larger());
+    let large = std::iter::successors(Some(InterfaceScale::default()), |zoom| zoom.larger());
     let options = |presentation, interface| ViewOptions {
         presentation,
         interface,
@@ -186,7 +188,7 @@ fn figures_stay_in_the_dock_and_off_the_panels() {
     for (status, options) in [
         (busy(), ViewOptions::default()),
         (status(1, Size::new(33, 7).unwrap()), ViewOptions::default()),
-        (busy(), options(true, Zoom::default())),
+        (busy(), options(true, InterfaceScale::default())),
         (busy(), options(false, large.last().unwrap())),
     ] {
         each(&status, &options, |frame, shapes| {

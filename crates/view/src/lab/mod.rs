@@ -4,8 +4,8 @@
 //! `code` writes the calls, `place` has the places, `paint` paints them; what the mouse does is
 //! here.
 
+mod layout;
 mod paint;
-mod place;
 
 #[cfg(test)]
 mod tests;
@@ -16,8 +16,8 @@ pub(crate) use paint::paint;
 
 use crate::hud::rect_of;
 use crate::layout::Layout;
+use layout::LabLayout;
 use model::{SessionAction, Status};
-use place::Places;
 use screen::SidePanel;
 use screen::calls::{CallLanguage, calls, each_round};
 
@@ -35,8 +35,8 @@ fn pos([x, y]: [f64; 2]) -> Pos2 {
 }
 
 /// The places in a layout that has a lab.
-fn places(layout: &Layout, status: &Status) -> Option<Places> {
-    Some(Places::new(
+fn places(layout: &Layout, status: &Status) -> Option<LabLayout> {
+    Some(LabLayout::new(
         rect_of(layout.side_rect(SidePanel::Lab)?),
         layout.unit,
         status,
@@ -69,7 +69,7 @@ impl Lab {
             .find(|segment| segment.rect.contains(at))?;
         let at = u8::try_from(segment.index).ok()?;
         let possible = segment.choice.refusal.is_none();
-        possible.then_some(SessionAction::Choose(segment.switch, at))
+        possible.then_some(SessionAction::SetSwitch(segment.switch, at))
     }
 
     /// Scrolls the code so many lines down.
@@ -85,7 +85,7 @@ impl Lab {
 
     /// The first line of the code that is seen: unless it was scrolled, the round's first where
     /// not all has room.
-    fn first_line(&self, places: &Places, code: &[String]) -> usize {
+    fn first_line(&self, places: &LabLayout, code: &[String]) -> usize {
         let most = code.len().saturating_sub(places.code_lines(code));
         let round = || code.iter().position(|line| line == each_round());
         self.scrolled.or_else(round).unwrap_or(0).min(most)

@@ -5,7 +5,7 @@ use egui::{Align2, Color32, FontId, Rect, Stroke, StrokeKind, pos2, vec2};
 use crate::Frame;
 use crate::hud::style::*;
 use crate::lab::Lab;
-use crate::lab::place::{Places, Segment};
+use crate::lab::layout::{LabLayout, Segment};
 use lang::tr;
 use model::{Action, SessionAction, Status, ViewAction};
 use screen::calls::{CallLanguage, calls};
@@ -19,7 +19,7 @@ pub(crate) fn paint(
     rect: Rect,
     unit: f32,
 ) {
-    let places = Places::new(rect, unit, status);
+    let places = LabLayout::new(rect, unit, status);
     let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
@@ -35,7 +35,7 @@ pub(crate) fn paint(
     paint_code(painter, &places, frame.lab, status);
 }
 
-fn paint_title(painter: &ThemedPainter, places: &Places) {
+fn paint_title(painter: &ThemedPainter, places: &LabLayout) {
     let (title, unit) = (places.title, places.unit);
     let text = painter.layout_no_wrap(
         tr!("Lab").into(),
@@ -48,10 +48,10 @@ fn paint_title(painter: &ThemedPainter, places: &Places) {
     put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
 }
 
-fn paint_names(painter: &ThemedPainter, places: &Places) {
+fn paint_names(painter: &ThemedPainter, places: &LabLayout) {
     let unit = places.unit;
     for (switch, rect) in &places.names {
-        let key = Action::from(SessionAction::NextOf(*switch)).key();
+        let key = Action::from(SessionAction::CycleSwitch(*switch)).key();
         let key = painter.layout_no_wrap(key, medium(14.5 * unit), painter.palette.accent);
         let middle = rect.left_center() - vec2(0.0, 1.5 * unit);
         put(painter, middle, Align2::LEFT_CENTER, key);
@@ -100,7 +100,7 @@ fn paint_segment(painter: &ThemedPainter, unit: f32, segment: &Segment, over: bo
 }
 
 /// What the position under the pointer does or why it cannot be; else why others cannot.
-fn paint_said(painter: &ThemedPainter, places: &Places, over: Option<&Segment>) {
+fn paint_said(painter: &ThemedPainter, places: &LabLayout, over: Option<&Segment>) {
     let refused = || {
         let cannot = |segment: &&Segment| segment.choice.refusal.is_some();
         places.segments.iter().find(cannot)
@@ -133,7 +133,7 @@ fn in_words(segment: &Segment, palette: &Palette<Color32>) -> (String, Color32) 
     }
 }
 
-fn paint_tabs(painter: &ThemedPainter, places: &Places, lab: &Lab) {
+fn paint_tabs(painter: &ThemedPainter, places: &LabLayout, lab: &Lab) {
     let unit = places.unit;
     for language in CallLanguage::ALL {
         let rect = places.tabs[language as usize];
@@ -149,7 +149,7 @@ fn paint_tabs(painter: &ThemedPainter, places: &Places, lab: &Lab) {
 }
 
 /// The calls, remarks dimmed, from the line on to which they are scrolled.
-fn paint_code(painter: &ThemedPainter, places: &Places, lab: &Lab, status: &Status) {
+fn paint_code(painter: &ThemedPainter, places: &LabLayout, lab: &Lab, status: &Status) {
     let (rect, unit) = (places.code, places.unit);
     painter.rect_filled(rect, 4.0 * unit, painter.palette.code_ground);
     let code = calls(status).of(lab.language);

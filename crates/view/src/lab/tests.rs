@@ -78,7 +78,7 @@ fn a_click_chooses_what_can_be_and_shows_a_language() {
     };
     for segment in &places.segments {
         let index = segment.index as u8;
-        let wanted = SessionAction::Choose(segment.switch, index);
+        let wanted = SessionAction::SetSwitch(segment.switch, index);
         let possible = segment.choice.refusal.is_none().then_some(wanted);
         assert_eq!(click(&mut lab, segment.rect), possible);
     }

@@ -4,7 +4,7 @@ use egui::{Align2, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 use crate::hit_regions;
 use crate::hud::style::*;
-use crate::ladder::place::Places;
+use crate::ladder::layout::LadderLayout;
 use lang::tr;
 use model::Status;
 use model::{Action, ViewAction};
@@ -17,7 +17,7 @@ const MARK: f32 = 5.5;
 /// Paints the ladder into its rectangle.
 pub(crate) fn paint(painter: &ThemedPainter, status: &Status, rect: Rect, unit: f32) {
     let shown = LadderChart::of(status);
-    let places = Places::new(rect, unit, shown.rungs.len());
+    let places = LadderLayout::new(rect, unit, shown.rungs.len());
     let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
@@ -40,7 +40,7 @@ pub(crate) fn paint(painter: &ThemedPainter, status: &Status, rect: Rect, unit: 
     paint_legend(painter, &places, &shown);
 }
 
-fn paint_title(painter: &ThemedPainter, places: &Places) {
+fn paint_title(painter: &ThemedPainter, places: &LadderLayout) {
     let (title, unit) = (places.title, places.unit);
     let text = painter.layout_no_wrap(
         tr!("Kernel ladder, cells per second").into(),
@@ -53,7 +53,7 @@ fn paint_title(painter: &ThemedPainter, places: &Places) {
     put(painter, title.right_center(), Align2::RIGHT_CENTER, close);
 }
 
-fn paint_lead(painter: &ThemedPainter, places: &Places, shown: &LadderChart) {
+fn paint_lead(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChart) {
     let (lead, unit) = (places.lead, places.unit);
     let text = fitted(
         painter,
@@ -80,7 +80,7 @@ fn paint_lead(painter: &ThemedPainter, places: &Places, shown: &LadderChart) {
 }
 
 /// Powers of ten, and the limit.
-fn paint_axis(painter: &ThemedPainter, places: &Places, shown: &LadderChart) {
+fn paint_axis(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChart) {
     let unit = places.unit;
     let thin = unit.max(1.0);
     for (part, text) in shown.axis.ticks() {
@@ -116,7 +116,7 @@ fn paint_axis(painter: &ThemedPainter, places: &Places, shown: &LadderChart) {
 
 fn paint_rung(
     painter: &ThemedPainter,
-    places: &Places,
+    places: &LadderLayout,
     shown: &LadderChart,
     rung: &Rung,
     row: Rect,
@@ -183,7 +183,7 @@ fn paint_live(painter: &ThemedPainter, unit: f32, at: Pos2) {
 }
 
 /// What the marks mean: those that are there.
-fn paint_legend(painter: &ThemedPainter, places: &Places, shown: &LadderChart) {
+fn paint_legend(painter: &ThemedPainter, places: &LadderLayout, shown: &LadderChart) {
     let unit = places.unit;
     let sources = [
         (RateSource::Recorded, tr!("recorded")),

@@ -7,7 +7,7 @@ use egui::epaint::{Mesh, Vertex};
 use egui::{Align2, Color32, Pos2, Rect, Shape, Stroke, pos2, vec2};
 
 use crate::hud::style::*;
-use crate::population::place::Places;
+use crate::population::layout::PopulationLayout;
 use lang::tr;
 use model::Status;
 use model::population::Sample;
@@ -24,7 +24,7 @@ pub(crate) fn paint(
     unit: f32,
 ) {
     let shown = PopulationChart::of(population, status);
-    let places = Places::new(rect, unit);
+    let places = PopulationLayout::new(rect, unit);
     let line = (unit.max(1.0), painter.palette.rule);
     painter.vline(rect.right() - 0.5 * unit, rect.y_range(), line);
     painter.hline(rect.x_range(), rect.top() + 0.5 * unit, line);
@@ -47,7 +47,7 @@ fn across((from, to): (u64, u64), chart: Rect) -> impl Fn(&Sample) -> f32 {
     }
 }
 
-fn paint_words(painter: &ThemedPainter, places: &Places, shown: &PopulationChart) {
+fn paint_words(painter: &ThemedPainter, places: &PopulationLayout, shown: &PopulationChart) {
     let (title, lead, unit) = (places.title, places.lead, places.unit);
     let keys = tr!(
         "{} all / selected · {} closes",
@@ -80,7 +80,7 @@ fn paint_words(painter: &ThemedPainter, places: &Places, shown: &PopulationChart
 }
 
 /// The upright axes with their figures, and what the lower chart's two halves are.
-fn paint_axes(painter: &ThemedPainter, places: &Places, shown: &PopulationChart) {
+fn paint_axes(painter: &ThemedPainter, places: &PopulationLayout, shown: &PopulationChart) {
     let (unit, thin) = (places.unit, places.unit.max(1.0));
     let figure = |chart: Rect, y: f32, value: f64| {
         painter.hline(chart.x_range(), y.round(), (thin, painter.palette.rule));
@@ -127,7 +127,7 @@ fn paint_axes(painter: &ThemedPainter, places: &Places, shown: &PopulationChart)
 
 fn paint_population(
     painter: &ThemedPainter,
-    places: &Places,
+    places: &PopulationLayout,
     shown: &PopulationChart,
     x: &impl Fn(&Sample) -> f32,
 ) {
@@ -151,7 +151,7 @@ fn paint_population(
 /// Filled from the middle: births up, deaths down.
 fn paint_changes(
     painter: &ThemedPainter,
-    places: &Places,
+    places: &PopulationLayout,
     shown: &PopulationChart,
     x: &impl Fn(&Sample) -> f32,
 ) {
@@ -187,7 +187,7 @@ fn paint_changes(
     );
 }
 
-fn paint_ticks(painter: &ThemedPainter, places: &Places, (from, to): (u64, u64)) {
+fn paint_ticks(painter: &ThemedPainter, places: &PopulationLayout, (from, to): (u64, u64)) {
     let (ticks, font) = (places.ticks, regular(13.0 * places.unit));
     let words = [
         (grouped(from), ticks.left_center(), Align2::LEFT_CENTER),

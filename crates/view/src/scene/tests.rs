@@ -28,7 +28,7 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
         },
         timeline: &Default::default(),
         lab: &Default::default(),
-        marks: &Default::default(),
+        edit_overlay: &Default::default(),
         pixels,
         scale: 1.0,
     };
@@ -44,7 +44,7 @@ fn a_picture_while_a_dialog_is_open_leaves_the_mouse_to_it() {
     }
     let is_its = |scene: &Scene| scene.context().egui_wants_pointer_input();
     assert!(is_its(&scene), "the palette is under the mouse");
-    scene.draw_apart(&frame, &view);
+    scene.draw_for_capture(&frame, &view);
     assert!(is_its(&scene), "and still is");
     scene.draw(&frame, &mut Dialogs::default(), Default::default(), &view);
     assert!(!is_its(&scene), "until it is closed");
@@ -75,7 +75,7 @@ fn an_interface_is_laid_out_again_only_once_something_of_it_changes() {
             },
             timeline: &timed,
             lab: &Default::default(),
-            marks: &Default::default(),
+            edit_overlay: &Default::default(),
             pixels,
             scale: 1.0,
         };

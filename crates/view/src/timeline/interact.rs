@@ -3,13 +3,13 @@
 use egui::{Pos2, pos2};
 
 use crate::layout::Layout;
-use crate::timeline::{Places, TimelineView};
+use crate::timeline::{TimelineLayout, TimelineView};
 
 /// The places in a layout that has a timeline.
-fn places(layout: &Layout) -> Option<Places> {
+fn places(layout: &Layout) -> Option<TimelineLayout> {
     let rect = layout.timeline?;
     let rect = crate::hud::rect_of(rect);
-    Some(Places::new(rect, layout.unit, layout.units))
+    Some(TimelineLayout::new(rect, layout.unit, layout.units))
 }
 
 fn pos([x, y]: [f64; 2]) -> Pos2 {

@@ -4,7 +4,7 @@
 use egui::{Align2, Color32, Mesh, Pos2, Rect, Shape, pos2, vec2};
 
 use crate::hud::style::*;
-use crate::timeline::place::Places;
+use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
 use lang::tr;
 use model::Status;
@@ -16,7 +16,7 @@ use screen::timeline::of_instance;
 use screen::timeline::scale::TimeScale;
 
 /// The least height of a unit's row, and of a track in it, in pixels.
-const LEAST: f32 = 2.0;
+const MIN_ROW_HEIGHT: f32 = 2.0;
 
 /// What the engine calls a unit.
 pub(super) fn unit_name(engine: &str) -> &'static str {
@@ -34,13 +34,13 @@ pub(crate) fn units(status: &Status) -> usize {
 }
 
 fn rows_of(map: Rect, units: usize, unit: f32) -> Rows {
-    Rows::at_least(LEAST, units, map.top(), map.height(), unit)
+    Rows::at_least(MIN_ROW_HEIGHT, units, map.top(), map.height(), unit)
 }
 
 /// Paints the line over the map, and the map.
 pub(super) fn paint(
     painter: &ThemedPainter,
-    places: &Places,
+    places: &TimelineLayout,
     status: &Status,
     (chart, scale): (Option<&Chart>, TimeScale),
 ) {
@@ -92,7 +92,7 @@ pub(super) fn cost(factor: Option<f64>) -> String {
 
 fn paint_head(
     painter: &ThemedPainter,
-    places: &Places,
+    places: &TimelineLayout,
     head: Rect,
     status: &Status,
     (blocks, count, folded): (&Blocks, usize, usize),
@@ -142,7 +142,7 @@ fn paint_head(
     if folded > 1 {
         text += &tr!(", {folded} a row", folded = folded);
     }
-    text += &format!(" · {}", cost(status.stamp_cost));
+    text += &format!(" · {}", cost(status.timestamp_overhead));
     let room = if with_legend {
         head.width() - legend - 12.0 * unit
     } else {
@@ -170,7 +170,7 @@ fn ink_on(instance: usize, palette: &Palette<Color32>) -> Color32 {
 }
 
 /// The units' numbers, thinned out where rows are thin.
-fn paint_names(painter: &ThemedPainter, places: &Places, engine: &str, rows: Rows) {
+fn paint_names(painter: &ThemedPainter, places: &TimelineLayout, engine: &str, rows: Rows) {
     let unit = places.unit;
     let mut every = 1;
     while every as f32 * rows.pitch < 16.0 * unit {
@@ -199,7 +199,7 @@ fn paint_names(painter: &ThemedPainter, places: &Places, engine: &str, rows: Row
 fn track_edges((top, bottom): (f32, f32), unit: &Unit, track: u16) -> Option<(f32, f32)> {
     let tracks = f32::from(unit.tracks.max(1));
     let height = (bottom - top) / tracks;
-    if height < LEAST && unit.tracks > 1 {
+    if height < MIN_ROW_HEIGHT && unit.tracks > 1 {
         return None;
     }
     let at = |n: u16| (top + f32::from(n) * height).round();
@@ -208,7 +208,7 @@ fn track_edges((top, bottom): (f32, f32), unit: &Unit, track: u16) -> Option<(f3
 
 fn add_row(
     (mesh, palette): (&mut Mesh, &Palette<Color32>),
-    places: &Places,
+    places: &TimelineLayout,
     scale: TimeScale,
     rows: Rows,
     row: usize,
@@ -237,7 +237,7 @@ fn add_row(
 
 /// A run's place, if any of it is shown: at least a pixel wide.
 fn run_rect(
-    places: &Places,
+    places: &TimelineLayout,
     scale: TimeScale,
     edges: (f32, f32),
     unit: &Unit,
@@ -257,7 +257,7 @@ fn run_rect(
 /// What is under a point of the map: its place, and its words.
 pub(super) fn under(
     at: Pos2,
-    places: &Places,
+    places: &TimelineLayout,
     status: &Status,
     (chart, scale): (&Chart, TimeScale),
 ) -> Option<(Rect, Vec<String>)> {

@@ -5,10 +5,10 @@
 //! when.
 
 mod interact;
+pub(crate) mod layout;
 mod map;
 mod overlap;
 mod paint;
-pub(crate) mod place;
 mod rows;
 mod tip;
 
@@ -20,33 +20,33 @@ use egui::{Pos2, Rect};
 pub(crate) use map::units;
 pub(crate) use paint::paint;
 
+use layout::TimelineLayout;
 use model::PictureSource;
-use place::Places;
-use screen::timeline::scale::{TimeScale, Zoom};
+use screen::timeline::scale::{TimeScale, TimeZoom};
 use screen::{Chart, Timeline};
 
 /// What the timeline shows, and which part of it; it lives as long as the window, closed or not.
 #[derive(Clone, Debug, Default)]
 pub struct TimelineView {
     timeline: Timeline,
-    zoom: Zoom,
+    zoom: TimeZoom,
     frozen: bool,
     pointer: Option<Pos2>,
 }
 
 /// What the timeline looks like depends on this, beside the session's figures.
 #[derive(Clone, PartialEq, Debug)]
-pub(crate) struct Shown {
+pub(crate) struct TimelineKey {
     sequence: u64,
-    zoom: Zoom,
+    zoom: TimeZoom,
     frozen: bool,
     pointer: Option<Pos2>,
 }
 
 impl TimelineView {
     /// What it shows: two that are equal look the same.
-    pub(crate) fn shown(&self) -> Shown {
-        Shown {
+    pub(crate) fn shown(&self) -> TimelineKey {
+        TimelineKey {
             sequence: self.timeline.sequence(),
             zoom: self.zoom,
             frozen: self.frozen,

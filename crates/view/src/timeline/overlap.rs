@@ -3,12 +3,12 @@
 use egui::Align2;
 
 use crate::hud::style::*;
-use crate::timeline::place::Places;
+use crate::timeline::layout::TimelineLayout;
 use model::Overlap;
 use screen::timeline::overlap::in_words;
 
 /// Paints the line.
-pub(super) fn paint(painter: &ThemedPainter, places: &Places, overlap: Option<&Overlap>) {
+pub(super) fn paint(painter: &ThemedPainter, places: &TimelineLayout, overlap: Option<&Overlap>) {
     let text = in_words(overlap);
     let room = places.overlap.width();
     let text = fitted(

@@ -4,7 +4,7 @@ use egui::{Align2, Color32, CornerRadius, Mesh, Rect, Shape, pos2, vec2};
 
 use crate::Frame;
 use crate::hud::style::*;
-use crate::timeline::place::Places;
+use crate::timeline::layout::TimelineLayout;
 use crate::timeline::rows::Rows;
 use crate::timeline::{TimelineView, map, overlap, tip};
 use lang::tr;
@@ -24,7 +24,7 @@ pub(crate) fn paint(
     units: Option<usize>,
 ) {
     let timeline = frame.timeline;
-    let places = Places::new(rect, unit, units);
+    let places = TimelineLayout::new(rect, unit, units);
     painter.hline(
         rect.x_range(),
         rect.top() + 0.5 * unit,
@@ -54,7 +54,7 @@ pub(crate) fn paint(
 /// Everything that depends on the round; returns how many streams share a row.
 fn paint_chart(
     painter: &ThemedPainter,
-    places: &Places,
+    places: &TimelineLayout,
     timeline: &TimelineView,
     chart: &Chart,
 ) -> usize {
@@ -70,7 +70,7 @@ fn paint_chart(
 }
 
 /// `live` or `frozen`, as a button.
-fn paint_chip(painter: &ThemedPainter, places: &Places, frozen: bool) {
+fn paint_chip(painter: &ThemedPainter, places: &TimelineLayout, frozen: bool) {
     let (chip, unit) = (places.chip, places.unit);
     let (ground, colour, word) = if frozen {
         (
@@ -109,7 +109,7 @@ fn paint_chip(painter: &ThemedPainter, places: &Places, frozen: bool) {
 }
 
 /// Each kind's colour and name.
-fn paint_legend(painter: &ThemedPainter, places: &Places) {
+fn paint_legend(painter: &ThemedPainter, places: &TimelineLayout) {
     let unit = places.unit;
     let (swatch, beside, apart) = (12.0 * unit, 6.0 * unit, 15.0 * unit);
     let names: Vec<_> = KINDS[..KINDS.len() - 1]
@@ -141,7 +141,7 @@ fn paint_legend(painter: &ThemedPainter, places: &Places) {
 }
 
 /// The round in figures.
-fn paint_summary(painter: &ThemedPainter, places: &Places, chart: &Chart) {
+fn paint_summary(painter: &ThemedPainter, places: &TimelineLayout, chart: &Chart) {
     let text = tr!(
         "wall {} · sum of spans {} · sum of spans / wall {}",
         time_us(chart.wall / 1e3),
@@ -164,7 +164,7 @@ fn paint_summary(painter: &ThemedPainter, places: &Places, chart: &Chart) {
     );
 }
 
-fn paint_grounds(painter: &ThemedPainter, places: &Places, rows: Rows) {
+fn paint_grounds(painter: &ThemedPainter, places: &TimelineLayout, rows: Rows) {
     painter.rect_filled(places.host, 0.0, painter.palette.recessed);
     if let Some((map, _)) = places.map {
         painter.rect_filled(map, 0.0, painter.palette.recessed);
@@ -188,7 +188,7 @@ fn paint_grounds(painter: &ThemedPainter, places: &Places, rows: Rows) {
 }
 
 /// Lines through all lanes, and what time they are.
-fn paint_axis(painter: &ThemedPainter, places: &Places, scale: TimeScale) {
+fn paint_axis(painter: &ThemedPainter, places: &TimelineLayout, scale: TimeScale) {
     let unit = places.unit;
     let label =
         |text: String| painter.layout_no_wrap(text, regular(12.5 * unit), painter.palette.label);
@@ -222,7 +222,7 @@ fn paint_axis(painter: &ThemedPainter, places: &Places, scale: TimeScale) {
 /// All bars in one mesh of whole pixels: no edge is blurred, and thousands cost little.
 fn paint_bars(
     painter: &ThemedPainter,
-    places: &Places,
+    places: &TimelineLayout,
     scale: TimeScale,
     rows: Rows,
     chart: &Chart,
@@ -251,7 +251,7 @@ fn paint_bars(
 
 /// A bar's place, if any of it is shown: at least a pixel wide.
 pub(super) fn bar_rect(
-    places: &Places,
+    places: &TimelineLayout,
     scale: TimeScale,
     (top, bottom): (f32, f32),
     bar: &Bar,
@@ -268,7 +268,7 @@ pub(super) fn bar_rect(
 
 fn add_bars(
     (mesh, palette): (&mut Mesh, &Palette<Color32>),
-    places: &Places,
+    places: &TimelineLayout,
     scale: TimeScale,
     edges: (f32, f32),
     bars: &[Bar],
@@ -291,7 +291,7 @@ fn add_bars(
 
 fn add_folded(
     (mesh, palette): (&mut Mesh, &Palette<Color32>),
-    places: &Places,
+    places: &TimelineLayout,
     scale: TimeScale,
     (top, bottom): (f32, f32),
     lanes: &[Lane],
@@ -312,7 +312,7 @@ fn shade(palette: &Palette<Color32>, kind: Kind, part: f32) -> Color32 {
 /// The ops' names, where they fit into their bars.
 fn paint_bar_labels(
     painter: &ThemedPainter,
-    places: &Places,
+    places: &TimelineLayout,
     scale: TimeScale,
     rows: Rows,
     chart: &Chart,
@@ -347,7 +347,7 @@ fn paint_bar_labels(
 }
 
 /// `host` and the streams' numbers, thinned out where lanes are thin.
-fn paint_lane_names(painter: &ThemedPainter, places: &Places, rows: Rows, chart: &Chart) {
+fn paint_lane_names(painter: &ThemedPainter, places: &TimelineLayout, rows: Rows, chart: &Chart) {
     let unit = places.unit;
     let right = places.lanes.left() - 8.0 * unit;
     let name = |text: String, y: f32, colour: Color32| {
@@ -372,7 +372,7 @@ fn paint_lane_names(painter: &ThemedPainter, places: &Places, rows: Rows, chart:
     }
 }
 
-fn paint_nothing_yet(painter: &ThemedPainter, places: &Places) -> usize {
+fn paint_nothing_yet(painter: &ThemedPainter, places: &TimelineLayout) -> usize {
     painter.rect_filled(places.lanes, 0.0, painter.palette.recessed);
     let text = tr!("No round has been timed yet");
     let font = regular(14.0 * places.unit);
@@ -388,7 +388,13 @@ fn paint_nothing_yet(painter: &ThemedPainter, places: &Places) -> usize {
 }
 
 /// How exact it is, and where there is room what the mouse does.
-fn paint_foot(painter: &ThemedPainter, places: &Places, on_cpu: bool, one_in: u32, folded: usize) {
+fn paint_foot(
+    painter: &ThemedPainter,
+    places: &TimelineLayout,
+    on_cpu: bool,
+    one_in: u32,
+    folded: usize,
+) {
     let how = if on_cpu {
         tr!("spans: measured by the worker threads themselves")
     } else {

@@ -6,9 +6,9 @@ use egui::{Align2, Galley, Pos2, Rect, Vec2, pos2, vec2};
 
 use crate::Frame;
 use crate::hud::style::*;
+use crate::timeline::layout::TimelineLayout;
 use crate::timeline::map;
 use crate::timeline::paint::{bar_rect, paint_card, paint_outline};
-use crate::timeline::place::Places;
 use engine::Span;
 use lang::tr;
 use model::trace::StepKind;
@@ -32,7 +32,7 @@ pub(super) fn name(chart: &Chart, bar: &Bar) -> &'static str {
 }
 
 /// Paints the card for what is under the pointer, if there is anything.
-pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Places) {
+pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &TimelineLayout) {
     let timeline = frame.timeline;
     let Some(at) = timeline.pointer.filter(|at| places.all.contains(*at)) else {
         return;
@@ -127,7 +127,7 @@ fn card_at(at: Pos2, size: Vec2, screen: Rect, unit: f32) -> Rect {
 /// The shortest bar under or next to a point, in the row that is there, and the row's edges.
 fn hit<'a>(
     at: Pos2,
-    places: &Places,
+    places: &TimelineLayout,
     scale: TimeScale,
     chart: &'a Chart,
 ) -> Option<(&'a Bar, (f32, f32))> {

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 
 use crate::background::BackgroundResult;
 use crate::handler::Handler;
-use crate::larger::OversizedPattern;
+use crate::resize::OversizedPattern;
 use app::SessionHandle;
 use lang::{message, tr};
 use life::{

@@ -25,7 +25,7 @@ pub(super) use ensure;
 struct Copied {
     position: Position,
     cells: Cells,
-    why: CopyReason,
+    why: SnapshotReason,
     is_under_way: bool,
     /// The log has changed: it lands, and is forgotten then.
     is_void: bool,
@@ -37,7 +37,7 @@ impl Copied {
         Copied {
             position,
             cells,
-            why: CopyReason::Periodic,
+            why: SnapshotReason::Periodic,
             is_under_way: false,
             is_void: false,
         }
@@ -46,7 +46,7 @@ impl Copied {
 
 /// Somebody waits for a copy.
 struct Waiter {
-    why: CopyReason,
+    why: SnapshotReason,
     /// Where the session was to be, for who saves it.
     target: Position,
     begun: Option<Position>,
@@ -216,7 +216,7 @@ impl Model {
         let wanted = self.waiters.iter().filter(|waiter| waiter.begun.is_none());
         let wanted = wanted.map(|waiter| waiter.why);
         let wanted = wanted.reduce(|one, other| {
-            if other == CopyReason::AllCells {
+            if other == SnapshotReason::AllCells {
                 other
             } else {
                 one
@@ -294,7 +294,7 @@ impl Model {
         self.copies[at].is_under_way = false;
         for waiter in &mut self.waiters {
             let is_other = matches!((self.copies[at].why, waiter.why),
-                (CopyReason::Instance(read), CopyReason::Instance(wanted)) if read != wanted);
+                (SnapshotReason::Instance(read), SnapshotReason::Instance(wanted)) if read != wanted);
             if waiter
                 .begun
                 .take_if(|begun| *begun == position && is_other)
@@ -309,12 +309,12 @@ impl Model {
             return;
         }
         let why = self.copies[at].why;
-        if why == CopyReason::AllCells {
+        if why == SnapshotReason::AllCells {
             self.whole = Some(position);
         }
         let edited = self.account.items.get(position.records as usize);
         let instance = match (why, edited.map(|item| &item.content)) {
-            (CopyReason::Instance(instance), _) => instance,
+            (SnapshotReason::Instance(instance), _) => instance,
             (_, Some(Content::Cells { instance, .. })) => *instance,
             _ => return,
         };
@@ -560,11 +560,11 @@ impl Model {
                 ensure!(self.whole == Some(self.state.position), "not whole")
             }
             // Whoever waits for an instance's cells; which one it is does not matter here.
-            Request::Copy => {
+            Request::ReadCells => {
                 let instance = self.choices.below(2) as usize;
-                self.wait_for(CopyReason::Instance(instance));
+                self.wait_for(SnapshotReason::Instance(instance));
             }
-            Request::Save => self.wait_for(CopyReason::AllCells),
+            Request::Save => self.wait_for(SnapshotReason::AllCells),
             _ => {}
         }
         Ok(())
@@ -580,7 +580,7 @@ impl Model {
         }
     }
 
-    fn wait_for(&mut self, why: CopyReason) {
+    fn wait_for(&mut self, why: SnapshotReason) {
         let here = self.state.position;
         self.waiters.push(Waiter {
             why,
@@ -737,7 +737,7 @@ impl Model {
                     None => {}
                 }
             }
-            Request::PauseForLesson(_) | Request::Copy | Request::Save => {}
+            Request::PauseForLesson(_) | Request::ReadCells | Request::Save => {}
             Request::EngineIdle | Request::AllCellsOnHost => ensure!(new == mode, "{new:?}"),
             _ => return Err("unexpected".into()),
         }
@@ -966,7 +966,7 @@ impl Model {
         Ok(())
     }
 
-    fn copy(&mut self, why: CopyReason) -> Outcome {
+    fn copy(&mut self, why: SnapshotReason) -> Outcome {
         if self.fails(60) {
             self.lose();
             return Ok(());
@@ -985,7 +985,7 @@ impl Model {
             is_void: false,
         });
         self.is_stale = false;
-        if why == CopyReason::Landmark {
+        if why == SnapshotReason::Landmark {
             match self.is_moving() {
                 true => self.state.passed_waypoint(),
                 false => self.landmark = Some(position),
@@ -994,13 +994,13 @@ impl Model {
         let target = self.state.moving().map_or(position, |moving| moving.target);
         let is_moving = self.is_moving();
         let waits = |waiter: &&mut Waiter| {
-            waiter.begun.is_none() && (waiter.why == CopyReason::AllCells || !is_moving)
+            waiter.begun.is_none() && (waiter.why == SnapshotReason::AllCells || !is_moving)
         };
         for waiter in self.waiters.iter_mut().filter(waits) {
             // Whoever saves gets where it moves to, and cells from which that follows.
             let wanted = waiter.target;
             waiter.begun = Some(position);
-            if let CopyReason::AllCells = waiter.why {
+            if let SnapshotReason::AllCells = waiter.why {
                 let route = self.state.log.route(None, [position].into_iter(), target);
                 let leads = route.is_some_and(|it| {
                     it.source == Source::Snapshot(position) || it.generations == 0
@@ -1198,7 +1198,7 @@ impl Model {
                     place,
                 }
             }
-            26 => Request::Copy,
+            26 => Request::ReadCells,
             27 => Request::Save,
             28 => match self.choices.below(2) {
                 0 => Request::EngineIdle,

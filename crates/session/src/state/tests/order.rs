@@ -76,7 +76,7 @@ impl EngineFacts {
         }
     }
 
-    fn wanting(self, why: CopyReason) -> EngineFacts {
+    fn wanting(self, why: SnapshotReason) -> EngineFacts {
         let copy_wanted = Some(why);
         EngineFacts {
             copy_wanted,
@@ -187,7 +187,7 @@ fn before_an_edit_all_lattices_are_copied_once() {
     let mut state = running();
     state.steps(4);
     state.takes(edit(0));
-    let landmark = Work::Snapshot(CopyReason::Landmark);
+    let landmark = Work::Snapshot(SnapshotReason::Landmark);
     assert_eq!(state.next(facts()), landmark);
     assert_eq!(state.next(facts().without_slots()), WAIT);
     let copied = facts().busy().with_copies(&[at(0, 4)]);
@@ -202,7 +202,10 @@ fn before_an_edit_all_lattices_are_copied_once() {
 fn a_flip_waits_until_the_host_knows_the_cells() {
     let mut state = paused();
     state.takes(flip(1));
-    assert_eq!(state.next(facts()), Work::Snapshot(CopyReason::Instance(1)));
+    assert_eq!(
+        state.next(facts()),
+        Work::Snapshot(SnapshotReason::Instance(1))
+    );
     assert_eq!(state.next(facts().busy()), WAIT);
     let known = EngineFacts {
         known: Some(1),
@@ -215,14 +218,17 @@ fn a_flip_waits_until_the_host_knows_the_cells() {
 fn all_lattices_are_copied_for_who_needs_them_on_the_host() {
     let state = running().asked(Request::AllCellsOnHost);
     assert_eq!(state.next(facts().busy()), WAIT);
-    assert_eq!(state.next(facts()), Work::Snapshot(CopyReason::AllCells));
+    assert_eq!(
+        state.next(facts()),
+        Work::Snapshot(SnapshotReason::AllCells)
+    );
     let whole = |position| EngineFacts {
         whole: Some(position),
         ..facts()
     };
     assert_eq!(
         state.next(whole(at(0, 9))),
-        Work::Snapshot(CopyReason::AllCells)
+        Work::Snapshot(SnapshotReason::AllCells)
     );
     assert_eq!(state.next(whole(at(0, 0))), Work::TakeRequest);
 }
@@ -230,7 +236,7 @@ fn all_lattices_are_copied_for_who_needs_them_on_the_host() {
 #[test]
 fn a_copy_that_is_wanted_comes_before_the_next_round_and_request() {
     let state = running().asked(Request::Step(1));
-    let why = CopyReason::Instance(1);
+    let why = SnapshotReason::Instance(1);
     assert_eq!(state.next(facts().wanting(why)), Work::Snapshot(why));
     // Rounds go on until a slot is free for it; what was asked for later waits.
     let without = facts().wanting(why).without_slots();
@@ -241,7 +247,7 @@ fn a_copy_that_is_wanted_comes_before_the_next_round_and_request() {
 
 #[test]
 fn a_copy_that_is_wanted_waits_for_the_rest_of_a_round_and_for_edits() {
-    let wanting = || facts().wanting(CopyReason::Instance(0));
+    let wanting = || facts().wanting(SnapshotReason::Instance(0));
     let mut state = running();
     state.stepped_part(1, 3);
     assert_eq!(state.next(wanting()), Work::Round(3));
@@ -256,14 +262,14 @@ fn on_the_way_a_session_is_saved_but_no_instance_copied() {
     state.steps(100);
     state.takes(Request::RunTo(50));
     assert_eq!(
-        state.next(facts().wanting(CopyReason::AllCells)),
+        state.next(facts().wanting(SnapshotReason::AllCells)),
         Work::Restore
     );
     state.restored(at(0, 0));
-    let whole = Work::Snapshot(CopyReason::AllCells);
-    assert_eq!(state.next(facts().wanting(CopyReason::AllCells)), whole);
+    let whole = Work::Snapshot(SnapshotReason::AllCells);
+    assert_eq!(state.next(facts().wanting(SnapshotReason::AllCells)), whole);
     assert_eq!(
-        state.next(facts().wanting(CopyReason::Instance(0))),
+        state.next(facts().wanting(SnapshotReason::Instance(0))),
         Work::Round(4)
     );
 }
@@ -292,7 +298,7 @@ fn b_follows_before_anything_else_is_done() {
     assert_eq!(state.next(behind()), Work::Round(4), "before an edit");
     let state = running().asked(Request::TogglePause);
     assert_eq!(state.next(behind()), Work::Round(4), "before a request");
-    let wanting = behind().wanting(CopyReason::AllCells);
+    let wanting = behind().wanting(SnapshotReason::AllCells);
     assert_eq!(state.next(wanting), Work::Round(4), "before a copy");
 }
 
@@ -332,7 +338,7 @@ fn a_periodic_copy_takes_its_turn_between_rounds() {
     };
     assert_eq!(
         running().next(due.clone()),
-        Work::Snapshot(CopyReason::Periodic)
+        Work::Snapshot(SnapshotReason::Periodic)
     );
     assert_eq!(running().next(due.clone().without_slots()), Work::Round(4));
     let asked = running().asked(edit(0));

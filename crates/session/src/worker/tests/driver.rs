@@ -279,7 +279,7 @@ impl Driver {
             Step::Copy(instance) => {
                 let (answer, copy) = channel();
                 let instance = instance % self.worker.setup.instances;
-                self.worker.dispatch(Command::Copy(instance, answer));
+                self.worker.dispatch(Command::ReadCells(instance, answer));
                 self.copies.push((instance, copy));
             }
             Step::Save => {

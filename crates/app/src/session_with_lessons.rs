@@ -17,7 +17,7 @@ use screen::{LessonEntry, LessonPage};
 use session::{Saver, Session, SessionFile};
 
 /// See the module.
-pub struct Classroom {
+pub struct SessionWithLessons {
     session: Session,
     device: DeviceChoice,
     wake: Arc<Mutex<Wake>>,
@@ -31,7 +31,7 @@ pub struct Classroom {
 /// Why a session was not saved, if it was to be.
 pub type Unsaved = Arc<Mutex<Option<String>>>;
 
-impl Drop for Classroom {
+impl Drop for SessionWithLessons {
     /// A session with a file is saved, however the window ends.
     fn drop(&mut self) {
         if let Err(why) = self.session.save_to_its_file()
@@ -66,25 +66,29 @@ enum News {
     Over(Result<Box<Outcome>, String>),
 }
 
-impl Classroom {
+impl SessionWithLessons {
     /// Starts a session; `wake` is called when there is something new to draw, of it or of a
     /// lesson.
     ///
     /// # Errors
     /// As [`Session::start`].
-    pub fn start(setup: Setup, wake: Wake) -> engine::Result<Classroom> {
-        Classroom::start_from(setup, SessionFile::default(), wake)
+    pub fn start(setup: Setup, wake: Wake) -> engine::Result<SessionWithLessons> {
+        SessionWithLessons::start_from(setup, SessionFile::default(), wake)
     }
 
     /// The same, with the file that the session is saved in.
     ///
     /// # Errors
     /// As [`Session::start`].
-    pub fn start_from(setup: Setup, file: SessionFile, wake: Wake) -> engine::Result<Classroom> {
+    pub fn start_from(
+        setup: Setup,
+        file: SessionFile,
+        wake: Wake,
+    ) -> engine::Result<SessionWithLessons> {
         let device = setup.device;
         let wake = Arc::new(Mutex::new(wake));
         let woken = wake.clone();
-        Ok(Classroom {
+        Ok(SessionWithLessons {
             session: Session::start_from(setup, file, move || call(&woken))?,
             unsaved: Unsaved::default(),
             device,
@@ -264,7 +268,7 @@ fn number(value: f64) -> String {
     format!("{value:.digits$}")
 }
 
-impl LessonSource for Classroom {
+impl LessonSource for SessionWithLessons {
     fn list(&self) -> Vec<LessonEntry> {
         let entry = |lesson: &Lesson| LessonEntry {
             name: lesson.name.into(),
@@ -310,7 +314,7 @@ impl LessonSource for Classroom {
     }
 }
 
-impl PictureSource for Classroom {
+impl PictureSource for SessionWithLessons {
     fn visit_newer(&self, seen: &mut [u64], draw: &mut dyn FnMut(usize, &Picture, &[u32])) {
         self.session.visit_newer(seen, draw);
     }
@@ -324,7 +328,7 @@ impl PictureSource for Classroom {
     }
 }
 
-impl SessionHandle for Classroom {
+impl SessionHandle for SessionWithLessons {
     fn saver(&self) -> Option<Saver> {
         self.session.saver()
     }
@@ -376,7 +380,7 @@ mod tests {
     use model::KernelChoice;
     use model::{Pace, Start, Switches, TimeSettings};
 
-    fn room() -> Classroom {
+    fn room() -> SessionWithLessons {
         let setup = Setup {
             instances: 2,
             size: Size::new(32, 32).unwrap(),
@@ -394,7 +398,7 @@ mod tests {
             rounds: None,
             time: TimeSettings::DEFAULT,
         };
-        Classroom::start(setup, Box::new(|| {})).unwrap()
+        SessionWithLessons::start(setup, Box::new(|| {})).unwrap()
     }
 
     #[test]
@@ -440,7 +444,7 @@ mod tests {
     fn a_lesson_pauses_and_leaves_the_session_as_it_was_asked_to_be() {
         let mut room = room();
         // Behind everything that was asked for before.
-        let runs = |room: &Classroom| {
+        let runs = |room: &SessionWithLessons| {
             let kept = room.session.saved();
             kept.recv_timeout(Duration::from_secs(240)).unwrap().running
         };

@@ -27,9 +27,9 @@ const MAP_ROW: f32 = 12.0;
 /// What a map of many multiprocessors asks for.
 const MAP: f32 = 270.0;
 /// The part of lanes and map together that the map may take.
-const MAP_MOST: f32 = 0.62;
+const MAX_MAP_SHARE: f32 = 0.62;
 /// The part of the panels' height that it may take, without the map and with it.
-const MOST: f32 = 0.47;
+const MAX_SHARE: f32 = 0.47;
 const MAX_WITH_MAP: f32 = 0.64;
 /// The least area, for panels and timeline together, that has one.
 const MIN_AREA: [f32; 2] = [470.0, 400.0];
@@ -43,7 +43,7 @@ pub(crate) fn height(area: [f32; 2], lanes: usize, units: Option<usize>) -> Opti
     }
     let lanes = (lanes.max(1) as f32 * LANE).max(MIN_LANES);
     let (map, most) = match units {
-        None => (0.0, MOST),
+        None => (0.0, MAX_SHARE),
         Some(units) => (MAP_HEAD + (units as f32 * MAP_ROW).min(MAP), MAX_WITH_MAP),
     };
     Some((around(width) + lanes + map).min(most * height))
@@ -57,7 +57,7 @@ fn around(width: f32) -> f32 {
 
 /// See the module.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(crate) struct Places {
+pub(crate) struct TimelineLayout {
     pub(crate) unit: f32,
     pub(crate) all: Rect,
     /// Live or frozen; it is clicked.
@@ -78,9 +78,9 @@ pub(crate) struct Places {
     pub(crate) names: f32,
 }
 
-impl Places {
+impl TimelineLayout {
     /// In this rectangle, with rows for so many multiprocessors if they are shown.
-    pub(crate) fn new(all: Rect, unit: f32, units: Option<usize>) -> Places {
+    pub(crate) fn new(all: Rect, unit: f32, units: Option<usize>) -> TimelineLayout {
         let inside = Rect::from_x_y_ranges(
             all.left() + PAD * unit..=all.right() - PAD * unit,
             all.top() + TOP * unit..=all.bottom() - BOTTOM * unit,
@@ -117,12 +117,12 @@ impl Places {
         let map = units.map(|units| {
             let room = lanes.height() - MAP_HEAD * unit;
             let wanted = units as f32 * MAP_ROW * unit;
-            let map = plot(axis.top() - wanted.min(MAP_MOST * room), axis.top());
+            let map = plot(axis.top() - wanted.min(MAX_MAP_SHARE * room), axis.top());
             let head = row(map.top() - MAP_HEAD * unit, MAP_HEAD);
             lanes.set_bottom(head.top().round());
             (map, head)
         });
-        Places {
+        TimelineLayout {
             unit,
             all,
             chip,

@@ -17,7 +17,7 @@ const POPULATION: f32 = 0.58;
 
 /// See the module.
 #[derive(Clone, Copy, PartialEq, Debug)]
-pub(super) struct Places {
+pub(super) struct PopulationLayout {
     pub(super) unit: f32,
     pub(super) title: Rect,
     pub(super) lead: Rect,
@@ -30,8 +30,8 @@ pub(super) struct Places {
     pub(super) ticks: Rect,
 }
 
-impl Places {
-    pub(super) fn new(all: Rect, unit: f32) -> Places {
+impl PopulationLayout {
+    pub(super) fn new(all: Rect, unit: f32) -> PopulationLayout {
         let inside = all.shrink2(vec2(PAD, 6.0) * unit);
         let row = |y: f32, height: f32| {
             Rect::from_min_size(pos2(inside.left(), y), vec2(inside.width(), height))
@@ -48,7 +48,7 @@ impl Places {
         let population = chart(top, POPULATION * room);
         let legend = row(population.bottom(), HEAD * unit);
         let changes = chart(legend.bottom(), (1.0 - POPULATION) * room);
-        Places {
+        PopulationLayout {
             unit,
             title,
             lead,

@@ -21,7 +21,7 @@ pub(super) struct Panel {
 
 /// The whole screen.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub(super) struct Places {
+pub(super) struct TerminalLayout {
     /// Those that there is room for; the selected one is among them.
     pub(super) panels: Vec<Panel>,
     /// Columns and rows of each.
@@ -32,15 +32,15 @@ pub(super) struct Places {
     pub(super) hud: Rect,
 }
 
-impl Places {
-    /// Of a terminal with at least [`super::LEAST`] columns and rows: of one instance `only`, or
+impl TerminalLayout {
+    /// Of a terminal with at least [`super::MIN_TERMINAL_SIZE`] columns and rows: of one instance `only`, or
     /// of all, and a timeline of so many lanes, if it is wanted and has room.
     pub(super) fn new(
         area: Rect,
         status: &Status,
         only: Option<usize>,
         lanes: Option<usize>,
-    ) -> Places {
+    ) -> TerminalLayout {
         let hud = Rect {
             y: area.bottom() - HUD,
             height: HUD,
@@ -64,7 +64,7 @@ impl Places {
             ..area
         });
         let (panels, panel) = tile(above, status, only);
-        Places {
+        TerminalLayout {
             panels,
             panel,
             timeline,

@@ -36,7 +36,7 @@ pub(super) struct Segment {
 
 /// See the module.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Places {
+pub(super) struct LabLayout {
     pub(super) unit: f32,
     pub(super) title: Rect,
     /// The keys' and names' places, a switch each.
@@ -48,8 +48,8 @@ pub(super) struct Places {
     pub(super) code: Rect,
 }
 
-impl Places {
-    pub(super) fn new(all: Rect, unit: f32, status: &Status) -> Places {
+impl LabLayout {
+    pub(super) fn new(all: Rect, unit: f32, status: &Status) -> LabLayout {
         let inside = all.shrink2(vec2(PAD, 6.0) * unit);
         let row = |y: f32, height: f32| {
             let corner = pos2(inside.left(), y);
@@ -90,7 +90,7 @@ impl Places {
             pos2(inside.left(), first.bottom() + 6.0 * unit),
             inside.max - vec2(0.0, 4.0 * unit),
         );
-        Places {
+        LabLayout {
             unit,
             title,
             names,

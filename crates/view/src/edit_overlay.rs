@@ -18,7 +18,7 @@ const MAX_RUNS: usize = 20_000;
 struct Sheet {
     painter: ThemedPainter,
     panel: Rect,
-    look: ViewTransform,
+    transform: ViewTransform,
     size: Size,
     /// On which axes the panel goes around the torus.
     around: [bool; 2],
@@ -29,7 +29,7 @@ struct Sheet {
 
 /// Paints the marks over the panels.
 pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) {
-    let (Some(status), marks) = (frame.status, frame.marks) else {
+    let (Some(status), edit_overlay) = (frame.status, frame.edit_overlay) else {
         return;
     };
     let sheet = |instance: usize| {
@@ -43,7 +43,7 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
         panel.is_positive().then(|| Sheet {
             painter: painter.with_clip_rect(panel),
             panel,
-            look: frame
+            transform: frame
                 .camera_of(instance)
                 .shown(status.size, layout.tiling.panel),
             size: status.size,
@@ -55,12 +55,12 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
             line: (1.5 * layout.unit).max(1.0),
         })
     };
-    for pending in &marks.pending {
+    for pending in &edit_overlay.pending {
         if let Some(sheet) = sheet(pending.instance) {
             sheet.change(&pending.change);
         }
     }
-    if let Some((instance, area)) = marks.selection
+    if let Some((instance, area)) = edit_overlay.selection
         && let Some(sheet) = sheet(instance)
     {
         let at = [i64::from(area.x), i64::from(area.y)];
@@ -68,7 +68,7 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout)
         sheet.filled(at, [area.size.width(), area.size.height()], veil);
         sheet.outline(at, area.size, painter.palette.accent);
     }
-    if let Some(ghost) = &marks.ghost
+    if let Some(ghost) = &edit_overlay.ghost
         && let Some((instance, at)) = ghost.corner()
         && let Some(sheet) = sheet(instance)
     {
@@ -179,8 +179,8 @@ impl Sheet {
 
     /// Where cells lie, a pixel at least.
     fn rect(&self, [x, y]: [i64; 2], width: u32, height: u32) -> Rect {
-        let [left, top] = self.look.to_pixels([x as f64, y as f64]);
-        let side = |cells: u32| (f64::from(cells) * self.look.scale).max(1.0) as f32;
+        let [left, top] = self.transform.to_pixels([x as f64, y as f64]);
+        let side = |cells: u32| (f64::from(cells) * self.transform.scale).max(1.0) as f32;
         let corner = self.panel.min + vec2(left as f32, top as f32);
         Rect::from_min_size(pos2(corner.x, corner.y), vec2(side(width), side(height)))
     }

@@ -21,7 +21,7 @@ const GAP: f32 = 12.0;
 
 /// See the module.
 #[derive(Clone, PartialEq, Debug)]
-pub(super) struct Places {
+pub(super) struct LadderLayout {
     pub(super) unit: f32,
     pub(super) title: Rect,
     pub(super) lead: Rect,
@@ -36,8 +36,8 @@ pub(super) struct Places {
     pub(super) said: Rect,
 }
 
-impl Places {
-    pub(super) fn new(all: Rect, unit: f32, rungs: usize) -> Places {
+impl LadderLayout {
+    pub(super) fn new(all: Rect, unit: f32, rungs: usize) -> LadderLayout {
         let inside = all.shrink2(vec2(PAD, 6.0) * unit);
         let row = |y: f32, height: f32| {
             let size = vec2(inside.width(), height * unit);
@@ -58,7 +58,7 @@ impl Places {
         let across =
             |y: f32, height: f32| Rect::from_min_max(pos2(left, y), pos2(right, y + height * unit));
         let legend = row(bottom + TICKS * unit, LEGEND);
-        Places {
+        LadderLayout {
             unit,
             title,
             lead,

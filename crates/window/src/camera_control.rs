@@ -39,7 +39,7 @@ impl<W: SessionHandle> Handler<W> {
         let camera = self.app.options.camera_of_mut(instance);
         let (shown, before) = (camera.shown(status.size, panel), *camera);
         change(camera, &status, &layout);
-        if glides && camera.look(status.size, panel) != shown {
+        if glides && camera.target_transform(status.size, panel) != shown {
             let now = Instant::now();
             camera.glide_from(shown, panel);
             self.glided.get_or_insert(now);
@@ -116,7 +116,7 @@ impl<W: SessionHandle> Handler<W> {
             ColourBy::History => ColourBy::State,
         };
         let status = self.status();
-        let refused = self.screen.as_ref().and_then(|screen| {
+        let refused = self.surface.as_ref().and_then(|screen| {
             let frame = self.frame(status.as_deref())?;
             frame.colour_by(screen.scene.limits).err()
         });

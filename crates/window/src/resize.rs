@@ -7,7 +7,7 @@ use crate::handler::Handler;
 use app::SessionHandle;
 use life::{Lattice, Pattern, Size};
 use model::Change;
-use view::{Dialog, Larger};
+use view::{Dialog, ResizeDialog};
 
 /// A pattern that is larger than the lattices.
 #[derive(Clone)]
@@ -42,16 +42,17 @@ impl OversizedPattern {
 }
 
 /// Larger lattices that were offered, to a pattern and for an instance.
-pub(super) type Offer = (usize, OversizedPattern, Size);
+pub(super) type ResizeOffer = (usize, OversizedPattern, Size);
 
 impl<W: SessionHandle> Handler<W> {
     /// Offers larger lattices to a pattern that is too large, if there can be such.
-    pub(super) fn offer_larger(&mut self, instance: usize, pattern: OversizedPattern, why: String) {
+    pub(super) fn offer_resize(&mut self, instance: usize, pattern: OversizedPattern, why: String) {
         let size = self.status().and_then(|status| pattern.room(status.size));
         match size {
             Some(size) if self.app.lessons.screen.is_none() => {
                 tracing::debug!("larger lattices are offered: {size}");
-                self.dialogs.open(Dialog::Larger(Larger::new(why, size)));
+                self.dialogs
+                    .open(Dialog::Resize(ResizeDialog::new(why, size)));
                 self.offer = Some((instance, pattern, size));
             }
             _ => self.note(why),
@@ -60,7 +61,7 @@ impl<W: SessionHandle> Handler<W> {
 
     /// The offer was taken: the pattern is put into the middle of a lattice of that size first,
     /// which may take long.
-    pub(super) fn take_offer(&mut self) {
+    pub(super) fn accept_resize(&mut self) {
         let Some((instance, pattern, size)) = self.offer.take() else {
             return;
         };
@@ -78,8 +79,8 @@ impl<W: SessionHandle> Handler<W> {
             at: [0, 0],
             dead_too: true,
         };
-        if let Some(world) = &self.app.session {
-            world.grow(size, Some((instance, change)));
+        if let Some(session) = &self.app.session {
+            session.grow(size, Some((instance, change)));
         }
     }
 
@@ -92,8 +93,8 @@ impl<W: SessionHandle> Handler<W> {
         let before = self.grid.replace(grid);
         if before.is_some_and(|before| before != grid) {
             self.app.forget_request();
-            self.editing.marks.pending.clear();
-            self.editing.marks.selection = None;
+            self.editing.edit_overlay.pending.clear();
+            self.editing.edit_overlay.selection = None;
         }
     }
 }

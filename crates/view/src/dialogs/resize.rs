@@ -8,16 +8,16 @@ use life::Size;
 
 /// The open offer.
 #[derive(Clone, PartialEq, Debug)]
-pub struct Larger {
+pub struct ResizeDialog {
     /// What is too large.
     why: String,
     size: Size,
 }
 
-impl Larger {
+impl ResizeDialog {
     /// Lattices of this size, for the sake of what is said.
-    pub fn new(why: String, size: Size) -> Larger {
-        Larger { why, size }
+    pub fn new(why: String, size: Size) -> ResizeDialog {
+        ResizeDialog { why, size }
     }
 
     /// Lays it out; whether it stays open.

@@ -1,4 +1,4 @@
-//! Copies of all lattices on the host.
+//! SnapshotStore of all lattices on the host.
 //!
 //! A copy is made by downloading every lattice into one of three page-locked slots: once a second
 //! while something steps, before the user changes cells, and when somebody waits for one. From its
@@ -19,12 +19,12 @@ use crate::instances::{Instances, read_lattice};
 use crate::log::{Content, Position};
 use crate::saved::SavedSession;
 use crate::snapshots::{Keep, Snapshots};
-use crate::state::CopyReason;
+use crate::state::SnapshotReason;
 use engine::{Result, Slot, Slots};
 use life::{Lattice, Size};
 
 /// Number of page-locked slots for copies of all lattices.
-pub(crate) const WHOLE_SLOTS: u8 = 3;
+pub(crate) const SNAPSHOT_SLOTS: u8 = 3;
 
 /// Time between two periodic copies while cells change.
 const COPY_INTERVAL: Duration = Duration::from_secs(1);
@@ -40,17 +40,17 @@ const MAX_GAP_US: f64 = 2e6;
 enum SlotUse {
     Free,
     /// A copy of this position is under way.
-    UnderWay(Position, CopyReason),
+    UnderWay(Position, SnapshotReason),
     /// It holds the copy of this position.
-    Holds(Position, CopyReason),
+    Holds(Position, SnapshotReason),
 }
 
 /// All copies of a session, and the waiting requests for copies.
-pub(super) struct Copies {
-    slots: [SlotUse; WHOLE_SLOTS as usize],
+pub(super) struct SnapshotStore {
+    slots: [SlotUse; SNAPSHOT_SLOTS as usize],
     kept: Snapshots,
     readings: VecDeque<Reading>,
-    /// The last [`CopyReason::AllCells`] copy.
+    /// The last [`SnapshotReason::AllCells`] copy.
     whole: Option<(Position, Vec<Arc<Lattice>>)>,
     /// The position before the user's last change of cells.
     landmark: Option<Position>,
@@ -77,7 +77,7 @@ enum Waiter {
 struct Reading {
     slot: usize,
     position: Position,
-    why: CopyReason,
+    why: SnapshotReason,
     instances: Range<usize>,
     /// Whether the log has changed meanwhile: the copy only serves requests that wait for it.
     is_void: bool,
@@ -87,17 +87,17 @@ struct Reading {
 /// Lattices read out of a slot.
 struct Read {
     position: Position,
-    why: CopyReason,
+    why: SnapshotReason,
     first: usize,
     lattices: Vec<Arc<Lattice>>,
     is_void: bool,
 }
 
-impl Copies {
+impl SnapshotStore {
     /// No copies yet; kept ones take at most `budget` bytes.
-    pub(super) fn new(budget: u64) -> Copies {
-        Copies {
-            slots: [SlotUse::Free; WHOLE_SLOTS as usize],
+    pub(super) fn new(budget: u64) -> SnapshotStore {
+        SnapshotStore {
+            slots: [SlotUse::Free; SNAPSHOT_SLOTS as usize],
             kept: Snapshots::new(budget),
             readings: VecDeque::new(),
             whole: None,
@@ -146,7 +146,7 @@ impl Copies {
         self.positions = all.into();
     }
 
-    /// The position of the last [`CopyReason::AllCells`] copy, once it is on the host.
+    /// The position of the last [`SnapshotReason::AllCells`] copy, once it is on the host.
     pub(super) fn whole(&self) -> Option<Position> {
         self.whole.as_ref().map(|(position, _)| *position)
     }
@@ -167,19 +167,19 @@ impl Copies {
 
     /// The kind of copy that somebody waits for and that is not under way. Requests for one instance
     /// wait for the end of a move.
-    pub(super) fn wanted(&self, is_moving: bool) -> Option<CopyReason> {
+    pub(super) fn wanted(&self, is_moving: bool) -> Option<SnapshotReason> {
         let mut wanted = None;
         for waiter in &self.waiters {
             let why = match waiter {
                 Waiter::Cells(..) if is_moving => continue,
-                Waiter::Cells(instance, _, None) => CopyReason::Instance(*instance),
-                Waiter::Session(_, None) => CopyReason::AllCells,
+                Waiter::Cells(instance, _, None) => SnapshotReason::Instance(*instance),
+                Waiter::Session(_, None) => SnapshotReason::AllCells,
                 Waiter::Cells(_, _, Some(_)) | Waiter::Session(_, Some(_)) => continue,
             };
             wanted = match wanted {
                 None => Some(why),
                 Some(other) if other == why => Some(why),
-                Some(_) => Some(CopyReason::AllCells),
+                Some(_) => Some(SnapshotReason::AllCells),
             };
         }
         wanted
@@ -325,7 +325,7 @@ impl Copies {
     /// Forgets the copies in slots, which are gone, and those under way. Waiting requests get another
     /// copy.
     pub(super) fn clear_slots(&mut self) {
-        self.slots = [SlotUse::Free; WHOLE_SLOTS as usize];
+        self.slots = [SlotUse::Free; SNAPSHOT_SLOTS as usize];
         self.readings.clear();
         self.is_stale = true;
         self.begun = None;
@@ -394,7 +394,7 @@ impl SessionWorker {
     }
 
     /// Issues a copy of all lattices into a slot.
-    pub(super) fn issue_copy(&mut self, why: CopyReason, now: Instant) -> Result<()> {
+    pub(super) fn issue_snapshot(&mut self, why: SnapshotReason, now: Instant) -> Result<()> {
         let (Some(slot), Some(instances)) = (self.copies.free_slot(), &mut self.instances) else {
             return Ok(());
         };
@@ -410,7 +410,7 @@ impl SessionWorker {
         self.copies.slots[slot] = SlotUse::UnderWay(position, why);
         self.copies.is_stale = false;
         self.copies.begun = Some(now);
-        if why == CopyReason::Landmark {
+        if why == SnapshotReason::Landmark {
             match self.state.moving() {
                 Some(_) => self.state.passed_waypoint(),
                 None => self.copies.landmark = Some(position),
@@ -436,7 +436,7 @@ impl SessionWorker {
     }
 
     /// Begins to read the needed lattices of a copy that has arrived in its slot.
-    pub(super) fn copy_landed(&mut self, slot: usize) {
+    pub(super) fn snapshot_landed(&mut self, slot: usize) {
         let (SlotUse::UnderWay(position, why), Some(instances)) =
             (self.copies.slots[slot], &self.instances)
         else {
@@ -451,14 +451,14 @@ impl SessionWorker {
         let now = self.now();
         let wants_all = |waiter: &Waiter| matches!(waiter, Waiter::Session(_, Some(begun)) if begun.0 == position);
         let recently = |(took, at): (Duration, Instant)| now - at < took * READING_SHARE;
-        let throttled = why == CopyReason::Periodic && self.copies.read.is_some_and(recently);
+        let throttled = why == SnapshotReason::Periodic && self.copies.read.is_some_and(recently);
         let has_room = !is_void
             && !throttled
             && self
                 .copies
                 .kept
                 .would_keep(instances.all_bits(), self.state.log.bytes());
-        let wanted = if why == CopyReason::AllCells
+        let wanted = if why == SnapshotReason::AllCells
             || has_room
             || self.pinned.is_some() // cells that differ are counted
             || self.copies.waiters.iter().any(wants_all)
@@ -466,9 +466,9 @@ impl SessionWorker {
             Some(all)
         } else {
             match why {
-                CopyReason::Instance(instance) => Some(instance..instance + 1),
-                CopyReason::Landmark => self.edited_at(position).map(|i| i..i + 1),
-                CopyReason::Periodic | CopyReason::AllCells => None,
+                SnapshotReason::Instance(instance) => Some(instance..instance + 1),
+                SnapshotReason::Landmark => self.edited_at(position).map(|i| i..i + 1),
+                SnapshotReason::Periodic | SnapshotReason::AllCells => None,
             }
         };
         // A request for one instance gets it with the others, or alone.
@@ -526,7 +526,7 @@ impl SessionWorker {
             let Some(reading) = self.copies.readings.pop_front() else {
                 return Ok(());
             };
-            if reading.why == CopyReason::Periodic {
+            if reading.why == SnapshotReason::Periodic {
                 self.copies.read = Some((took, self.now()));
             }
             self.changed = true;
@@ -546,7 +546,7 @@ impl SessionWorker {
         let all = read.lattices.len() == self.setup.instances;
         if !read.is_void {
             let edited = match read.why {
-                CopyReason::Instance(instance) => Some(instance),
+                SnapshotReason::Instance(instance) => Some(instance),
                 _ => self.edited_at(read.position),
             };
             if let Some(instance) = edited
@@ -557,7 +557,7 @@ impl SessionWorker {
             if all && self.pinned.is_some() {
                 self.compare_lattices(&read.lattices, read.position.generation);
             }
-            if read.why == CopyReason::AllCells {
+            if read.why == SnapshotReason::AllCells {
                 self.copies.whole = Some((read.position, read.lattices.clone()));
             }
             let bytes = self.instances.as_ref().map_or(0, Instances::all_bits);
@@ -567,7 +567,7 @@ impl SessionWorker {
                     .add(read.position, read.lattices.clone(), log_bytes);
                 self.forget_unreachable();
             }
-            self.copy_is_kept(read.position);
+            self.snapshot_stored(read.position);
         }
         self.copies.list_positions();
         self.answer_waiters(&read, all);
