@@ -88,7 +88,7 @@ fn print_found(found: &Found) -> Result<()> {
         if adapter.is_one_of(&found.cuda) {
             print(&format!(
                 "    {}",
-                tr!("this GPU also computes: drawing with it disturbs the spans")
+                tr!("this GPU also computes: drawing with it distorts the timings")
             ))?;
         }
         if adapter.software {

@@ -200,7 +200,8 @@ pub(super) struct SwitchArguments {
     /// Prepare each round as a CUDA graph and replay it
     #[arg(long, value_name = "ON", value_enum, default_value_t = OnOff::Off)]
     pub graphs: OnOff,
-    /// What pictures carry over the bus: auto takes bits where a texture can hold the lattice
+    /// What a picture transfers over the bus: auto uses bits while they are small (in a window: at
+    /// most 8 MiB for all lattices), otherwise the reduced view
     #[arg(long, value_name = "WHAT", value_enum, default_value_t = TransferChoice::Auto)]
     pub transfer: TransferChoice,
     /// The shape of a kernel's blocks in threads [default: the kernel's own]

@@ -174,7 +174,7 @@ fn announce_because(status: &Status, drawing: &Drawing, why: &str) {
     let remark = match (software, drawing.forwarded, both) {
         (true, ..) => " in software, at most 30 frames/s",
         (_, true, _) => " over forwarded X, at most 30 frames/s",
-        (.., true) => ", the same GPU: drawing disturbs the spans",
+        (.., true) => ", the same GPU: drawing distorts the timings",
         _ => "",
     };
     say(&format!(

@@ -108,14 +108,14 @@ fn keys_work_as_in_the_window_and_quitting_restores_the_screen() {
     tmux.begin(&format!("{PROGRAM} {SMALL}"));
     let screen = tmux.wait("▶ running");
     assert!(screen.contains("sync-global"), "{screen}");
-    assert!(screen.contains("4 streams"), "{screen}");
+    assert!(screen.contains("streams: per instance"), "{screen}");
     tmux.wait("▸0");
     tmux.keys("Space");
     tmux.wait("‖ PAUSED");
     tmux.keys("k");
     tmux.wait("sync-shared");
     tmux.keys("F2");
-    tmux.wait("one stream");
+    tmux.wait("streams: one shared");
     tmux.keys("NPage");
     tmux.wait("▸1");
     tmux.keys("e");

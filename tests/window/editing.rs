@@ -69,7 +69,7 @@ fn what_is_drawn_undone_and_pasted_is_what_is_saved() {
     drag([10, 10], [20, 10]);
     mouse("keyup shift");
     shown.then("ctrl+c", "notice: copied 11x1 cells");
-    shown.then("ctrl+v", "notice: click to place it");
+    shown.then("ctrl+v", "notice: Click to place");
     to([30, 30]);
     mouse("click 1");
     shown.key("Escape"); // the selection goes

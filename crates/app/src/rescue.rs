@@ -1,5 +1,5 @@
-//! What is saved where whoever shows the session is stuck or no longer there to do it: within an
-//! Xlib call that will never return, or in a write to a terminal that takes nothing.
+//! Saves the session and recordings when the UI thread cannot: while it is blocked in Xlib, or in a
+//! write to a terminal that takes nothing.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;

@@ -42,7 +42,7 @@ pub enum EngineError {
     #[error("{}", tr!("cannot start a thread; raise the process limit (ulimit -u) or close other programs"))]
     NoThread,
     /// The kernel does not support the lattice's size.
-    #[error("{}", tr!("kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does", kernel = .kernel, limit = .limit, size = .size, instead = .instead))]
+    #[error("{}", tr!("kernel '{kernel}' supports {limit}, not {size}; use --kernel {instead}", kernel = .kernel, limit = .limit, size = .size, instead = .instead))]
     TooLarge {
         /// The kernel's name.
         kernel: &'static str,

@@ -56,7 +56,7 @@ pub struct Figure {
     pub unit: &'static str,
 }
 
-/// How many times as long one part took as another.
+/// How much faster one part was than another.
 #[derive(Clone, Debug, Serialize)]
 pub struct Factor {
     /// What it says.

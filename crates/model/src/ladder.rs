@@ -151,7 +151,7 @@ impl Ladder {
         rates.max_by(|a, b| a.median.total_cmp(&b.median))
     }
 
-    /// What a rung reached by another rule than B3/S23, and how many times as fast that is.
+    /// What a rung reached by another rule than B3/S23, and the ratio to its rate by B3/S23.
     pub fn any_rule(&self, kernel: &str) -> Option<(&Rate, f64)> {
         let life = Rule::LIFE.to_string();
         let of = |rate: &&Rate| rate.kernel == kernel && rate.rule != life;
@@ -160,7 +160,7 @@ impl Ladder {
     }
 
     /// Against which of the rungs below it (named from the first up) a rung is measured with some
-    /// work, and how many times as fast it is: against the nearest, and against the first.
+    /// work, and by what factor it is faster: than the nearest, and than the first.
     pub fn factors<'a>(
         &self,
         kernel: &str,

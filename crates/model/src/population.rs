@@ -106,8 +106,8 @@ impl Series {
         self.samples.last().map(|sample| sample.to)
     }
 
-    /// Generations between the last two measures: births and deaths are what these made of it all
-    /// together.
+    /// Generations between the last two measures; births and deaths count cells that differ
+    /// between the two.
     pub fn step(&self) -> u64 {
         self.step
     }

@@ -19,13 +19,13 @@ pub struct Setup {
     pub size: Size,
     /// Their rule.
     pub rule: Rule,
-    /// Their first generation.
+    /// The initial cells.
     pub start: Start,
-    /// What steps them.
+    /// The kernel that steps the lattices.
     pub kernel: &'static Kernel,
-    /// Who says so.
+    /// How the kernel was chosen.
     pub kernel_choice: KernelChoice,
-    /// Where.
+    /// Which devices step the lattices.
     pub device: DeviceChoice,
     /// How rounds are issued, copied and waited for.
     pub switches: Switches,

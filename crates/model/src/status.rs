@@ -79,7 +79,7 @@ pub struct Status {
     pub stamped: bool,
     /// By what factor stamps lengthen a launch, once measured.
     pub timestamp_overhead: Option<f64>,
-    /// Its dealings with time.
+    /// When the session stops by itself, which panels repeat, and how far back it can go.
     pub time: TimeStatus,
     /// What the last switch did to the time of a round, once measured.
     pub last_effect: Option<Effect>,
@@ -130,12 +130,12 @@ impl Effect {
         match (factor < 1.05, after < before) {
             (true, _) => tr!("no difference").into(),
             (_, true) => tr!("{factor}× faster", factor = format_args!("{factor:.1}")),
-            (_, false) => tr!("{factor}× longer", factor = format_args!("{factor:.1}")),
+            (_, false) => tr!("{factor}× slower", factor = format_args!("{factor:.1}")),
         }
     }
 }
 
-/// A session's dealings with time.
+/// When a session stops by itself, which panels repeat, and how far back it can go.
 #[derive(Clone, PartialEq, Debug)]
 pub struct TimeStatus {
     /// When it stops by itself, and so on.
@@ -160,7 +160,7 @@ impl Default for TimeStatus {
 }
 
 impl Status {
-    /// Why no more rounds come where nobody is there who could have them go on.
+    /// Why the session stopped, for callers without a user who could resume it.
     pub fn gives_up(&self) -> Option<&str> {
         self.failed.as_deref().or(self.halted.as_deref())
     }

@@ -63,7 +63,7 @@ impl Switches {
             return Some(tr!("kernel '{}' has no i32 cells to copy", kernel.name));
         }
         if self.streams == Streams::Batch && !kernel.batched {
-            return Some(tr!("kernel '{}' steps one lattice a launch", kernel.name));
+            return Some(tr!("kernel '{}' steps one lattice per launch", kernel.name));
         }
         let block = self.block?;
         kernel
@@ -173,12 +173,12 @@ impl Switch {
                 (
                     HostMemory::Pinned,
                     "pinned",
-                    tr!("page-locked memory: the device copies on its own"),
+                    tr!("page-locked: copies are asynchronous"),
                 ),
                 (
                     HostMemory::Pageable,
                     "pageable",
-                    tr!("pageable memory: the call waits for the copy"),
+                    tr!("pageable: the call blocks until the copy is done"),
                 ),
             ]
             .map(|(host_memory, label, effect)| {
@@ -372,7 +372,9 @@ impl fmt::Display for Order {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum TransferChoice {
-    /// Bits, or the view where a lattice has more cells than its panel has pixels.
+    /// Bits while they are small, otherwise the reduced view. A window and a comparison allow all
+    /// lattices together [`MAX_BITS_BYTES`](crate::PicturePlan::MAX_BITS_BYTES); a terminal takes bits
+    /// only if they need no more bytes than its dots.
     Auto,
     /// A bit a cell.
     Bits,
@@ -394,7 +396,7 @@ impl TransferChoice {
 
     fn effect(self) -> &'static str {
         match self {
-            TransferChoice::Auto => tr!("bits, or the view where that is smaller"),
+            TransferChoice::Auto => tr!("bits while they are small, otherwise the reduced view"),
             TransferChoice::Bits => tr!("one bit per cell crosses the bus"),
             TransferChoice::View => tr!("one byte per pixel crosses the bus"),
             TransferChoice::Cells => tr!("four bytes per cell cross the bus"),

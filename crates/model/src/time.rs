@@ -48,7 +48,7 @@ impl fmt::Display for StopWhenStill {
     }
 }
 
-/// A session's dealings with time.
+/// When the session stops by itself, whether it reseeds panels, and how much history it keeps.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, serde::Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TimeSettings {

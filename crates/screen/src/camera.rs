@@ -163,9 +163,9 @@ impl Camera {
         self.shown(size, panel).goes_around(size, panel)
     }
 
-    /// Through a panel of `panel` pixels: never smaller than fitted, and from 2 pixels a cell on with
-    /// cells on whole pixels. Where it goes around the torus its origin is on the lattice, and what
-    /// is beyond an edge is what lies at the other side.
+    /// The transform at rest, through a panel of `panel` pixels. Its scale is never below the fitted
+    /// one. At whole numbers of pixels per cell, from 2 on, cells are aligned to pixels. On axes that
+    /// wrap, the origin is inside the lattice.
     pub fn target_transform(&self, size: Size, panel: [u32; 2]) -> ViewTransform {
         let (lattice, panel) = (sides(size), panel.map(f64::from));
         let fitted = fitted(lattice, panel);

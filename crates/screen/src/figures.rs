@@ -219,7 +219,7 @@ fn time(status: &Status) -> Vec<Figure> {
     let time = &status.time;
     let mut figures = Vec::new();
     if let Some(generation) = time.run_to {
-        figures.push(figure(3, tr!("runs to"), grouped(generation)));
+        figures.push(figure(3, tr!("target generation"), grouped(generation)));
     }
     if !time.settled.is_empty() {
         let settled = time.settled.iter().flatten().count() as u64;
@@ -255,8 +255,8 @@ fn time(status: &Status) -> Vec<Figure> {
 fn kernel(status: &Status) -> Vec<Figure> {
     let name = match status.kernel_choice {
         KernelChoice::Asked | KernelChoice::Open => tr!("kernel").to_owned(),
-        KernelChoice::Measured => tr!("kernel: auto, measured on such devices").to_owned(),
-        KernelChoice::Timed(of) => tr!("kernel: auto, the fastest of {of}", of = of),
+        KernelChoice::Measured => tr!("kernel (auto: fastest on this device model)").to_owned(),
+        KernelChoice::Timed(of) => tr!("kernel (auto: fastest of {of})", of = of),
     };
     vec![
         figure(1, &name, status.kernel.name)
@@ -284,9 +284,9 @@ pub fn generations(status: &Status) -> String {
 /// How instances share streams, in short.
 pub fn streams(status: &Status) -> &'static str {
     match status.switches.streams {
-        Streams::PerInstance => tr!("one each"),
-        Streams::One => tr!("one for all"),
-        Streams::Default => tr!("the default"),
+        Streams::PerInstance => tr!("per instance"),
+        Streams::One => tr!("one shared"),
+        Streams::Default => tr!("default stream"),
         Streams::Batch => tr!("one batch"),
     }
 }
@@ -332,13 +332,17 @@ fn machine(status: &Status, drawing: &Drawing) -> Vec<Figure> {
         .first()
         .map_or(String::new(), |device| device.driver.clone());
     let mut figures = vec![
-        figure(4, &tr!("computes ({})", status.engine), device)
+        figure(4, &tr!("compute device ({})", status.engine), device)
             .note(driver)
             .tip(tr!("the device that steps the lattices"))
             .wide(),
     ];
     if let Some(adapter) = &drawing.adapter {
-        let draws = figure(4, &tr!("draws ({})", adapter.backend), &*adapter.name);
+        let draws = figure(
+            4,
+            &tr!("drawing device ({})", adapter.backend),
+            &*adapter.name,
+        );
         figures.push(draws.tip(tr!("the device that draws this window")).wide());
     }
     figures
@@ -369,7 +373,7 @@ pub fn messages(status: &Status, drawing: &Drawing) -> Vec<(Urgency, Message)> {
         .is_some_and(|adapter| adapter.is_one_of(&status.devices))
     {
         warn(message!(
-            "one GPU computes and draws: drawing disturbs the spans"
+            "The compute GPU also draws the window, which distorts the timings"
         ));
     }
     messages

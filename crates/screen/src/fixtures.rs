@@ -250,7 +250,7 @@ pub fn lesson_page(picture: bool) -> LessonPage {
              pageable, so that each copy to the host blocks the host in the middle of it.",
         ),
         question: lang::shown(
-            "Four streams: is a frame of the book's program four times as fast as in one stream?",
+            "Is a frame of the book's program 4× faster in four streams than in one stream?",
         ),
         rows: vec![
             pair("one stream, as in the book", "12.4 ms"),

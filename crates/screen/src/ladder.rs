@@ -1,7 +1,7 @@
 //! The live ladder: every rung's rate on a log axis, where the present kernel is among them, and
 //! the limit.
 //!
-//! What is shown is gathered here; `place` has the places, `paint` paints them.
+//! Computes the chart; `view::ladder` lays it out and paints it.
 
 use crate::numbers::si;
 use engine::kernels::{KERNELS, find};
@@ -29,7 +29,7 @@ pub struct Rung {
     pub mark: Option<(f64, RateSource)>,
     /// Whether it steps the lattices now.
     pub present: bool,
-    /// Whether it takes lattices of this size.
+    /// Whether it supports this lattice size and every device of the session.
     pub possible: bool,
 }
 
@@ -38,12 +38,12 @@ impl Rung {
     pub fn tip(&self) -> String {
         let title = find(self.name).map_or("", |kernel| lang::text(kernel.title));
         let said = match self.mark {
-            _ if !self.possible => tr!("it takes no lattices of this size").into(),
+            _ if !self.possible => tr!("does not support this lattice size or device").into(),
             None => tr!("not measured here yet").into(),
             Some((rate, source)) => {
                 let whence = match source {
-                    RateSource::Recorded => tr!("recorded on this device with such lattices"),
-                    RateSource::Other => tr!("best on this device, with other lattices"),
+                    RateSource::Recorded => tr!("recorded on this device for similar lattices"),
+                    RateSource::Other => tr!("best recorded on this device, for other lattices"),
                     RateSource::Session => tr!("measured in this session"),
                 };
                 tr!("{}cell/s, {whence}", si(rate), whence = whence)

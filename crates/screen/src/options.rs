@@ -37,13 +37,14 @@ pub struct ViewOptions {
     pub cameras: Vec<Camera>,
     /// Whether a small picture of the whole lattice is hidden where only a part is seen.
     pub no_minimap: bool,
-    /// The theme, by its number; see [`theme::theme`].
+    /// Index of the theme; see [`crate::theme::theme`].
     pub colours: usize,
     /// What decides a cell's colour.
     pub colour_by: ColourBy,
     /// Whether live and dead change colours.
     pub invert: bool,
-    /// Whether lines are drawn between cells of at least [`MIN_PIXELS_FOR_LINES`].
+    /// Whether grid lines are drawn between cells that are large enough
+    /// (`view::panels::MIN_PIXELS_FOR_LINES`).
     pub grid_lines: bool,
     /// Whether the selected instance is drawn alone.
     pub single: bool,

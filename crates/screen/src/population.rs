@@ -1,8 +1,7 @@
 //! The population graph: live cells, and births and deaths, over time, of the selected panel or of
 //! all together; and what is known of how panels go on.
 //!
-//! What is shown is gathered here; `place` has the places, `paint` paints them, `tags` the words
-//! on the panels.
+//! Computes the chart; `view::population` lays it out and paints it.
 
 use crate::ViewOptions;
 use crate::numbers::{grouped, si};

@@ -614,7 +614,7 @@ impl State {
         let generation = self.start_generation();
         if self.position.generation == generation {
             return Some(Notice::Done(message!(
-                "Generation {generation} is the start; Ctrl+Z undoes it",
+                "Already at the start (generation {generation}); Ctrl+Z undoes the start",
                 generation = generation
             )));
         }
@@ -650,7 +650,7 @@ impl State {
                 )))
             }
             _ => Some(Notice::Refused(message!(
-                "No earlier generation is kept; --history-memory keeps more"
+                "No earlier generation is kept; raise --history-memory"
             ))),
         }
     }
@@ -669,7 +669,7 @@ impl State {
         match generation {
             _ if generation == now => None,
             before if before < start => Some(Notice::Refused(message!(
-                "The present start began at generation {start}",
+                "Cannot go back before the start (generation {start})",
                 start = start
             ))),
             _ => self.go_back(generation, copies),
@@ -689,7 +689,7 @@ impl State {
         }
         let generation = undo.position().generation;
         Some(Notice::Refused(message!(
-            "Generation {generation} is no longer kept; --history-memory keeps more",
+            "Generation {generation} is no longer kept; raise --history-memory",
             generation = generation
         )))
     }
@@ -705,7 +705,7 @@ impl State {
         if log.route(here, copies.iter().copied(), position).is_none() {
             let generation = position.generation;
             return Some(Notice::Refused(message!(
-                "Generation {generation} is no longer kept; --history-memory keeps more",
+                "Generation {generation} is no longer kept; raise --history-memory",
                 generation = generation
             )));
         }

@@ -10,7 +10,7 @@ pub enum ViewError {
     #[error("{}", tr!("no graphics driver can draw here ({it}); install your GPU's Vulkan driver, or the software one: apt-get install libvulkan1 mesa-vulkan-drivers", it = .0))]
     NoAdapter(String),
     /// No adapter of the name asked for.
-    #[error("{}", tr!("no drawing GPU is called '{asked}'; there {}", there_are(.present), asked = .asked))]
+    #[error("{}", tr!("no drawing GPU matches '{asked}'; available: {}", there_are(.present), asked = .asked))]
     NoSuchAdapter {
         /// The name asked for.
         asked: String,
@@ -86,8 +86,7 @@ impl ViewError {
 
 fn there_are(present: &[String]) -> String {
     match present {
-        [] => tr!("are none").into(),
-        [only] => tr!("is only: {only}", only = only),
-        several => tr!("are: {}", several.join("; ")),
+        [] => tr!("none").into(),
+        some => some.join("; "),
     }
 }

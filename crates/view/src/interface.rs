@@ -52,8 +52,8 @@ pub(super) struct CacheKey {
 }
 
 impl CacheKey {
-    /// Of a frame in which nobody does anything, and nothing is open or under way whose looks are
-    /// not told here.
+    /// The cache key of a frame, or `None` if the frame shows something that the key does not
+    /// cover.
     pub(super) fn of(frame: &Frame<'_>, dialogs: &Dialogs, focused: bool) -> Option<CacheKey> {
         is_cacheable(frame, dialogs).then(|| CacheKey {
             status: frame.status.cloned(),

@@ -1,10 +1,12 @@
 //! Draws a session: its lattices as tiled panels, its figures beside them.
 //!
 //! A frame goes one way: pictures into textures ([`PictureSource`]), panels over textures
-//! (`shaders/panels.wgsl`), the HUD (or a lesson's page) and the [`Lab`] or the `ladder` beside them and
-//! the [`timeline`] below (egui, painted by hand so that no figure moves another), and over them the
-//! `dialogs`, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very
-//! same scene.
+//! (`shaders/panels.wgsl`), then the interface (egui, painted by hand so that no figure moves
+//! another): edits and minimaps over the panels, the `toolbar` with its `callouts` and the labels of
+//! a `comparison` above them, the HUD (or a lesson's page) and the [`Lab`], the `ladder` or the
+//! `population` graph beside them, the [`timeline`] below. Over all are the `dialogs`, help among
+//! them, which are egui's own windows. The window and [`offscreen::Renderer`] draw the very same
+//! scene.
 
 mod callouts;
 mod cell_ages;

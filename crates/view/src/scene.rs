@@ -1,4 +1,4 @@
-//! A whole frame: panels, HUD and help, into any texture.
+//! Draws a whole frame into any texture: panels, and the interface over and beside them.
 
 use std::ops::Deref;
 use std::time::{Duration, Instant};
@@ -164,8 +164,8 @@ impl Frame<'_> {
     }
 }
 
-/// What is to cross the bus: of two halves, the view if it is either's, since only who draws knows
-/// of which part it is.
+/// The transfer to request. During a comparison, the reduced view if A or B uses it, because only
+/// the drawing side knows its region.
 fn requested_transfer(status: &Status) -> TransferChoice {
     let asked = status.switches.transfer;
     let both = status

@@ -17,7 +17,7 @@ use view::ViewError;
 
 /// What came of work in the background.
 pub(crate) enum BackgroundResult {
-    /// Nothing: the person thought better of it.
+    /// The user cancelled.
     Nothing,
     /// Something to be said.
     Notice(String),

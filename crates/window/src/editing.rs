@@ -59,7 +59,7 @@ enum Holding {
 struct Under {
     /// The cell, counted on beyond the lattice's edges.
     cell: [i64; 2],
-    /// The axes on which what is beyond them is what lies at the other side.
+    /// Axes on which coordinates wrap.
     around: [bool; 2],
     /// Where the panel's top left was then.
     origin: [f64; 2],
@@ -184,7 +184,7 @@ impl<W: SessionHandle> Handler<W> {
         let (wide, high) = (area.size.width(), area.size.height());
         if wide > status.size.height() || high > status.size.width() {
             return self.note(message!(
-                "{wide}x{high} cells cannot be turned on a lattice of {}",
+                "A {wide}x{high} selection does not fit a {} lattice when rotated",
                 status.size,
                 wide = wide,
                 high = high
@@ -326,7 +326,7 @@ impl<W: SessionHandle> Handler<W> {
             at: None,
         });
         self.move_ghost();
-        let keys = tr!("click to place it, Q and W turn it, Esc drops it").to_owned();
+        let keys = tr!("Click to place, Q/W to rotate, Esc to cancel").to_owned();
         self.note([vec![keys], remarks].concat().join("; "));
     }
 
@@ -356,7 +356,7 @@ impl<W: SessionHandle> Handler<W> {
         let (pattern, all) = (ghost.pattern.clone(), status.size);
         if pattern.size().width() > all.width() || pattern.size().height() > all.height() {
             let why = tr!(
-                "It is {size} cells, larger than the lattices of {all}.",
+                "The pattern ({size}) is larger than the lattices ({all}).",
                 size = pattern.size(),
                 all = all
             );
@@ -375,7 +375,6 @@ impl<W: SessionHandle> Handler<W> {
         self.edit(instance, change, false);
     }
 
-    /// The instance that a place shows, and what there is under a point.
     /// Notes the cell under the pointer, while a drag draws or a pattern is being placed.
     pub(super) fn point(&mut self) {
         let edit_overlay = &self.editing.edit_overlay;
@@ -398,6 +397,7 @@ impl<W: SessionHandle> Handler<W> {
         under.is_on(size).then(|| (instance, under.on(size)))
     }
 
+    /// Returns the instance shown at a panel index and the cell under a pixel.
     fn cell_at(&self, place: usize, at: [f64; 2]) -> Option<(usize, Under)> {
         let status = self.status()?;
         let frame = self.frame(Some(&status))?;

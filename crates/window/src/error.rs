@@ -16,7 +16,7 @@ pub enum WindowError {
     #[error("{}", tr!("the display failed: {it}", it = .0))]
     Display(String),
     /// The monitor that was asked for is not there.
-    #[error("{}", tr!("there is no monitor '{asked}'; there is: {there}", asked = .asked, there = .there))]
+    #[error("{}", tr!("no monitor '{asked}'; available: {there}", asked = .asked, there = .there))]
     NoMonitor {
         /// What was asked for.
         asked: String,

@@ -362,7 +362,7 @@ impl<W: SessionHandle> Handler<W> {
         match screen.reopen() {
             Ok(screen) => {
                 self.adopt(screen);
-                self.note(message!("The drawing GPU was lost and is available again"));
+                self.note(message!("Recovered from the loss of the drawing GPU"));
             }
             Err(error) => self.fail(event_loop, error.into()),
         }

@@ -150,7 +150,7 @@ fn signals(wake: Wake) -> Arc<AtomicBool> {
     told
 }
 
-/// Many wakes before the loop gets round to one are one.
+/// Coalesces wake-ups: sends one event until the loop handles it.
 fn waker(event_loop: &winit::event_loop::EventLoop<()>, awake: &Arc<AtomicBool>) -> Wake {
     let proxy = std::sync::Mutex::new(event_loop.create_proxy());
     let awake = awake.clone();

@@ -21,7 +21,7 @@ pub(super) fn find(
     }
     let title = |(at, monitor): (usize, &MonitorHandle)| {
         let size = monitor.size();
-        let name = names[at].as_deref().unwrap_or(tr!("without a name"));
+        let name = names[at].as_deref().unwrap_or(tr!("unnamed"));
         tr!(
             "{at} ({name}, {}x{})",
             size.width,

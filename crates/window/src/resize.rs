@@ -84,7 +84,7 @@ impl<W: SessionHandle> Handler<W> {
         }
     }
 
-    /// Where the lattices have another size or number now, what is over the panels is of the past.
+    /// Clears pending edits and the selection when the size or number of lattices has changed.
     pub(super) fn notice_other_grid(&mut self) {
         let Some(status) = self.status() else {
             return;

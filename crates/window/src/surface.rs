@@ -160,7 +160,9 @@ impl WindowSurface {
         let polled = self.gpu.device.poll(wgpu::PollType::Poll);
         self.gpu.trouble()?;
         if self.refused > MAX_REFUSED || polled.is_err() {
-            return Err(ViewError::DeviceLost(tr!("it gives no more frames").into()));
+            return Err(ViewError::DeviceLost(
+                tr!("the surface delivers no frames").into(),
+            ));
         }
         self.surface.configure(&self.gpu.device, &self.config);
         self.gpu.trouble()?;
@@ -196,7 +198,7 @@ fn configuration(
     let [width, height] = pixels.map(|side| side.clamp(1, most));
     let refused = || ViewError::NoDevice {
         adapter: gpu.facts.title(),
-        reason: tr!("it does not draw to this window").into(),
+        reason: tr!("it cannot present to this window").into(),
     };
     let mut config = surface
         .get_default_config(&gpu.adapter, width, height)

@@ -54,8 +54,7 @@ pub(crate) const CONWAY_STREAMS: Lesson = Lesson {
     intro: "Four lattices of 128 x 128 cells, a stream each. The book issues one lattice's \
             launch, copy to the host and copy back, then the next one's. Its host memory is \
             pageable, so that each copy to the host blocks the host in the middle of it.",
-    question: "Four streams: is a frame of the book's program four times as fast as in one \
-               stream?",
+    question: "Is a frame of the book's program 4× faster in four streams than in one stream?",
     parts: &[
         Part {
             title: "one stream, as in the book",

@@ -34,7 +34,7 @@ pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
     compared: &[Compare {
         slow: 0,
         fast: 1,
-        label: "one synchronisation for three",
+        label: "one synchronisation instead of three",
     }],
     missing_on_cpu: None,
     closing: |outcome| {

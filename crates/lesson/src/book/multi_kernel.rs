@@ -48,8 +48,8 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
     title: "the same in two hundred streams",
     source: "the book's multi-kernel_streams",
     intro: WORK,
-    question: "In 200 streams, how many times as fast as in one: 200 times, as often as there \
-               are multiprocessors, or less?",
+    question: "How much faster are 200 streams than one: by a factor of 200, by the number of \
+               multiprocessors, or by less?",
     parts: &[
         Part {
             title: "one after the other, as in multi-kernel",
@@ -68,12 +68,12 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
         Compare {
             slow: 0,
             fast: 1,
-            label: "200 streams for the default stream",
+            label: "200 streams instead of the default stream",
         },
         Compare {
             slow: 1,
             fast: 2,
-            label: "page-locked memory for pageable",
+            label: "page-locked instead of pageable memory",
         },
         Compare {
             slow: 0,
@@ -116,7 +116,7 @@ pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
         let factor =
             outcome.parts[0].time_ms.unwrap_or(0.0) / outcome.parts[1].time_ms.unwrap_or(1.0);
         tr!(
-            "Between its two events a launch among 200 takes {factor} times as long as one \
+            "Between its two events a launch among 200 takes {factor}× the time of one \
              alone. Events bound a launch from outside: waiting for a free multiprocessor, or \
              sharing one, is in their figure too.",
             factor = format_args!("{factor:.2}")

@@ -9,7 +9,7 @@ pub(crate) const CONWAY_SYNC: Lesson = Lesson {
     group: Group::Book,
     title: "the generations inside the kernel",
     source: "the book's conway_gpu_syncthreads",
-    intro: "A lattice of 32 x 32 cells, a thread a cell, one block. The kernel itself goes from \
+    intro: "A lattice of 32 x 32 cells, one thread per cell, one block. The kernel itself goes from \
             generation to generation: __syncthreads keeps its threads together.",
     question: "A launch takes the host some microseconds: how long is a generation where there \
                is no launch?",
@@ -43,8 +43,8 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
     intro: "The same lattice of 32 x 32 cells, copied once into the block's shared memory, \
             stepped there, and written back at the end. Then sixteen such lattices: one after \
             the other in one stream, and in sixteen streams.",
-    question: "Shared memory is on the multiprocessor itself: how many times as fast? And \
-               sixteen streams, against one?",
+    question: "Shared memory is on the multiprocessor itself: how much faster is it? And \
+               how much faster are sixteen streams than one?",
     parts: &[
         Part {
             title: "global memory, 100,000 generations",
@@ -71,12 +71,12 @@ pub(crate) const CONWAY_SYNC_SHARED: Lesson = Lesson {
         Compare {
             slow: 0,
             fast: 1,
-            label: "shared memory for global memory",
+            label: "shared instead of global memory",
         },
         Compare {
             slow: 3,
             fast: 4,
-            label: "sixteen streams for one",
+            label: "sixteen streams instead of one",
         },
     ],
     missing_on_cpu: None,

@@ -32,7 +32,7 @@ pub(crate) const MULTI_KERNEL_THREADS: Lesson = Lesson {
     compared: &[Compare {
         slow: 0,
         fast: 1,
-        label: "one context for ten",
+        label: "one context instead of ten",
     }],
     missing_on_cpu: Some("contexts in which memory and time are apart"),
     closing: |outcome| {

@@ -36,13 +36,13 @@ pub(crate) const CONNECTIONS: Lesson = Lesson {
     compared: &[Compare {
         slow: 0,
         fast: 1,
-        label: "32 connections for 8",
+        label: "32 connections instead of 8",
     }],
     missing_on_cpu: Some("connections: a stream is a queue of its own"),
     closing: |outcome| {
         tr!(
-            "With 32 connections for 8 it is {}. Where streams share one, a launch that waits for the \
-             one before it holds up the streams behind it, unless the device looks further, as \
+            "With 32 connections instead of 8 it is {}. Where streams share one, a launch that waits for \
+             the one before it holds up the streams behind it, unless the device looks further, as \
              new ones do.",
             outcome.compared(0)
         )

@@ -43,7 +43,7 @@ pub(crate) const DEFAULT_STREAM: Lesson = Lesson {
         Compare {
             slow: 1,
             fast: 2,
-            label: "non-blocking streams for blocking ones",
+            label: "non-blocking instead of blocking streams",
         },
     ],
     missing_on_cpu: None,

@@ -15,7 +15,7 @@ pub(crate) const OCCUPANCY: Lesson = Lesson {
     group: Group::Concepts,
     title: "shapes of a block, and the threads at work",
     source: "occupancy in the CUDA C++ Best Practices Guide, and the key F8",
-    intro: "One lattice of 1024 x 1024 cells, a thread a cell, in blocks of every shape the \
+    intro: "One lattice of 1024 x 1024 cells, one thread per cell, in blocks of every shape the \
             kernel takes. For each: what part of the threads that a multiprocessor can hold it \
             does hold, and how long a generation takes.",
     question: "Is the shape with the most threads at work the fastest?",

@@ -34,12 +34,12 @@ pub(crate) const ISSUE_ORDER: Lesson = Lesson {
         Compare {
             slow: 0,
             fast: 1,
-            label: "breadth-first for depth-first",
+            label: "breadth-first instead of depth-first",
         },
         Compare {
             slow: 2,
             fast: 1,
-            label: "a stream each for one stream",
+            label: "a stream each instead of one stream",
         },
     ],
     missing_on_cpu: None,
@@ -75,7 +75,7 @@ pub(crate) const GRAPHS: Lesson = Lesson {
     compared: &[Compare {
         slow: 0,
         fast: 1,
-        label: "a graph for 800 launches",
+        label: "a graph instead of 800 launches",
     }],
     missing_on_cpu: Some("graphs: a prepared round is issued again step by step"),
     closing: |outcome| {

@@ -20,7 +20,7 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
     intro: "96 MiB go up, are worked on, and come down. The work is chosen so that a launch \
             takes about as long as a copy. First in one piece; then in 24 pieces that go round \
             three streams.",
-    question: "Up, launch and down take about the same time: how many times as fast can three \
+    question: "Upload, launch and download take about the same time: how much faster can three \
                streams be, at most?",
     parts: &[
         Part {
@@ -44,12 +44,12 @@ pub(crate) const IN_CHUNKS: Lesson = Lesson {
         Compare {
             slow: 1,
             fast: 3,
-            label: "24 pieces in three streams for one piece",
+            label: "24 pieces in three streams instead of one piece",
         },
         Compare {
             slow: 1,
             fast: 2,
-            label: "24 pieces in one stream for one piece",
+            label: "24 pieces in one stream instead of one piece",
         },
     ],
     missing_on_cpu: None,

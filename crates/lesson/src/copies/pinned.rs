@@ -30,7 +30,7 @@ pub(crate) const PINNED: Lesson = Lesson {
     compared: &[Compare {
         slow: 0,
         fast: 1,
-        label: "page-locked memory for pageable, there and back",
+        label: "page-locked instead of pageable memory, there and back",
     }],
     missing_on_cpu: Some("page-locked memory: all memory is the host's"),
     closing: |outcome| {

@@ -185,8 +185,8 @@ pub enum ViewAction {
     NextLanguage,
     /// Shows or hides the keys.
     ToggleHelp,
-    /// Closes the topmost thing that is open: dialogs, lesson, marks, timeline, graphs, single
-    /// panel, presentation, fullscreen, callouts, in this order. It never quits.
+    /// Closes the first of these that is open: dialog, lesson, pasted pattern, selection, pencil,
+    /// timeline, side panel, single panel, presentation, fullscreen, callouts. It never quits.
     Escape,
     /// Leaves.
     Quit,

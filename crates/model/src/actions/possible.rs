@@ -92,7 +92,7 @@ impl Action {
         self.check(context).err()
     }
 
-    /// The sentence for a person who asks for it in vain; `None` where it is possible.
+    /// The notice shown when the action is unavailable; `None` if it is available.
     pub fn refusal(self, context: &Context<'_>) -> Option<String> {
         let why = self.why_not(context)?;
         Some(match self.row() {

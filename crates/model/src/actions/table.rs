@@ -500,7 +500,7 @@ pub static TABLE: &[Row] = &[
         SessionAction::CycleSwitch(Switch::Streams),
         &[key(Key::F(2))],
         Topic::Switches,
-        "Streams: each / one / default / batch",
+        "Streams: per instance / one / default / batch",
     )
     .search(&["concurrency", "concurrent", "parallel", "queue", "并发"]),
     Row::session(

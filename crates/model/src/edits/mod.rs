@@ -196,7 +196,7 @@ impl Change {
         }
     }
 
-    /// The part of it that is put down by [`Change::Place`] and the like, for who turns a ghost.
+    /// Rotates a pattern by 90°, for a pattern that is being pasted.
     pub fn turned(pattern: &Lattice, clockwise: bool) -> Lattice {
         place::turned(pattern, clockwise)
     }

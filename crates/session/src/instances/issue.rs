@@ -75,9 +75,9 @@ pub(super) struct PreparedKey {
 pub const MAX_GRAPH_LAUNCHES: u64 = 1 << 16;
 
 impl Instances {
-    /// A picture slot that no download of the next round is bound for and nobody reads; one that
-    /// `newest` says holds somebody's newest picture only where there is no other and nothing is
-    /// in flight. (That picture is then unreadable until its successor is there; nothing is torn.)
+    /// A free picture slot for the next round. Prefers slots that do not hold a newest picture, as
+    /// `newest` tells; takes one of those only when nothing is in flight. (That picture is then
+    /// unreadable until its successor has landed; nothing is torn.)
     fn free_slot(&self, newest: impl Fn(Slot) -> bool) -> Option<Slot> {
         let plan = self.next_plan();
         let free = |slot: &Slot| {

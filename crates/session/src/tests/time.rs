@@ -305,7 +305,8 @@ fn the_start_of_what_is_remembered_is_told() {
     }
     session.act(SessionAction::StepBack);
     wait_for(&session, "a word", |status| {
-        status.notice.as_deref() == Some("Generation 0 is the start; Ctrl+Z undoes it")
+        status.notice.as_deref()
+            == Some("Already at the start (generation 0); Ctrl+Z undoes the start")
     });
     assert_eq!(all_at(&session, &setup, 0), references(&setup, 0));
     // With no memory for it there is still the way from the start.

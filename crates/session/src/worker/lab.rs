@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn an_effect_is_told_as_it_is() {
         assert!(effect(1660.0, 170.0).starts_with("1.660 → 0.170 ms per round: 9.8"));
-        assert!(effect(170.0, 1660.0).ends_with("9.8× longer"));
+        assert!(effect(170.0, 1660.0).ends_with("9.8× slower"));
         assert!(effect(170.0, 172.0).ends_with("no difference"));
     }
 }

@@ -8,8 +8,9 @@ use crate::painting::MIN_TERMINAL_SIZE;
 use crate::painting::colours::{Depth, PALETTE};
 use crate::painting::layout::{Panel, TerminalLayout};
 use lang::tr;
-use model::{Action, Pace, SessionAction, Status, Streams, ViewAction};
+use model::{Action, Pace, SessionAction, Status, ViewAction};
 use screen::Screen;
+use screen::figures::streams;
 use screen::numbers::{grouped, si, time_us};
 
 /// Says that there is no room, and how much is needed.
@@ -103,12 +104,7 @@ pub(super) fn cut(text: &str, most: usize) -> String {
 
 /// Figures, each with its rank: where room is short, the highest go first.
 fn figures(screen: &Screen<'_>, status: &Status, places: &TerminalLayout) -> Vec<(u8, String)> {
-    let streams = match status.switches.streams {
-        Streams::PerInstance => tr!("{} streams", status.instances),
-        Streams::One => tr!("one stream").into(),
-        Streams::Default => tr!("the default stream").into(),
-        Streams::Batch => tr!("one batch").into(),
-    };
+    let streams = tr!("streams: {}", streams(status));
     let mut figures = vec![
         (1, tr!("gen {}", grouped(status.generation))),
         (0, status.kernel.name.into()),

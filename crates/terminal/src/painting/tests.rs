@@ -328,11 +328,11 @@ fn the_timeline_has_a_row_a_stream_or_folds_them() {
     }
     assert!(lines[57].contains("0 µs"), "{}", lines[57]);
     let lines = text(&screen(&mut view, &status, [80, 24]));
-    let folded = lines.iter().filter(|line| line.contains("str. "));
+    let folded = lines.iter().filter(|line| line.contains("streams "));
     assert_eq!(folded.count(), 8, "{lines:#?}");
     let lines = text(&screen(&mut view, &status, [80, 10]));
     assert!(
-        lines.iter().any(|line| line.contains("str. 0–15")),
+        lines.iter().any(|line| line.contains("streams 0–15")),
         "{lines:#?}"
     );
 }

@@ -19,7 +19,7 @@ use screen::timeline::scale::{Stretch, TimeScale};
 pub(super) use screen::timeline::{KINDS, Kind};
 
 /// Columns of a row's name.
-const NAMES: u16 = 12;
+const NAMES: u16 = 16;
 
 /// What a kind of work is painted with, so that it is told apart without colours too.
 fn symbol(kind: Kind) -> char {
@@ -46,17 +46,14 @@ pub(crate) fn paint(
     let overlap = in_words(status.overlap.as_ref());
     let Some(chart) = timeline.chart() else {
         let text = cut(
-            &tr!(" {overlap} · no round was timed yet", overlap = overlap),
+            &format!(" {overlap} · {}", tr!("No round has been timed yet")),
             width,
         );
         buffer.set_string(place.x, place.y, text, depth.ink(PALETTE.accent));
         return;
     };
-    let head = tr!(
-        " {overlap} · a round {}",
-        time_us(chart.wall / 1e3),
-        overlap = overlap
-    );
+    let round = tr!("{} per round", time_us(chart.wall / 1e3));
+    let head = format!(" {overlap} · {round}");
     let style = depth.ink(PALETTE.accent).bold();
     buffer.set_string(place.x, place.y, cut(&head, width), style);
     legend(chart, depth, place, lang::columns(&head) as u16, buffer);
@@ -107,7 +104,7 @@ fn host_lane(bars: &[Bar]) -> Lane {
 fn name(lanes: &[Lane]) -> String {
     match (lanes.first(), lanes.last()) {
         (Some(first), Some(last)) if first.stream != last.stream => {
-            tr!("str. {}–{}", first.stream.0, last.stream.0)
+            tr!("streams {}–{}", first.stream.0, last.stream.0)
         }
         (Some(only), _) => tr!("stream {}", only.stream.0),
         _ => String::new(),

@@ -29,13 +29,13 @@ impl ResizeDialog {
     ) -> bool {
         let mut stays = true;
         let left = style::dialog(context, seen, ("larger", Some(0.12), 620.0), |ui| {
-            ui.heading(tr!("Larger lattices?"));
+            ui.heading(tr!("Resize lattices?"));
             ui.label(&self.why);
             ui.label(tr!(
-                "The present cells are kept in their middle. Ctrl+Z brings the present lattices back."
+                "The current cells stay in the centre. Ctrl+Z restores the previous size."
             ));
             let entered = ui.input_mut(|input| input.consume_key(Modifiers::NONE, Key::Enter));
-            let button = tr!("Start again with lattices of {} (Enter)", self.size);
+            let button = tr!("Resize lattices to {} (Enter)", self.size);
             if ui.button(button).clicked() || entered {
                 asked.push(UiRequest::Resize);
                 stays = false;

@@ -153,7 +153,7 @@ fn said() -> Vec<Scenario> {
 
 /// What is said when a kernel was chosen.
 fn next_kernel() -> String {
-    let what = lang::text("32 cells a word, added as bit planes");
+    let what = lang::text("32 cells per word, added as bit planes");
     tr!("kernel {}: {}", "bits", what)
 }
 
@@ -161,7 +161,7 @@ fn next_kernel() -> String {
 fn too_large() -> String {
     let limit = tr!("at most {most} cells", most = 24_576);
     tr!(
-        "kernel '{kernel}' takes {limit}, not {size}; --kernel {instead} does",
+        "kernel '{kernel}' supports {limit}, not {size}; use --kernel {instead}",
         kernel = "sync-shared",
         limit = limit,
         size = "1024x1024",
@@ -293,7 +293,7 @@ fn marked() -> Vec<Scenario> {
                 });
             },
             drawing: |drawing| {
-                let text = tr!("click to place it, Q and W turn it, Esc drops it");
+                let text = tr!("Click to place, Q/W to rotate, Esc to cancel");
                 drawing.notice = Some(text.into());
             },
             ..SCREEN

@@ -172,8 +172,10 @@ pub(crate) fn busy() -> Status {
     status.generation = 123_456_789_012;
     status.seed = Some(u64::MAX);
     status.devices[0].name = "NVIDIA GeForce RTX 4090 Laptop GPU".into();
-    status.notice =
-        Some("kernel 'sync-shared' takes at most 24576 cells; --kernel bits does".into());
+    status.notice = Some(
+        "kernel 'sync-shared' supports at most 24576 cells, not 1024x1024; use --kernel bits"
+            .into(),
+    );
     status
 }
 

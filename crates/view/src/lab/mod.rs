@@ -1,8 +1,8 @@
 //! The lab: the switches with their positions, and the calls that the present ones make, in C++
 //! and in Rust.
 //!
-//! `code` writes the calls, `place` has the places, `paint` paints them; what the mouse does is
-//! here.
+//! `screen::calls` generates the code, `place` computes rectangles, `paint` paints them; mouse
+//! handling is here.
 
 mod layout;
 mod paint;

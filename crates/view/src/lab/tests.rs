@@ -96,7 +96,7 @@ fn what_cannot_be_says_why() {
     let mut said = 0;
     each(&status, &shown(), |frame, shapes| {
         if lab_of(frame).is_some() {
-            let reason = "streams batch is unavailable: kernel 'bits' steps one lattice a launch";
+            let reason = "streams batch is unavailable: kernel 'bits' steps one lattice per launch";
             assert!(texts(shapes).any(|(text, _)| text == reason));
             said += 1;
         }

@@ -121,5 +121,5 @@ fn a_rung_says_what_it_is_and_where_its_mark_is_from() {
     };
     assert!(tip("bits").starts_with(find("bits").unwrap().title));
     assert!(tip("bits").contains("cell/s, recorded"), "{}", tip("bits"));
-    assert!(tip("resident").ends_with("no lattices of this size"));
+    assert!(tip("resident").ends_with("does not support this lattice size or device"));
 }

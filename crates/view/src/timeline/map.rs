@@ -83,7 +83,7 @@ pub(super) fn cost(factor: Option<f64>) -> String {
     match factor {
         Some(factor) if factor < 1.02 => tr!("Timestamp overhead: not measurable").into(),
         Some(factor) => tr!(
-            "Timestamps make a launch {factor}× longer",
+            "Timestamps make a launch {factor}× slower",
             factor = format_args!("{factor:.2}")
         ),
         None => tr!("Timestamp overhead not measured yet").into(),

@@ -39,11 +39,11 @@ pub(super) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, places: &Timelin
     };
     let lines = if places.chip.contains(at) {
         let what = if timeline.frozen {
-            tr!("go on")
+            tr!("Click to resume")
         } else {
-            tr!("freeze this round")
+            tr!("Click to freeze this round")
         };
-        vec![tr!("click: {what}", what = what)]
+        vec![what.into()]
     } else {
         let Some(chart) = timeline.chart() else {
             return;
@@ -183,7 +183,7 @@ fn describe(chart: &Chart, bar: &Bar) -> Vec<String> {
     let place = tr!("stream {}{}", facts.stream.0, instance.unwrap_or_default());
     if matches!(bar.kind, Kind::Host | Kind::Wait) {
         let what = match bar.kind {
-            Kind::Wait => tr!("host: waits").into(),
+            Kind::Wait => tr!("host: waiting").into(),
             _ => tr!("host: inside the call for {}", lang::text(facts.label)),
         };
         return vec![what, place, when];

@@ -92,7 +92,7 @@ impl<W: SessionHandle> Handler<W> {
                 Err(PatternError::Larger { width, height, .. }) => {
                     let name = shown(Path::new(&path).file_name().unwrap_or_default());
                     let why = tr!(
-                        "{name} is {width}x{height} cells, larger than the lattices of {size}.",
+                        "{name} ({width}x{height}) is larger than the lattices ({size}).",
                         name = name,
                         width = width,
                         height = height,
@@ -190,7 +190,7 @@ impl<W: SessionHandle> Handler<W> {
         };
         self.run_in_background(move || {
             let pattern = Pattern::from_text("the clipboard", text);
-            match pattern.map_err(|error| tr!("This is no pattern: {error}", error = error)) {
+            match pattern.map_err(|error| tr!("Not a pattern: {error}", error = error)) {
                 Ok(pattern) => match cells_of(&pattern, size) {
                     Ok(cells) => BackgroundResult::Ghost(cells, pattern.remarks()),
                     Err(why) => BackgroundResult::Notice(why),
@@ -256,7 +256,7 @@ impl<W: SessionHandle> Handler<W> {
         self.run_in_background(move || {
             let Some(format) = Format::of_name(&path) else {
                 let why =
-                    tr!("the name must end in .rle, .cells, .lif or .mc, which says the format");
+                    tr!("Unknown format: the file name must end in .rle, .cells, .lif or .mc");
                 return BackgroundResult::NotSaved(saving, why.into());
             };
             match write_atomically(&path, |out| saving.write(format, out)) {

@@ -43,24 +43,24 @@ fn planes_need_a_width_of_whole_words() {
     for (kernel, limit) in [
         (
             "planar",
-            "takes widths that are a multiple of 32, not 75x41",
+            "supports widths that are a multiple of 32, not 75x41",
         ),
         (
             "multistep",
-            "takes widths that are a multiple of 128, not 75x41",
+            "supports widths that are a multiple of 128, not 75x41",
         ),
         (
             "resident",
-            "takes lattices of 32x32, 64x64, 128x128 or 256x256, not 75x41",
+            "supports lattices of 32x32, 64x64, 128x128 or 256x256, not 75x41",
         ),
         (
             "cluster",
-            "takes lattices of 512x512, 1024x1024 or 2048x2048, not 75x41",
+            "supports lattices of 512x512, 1024x1024 or 2048x2048, not 75x41",
         ),
     ] {
         let error = bench.refused(advance(kernel, FIRST, 1));
         assert!(error.contains(limit), "{error}");
-        assert!(error.contains("--kernel bits does"), "{error}");
+        assert!(error.contains("use --kernel bits"), "{error}");
     }
 }
 
