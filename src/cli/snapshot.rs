@@ -70,8 +70,8 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
             bail!(BadArguments(sentence.into()));
         }
         let timed = !options.timeline || renderer.timeline.has_round();
-        let stamped =
-            !arguments.blocks || (status.stamped && renderer.timeline.has_block_timestamps());
+        let block_timestamps = !arguments.blocks
+            || (status.block_timestamps && renderer.timeline.has_block_timestamps());
         let compared = |comparison: &AbComparison| {
             comparison.round_us.iter().all(Option::is_some) && comparison.differing.is_some()
         };
@@ -80,7 +80,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         // A session that stops by itself may stop before the overlap is known.
         let measured =
             !options.timeline || arguments.halves || status.finished || status.overlap.is_some();
-        if let (true, Some(what)) = (status.finished, lacking(stamped, halved)) {
+        if let (true, Some(what)) = (status.finished, lacking(block_timestamps, halved)) {
             bail!(BadArguments(what.into()));
         }
         let asked = arguments.look.colour_by.is_some();
@@ -93,7 +93,7 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         if through
             && timed
             && watched
-            && stamped
+            && block_timestamps
             && halved
             && climbed
             && measured
@@ -132,8 +132,8 @@ fn learn(room: &mut SessionWithLessons, index: usize) -> LessonPage {
 }
 
 /// What a session that has ended by itself did not bring, and the remedy.
-fn lacking(stamped: bool, halved: bool) -> Option<&'static str> {
-    match (stamped, halved) {
+fn lacking(block_timestamps: bool, halved: bool) -> Option<&'static str> {
+    match (block_timestamps, halved) {
         (false, _) => Some("none of these rounds was stamped; --blocks goes without --paused"),
         (_, false) => Some("no two settings were compared; --halves goes without --paused"),
         _ => None,

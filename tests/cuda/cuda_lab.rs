@@ -351,11 +351,14 @@ fn the_default_stream_and_what_blocks_are_not_prepared() {
     let mut program = Program::default();
     program.push(plain, spin(done, 1));
     program.push(plain, copy(done, pinned, 4));
-    let stamped = Program {
+    let block_timestamps = Program {
         block_timestamps: true,
         ..program.clone()
     };
-    assert!(lab.not_prepared(&stamped).contains("block timestamps"));
+    assert!(
+        lab.not_prepared(&block_timestamps)
+            .contains("block timestamps")
+    );
     let mut several = program.clone();
     several.push_from(IssuerId(1), plain, spin(done, 1));
     assert!(lab.not_prepared(&several).contains("several threads"));

@@ -510,12 +510,12 @@ fn unpreparable(ids: &Ids) -> Vec<Wrong> {
     let round = one(advance("bits", 0..1, 1));
     let mut several = round.clone();
     several.push_from(IssuerId(1), second, Op::Pack(1..2));
-    let stamped = Program {
+    let block_timestamps = Program {
         block_timestamps: true,
         ..round.clone()
     };
     vec![
-        ("stamped", stamped, "a program with block timestamps"),
+        ("stamped", block_timestamps, "a program with block timestamps"),
         ("several issuers", several, "several threads"),
         ("the default stream", program([(default, Op::Pack(0..1))]), "the default stream"),
         ("waiting for a stream", one(Op::Synchronize(Scope::Stream)), "waiting on the host"),

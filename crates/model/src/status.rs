@@ -75,9 +75,9 @@ pub struct Status {
     pub overlap: Option<Overlap>,
     /// The two settings, while two are compared.
     pub comparison: Option<AbComparison>,
-    /// Whether timed rounds are stamped by their blocks.
-    pub stamped: bool,
-    /// By what factor stamps lengthen a launch, once measured.
+    /// Whether timed rounds record when and where their blocks ran.
+    pub block_timestamps: bool,
+    /// By what factor block timestamps lengthen a launch, once measured.
     pub timestamp_overhead: Option<f64>,
     /// When the session stops by itself, which panels repeat, and how far back it can go.
     pub time: TimeStatus,
@@ -199,7 +199,7 @@ impl Status {
             startup: Startup::default(),
             overlap: None,
             comparison: None,
-            stamped: false,
+            block_timestamps: false,
             timestamp_overhead: None,
             time: TimeStatus {
                 settings: setup.time,

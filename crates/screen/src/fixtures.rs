@@ -60,7 +60,7 @@ pub fn status(instances: usize, size: Size) -> Status {
         },
         overlap: None,
         comparison: None,
-        stamped: false,
+        block_timestamps: false,
         timestamp_overhead: None,
         last_effect: None,
         waiting_edits: 0,

@@ -163,7 +163,7 @@ pub struct Instances {
     /// When the first part of a round that is issued in parts was issued.
     part_began: Option<Instant>,
     /// Whether every second timed round records block timestamps.
-    stamped: bool,
+    block_timestamps: bool,
     /// Number of timed rounds.
     timed: u64,
     calibration: Option<Calibration>,
@@ -228,7 +228,7 @@ impl Instances {
             streams: made,
             ended: None,
             part_began: None,
-            stamped: false,
+            block_timestamps: false,
             timed: 0,
             calibration: None,
         })

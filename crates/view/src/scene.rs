@@ -54,7 +54,7 @@ impl Frame<'_> {
         LayoutRequest {
             // As high as a lane for each instance needs, whatever the streams: F2 moves nothing.
             lanes: timeline.then_some(status.instances),
-            units: (timeline && status.stamped).then(|| timeline_units(status)),
+            units: (timeline && status.block_timestamps).then(|| timeline_units(status)),
             side: self.options.side,
             toolbar: true,
             lesson: self.lesson.is_some(),

@@ -202,16 +202,16 @@ impl<W: SessionHandle> Handler<W> {
     /// Opens or closes the timeline; no blocks are timed that nobody sees.
     fn toggle_timeline(&mut self) {
         self.show_timeline(!self.app.options.timeline);
-        let is_stamped = self.status().is_some_and(|status| status.stamped);
-        if !self.app.options.timeline && is_stamped {
+        let has_block_timestamps = self.status().is_some_and(|status| status.block_timestamps);
+        if !self.app.options.timeline && has_block_timestamps {
             self.app.act(SessionAction::ToggleBlockTimestamps);
         }
     }
 
     /// Times blocks or not; the timeline is where that shows.
     fn toggle_block_timestamps(&mut self) {
-        let is_stamped = self.status().is_some_and(|status| status.stamped);
-        if self.app.options.timeline || !is_stamped {
+        let has_block_timestamps = self.status().is_some_and(|status| status.block_timestamps);
+        if self.app.options.timeline || !has_block_timestamps {
             self.app.act(SessionAction::ToggleBlockTimestamps);
         }
         self.show_timeline(true);

@@ -20,7 +20,7 @@ enum Timed {
     None,
     /// As in the window.
     Some {
-        stamped: bool,
+        block_timestamps: bool,
     },
     All,
 }
@@ -31,8 +31,18 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     instances.set_picture(Some(PicturePlan::BITS))?;
     let ways = [
         ("no spans", Timed::None),
-        ("spans of one round in M", Timed::Some { stamped: false }),
-        ("and half of those stamped", Timed::Some { stamped: true }),
+        (
+            "spans of one round in M",
+            Timed::Some {
+                block_timestamps: false,
+            },
+        ),
+        (
+            "and half of those stamped",
+            Timed::Some {
+                block_timestamps: true,
+            },
+        ),
         ("spans of every round", Timed::All),
     ];
     let mut one_in = 0;
@@ -41,7 +51,10 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
     for turn in 0..=RUNS {
         for ((_, timed), rates) in ways.iter().zip(&mut rates) {
             let (rate, m) = rounds_per_second(&mut instances, *timed)?;
-            if let Timed::Some { stamped: false } = timed {
+            if let Timed::Some {
+                block_timestamps: false,
+            } = timed
+            {
                 one_in = m;
             }
             if turn > 0 {
@@ -93,7 +106,12 @@ pub(super) fn table(device: DeviceChoice, adapter: Option<&str>) -> Result<Table
 
 /// Rounds a second for some time, and of how many one was timed.
 fn rounds_per_second(instances: &mut Instances, timed: Timed) -> Result<(f64, u32)> {
-    instances.set_block_timestamps(matches!(timed, Timed::Some { stamped: true }));
+    instances.set_block_timestamps(matches!(
+        timed,
+        Timed::Some {
+            block_timestamps: true
+        }
+    ));
     let mut sampling = Sampling::default();
     let (mut rounds, began) = (0u32, Instant::now());
     while began.elapsed() < 2 * RUN {

@@ -237,7 +237,7 @@ impl SessionAction {
             }
             SessionAction::ToggleReseed => Some(status.time.settings.reseed),
             SessionAction::ToggleComparison => Some(status.comparison.is_some()),
-            SessionAction::ToggleBlockTimestamps => Some(status.stamped),
+            SessionAction::ToggleBlockTimestamps => Some(status.block_timestamps),
             SessionAction::UseKernel(at) => Some(status.kernel.index() == usize::from(at)),
             SessionAction::CycleSwitch(Switch::Graphs) => Some(status.switches.graphs),
             SessionAction::SetSwitch(switch, at) => {

@@ -219,7 +219,7 @@ impl Instances {
         let program = Program {
             timed,
             // Rounds without timestamps in between show what timestamps cost.
-            block_timestamps: self.stamped && self.timed % 2 == 1,
+            block_timestamps: self.block_timestamps && self.timed % 2 == 1,
             ..Program::clone(&program)
         };
         self.submit(&program, kind, picture)

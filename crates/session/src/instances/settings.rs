@@ -105,8 +105,8 @@ impl Instances {
     }
 
     /// Sets whether every second timed round records block timestamps.
-    pub fn set_block_timestamps(&mut self, stamped: bool) {
-        self.stamped = stamped;
+    pub fn set_block_timestamps(&mut self, block_timestamps: bool) {
+        self.block_timestamps = block_timestamps;
     }
 
     /// Sets what rounds download. If the slots do not fit, waits until nothing runs and allocates

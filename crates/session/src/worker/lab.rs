@@ -38,7 +38,7 @@ pub(super) struct Lab {
     /// in it, in microseconds.
     rounds: VecDeque<(f64, f64)>,
     overlap: Option<Overlap>,
-    stamped: bool,
+    block_timestamps: bool,
     /// The latest launches in microseconds: without and with block timestamps.
     launches: [VecDeque<f64>; 2],
 }
@@ -105,13 +105,13 @@ impl Lab {
     /// The factor by which block timestamps lengthen a launch, once enough of both were timed.
     pub(super) fn timestamp_overhead(&self) -> Option<f64> {
         let enough = |launches: &VecDeque<f64>| median(launches).filter(|_| launches.len() >= 5);
-        let [plain, stamped] = self.launches.each_ref().map(enough);
-        Some(stamped? / plain?)
+        let [plain, block_timestamps] = self.launches.each_ref().map(enough);
+        Some(block_timestamps? / plain?)
     }
 
     /// Whether timed rounds record block timestamps.
-    pub(super) fn stamped(&self) -> bool {
-        self.stamped
+    pub(super) fn block_timestamps(&self) -> bool {
+        self.block_timestamps
     }
 
     /// The overlap, while it is shown.
@@ -154,7 +154,7 @@ impl SessionWorker {
             before_us,
             at,
         });
-        if choice.switches.graphs && self.lab.stamped {
+        if choice.switches.graphs && self.lab.block_timestamps {
             self.toggle_block_timestamps();
         }
         Ok(())
@@ -199,16 +199,16 @@ impl SessionWorker {
 
     /// Turns block timestamps of timed rounds on or off.
     pub(super) fn toggle_block_timestamps(&mut self) {
-        if self.current_switches().graphs && !self.lab.stamped {
+        if self.current_switches().graphs && !self.lab.block_timestamps {
             self.notify(Notice::Refused(message!(
                 "Block timestamps are unavailable with graphs; F6 turns graphs off"
             )));
             return;
         }
-        self.lab.stamped = !self.lab.stamped;
+        self.lab.block_timestamps = !self.lab.block_timestamps;
         self.lab.launches.iter_mut().for_each(VecDeque::clear);
         if let Some(instances) = &mut self.instances {
-            instances.set_block_timestamps(self.lab.stamped);
+            instances.set_block_timestamps(self.lab.block_timestamps);
         }
     }
 

@@ -69,7 +69,7 @@ impl SessionWorker {
                     }
                     lab.round(&timed);
                     // While blocks are shown, rounds without timestamps only measure their cost.
-                    if !lab.stamped() || !plain {
+                    if !lab.block_timestamps() || !plain {
                         // Locked briefly: the drawing side reads it too.
                         let trace = trace.lock();
                         trace

@@ -177,7 +177,7 @@ impl SessionWorker {
         let engine = self.environment.make_engine(source)?;
         let mut instances = Instances::new(engine, setup, SNAPSHOT_SLOTS)?;
         instances.set_edit_number(edit_number);
-        instances.set_block_timestamps(self.lab.stamped());
+        instances.set_block_timestamps(self.lab.block_timestamps());
         if let Some(pinned) = &self.pinned {
             instances.compare(Some(pinned.second))?;
         }

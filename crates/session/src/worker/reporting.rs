@@ -80,7 +80,7 @@ impl SessionWorker {
         status.switches = self.current_switches();
         status.overlap = self.lab.overlap();
         status.comparison = self.comparison();
-        status.stamped = self.lab.stamped();
+        status.block_timestamps = self.lab.block_timestamps();
         status.timestamp_overhead = self.lab.timestamp_overhead();
         status.time.settings = self.setup.time;
         status.time.settled = self.watch.settled();

@@ -69,7 +69,7 @@ fn timeline() -> Vec<Scenario> {
 }
 
 fn stamp(status: &mut Status, cost: Option<f64>) {
-    (status.stamped, status.timestamp_overhead) = (true, cost);
+    (status.block_timestamps, status.timestamp_overhead) = (true, cost);
     status.overlap = Some(overlap(163.9, 100.0));
 }
 

@@ -143,13 +143,14 @@ fn no_english_is_left_in_the_window() {
         let context = egui::Context::default();
         install_fonts(&context);
         for (status, options) in states() {
-            let (mut timeline, mut stamped) = (TimelineView::default(), TimelineView::default());
+            let (mut timeline, mut block_timestamps) =
+                (TimelineView::default(), TimelineView::default());
             timeline.update(&Timed(status.instances as u32));
-            stamped.update(&TimedAs(round_with_block_timestamps(
+            block_timestamps.update(&TimedAs(round_with_block_timestamps(
                 status.instances as u32,
                 132,
             )));
-            for timeline in [timeline, stamped] {
+            for timeline in [timeline, block_timestamps] {
                 let mut population = Population::default();
                 population.update(&Timed(0), &status, &options);
                 let frame = Frame {

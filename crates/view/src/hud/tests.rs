@@ -239,7 +239,7 @@ fn presented() -> Status {
 #[test]
 fn figures_never_lie_over_one_another() {
     let mut compared = busy();
-    compared.stamped = true;
+    compared.block_timestamps = true;
     compared.comparison = Some(AbComparison {
         switches: [Switches::DEFAULT; 2],
         round_us: [Some(123.4), Some(1234.5)],
