@@ -286,7 +286,7 @@ pub fn lesson_list(selected: usize) -> LessonScreen {
         ("multi-kernel-streams", "the same in two hundred streams"),
         (
             "multi-kernel-events",
-            "what events say of two hundred launches",
+            "what events say about two hundred launches",
         ),
         (
             "multi-kernel-threads",
@@ -297,7 +297,7 @@ pub fn lesson_list(selected: usize) -> LessonScreen {
             "has the launch started, has it ended, how long did it take?",
         ),
         ("context", "make, use and destroy a context"),
-        ("mandelbrot-sync", "every step waited for, and none"),
+        ("mandelbrot-sync", "waiting after every step, or never"),
         (
             "rgb-to-gray",
             "copy in, kernel, copy out, for many pictures",

@@ -9,6 +9,7 @@ mod callouts;
 pub mod calls;
 mod camera;
 mod cameras;
+pub mod comparison;
 mod drawing;
 mod edit_overlay;
 pub mod figures;

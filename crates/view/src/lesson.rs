@@ -342,7 +342,7 @@ fn paint_page(painter: &ThemedPainter, rect: Rect, unit: f32, page: &LessonPage)
             page.number < page.of,
         ),
     ];
-    let foot = tr!("all other keys still work");
+    let foot = tr!("all keys still work");
     paint_foot(painter, inside, unit, foot, &buttons);
     let mut y = top;
     for piece in pieces {

@@ -15,7 +15,7 @@ const BOUND: f32 = 2.0;
 pub(crate) const MANDELBROT_SYNC: Lesson = Lesson {
     name: "mandelbrot-sync",
     group: Group::Book,
-    title: "every step waited for, and none",
+    title: "waiting after every step, or never",
     source: "the book's gpu_mandelbrot, with its synchronisations spelt out",
     intro: "512 x 512 points of [-2, 2] x [-2, 2], 256 iterations of z = z² + c, bound 2. The \
             points go up, a launch, the picture comes down: the host waits behind each of the \

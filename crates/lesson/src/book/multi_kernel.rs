@@ -95,7 +95,7 @@ pub(crate) const MULTI_KERNEL_STREAMS: Lesson = Lesson {
 pub(crate) const MULTI_KERNEL_EVENTS: Lesson = Lesson {
     name: "multi-kernel-events",
     group: Group::Book,
-    title: "what events say of two hundred launches",
+    title: "what events say about two hundred launches",
     source: "the book's multi-kernel_events",
     intro: "The two hundred streams again, with an event before and behind every launch: their \
             mean and their standard deviation.",

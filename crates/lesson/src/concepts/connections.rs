@@ -101,6 +101,6 @@ fn in_child(bench: &mut Bench, connections: u32) -> Result<Measured> {
         serde_json::from_slice(&output.stdout).map_err(|error| fail(error.to_string()))?;
     Ok(
         Measured::of_time(mark!("96 launches in 32 streams"), answer.ms)
-            .check(tr!("every launch has counted itself"), answer.right),
+            .check(tr!("every launch was counted"), answer.right),
     )
 }

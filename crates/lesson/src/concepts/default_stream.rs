@@ -91,7 +91,7 @@ fn run(bench: &mut Bench, kind: StreamKind, between: bool) -> Result<Measured> {
     let mut measured = Measured::of_time(mark!("all launches"), ms)
         .figure(mark!("launches"), launches as f64, "")
         .check(
-            tr!("every launch has counted itself"),
+            tr!("every launch was counted"),
             counted == launches * (runs + 2),
         );
     measured.trace = Some(bench.timed_round(&program, timed));

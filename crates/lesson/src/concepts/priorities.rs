@@ -91,7 +91,7 @@ fn run(bench: &mut Bench, priority: Priority) -> Result<Measured> {
     let mut measured = Measured::of_time(mark!("the late launch is done after"), median(waits))
         .time(mark!("all launches"), median(totals))
         .check(
-            tr!("every launch has counted itself"),
+            tr!("every launch was counted"),
             counted == launches * (runs + 1),
         );
     measured.trace = Some(bench.timed_round(&program, last));

@@ -3,14 +3,15 @@
 use lang::tr;
 use model::{Overlap, Resource};
 
-/// A sentence for what was measured, or that it is being measured.
-pub fn in_words(overlap: Option<&Overlap>) -> String {
+/// A sentence for what was measured on this engine, or that it is being measured.
+pub fn in_words(overlap: Option<&Overlap>, engine: &str) -> String {
     let Some(overlap) = overlap else {
         return tr!("overlap: measuring …").into();
     };
     let by = |resource| match resource {
         Resource::Host => tr!("the host's calls"),
         Resource::CopyEngine => tr!("the copy engine"),
+        Resource::Units if engine == "cpu" => tr!("the CPU cores"),
         Resource::Units => tr!("the SMs"),
         Resource::Stream => tr!("the longest stream"),
     };
@@ -51,7 +52,7 @@ mod tests {
             together_us,
             bounds: vec![Bound { resource, us }],
         };
-        let say = |overlap: &Overlap| in_words(Some(overlap));
+        let say = |overlap: &Overlap| in_words(Some(overlap), "cuda");
         assert_eq!(
             say(&overlap(163.9, Resource::Stream, 100.0)),
             "overlap 9.7× · at most 15.9× (bottleneck: the longest stream)"
@@ -60,6 +61,9 @@ mod tests {
             say(&overlap(1580.0, Resource::CopyEngine, 1500.0)),
             "No gain from streams here: the bottleneck is the copy engine (overlap 1.01×)"
         );
-        assert_eq!(in_words(None), "overlap: measuring …");
+        assert_eq!(in_words(None, "cuda"), "overlap: measuring …");
+        let bound = overlap(1580.0, Resource::Units, 1500.0);
+        let by = |engine| in_words(Some(&bound), engine);
+        assert!(by("cuda").contains("the SMs") && by("cpu").contains("the CPU cores"));
     }
 }

@@ -70,7 +70,7 @@ impl SessionWorker {
         self.move_without_asking(begin);
         let from = position.generation;
         self.notify(Notice::Done(message!(
-            "A and B run in turn from the same cells; F2 to F8 change B; key B ends this and returns to generation {from}",
+            "A and B alternate; F2 to F8 change B; key B returns to generation {from}",
             from = from
         )));
         Ok(())

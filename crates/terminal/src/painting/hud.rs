@@ -10,6 +10,7 @@ use crate::painting::layout::{Panel, TerminalLayout};
 use lang::tr;
 use model::{Action, Pace, SessionAction, Status, ViewAction};
 use screen::Screen;
+use screen::comparison::in_one_line;
 use screen::figures::streams;
 use screen::numbers::{grouped, si, time_us};
 
@@ -182,6 +183,10 @@ fn second(
     if screen.options.timeline && places.timeline.is_none() {
         let sentence = tr!("the terminal is too small for the timeline");
         return (sentence.into(), depth.on(PALETTE.on_notice, PALETTE.notice));
+    }
+    if let Some(comparison) = &status.comparison {
+        let line = in_one_line(comparison, status.kernel);
+        return (line, depth.ink(PALETTE.accent));
     }
     let hints: [(Action, &str); 8] = [
         (ViewAction::ToggleHelp.into(), tr!("keys")),

@@ -43,7 +43,7 @@ pub(crate) fn paint(
     buffer: &mut Buffer,
 ) {
     let width = usize::from(place.width);
-    let overlap = in_words(status.overlap.as_ref());
+    let overlap = in_words(status.overlap.as_ref(), status.engine);
     let Some(chart) = timeline.chart() else {
         let text = cut(
             &format!(" {overlap} · {}", tr!("No round has been timed yet")),

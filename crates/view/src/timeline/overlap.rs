@@ -4,12 +4,12 @@ use egui::Align2;
 
 use crate::hud::style::*;
 use crate::timeline::layout::TimelineLayout;
-use model::Overlap;
+use model::Status;
 use screen::timeline::overlap::in_words;
 
 /// Paints the line.
-pub(super) fn paint(painter: &ThemedPainter, places: &TimelineLayout, overlap: Option<&Overlap>) {
-    let text = in_words(overlap);
+pub(super) fn paint(painter: &ThemedPainter, places: &TimelineLayout, status: &Status) {
+    let text = in_words(status.overlap.as_ref(), status.engine);
     let room = places.overlap.width();
     let text = fitted(
         painter,

@@ -37,7 +37,7 @@ pub(crate) fn paint(
         None => paint_nothing_yet(painter, &places),
     };
     if let Some(status) = frame.status {
-        overlap::paint(painter, &places, status.overlap.as_ref());
+        overlap::paint(painter, &places, status);
         let chart = timeline.chart();
         map::paint(
             painter,
