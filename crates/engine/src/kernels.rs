@@ -1,4 +1,12 @@
 //! The table of ladder kernels: one row holds everything the host needs to know about a kernel.
+//!
+//! # How to add one
+//! 1. `kernels/ladder/NN_name.cu`, and its PTX by `scripts/build-kernels`.
+//! 2. A row of [`KERNELS`]: layout, sizes, devices, launch. A kernel that iterates in a new way also
+//!    has a case in `kernels/launch.rs`.
+//! 3. The same generation on the CPU: a function in `cpu/kernels/`, by the kernel's name in
+//!    `cpu/kernels/mod.rs`. `lifestreams verify` holds both against the reference.
+//! 4. `kernels/README.md`, Chinese for its title in `assets/lang/zh.toml`, then `cargo xtask docs`.
 
 mod launch;
 

@@ -7,6 +7,10 @@
 //! of each, and gives an [`Outcome`]. It blocks for as long as that takes: whoever draws calls it
 //! on another thread.
 //!
+//! # How to add one
+//! A `const` [`Lesson`] in a module of `book`, `copies` or `concepts`; its place in [`LESSONS`], which
+//! is its place in the list; Chinese for its texts in `assets/lang/zh.toml`; then `cargo xtask docs`.
+//!
 //! The check of a lesson is that results are right. How much faster one part was than another is
 //! reported whatever it is.
 

@@ -1,5 +1,20 @@
-//! The lab's switches: what one key changes, what each makes of a round, and which pairs cannot
-//! be.
+//! The lab's switches (F2 to F8): the positions that each has, and which of them go together.
+//!
+//! # What a position does
+//! [`Switch::next`] decides which position a key takes. The session's `worker/lab.rs` sets it, and
+//! `instances/settings.rs` gives every instance its stream or the host its slots. What a round then
+//! consists of (which ops, in which streams and order) is made in `session/src/round.rs`, and
+//! nowhere else.
+//!
+//! # How to add one
+//! 1. A field of [`Switches`] (with `#[serde(default)]`, for sessions saved before), its value in
+//!    [`Switches::DEFAULT`], and what it does not go together with in [`Switches::refusal`].
+//! 2. A variant of [`Switch`], in `Switch::ALL` and in the matches of `name`, `choices` and
+//!    `position`; a row with its key in `actions/table.rs`. Lab, palette, menus and comparison follow.
+//! 3. What it does to a round: `session/src/round.rs`, or `session/src/instances/settings.rs` if
+//!    streams or memory must be made for it.
+//! 4. An option in `src/cli/options.rs`, the calls that are shown for it in `screen/src/calls/`,
+//!    cases in `src/cli/verify/lab.rs`, Chinese in `assets/lang/zh.toml`, then `cargo xtask docs`.
 
 use std::fmt;
 

@@ -47,6 +47,11 @@ impl Instances {
         self.plans.len() > 1
     }
 
+    /// Whether A has made generations that B has not: the cells of both are of no one generation.
+    pub(crate) fn is_a_ahead(&self) -> bool {
+        self.is_comparing() && (self.turn > 0 || self.parts > 0)
+    }
+
     /// Ends a round of A that was issued in part: B makes only those generations too.
     pub(crate) fn cut_round(&mut self) {
         if self.turn == 0 && self.parts > 0 {

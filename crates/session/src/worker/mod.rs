@@ -336,11 +336,12 @@ impl SessionWorker {
             calibrating: instances.is_calibrating(),
             wants_calibration: self.wants_calibration(instances),
             pending_b_round: instances.pending_b_round(),
-            has_free_slot: self.copies.free_slot().is_some(),
+            // A snapshot is of one generation.
+            has_free_slot: self.copies.free_slot().is_some() && !instances.is_a_ahead(),
             copies: self.copies.positions(),
             whole: self.copies.whole(),
             known: self.known_instance(),
-            copy_due: self.copies.is_due(now) && instances.pending_b_round().is_none(),
+            copy_due: self.copies.is_due(now) && !instances.is_a_ahead(),
             copy_wanted: self.copies.wanted(self.state.moving().is_some()),
         }
     }

@@ -746,3 +746,40 @@ fn an_undo_that_is_refused_in_its_middle_leaves_cells_and_label_together() {
         driver.step(Step::Settle);
     }
 }
+
+/// Once B's cells were saved as they were a part of a round before.
+#[test]
+fn a_comparison_saved_in_the_middle_of_a_round_in_parts_has_bs_cells_of_that_generation() {
+    crate::instances::limit::set(Some(2));
+    let setup = Setup {
+        size: Size::new(33, 7).unwrap(),
+        instances: 2,
+        kernel: engine::kernels::find("bits").unwrap(),
+        generations_per_round: 4,
+        pace: Pace::Unthrottled,
+        start: Start::Soup {
+            density: 0.4,
+            seed: 3,
+        },
+        time: TimeSettings {
+            history_bytes: 0,
+            reseed: false,
+            stop_when_still: StopWhenStill::Never,
+        },
+        ..setup(None)
+    };
+    let steps = vec![
+        Step::Act(SessionAction::ToggleComparison),
+        Step::Act(SessionAction::StepBack),
+        Step::Act(SessionAction::RunTo(12)),
+        Step::Turns(29),
+        Step::Turns(8),
+        Step::Act(SessionAction::StepBack),
+        Step::Act(SessionAction::TogglePause),
+        Step::Act(SessionAction::TogglePause),
+        Step::Turns(15),
+        Step::Save,
+        Step::Settle,
+    ];
+    Driver::run(setup, steps);
+}

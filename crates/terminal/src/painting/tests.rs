@@ -165,7 +165,11 @@ fn a_usual_terminal_shows_sixteen_panels_and_the_figures() {
     for figure in ["▶ running", "sync-global", "gen 123,456", "1.12 M gen/s"] {
         assert!(figures.contains(figure), "{figure}: {figures}");
     }
-    assert!(lines[23].contains("H keys · Ctrl+Q quit · Space pause"), "{}", lines[23]);
+    assert!(
+        lines[23].contains("H keys · Ctrl+Q quit · Space pause"),
+        "{}",
+        lines[23]
+    );
     let dots = |line: &String| {
         line.chars()
             .filter(|c| ('\u{2801}'..='\u{28FF}').contains(c))
