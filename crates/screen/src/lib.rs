@@ -1,9 +1,9 @@
 //! What is on screen, as data: figures, charts in nanoseconds, the lesson's page, what the person
 //! has chosen to see, and the cameras.
 //!
-//! The window (`view`, `window`) and the terminal paint the same data, except that the terminal has
-//! a shorter HUD of its own. Nothing here knows pixels of a target beyond what a camera is told, a
-//! font, a graphics API or a terminal.
+//! The window (`view`, `window`) and the terminal paint the same data; only the terminal's line of
+//! figures is its own. Nothing here depends on a font, a graphics API or a terminal. A camera is
+//! told the size of its panel in pixels.
 
 mod callouts;
 pub mod calls;

@@ -1,12 +1,12 @@
 //! All that is on screen at one moment, as data.
 
 use crate::figures::{self, Figures, Urgency};
-use crate::{Drawing, LadderChart, LessonScreen, Population, PopulationChart, ViewOptions};
+use crate::{Drawing, LessonScreen, Population, ViewOptions};
 use lang::Message;
 use model::Status;
 
 /// What window and terminal paint, beside the pictures of lattices and the chart of a timed round.
-/// Each part is made when a painter asks for it; painters decide where it stands.
+/// Painters decide where each part stands.
 #[derive(Clone, Copy)]
 pub struct Screen<'a> {
     /// The session's figures; `None` while it starts.
@@ -42,16 +42,5 @@ impl Screen<'_> {
     pub fn messages(&self) -> Vec<(Urgency, Message)> {
         let messages = |status| figures::messages(status, self.drawing);
         self.status.map_or(Vec::new(), messages)
-    }
-
-    /// The rates of all kernels.
-    pub fn ladder(&self) -> Option<LadderChart> {
-        self.status.map(LadderChart::of)
-    }
-
-    /// The population over time.
-    pub fn population(&self) -> Option<PopulationChart> {
-        let chart = |status| PopulationChart::of(self.population, status);
-        self.status.map(chart)
     }
 }

@@ -207,8 +207,8 @@ pub(crate) struct EngineFacts {
     pub(crate) wants_calibration: bool,
     /// Generations of a comparison's round that A has made and B has not.
     pub(crate) pending_b_round: Option<u32>,
-    /// A slot is free for a copy of all lattices.
-    pub(crate) has_free_slot: bool,
+    /// A slot is free for a snapshot, and all lattices are at one generation.
+    pub(crate) can_snapshot: bool,
     /// Positions of copies of all lattices, finished or under way.
     pub(crate) copies: Arc<[Position]>,
     /// The position of the last [`SnapshotReason::AllCells`] copy, once it is on the host.
@@ -303,7 +303,7 @@ impl EngineFacts {
             calibrating: false,
             wants_calibration: false,
             pending_b_round: None,
-            has_free_slot: false,
+            can_snapshot: false,
             copies: Arc::default(),
             whole: None,
             known: None,
@@ -1035,7 +1035,7 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
     // While no slot is free for the copy, rounds go on, but later requests wait.
     let wanted = facts.copy_wanted.filter(|why| !waits(why));
     let waits_for_slot = match wanted {
-        Some(why) if facts.has_free_slot => return Work::Snapshot(why),
+        Some(why) if facts.can_snapshot => return Work::Snapshot(why),
         wanted => wanted.is_some(),
     };
     if let Some((request, _)) = state.requests.front()
@@ -1062,7 +1062,7 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
             {
                 Work::TakeRequest
             }
-            Requirement::AllCellsOnHost if facts.engine_idle && facts.has_free_slot => {
+            Requirement::AllCellsOnHost if facts.engine_idle && facts.can_snapshot => {
                 Work::Snapshot(SnapshotReason::AllCells)
             }
             Requirement::EngineIdle | Requirement::AllCellsOnHost => wait,
@@ -1075,7 +1075,7 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
             wait
         };
     }
-    if facts.copy_due && facts.has_free_slot {
+    if facts.copy_due && facts.can_snapshot {
         return Work::Snapshot(SnapshotReason::Periodic);
     }
     match &state.mode {
@@ -1124,7 +1124,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
     let begins = previous.is_none_or(|previous| previous.entry != record.entry);
     let is_landmark = record.author == Author::Person && begins && state.moving().is_none();
     if is_landmark && !state.is_at_hand(&facts.copies, here) {
-        return match facts.has_free_slot {
+        return match facts.can_snapshot {
             true => Work::Snapshot(SnapshotReason::Landmark),
             false => wait,
         };
@@ -1138,7 +1138,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
             );
             match reads && facts.known != Some(instance) {
                 false => Work::Apply,
-                true if facts.engine_idle && facts.has_free_slot => {
+                true if facts.engine_idle && facts.can_snapshot => {
                     Work::Snapshot(SnapshotReason::Instance(instance))
                 }
                 true => wait,
@@ -1146,7 +1146,7 @@ fn apply_due(state: &State, record: &Record, facts: &EngineFacts) -> Work {
         }
         Content::Start(_) | Content::Rule(_) if facts.engine_idle => Work::Apply,
         Content::Grid { .. } if facts.engine_idle && facts.whole == Some(here) => Work::Apply,
-        Content::Grid { .. } if facts.engine_idle && facts.has_free_slot => {
+        Content::Grid { .. } if facts.engine_idle && facts.can_snapshot => {
             Work::Snapshot(SnapshotReason::AllCells)
         }
         Content::Start(_) | Content::Rule(_) | Content::Grid { .. } => wait,
@@ -1159,7 +1159,7 @@ fn go_on_moving(state: &State, moving: &Move, facts: &EngineFacts) -> Work {
         return Work::Arrive;
     }
     if moving.waypoint == Some(here.generation) && here.records == moving.target.records {
-        return match facts.has_free_slot {
+        return match facts.can_snapshot {
             true => Work::Snapshot(SnapshotReason::Landmark),
             false => Work::Wait(None),
         };

@@ -27,7 +27,7 @@ struct Sheet {
     line: f32,
 }
 
-/// Paints the marks over the panels.
+/// Paints pending edits, the selection and a pattern to be placed over the panels.
 pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, layout: &Layout) {
     let (Some(status), edit_overlay) = (frame.status, frame.edit_overlay) else {
         return;

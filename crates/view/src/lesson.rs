@@ -12,7 +12,7 @@ use crate::hud::style::*;
 use crate::layout::Layout;
 use lang::tr;
 use model::{Action, ViewAction};
-use screen::figures::{Urgency, messages};
+use screen::figures::Urgency;
 use screen::{LessonEntry, LessonPage, LessonScreen};
 
 const PAD: f32 = 26.0;
@@ -68,10 +68,7 @@ pub(crate) fn paint(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit
 
 /// The most urgent sentence, as the HUD is away; returns what is left above it.
 fn paint_message(painter: &ThemedPainter, frame: &Frame<'_>, rect: Rect, unit: f32) -> f32 {
-    let Some(status) = frame.status else {
-        return rect.bottom();
-    };
-    let messages = messages(status, frame.drawing);
+    let messages = frame.messages();
     let urgent = |(urgency, _): &&(Urgency, lang::Message)| *urgency != Urgency::Warning;
     let Some((urgency, sentence)) = messages.iter().find(urgent) else {
         return rect.bottom();

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `requests` | dispatches commands: performs them at once or queues requests |
 //! | `cells` | applies records of the log to the lattices and reverts them |
-//! | `copies` | copies of all lattices on the host, and who waits for them |
+//! | `snapshot_store` | snapshots on the host, and who waits for them |
 //! | `moving` | begins a move from a copy or a start |
 //! | `recovery` | handles errors and replaces a lost engine |
 //! | `comparison` | compares two settings, A and B, each on half of the instances |
@@ -336,8 +336,7 @@ impl SessionWorker {
             calibrating: instances.is_calibrating(),
             wants_calibration: self.wants_calibration(instances),
             pending_b_round: instances.pending_b_round(),
-            // A snapshot is of one generation.
-            has_free_slot: self.copies.free_slot().is_some() && !instances.is_a_ahead(),
+            can_snapshot: self.copies.free_slot().is_some() && !instances.is_a_ahead(),
             copies: self.copies.positions(),
             whole: self.copies.whole(),
             known: self.known_instance(),

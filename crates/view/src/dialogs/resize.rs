@@ -28,7 +28,7 @@ impl ResizeDialog {
         asked: &mut Vec<UiRequest>,
     ) -> bool {
         let mut stays = true;
-        let left = style::dialog(context, seen, ("larger", Some(0.12), 620.0), |ui| {
+        let left = style::dialog(context, seen, ("resize", Some(0.12), 620.0), |ui| {
             ui.heading(tr!("Resize lattices?"));
             ui.label(&self.why);
             ui.label(tr!(

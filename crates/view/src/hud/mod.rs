@@ -23,7 +23,6 @@ use crate::{
 use lang::{Message, message, tr};
 pub(crate) use parts::message_colours;
 pub(crate) use presenting::HEIGHT as STRIP;
-use screen::figures;
 use screen::{SidePanel, ViewOptions, ViewTransform};
 use style::ThemedPainter;
 pub use style::install_fonts;
@@ -38,7 +37,9 @@ pub(crate) fn paint(
         egui::Pos2::ZERO,
         vec2(frame.pixels[0] as f32, frame.pixels[1] as f32),
     );
-    let (Some(status), Some((layout, _))) = (frame.status, place) else {
+    let (Some(status), Some((layout, _)), Some(mut figures)) =
+        (frame.status, place, frame.figures())
+    else {
         return starting(
             painter,
             screen,
@@ -52,7 +53,6 @@ pub(crate) fn paint(
     }
     minimap::paint(painter, frame, layout);
     edit_overlay::paint(painter, frame, layout);
-    let mut figures = figures(status, frame.options, frame.drawing);
     if let Some(sentence) = no_room(frame, layout) {
         figures.notify(sentence);
     }

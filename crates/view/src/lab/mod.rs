@@ -1,7 +1,7 @@
 //! The lab: the switches with their positions, and the calls that the present ones make, in C++
 //! and in Rust.
 //!
-//! `screen::calls` generates the code, `place` computes rectangles, `paint` paints them; mouse
+//! `screen::calls` generates the code, `layout` computes rectangles, `paint` paints them; mouse
 //! handling is here.
 
 mod layout;

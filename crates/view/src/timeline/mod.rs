@@ -1,6 +1,6 @@
 //! The timeline under the panels: a lane a stream and one for the host, of one timed round.
 //!
-//! `place` has the places, `rows` the lanes' rows of pixels, `paint` and `tip` what is painted,
+//! `layout` has the places, `rows` the lanes' rows of pixels, `paint` and `tip` what is painted,
 //! `interact` what the mouse does, `map` the second view: which multiprocessor ran which instance
 //! when.
 

@@ -229,7 +229,7 @@ impl Model {
             calibrating: false,
             wants_calibration: false,
             pending_b_round: None,
-            has_free_slot: under_way < 2,
+            can_snapshot: under_way < 2,
             copies: self.positions().into(),
             whole: self.whole,
             known: known.filter(|_| self.state.cells_known).map(|(i, _)| i),
@@ -366,7 +366,7 @@ impl Model {
         self.outside();
         let facts = self.facts();
         let work = next_work(&self.state, &facts, self.now);
-        if !facts.has_free_slot {
+        if !facts.can_snapshot {
             // Rounds go on while a copy waits for a slot.
             let waits = self
                 .waiters
@@ -405,7 +405,7 @@ impl Model {
             Work::Apply => self.apply()?,
             Work::Round(generations) => self.round(generations)?,
             Work::Snapshot(why) => {
-                ensure!(facts.has_free_slot, "no slot");
+                ensure!(facts.can_snapshot, "no slot");
                 self.copy(why)?;
             }
             Work::Restore => {

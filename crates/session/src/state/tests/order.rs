@@ -37,7 +37,7 @@ fn facts() -> EngineFacts {
     EngineFacts {
         engine_idle: true,
         has_room: true,
-        has_free_slot: true,
+        can_snapshot: true,
         ..EngineFacts::none()
     }
 }
@@ -85,9 +85,9 @@ impl EngineFacts {
     }
 
     fn without_slots(self) -> EngineFacts {
-        let has_free_slot = false;
+        let can_snapshot = false;
         EngineFacts {
-            has_free_slot,
+            can_snapshot,
             ..self
         }
     }
