@@ -73,7 +73,9 @@ pub(super) fn main(arguments: &SnapshotArguments) -> Result<()> {
         let block_timestamps = !arguments.blocks
             || (status.block_timestamps && renderer.timeline.has_block_timestamps());
         let compared = |comparison: &AbComparison| {
-            comparison.round_us.iter().all(Option::is_some) && comparison.differing.is_some()
+            let is_timed = comparison.round_us.iter().all(Option::is_some);
+            let is_found = comparison.finding.is_some() || (status.finished && is_timed);
+            is_found && comparison.differing.is_some()
         };
         let climbed = !arguments.ladder || status.finished || status.stepping.is_some();
         let halved = !arguments.halves || status.comparison.as_ref().is_some_and(compared);

@@ -5,6 +5,7 @@
 //! It stands below both, so that a change of the session leaves the painters as they are.
 
 pub mod actions;
+pub mod comparison;
 mod edits;
 mod kernel_choice;
 pub mod ladder;
@@ -20,6 +21,7 @@ mod time;
 pub mod trace;
 
 pub use actions::{Action, EditAction, SessionAction, ViewAction};
+pub use comparison::{Blocks, Comparison, Finding, Side};
 pub use edits::{Area, Change, Edit, Patch};
 pub use kernel_choice::KernelChoice;
 pub use overlap::{Alone, Bound, Overlap, Resource};

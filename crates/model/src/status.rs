@@ -10,7 +10,7 @@ pub const NOTICE_TIME: Duration = Duration::from_secs(6);
 
 use crate::KernelChoice;
 use crate::ladder::Ladder;
-use crate::{Overlap, Pace, Settled, Setup, Start, Switches, TimeSettings};
+use crate::{Finding, Overlap, Pace, Settled, Setup, Start, Switches, TimeSettings};
 use engine::{DeviceInfo, Kernel, Startup, Transfer};
 use lang::tr;
 use life::{Rule, Size};
@@ -103,35 +103,51 @@ pub struct Status {
 pub struct AbComparison {
     /// A's and B's.
     pub switches: [Switches; 2],
-    /// The median time of a round of each, in microseconds.
+    /// The median time of a round of each, in microseconds, of the rounds compared.
     pub round_us: [Option<f64>; 2],
+    /// How they compare; `None` while it is measured.
+    pub finding: Option<Finding>,
     /// Cells that differ between A and B, and of which generation; more than 0 is a fault.
     pub differing: Option<(u64, u64)>,
     /// Instances a half.
     pub each: usize,
 }
 
-/// What a switch did to the time of a round.
+/// What a change of a switch or of the kernel did to the time of a round.
 #[derive(Clone, PartialEq, Debug)]
 pub struct Effect {
-    /// What was switched, and to what.
+    /// What was changed, and to what.
     pub what: Message,
-    /// The median time of a round before, in microseconds.
-    pub before_us: f64,
-    /// And after.
-    pub after_us: f64,
+    /// The median times of a round before and after, in microseconds, of the rounds compared.
+    pub round_us: [Option<f64>; 2],
+    /// How they compare; `None` while it is measured.
+    pub finding: Option<Finding>,
 }
 
 impl Effect {
-    /// The factor, in words; less than a twentieth is none.
+    /// How the time of a round changed, in a few words: `8.1× faster ± 0.2`.
     pub fn in_short(&self) -> String {
-        let (before, after) = (self.before_us, self.after_us);
-        let factor = (before / after).max(after / before);
-        match (factor < 1.05, after < before) {
-            (true, _) => tr!("no difference").into(),
-            (_, true) => tr!("{factor}× faster", factor = format_args!("{factor:.1}")),
-            (_, false) => tr!("{factor}× slower", factor = format_args!("{factor:.1}")),
+        match self.finding {
+            Some(finding) => finding.in_words(),
+            None => tr!("measuring …").into(),
         }
+    }
+
+    /// What was changed, the times of a round before and after, and how they compare.
+    pub fn in_words(&self) -> String {
+        let [Some(before), Some(after)] = self.round_us else {
+            return format!("{}: {}", self.what, self.in_short());
+        };
+        // As many digits for both, so that they can be compared.
+        let digits = if before.min(after) < 1000.0 { 3 } else { 2 };
+        let ms = |us: f64| format!("{:.digits$}", us / 1e3);
+        tr!(
+            "{what}: {before} → {after} ms per round, {factor}",
+            what = self.what,
+            before = ms(before),
+            after = ms(after),
+            factor = self.in_short()
+        )
     }
 }
 

@@ -4,7 +4,7 @@
 use crate::numbers::{grouped, time_us};
 use engine::Kernel;
 use lang::tr;
-use model::{AbComparison, Switch};
+use model::{AbComparison, Finding, Switch};
 
 /// The names of the two settings.
 pub const NAMES: [&str; 2] = ["A", "B"];
@@ -35,42 +35,18 @@ pub fn settings(comparison: &AbComparison, kernel: &Kernel) -> [[String; 2]; 2] 
     })
 }
 
-/// How A's and B's rounds compare, in words and in fewer.
+/// How B's rounds compare with A's, in words and in fewer.
 pub fn factor(comparison: &AbComparison) -> [String; 2] {
-    let [Some(a), Some(b)] = comparison.round_us else {
+    let Some(finding) = comparison.finding else {
         return [tr!("measuring …").into(), "…".into()];
     };
-    let (slow, fast, factor) = if a >= b {
-        ("A", "B", a / b)
-    } else {
-        ("B", "A", b / a)
+    let factor = finding.in_words();
+    let long = match finding {
+        Finding::Difference { .. } => tr!("B against A: {factor}", factor = factor),
+        Finding::NoDifference { .. } => tr!("A and B: {factor}", factor = factor),
+        Finding::TooNoisy => factor.clone(),
     };
-    if factor < 1.02 {
-        return [
-            tr!(
-                "A and B take the same time per round ({factor}×)",
-                factor = format_args!("{factor:.2}")
-            ),
-            tr!(
-                "the same time ({factor}×)",
-                factor = format_args!("{factor:.2}")
-            ),
-        ];
-    }
-    [
-        tr!(
-            "{slow} is {factor}× slower per round than {fast}",
-            slow = slow,
-            factor = format_args!("{factor:.2}"),
-            fast = fast
-        ),
-        tr!(
-            "{slow} is {factor}× slower than {fast}",
-            slow = slow,
-            factor = format_args!("{factor:.2}"),
-            fast = fast
-        ),
-    ]
+    [long, factor]
 }
 
 /// Whether their cells are the same, and that in words; `None` before they were compared.
@@ -111,10 +87,11 @@ mod tests {
     use engine::kernels::find;
     use model::{Streams, Switches};
 
-    fn comparison(b: Switches, round_us: [Option<f64>; 2]) -> AbComparison {
+    fn comparison(b: Switches, finding: Option<Finding>) -> AbComparison {
         AbComparison {
             switches: [Switches::DEFAULT, b],
-            round_us,
+            round_us: finding.map_or([None; 2], |_| [Some(1000.0), Some(4000.0)]),
+            finding,
             differing: None,
             each: 8,
         }
@@ -128,10 +105,10 @@ mod tests {
             host_memory: HostMemory::Pageable,
             ..Switches::DEFAULT
         };
-        let [a, b] = settings(&comparison(b, [None, None]), kernel);
+        let [a, b] = settings(&comparison(b, None), kernel);
         assert_eq!(a[0], "streams per-instance · host memory pinned");
         assert_eq!(b, ["streams one · host memory pageable", "one · pageable"]);
-        let [a, b] = settings(&comparison(Switches::DEFAULT, [None, None]), kernel);
+        let [a, b] = settings(&comparison(Switches::DEFAULT, None), kernel);
         assert_eq!(
             (a[0].as_str(), b[1].as_str()),
             ("the same settings", "the same")
@@ -139,21 +116,15 @@ mod tests {
     }
 
     #[test]
-    fn the_slower_half_is_named_with_its_factor() {
-        let say = |a, b| factor(&comparison(Switches::DEFAULT, [a, b]))[0].clone();
-        assert_eq!(
-            say(Some(100.0), Some(830.0)),
-            "B is 8.30× slower per round than A"
-        );
-        assert_eq!(
-            say(Some(150.0), Some(100.0)),
-            "A is 1.50× slower per round than B"
-        );
-        assert_eq!(
-            say(Some(101.0), Some(100.0)),
-            "A and B take the same time per round (1.01×)"
-        );
-        assert_eq!(say(Some(1.0), None), "measuring …");
+    fn b_is_set_against_a_as_it_was_found() {
+        let say = |finding| factor(&comparison(Switches::DEFAULT, finding));
+        let slower = Finding::of(0.25, [0.24, 0.26]);
+        let want = ["B against A: 4.0× slower ± 0.2", "4.0× slower ± 0.2"];
+        assert_eq!(say(Some(slower)), want);
+        let none = Finding::NoDifference { within: 0.03 };
+        assert_eq!(say(Some(none))[0], "A and B: no difference (within 3 %)");
+        assert_eq!(say(Some(Finding::TooNoisy))[0], "too noisy here to tell");
+        assert_eq!(say(None)[0], "measuring …");
     }
 
     #[test]
@@ -171,13 +142,13 @@ mod tests {
             streams: Streams::One,
             ..Switches::DEFAULT
         };
-        let mut compared = comparison(b, [Some(1000.0), Some(4000.0)]);
+        let mut compared = comparison(b, Some(Finding::of(0.25, [0.24, 0.26])));
         compared.differing = Some((0, 60));
         let line = in_one_line(&compared, find("bits").unwrap());
         for part in [
             "A per-instance: 1.00 ms",
             "B one: 4.00 ms",
-            "4.00× slower",
+            "4.0× slower ± 0.2",
             "0 cells differ",
         ] {
             assert!(line.contains(part), "{part} in {line}");

@@ -28,6 +28,7 @@ use model::PicturePlan;
 use model::trace::StepFacts;
 use model::{DeviceChoice, Setup};
 
+mod alternative;
 mod calibrate;
 mod cells;
 mod comparison;
@@ -38,13 +39,14 @@ mod settings;
 #[cfg(test)]
 mod tests;
 
+use alternative::Alternative;
 use calibrate::Calibration;
 pub use cells::read_lattice;
 pub use events::Event;
 pub use issue::MAX_GRAPH_LAUNCHES;
 #[cfg(test)]
 pub(crate) use issue::limit;
-use issue::{InFlight, PreparedKey};
+use issue::{InFlight, PreparedKey, Variant};
 pub use pick::{DevicePicks, PickTable, Timed, Work};
 use settings::{make_streams, one_of_each_device};
 
@@ -129,9 +131,13 @@ pub struct Instances {
     engine: Box<dyn Engine>,
     /// The plan of a round: one of all instances, or A's and B's during a comparison.
     plans: Vec<RoundPlan>,
+    /// Another setting for all instances, while its rounds are compared with the plan's.
+    alternative: Option<Alternative>,
     /// Index of the plan of the next round.
     turn: usize,
-    /// Generations of A's last round, which B's next round has too.
+    /// Index of the plan that goes first in the present pair of rounds of a comparison.
+    first: usize,
+    /// Generations of the first round of a pair, which the second has too.
     last_round: u32,
     /// Generations issued so far of a round that is issued in parts.
     parts: u32,
@@ -154,7 +160,7 @@ pub struct Instances {
     prepared: HashMap<PreparedKey, (PreparedId, Arc<[StepFacts]>)>,
     /// The programs of rounds, by slot, generations, plan and whether they measure. Cleared when a
     /// setting changes.
-    programs: HashMap<(Slot, u32, usize, bool), Arc<Program>>,
+    programs: HashMap<(Slot, u32, Variant, bool), Arc<Program>>,
     completions: Vec<Completion>,
     /// The streams of each way of sharing them, once created.
     streams: [Option<Vec<StreamId>>; 3],
@@ -209,7 +215,9 @@ impl Instances {
                 measures: None,
                 switches: setup.switches,
             }],
+            alternative: None,
             turn: 0,
+            first: 0,
             last_round: 0,
             parts: 0,
             request: None,
@@ -267,7 +275,7 @@ impl Instances {
         &*self.engine
     }
 
-    /// The plan of rounds; A's during a comparison.
+    /// The plan of rounds in use; A's during a comparison.
     pub fn plan(&self) -> &RoundPlan {
         &self.plans[0]
     }
@@ -296,17 +304,17 @@ impl Instances {
         self.size
     }
 
-    /// The generation of the instances, as of the last round issued. In a comparison it is A's,
-    /// which may be a round ahead of B's. While a round is issued in parts, those are counted; one
-    /// that is calibrated is counted once all its launches are issued.
+    /// The generation of the instances, as of the last round issued. In a comparison it is that of
+    /// A or B, whichever went first and may be a round ahead. While a round is issued in parts,
+    /// those are counted; one that is calibrated is counted once all its launches are issued.
     pub fn generation(&self) -> u64 {
-        self.generations[0]
+        self.generations[self.first]
     }
 
-    /// Sets the generation of all lattices. A round that was issued in part, or by A alone, is
+    /// Sets the generation of all lattices. A round that was issued in part, or by A or B alone, is
     /// forgotten.
     pub(crate) fn set_generation(&mut self, generation: u64) {
-        self.generations[0] = generation;
+        self.generations = [generation; 2];
         self.forget_round();
     }
 
@@ -327,8 +335,9 @@ impl Instances {
 
     /// Bytes that a round transfers to the host; in a comparison, a round of A.
     pub fn bytes_per_round(&self) -> u64 {
-        let words = self.plan().picture.map_or(0, |p| self.picture_words(p));
-        words as u64 * 4 * self.plan().downloads().len() as u64
+        let plan = self.own_plan();
+        let words = plan.picture.map_or(0, |p| self.picture_words(p));
+        words as u64 * 4 * plan.downloads().len() as u64
     }
 
     /// Bytes of all lattices at 1 bit per cell.
@@ -338,7 +347,7 @@ impl Instances {
 
     /// Gives up what is under way, after a submission that failed midway: waits until nothing
     /// runs, and forgets what was in flight (its events never come), prepared programs and a
-    /// round that was issued in part or by A alone. The cells are unknown then, until
+    /// round that was issued in part or by A or B alone. The cells are unknown then, until
     /// [`Instances::set_lattices`] has set all of them; so is the generation.
     ///
     /// # Errors
@@ -358,12 +367,13 @@ impl Instances {
         self.engine.reserve(self.plan().kernel.layout)
     }
 
-    /// Forgets a round issued in part or by A alone: the next round is A's, and B is at A's generation.
+    /// Forgets a round issued in part, or by A or B alone: the next round is A's, and both are at
+    /// the same generation.
     fn forget_round(&mut self) {
-        self.turn = 0;
+        self.generations = [self.generations[self.first]; 2];
+        (self.turn, self.first) = (0, 0);
         self.parts = 0;
         self.part_began = None;
-        self.generations[1] = self.generations[0];
     }
 
     /// The size of an instance's picture in 32-bit words.

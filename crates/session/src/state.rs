@@ -206,7 +206,7 @@ pub(crate) struct EngineFacts {
     /// A calibration is wanted and possible.
     pub(crate) wants_calibration: bool,
     /// Generations of a comparison's round that A has made and B has not.
-    pub(crate) pending_b_round: Option<u32>,
+    pub(crate) pending_second_round: Option<u32>,
     /// A slot is free for a snapshot, and all lattices are at one generation.
     pub(crate) can_snapshot: bool,
     /// Positions of copies of all lattices, finished or under way.
@@ -302,7 +302,7 @@ impl EngineFacts {
             has_room: false,
             calibrating: false,
             wants_calibration: false,
-            pending_b_round: None,
+            pending_second_round: None,
             can_snapshot: false,
             copies: Arc::default(),
             whole: None,
@@ -795,7 +795,7 @@ impl State {
     }
 
     /// Notes that B's round, or its last part, was issued: B is at A's generation.
-    pub(crate) fn stepped_b(&mut self, now: Instant) {
+    pub(crate) fn stepped_second(&mut self, now: Instant) {
         self.round_left = None;
         if self.mode == Mode::Running {
             self.keep_pace(now);
@@ -1022,7 +1022,7 @@ pub(crate) fn next_work(state: &State, facts: &EngineFacts, now: Instant) -> Wor
     if let (Some(left), None) = (state.round_left, state.moving()) {
         return round(left, facts);
     }
-    if let Some(generations) = facts.pending_b_round {
+    if let Some(generations) = facts.pending_second_round {
         return b_round(state, generations, facts, now);
     }
     if let Some(record) = state.due() {

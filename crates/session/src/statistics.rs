@@ -18,8 +18,6 @@ pub(super) struct Statistics {
     generations: u64,
     launches: VecDeque<f64>,
     round_us: VecDeque<f64>,
-    /// Times of A's and of B's rounds during a comparison.
-    half_us: [VecDeque<f64>; 2],
     /// The kernel in use, and its cells per second of launch time in the latest timed rounds.
     stepping: (&'static str, VecDeque<f64>),
     /// Each kernel used so far, with its cells per second of launch time.
@@ -28,9 +26,12 @@ pub(super) struct Statistics {
 
 impl Statistics {
     /// Counts a completed round. `took` runs from its first driver call, or from the end of the
-    /// round before it if that was later, to its last event.
-    pub(super) fn round(&mut self, now: Instant, generations: u32, took: Duration) {
-        push(&mut self.round_us, took.as_secs_f64() * 1e6);
+    /// round before it if that was later, to its last event; `None` if it had another setting than
+    /// the session's.
+    pub(super) fn round(&mut self, now: Instant, generations: u32, took: Option<Duration>) {
+        if let Some(took) = took {
+            push(&mut self.round_us, took.as_secs_f64() * 1e6);
+        }
         self.rounds += 1;
         self.generations += u64::from(generations);
         // At most 200 marks per second.
@@ -47,11 +48,6 @@ impl Statistics {
         while self.marks.len() > 2 && now - self.marks[1].0 > WINDOW {
             self.marks.pop_front();
         }
-    }
-
-    /// Counts a completed round of A (0) or of B (1).
-    pub(super) fn half(&mut self, half: usize, took: Duration) {
-        push(&mut self.half_us[half], took.as_secs_f64() * 1e6);
     }
 
     /// Counts a timed launch, in microseconds.
@@ -84,7 +80,6 @@ impl Statistics {
         self.launches.clear();
         self.round_us.clear();
         self.stepping.1.clear();
-        self.half_us.iter_mut().for_each(VecDeque::clear);
     }
 
     /// Rounds completed since the session began.
@@ -120,11 +115,6 @@ impl Statistics {
         median(&self.stepping.1)
     }
 
-    /// The median times of A's and B's latest rounds, in microseconds.
-    pub(super) fn half_us(&self) -> [Option<f64>; 2] {
-        self.half_us.each_ref().map(median)
-    }
-
     /// The median time of the latest rounds, in microseconds.
     pub(super) fn round_us(&self) -> Option<f64> {
         median(&self.round_us)
@@ -156,7 +146,7 @@ mod tests {
         let start = Instant::now();
         for i in 0..2000u32 {
             let now = start + Duration::from_millis(u64::from(i));
-            statistics.round(now, 5, Duration::from_micros(170));
+            statistics.round(now, 5, Some(Duration::from_micros(170)));
         }
         let (rounds, generations) = statistics.rates(start + Duration::from_secs(2));
         assert!((rounds - 1000.0).abs() < 15.0, "{rounds}");

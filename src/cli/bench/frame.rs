@@ -10,7 +10,9 @@ use super::{RUN, RUNS, Table, fits, open_instances, rate, setup};
 use crate::cli::setup::DEFAULT_SIDE;
 use model::PicturePlan;
 use model::PictureSource;
-use model::{DeviceChoice, Order, Pace, Picture, SessionAction, Setup, Streams, Switch, Switches};
+use model::{
+    DeviceChoice, Effect, Order, Pace, Picture, SessionAction, Setup, Streams, Switch, Switches,
+};
 use screen::ViewOptions;
 use session::Session;
 use session::instances::{Event, Instances};
@@ -188,27 +190,31 @@ fn factor_told(setup: &Setup) -> Result<Vec<f64>> {
         },
         || {},
     )?;
-    let round_us = |streams: Streams| -> Result<f64> {
-        let pressed = Instant::now();
+    let switched = |to: u8| -> Result<f64> {
+        session.act(SessionAction::SetSwitch(Switch::Streams, to));
+        let streams = [Streams::PerInstance, Streams::One][usize::from(to)];
         loop {
             std::thread::sleep(Duration::from_millis(20));
             let status = session.status();
             if let Some(why) = status.gives_up() {
                 bail!("{why}");
             }
-            let settled = status.switches.streams == streams && pressed.elapsed() > 4 * RUN;
-            if let (true, Some(us)) = (settled, status.round_us) {
-                return Ok(us);
+            let effect = status.last_effect.as_ref();
+            let effect = effect.filter(|effect| effect.finding.is_some());
+            if let Some(Effect {
+                round_us: [Some(before), Some(after)],
+                ..
+            }) = effect
+                && status.switches.streams == streams
+            {
+                return Ok(after / before);
             }
         }
     };
     let mut factors = Vec::new();
     for _ in 0..RUNS + 1 {
-        let each = round_us(Streams::PerInstance)?;
-        session.act(SessionAction::SetSwitch(Switch::Streams, 1));
-        let one = round_us(Streams::One)?;
-        session.act(SessionAction::SetSwitch(Switch::Streams, 0));
-        factors.push(one / each);
+        factors.push(switched(1)?);
+        switched(0)?;
     }
     Ok(factors.split_off(1)) // the first warmed up
 }

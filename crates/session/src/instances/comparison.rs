@@ -3,15 +3,16 @@
 use super::Instances;
 use crate::round::RoundPlan;
 use engine::Result;
-use model::Switches;
+use model::{Side, Switches};
 
 impl Instances {
     /// Begins a comparison: the first half of the instances (A) keeps its switches, the second (B)
     /// gets `second`; if their number is odd, the last instance is not stepped. There must be at
     /// least two. `None` ends a comparison: all instances get A's switches, and B's keep their
-    /// cells. The next round is A's. Waits until nothing runs. Returns whether the slots were
+    /// cells. The next round is A's, until [`Instances::begin_pair`] says otherwise. Waits until nothing runs. Returns whether the slots were
     /// allocated again.
     pub fn compare(&mut self, second: Option<Switches>) -> Result<bool> {
+        self.set_alternative(None)?;
         self.engine.synchronize()?;
         self.forget_prepared();
         self.forget_round();
@@ -47,22 +48,49 @@ impl Instances {
         self.plans.len() > 1
     }
 
-    /// Whether A has made generations that B has not: the cells of both are of no one generation.
-    pub(crate) fn is_a_ahead(&self) -> bool {
-        self.is_comparing() && (self.turn > 0 || self.parts > 0)
-    }
-
-    /// Ends a round of A that was issued in part: B makes only those generations too.
-    pub(crate) fn cut_round(&mut self) {
-        if self.turn == 0 && self.parts > 0 {
-            self.last_round = std::mem::take(&mut self.parts);
-            self.part_began = None;
-            self.turn = 1 % self.plans.len();
+    /// Sets whose round comes first in the next pair of rounds. Changes nothing in the middle of a
+    /// pair or of a round, or without a comparison.
+    pub(crate) fn begin_pair(&mut self, first: Side) {
+        if self.is_comparing() && !self.is_one_ahead() {
+            (self.first, self.turn) = (first as usize, first as usize);
         }
     }
 
-    /// The generations left of B's round, if that is the next one.
-    pub(crate) fn pending_b_round(&self) -> Option<u32> {
-        (self.turn > 0).then(|| self.last_round - self.parts)
+    /// Whether A or B has made generations that the other has not: the cells of both are of no one
+    /// generation.
+    pub(crate) fn is_one_ahead(&self) -> bool {
+        self.is_comparing() && (self.turn != self.first || self.parts > 0)
+    }
+
+    /// Ends a round that was issued in part; the second of a pair makes only those generations too.
+    pub(crate) fn cut_round(&mut self) {
+        if self.turn == self.first && self.parts > 0 {
+            self.last_round = std::mem::take(&mut self.parts);
+            self.part_began = None;
+            self.next_turn();
+        }
+    }
+
+    /// The generations left of the second round of a pair, if that is the next one.
+    pub(crate) fn pending_second_round(&self) -> Option<u32> {
+        (self.turn != self.first).then(|| self.last_round - self.parts)
+    }
+
+    /// Whose round is the next one, during a comparison.
+    pub(crate) fn next_side(&self) -> Side {
+        match self.turn {
+            0 => Side::A,
+            _ => Side::B,
+        }
+    }
+
+    /// Whether a part of a round was issued, and the rest was not.
+    pub(crate) fn is_in_a_round(&self) -> bool {
+        self.parts > 0
+    }
+
+    /// Goes on to the other plan, during a comparison.
+    pub(super) fn next_turn(&mut self) {
+        self.turn = (self.turn + 1) % self.plans.len();
     }
 }

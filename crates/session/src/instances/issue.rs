@@ -67,8 +67,15 @@ pub(super) struct PreparedKey {
     pub(super) parities: u64,
     pub(super) generations: u32,
     pub(super) timed: bool,
-    pub(super) half: usize,
+    pub(super) variant: Variant,
     pub(super) measured: bool,
+}
+
+/// Which plan a round was made from: the index of one of the plans, or the alternative.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Variant {
+    Plan(usize),
+    Alternative,
 }
 
 /// Maximum number of launches in a graph: capturing more takes seconds and gigabytes.
@@ -119,9 +126,9 @@ impl Instances {
         }
     }
 
-    /// Maximum number of rounds in flight: 1 during a comparison, where each is timed.
+    /// Maximum number of rounds in flight: 1 where settings are compared and each is timed alone.
     fn max_in_flight(&self) -> usize {
-        if self.is_comparing() {
+        if self.is_comparing() || self.alternative.is_some() {
             1
         } else {
             MAX_IN_FLIGHT
@@ -171,7 +178,7 @@ impl Instances {
             self.unmeasured + 1
         };
         self.last_round = generations + std::mem::take(&mut self.parts);
-        self.turn = (self.turn + 1) % self.plans.len();
+        self.next_turn();
         Ok(true)
     }
 
@@ -227,7 +234,7 @@ impl Instances {
 
     /// The next plan's round as a program, from the cache if possible.
     fn round(&mut self, generations: u32, slot: Slot) -> Arc<Program> {
-        let key = (slot, generations, self.turn, self.measures_next());
+        let key = (slot, generations, self.variant(), self.measures_next());
         if let Some(known) = self.programs.get(&key) {
             return known.clone();
         }
@@ -248,10 +255,20 @@ impl Instances {
         unmeasured.program(generations, slot)
     }
 
+    /// The plan of the next round, as a key.
+    fn variant(&self) -> Variant {
+        match &self.alternative {
+            Some(alternative) if alternative.in_use => Variant::Alternative,
+            _ => Variant::Plan(self.turn),
+        }
+    }
+
     /// Whether the next round measures its lattices, if its plan has slots for it.
     fn measures_next(&self) -> bool {
         match self.measuring {
             Measuring::Never => false,
+            // It would be a round that is not like the others.
+            Measuring::Sparse if self.alternative.is_some() => false,
             Measuring::Sparse => self.unmeasured + 1 >= SPARSE_ROUNDS,
             Measuring::Always => true,
         }
@@ -307,7 +324,7 @@ impl Instances {
             parities: self.parities(),
             generations,
             timed,
-            half: self.turn,
+            variant: self.variant(),
             measured: self.measures_next(),
         };
         let (prepared, steps) = match self.prepared.get(&key) {

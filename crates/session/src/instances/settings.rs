@@ -23,19 +23,10 @@ impl Instances {
     /// Changes the kernel between two rounds; every lattice keeps its cells.
     pub fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
         self.validate(kernel)?;
+        self.set_alternative(None)?;
         self.forget_prepared();
-        let layout = kernel.layout;
-        let before = self.plan().kernel.layout;
-        if layout != before {
-            let pack = self.plan().pack_all();
-            self.submit(&pack, Kind::Other, None)?;
-            // The bits are complete before the memory of the other layout is freed.
-            if let Err(error) = self.change_layout(layout) {
-                if !error.loses_lattices() {
-                    self.change_layout(before)?; // the lattices stay as they were
-                }
-                return Err(error);
-            }
+        if kernel.layout != self.plan().kernel.layout {
+            self.convert_layout(kernel.layout)?;
         }
         for plan in &mut self.plans {
             plan.kernel = kernel;
@@ -48,7 +39,7 @@ impl Instances {
     }
 
     /// Converts every lattice from its bits into a layout.
-    fn change_layout(&mut self, layout: Layout) -> Result<()> {
+    pub(super) fn change_layout(&mut self, layout: Layout) -> Result<()> {
         self.engine.reserve(layout)?;
         self.enter_layout(layout)
     }
@@ -62,7 +53,7 @@ impl Instances {
     /// Changes the rule between two rounds.
     pub(crate) fn set_rule(&mut self, rule: Rule) {
         self.forget_prepared();
-        for plan in &mut self.plans {
+        for plan in self.plans_and_alternative() {
             plan.rule = rule;
         }
     }
@@ -80,6 +71,7 @@ impl Instances {
     /// comparison. Waits until nothing runs if streams or slots change. Returns whether the slots
     /// were allocated again.
     pub fn set_switches(&mut self, half: usize, switches: Switches) -> Result<bool> {
+        self.set_alternative(None)?;
         self.forget_prepared();
         let before = self.plans[half].switches;
         if self.plans[half].switches.streams != switches.streams {
@@ -123,7 +115,7 @@ impl Instances {
 
     /// Falls back to bits if the layout does not allow pictures of cells.
     fn possible(&self, picture: PicturePlan) -> PicturePlan {
-        match (picture.transfer, self.plan().kernel.layout) {
+        match (picture.transfer, self.own_plan().kernel.layout) {
             (Transfer::Cells, Layout::Bits | Layout::Planar) => PicturePlan {
                 transfer: Transfer::Bits,
                 ..picture
@@ -134,12 +126,7 @@ impl Instances {
 
     /// Whether such pictures need other slots than the present ones.
     pub(crate) fn needs_slots(&self, request: Option<PicturePlan>) -> bool {
-        let (comparing, bits) = (self.is_comparing(), self.all_bits());
-        let pictures = self
-            .plans
-            .iter()
-            .map(|plan| picture_of(request, plan, comparing, bits));
-        self.wanted_slots(pictures).is_some()
+        self.wanted_slots(request).is_some()
     }
 
     /// Whether switches need other slots than the present ones.
@@ -153,23 +140,18 @@ impl Instances {
 
     /// Sets what each plan downloads.
     pub(super) fn plan_pictures(&mut self) {
-        let (comparing, bits) = (self.is_comparing(), self.all_bits());
-        let measuring = self.measuring != Measuring::Never && !comparing;
+        let (request, differ, bits) = (self.request, self.transfers_differ(), self.all_bits());
+        let measuring = self.measuring != Measuring::Never && !self.is_comparing();
         let spec = self.spec;
-        for plan in &mut self.plans {
-            plan.picture = picture_of(self.request, plan, comparing, bits);
+        for plan in self.plans_and_alternative() {
+            plan.picture = picture_of(request, plan, differ, bits);
             plan.measures = measuring.then(|| spec.measure_slot(0));
         }
     }
 
     /// Allocates other slots if the plans' pictures need them; returns whether it did.
     pub(super) fn settle_slots(&mut self) -> Result<bool> {
-        let (comparing, bits) = (self.is_comparing(), self.all_bits());
-        let pictures = self
-            .plans
-            .iter()
-            .map(|plan| picture_of(self.request, plan, comparing, bits));
-        let anew = self.wanted_slots(pictures);
+        let anew = self.wanted_slots(self.request);
         if let Some(spec) = anew {
             self.slots = self.engine.allocate_slots(spec)?;
             self.spec = spec;
@@ -181,16 +163,16 @@ impl Instances {
     }
 
     /// The slots needed for such pictures, or `None` if the present ones fit.
-    fn wanted_slots(
-        &self,
-        pictures: impl Iterator<Item = Option<PicturePlan>>,
-    ) -> Option<SlotsSpec> {
-        let words = pictures
-            .flatten()
+    fn wanted_slots(&self, request: Option<PicturePlan>) -> Option<SlotsSpec> {
+        let (differ, bits) = (self.transfers_differ(), self.all_bits());
+        let other = self.alternative.iter().map(|other| &other.plan);
+        let plans = || self.plans.iter().chain(other.clone());
+        let words = plans()
+            .filter_map(|plan| picture_of(request, plan, differ, bits))
             .map(|picture| self.picture_words(picture))
             .max()?;
         let slots = |pinned: bool| {
-            let used = self.plans.iter().any(|plan| plan.pinned() == pinned);
+            let used = plans().any(|plan| plan.pinned() == pinned);
             if used { PICTURE_SLOTS } else { 0 }
         };
         let (pinned, pageable) = (slots(true), slots(false));
@@ -225,17 +207,23 @@ impl Instances {
             plan.devices = one_of_each_device(&plan.streams, devices);
         }
     }
+
+    /// Updates a plan's stream of each device.
+    pub(super) fn set_device_streams(&self, plan: &mut RoundPlan) {
+        plan.devices = one_of_each_device(&plan.streams, self.engine.devices().len());
+    }
 }
 
-/// The pictures of a plan, given the drawing side's request and the bytes of all lattices' bits.
+/// The pictures of a plan, given the drawing side's request and the bytes of all lattices' bits. The
+/// request says what to transfer, unless two plans may differ in that.
 fn picture_of(
     request: Option<PicturePlan>,
     plan: &RoundPlan,
-    comparing: bool,
+    transfers_differ: bool,
     all_bits: u64,
 ) -> Option<PicturePlan> {
     let mut picture = request?;
-    if comparing {
+    if transfers_differ {
         picture.transfer = match plan.switches.transfer {
             TransferChoice::Bits => Transfer::Bits,
             TransferChoice::Cells => Transfer::Cells,

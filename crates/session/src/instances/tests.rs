@@ -158,26 +158,26 @@ fn in_a_comparison_the_clock_is_that_of_a_and_b_follows() {
     };
     instances.compare(Some(second)).unwrap();
     assert!(instances.is_comparing());
-    assert_eq!(instances.pending_b_round(), None);
+    assert_eq!(instances.pending_second_round(), None);
     let of_a = round(&mut instances, 3);
     assert_eq!(pictures(&of_a), [(0, 5), (1, 5)]);
     assert_eq!(
-        (instances.generation(), instances.pending_b_round()),
+        (instances.generation(), instances.pending_second_round()),
         (5, Some(3))
     );
     // Pictures between A's round and B's say where each of them is.
     let between = round(&mut instances, 0);
     assert_eq!(pictures(&between), [(0, 5), (1, 5), (2, 2), (3, 2)]);
-    assert_eq!(instances.pending_b_round(), Some(3));
+    assert_eq!(instances.pending_second_round(), Some(3));
     let of_b = round(&mut instances, 3);
     assert_eq!(pictures(&of_b), [(2, 5), (3, 5)]);
     assert_eq!(
-        (instances.generation(), instances.pending_b_round()),
+        (instances.generation(), instances.pending_second_round()),
         (5, None)
     );
     // Rounds in parts.
     for half in 0..2 {
-        assert_eq!(instances.pending_b_round(), (half == 1).then_some(6));
+        assert_eq!(instances.pending_second_round(), (half == 1).then_some(6));
         for _ in 0..2 {
             assert!(instances.issue_part(2).unwrap());
             events(&mut instances);
@@ -185,15 +185,15 @@ fn in_a_comparison_the_clock_is_that_of_a_and_b_follows() {
         let events = round(&mut instances, 2);
         assert_eq!(pictures(&events)[0], (2 * half, 11));
     }
-    assert_eq!(instances.pending_b_round(), None);
+    assert_eq!(instances.pending_second_round(), None);
     let before = instances.fetch().unwrap();
     // Whoever sets all lattices anew leaves nothing to B.
     round(&mut instances, 1);
-    assert_eq!(instances.pending_b_round(), Some(1));
+    assert_eq!(instances.pending_second_round(), Some(1));
     let lattices = before.into_iter().map(Arc::new).enumerate();
     instances.set_lattices(lattices.collect()).unwrap();
     instances.set_generation(11);
-    assert_eq!(instances.pending_b_round(), None);
+    assert_eq!(instances.pending_second_round(), None);
     instances.compare(None).unwrap();
     assert!(!instances.is_comparing());
     assert_eq!(instances.generation(), 11);
@@ -457,7 +457,7 @@ fn a_submission_that_fails_leaves_generation_and_cells_in_step() {
                     assert!(error.loses_lattices(), "{what}");
                     instances.abandon().unwrap();
                     assert!(instances.is_idle(), "{what}");
-                    assert_eq!(instances.pending_b_round(), None, "{what}");
+                    assert_eq!(instances.pending_second_round(), None, "{what}");
                     let all = starts(&setup, 0..setup.instances).unwrap();
                     instances.set_lattices(all).unwrap();
                     instances.set_generation(0);

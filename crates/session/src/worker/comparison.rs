@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::SessionWorker;
+use super::effect::Measurement;
 use super::requests::Task;
 use crate::instances::Instances;
 use crate::log::{Log, Position};
@@ -39,8 +40,8 @@ impl SessionWorker {
     /// the host; otherwise the request is queued again.
     pub(super) fn toggle_comparison(&mut self) -> Result<()> {
         self.lab.changed();
+        self.drop_measurement()?;
         self.statistics.restart();
-        self.lab.switched = None;
         self.watch.replaced(0..self.setup.instances);
         if self.pinned.is_some() {
             self.end_comparison()
@@ -103,6 +104,7 @@ impl SessionWorker {
         self.state.cells_known = false;
         self.state.round_left = None;
         self.forget_known();
+        self.measure_a_and_b();
         Ok(())
     }
 
@@ -112,6 +114,7 @@ impl SessionWorker {
         let Some(pinned) = self.pinned.take_if(|_| !still) else {
             return ended.map(|_| ());
         };
+        self.lab.measurement = None;
         self.copies.exchange(pinned.copies);
         self.state.log = pinned.log;
         self.state.position = pinned.position;
@@ -167,9 +170,11 @@ impl SessionWorker {
     /// The comparison, for the status.
     pub(super) fn comparison(&self) -> Option<AbComparison> {
         let pinned = self.pinned.as_ref()?;
+        let measurement = self.lab.measurement.as_ref();
         Some(AbComparison {
             switches: [self.setup.switches, pinned.second],
-            round_us: self.statistics.half_us(),
+            round_us: measurement.map_or([None; 2], Measurement::round_us),
+            finding: measurement.and_then(Measurement::finding),
             differing: pinned.differing,
             each: pinned.each,
         })

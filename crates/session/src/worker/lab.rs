@@ -1,14 +1,14 @@
-//! The lab: switches and their measured effect, overlap, and the cost of block timestamps.
+//! The lab: switches, overlap, and the cost of block timestamps.
 
 use std::collections::VecDeque;
-use std::time::{Duration, Instant};
 
+use super::effect::Measurement;
 use super::{RETRY_INTERVAL, SessionWorker};
 use crate::instances::Instances;
 use crate::state::{Mode, Notice};
 use crate::statistics::{median, push};
 use engine::{Kernel, Result};
-use lang::{Message, message, tr};
+use lang::{Message, message};
 use model::overlap::Alone;
 use model::trace::TimedRound;
 use model::{Choice, Effect, Overlap, PicturePlan, Switch, Switches};
@@ -16,15 +16,14 @@ use model::{Choice, Effect, Overlap, PicturePlan, Switch, Switches};
 /// Timed rounds needed before their overlap is shown.
 const MIN_ROUNDS: usize = 3;
 
-/// Time from a switch until its effect is shown.
-const EFFECT_DELAY: Duration = Duration::from_secs(2);
-
 /// The lab's part of a session.
 #[derive(Default)]
 pub(super) struct Lab {
-    /// A switch whose effect is still to be measured.
-    pub(super) switched: Option<Switched>,
-    /// The effect of the last switch.
+    /// Rounds that are compared: before and after the last change, or A's and B's.
+    pub(super) measurement: Option<Measurement>,
+    /// How many comparisons of rounds have begun.
+    pub(super) measurements: u64,
+    /// What the last change of a switch or of the kernel did to the time of a round.
     pub(super) last_effect: Option<Effect>,
     /// The setting before the last switch.
     pub(super) previous: Option<Switches>,
@@ -46,13 +45,6 @@ pub(super) struct Lab {
 /// The settings that a calibration depends on.
 type CalibrationKey = (Switches, &'static Kernel, Option<PicturePlan>);
 
-/// A switch that was changed, and the time of a round before.
-pub(super) struct Switched {
-    what: Message,
-    before_us: Option<f64>,
-    at: Instant,
-}
-
 impl Lab {
     /// Sets whether the overlap is shown.
     pub(super) fn watch(&mut self, watching: bool) {
@@ -65,12 +57,6 @@ impl Lab {
         self.overlap = None;
         self.rounds.clear();
         self.launches.iter_mut().for_each(VecDeque::clear);
-    }
-
-    /// Forgets measurements after a change of the kernel, also a switch whose effect is pending.
-    pub(super) fn kernel_changed(&mut self) {
-        self.changed();
-        self.switched = None;
     }
 
     /// Counts a timed launch.
@@ -127,14 +113,14 @@ impl SessionWorker {
         pinned.map_or(self.setup.switches, |pinned| pinned.second)
     }
 
-    /// Sets a switch to a choice. A notice about the measured effect follows.
+    /// Sets a switch to a choice, and begins to measure its effect.
     pub(super) fn set_switch(&mut self, switch: Switch, choice: Choice) -> Result<()> {
         let before = self.current_switches();
-        let half = usize::from(self.pinned.is_some());
-        let before_us = self.statistics.round_us().filter(|_| half == 0);
-        self.set_switches(half, choice.switches)?;
         let kernel = self.setup.kernel;
-        let effect = || {
+        let half = usize::from(self.pinned.is_some());
+        self.drop_measurement()?;
+        self.set_switches(half, choice.switches)?;
+        let effect = move || {
             let choices = switch.choices(choice.switches, kernel);
             let now = choices
                 .into_iter()
@@ -145,15 +131,12 @@ impl SessionWorker {
             Switch::Block => message!("blocks of {}: {}", choice.label, effect()),
             _ => Message::new(effect),
         };
-        let at = self.now();
-        self.statistics.restart();
-        self.notice = Some((what.clone(), at));
+        self.notice = Some((what.clone(), self.now()));
         self.lab.previous = Some(before);
-        self.lab.switched = Some(Switched {
-            what,
-            before_us,
-            at,
-        });
+        if half == 0 && before != choice.switches {
+            self.measure_change(what, kernel, before)?;
+        }
+        self.statistics.restart();
         if choice.switches.graphs && self.lab.block_timestamps {
             self.toggle_block_timestamps();
         }
@@ -176,25 +159,6 @@ impl SessionWorker {
         }
         self.lab.changed();
         Ok(())
-    }
-
-    /// Shows the effect of a switch two seconds after it: the time of a round before and after.
-    pub(super) fn report_effect(&mut self, now: Instant) {
-        let due = |switched: &mut Switched| now - switched.at >= EFFECT_DELAY;
-        let Some(switched) = self.lab.switched.take_if(due) else {
-            return;
-        };
-        if let (Some(before), Some(after)) = (switched.before_us, self.statistics.round_us()) {
-            let effect = Effect {
-                what: switched.what,
-                before_us: before,
-                after_us: after,
-            };
-            let notice = Message::new(|| format!("{}: {}", effect.what, describe(&effect)));
-            self.notice = Some((notice, now));
-            self.lab.last_effect = Some(effect);
-            self.changed = true;
-        }
     }
 
     /// Turns block timestamps of timed rounds on or off.
@@ -225,6 +189,7 @@ impl SessionWorker {
         self.lab.watching
             && self.lab.alone.is_none()
             && self.pinned.is_none()
+            && !instances.has_alternative()
             && !self.state.has_records_ahead()
             && self.state.mode == Mode::Running
             && generations <= instances.max_at_once()
@@ -278,37 +243,5 @@ impl SessionWorker {
             self.changed |= self.lab.overlap.as_ref() != Some(&overlap);
             self.lab.overlap = Some(overlap);
         }
-    }
-}
-
-/// A sentence with the time of a round before and after, and the factor between them.
-fn describe(effect: &Effect) -> String {
-    let times = effect.in_short();
-    let ms = |us: f64| format!("{:.3}", us / 1e3);
-    tr!(
-        "{} → {} ms per round: {times}",
-        ms(effect.before_us),
-        ms(effect.after_us),
-        times = times
-    )
-}
-
-#[cfg(test)]
-mod tests {
-    use super::{Effect, describe};
-
-    fn effect(before_us: f64, after_us: f64) -> String {
-        describe(&Effect {
-            what: "".into(),
-            before_us,
-            after_us,
-        })
-    }
-
-    #[test]
-    fn an_effect_is_told_as_it_is() {
-        assert!(effect(1660.0, 170.0).starts_with("1.660 → 0.170 ms per round: 9.8"));
-        assert!(effect(170.0, 1660.0).ends_with("9.8× slower"));
-        assert!(effect(170.0, 172.0).ends_with("no difference"));
     }
 }

@@ -12,7 +12,8 @@
 //! | `moving` | begins a move from a copy or a start |
 //! | `recovery` | handles errors and replaces a lost engine |
 //! | `comparison` | compares two settings, A and B, each on half of the instances |
-//! | `lab` | switches and their measured effect, overlap, block timestamps |
+//! | `effect` | compares rounds before and after a change, and A's and B's |
+//! | `lab` | switches, overlap, block timestamps |
 //! | `watching` | detects dead and periodic panels, records populations |
 //! | `saving` | hands a session over to be saved, and continues a saved one |
 //! | `poll`, `sleep`, `reporting` | takes engine events, sleeps between turns, publishes the status |
@@ -24,6 +25,7 @@ use std::time::{Duration, Instant};
 
 mod cells;
 mod comparison;
+mod effect;
 mod lab;
 mod moving;
 mod poll;
@@ -284,6 +286,9 @@ impl SessionWorker {
         if let Err(error) = self.poll() {
             self.handle_error(error, true);
         }
+        if let Err(error) = self.end_measurement() {
+            self.handle_error(error, true);
+        }
         // After a pause or a refused submission in the middle of a round, the rest is dropped.
         if let Some(instances) = &mut self.instances
             && self.state.round_left.is_none()
@@ -319,7 +324,6 @@ impl SessionWorker {
         }
         self.report_waiting_request(now);
         self.reseed_one(now);
-        self.report_effect(now);
         self.renew_overlap();
         if self.changed && now - self.status_made >= STATUS_INTERVAL {
             self.publish_status(now);
@@ -335,12 +339,12 @@ impl SessionWorker {
             has_room: instances.has_room(),
             calibrating: instances.is_calibrating(),
             wants_calibration: self.wants_calibration(instances),
-            pending_b_round: instances.pending_b_round(),
-            can_snapshot: self.copies.free_slot().is_some() && !instances.is_a_ahead(),
+            pending_second_round: instances.pending_second_round(),
+            can_snapshot: self.copies.free_slot().is_some() && !instances.is_one_ahead(),
             copies: self.copies.positions(),
             whole: self.copies.whole(),
             known: self.known_instance(),
-            copy_due: self.copies.is_due(now) && !instances.is_a_ahead(),
+            copy_due: self.copies.is_due(now) && !instances.is_one_ahead(),
             copy_wanted: self.copies.wanted(self.state.moving().is_some()),
         }
     }
@@ -384,34 +388,45 @@ impl SessionWorker {
 
     /// Issues a round, or the part of it that fits one submission.
     fn issue_round(&mut self, generations: u32, now: Instant) -> Result<()> {
+        if !self.prepare_round(generations)? {
+            return Ok(());
+        }
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
         let max = instances.max_at_once();
-        let is_b = instances.pending_b_round().is_some();
+        let is_second = instances.pending_second_round().is_some();
         if generations > max {
             if instances.issue_part(max)? {
-                // Parts of B's round are counted by the instances.
-                if !is_b {
+                // Parts of the second round of a pair are counted by the instances.
+                if !is_second {
                     self.state.stepped_part(max, generations - max);
                 }
                 self.copies.mark_stale();
             }
             return Ok(());
         }
-        let timed = !instances.is_next_an_exception()
+        let may_be_timed = !instances.is_next_an_exception()
             && self.state.round_left.is_none()
-            && matches!(self.state.mode, Mode::Running | Mode::RunningTo(_))
-            && self
-                .sampling
-                .wants(now, self.lab.wants_rounds(), self.pinned.is_some());
+            && matches!(self.state.mode, Mode::Running | Mode::RunningTo(_));
+        let wanted = || {
+            let soon = self.lab.wants_rounds();
+            self.sampling.wants(now, soon, self.pinned.is_some())
+        };
+        let timed = may_be_timed
+            && match self.lab.measurement.as_ref() {
+                // The events would cost one side more than the other.
+                Some(measurement) if measurement.is_under_way() => measurement.is_warming_up(),
+                _ => wanted(),
+            };
         if !self.issue(generations, timed)? {
             return Ok(());
         }
         let by_hand = matches!(self.state.mode, Mode::Stepping(_));
         let runs_to = matches!(self.state.mode, Mode::RunningTo(_));
-        if is_b {
-            self.state.stepped_b(now);
+        self.round_issued();
+        if is_second {
+            self.state.stepped_second(now);
         } else {
             self.state.stepped(generations, now);
         }

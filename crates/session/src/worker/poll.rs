@@ -47,13 +47,12 @@ impl SessionWorker {
                 } => {
                     copies.round(generations, took);
                     state.fit_chunk(took, max);
-                    if comparing {
-                        statistics.half(half, took);
-                    }
+                    let measurement = lab.measurement.as_mut();
+                    let is_before = measurement.is_some_and(|it| it.round(took, now));
                     if !comparing || half == 1 {
-                        statistics.round(now, generations, took);
+                        statistics.round(now, generations, (!is_before).then_some(took));
                     }
-                    let Some(timed) = timed else {
+                    let Some(timed) = timed.filter(|_| !is_before) else {
                         return;
                     };
                     let plain = timed.block_timestamps.is_empty();
@@ -99,6 +98,7 @@ impl SessionWorker {
         for slot in landed {
             self.snapshot_landed(slot);
         }
+        self.publish_effect();
         self.take_read()?;
         self.take_measures(found, now);
         if news {

@@ -112,7 +112,6 @@ impl SessionWorker {
             ));
         }
         self.lab.changed();
-        self.lab.switched = None;
         self.forget_known();
         self.state.lost_cells();
         let edit_number = self.release_instances();
@@ -202,9 +201,6 @@ impl SessionWorker {
     pub(super) fn take_instances(&mut self, instances: Instances, setup: Setup) {
         let is_other_grid =
             (setup.size, setup.instances) != (self.pictures.size(), self.pictures.instances());
-        if self.setup.kernel.name != setup.kernel.name {
-            self.lab.kernel_changed();
-        }
         self.setup = setup;
         if let Some(old) = &self.instances {
             self.copies.save_from_slots(old, self.state.log.bytes());
@@ -222,6 +218,11 @@ impl SessionWorker {
         self.instances = Some(instances);
         self.statistics.restart();
         self.lab.changed();
+        self.lab.measurement = None;
+        self.lab.last_effect = None;
+        if self.pinned.is_some() {
+            self.measure_a_and_b();
+        }
         self.settle_measuring(true);
         self.state.refresh = true;
         if let Some(view) = self.view {

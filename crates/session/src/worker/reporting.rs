@@ -59,8 +59,8 @@ impl SessionWorker {
                 && idle
                 && self.state.cells_known
                 && self.state.round_left.is_none()
-                && instances.pending_b_round().is_none();
-            if let Some(picture) = instances.plan().picture {
+                && instances.pending_second_round().is_none();
+            if let Some(picture) = instances.own_plan().picture {
                 status.transfer = picture.transfer;
             }
         }

@@ -280,6 +280,9 @@ impl SessionWorker {
         let notice = self.state.take(request, &copies, now);
         self.log_changed();
         if self.state.mode != mode {
+            if let Some(measurement) = &mut self.lab.measurement {
+                measurement.interrupt();
+            }
             self.reports_arrival = is_run_to && self.state.moving().is_some();
             self.statistics.restart();
             self.halted = None;
@@ -413,13 +416,14 @@ impl SessionWorker {
     }
 
     fn set_kernel(&mut self, kernel: &'static Kernel) -> Result<()> {
+        self.drop_measurement()?;
+        let (before, asked) = (self.setup.kernel, self.setup.switches);
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
         instances.set_kernel(kernel)?;
         self.setup.kernel = kernel;
         self.setup.kernel_choice = KernelChoice::Asked;
-        let asked = self.setup.switches;
         self.setup.switches = asked.fitted_to(kernel);
         if let Some(why) = asked.refusal(kernel) {
             let now = self.setup.switches;
@@ -434,7 +438,15 @@ impl SessionWorker {
         if let Some(pinned) = &mut self.pinned {
             pinned.second = pinned.second.fitted_to(kernel);
         }
-        self.lab.kernel_changed();
+        self.lab.changed();
+        if self.pinned.is_none() && before.name != kernel.name {
+            let what = message!(
+                "kernel {kernel} instead of {before}",
+                kernel = kernel.name,
+                before = before.name
+            );
+            self.measure_change(what, before, asked)?;
+        }
         self.statistics.restart();
         // Other pictures may be possible with this kernel.
         self.view.map_or(Ok(()), |view| self.set_view(view))
@@ -446,7 +458,7 @@ impl SessionWorker {
         let Some(instances) = &mut self.instances else {
             return Ok(());
         };
-        let before = instances.plan().picture;
+        let before = instances.own_plan().picture;
         if before != plan {
             self.lab.changed();
         }

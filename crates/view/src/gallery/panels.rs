@@ -8,7 +8,7 @@ use engine::HostMemory;
 use lang::tr;
 use life::{Lattice, Size};
 use model::{
-    AbComparison, Area, Change, Effect, Settled, Status, StopWhenStill, Streams, Switches,
+    AbComparison, Area, Change, Effect, Finding, Settled, Status, StopWhenStill, Streams, Switches,
 };
 use screen::{Callout, Ghost, Pending, SidePanel};
 
@@ -209,8 +209,8 @@ fn presenting() -> Vec<Scenario> {
                 status.notice = Some(next_kernel().into());
                 status.last_effect = Some(Effect {
                     what: tr!("one stream per instance").into(),
-                    before_us: 1660.0,
-                    after_us: 170.0,
+                    round_us: [Some(1660.0), Some(170.0)],
+                    finding: Some(Finding::of(9.8, [9.6, 9.9])),
                 });
             },
             ..presented
@@ -264,6 +264,7 @@ pub(super) fn halve(status: &mut Status, differing: u64) {
     status.comparison = Some(AbComparison {
         switches: [Switches::DEFAULT, b],
         round_us: [Some(1_234.5), Some(10_250.0)],
+        finding: Some(Finding::of(0.12, [0.117, 0.123])),
         differing: Some((differing, 123_456)),
         each: status.instances / 2,
     });

@@ -7,7 +7,7 @@ use crate::hud::{install_fonts, paint, rect_of};
 use crate::layout::{Dock, Layout, PixelRect};
 use crate::{Frame, Lab, TimelineView};
 use life::Size;
-use model::{AbComparison, Effect, Status, Switches};
+use model::{AbComparison, Effect, Finding, Status, Switches};
 use screen::SidePanel;
 use screen::fixtures::{Timed, status};
 use screen::{
@@ -229,8 +229,8 @@ fn presented() -> Status {
     Status {
         last_effect: Some(Effect {
             what: "host memory pageable".into(),
-            before_us: 170.0,
-            after_us: 16_600.0,
+            round_us: [Some(170.0), Some(16_600.0)],
+            finding: Some(Finding::of(0.0102, [0.0095, 0.011])),
         }),
         ..busy()
     }
@@ -243,6 +243,7 @@ fn figures_never_lie_over_one_another() {
     compared.comparison = Some(AbComparison {
         switches: [Switches::DEFAULT; 2],
         round_us: [Some(123.4), Some(1234.5)],
+        finding: Some(Finding::of(0.1, [0.09, 0.11])),
         differing: Some((0, 123_456_789)),
         each: 100,
     });

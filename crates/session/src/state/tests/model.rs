@@ -228,7 +228,7 @@ impl Model {
             has_room: self.rounds_under_way < 2,
             calibrating: false,
             wants_calibration: false,
-            pending_b_round: None,
+            pending_second_round: None,
             can_snapshot: under_way < 2,
             copies: self.positions().into(),
             whole: self.whole,

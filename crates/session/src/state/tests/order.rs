@@ -69,9 +69,9 @@ impl EngineFacts {
     }
 
     fn with_b_behind(self, generations: u32) -> EngineFacts {
-        let pending_b_round = Some(generations);
+        let pending_second_round = Some(generations);
         EngineFacts {
-            pending_b_round,
+            pending_second_round,
             ..self
         }
     }
@@ -308,7 +308,7 @@ fn the_rest_of_b_s_round_moves_no_clock() {
     state.steps(4);
     state.round_left = Some(1); // of the four that B makes in parts
     assert_eq!(state.next(facts().with_b_behind(4)), Work::Round(1));
-    state.stepped_b(state.due);
+    state.stepped_second(state.due);
     assert_eq!((state.position, state.round_left), (at(0, 4), None));
     assert_eq!(state.rounds, 1);
 }

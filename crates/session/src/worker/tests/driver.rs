@@ -540,7 +540,7 @@ impl Driver {
         let want = self.log_replay().at(position);
         let scene = self.log_replay().scene(position.records);
         let instances = self.worker.instances.as_ref().unwrap();
-        assert!(instances.is_idle() && instances.pending_b_round().is_none());
+        assert!(instances.is_idle() && instances.pending_second_round().is_none());
         let label = [
             instances.generation(),
             self.worker.make_status(self.time.get()).generation,

@@ -1,0 +1,122 @@
+//! Another setting for all instances beside the plan's: rounds of either step the same lattices, and
+//! are issued in any order, one at a time, so that their times can be compared.
+
+use super::Instances;
+use super::issue::Kind;
+use crate::round::RoundPlan;
+use engine::{Kernel, Result};
+use model::Switches;
+
+/// The setting that is not in use: while the alternative is, it is kept here in its place.
+pub(super) struct Alternative {
+    pub(super) plan: RoundPlan,
+    /// Whether the alternative is in use, and `plan` is the instances' own.
+    pub(super) in_use: bool,
+}
+
+impl Instances {
+    /// Adds an alternative to the present kernel and switches, or takes it away (`None`); then the
+    /// instances' own plan is in use again. Nothing may be in flight. Returns whether the slots were
+    /// allocated again. Not for use during a comparison.
+    ///
+    /// # Errors
+    /// There is no memory for what the alternative needs, or the kernel does not accept the lattices.
+    /// There is no alternative then.
+    pub fn set_alternative(
+        &mut self,
+        setting: Option<(&'static Kernel, Switches)>,
+    ) -> Result<bool> {
+        if self.alternative.is_none() && setting.is_none() {
+            return Ok(false);
+        }
+        self.use_alternative(false)?;
+        self.forget_prepared();
+        self.alternative = None;
+        if let Some((kernel, switches)) = setting {
+            self.validate(kernel)?;
+            let mut plan = RoundPlan {
+                kernel,
+                switches,
+                streams: self.streams_of(switches.streams)?,
+                ..self.plan().clone()
+            };
+            self.set_device_streams(&mut plan);
+            self.alternative = Some(Alternative {
+                plan,
+                in_use: false,
+            });
+        }
+        self.settle_slots().inspect_err(|_| {
+            self.alternative = None;
+            self.plan_pictures();
+        })
+    }
+
+    /// Whether there is an alternative.
+    pub fn has_alternative(&self) -> bool {
+        self.alternative.is_some()
+    }
+
+    /// Puts the alternative or the instances' own plan in use; the lattices keep their cells.
+    /// Nothing may be in flight: work in the streams of both is not ordered.
+    ///
+    /// # Errors
+    /// The layout of the other plan's kernel has no room on the device; the plan in use stays.
+    pub fn use_alternative(&mut self, in_use: bool) -> Result<()> {
+        let Some(alternative) = &self.alternative else {
+            return Ok(());
+        };
+        if alternative.in_use == in_use {
+            return Ok(());
+        }
+        let (before, after) = (self.plan().kernel.layout, alternative.plan.kernel.layout);
+        if before != after {
+            self.convert_layout(after)?;
+        }
+        if let Some(alternative) = &mut self.alternative {
+            std::mem::swap(&mut alternative.plan, &mut self.plans[0]);
+            alternative.in_use = in_use;
+        }
+        self.align_buffers()
+    }
+
+    /// The instances' own plan, whether it is in use or not.
+    pub(crate) fn own_plan(&self) -> &RoundPlan {
+        match &self.alternative {
+            Some(alternative) if alternative.in_use => &alternative.plan,
+            _ => self.plan(),
+        }
+    }
+
+    /// All plans, in use or not.
+    pub(super) fn plans_and_alternative(&mut self) -> impl Iterator<Item = &mut RoundPlan> {
+        let other = self.alternative.iter_mut().map(|other| &mut other.plan);
+        self.plans.iter_mut().chain(other)
+    }
+
+    /// Whether plans may differ in what they transfer.
+    pub(super) fn transfers_differ(&self) -> bool {
+        let transfer = self.plan().switches.transfer;
+        let mut other = self.alternative.iter().map(|other| &other.plan);
+        self.is_comparing() || other.any(|plan| plan.switches.transfer != transfer)
+    }
+
+    /// Converts every lattice from the layout of the plan in use into another, whose memory takes
+    /// the place of the other's.
+    ///
+    /// # Errors
+    /// There is no room for it. The lattices stay as they were, unless the error says otherwise.
+    pub(super) fn convert_layout(&mut self, layout: engine::Layout) -> Result<()> {
+        let before = self.plan().kernel.layout;
+        let pack = self.plan().pack_all();
+        self.submit(&pack, Kind::Other, None)?;
+        // The bits are complete before the memory of the other layout is freed.
+        if let Err(error) = self.change_layout(layout) {
+            if !error.loses_lattices() {
+                self.change_layout(before)?; // the lattices stay as they were
+            }
+            return Err(error);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,232 @@
+//! What is said of a change is true: the effect of every switch and kernel is measured without
+//! touching a lattice, equal settings are not told apart, and a known difference is found.
+//!
+//! `LIFESTREAMS_COMPARISONS=1000` makes so many comparisons of equal settings, quiet and busy, and a
+//! fifth as many of a known one; `--nocapture` shows the report.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::*;
+use crate::instances::{Event, Instances, open_engine};
+use model::{Blocks, Comparison, Finding, Side};
+
+#[test]
+fn the_effect_of_every_change_is_measured_and_leaves_every_lattice_as_it_was() {
+    let size = Size::new(128, 64).unwrap();
+    let instances = 4;
+    let fast = Setup {
+        pace: Pace::Unthrottled,
+        ..setup(instances, size)
+    };
+    let session = Session::start(fast, || {}).unwrap();
+    // Other streams, other slots, other pictures, another layout.
+    let switches = [Switch::Streams, Switch::HostMemory, Switch::Transfer];
+    let switches = switches.map(SessionAction::CycleSwitch);
+    for action in switches.into_iter().chain([SessionAction::NextKernel]) {
+        let before = session.status();
+        session.act(action);
+        let status = wait_for(&session, "the change or why not", |status| {
+            (status.switches, status.kernel.name) != (before.switches, before.kernel.name)
+                || status.notice.is_some() && status.notice != before.notice
+        });
+        if (status.switches, status.kernel.name) == (before.switches, before.kernel.name) {
+            continue; // this kernel has no choice there
+        }
+        let status = wait_for(&session, "its effect", |status| {
+            let effect = status.last_effect.as_ref();
+            effect.is_some_and(|effect| effect.finding.is_some())
+        });
+        let effect = status.last_effect.clone().unwrap();
+        let [before, after] = effect.round_us.map(Option::unwrap);
+        if let Some(Finding::Difference { ratio, interval }) = effect.finding {
+            assert!((ratio - before / after).abs() < 1e-9, "{effect:?}");
+            assert!(interval[0] <= ratio && ratio <= interval[1], "{effect:?}");
+        }
+    }
+    session.act(SessionAction::TogglePause);
+    let at = wait_for(&session, "a pause", |status| !status.running).generation;
+    session.act(SessionAction::StepGeneration);
+    let want: Vec<Lattice> = (0..instances as u64)
+        .map(|i| reference::run(&soup(size, 0.4, 3, i), Rule::LIFE, at + 1))
+        .collect();
+    assert_eq!(pictures_of(&session, size, instances, at + 1), want);
+}
+
+#[test]
+fn another_change_before_the_finding_takes_its_place_and_a_pause_only_delays_it() {
+    let size = Size::new(128, 64).unwrap();
+    let slow = Setup {
+        pace: Pace::PerSecond(60.0),
+        ..setup(2, size)
+    };
+    let session = Session::start(slow, || {}).unwrap();
+    wait_for(&session, "some rounds", |status| status.rounds > 3);
+    session.act(SessionAction::CycleSwitch(Switch::Streams));
+    session.act(SessionAction::CycleSwitch(Switch::Order));
+    let status = wait_for(&session, "both", |status| {
+        status.switches.streams == Streams::One && status.switches.order == Order::Depth
+    });
+    let what = |status: &Status| status.last_effect.as_ref().map(|it| it.what.to_string());
+    let told = what(&status).unwrap();
+    session.act(SessionAction::TogglePause);
+    let status = wait_for(&session, "a pause", |status| !status.running);
+    assert_eq!(what(&status), Some(told.clone()));
+    session.act(SessionAction::TogglePause);
+    let status = wait_for(&session, "its effect", |status| {
+        let effect = status.last_effect.as_ref();
+        effect.is_some_and(|effect| effect.finding.is_some())
+    });
+    assert_eq!(what(&status), Some(told));
+}
+
+#[test]
+fn a_and_b_are_compared_once_and_again_after_a_change() {
+    let size = Size::new(128, 64).unwrap();
+    let fast = Setup {
+        pace: Pace::Unthrottled,
+        ..setup(4, size)
+    };
+    let session = Session::start(fast, || {}).unwrap();
+    session.act(SessionAction::ToggleComparison);
+    let finding = |status: &Status| status.comparison.as_ref().and_then(|it| it.finding);
+    let found = wait_for(&session, "a finding", |status| finding(status).is_some());
+    std::thread::sleep(Duration::from_millis(50));
+    assert_eq!(finding(&session.status()), finding(&found), "it stands");
+    session.act(SessionAction::CycleSwitch(Switch::Wait));
+    wait_for(&session, "another comparison", |status| {
+        status.comparison.is_some() && finding(status).is_none()
+    });
+    wait_for(&session, "its finding", |status| finding(status).is_some());
+}
+
+/// Instances whose rounds are long enough that what a round costs beside its generations is little.
+fn compared_instances() -> Instances {
+    let setup = Setup {
+        kernel: kernels::find("resident").unwrap(),
+        ..setup(1, Size::new(128, 128).unwrap())
+    };
+    let engine = open_engine(DeviceChoice::Cpu).unwrap();
+    let mut instances = Instances::new(engine, &setup, 1).unwrap();
+    instances.start(&mut setup.clone()).unwrap();
+    let same = (setup.kernel, setup.switches);
+    instances.set_alternative(Some(same)).unwrap();
+    instances
+}
+
+/// Compares rounds of so many generations, of equal settings but for that.
+fn compare(instances: &mut Instances, [a, b]: [u32; 2], seed: u64) -> Finding {
+    let mut comparison = Comparison::new(Blocks::Quads, seed);
+    let began = Instant::now();
+    loop {
+        let side = comparison.next_side();
+        instances.use_alternative(side == Side::A).unwrap();
+        let generations = if side == Side::A { a } else { b };
+        let (mut issued, mut took) = (false, None);
+        while took.is_none() {
+            if !issued {
+                issued = instances
+                    .issue_round(generations, false, |_| false)
+                    .unwrap();
+            }
+            instances.wait(Duration::from_millis(1));
+            let polled = instances.poll(|event| {
+                if let Event::Round { took: time, .. } = event {
+                    took = Some(time);
+                }
+            });
+            polled.unwrap();
+        }
+        let us = took.unwrap_or_default().as_secs_f64() * 1e6;
+        if let Some(finding) = comparison.record(us) {
+            return finding;
+        }
+        if began.elapsed() > Duration::from_secs(3) {
+            return comparison.finish();
+        }
+    }
+}
+
+/// Keeps every core busy until it is dropped.
+struct Busy {
+    stop: Arc<AtomicBool>,
+    threads: Vec<std::thread::JoinHandle<()>>,
+}
+
+impl Busy {
+    fn new() -> Busy {
+        let stop = Arc::new(AtomicBool::new(false));
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = (0..cores).map(|_| {
+            let stop = stop.clone();
+            std::thread::spawn(move || {
+                while !stop.load(Ordering::Relaxed) {
+                    std::hint::black_box((0..10_000u64).fold(1, |x: u64, y| x.wrapping_mul(y | 1)));
+                }
+            })
+        });
+        Busy {
+            threads: threads.collect(),
+            stop,
+        }
+    }
+}
+
+impl Drop for Busy {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        self.threads.drain(..).for_each(|thread| {
+            let _ = thread.join();
+        });
+    }
+}
+
+#[test]
+fn equal_settings_are_not_told_apart_and_a_known_difference_is_found() {
+    let asked = std::env::var("LIFESTREAMS_COMPARISONS").ok();
+    let count: u64 = asked.map_or(20, |count| count.parse().expect("a number"));
+    let mut instances = compared_instances();
+    for busy in [false, true] {
+        let load = busy.then(Busy::new);
+        let began = Instant::now();
+        let (mut differ, mut none, mut noisy) = (0, 0, 0);
+        for seed in 0..count {
+            match compare(&mut instances, [200; 2], seed) {
+                Finding::Difference { .. } => differ += 1,
+                Finding::NoDifference { .. } => none += 1,
+                Finding::TooNoisy => noisy += 1,
+            }
+        }
+        let (mut found, mut inside) = (0, 0);
+        let known = count / 5;
+        for seed in 0..known {
+            if let Finding::Difference { interval, .. } =
+                compare(&mut instances, [25_000, 20_000], seed)
+            {
+                found += 1;
+                inside += u64::from(interval[0] <= 1.25 && 1.25 <= interval[1]);
+            }
+        }
+        drop(load);
+        let cores = if busy { "busy" } else { "quiet" };
+        println!(
+            "{cores}: of {count} comparisons of equal settings {differ} differ, {none} do not, {noisy} \
+             are too noisy; of {known} of 1.25× {found} are found, with 1.25 in {inside} intervals; \
+             {:.0} s",
+            began.elapsed().as_secs_f64()
+        );
+        // What chance allows of few comparisons, and 5 % of many.
+        let allowed = |of: u64| of / 20 + if of < 500 { 3 } else { 0 };
+        assert!(
+            differ <= allowed(count),
+            "{cores}: {differ} of {count} differ"
+        );
+        assert!(
+            found + allowed(known) >= known,
+            "{cores}: {found} of {known} found"
+        );
+        assert!(
+            inside + allowed(known) >= known,
+            "{cores}: {inside} of {known} inside"
+        );
+    }
+}
