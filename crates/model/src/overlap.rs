@@ -2,7 +2,10 @@
 //!
 //! Every op of a round is first run alone, one at a time, which gives its own time; then the same
 //! round is run as it is. The factor is the sum of the ops' own times over the time of the round
-//! on the device.
+//! on the device. What each resource needs at least comes from the same times of the ops. A short
+//! op takes longer alone than among others (it wakes an idle device, and is bounded by events), which
+//! would make the factor too large, but never larger than the slowest resource allows: a round is
+//! taken to last at least as long as that resource needs.
 
 use std::collections::HashMap;
 
@@ -92,9 +95,17 @@ impl Overlap {
         }
     }
 
-    /// The sum of the ops' own times over the time that they took together.
+    /// The sum of the ops' own times over the time that they took together; at most what the
+    /// slowest resource allows.
     pub fn factor(&self) -> f64 {
-        self.alone_us / self.together_us
+        let slowest = self.bounds.first().map_or(0.0, |slowest| slowest.us);
+        self.alone_us / self.together_us.max(slowest)
+    }
+
+    /// Whether more overlap is impossible: the slowest resource is busy (nearly) all the time.
+    pub fn is_at_the_bound(&self) -> bool {
+        let bound = self.upper_bound();
+        bound.is_some_and(|(most, _)| most < 1.05 * self.factor())
     }
 
     /// The factor that the slowest resource allows, and which it is.

@@ -160,7 +160,10 @@ impl TimedRound {
 pub struct Trace {
     /// The oldest first.
     pub rounds: VecDeque<Arc<TimedRound>>,
-    /// Grows with every round that is added.
+    /// A round with the setting before the last change of a switch or of the kernel, while the
+    /// effect of that change is shown.
+    pub before: Option<Arc<TimedRound>>,
+    /// Grows with every change of the rounds.
     pub sequence: u64,
 }
 
@@ -174,6 +177,14 @@ impl Trace {
         self.sequence += 1;
         if self.rounds.len() > Self::KEPT {
             self.rounds.pop_front();
+        }
+    }
+
+    /// Sets or forgets the round before a change.
+    pub fn set_before(&mut self, round: Option<TimedRound>) {
+        if self.before.is_some() || round.is_some() {
+            self.before = round.map(Arc::new);
+            self.sequence += 1;
         }
     }
 }

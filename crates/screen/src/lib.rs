@@ -13,6 +13,7 @@ pub mod comparison;
 mod drawing;
 mod edit_overlay;
 pub mod figures;
+pub mod finding;
 #[cfg(any(test, feature = "fixtures"))]
 pub mod fixtures;
 mod interface_scale;

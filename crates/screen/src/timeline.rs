@@ -57,6 +57,8 @@ impl Kind {
 #[derive(Clone, Debug, Default)]
 pub struct Timeline {
     chart: Option<Chart>,
+    /// The round before the last change, while its effect is shown; on the same axis.
+    before: Option<Chart>,
     /// The number of the newest trace that was looked at.
     sequence: u64,
 }
@@ -67,10 +69,15 @@ impl Timeline {
     pub fn update(&mut self, source: &dyn PictureSource) {
         if let Some(trace) = source.newer_trace(self.sequence) {
             self.sequence = trace.sequence;
-            let before = self.chart.take().map(|chart| chart.whole);
+            let whole = self.chart.take().map(|chart| chart.whole);
             self.chart = trace.rounds.back().cloned().map(Chart::new);
-            if let (Some(chart), Some(before)) = (&mut self.chart, before) {
-                chart.keep_axis(before);
+            self.before = trace.before.map(Chart::new);
+            if let (Some(chart), Some(whole)) = (&mut self.chart, whole) {
+                chart.keep_axis(whole);
+            }
+            if let (Some(chart), Some(before)) = (&mut self.chart, &mut self.before) {
+                let whole = chart.whole.max(before.whole);
+                (chart.whole, before.whole) = (whole, whole);
             }
         }
     }
@@ -88,6 +95,11 @@ impl Timeline {
     /// The round that is shown, ready to be painted.
     pub fn chart(&self) -> Option<&Chart> {
         self.chart.as_ref()
+    }
+
+    /// The round before the last change, on the same axis as [`Timeline::chart`].
+    pub fn before(&self) -> Option<&Chart> {
+        self.before.as_ref()
     }
 
     /// Whether the round that is shown has block timestamps.

@@ -28,6 +28,11 @@ pub fn in_words(overlap: Option<&Overlap>, engine: &str) -> String {
                 factor = format_args!("{factor:.2}")
             )
         }
+        Some((_, resource)) if overlap.is_at_the_bound() => tr!(
+            "overlap {factor}×, all that the bottleneck allows: {}",
+            by(resource),
+            factor = format_args!("{factor:.1}")
+        ),
         Some((most, resource)) => {
             tr!(
                 "overlap {factor}× · at most {most}× (bottleneck: {})",
@@ -60,6 +65,15 @@ mod tests {
         assert_eq!(
             say(&overlap(1580.0, Resource::CopyEngine, 1500.0)),
             "No gain from streams here: the bottleneck is the copy engine (overlap 1.01×)"
+        );
+        // Ops that take longer alone than among others cannot overlap more than is possible.
+        assert_eq!(
+            say(&overlap(160.6, Resource::CopyEngine, 172.8)),
+            "overlap 9.2×, all that the bottleneck allows: the copy engine"
+        );
+        assert_eq!(
+            say(&overlap(567.0, Resource::Stream, 1590.0)),
+            "No gain from streams here: the bottleneck is the longest stream (overlap 1.00×)"
         );
         assert_eq!(in_words(None, "cuda"), "overlap: measuring …");
         let bound = overlap(1580.0, Resource::Units, 1500.0);

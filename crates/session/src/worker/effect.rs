@@ -151,7 +151,7 @@ impl SessionWorker {
     pub(super) fn measure_a_and_b(&mut self) {
         let seed = self.next_seed();
         let blocks = self.suitable_blocks();
-        self.lab.last_effect = None;
+        self.forget_effect();
         self.lab.measurement = Some(Measurement::new(Subject::AAndB, blocks, seed));
     }
 
@@ -180,7 +180,7 @@ impl SessionWorker {
     /// anew. Nothing may be in flight.
     pub(super) fn drop_measurement(&mut self) -> Result<()> {
         let is_of_a_and_b = |it: &Measurement| it.is_of_a_and_b();
-        self.lab.last_effect = None;
+        self.forget_effect();
         if self.lab.measurement.as_ref().is_some_and(is_of_a_and_b) {
             self.measure_a_and_b();
             return Ok(());
@@ -216,6 +216,15 @@ impl SessionWorker {
             }
         }
         Ok(())
+    }
+
+    /// Forgets the effect that is shown, and the round before the change.
+    pub(super) fn forget_effect(&mut self) {
+        self.lab.last_effect = None;
+        let trace = self.trace.lock();
+        trace
+            .unwrap_or_else(|poisoned| poisoned.into_inner())
+            .set_before(None);
     }
 
     /// Updates the effect that is shown.

@@ -52,9 +52,16 @@ impl SessionWorker {
                     if !comparing || half == 1 {
                         statistics.round(now, generations, (!is_before).then_some(took));
                     }
-                    let Some(timed) = timed.filter(|_| !is_before) else {
+                    let Some(timed) = timed else {
                         return;
                     };
+                    if is_before {
+                        let trace = trace.lock();
+                        trace
+                            .unwrap_or_else(|poisoned| poisoned.into_inner())
+                            .set_before(Some(timed));
+                        return;
+                    }
                     let plain = timed.block_timestamps.is_empty();
                     if let (true, Some((kernel, rate))) = (plain, timed.stepping()) {
                         statistics.stepping(kernel, rate);

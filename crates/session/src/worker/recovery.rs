@@ -219,7 +219,7 @@ impl SessionWorker {
         self.statistics.restart();
         self.lab.changed();
         self.lab.measurement = None;
-        self.lab.last_effect = None;
+        self.forget_effect();
         if self.pinned.is_some() {
             self.measure_a_and_b();
         }

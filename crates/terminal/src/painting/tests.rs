@@ -27,6 +27,7 @@ impl PictureSource for Source {
         (seen == 0).then_some(Trace {
             rounds,
             sequence: 1,
+            ..Trace::default()
         })
     }
 }

@@ -1,0 +1,119 @@
+//! What was found about two settings, as the class should see it: large, beside the timeline, until
+//! the next change.
+
+use crate::comparison;
+use crate::numbers::time_us;
+use lang::tr;
+use model::Status;
+
+/// How a finding is to be seen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Tone {
+    /// Rounds are still being compared.
+    Measuring,
+    /// The change made rounds faster.
+    Better,
+    /// It made them slower, or there is no difference, or none can be told.
+    Plain,
+}
+
+/// A finding in words.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Headline {
+    /// What was changed, or that B is set against A.
+    pub subject: String,
+    /// The factor with its interval, or that it is being measured.
+    pub factor: String,
+    /// The times of a round before and after, or A's and B's; empty before there are any.
+    pub times: String,
+    /// How it is to be seen.
+    pub tone: Tone,
+}
+
+/// The finding of the comparison of A and B, or else of the last change; `None` if nothing was
+/// changed.
+pub fn headline(status: &Status) -> Option<Headline> {
+    let (subject, round_us, finding) = match (&status.comparison, &status.last_effect) {
+        (Some(ab), _) => {
+            let [_, b] = comparison::settings(ab, status.kernel);
+            let subject = tr!("B ({settings}) against A", settings = b[1]);
+            (subject, ab.round_us, ab.finding)
+        }
+        (None, Some(effect)) => (effect.what.to_string(), effect.round_us, effect.finding),
+        (None, None) => return None,
+    };
+    let times = match round_us {
+        [Some(before), Some(after)] => tr!(
+            "{before} → {after} per round",
+            before = time_us(before),
+            after = time_us(after)
+        ),
+        _ => String::new(),
+    };
+    let (factor, tone) = match finding {
+        None => (tr!("measuring …").into(), Tone::Measuring),
+        Some(finding) => {
+            let is_better = finding.is_faster();
+            let tone = if is_better { Tone::Better } else { Tone::Plain };
+            (finding.in_words(), tone)
+        }
+    };
+    Some(Headline {
+        subject,
+        factor,
+        times,
+        tone,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fixtures::status;
+    use life::Size;
+    use model::{AbComparison, Effect, Finding, Streams, Switches};
+
+    fn changed(finding: Option<Finding>) -> Option<Headline> {
+        let mut status = status(16, Size::new(64, 64).unwrap());
+        status.last_effect = Some(Effect {
+            what: "one shared stream".into(),
+            round_us: [Some(170.0), Some(2180.0)],
+            finding,
+        });
+        headline(&status)
+    }
+
+    #[test]
+    fn a_change_is_told_with_its_times_and_only_a_gain_is_good_news() {
+        let slower = changed(Some(Finding::of(0.078, [0.077, 0.079]))).unwrap();
+        assert_eq!(slower.subject, "one shared stream");
+        assert_eq!(slower.factor, "12.8× slower ± 0.2");
+        assert_eq!(slower.times, "170 µs → 2.18 ms per round");
+        assert_eq!(slower.tone, Tone::Plain);
+        let tone = |finding| changed(finding).unwrap().tone;
+        assert_eq!(tone(Some(Finding::of(2.0, [1.9, 2.1]))), Tone::Better);
+        assert_eq!(tone(Some(Finding::TooNoisy)), Tone::Plain);
+        assert_eq!(tone(None), Tone::Measuring);
+    }
+
+    #[test]
+    fn while_a_and_b_are_compared_they_are_what_is_told() {
+        let mut status = status(16, Size::new(64, 64).unwrap());
+        assert_eq!(headline(&status), None);
+        let b = Switches {
+            streams: Streams::One,
+            ..Switches::DEFAULT
+        };
+        status.comparison = Some(AbComparison {
+            switches: [Switches::DEFAULT, b],
+            round_us: [Some(100.0), None],
+            finding: None,
+            differing: None,
+            each: 8,
+        });
+        let told = headline(&status).unwrap();
+        assert_eq!(told.subject, "B (one) against A");
+        assert_eq!(told.times, "");
+        assert_eq!(told.factor, "measuring …");
+    }
+}
